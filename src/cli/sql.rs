@@ -4,6 +4,7 @@ use super::output;
 use super::reading::reading;
 use crate::error::{Error, Result};
 use crate::schema::{self, Dataset, sql};
+use crate::store::Fact;
 use crate::store::machinery::BESIDE;
 use crate::store::{Manifest, StatePart, Store, lake};
 
@@ -32,7 +33,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
 
 fn answer(args: &Args) -> Result<()> {
     let (store, manifest) = Manifest::open(&args.lake)?;
-    let pipeline = manifest.facts.get("pipeline").map_or("", String::as_str);
+    let pipeline = manifest.facts.get(Fact::Pipeline).unwrap_or_default();
     let mut beside = Vec::new();
     for folder in ["runs"].into_iter().chain(BESIDE) {
         if !store.list(folder)?.is_empty() {

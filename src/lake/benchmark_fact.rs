@@ -4,6 +4,7 @@ use super::views::ViewPlace;
 use crate::config::fingerprint;
 use crate::config::plan::Plan;
 use crate::reference::benchmark::AskedSpan;
+use crate::store::Fact;
 
 /// What is scaled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -15,21 +16,21 @@ pub(crate) enum ScaledData {
 }
 
 impl ScaledData {
-    /// The name of a place's fact in the manifest: what its benchmarks were.
-    pub(crate) fn fact(self, (site, month): &ViewPlace) -> String {
+    /// The fact of a place: what its benchmarks were.
+    pub(crate) fn fact(self, (site, month): &ViewPlace) -> Fact<'_> {
         match self {
-            Self::Jobs => format!("benchmarks of jobs {month} {site}"),
-            Self::Summaries => format!("benchmarks of summaries {month} {site}"),
+            Self::Jobs => Fact::JobBenchmarks(site, *month),
+            Self::Summaries => Fact::SummaryBenchmarks(site, *month),
         }
     }
 }
 
-/// The fact of a place: for which instants the table was asked, if it was, and what it says there.
-pub(crate) fn fact(plan: &Plan, scaled: ScaledData, place: &ViewPlace, asked: Option<AskedSpan>) -> (String, String) {
+/// What the fact of a place says: for which instants the table was asked, if it was, and what it says there.
+pub(crate) fn of_place(plan: &Plan, place: &ViewPlace, asked: Option<AskedSpan>) -> String {
     let hash = fingerprint::of_benchmarks(&plan.normalise, &place.0, asked);
     let between = asked.map_or_else(
         || "- -".to_owned(),
         |asked| format!("{} {}", asked.first_ms, asked.last_ms),
     );
-    (scaled.fact(place), format!("{between} {hash}"))
+    format!("{between} {hash}")
 }

@@ -1,19 +1,15 @@
-//! How a lake attributes jobs to periods, as its manifest tells it: without the pipeline file a part of a job can be
+//! How a lake attributes jobs to periods, as its manifest states it: without the pipeline file a part of a job can be
 //! computed again.
-
-use std::collections::BTreeMap;
 
 use crate::config::plan::Plan;
 use crate::error::{Error, Kind, Result};
+use crate::store::{Fact, LakeFacts};
 use crate::summarise::attribution::Attribution;
 use crate::time::grain::Grain;
 use crate::time::{Calendar, YearStart, Zone};
 
-/// The name of the fact: zone, first month and day of the allocation year, grain.
-pub(crate) const NAME: &str = "calendar";
-
-/// The fact of a plan.
-pub(crate) fn told(plan: &Plan) -> String {
+/// What [`Fact::Calendar`] says of a plan.
+pub(crate) fn of_plan(plan: &Plan) -> String {
     let YearStart { month, day } = plan.allocation_year_start;
     let grain = match plan.grain {
         Grain::Month => "month",
@@ -39,7 +35,7 @@ pub(crate) struct CalendarRule {
 ///
 /// # Errors
 /// As [`rule`].
-pub(crate) fn restored(facts: &BTreeMap<String, String>) -> Result<(Attribution, Calendar)> {
+pub(crate) fn restored(facts: &LakeFacts) -> Result<(Attribution, Calendar)> {
     let rule = rule(facts)?;
     Ok((rule.attribution, Calendar::new(rule.zone, rule.grain, rule.year_start)))
 }
@@ -48,21 +44,21 @@ pub(crate) fn restored(facts: &BTreeMap<String, String>) -> Result<(Attribution,
 ///
 /// # Errors
 /// [`Kind::Data`] when an earlier version published it: a run writes the fact down.
-pub(crate) fn rule(facts: &BTreeMap<String, String>) -> Result<CalendarRule> {
-    let attribution = Attribution::of_lake(facts).unwrap_or(Attribution::ByEnd);
-    let untold = || {
+pub(crate) fn rule(facts: &LakeFacts) -> Result<CalendarRule> {
+    let unstated = || {
         Error::new(
             Kind::Data,
             "the lake does not say its calendar: a run of this version writes it down",
         )
     };
-    let fact = facts.get(NAME).ok_or_else(untold)?;
+    let attribution = Attribution::of_lake(facts).ok_or_else(unstated)?;
+    let fact = facts.get(Fact::Calendar).ok_or_else(unstated)?;
     let mut words = fact.split(' ');
     let (zone, start, grain) = (words.next(), words.next(), words.next());
-    let zone = Zone::named(zone.ok_or_else(untold)?)?;
-    let (month, day) = start.and_then(|start| start.split_once('-')).ok_or_else(untold)?;
+    let zone = Zone::named(zone.ok_or_else(unstated)?)?;
+    let (month, day) = start.and_then(|start| start.split_once('-')).ok_or_else(unstated)?;
     let start = month.parse().ok().zip(day.parse().ok());
-    let year_start = start.map(|(month, day)| YearStart { month, day }).ok_or_else(untold)?;
+    let year_start = start.map(|(month, day)| YearStart { month, day }).ok_or_else(unstated)?;
     let grain = if grain == Some("day") { Grain::Day } else { Grain::Month };
     Ok(CalendarRule {
         attribution,

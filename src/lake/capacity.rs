@@ -4,12 +4,9 @@ use super::state::State;
 use crate::capacity::monthly::{monthly, to_batch};
 use crate::config::plan::Plan;
 use crate::error::Result;
-use crate::store::Publication;
 use crate::store::lake::{self, LakeTable};
+use crate::store::{Fact, Publication};
 use crate::time::Month;
-
-/// The table of nodes the published capacity was made of.
-pub(crate) const FACT: &str = "capacity";
 
 /// What of a plan decides capacity; `None` when it says nothing of it.
 pub(crate) fn fingerprint(plan: &Plan) -> Option<String> {
@@ -20,7 +17,7 @@ pub(crate) fn fingerprint(plan: &Plan) -> Option<String> {
 
 /// Whether what is published was made of another table.
 pub(crate) fn is_changed(plan: &Plan, state: &State) -> bool {
-    state.fact(FACT) != fingerprint(plan).as_deref()
+    state.fact(Fact::Capacity) != fingerprint(plan).as_deref()
 }
 
 /// Stages the capacity of every site, from the month the table begins with to the month after the last one with usage;

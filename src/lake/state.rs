@@ -25,8 +25,7 @@ use crate::sources::input::arrival_ms;
 use crate::sources::registry;
 use crate::store::lake::{self, INPUTS, LEDGER, LakeTable};
 use crate::store::machinery::BESIDE;
-use crate::store::{Publication, empty};
-use crate::summarise::Attribution;
+use crate::store::{Fact, LakeFacts, Publication, empty};
 use crate::time::Month;
 
 /// The state of a lake.
@@ -34,7 +33,7 @@ use crate::time::Month;
 pub(crate) struct State {
     /// The ledger.
     pub(crate) book: Book,
-    facts: BTreeMap<String, String>,
+    facts: LakeFacts,
     partitions: Vec<(String, Month)>,
     contributions: Vec<(String, Month)>,
     summaries: Vec<(String, Month)>,
@@ -76,15 +75,12 @@ impl State {
 
     /// The corrections that were applied, as [`crate::reference::correction::CorrectionTable::signed`] tells them.
     pub(crate) fn signed_corrections(&self) -> &str {
-        self.facts.get(CORRECTIONS_FACT).map_or("", String::as_str)
+        self.facts.get(Fact::Corrections).unwrap_or_default()
     }
 
     /// Replaces a fact of the lake, or forgets it.
-    pub(crate) fn set_fact(&mut self, key: &str, value: Option<String>) {
-        match value {
-            Some(value) => self.facts.insert(key.to_owned(), value),
-            None => self.facts.remove(key),
-        };
+    pub(crate) fn set_fact(&mut self, fact: Fact<'_>, value: Option<String>) {
+        self.facts.set(fact, value);
     }
 
     /// Every (site, month) that has published records or contributions.
@@ -105,6 +101,24 @@ impl State {
         &self.summaries
     }
 
+    /// Another pipeline would mix its jobs with those of the lake.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Config`] when a pipeline of another name published the lake.
+    pub(crate) fn hold_pipeline(&self, plan: &Plan) -> Result<()> {
+        match self.facts.get(Fact::Pipeline) {
+            Some(was) if was != plan.name => {
+                let message = format!(
+                    "the output holds the lake of the pipeline {was}, and this is the pipeline {}: give each an output of \
+                     its own, or keep the name",
+                    plan.name
+                );
+                Err(Error::config(message).at("pipeline", plan.file.display()))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The sources that are read under other settings now than when their files were read.
     fn changed_sources<'a>(&self, plan: &'a Plan) -> Vec<&'a str> {
         plan.sources
@@ -116,8 +130,8 @@ impl State {
 
     fn is_changed(&self, source: &SourcePlan) -> bool {
         self.facts
-            .get(&source_fact(&source.name))
-            .is_some_and(|was| *was != source.fingerprint)
+            .get(Fact::Source(&source.name))
+            .is_some_and(|was| was != source.fingerprint)
     }
 
     /// The inventories whose files are read under other settings now. No record depends on them, and files that are
@@ -127,7 +141,7 @@ impl State {
     /// [`crate::error::Kind::Config`] when they name users that are to be withheld from now on.
     pub(crate) fn stale_inventories(&self, plan: &Plan, found: &[FoundFile]) -> Result<BTreeSet<String>> {
         self.hold_key(plan)?;
-        if withholds_users(plan) && !self.facts.contains_key(WITHHELD_FACT) {
+        if withholds_users(plan) && !self.facts.has(Fact::Withheld) {
             let gone = self.gone(found, is_inventory);
             if let Some(first) = gone.first() {
                 return Err(Error::config(format!(
@@ -147,10 +161,10 @@ impl State {
     /// Another key would give every person another pseudonym.
     fn hold_key(&self, plan: &Plan) -> Result<()> {
         let pseudonyms = plan.privacy.as_ref().and_then(|privacy| privacy.pseudonyms.as_ref());
-        let (Some(was), Some(pseudonyms)) = (self.facts.get(KEY_FACT), pseudonyms) else {
+        let (Some(was), Some(pseudonyms)) = (self.facts.get(Fact::PrivacyKey), pseudonyms) else {
             return Ok(());
         };
-        if pseudonyms.key.check_value() == *was || pseudonyms.replaces.as_ref() == Some(was) {
+        if pseudonyms.key.check_value() == was || pseudonyms.replaces.as_deref() == Some(was) {
             return Ok(());
         }
         let message = format!(
@@ -162,7 +176,7 @@ impl State {
 
     /// The files of which readers that knew less could read nothing, or lost a part.
     pub(crate) fn refused_by_former_readers(&self) -> BTreeSet<Arc<str>> {
-        let knew = self.facts.get(READERS_FACT).and_then(|knew| knew.parse::<u32>().ok());
+        let knew = self.facts.get(Fact::Readers).and_then(|knew| knew.parse::<u32>().ok());
         if knew.is_some_and(|knew| knew >= READERS) {
             return BTreeSet::new();
         }
@@ -190,8 +204,8 @@ impl State {
     pub(crate) fn settings_changed(&self, plan: &Plan) -> bool {
         let schema_changed = self
             .facts
-            .get(RECORDS_FACT)
-            .is_some_and(|was| *was != records_version());
+            .get(Fact::Schemas)
+            .is_some_and(|was| was != records_version());
         schema_changed || !self.changed_sources(plan).is_empty()
     }
 
@@ -258,14 +272,14 @@ impl State {
             let (was, is) = (FileOrder::new(arrivals(&self.book)), FileOrder::new(arrivals(&book)));
             !was.has_same_ranks(&is) || has_parts && was != is
         };
-        let is_due = self.facts.contains_key(REORDERED_FACT) || is_news && is_other();
+        let is_due = self.facts.has(Fact::Reordered) || is_news && is_other();
         if !is_due {
             return false;
         }
         let can_be = window.is_everything() && self.gone(found, |input| !is_inventory(input)).is_empty();
         if !can_be {
             let why = "files were seen under other names, records are due to be built anew";
-            self.facts.insert(REORDERED_FACT.to_owned(), why.to_owned());
+            self.facts.insert(Fact::Reordered, why);
         }
         can_be
     }
@@ -273,7 +287,7 @@ impl State {
     /// Whether records were left without what a CE's log told later.
     #[must_use]
     pub(crate) fn is_completion_due(&self) -> bool {
-        self.facts.contains_key(LATE_FACT)
+        self.facts.has(Fact::CompletedLate)
     }
 
     /// Whether `files` can be read again now because a CE's log came later than the jobs they tell of. Where that cannot
@@ -282,10 +296,10 @@ impl State {
         let there: BTreeSet<Arc<str>> = found.iter().filter_map(FoundFile::file_id).collect();
         let can_be = files.is_empty() || window.is_everything() && files.is_subset(&there);
         if can_be {
-            self.facts.remove(LATE_FACT);
+            self.facts.remove(Fact::CompletedLate);
         } else {
             let why = "a CE's log came later than jobs it tells of, their files are due to be read again";
-            self.facts.insert(LATE_FACT.to_owned(), why.to_owned());
+            self.facts.insert(Fact::CompletedLate, why);
         }
         can_be
     }
@@ -293,18 +307,18 @@ impl State {
     /// Whether usage was attributed under other settings.
     #[must_use]
     pub(crate) fn plan_changed(&self, plan: &Plan) -> bool {
-        self.facts.get(PLAN_FACT).is_some_and(|was| *was != plan.fingerprint)
+        self.facts.get(Fact::Plan).is_some_and(|was| was != plan.fingerprint)
     }
 
     /// Whether the folders of the lake, the names of unknown values in them, and the script in it, are those this version
     /// makes; a new lake has none yet.
     pub(crate) fn is_laid_out(&self) -> bool {
-        self.facts.is_empty() || self.facts.get(LAYOUT_FACT).is_some_and(|layout| layout == LAYOUT)
+        self.facts.is_empty() || self.facts.get(Fact::Layout) == Some(LAYOUT)
     }
 
     /// A fact that was published.
-    pub(crate) fn fact(&self, name: &str) -> Option<&str> {
-        self.facts.get(name).map(String::as_str)
+    pub(crate) fn fact(&self, fact: Fact<'_>) -> Option<&str> {
+        self.facts.get(fact)
     }
 
     /// Writes down which benchmarks a place was scaled by.
@@ -315,46 +329,33 @@ impl State {
         place: &(String, Month),
         asked: Option<AskedSpan>,
     ) {
-        let (name, value) = benchmark_fact::fact(plan, scaled, place, asked);
-        self.facts.insert(name, value);
+        let benchmarks = benchmark_fact::of_place(plan, place, asked);
+        self.facts.insert(scaled.fact(place), benchmarks);
     }
 
     /// The facts to publish.
     #[must_use]
-    pub(crate) fn facts(&self, plan: &Plan) -> BTreeMap<String, String> {
+    pub(crate) fn facts(&self, plan: &Plan) -> LakeFacts {
         let mut facts = self.facts.clone();
-        facts.insert(LAYOUT_FACT.to_owned(), LAYOUT.to_owned());
-        facts.insert(PLAN_FACT.to_owned(), plan.fingerprint.clone());
-        facts.insert(RECORDS_FACT.to_owned(), records_version());
-        facts.insert(Attribution::FACT.to_owned(), plan.attribution.as_str().to_owned());
-        facts.insert(calendar_fact::NAME.to_owned(), calendar_fact::told(plan));
-        facts.insert(ZONE_FACT.to_owned(), plan.calendar_zone.name().to_owned());
-        facts.insert("pipeline".to_owned(), plan.name.clone());
+        facts.insert(Fact::Layout, LAYOUT);
+        facts.insert(Fact::Plan, plan.fingerprint.as_str());
+        facts.insert(Fact::Schemas, records_version());
+        facts.insert(Fact::Attribution, plan.attribution.as_str());
+        facts.insert(Fact::Calendar, calendar_fact::of_plan(plan));
+        facts.insert(Fact::CalendarTimezone, plan.calendar_zone.name());
+        facts.insert(Fact::Pipeline, plan.name.as_str());
         if let Some(corrections) = plan.corrections.as_deref().filter(|table| !table.rows.is_empty()) {
-            facts.insert(CORRECTIONS_FACT.to_owned(), corrections.signed());
+            facts.insert(Fact::Corrections, corrections.signed());
         }
-        match capacity::fingerprint(plan) {
-            Some(fingerprint) => drop(facts.insert(capacity::FACT.to_owned(), fingerprint)),
-            None => drop(facts.remove(capacity::FACT)),
-        }
-        if withholds_users(plan) {
-            facts.insert(WITHHELD_FACT.to_owned(), "users".to_owned());
-        } else {
-            facts.remove(WITHHELD_FACT);
-        }
-        match withheld_fields(plan) {
-            Some(fields) => drop(facts.insert(PRIVACY_FACT.to_owned(), fields)),
-            None => drop(facts.remove(PRIVACY_FACT)),
-        }
-        match key_check_value(plan) {
-            Some(value) => drop(facts.insert(KEY_FACT.to_owned(), value)),
-            None => drop(facts.remove(KEY_FACT)),
-        }
-        facts.insert(READERS_FACT.to_owned(), READERS.to_string());
+        facts.set(Fact::Capacity, capacity::fingerprint(plan));
+        facts.set(Fact::Withheld, withholds_users(plan).then(|| "users".to_owned()));
+        facts.set(Fact::Privacy, withheld_fields(plan));
+        facts.set(Fact::PrivacyKey, key_check_value(plan));
+        facts.insert(Fact::Readers, READERS.to_string());
         for source in &plan.sources {
-            facts.insert(source_fact(&source.name), source.fingerprint.clone());
+            facts.insert(Fact::Source(&source.name), source.fingerprint.as_str());
             if let Some(zone) = &source.reader.zone {
-                facts.insert(zone_fact(&source.name), zone.name().to_owned());
+                facts.insert(Fact::SourceTimezone(&source.name), zone.name());
             }
         }
         facts
@@ -418,24 +419,8 @@ impl State {
     }
 }
 
-/// The zone in which months are cut, for reports that name instants.
-const ZONE_FACT: &str = "calendar_timezone";
-const CORRECTIONS_FACT: &str = "corrections";
-/// Which folders there are beside those of rows, and what the script says: it rises when they change.
-const LAYOUT_FACT: &str = "layout";
+/// Value of [`Fact::Layout`]; it rises when folders or the script change.
 const LAYOUT: &str = "3";
-const PLAN_FACT: &str = "plan";
-const RECORDS_FACT: &str = "schemas";
-const REORDERED_FACT: &str = "reordered";
-/// The columns whose names `[privacy]` withholds.
-const PRIVACY_FACT: &str = "privacy";
-/// Which key the pseudonyms were made with, as far as that may be said.
-const KEY_FACT: &str = "privacy_key";
-/// What the readers knew that refused what is refused.
-const READERS_FACT: &str = "readers";
-/// Listings of the machine were read without the names of users.
-const WITHHELD_FACT: &str = "withheld";
-const LATE_FACT: &str = "completed late";
 
 /// (file id, arrival in the name, path) of every input of a book. What came again word for word holds from then on: in
 /// between something else may have been said.
@@ -454,8 +439,8 @@ fn arrivals(book: &Book) -> Vec<(Arc<str>, Option<i64>, String)> {
 }
 
 /// Whether the inputs of a lake hold names that it withholds.
-pub(crate) fn withholds_names(facts: &BTreeMap<String, String>) -> bool {
-    facts.contains_key(PRIVACY_FACT) || facts.contains_key(WITHHELD_FACT)
+pub(crate) fn withholds_names(facts: &LakeFacts) -> bool {
+    facts.has(Fact::Privacy) || facts.has(Fact::Withheld)
 }
 
 /// The columns whose names are withheld; `None` where all are kept.
@@ -480,15 +465,6 @@ fn withholds_users(plan: &Plan) -> bool {
 fn is_inventory(input: &InputEntry) -> bool {
     input.format == Format::AutoInventory.as_str()
         || registry::named(&input.format).is_some_and(|dialect| dialect.inventory().is_some())
-}
-
-/// The name of the fact that tells the zone of a source's local times.
-pub(crate) fn zone_fact(source: &str) -> String {
-    format!("zone {source}")
-}
-
-fn source_fact(name: &str) -> String {
-    format!("source {name}")
 }
 
 /// Versions of the datasets that are built night upon night: another version means building them anew.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use arrow::array::RecordBatch;
 
 use super::bills::{POOLS, options};
-use super::facts::{BASIS_FACT, REACH_FACT, from_fact};
+use super::facts::from_fact;
 use super::inventories::{INVENTORIES, InventoryFile, machine_in, periods};
 use super::job_spans::{JobColumns, Reach, join, span};
 use super::jobs::COLUMNS;
@@ -22,6 +22,7 @@ use crate::occupancy::{
 };
 use crate::reference::decimal::text as amount;
 use crate::schema::batch::id;
+use crate::store::Fact;
 use crate::store::lake::parse_month_path;
 use crate::store::{Manifest, Store};
 use crate::time::Zone;
@@ -37,7 +38,7 @@ pub(crate) type OverheadLines = BTreeMap<(String, String), Vec<String>>;
 /// # Errors
 /// [`crate::error::Kind::Io`] when the lake cannot be read; [`crate::error::Kind::Data`] when a sum does not fit.
 pub(crate) fn explain(store: &Store, manifest: &Manifest, site: &str, record: &RecordBatch) -> Result<OverheadLines> {
-    let basis = manifest.facts.get(BASIS_FACT).map(String::as_str);
+    let basis = manifest.facts.get(Fact::OverheadBasis);
     let (Some(basis), Some(held)) = (from_fact::<Basis>(basis), span(&JobColumns::of(record)?, 0)) else {
         return Ok(OverheadLines::new());
     };
@@ -117,7 +118,7 @@ pub(crate) fn explain(store: &Store, manifest: &Manifest, site: &str, record: &R
 
 /// The files of records of a lake, by site. What they span was told when they were swept.
 fn record_files(manifest: &Manifest) -> RecordFiles {
-    let reaches = manifest.facts.get(REACH_FACT).map(String::as_str);
+    let reaches = manifest.facts.get(Fact::OverheadReach);
     let reaches: BTreeMap<String, Reach> = from_fact(reaches).unwrap_or_default();
     let mut sites = RecordFiles::new();
     for file in manifest.dataset("records") {

@@ -8,21 +8,6 @@ use crate::error::{Error, Result};
 /// Version of the rules below; a change of what a job is billed is another version.
 pub(crate) const VERSION: &str = "1";
 
-/// The settings the published datasets were made under.
-pub(crate) const SETTINGS_FACT: &str = "overhead";
-
-/// What was known of the machine then.
-pub(crate) const MACHINE_FACT: &str = "overhead machine";
-
-/// Sites and months whose jobs ran and are billed nothing.
-pub(crate) const DISPLACED_FACT: &str = "overhead displaced";
-
-/// What a sweep takes besides the records, so that one number of it can be worked out again.
-pub(crate) const BASIS_FACT: &str = "overhead basis";
-
-/// What files of records span, by the hash of their bytes.
-pub(crate) const REACH_FACT: &str = "overhead reach";
-
 /// Rows read at once.
 pub(crate) const READ_ROWS: usize = 65_536;
 

@@ -40,7 +40,7 @@ use crate::error::Result;
 use crate::lake::new_corrections;
 use crate::lake::state::State;
 use crate::occupancy::Resources;
-use crate::overhead::facts::{BASIS_FACT, DISPLACED_FACT, MACHINE_FACT, REACH_FACT, SETTINGS_FACT, to_fact};
+use crate::overhead::facts::to_fact;
 use crate::overhead::inventories::{machine_of, periods};
 use crate::overhead::node_inventory::NodeInventory;
 use crate::overhead::report::OverheadReport;
@@ -48,6 +48,7 @@ use crate::overhead::stage::{DuePeriod, SweptSite};
 use crate::overhead::sweep::{Basis, Sweep, SweepPlace, place, published, remove, settings};
 use crate::reference::correction::Correction;
 use crate::runtime::progress::Progress;
+use crate::store::Fact;
 use crate::time::{Day, Month, SecondSpan};
 
 pub(crate) use check::verify;
@@ -55,7 +56,7 @@ pub(crate) use explain::{OverheadLines, explain};
 
 /// Whether the datasets were made under other settings, or not at all.
 pub(crate) fn is_changed(plan: &Plan, state: &State) -> bool {
-    settings(plan).as_deref() != state.fact(SETTINGS_FACT)
+    settings(plan).as_deref() != state.fact(Fact::Overhead)
 }
 
 /// Sites and months of records that a run works on.
@@ -82,7 +83,13 @@ pub(crate) fn publish(
             remove(sweep.publication, place);
         }
         bills::remove(sweep.publication, |_, _| true);
-        for fact in [SETTINGS_FACT, MACHINE_FACT, BASIS_FACT, REACH_FACT, DISPLACED_FACT] {
+        for fact in [
+            Fact::Overhead,
+            Fact::OverheadMachine,
+            Fact::OverheadBasis,
+            Fact::OverheadReach,
+            Fact::OverheadDisplaced,
+        ] {
             state.set_fact(fact, None);
         }
         return Ok(None);
@@ -91,8 +98,8 @@ pub(crate) fn publish(
     let (machine, machine_hash, listings) = machine_of(sweep, &resources)?;
     let is_everything = is_rebuild
         || overhead.nodes == NodesFrom::Jobs
-        || state.fact(SETTINGS_FACT) != Some(&settings)
-        || state.fact(MACHINE_FACT) != Some(&machine_hash);
+        || state.fact(Fact::Overhead) != Some(&settings)
+        || state.fact(Fact::OverheadMachine) != Some(&machine_hash);
     if is_everything {
         bills::remove(sweep.publication, |_, _| true);
         tell_gone(&machine, sweep.progress);
@@ -170,9 +177,9 @@ pub(crate) fn publish(
         listings,
         complete: sweep.plan.complete.clone(),
     };
-    state.set_fact(SETTINGS_FACT, Some(settings));
-    state.set_fact(MACHINE_FACT, Some(machine_hash));
-    state.set_fact(BASIS_FACT, Some(to_fact(&basis)?));
+    state.set_fact(Fact::Overhead, Some(settings));
+    state.set_fact(Fact::OverheadMachine, Some(machine_hash));
+    state.set_fact(Fact::OverheadBasis, Some(to_fact(&basis)?));
     Ok(Some(report))
 }
 

@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::facts::{DISPLACED_FACT, REACH_FACT, READ_ROWS, from_fact, to_fact};
+use super::facts::{READ_ROWS, from_fact, to_fact};
 use super::job_spans::{BATCH, Reach, SPAN_COLUMNS, join};
 use super::sweep::Sweep;
 use crate::error::Result;
 use crate::lake::state::State;
 use crate::lake::views;
 use crate::runtime::pool;
+use crate::store::Fact;
 use crate::store::lake::{self, parse_month_path};
 use crate::store::{Store, read_table};
 use crate::time::{Day, Month, SecondSpan};
@@ -30,7 +31,7 @@ pub(crate) type RecordFiles = BTreeMap<String, Vec<RecordFile>>;
 /// run before has.
 pub(crate) fn record_files(sweep: &Sweep<'_>, state: &mut State) -> Result<RecordFiles> {
     let current = sweep.publication.current("records");
-    let mut known: BTreeMap<String, Reach> = from_fact(state.fact(REACH_FACT)).unwrap_or_default();
+    let mut known: BTreeMap<String, Reach> = from_fact(state.fact(Fact::OverheadReach)).unwrap_or_default();
     let reaches = pool::each(&current, sweep.threads, |file| match known.get(&file.blake3) {
         Some(reach) => Ok(reach.clone()),
         None => reach(sweep.publication.store(), &file.place),
@@ -49,7 +50,7 @@ pub(crate) fn record_files(sweep: &Sweep<'_>, state: &mut State) -> Result<Recor
             });
         }
     }
-    state.set_fact(REACH_FACT, Some(to_fact(&known)?));
+    state.set_fact(Fact::OverheadReach, Some(to_fact(&known)?));
     Ok(sites)
 }
 
@@ -62,7 +63,7 @@ pub(crate) fn displace(
     is_charged: bool,
 ) -> Result<BTreeSet<(String, Day)>> {
     if !is_charged {
-        state.set_fact(DISPLACED_FACT, None);
+        state.set_fact(Fact::OverheadDisplaced, None);
         return Ok(BTreeSet::new());
     }
     let mut files: Vec<(views::ViewPlace, &mut RecordFile)> = (sites.iter_mut())
@@ -80,10 +81,10 @@ pub(crate) fn displace(
             now.insert((place.0.clone(), place.1.first_day()));
         }
     }
-    let was: BTreeSet<(String, Day)> = from_fact(state.fact(DISPLACED_FACT)).unwrap_or_default();
+    let was: BTreeSet<(String, Day)> = from_fact(state.fact(Fact::OverheadDisplaced)).unwrap_or_default();
     let turned = was.symmetric_difference(&now).cloned().collect();
     let fact = if now.is_empty() { None } else { Some(to_fact(&now)?) };
-    state.set_fact(DISPLACED_FACT, fact);
+    state.set_fact(Fact::OverheadDisplaced, fact);
     Ok(turned)
 }
 

@@ -8,12 +8,10 @@ use crate::dedupe::summary::from_batch;
 use crate::error::{Error, Kind, Result};
 use crate::record::Summary;
 use crate::schema::batch::text;
+use crate::store::Fact;
 use crate::store::{Manifest, Store, lake, read_row_groups, read_table};
 use crate::summarise::correction_effect::Corrections;
 use crate::time::{DaySpan, Month, Zone};
-
-/// What a lake says of the zone its months are cut in.
-const ZONE_FACT: &str = "calendar_timezone";
 
 /// Row groups a thread takes at once.
 const PIECE_GROUPS: usize = 8;
@@ -113,7 +111,7 @@ impl Lake {
     /// # Errors
     /// [`Kind::Data`] when it does not say.
     pub fn zone(&self) -> Result<Zone> {
-        let name = self.manifest.facts.get(ZONE_FACT).ok_or_else(|| {
+        let name = self.manifest.facts.get(Fact::CalendarTimezone).ok_or_else(|| {
             let message = "the lake does not say in which zone its months are cut: run its pipeline again";
             Error::new(Kind::Data, message).at("lake", self.store.url())
         })?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::config::Plan;
-use crate::lake::benchmark_fact::{ScaledData, fact};
+use crate::lake::benchmark_fact::{ScaledData, of_place};
 use crate::lake::state::State;
 use crate::lake::views::ViewPlace;
 use crate::reference::benchmark::AskedSpan;
@@ -21,13 +21,13 @@ impl Outdated {
     /// Compares what was written down with what the table says now, between the same instants.
     pub(crate) fn find(state: &State, plan: &Plan) -> Self {
         let is_outdated = |scaled: ScaledData, place: &&ViewPlace| {
-            let was = state.fact(&scaled.fact(place)).unwrap_or_default();
+            let was = state.fact(scaled.fact(place)).unwrap_or_default();
             let mut words = was.splitn(3, ' ').map(str::parse::<i64>);
             let asked = match (words.next(), words.next()) {
                 (Some(Ok(first_ms)), Some(Ok(last_ms))) => Some(AskedSpan { first_ms, last_ms }),
                 _ => None,
             };
-            fact(plan, scaled, place, asked).1 != was
+            of_place(plan, place, asked) != was
         };
         let of = |scaled: ScaledData, places: &[ViewPlace]| {
             let outdated = places.iter().filter(|place| is_outdated(scaled, place));

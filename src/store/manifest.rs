@@ -6,6 +6,7 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
+use super::lake_facts::LakeFacts;
 use super::location::Store;
 use super::own_hash;
 use crate::error::{Error, Kind, Result};
@@ -37,8 +38,8 @@ pub struct FileEntry {
 /// Everything that is published, and facts about how it was made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Manifest {
-    /// Free facts, such as the fingerprints of inputs and configuration.
-    pub facts: BTreeMap<String, String>,
+    /// Facts, such as the fingerprints of inputs and configuration.
+    pub facts: LakeFacts,
     files: BTreeMap<String, FileEntry>,
 }
 
@@ -50,7 +51,7 @@ struct ManifestVersion {
 #[derive(Deserialize)]
 struct ManifestForm {
     #[serde(default)]
-    facts: BTreeMap<String, String>,
+    facts: LakeFacts,
     #[serde(default)]
     files: Vec<FileEntry>,
 }
@@ -125,8 +126,8 @@ impl Manifest {
         let json = |e: serde_json::Error| Error::internal("the manifest cannot be written").because(e);
         let mut text = format!("{{\n  \"format_version\": {FORMAT_VERSION},\n  \"facts\": {{");
         let mut separator = "";
-        for (key, value) in &self.facts {
-            let key = serde_json::to_string(key).map_err(json)?;
+        for (name, value) in self.facts.iter() {
+            let key = serde_json::to_string(name).map_err(json)?;
             let value = serde_json::to_string(value).map_err(json)?;
             let _infallible = write!(text, "{separator}\n    {key}: {value}");
             separator = ",";

@@ -11,6 +11,7 @@ mod parquet;
 mod http_client;
 mod journal;
 pub mod lake;
+pub mod lake_facts;
 mod lake_lock;
 mod lease;
 mod local;
@@ -39,6 +40,7 @@ mod writer;
 
 pub use crate::store::finding::Finding;
 pub use crate::store::verify::{Verified, verify_files, verify_store};
+pub use lake_facts::{Fact, LakeFacts};
 pub use lake_lock::LakeLock;
 pub use lease::{Holder, LockWatch};
 pub use location::{Store, StoreEntry};

@@ -21,6 +21,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::journal::{Journal, JournalMove};
+use super::lake_facts::LakeFacts;
 use super::lake_lock::LakeLock;
 use super::location::{Store, parse};
 use super::lock::Lock;
@@ -245,7 +246,7 @@ impl Publication {
     ///
     /// # Errors
     /// After an error the commit has either not happened, or the next [`Publication::begin`] completes it.
-    pub fn commit(self, facts: BTreeMap<String, String>) -> Result<Committed> {
+    pub fn commit(self, facts: LakeFacts) -> Result<Committed> {
         self.commit_recorded(facts, |_, _| Ok(None))
     }
 
@@ -256,7 +257,7 @@ impl Publication {
     /// As [`Publication::commit`], and what `record` fails with.
     pub fn commit_recorded(
         mut self,
-        facts: BTreeMap<String, String>,
+        facts: LakeFacts,
         record: impl FnOnce(&Committed, &Seal) -> Result<Option<(String, Bytes)>>,
     ) -> Result<Committed> {
         let commit = committing(&COMMIT);

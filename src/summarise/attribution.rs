@@ -1,6 +1,6 @@
 //! How a job is attributed to periods.
 
-use std::collections::BTreeMap;
+use crate::store::{Fact, LakeFacts};
 
 /// How a job is attributed to periods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,13 +12,10 @@ pub enum Attribution {
 }
 
 impl Attribution {
-    /// Under which name a lake keeps it.
-    pub const FACT: &str = "attribution";
-
     /// That of a lake, from its facts: prorated where it has none; `None` for a word that is neither.
     #[must_use]
-    pub fn of_lake(facts: &BTreeMap<String, String>) -> Option<Self> {
-        let Some(word) = facts.get(Self::FACT) else {
+    pub fn of_lake(facts: &LakeFacts) -> Option<Self> {
+        let Some(word) = facts.get(Fact::Attribution) else {
             return Some(Self::Prorated);
         };
         [Self::Prorated, Self::ByEnd]

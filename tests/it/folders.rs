@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use gridtally::store::FileEntry;
+use gridtally::store::{Fact, FileEntry};
 
 use super::support::forge::forge_manifest;
 use super::support::python::python;
@@ -174,7 +174,7 @@ fn the_folders_of_an_unknown_vo_are_renamed() {
             path: path.replace(now, then),
             ..entry
         });
-        manifest.facts.insert("layout".to_owned(), "2".to_owned());
+        manifest.facts.insert(Fact::Layout, "2");
     });
     assert!(house.gridtally(&["verify", "lake"]).contains("sound"));
     let said = house.gridtally(&["run", "p.toml", "--report", "json"]);
@@ -202,7 +202,7 @@ fn the_list_of_inputs_moves_out_of_the_folder_of_the_ledger() {
             path: "ledger/inputs.parquet".to_owned(),
             ..inputs
         });
-        manifest.facts.insert("layout".to_owned(), "1".to_owned());
+        manifest.facts.insert(Fact::Layout, "1");
     });
     // It is read where it is ...
     assert!(house.gridtally(&["verify", "lake"]).contains("sound"));

@@ -7,7 +7,7 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::process::Command;
 
-use gridtally::store::{Publication, Store};
+use gridtally::store::{Fact, Publication, Store};
 
 use super::support::tar::{entry, gzip, tar};
 
@@ -164,7 +164,8 @@ fn forge(lake: &Path, knew: &str) {
     let store = Store::open(&lake.to_string_lossy()).unwrap();
     let publication = Publication::begin(&store).unwrap();
     let mut facts = publication.published().unwrap().facts.clone();
-    assert!(facts.insert("readers".to_owned(), knew.to_owned()).is_some());
+    assert!(facts.has(Fact::Readers));
+    facts.insert(Fact::Readers, knew);
     publication.commit(facts).unwrap();
 }
 

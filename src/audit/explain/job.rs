@@ -20,6 +20,7 @@ use crate::overhead;
 use crate::overhead::bills;
 use crate::schema::batch::{id, int, text, word};
 use crate::schema::{self, Column};
+use crate::store::Fact;
 use crate::store::{Manifest, Store, lake, read_table};
 use crate::summarise::share::{PeriodShare, ShareSplitter};
 use crate::summarise::view::RecordView;
@@ -238,7 +239,9 @@ impl ExplainedLake {
                 used(&shares, site, word(text(record, "vo")?, 0))
             },
             charges: self.charges(site, month, record, record_id, &shares, calendar.as_ref())?,
-            zone: self.manifest.facts.get(&state::zone_fact(&of("source")?)).cloned(),
+            zone: (self.manifest.facts)
+                .get(Fact::SourceTimezone(&of("source")?))
+                .map(str::to_owned),
             line: int(record, "line")?.value(0),
             record_id: hex(record_id),
             format,

@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::lake::calendar_fact;
 use crate::reference::decimal::text as amount;
 use crate::schema::batch::{decimal, id, int, number, text, word};
+use crate::store::Fact;
 use crate::store::{Manifest, Store, lake, read_table};
 use crate::summarise::share::{PeriodShare, ShareSplitter};
 use crate::summarise::view::RecordView;
@@ -174,7 +175,7 @@ pub fn usage(output: &str, path: &str, top: usize) -> Result<UsageCell> {
     Ok(UsageCell {
         path: file.path.clone(),
         attribution: attribution.as_str().to_owned(),
-        calendar: manifest.facts.get(calendar_fact::NAME).cloned().unwrap_or_default(),
+        calendar: manifest.facts.get(Fact::Calendar).unwrap_or_default().to_owned(),
         views,
     })
 }

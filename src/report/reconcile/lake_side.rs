@@ -15,6 +15,7 @@ use crate::report::apel::users::Users;
 use crate::report::known_names::KnownNames;
 use crate::report::lake::{Lake, Selection, on_all_processors};
 use crate::report::work_scale::WorkScale;
+use crate::store::Fact;
 use crate::time::{DAY_MS, Month};
 
 impl UsageSource {
@@ -68,7 +69,7 @@ impl UsageSource {
             }
         }
         let facts = &lake.manifest.facts;
-        let rule = facts.get("attribution").zip(facts.get("calendar_timezone"));
+        let rule = facts.get(Fact::Attribution).zip(facts.get(Fact::CalendarTimezone));
         side.usage_rule = rule.map(|(attribution, zone)| format!("{attribution}, in months of {zone}"));
         side.jobs = Some(JobStore::Lake(Box::new(LakeJobs::new(lake, source, scale)?)));
         Ok(side)

@@ -12,6 +12,7 @@ use crate::report::completeness::{Incomplete, find, history};
 use crate::report::lake::{Lake, Selection};
 use crate::report::table::{Cell, ColumnKind, Table, divide, known_sum};
 use crate::schema::batch::{date, decimal, flag, int, number, text, word};
+use crate::store::LakeFacts;
 use crate::store::lake::parse_usage_path;
 use crate::time::{DaySpan, Month};
 
@@ -129,7 +130,7 @@ pub struct SiteData {
     /// What stands beside usage.
     pub supply: Supply,
     /// What the lake says of itself.
-    pub facts: BTreeMap<String, String>,
+    pub facts: LakeFacts,
     /// Input files of the site, by source: how many.
     pub inputs: BTreeMap<String, usize>,
     /// Published files the page was made of, by their hash.

@@ -13,6 +13,7 @@ use crate::report::completeness;
 use crate::report::html::{escape, page};
 use crate::report::shown::{alone, grouped};
 use crate::report::table::{Cell, ColumnKind, Table, divide};
+use crate::store::Fact;
 use crate::summarise::Attribution;
 
 /// VOs or accounts drawn in colours of their own; the others are drawn together.
@@ -74,7 +75,7 @@ fn usage_basis(data: &SiteData) -> String {
     } else {
         "Jobs count whole in the month of their end"
     };
-    let zone = data.facts.get("calendar_timezone").map(String::as_str);
+    let zone = data.facts.get(Fact::CalendarTimezone);
     basis(data, &format!("{how}; months are of {}.", zone.unwrap_or("UTC")))
 }
 
@@ -485,9 +486,15 @@ fn provenance(body: &mut String, data: &SiteData) {
             &format!("{n} input files with rows of the site"),
         );
     }
-    for key in ["pipeline", "plan", "attribution", "calendar_timezone", "schemas"] {
-        if let Some(value) = data.facts.get(key) {
-            line(key, value);
+    for fact in [
+        Fact::Pipeline,
+        Fact::Plan,
+        Fact::Attribution,
+        Fact::CalendarTimezone,
+        Fact::Schemas,
+    ] {
+        if let Some(value) = data.facts.get(fact) {
+            line(&fact.name(), value);
         }
     }
     inside.push_str("</dl>\n<p>The lake holds every record behind these numbers with file and line, and a ledger of every input row.</p>\n");

@@ -25,8 +25,8 @@ impl<'a> OpenLake<'a> {
     /// Opens the output, takes its lock and loads its state. Reports where no lock keeps a second run out.
     ///
     /// # Errors
-    /// [`crate::error::Kind::Busy`] while another run holds the lake, [`crate::error::Kind::Config`] when a correction
-    /// that was applied is changed, [`crate::error::Kind::Io`] when the lake cannot be read.
+    /// [`crate::error::Kind::Busy`] while another run holds the lake, [`crate::error::Kind::Config`] when the lake
+    /// is that of another pipeline or a correction that was applied is changed, [`crate::error::Kind::Io`] when the lake cannot be read.
     pub(super) fn open(context: RunContext<'a>) -> Result<Self> {
         let RunContext { plan, options, .. } = context;
         let output = options.output(plan);
@@ -44,6 +44,7 @@ impl<'a> OpenLake<'a> {
         }
         let publication = Publication::under(Arc::new(LakeLock::take(&store, options.wait)?))?;
         let state = State::load(&publication)?;
+        state.hold_pipeline(plan)?;
         let new_corrections = new_corrections::fresh(plan, &state)?;
         Ok(Self {
             publication,

@@ -309,7 +309,10 @@ fn a_copy_without_user_and_cores_stops_the_run() {
         scene.run(&pipeline(&["1.txt"]), "lake");
         let why = stopped(&scene, &["1.txt", "2.txt"]);
         assert!(why.contains("40 of 40 jobs of ZOO"), "{why}");
-        assert!(why.contains(&format!("{}:00 h earlier there", shift_s / HOUR % 24)), "{why}");
+        assert!(
+            why.contains(&format!("{}:00 h earlier there", shift_s / HOUR % 24)),
+            "{why}"
+        );
     }
 }
 
@@ -317,7 +320,9 @@ fn a_copy_without_user_and_cores_stops_the_run() {
 #[test]
 fn a_real_dump_in_local_time_beside_one_in_utc_stops_the_run() {
     let test = "promises::copies::a_real_dump_in_local_time_beside_one_in_utc_stops_the_run";
-    let Some(folder) = shared(test, "data/slurm/22.05") else { return };
+    let Some(folder) = shared(test, "data/slurm/22.05") else {
+        return;
+    };
     let paths = ["sacct_all_P.txt.xz", "sacct_zurich_P.txt"].map(|file| format!("{}/{file}", folder.display()));
     let of = |name, timezone: &str, paths: &[String]| Source {
         name,

@@ -249,3 +249,15 @@ fn a_dry_run_publishes_nothing() {
         .collect();
     assert_eq!(machinery, ["lock"], "nothing staged is left");
 }
+
+/// Two pipelines that name one output by mistake.
+#[test]
+fn a_pipeline_of_another_name_is_kept_out_of_a_lake() {
+    let scene = Scene::sample();
+    scene.run(&Pipeline::sample(), "lake");
+    let other = Pipeline::sample().with("name", "\"other\"");
+    let error = scene.try_run(&other, "lake", RunOptions::default()).unwrap_err();
+    assert_eq!(error.kind(), Kind::Config, "{error}");
+    assert!(error.to_string().contains("the lake of the pipeline sample"), "{error}");
+    scene.run(&other, "own");
+}

@@ -3,7 +3,7 @@
 use super::failing::FailAfter;
 use super::{every_kind, local, memory, paths, tree};
 use gridtally::error::{Kind, Result};
-use gridtally::store::{Committed, Manifest, Publication, Store};
+use gridtally::store::{Committed, Fact, LakeFacts, Manifest, Publication, Store};
 use object_store::ObjectStore;
 use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
@@ -14,8 +14,10 @@ use std::sync::Arc;
 
 type Files = BTreeMap<String, Vec<u8>>;
 
-fn facts(run: &str) -> BTreeMap<String, String> {
-    BTreeMap::from([("fingerprint".to_owned(), run.to_owned())])
+fn facts(run: &str) -> LakeFacts {
+    let mut facts = LakeFacts::default();
+    facts.insert(Fact::Plan, run);
+    facts
 }
 
 /// Publishes exactly these files, removing all others.

@@ -3,8 +3,7 @@
 use super::{every_kind, local, memory};
 use crate::support::forge::with_own_hash;
 use arrow::array::{ArrayRef, Int64Array, RecordBatch};
-use gridtally::store::{Publication, SCHEMA_VERSION_KEY, Store, TableOptions, TableWriter, verify_files};
-use std::collections::BTreeMap;
+use gridtally::store::{LakeFacts, Publication, SCHEMA_VERSION_KEY, Store, TableOptions, TableWriter, verify_files};
 use std::sync::Arc;
 
 fn publish(store: &Store, tables: &[(&str, i64)]) {
@@ -22,7 +21,7 @@ fn publish(store: &Store, tables: &[(&str, i64)]) {
         let (rows, writer) = table.finish().unwrap();
         publication.add(writer.finish(rows).unwrap()).unwrap();
     }
-    publication.commit(BTreeMap::new()).unwrap();
+    publication.commit(LakeFacts::default()).unwrap();
 }
 
 fn problems(store: &Store) -> Vec<String> {
