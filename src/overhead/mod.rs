@@ -79,19 +79,7 @@ pub(crate) fn publish(
     let published = published(sweep.publication);
     let corrected = new_corrections::touched(sweep.plan, fresh, state);
     let (Some(overhead), Some(settings)) = (&sweep.plan.overhead, settings(sweep.plan)) else {
-        for place in &published {
-            remove(sweep.publication, place);
-        }
-        bills::remove(sweep.publication, |_, _| true);
-        for fact in [
-            Fact::Overhead,
-            Fact::OverheadMachine,
-            Fact::OverheadBasis,
-            Fact::OverheadReach,
-            Fact::OverheadDisplaced,
-        ] {
-            state.set_fact(fact, None);
-        }
+        withdraw(sweep, state, &published);
         return Ok(None);
     };
     let resources = Resources::of(&overhead.units);
@@ -181,6 +169,23 @@ pub(crate) fn publish(
     state.set_fact(Fact::OverheadMachine, Some(machine_hash));
     state.set_fact(Fact::OverheadBasis, Some(to_fact(&basis)?));
     Ok(Some(report))
+}
+
+/// Takes away what was published of overhead, for a pipeline that has none any more.
+fn withdraw(sweep: &Sweep<'_>, state: &mut State, published: &BTreeSet<SweepPlace>) {
+    for place in published {
+        remove(sweep.publication, place);
+    }
+    bills::remove(sweep.publication, |_, _| true);
+    for fact in [
+        Fact::Overhead,
+        Fact::OverheadMachine,
+        Fact::OverheadBasis,
+        Fact::OverheadReach,
+        Fact::OverheadDisplaced,
+    ] {
+        state.set_fact(fact, None);
+    }
 }
 
 /// Says which nodes are counted no longer, because listings do not name them.
