@@ -58,7 +58,9 @@ pub(crate) fn rule(facts: &LakeFacts) -> Result<CalendarRule> {
     let zone = Zone::named(zone.ok_or_else(unstated)?)?;
     let (month, day) = start.and_then(|start| start.split_once('-')).ok_or_else(unstated)?;
     let start = month.parse().ok().zip(day.parse().ok());
-    let year_start = start.map(|(month, day)| YearStart { month, day }).ok_or_else(unstated)?;
+    let year_start = start
+        .map(|(month, day)| YearStart { month, day })
+        .ok_or_else(unstated)?;
     let grain = if grain == Some("day") { Grain::Day } else { Grain::Month };
     Ok(CalendarRule {
         attribution,
