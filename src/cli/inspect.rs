@@ -1,7 +1,7 @@
 //! `gridtally inspect`
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::output;
 use super::progress::Terminal;
@@ -78,8 +78,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let mut failed: Option<Error> = None;
     let (mut damaged, mut refused) = (Vec::new(), Vec::new());
     let mut shown = 0_usize;
-    let words = args.file.iter().map(|word| inspect::files(word));
-    for file in words.flat_map(each) {
+    for file in args.file.iter().flat_map(|word| each(word)) {
         let report = file.and_then(|input| {
             progress.begin(&input.path, 0, "rows");
             let report = inspect::inspect(&input, look, &progress);
@@ -125,9 +124,9 @@ pub(super) fn run(args: &Args) -> Result<()> {
     failed.map_or(Ok(()), Err)
 }
 
-/// Every file by itself, and what there is instead of files.
-fn each(files: Result<(Vec<InputFile>, Vec<Error>)>) -> Vec<Result<InputFile>> {
-    match files {
+/// Every file a word means by itself, and what there is instead of files.
+fn each(word: &Path) -> Vec<Result<InputFile>> {
+    match inspect::files(word) {
         Ok((files, troubles)) => files.into_iter().map(Ok).chain(troubles.into_iter().map(Err)).collect(),
         Err(why) => vec![Err(why)],
     }

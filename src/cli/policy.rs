@@ -299,6 +299,12 @@ fn usual() -> Vec<PathBuf> {
         .collect()
 }
 
+/// A policy and what its examples came to.
+struct TestedPolicy<'p> {
+    policy: &'p Policy,
+    verdicts: Vec<Verdict>,
+}
+
 fn test(files: &[PathBuf], report: ReportFormat) -> Result<()> {
     let policies = if files.is_empty() {
         load(&usual())?
@@ -307,20 +313,28 @@ fn test(files: &[PathBuf], report: ReportFormat) -> Result<()> {
     };
     let mut tested = Vec::new();
     for policy in &policies {
-        tested.push((policy, policy.test()?));
+        tested.push(TestedPolicy {
+            policy,
+            verdicts: policy.test()?,
+        });
     }
     match report {
         ReportFormat::Text => output::text(&table(&tested))?,
         ReportFormat::Json => output::json(&json!(
             tested
                 .iter()
-                .flat_map(|(policy, verdicts)| verdicts.iter().map(|verdict| row(policy, verdict)))
+                .flat_map(|of| of.verdicts.iter().map(|verdict| row(of.policy, verdict)))
                 .collect::<Vec<_>>()
         ))?,
     }
     let failed: usize = tested
         .iter()
-        .map(|(_, verdicts)| verdicts.iter().filter(|verdict| !verdict.failures.is_empty()).count())
+        .map(|of| {
+            of.verdicts
+                .iter()
+                .filter(|verdict| !verdict.failures.is_empty())
+                .count()
+        })
         .sum();
     if failed > 0 {
         let message = format!(
@@ -342,8 +356,8 @@ fn row(policy: &Policy, verdict: &Verdict) -> serde_json::Value {
 }
 
 /// A line for every example, and below one that fails, why.
-fn table(tested: &[(&Policy, Vec<Verdict>)]) -> String {
-    let names = tested.iter().flat_map(|(policy, verdicts)| {
+fn table(tested: &[TestedPolicy<'_>]) -> String {
+    let names = tested.iter().flat_map(|TestedPolicy { policy, verdicts }| {
         let name = policy.name();
         verdicts
             .iter()
@@ -355,7 +369,7 @@ fn table(tested: &[(&Policy, Vec<Verdict>)]) -> String {
         "policy", "example", "expected", "computed"
     );
     let (mut passed, mut all) = (0, 0);
-    for (policy, verdicts) in tested {
+    for TestedPolicy { policy, verdicts } in tested {
         for verdict in verdicts {
             all += 1;
             let line = format!(

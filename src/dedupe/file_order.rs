@@ -13,6 +13,29 @@ pub struct FileOrder {
     origins: Vec<FileOrigin>,
 }
 
+/// An input file as it arrived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArrivedFile {
+    /// Its id.
+    pub file_id: Arc<str>,
+    /// Arrival in its name, Unix milliseconds.
+    pub arrival_ms: Option<i64>,
+    /// Its path.
+    pub path: String,
+}
+
+impl ArrivedFile {
+    /// A file by its id, its arrival and its path.
+    #[must_use]
+    pub fn new(file_id: &str, arrival_ms: Option<i64>, path: String) -> Self {
+        Self {
+            file_id: Arc::from(file_id),
+            arrival_ms,
+            path,
+        }
+    }
+}
+
 /// Where and when a file arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct FileOrigin {
@@ -23,16 +46,20 @@ pub(super) struct FileOrigin {
 }
 
 impl FileOrder {
-    /// The order of `files`: (file id, arrival in the name, path).
+    /// The order of `files`.
     #[must_use]
-    pub fn new(mut files: Vec<(Arc<str>, Option<i64>, String)>) -> Self {
-        files.sort_by(|a, b| (a.1, &a.2, &a.0).cmp(&(b.1, &b.2, &b.0)));
-        let origin = |(_, arrival_ms, path): &(Arc<str>, Option<i64>, String)| FileOrigin {
-            arrival_ms: *arrival_ms,
-            folder: path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned(),
+    pub fn new(mut files: Vec<ArrivedFile>) -> Self {
+        files.sort_by(|a, b| (a.arrival_ms, &a.path, &a.file_id).cmp(&(b.arrival_ms, &b.path, &b.file_id)));
+        let origin = |file: &ArrivedFile| FileOrigin {
+            arrival_ms: file.arrival_ms,
+            folder: file.path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned(),
         };
         let origins = files.iter().map(origin).collect();
-        let rank = files.into_iter().zip(0..).map(|((id, ..), at)| (id, at)).collect();
+        let rank = files
+            .into_iter()
+            .zip(0..)
+            .map(|(file, at)| (file.file_id, at))
+            .collect();
         Self { rank, origins }
     }
 

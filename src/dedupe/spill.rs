@@ -43,22 +43,26 @@ struct Resident {
 /// (site, day)
 type SpillKey = (String, Day);
 
-/// Places of batches in their segment, each with its runs of rows.
-type BatchRuns = Vec<(usize, Vec<GatherRun>)>;
+/// Runs of rows of a batch.
+struct BatchRuns {
+    /// Place of the batch in its segment.
+    at: usize,
+    runs: Vec<GatherRun>,
+}
 
 #[derive(Default)]
 struct SpillSegment {
     batches: Vec<RecordBatch>,
     /// Runs of rows, by batch.
-    index: BTreeMap<SpillKey, BatchRuns>,
+    index: BTreeMap<SpillKey, Vec<BatchRuns>>,
     bytes: usize,
     rows: usize,
 }
 
 impl SpillSegment {
-    fn parts(&self, runs: &[(usize, Vec<GatherRun>)]) -> Vec<GatherPart> {
+    fn parts(&self, runs: &[BatchRuns]) -> Vec<GatherPart> {
         runs.iter()
-            .filter_map(|(at, runs)| {
+            .filter_map(|BatchRuns { at, runs }| {
                 let batch = self.batches.get(*at)?.clone();
                 Some(GatherPart {
                     batch,
@@ -123,7 +127,7 @@ impl Spill {
             let at = segment.batches.len();
             for (key, runs) in runs {
                 days.insert(key.clone());
-                segment.index.entry(key).or_default().push((at, runs));
+                segment.index.entry(key).or_default().push(BatchRuns { at, runs });
             }
             segment.rows += batch.num_rows();
             segment.batches.push(batch);
@@ -182,7 +186,7 @@ impl Spill {
         for segment in &mut lock(&self.resident)?.segments {
             if let Some(runs) = segment.index.remove(&key) {
                 parts.append(&mut segment.parts(&runs));
-                segment.rows -= runs.iter().flat_map(|(_, runs)| runs).map(|run| run.len).sum::<usize>();
+                segment.rows -= runs.iter().flat_map(|of| &of.runs).map(|run| run.len).sum::<usize>();
                 if segment.rows == 0 {
                     segment.batches = Vec::new();
                 }

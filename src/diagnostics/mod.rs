@@ -9,28 +9,49 @@ use std::path::Path;
 
 use crate::error::{Error, Kind, Result};
 
+/// A remark and where it belongs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct ProblemAt {
+    file: String,
+    /// From 1; 0 is the file as a whole.
+    line: usize,
+    message: String,
+}
+
+impl ProblemAt {
+    fn new(file: &str, line: usize, message: String) -> Self {
+        let file = file.to_owned();
+        Self { file, line, message }
+    }
+}
+
 /// Mistakes and remarks found so far, each with the file and line it stands on.
 #[derive(Debug, Default)]
 pub struct Problems {
-    mistakes: Vec<(String, usize, String)>,
-    warnings: Vec<(String, usize, String)>,
+    mistakes: Vec<ProblemAt>,
+    warnings: Vec<ProblemAt>,
 }
 
 impl Problems {
     /// Something that must be corrected before the pipeline can run. Lines count from 1; 0 is the file as a whole.
     pub fn mistake(&mut self, file: &str, line: usize, message: impl Into<String>) {
-        self.mistakes.push((file.to_owned(), line, message.into()));
+        self.mistakes.push(ProblemAt::new(file, line, message.into()));
     }
 
     /// Something that is legal and probably not what was meant.
     pub fn warning(&mut self, file: &str, line: usize, message: impl Into<String>) {
-        self.warnings.push((file.to_owned(), line, message.into()));
+        self.warnings.push(ProblemAt::new(file, line, message.into()));
     }
 
     /// Adds to mistakes about whole tables the line of `file`, whose text this is, that names the table.
     pub fn name_tables(&mut self, file: &str, text: &str) {
         let folder = Path::new(file).parent().unwrap_or(Path::new(""));
-        for (table, line, message) in &mut self.mistakes {
+        for ProblemAt {
+            file: table,
+            line,
+            message,
+        } in &mut self.mistakes
+        {
             if *line > 0 || table == file {
                 continue;
             }
@@ -70,18 +91,18 @@ impl Problems {
 }
 
 /// `file:line: message`, in the order of the lines; the first file met comes first.
-fn rendered(entries: &mut [(String, usize, String)]) -> Vec<String> {
+fn rendered(entries: &mut [ProblemAt]) -> Vec<String> {
     let mut files: Vec<String> = Vec::new();
-    for (file, ..) in entries.iter() {
+    for ProblemAt { file, .. } in entries.iter() {
         if !files.contains(file) {
             files.push(file.clone());
         }
     }
     let place = |name: &String| files.iter().position(|file| file == name);
-    entries.sort_by_key(|(file, line, _)| (place(file), *line));
+    entries.sort_by_key(|entry| (place(&entry.file), entry.line));
     entries
         .iter()
-        .map(|(file, line, message)| {
+        .map(|ProblemAt { file, line, message }| {
             let mut text = file.clone();
             if *line > 0 {
                 // Writing to a string cannot fail.

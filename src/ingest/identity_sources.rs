@@ -12,7 +12,7 @@ use crate::dedupe::{Window, history};
 use crate::error::{Error, Result};
 use crate::lake::found::FoundFile;
 use crate::lake::state::State;
-use crate::ledger::{Book, Reason};
+use crate::ledger::{Book, Reason, ReasonRows};
 use crate::privacy::Privacy;
 use crate::sources::input::InputFile;
 use crate::sources::options::ReaderOptions;
@@ -238,7 +238,8 @@ impl IdentitySources {
                         .map(|id| Arc::clone(id))
                 });
                 if let Some(id) = id {
-                    let parts = [(Reason::GridIdentity, used), (Reason::GridIdentityUnused, unused)];
+                    let of = |reason, row_n| ReasonRows { reason, row_n };
+                    let parts = [of(Reason::GridIdentity, used), of(Reason::GridIdentityUnused, unused)];
                     book.divide(&id, &parts);
                 }
             }

@@ -94,7 +94,7 @@ pub fn inspect(input: &InputFile, look: InspectLook, progress: &dyn Progress) ->
     };
     let mut counts = new_counts();
     // What a reader refuses, or damage in the middle, is a finding: what came before it still counts.
-    if let Err(why) = read((dialect, stand_in(dialect, &hints)), text, &mut counts, progress) {
+    if let Err(why) = read(dialect, stand_in(dialect, &hints), text, &mut counts, progress) {
         report.failure = Some(why.to_string());
     }
     if dialect.uses(SourceOption::Acceptance) && counts.refused() > 0 && report.failure.is_none() {
@@ -105,7 +105,7 @@ pub fn inspect(input: &InputFile, look: InspectLook, progress: &dyn Progress) ->
         let mut salvaged = new_counts();
         let again = input.open().and_then(decompress);
         let is_read = again
-            .and_then(|text| read((dialect, options), text, &mut salvaged, progress))
+            .and_then(|text| read(dialect, options, text, &mut salvaged, progress))
             .is_ok();
         let saved_n = counts.refused().saturating_sub(salvaged.refused());
         // What comes through a pipe is gone.
@@ -134,7 +134,8 @@ pub fn inspect(input: &InputFile, look: InspectLook, progress: &dyn Progress) ->
 }
 
 fn read(
-    (dialect, options): (Dialect, ReaderOptions),
+    dialect: Dialect,
+    options: ReaderOptions,
     text: Box<dyn Read + Send>,
     counts: &mut InspectCounts,
     progress: &dyn Progress,

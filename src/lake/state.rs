@@ -10,7 +10,7 @@ use super::found::FoundFile;
 use super::{benchmark_fact, calendar_fact, capacity};
 use crate::config::{Plan, SourcePlan};
 use crate::dedupe::Window;
-use crate::dedupe::file_order::FileOrder;
+use crate::dedupe::file_order::{ArrivedFile, FileOrder};
 use crate::dedupe::summary::publishing::SummaryParts;
 use crate::error::{Error, Result};
 use crate::ledger::book::{InputEntry, Places};
@@ -363,7 +363,7 @@ impl State {
 
     /// (file id, arrival in the name, path) of every input.
     #[must_use]
-    pub(crate) fn arrivals(&self) -> Vec<(Arc<str>, Option<i64>, String)> {
+    pub(crate) fn arrivals(&self) -> Vec<ArrivedFile> {
         arrivals(&self.book)
     }
 
@@ -382,7 +382,7 @@ impl State {
     pub(crate) fn paths(&self) -> BTreeMap<Arc<str>, String> {
         self.arrivals()
             .into_iter()
-            .map(|(file_id, _, path)| (file_id, path))
+            .map(|file| (file.file_id, file.path))
             .collect()
     }
 
@@ -424,7 +424,7 @@ const LAYOUT: &str = "3";
 
 /// (file id, arrival in the name, path) of every input of a book. What came again word for word holds from then on: in
 /// between something else may have been said.
-fn arrivals(book: &Book) -> Vec<(Arc<str>, Option<i64>, String)> {
+fn arrivals(book: &Book) -> Vec<ArrivedFile> {
     let latest = |(file_id, input): (&String, &InputEntry)| {
         let first = input.paths.first().cloned().unwrap_or_default();
         let arrivals = input
@@ -432,7 +432,7 @@ fn arrivals(book: &Book) -> Vec<(Arc<str>, Option<i64>, String)> {
             .iter()
             .filter_map(|path| Some((arrival_ms(path)?, path.clone())));
         let (at, path) = arrivals.max().map_or((None, first), |(at, path)| (Some(at), path));
-        (Arc::from(file_id.as_str()), at, path)
+        ArrivedFile::new(file_id, at, path)
     };
     let of_records = book.inputs().iter().filter(|(_, input)| !is_inventory(input));
     of_records.map(latest).collect()

@@ -31,6 +31,15 @@ pub struct InputEntry {
 /// Where rows of a file went: (site, month, reason) -> rows.
 pub type Places = BTreeMap<(Option<String>, Option<Month>, Reason), u64>;
 
+/// Rows of a file that have a reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReasonRows {
+    /// The reason.
+    pub reason: Reason,
+    /// How many rows have it.
+    pub row_n: u64,
+}
+
 /// Everything that was ever read.
 #[derive(Clone, Debug, Default)]
 pub struct Book {
@@ -151,18 +160,19 @@ impl Book {
 
     /// Says anew which of a file's rows of some reasons have which of them; not if that are more or fewer rows than
     /// before, because the file changed since it was read.
-    pub fn divide(&mut self, file_id: &str, parts: &[(Reason, u64)]) {
+    pub fn divide(&mut self, file_id: &str, parts: &[ReasonRows]) {
         let Some(places) = self.places.get_mut(file_id) else {
             return;
         };
-        let of = |(_, _, reason): &(Option<String>, Option<Month>, Reason)| parts.iter().any(|part| part.0 == *reason);
+        let of =
+            |(_, _, reason): &(Option<String>, Option<Month>, Reason)| parts.iter().any(|part| part.reason == *reason);
         let before: u64 = places.iter().filter(|(key, _)| of(key)).map(|(_, rows)| rows).sum();
-        if before != parts.iter().map(|part| part.1).sum::<u64>() {
+        if before != parts.iter().map(|part| part.row_n).sum::<u64>() {
             return;
         }
         places.retain(|key, _| !of(key));
-        for (reason, rows) in parts.iter().filter(|part| part.1 > 0) {
-            places.insert((None, None, *reason), *rows);
+        for part in parts.iter().filter(|part| part.row_n > 0) {
+            places.insert((None, None, part.reason), part.row_n);
         }
     }
 

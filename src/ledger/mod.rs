@@ -3,5 +3,5 @@
 pub mod book;
 pub mod reason;
 
-pub use book::Book;
+pub use book::{Book, ReasonRows};
 pub use reason::{Outcome, Reason, RowReasons};

@@ -5,6 +5,6 @@ pub mod plan;
 mod records;
 mod scale;
 
-pub use normaliser::Normaliser;
+pub use normaliser::{Normaliser, StatedBenchmark};
 pub use records::{Origins, Scales, factors_of, kept_factors, with_factors};
 pub use scale::{Scale, ScaleReference};

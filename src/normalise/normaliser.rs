@@ -12,6 +12,15 @@ use crate::reference::benchmark::{
 /// Answers that are kept. Nodes make nearly every job of many nodes a place of its own.
 const KEPT: usize = 8192;
 
+/// The benchmark a record states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StatedBenchmark<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its value per core, in thousandths.
+    pub e3: i64,
+}
+
 /// Looks factors up for the jobs of one site. Jobs mostly share theirs, so answers are kept.
 pub struct Normaliser<'a> {
     plan: &'a NormalisePlan,
@@ -87,13 +96,13 @@ impl<'a> Normaliser<'a> {
     }
 
     /// The scale of a job that ran at `place` and ended at `at_ms`, by the steps of the pipeline's order; `stated` is
-    /// the benchmark its record states, per core and in thousandths. Each kind is looked for on its own: they are never
+    /// the benchmark its record states. Each kind is looked for on its own: they are never
     /// converted into one another.
-    pub fn scale(&mut self, place: BenchmarkPlace<'_>, at_ms: i64, stated: Option<(&str, i64)>) -> Scale {
+    pub fn scale(&mut self, place: BenchmarkPlace<'_>, at_ms: i64, stated: Option<StatedBenchmark<'_>>) -> Scale {
         let (before, after) = self.answer(place, at_ms);
         let stated = stated
-            .filter(|(_, milli)| *milli > 0 && self.at_record.is_some())
-            .and_then(|(name, milli)| Some((Benchmark::parse(name)?, milli.checked_mul(10)?)));
+            .filter(|stated| stated.e3 > 0 && self.at_record.is_some())
+            .and_then(|stated| Some((Benchmark::parse(stated.name)?, stated.e3.checked_mul(10)?)));
         let stated = stated.map_or_else(Factors::default, |(kind, e4)| {
             Factors::only(kind, e4, BenchmarkOrigin::Record)
         });

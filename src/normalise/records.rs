@@ -7,10 +7,10 @@ use arrow::array::{
     Array, ArrayRef, BooleanArray, Decimal128Array, Int64Array, RecordBatch, StringBuilder, new_null_array,
 };
 
-use super::normaliser::Normaliser;
+use super::normaliser::{Normaliser, StatedBenchmark};
 use super::scale::{Scale, ScaleReference};
 use crate::error::{Error, Kind, Result};
-use crate::reference::benchmark::{Benchmark, BenchmarkOrigin, BenchmarkPlace, Factors};
+use crate::reference::benchmark::{Benchmark, BenchmarkOrigin, BenchmarkPlace, Factors, KnownFactor};
 use crate::schema::batch::{column, decimal, flag, int, number, time, words};
 
 /// Records by benchmark and where its value came from; `none` where nothing is known.
@@ -122,7 +122,10 @@ pub fn factors_of(batch: &RecordBatch, normaliser: &mut Normaliser<'_>) -> Resul
     let source = words(batch, "source")?;
     for row in 0..row_n {
         let stated = benchmark.get(row).zip(number(per_core, row));
-        let stated = stated.and_then(|(name, milli)| Some((name, i64::try_from(milli).ok()?)));
+        let stated = stated.and_then(|(name, milli)| {
+            let e3 = i64::try_from(milli).ok()?;
+            Some(StatedBenchmark { name, e3 })
+        });
         let place = BenchmarkPlace {
             cluster: cluster.get(row),
             submit_host: submit_host.get(row),
@@ -181,7 +184,8 @@ pub fn kept_factors(batch: &RecordBatch) -> Result<Scales> {
         for (known, (values, origins)) in known.iter_mut().zip(&kept) {
             let Some(value) = number(values, row) else { continue };
             let told = origins.get(row).and_then(BenchmarkOrigin::parse);
-            *known = i64::try_from(value).ok().zip(told);
+            let value = i64::try_from(value).ok().zip(told);
+            *known = value.map(|(e4, origin)| KnownFactor { e4, origin });
             if known.is_none() {
                 return Err(Error::new(Kind::Data, "a value per core whose origin is unknown").at("row", row));
             }

@@ -23,7 +23,7 @@ use crate::occupancy::billing::BILL_PLACES;
 use crate::schema::batch::{dates, decimals, int, ints, number, text, texts, time, word};
 use crate::store::lake::{self, LakeTable};
 use crate::store::read_table;
-use crate::summarise::charges::{RECORDED, ReassignedEntry, Reassignments, job_charges, part};
+use crate::summarise::charges::{ChargedPeriod, RECORDED, ReassignedEntry, Reassignments, job_charges, part};
 use crate::time::{Month, SecondSpan};
 
 /// Place of the GPUs.
@@ -101,8 +101,8 @@ impl<'a> BillBills<'a> {
         files: &[RecordFile],
         staged: &[StagedFile],
     ) -> Result<u64> {
-        let place = (biller.period.month, biller.period.allocation_year);
-        remove(sweep.publication, |of, period| of == site && period == place);
+        let (month, year) = (biller.period.month, biller.period.allocation_year);
+        remove(sweep.publication, |of, period| of == site && period == (month, year));
         let (Some(first), Some(last)) = (biller.pieces.first(), biller.pieces.last()) else {
             return Ok(0);
         };
@@ -122,7 +122,7 @@ impl<'a> BillBills<'a> {
             if !spans.any(|span| span.overlaps(all_pieces)) {
                 continue;
             }
-            let path = lake::bill_path("job_charges", site, file.month, place);
+            let path = lake::bill_path("job_charges", site, file.month, month, year);
             let mut table: Option<LakeTable<'_>> = None;
             let mut tag = *first_tag;
             for batch in read_table(sweep.publication.store().reader(&file.place)?, Some(&columns), RUN_N)? {
@@ -151,8 +151,8 @@ impl<'a> BillBills<'a> {
                 table.finish(&provenance)?;
             }
         }
-        if let Some(month) = Month::of_day(place.0).filter(|_| !parts.is_empty()) {
-            let path = lake::bill_path("charge_part", site, month, place);
+        if let Some(of) = Month::of_day(month).filter(|_| !parts.is_empty()) {
+            let path = lake::bill_path("charge_part", site, of, month, year);
             let mut table = LakeTable::create(sweep.publication, "charge_part", &path)?;
             table.write(&part(&parts)?)?;
             table.finish(&provenance)?;
@@ -227,7 +227,10 @@ fn correct(
 ) -> Result<Option<RecordBatch>> {
     let charges = rows.iter().map(|row| {
         let piece = biller.pieces.get(row.piece);
-        Some((row.job, piece?.period))
+        Some(ChargedPeriod {
+            job: row.job,
+            period: piece?.period,
+        })
     });
     let charges = charges.collect::<Option<Vec<_>>>();
     let charges = charges.ok_or_else(|| Error::internal("a bill of no period"))?;

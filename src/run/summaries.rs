@@ -37,6 +37,14 @@ use crate::time::{Day, Month};
 /// Versions of the summaries of one month, all sites, that are held in memory.
 const MONTH_LIMIT: usize = 4_000_000;
 
+/// Where jobs and summaries tell of the same usage.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct OverlapPlace {
+    site: String,
+    month: Month,
+    view: String,
+}
+
 /// What settling the summaries came to.
 #[derive(Default)]
 pub(crate) struct SettledSummaries {
@@ -49,7 +57,7 @@ pub(crate) struct SettledSummaries {
     /// Between which instants benchmarks were looked for.
     pub(crate) asked: BTreeMap<ViewPlace, Option<AskedSpan>>,
     /// Where both tell of the same view.
-    overlaps: BTreeSet<(String, Month, String)>,
+    overlaps: BTreeSet<OverlapPlace>,
 }
 
 /// The summaries that were read, by month, under the ids of their files.
@@ -158,7 +166,11 @@ pub(crate) fn settle(
         })?;
         for (place, view) in views(&done) {
             if has_view(&summaries.counting, &place, view) {
-                summaries.overlaps.insert((place.0, place.1, view.to_owned()));
+                summaries.overlaps.insert(OverlapPlace {
+                    site: place.0,
+                    month: place.1,
+                    view: view.to_owned(),
+                });
             }
         }
     } else {
@@ -177,7 +189,7 @@ pub(crate) fn settle(
             Err(undecided(&overlaps))
         };
     };
-    let told = overlaps.into_iter().map(|(site, month, view)| {
+    let told = overlaps.into_iter().map(|OverlapPlace { site, month, view }| {
         let word = overlap.as_str();
         progress.note(&format!(
             "{site} {month} has jobs and summaries of the view {view}: overlap = \"{word}\""
@@ -239,11 +251,11 @@ fn settle_months(
     Ok(settled)
 }
 
-fn undecided(overlaps: &BTreeSet<(String, Month, String)>) -> Error {
+fn undecided(overlaps: &BTreeSet<OverlapPlace>) -> Error {
     /// Places named.
     const NAMED: usize = 5;
     let named: Vec<String> = (overlaps.iter().take(NAMED))
-        .map(|(site, month, view)| format!("{site} {month} ({view})"))
+        .map(|OverlapPlace { site, month, view }| format!("{site} {month} ({view})"))
         .collect();
     let more = overlaps.len().saturating_sub(NAMED);
     let more = if more > 0 {
@@ -297,7 +309,11 @@ pub(crate) fn place(
     for row in rows.iter_mut().filter(|row| row.reason == Reason::SummaryRecord) {
         let view = row.word("view").unwrap_or_default();
         if has_view(jobs, &place, view) {
-            settled.overlaps.insert((site.clone(), *month, view.to_owned()));
+            settled.overlaps.insert(OverlapPlace {
+                site: site.clone(),
+                month: *month,
+                view: view.to_owned(),
+            });
             row.reason = lost;
         } else {
             let counting = settled.counting.entry(folded(&place)).or_default();

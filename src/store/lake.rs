@@ -115,7 +115,7 @@ const BILL: &str = "overhead-";
 /// Path of what the jobs of one site are billed of their nodes in one period: in `job_charges` by the month of their
 /// records, in `charge_part` by the month of the period.
 #[must_use]
-pub fn bill_path(dataset: &str, site: &str, record_month: Month, (month, allocation_year): (Day, i64)) -> String {
+pub fn bill_path(dataset: &str, site: &str, record_month: Month, month: Day, allocation_year: i64) -> String {
     let month = Month::of_day(month).map(|month| month.to_string());
     let path = month_path(dataset, site, record_month);
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);

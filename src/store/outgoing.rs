@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
+use serde::{Deserialize, Serialize};
 
 use super::location::Store;
 use super::machinery::{MACHINERY, SENDING, STAGING};
@@ -19,12 +20,32 @@ const DELIVER: Commit = Commit {
     cut: "only a part of what was to be sent lies in its folder: look there before it is sent again",
 };
 
+/// A staged object and the name it is to get. It is stored as the two.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(from = "[String; 2]", into = "[String; 2]")]
+pub(super) struct OutgoingMove {
+    pub(super) staged: String,
+    pub(super) path: String,
+}
+
+impl From<[String; 2]> for OutgoingMove {
+    fn from([staged, path]: [String; 2]) -> Self {
+        Self { staged, path }
+    }
+}
+
+impl From<OutgoingMove> for [String; 2] {
+    fn from(step: OutgoingMove) -> Self {
+        [step.staged, step.path]
+    }
+}
+
 /// Objects on their way to one folder. Dropped before they are delivered, they leave nothing behind.
 pub struct Outgoing {
     store: Store,
     /// The folder they are staged in.
     staging: String,
-    moves: Vec<(String, String)>,
+    moves: Vec<OutgoingMove>,
     is_settled: bool,
     is_private: bool,
     /// What is staged for a book is taken away by who knows the book.
@@ -90,7 +111,10 @@ impl Outgoing {
         if self.is_private {
             self.store.make_private(&staged)?;
         }
-        self.moves.push((staged, path.to_owned()));
+        self.moves.push(OutgoingMove {
+            staged,
+            path: path.to_owned(),
+        });
         Ok(())
     }
 
@@ -99,7 +123,7 @@ impl Outgoing {
     /// # Errors
     /// [`Kind::Io`] when the folder cannot be looked at.
     pub fn has(&self, path: &str) -> Result<bool> {
-        Ok(self.moves.last().is_some_and(|(_, last)| last == path) || self.store.exists(path)?)
+        Ok(self.moves.last().is_some_and(|last| last.path == path) || self.store.exists(path)?)
     }
 
     /// Gives all of it its names, in the order it was put there.
@@ -122,7 +146,7 @@ impl Outgoing {
     }
 
     /// Makes what is staged durable, and marks it as whole.
-    pub(super) fn seal(&mut self) -> Result<Vec<(String, String)>> {
+    pub(super) fn seal(&mut self) -> Result<Vec<OutgoingMove>> {
         self.sync()?;
         self.store.put(&mark(&self.staging), Bytes::new())?;
         self.is_settled = true;
@@ -130,7 +154,7 @@ impl Outgoing {
     }
 
     fn sync(&self) -> Result<()> {
-        let staged = || self.moves.iter().map(|(from, _)| from.as_str());
+        let staged = || self.moves.iter().map(|step| step.staged.as_str());
         self.store.sync_files(staged())?;
         self.store.sync_folders(staged())
     }
@@ -164,16 +188,16 @@ fn mark(staging: &str) -> String {
 }
 
 /// Gives staged objects their names, one after the other: whoever takes the first may wait for the next.
-pub(super) fn deliver(store: &Store, moves: &[(String, String)], pass: Pass) -> Result<()> {
-    for (from, to) in moves {
-        if !store.rename(from, to)? && pass == Pass::First {
+pub(super) fn deliver(store: &Store, moves: &[OutgoingMove], pass: Pass) -> Result<()> {
+    for OutgoingMove { staged, path } in moves {
+        if !store.rename(staged, path)? && pass == Pass::First {
             let message = "what was staged to be sent is gone: somebody tidied the folder meanwhile";
             return Err(Error::new(Kind::Io, message)
-                .at("staged", from)
+                .at("staged", staged)
                 .at("folder", store.url()));
         }
     }
-    store.sync_folders(moves.iter().map(|(_, to)| to.as_str()))
+    store.sync_folders(moves.iter().map(|step| step.path.as_str()))
 }
 
 impl Store {

@@ -22,7 +22,7 @@ use super::lake_lock::LakeLock;
 use super::lease::random_token;
 use super::location::Store;
 use super::machinery::{BESIDE, SENDING};
-use super::outgoing::{Outgoing, Pass, deliver, is_marked};
+use super::outgoing::{Outgoing, OutgoingMove, Pass, deliver, is_marked};
 use super::seal::{Heads, SEAL, Seal, book_of};
 use crate::error::{Error, Kind, Result};
 use crate::runtime::interruption::{Commit, committing};
@@ -61,8 +61,7 @@ struct Intent {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Folder {
     url: String,
-    /// From where, to where.
-    moves: Vec<(String, String)>,
+    moves: Vec<OutgoingMove>,
 }
 
 /// What became of a publication that was cut off.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::group::{Groups, Key, KeyRef};
 use super::settings::Settings;
 use super::sums::{Sums, WorkSums};
-use crate::normalise::{Normaliser, Scale};
+use crate::normalise::{Normaliser, Scale, StatedBenchmark};
 use crate::record::{Summary, SummaryKind};
 use crate::reference::benchmark::{AskedSpan, Benchmark, BenchmarkPlace, Each, Factors, WorkDone};
 use crate::time::grain::Grain;
@@ -55,6 +55,7 @@ impl<'a> SummaryUsage<'a> {
             return Scale::Known(Factors::default());
         }
         let stated = row.word("benchmark").zip(row.number("benchmark_per_core"));
+        let stated = stated.map(|(name, e3)| StatedBenchmark { name, e3 });
         let last_ms = i64::from(row.month.next().first_day()) * 86_400_000 - 1;
         let at_ms = row
             .number("latest_end_utc")

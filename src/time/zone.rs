@@ -35,15 +35,30 @@ pub fn zone_names() -> impl Iterator<Item = &'static str> {
     TZ_VARIANTS.iter().map(|zone| zone.name())
 }
 
-/// The changes of a zone as `chrono-tz` has them, `(Unix second, offset)`; the first holds from always.
-fn changes(zone: Tz) -> Result<Vec<(i64, i64)>> {
+/// From when on which offset holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct OffsetChange {
+    /// Unix second.
+    pub(super) from_s: i64,
+    /// Seconds east of UTC.
+    pub(super) offset_s: i64,
+}
+
+impl OffsetChange {
+    pub(super) const fn new(from_s: i64, offset_s: i64) -> Self {
+        Self { from_s, offset_s }
+    }
+}
+
+/// The changes of a zone as `chrono-tz` has them; the first holds from always.
+fn changes(zone: Tz) -> Result<Vec<OffsetChange>> {
     let offset = |unix_s: i64| {
         let at = DateTime::from_timestamp(unix_s, 0).ok_or_else(|| Error::internal("zone table"))?;
         let offset = zone.offset_from_utc_datetime(&at.naive_utc()).fix().local_minus_utc();
         Ok::<i64, Error>(i64::from(offset))
     };
     let mut last = offset(TABLE_FROM_S)?;
-    let mut changes = vec![(i64::MIN, last)];
+    let mut changes = vec![OffsetChange::new(i64::MIN, last)];
     let mut from = TABLE_FROM_S;
     while from < TABLE_UNTIL_S - 1 {
         let until = (from + STEP_S).min(TABLE_UNTIL_S - 1);
@@ -58,7 +73,7 @@ fn changes(zone: Tz) -> Result<Vec<(i64, i64)>> {
                     after = middle;
                 }
             }
-            changes.push((after, next));
+            changes.push(OffsetChange::new(after, next));
             last = next;
         }
         from = until;
@@ -70,8 +85,8 @@ fn changes(zone: Tz) -> Result<Vec<(i64, i64)>> {
 #[derive(Clone, Debug)]
 pub struct Zone {
     name: String,
-    /// `(Unix second from which it holds, offset east of UTC in seconds)`, ascending; the first holds from always.
-    offsets: Vec<(i64, i64)>,
+    /// Ascending; the first holds from always.
+    offsets: Vec<OffsetChange>,
 }
 
 impl Zone {
@@ -80,7 +95,7 @@ impl Zone {
     pub fn utc() -> Self {
         Self {
             name: "UTC".to_owned(),
-            offsets: vec![(i64::MIN, 0)],
+            offsets: vec![OffsetChange::new(i64::MIN, 0)],
         }
     }
 
@@ -108,10 +123,10 @@ impl Zone {
     /// The offset in force at a Unix second, in seconds east of UTC.
     #[must_use]
     pub fn offset_at(&self, unix_s: i64) -> i64 {
-        let after = self.offsets.partition_point(|&(from, _)| from <= unix_s);
+        let after = self.offsets.partition_point(|change| change.from_s <= unix_s);
         self.offsets
             .get(after.saturating_sub(1))
-            .map_or(0, |&(_, offset)| offset)
+            .map_or(0, |change| change.offset_s)
     }
 
     /// The first instant of a local day, Unix milliseconds. A midnight that clocks skip or repeat begins at its first

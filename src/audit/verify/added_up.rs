@@ -68,7 +68,8 @@ fn charge_part_of(path: &str) -> Option<String> {
             "charge_part",
             &site,
             Month::of_day(month)?,
-            (month, year),
+            month,
+            year,
         ));
     }
     let (site, month) = lake::parse_month_path(path)?;

@@ -215,7 +215,8 @@ fn collect(from: &[GatherPart], routes: &[Route]) -> Result<RecordBatch> {
                 }
             }
             PackedKind::Word => {
-                let mut words = TextGathering::new(rows, room(&found, routes));
+                let (entries, bytes) = room(&found, routes);
+                let mut words = TextGathering::new(rows, entries, bytes);
                 for (found, route) in found.iter().zip(routes) {
                     if let Some((_, array)) = found {
                         words.take(array, route)?;

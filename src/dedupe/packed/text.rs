@@ -338,7 +338,7 @@ pub(super) struct TextGathering {
 
 impl TextGathering {
     /// A column of `rows` texts, none of which is known yet, with room for so many `entries` of so many `bytes`.
-    pub(super) fn new(rows: usize, (entries, bytes): (usize, usize)) -> Self {
+    pub(super) fn new(rows: usize, entries: usize, bytes: usize) -> Self {
         Self {
             rows,
             codes: Vec::new(),

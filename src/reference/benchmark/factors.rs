@@ -13,6 +13,15 @@ pub struct Factors {
     pub origins: [Option<BenchmarkOrigin>; 3],
 }
 
+/// A value per core and where it is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KnownFactor {
+    /// The value, in ten-thousandths.
+    pub e4: i64,
+    /// Where it is from.
+    pub origin: BenchmarkOrigin,
+}
+
 impl Factors {
     /// One value of one kind, in ten-thousandths.
     #[must_use]
@@ -23,12 +32,12 @@ impl Factors {
         }
     }
 
-    /// From what is known of each kind, in ten-thousandths and in the order of [`Benchmark::ALL`].
+    /// From what is known of each kind, in the order of [`Benchmark::ALL`].
     #[must_use]
-    pub fn from_known(known: [Option<(i64, BenchmarkOrigin)>; 3]) -> Self {
+    pub fn from_known(known: [Option<KnownFactor>; 3]) -> Self {
         Self {
-            per_core: Each::from_scaled(known.map(|known| known.map(|(e4, _)| i128::from(e4)))),
-            origins: known.map(|known| known.map(|(_, origin)| origin)),
+            per_core: Each::from_scaled(known.map(|known| known.map(|known| i128::from(known.e4)))),
+            origins: known.map(|known| known.map(|known| known.origin)),
         }
     }
 

@@ -14,7 +14,7 @@ mod table;
 mod timeline;
 
 pub use asked_span::AskedSpan;
-pub use factors::Factors;
+pub use factors::{Factors, KnownFactor};
 pub use kind::Benchmark;
 pub use nodes::NodeTable;
 pub use quantity::{

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use super::asked_span::AskedSpan;
-use super::factors::Factors;
+use super::factors::{Factors, KnownFactor};
 use super::kind::Benchmark;
 use super::nodes::named;
 use super::scope::{BenchmarkLevel, BenchmarkOrigin, BenchmarkPlace};
@@ -94,7 +94,10 @@ impl<'a> SiteBenchmarks<'a> {
                         let mut of_level = part.entries.iter().filter(|entry| entry.level == *level);
                         of_level.find_map(|entry| {
                             let span = entry.scope.holds(place).then(|| entry.at(kind, at_ms))??;
-                            Some((span.value_e4, entry.origin))
+                            Some(KnownFactor {
+                                e4: span.value_e4,
+                                origin: entry.origin,
+                            })
                         })
                     }
                 })
@@ -115,7 +118,11 @@ impl<'a> SiteBenchmarks<'a> {
         place: &BenchmarkPlace<'_>,
         nodes: &[String],
         at_ms: i64,
-    ) -> Option<(i64, BenchmarkOrigin)> {
+    ) -> Option<KnownFactor> {
+        let known = |e4: i64| KnownFactor {
+            e4,
+            origin: BenchmarkOrigin::Node,
+        };
         let mut first = None;
         let mut is_uniform = true;
         let (mut sum, mut core_sum) = (0_i128, Some(0_i128));
@@ -129,11 +136,11 @@ impl<'a> SiteBenchmarks<'a> {
             core_sum = core_sum.zip(core_n).map(|(sum, core_n)| sum + core_n);
         }
         if is_uniform {
-            return first.map(|value_e4| (value_e4, BenchmarkOrigin::Node));
+            return first.map(known);
         }
         let core_sum = core_sum?;
         let mean_e4 = (2 * sum + core_sum).div_euclid(2 * core_sum);
-        Some((i64::try_from(mean_e4).ok()?, BenchmarkOrigin::Node))
+        i64::try_from(mean_e4).ok().map(known)
     }
 
     /// What decides the answers to what was asked: equal texts, equal answers.

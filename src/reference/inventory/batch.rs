@@ -56,16 +56,16 @@ pub fn batches(rows: &[InventoryPlaced], origin: &InventoryOrigin) -> Result<Vec
     let mut shelves = Shelves::default();
     for placed in rows {
         match &placed.row {
-            InventoryRow::Node(row) => shelves.nodes.push((placed, row)),
-            InventoryRow::Event(row) => shelves.events.push((placed, row)),
+            InventoryRow::Node(row) => shelves.nodes.push(PlacedRow { placed, row }),
+            InventoryRow::Event(row) => shelves.events.push(PlacedRow { placed, row }),
             InventoryRow::Partition(row) => {
-                shelves.partitions.push((placed, row));
+                shelves.partitions.push(PlacedRow { placed, row });
                 shelves
                     .weights
-                    .extend(row.weights.iter().map(|weight| (placed, &**row, weight)));
+                    .extend(row.weights.iter().map(|weight| PlacedWeight { placed, row, weight }));
             }
-            InventoryRow::Association(row) => shelves.associations.push((placed, row)),
-            InventoryRow::Reservation(row) => shelves.reservations.push((placed, row)),
+            InventoryRow::Association(row) => shelves.associations.push(PlacedRow { placed, row }),
+            InventoryRow::Reservation(row) => shelves.reservations.push(PlacedRow { placed, row }),
         }
     }
     let mut found = Vec::new();
@@ -84,15 +84,28 @@ pub fn batches(rows: &[InventoryPlaced], origin: &InventoryOrigin) -> Result<Vec
     Ok(found)
 }
 
+/// A row and where it stands.
+struct PlacedRow<'r, R> {
+    placed: &'r InventoryPlaced,
+    row: &'r R,
+}
+
+/// What a resource weighs in a partition, and where that stands.
+struct PlacedWeight<'r> {
+    placed: &'r InventoryPlaced,
+    row: &'r PartitionRow,
+    weight: &'r Weight,
+}
+
 /// Rows by dataset.
 #[derive(Default)]
 struct Shelves<'r> {
-    nodes: Vec<(&'r InventoryPlaced, &'r NodeRow)>,
-    events: Vec<(&'r InventoryPlaced, &'r EventRow)>,
-    partitions: Vec<(&'r InventoryPlaced, &'r PartitionRow)>,
-    weights: Vec<(&'r InventoryPlaced, &'r PartitionRow, &'r Weight)>,
-    associations: Vec<(&'r InventoryPlaced, &'r AssociationRow)>,
-    reservations: Vec<(&'r InventoryPlaced, &'r ReservationRow)>,
+    nodes: Vec<PlacedRow<'r, NodeRow>>,
+    events: Vec<PlacedRow<'r, EventRow>>,
+    partitions: Vec<PlacedRow<'r, PartitionRow>>,
+    weights: Vec<PlacedWeight<'r>>,
+    associations: Vec<PlacedRow<'r, AssociationRow>>,
+    reservations: Vec<PlacedRow<'r, ReservationRow>>,
 }
 
 fn cluster<'r>(named: Option<&'r String>, origin: &'r InventoryOrigin) -> Option<&'r str> {
@@ -131,8 +144,8 @@ fn gpu_lists<'r>(values: impl Iterator<Item = Option<&'r Gpus>>) -> ArrayRef {
     Arc::new(lists.finish())
 }
 
-fn nodes(mut rows: Vec<(&InventoryPlaced, &NodeRow)>, origin: &InventoryOrigin) -> Vec<ArrayRef> {
-    rows.sort_by_key(|(placed, row)| {
+fn nodes(mut rows: Vec<PlacedRow<'_, NodeRow>>, origin: &InventoryOrigin) -> Vec<ArrayRef> {
+    rows.sort_by_key(|PlacedRow { placed, row }| {
         (
             cluster(row.cluster.as_ref(), origin),
             &row.node,
@@ -140,13 +153,19 @@ fn nodes(mut rows: Vec<(&InventoryPlaced, &NodeRow)>, origin: &InventoryOrigin) 
             placed.line,
         )
     });
-    let text = |of: fn(&NodeRow) -> Option<&String>| texts(rows.iter().map(|(_, row)| of(row)));
-    let int = |of: fn(&NodeRow) -> Option<i64>| ints(rows.iter().map(|(_, row)| of(row)));
+    let text = |of: fn(&NodeRow) -> Option<&String>| texts(rows.iter().map(|PlacedRow { row, .. }| of(row)));
+    let int = |of: fn(&NodeRow) -> Option<i64>| ints(rows.iter().map(|PlacedRow { row, .. }| of(row)));
     let mut columns = vec![
         texts(rows.iter().map(|_| origin.site.as_ref())),
-        texts(rows.iter().map(|(_, row)| cluster(row.cluster.as_ref(), origin))),
+        texts(
+            rows.iter()
+                .map(|PlacedRow { row, .. }| cluster(row.cluster.as_ref(), origin)),
+        ),
         text(|row| Some(&row.node)),
-        times(rows.iter().map(|(_, row)| row.as_of_ms.or(origin.as_of_ms))),
+        times(
+            rows.iter()
+                .map(|PlacedRow { row, .. }| row.as_of_ms.or(origin.as_of_ms)),
+        ),
         int(|row| row.cpu_n),
         int(|row| row.effective_cpu_n),
         int(|row| row.socket_n),
@@ -158,7 +177,7 @@ fn nodes(mut rows: Vec<(&InventoryPlaced, &NodeRow)>, origin: &InventoryOrigin) 
         int(|row| row.disk_byte),
         int(|row| row.gpus.as_ref().map(Gpus::device_n)),
         int(|row| row.gpus.as_ref().map(Gpus::mig_device_n)),
-        gpu_lists(rows.iter().map(|(_, row)| row.gpus.as_ref())),
+        gpu_lists(rows.iter().map(|PlacedRow { row, .. }| row.gpus.as_ref())),
         text(|row| row.gres.as_ref()),
         text(|row| row.features.as_ref()),
         int(|row| row.weight_n),
@@ -169,12 +188,12 @@ fn nodes(mut rows: Vec<(&InventoryPlaced, &NodeRow)>, origin: &InventoryOrigin) 
         int(|row| row.billing_n),
         text(|row| row.slurm_version.as_ref()),
     ];
-    columns.extend(tail(rows.iter().map(|(placed, _)| *placed), origin));
+    columns.extend(tail(rows.iter().map(|of| of.placed), origin));
     columns
 }
 
-fn events(mut rows: Vec<(&InventoryPlaced, &EventRow)>, origin: &InventoryOrigin) -> Vec<ArrayRef> {
-    rows.sort_by_key(|(placed, row)| {
+fn events(mut rows: Vec<PlacedRow<'_, EventRow>>, origin: &InventoryOrigin) -> Vec<ArrayRef> {
+    rows.sort_by_key(|PlacedRow { placed, row }| {
         (
             cluster(row.cluster.as_ref(), origin),
             &row.node,
@@ -182,15 +201,18 @@ fn events(mut rows: Vec<(&InventoryPlaced, &EventRow)>, origin: &InventoryOrigin
             placed.line,
         )
     });
-    let text = |of: fn(&EventRow) -> Option<&String>| texts(rows.iter().map(|(_, row)| of(row)));
-    let int = |of: fn(&EventRow) -> Option<i64>| ints(rows.iter().map(|(_, row)| of(row)));
+    let text = |of: fn(&EventRow) -> Option<&String>| texts(rows.iter().map(|PlacedRow { row, .. }| of(row)));
+    let int = |of: fn(&EventRow) -> Option<i64>| ints(rows.iter().map(|PlacedRow { row, .. }| of(row)));
     let mut columns = vec![
         texts(rows.iter().map(|_| origin.site.as_ref())),
-        texts(rows.iter().map(|(_, row)| cluster(row.cluster.as_ref(), origin))),
+        texts(
+            rows.iter()
+                .map(|PlacedRow { row, .. }| cluster(row.cluster.as_ref(), origin)),
+        ),
         text(|row| row.node.as_ref()),
-        times(rows.iter().map(|(_, row)| Some(row.start_ms))),
-        times(rows.iter().map(|(_, row)| row.end_ms)),
-        flags(rows.iter().map(|(_, row)| Some(row.is_ambiguous))),
+        times(rows.iter().map(|PlacedRow { row, .. }| Some(row.start_ms))),
+        times(rows.iter().map(|PlacedRow { row, .. }| row.end_ms)),
+        flags(rows.iter().map(|PlacedRow { row, .. }| Some(row.is_ambiguous))),
         text(|row| row.state.as_ref()),
         text(|row| row.state_flags.as_ref()),
         text(|row| row.reason.as_ref()),
@@ -202,14 +224,14 @@ fn events(mut rows: Vec<(&InventoryPlaced, &EventRow)>, origin: &InventoryOrigin
         int(|row| row.memory_byte),
         int(|row| row.billing_n),
         int(|row| row.gpus.as_ref().map(Gpus::device_n)),
-        gpu_lists(rows.iter().map(|(_, row)| row.gpus.as_ref())),
+        gpu_lists(rows.iter().map(|PlacedRow { row, .. }| row.gpus.as_ref())),
     ];
-    columns.extend(tail(rows.iter().map(|(placed, _)| *placed), origin));
+    columns.extend(tail(rows.iter().map(|of| of.placed), origin));
     columns
 }
 
-fn partitions(mut rows: Vec<(&InventoryPlaced, &PartitionRow)>, origin: &InventoryOrigin) -> Vec<ArrayRef> {
-    rows.sort_by_key(|(placed, row)| {
+fn partitions(mut rows: Vec<PlacedRow<'_, PartitionRow>>, origin: &InventoryOrigin) -> Vec<ArrayRef> {
+    rows.sort_by_key(|PlacedRow { placed, row }| {
         (
             cluster(row.cluster.as_ref(), origin),
             &row.partition,
@@ -217,39 +239,42 @@ fn partitions(mut rows: Vec<(&InventoryPlaced, &PartitionRow)>, origin: &Invento
             placed.line,
         )
     });
-    let text = |of: fn(&PartitionRow) -> Option<&String>| texts(rows.iter().map(|(_, row)| of(row)));
-    let int = |of: fn(&PartitionRow) -> Option<i64>| ints(rows.iter().map(|(_, row)| of(row)));
+    let text = |of: fn(&PartitionRow) -> Option<&String>| texts(rows.iter().map(|PlacedRow { row, .. }| of(row)));
+    let int = |of: fn(&PartitionRow) -> Option<i64>| ints(rows.iter().map(|PlacedRow { row, .. }| of(row)));
     let mut columns = vec![
         texts(rows.iter().map(|_| origin.site.as_ref())),
-        texts(rows.iter().map(|(_, row)| cluster(row.cluster.as_ref(), origin))),
+        texts(
+            rows.iter()
+                .map(|PlacedRow { row, .. }| cluster(row.cluster.as_ref(), origin)),
+        ),
         text(|row| Some(&row.partition)),
-        times(rows.iter().map(|(_, row)| row.as_of_ms.or(origin.as_of_ms))),
+        times(
+            rows.iter()
+                .map(|PlacedRow { row, .. }| row.as_of_ms.or(origin.as_of_ms)),
+        ),
         text(|row| row.nodes.as_ref()),
         int(|row| row.node_n),
         int(|row| row.cpu_n),
         int(|row| row.memory_byte),
         int(|row| row.gpus.as_ref().map(Gpus::device_n)),
-        gpu_lists(rows.iter().map(|(_, row)| row.gpus.as_ref())),
+        gpu_lists(rows.iter().map(|PlacedRow { row, .. }| row.gpus.as_ref())),
         text(|row| row.state.as_ref()),
-        flags(rows.iter().map(|(_, row)| row.is_default)),
-        flags(rows.iter().map(|(_, row)| row.is_exclusive)),
+        flags(rows.iter().map(|PlacedRow { row, .. }| row.is_default)),
+        flags(rows.iter().map(|PlacedRow { row, .. }| row.is_exclusive)),
         text(|row| row.over_subscribe.as_ref()),
         int(|row| row.max_time_s),
         int(|row| row.priority_job_factor_n),
         int(|row| row.priority_tier_n),
         text(|row| row.qos.as_ref()),
         text(|row| row.billing_weights.as_ref()),
-        texts(rows.iter().map(|(_, row)| row.billing_rule)),
+        texts(rows.iter().map(|PlacedRow { row, .. }| row.billing_rule)),
     ];
-    columns.extend(tail(rows.iter().map(|(placed, _)| *placed), origin));
+    columns.extend(tail(rows.iter().map(|of| of.placed), origin));
     columns
 }
 
-fn weights(
-    mut rows: Vec<(&InventoryPlaced, &PartitionRow, &Weight)>,
-    origin: &InventoryOrigin,
-) -> Result<Vec<ArrayRef>> {
-    rows.sort_by_key(|(placed, row, weight)| {
+fn weights(mut rows: Vec<PlacedWeight<'_>>, origin: &InventoryOrigin) -> Result<Vec<ArrayRef>> {
+    rows.sort_by_key(|PlacedWeight { placed, row, weight }| {
         (
             cluster(row.cluster.as_ref(), origin),
             &row.partition,
@@ -261,20 +286,29 @@ fn weights(
     let scale = i8::try_from(WEIGHT_PLACES).map_err(|e| Error::internal("weights have too many places").because(e))?;
     Ok(vec![
         texts(rows.iter().map(|_| origin.site.as_ref())),
-        texts(rows.iter().map(|(_, row, _)| cluster(row.cluster.as_ref(), origin))),
-        texts(rows.iter().map(|(_, row, _)| Some(&row.partition))),
-        texts(rows.iter().map(|(.., weight)| Some(&weight.tres))),
-        times(rows.iter().map(|(_, row, _)| row.as_of_ms.or(origin.as_of_ms))),
-        decimals(rows.iter().map(|(.., weight)| Some(weight.weight_e12)), scale)?,
-        ints(rows.iter().map(|(.., weight)| Some(weight.per_n))),
-        texts(rows.iter().map(|(_, row, _)| row.billing_rule)),
+        texts(
+            rows.iter()
+                .map(|PlacedWeight { row, .. }| cluster(row.cluster.as_ref(), origin)),
+        ),
+        texts(rows.iter().map(|PlacedWeight { row, .. }| Some(&row.partition))),
+        texts(rows.iter().map(|PlacedWeight { weight, .. }| Some(&weight.tres))),
+        times(
+            rows.iter()
+                .map(|PlacedWeight { row, .. }| row.as_of_ms.or(origin.as_of_ms)),
+        ),
+        decimals(
+            rows.iter().map(|PlacedWeight { weight, .. }| Some(weight.weight_e12)),
+            scale,
+        )?,
+        ints(rows.iter().map(|PlacedWeight { weight, .. }| Some(weight.per_n))),
+        texts(rows.iter().map(|PlacedWeight { row, .. }| row.billing_rule)),
         texts(rows.iter().map(|_| Some(&origin.file_id))),
-        counts(rows.iter().map(|(placed, ..)| placed.line)),
+        counts(rows.iter().map(|of| of.placed.line)),
     ])
 }
 
-fn associations(mut rows: Vec<(&InventoryPlaced, &AssociationRow)>, origin: &InventoryOrigin) -> Vec<ArrayRef> {
-    rows.sort_by_key(|(placed, row)| {
+fn associations(mut rows: Vec<PlacedRow<'_, AssociationRow>>, origin: &InventoryOrigin) -> Vec<ArrayRef> {
+    rows.sort_by_key(|PlacedRow { placed, row }| {
         (
             cluster(row.cluster.as_ref(), origin),
             &row.account,
@@ -283,17 +317,20 @@ fn associations(mut rows: Vec<(&InventoryPlaced, &AssociationRow)>, origin: &Inv
             placed.line,
         )
     });
-    let text = |of: fn(&AssociationRow) -> Option<&String>| texts(rows.iter().map(|(_, row)| of(row)));
+    let text = |of: fn(&AssociationRow) -> Option<&String>| texts(rows.iter().map(|PlacedRow { row, .. }| of(row)));
     let mut columns = vec![
         texts(rows.iter().map(|_| origin.site.as_ref())),
-        texts(rows.iter().map(|(_, row)| cluster(row.cluster.as_ref(), origin))),
+        texts(
+            rows.iter()
+                .map(|PlacedRow { row, .. }| cluster(row.cluster.as_ref(), origin)),
+        ),
         text(|row| Some(&row.account)),
         text(|row| row.user.as_ref()),
         text(|row| row.partition.as_ref()),
         times(rows.iter().map(|_| origin.as_of_ms)),
         text(|row| row.parent_account.as_ref()),
-        ints(rows.iter().map(|(_, row)| row.share_n)),
-        flags(rows.iter().map(|(_, row)| row.is_parent_share)),
+        ints(rows.iter().map(|PlacedRow { row, .. }| row.share_n)),
+        flags(rows.iter().map(|PlacedRow { row, .. }| row.is_parent_share)),
         text(|row| row.default_account.as_ref()),
         text(|row| row.default_qos.as_ref()),
         text(|row| row.qos.as_ref()),
@@ -303,12 +340,12 @@ fn associations(mut rows: Vec<(&InventoryPlaced, &AssociationRow)>, origin: &Inv
         text(|row| row.grp_tres_mins.as_ref()),
         text(|row| row.limits.as_ref()),
     ];
-    columns.extend(tail(rows.iter().map(|(placed, _)| *placed), origin));
+    columns.extend(tail(rows.iter().map(|of| of.placed), origin));
     columns
 }
 
-fn reservations(mut rows: Vec<(&InventoryPlaced, &ReservationRow)>, origin: &InventoryOrigin) -> Vec<ArrayRef> {
-    rows.sort_by_key(|(placed, row)| {
+fn reservations(mut rows: Vec<PlacedRow<'_, ReservationRow>>, origin: &InventoryOrigin) -> Vec<ArrayRef> {
+    rows.sort_by_key(|PlacedRow { placed, row }| {
         (
             cluster(row.cluster.as_ref(), origin),
             &row.reservation,
@@ -316,28 +353,34 @@ fn reservations(mut rows: Vec<(&InventoryPlaced, &ReservationRow)>, origin: &Inv
             placed.line,
         )
     });
-    let text = |of: fn(&ReservationRow) -> Option<&String>| texts(rows.iter().map(|(_, row)| of(row)));
-    let int = |of: fn(&ReservationRow) -> Option<i64>| ints(rows.iter().map(|(_, row)| of(row)));
+    let text = |of: fn(&ReservationRow) -> Option<&String>| texts(rows.iter().map(|PlacedRow { row, .. }| of(row)));
+    let int = |of: fn(&ReservationRow) -> Option<i64>| ints(rows.iter().map(|PlacedRow { row, .. }| of(row)));
     let mut columns = vec![
         texts(rows.iter().map(|_| origin.site.as_ref())),
-        texts(rows.iter().map(|(_, row)| cluster(row.cluster.as_ref(), origin))),
+        texts(
+            rows.iter()
+                .map(|PlacedRow { row, .. }| cluster(row.cluster.as_ref(), origin)),
+        ),
         text(|row| Some(&row.reservation)),
-        times(rows.iter().map(|(_, row)| row.as_of_ms.or(origin.as_of_ms))),
-        times(rows.iter().map(|(_, row)| Some(row.start_ms))),
-        times(rows.iter().map(|(_, row)| Some(row.end_ms))),
-        flags(rows.iter().map(|(_, row)| Some(row.is_ambiguous))),
+        times(
+            rows.iter()
+                .map(|PlacedRow { row, .. }| row.as_of_ms.or(origin.as_of_ms)),
+        ),
+        times(rows.iter().map(|PlacedRow { row, .. }| Some(row.start_ms))),
+        times(rows.iter().map(|PlacedRow { row, .. }| Some(row.end_ms))),
+        flags(rows.iter().map(|PlacedRow { row, .. }| Some(row.is_ambiguous))),
         text(|row| row.nodes.as_ref()),
         int(|row| row.node_n),
         int(|row| row.core_n),
         int(|row| row.memory_byte),
         int(|row| row.gpus.as_ref().map(Gpus::device_n)),
-        gpu_lists(rows.iter().map(|(_, row)| row.gpus.as_ref())),
+        gpu_lists(rows.iter().map(|PlacedRow { row, .. }| row.gpus.as_ref())),
         text(|row| row.partition.as_ref()),
         text(|row| row.accounts.as_ref()),
         text(|row| row.users.as_ref()),
         text(|row| row.flags.as_ref()),
         text(|row| row.state.as_ref()),
     ];
-    columns.extend(tail(rows.iter().map(|(placed, _)| *placed), origin));
+    columns.extend(tail(rows.iter().map(|of| of.placed), origin));
     columns
 }

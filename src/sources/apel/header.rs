@@ -73,14 +73,14 @@ pub(super) fn next_header(bytes: &[u8], from: usize, starts_line: bool, is_ended
         let suffix = from + at;
         let near = from.max(suffix.saturating_sub(NAME_LIMIT));
         // The last byte of the prefix may be the first of the suffix.
-        if let Some(found) = search(bytes, (near, suffix + 1), starts_line, is_ended) {
+        if let Some(found) = search(bytes, near, suffix + 1, starts_line, is_ended) {
             return found;
         }
         from = suffix + 1;
     }
     // Without one, a header can only be where the end of the input cuts its name off.
     let near = from.max(bytes.len().saturating_sub(NAME_LIMIT));
-    search(bytes, (near, bytes.len()), starts_line, is_ended).unwrap_or_else(|| {
+    search(bytes, near, bytes.len(), starts_line, is_ended).unwrap_or_else(|| {
         let pending = bytes.len().saturating_sub(PREFIX_LEN - 1).max(near);
         HeaderSearch::Pending(if is_ended { bytes.len() } else { pending })
     })
@@ -88,7 +88,7 @@ pub(super) fn next_header(bytes: &[u8], from: usize, starts_line: bool, is_ended
 
 /// The first header whose prefix is within these bytes. A header is a line `APEL-...-message: ...`; no key of a record
 /// looks like one. `starts_line` says whether the first byte starts a line, `is_ended` that no more input follows.
-fn search(bytes: &[u8], (from, until): (usize, usize), starts_line: bool, is_ended: bool) -> Option<HeaderSearch> {
+fn search(bytes: &[u8], from: usize, until: usize, starts_line: bool, is_ended: bool) -> Option<HeaderSearch> {
     let mut from = from;
     loop {
         let found = PREFIX.find(bytes.get(from..until).unwrap_or_default())?;

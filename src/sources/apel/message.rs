@@ -113,7 +113,7 @@ impl MessagePiece {
             if self.is_headless && matches!(kind, HeaderKind::Job { .. } | HeaderKind::Summary(_)) {
                 refuse_all(&frames, &headless(), sink);
             } else {
-                judge(&kind, &frames, (acceptance, limits), is_over_long, &mut scratch, sink);
+                judge(&kind, &frames, acceptance, limits, is_over_long, &mut scratch, sink);
             }
             line += frames.line_n;
             start = end;
@@ -178,7 +178,8 @@ pub(super) fn bad_header(kind: &HeaderKind) -> Option<Refusal> {
 fn judge(
     kind: &HeaderKind,
     frames: &Frames<'_>,
-    (acceptance, limits): (Acceptance, ApelLimits),
+    acceptance: Acceptance,
+    limits: ApelLimits,
     is_over_long: bool,
     scratch: &mut MessageScratch,
     sink: &mut dyn Sink,
@@ -200,7 +201,8 @@ fn judge(
     if let HeaderKind::Summary(shape) = kind {
         verdict(
             &texts,
-            (acceptance, limits),
+            acceptance,
+            limits,
             Vec::new(),
             |text, _, row| {
                 *row = summary::parse(text.whole, *shape, acceptance)?;
@@ -214,7 +216,8 @@ fn judge(
         let mut habits = RecordCache::default();
         let jobs = verdict(
             &texts,
-            (acceptance, limits),
+            acceptance,
+            limits,
             ROOM.try_with(Cell::take).unwrap_or_default(),
             |text, is_repaired, job| {
                 job.read(text, is_v04, acceptance, &mut habits)?;
@@ -234,7 +237,8 @@ fn judge(
 /// replaced, and writes the record down where it stays until it is told. `records` are none, and have the room for all.
 fn verdict<'a, R: Default>(
     texts: &'a Texts<'a>,
-    (acceptance, limits): (Acceptance, ApelLimits),
+    acceptance: Acceptance,
+    limits: ApelLimits,
     mut records: Vec<R>,
     mut read: impl FnMut(ApelText<'a>, bool, &mut R) -> Result<(), Refusal>,
     mut tell: impl FnMut(&R, Position, &mut dyn Sink),

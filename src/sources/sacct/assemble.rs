@@ -62,7 +62,7 @@ pub(super) fn assemble(
     loop {
         if cuts.len() >= layout.delimiters() && !(is_one_line_tried && extent.lines == 1) {
             attempts += 1;
-            let (solution, end) = share_out(layout, text, (first.start, last.end), cuts, kind);
+            let (solution, end) = share_out(layout, text, first.start, last.end, cuts, kind);
             if let Solution::Cuts(cuts) = solution {
                 return Assembled::Row { cuts, end, extent };
             }
@@ -121,7 +121,8 @@ pub(super) fn assemble(
 pub(super) fn share_out(
     layout: &ColumnLayout,
     text: &[u8],
-    (start, end): (usize, usize),
+    start: usize,
+    end: usize,
     cuts: &[u32],
     kind: RowStart,
 ) -> (Solution, usize) {

@@ -71,7 +71,7 @@ static ROW: DialectRow = DialectRow {
         let limits = json::SacctJsonLimits::of(sizes);
         let block_byte = sizes.block_byte.unwrap_or(BLOCK_BYTE);
         let limit_byte = sizes.record_byte.unwrap_or(LIMIT_BYTE);
-        either(input, options, (block_byte, limit_byte), limits)
+        either(input, options, block_byte, limit_byte, limits)
     },
     hints: diagnosis::hints,
     site: SiteNaming::Source,
@@ -123,12 +123,7 @@ fn recognised(head: &FileHead<'_>) -> Option<Certainty> {
 /// nothing can be accounted without ([`crate::error::Kind::Data`]), or prints local times while the source has no zone
 /// ([`crate::error::Kind::Config`]). The first piece is looked for at once, so such a dump fails here.
 pub fn pieces(input: Box<dyn Read + Send>, options: Arc<ReaderOptions>) -> Result<Pieces> {
-    either(
-        input,
-        options,
-        (BLOCK_BYTE, LIMIT_BYTE),
-        json::SacctJsonLimits::default(),
-    )
+    either(input, options, BLOCK_BYTE, LIMIT_BYTE, json::SacctJsonLimits::default())
 }
 
 /// The same with pieces of about `block_byte`. The rows and rejects do not depend on it.
@@ -144,7 +139,7 @@ pub fn pieces_with_block(
         block: block_byte,
         ..json::SacctJsonLimits::default()
     };
-    either(input, options, (block_byte, LIMIT_BYTE), limits)
+    either(input, options, block_byte, LIMIT_BYTE, limits)
 }
 
 /// The same with another limit for one row, or for all rows of one job together.
@@ -162,13 +157,14 @@ pub fn pieces_with_limit(
         job: limit_byte,
         ..json::SacctJsonLimits::default()
     };
-    either(input, options, (block_byte, limit_byte), limits)
+    either(input, options, block_byte, limit_byte, limits)
 }
 
 fn either(
     mut input: Box<dyn Read + Send>,
     options: Arc<ReaderOptions>,
-    (block_byte, limit_byte): (usize, usize),
+    block_byte: usize,
+    limit_byte: usize,
     limits: json::SacctJsonLimits,
 ) -> Result<Pieces> {
     let mut head = Vec::new();

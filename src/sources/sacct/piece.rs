@@ -166,7 +166,7 @@ impl<'t> SacctReader<'t> {
             return;
         };
         sink.rows_read(1);
-        let mut row = SacctRow::with_id((layout, self.projected), fields, layout.id_column, id);
+        let mut row = SacctRow::with_id(layout, self.projected, fields, layout.id_column, id);
         if id.is_step && self.own_step(id.base, &mut row) {
             return self.advance(one);
         }
@@ -255,7 +255,7 @@ impl<'t> SacctReader<'t> {
     /// A row put together from surplus fields or several lines; it has been counted.
     fn assembled(&mut self, cuts: &[u32], end: usize, extent: RowExtent, sink: &mut dyn Sink) {
         let fields = RowFields::new(self.text, self.at, end, cuts, self.layout.delimiter.len());
-        let mut row = SacctRow::new((self.layout, self.projected), fields);
+        let mut row = SacctRow::new(self.layout, self.projected, fields);
         row.note(Anomaly::Reassembled);
         match self.take(&mut row, extent, sink) {
             Ok(()) => self.advance(extent),
@@ -410,7 +410,7 @@ impl<'t> SacctReader<'t> {
     /// Refuses a counted row: a job row with the steps that follow, a step row alone.
     fn refuse(&mut self, refusal: Refusal, fields: &RowFields<'t, '_>, extent: RowExtent, sink: &mut dyn Sink) {
         self.tail = Tail::Closed;
-        let row = SacctRow::new((self.layout, self.projected), *fields);
+        let row = SacctRow::new(self.layout, self.projected, *fields);
         match row.base() {
             Ok((base, false)) => {
                 self.open_refused(refusal, base, extent, sink);

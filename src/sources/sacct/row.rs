@@ -30,10 +30,7 @@ pub(super) struct SacctRow<'t, 'c> {
 
 impl<'t, 'c> SacctRow<'t, 'c> {
     /// A row with one field per column.
-    pub(super) fn new(
-        (layout, projected): (&'t ColumnLayout, &'c ProjectedColumns),
-        fields: RowFields<'t, 'c>,
-    ) -> Self {
+    pub(super) fn new(layout: &'t ColumnLayout, projected: &'c ProjectedColumns, fields: RowFields<'t, 'c>) -> Self {
         Self {
             layout,
             projected,
@@ -45,14 +42,15 @@ impl<'t, 'c> SacctRow<'t, 'c> {
 
     /// The same, with the identifier of a column already taken apart.
     pub(super) fn with_id(
-        (layout, projected): (&'t ColumnLayout, &'c ProjectedColumns),
+        layout: &'t ColumnLayout,
+        projected: &'c ProjectedColumns,
         fields: RowFields<'t, 'c>,
         column: usize,
         id: JobId<'t>,
     ) -> Self {
         Self {
             known_id: Some((column, id)),
-            ..Self::new((layout, projected), fields)
+            ..Self::new(layout, projected, fields)
         }
     }
 

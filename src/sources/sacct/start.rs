@@ -57,7 +57,7 @@ pub(super) fn is_whole(layout: &ColumnLayout, text: &[u8], line: RowLine, cuts: 
         return false;
     }
     if cuts.len() > layout.delimiters() {
-        let (solution, _) = share_out(layout, text, (line.start, line.end), cuts, kind);
+        let (solution, _) = share_out(layout, text, line.start, line.end, cuts, kind);
         return matches!(solution, Solution::Cuts(_));
     }
     holds_id(layout, text, line, cuts)

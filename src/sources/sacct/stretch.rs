@@ -238,8 +238,8 @@ impl RangeLines<'_> {
             // Across what may begin a row, every column must have a text of its type.
             let is_across = part.start_n > begin.start_n;
             let kind = begin.kind.filter(|_| !is_across).unwrap_or(RowStart::Unsure);
-            let bounds = (begin.line.start, part.line.end);
-            let (solution, end) = share_out(self.layout, self.text, bounds, cuts, kind);
+            let (start, end) = (begin.line.start, part.line.end);
+            let (solution, end) = share_out(self.layout, self.text, start, end, cuts, kind);
             if let Solution::Cuts(cuts) = solution {
                 let row = RowFound {
                     start: begin.line.start,

@@ -26,6 +26,19 @@ pub(super) type Bounds = (Vec<u8>, Vec<u8>);
 /// Makes of bounds what the index of pages holds.
 type ToIndex<'a> = &'a dyn Fn(&Bounds) -> Bounds;
 
+/// What is known of the rows of a page, and what makes of their bounds what the index of pages holds.
+struct PageRows<'a> {
+    facts: ChunkFacts,
+    index: ToIndex<'a>,
+}
+
+/// The entries of a dictionary as its page holds them.
+pub(super) struct DictionaryBytes {
+    pub(super) entries: Vec<u8>,
+    /// How many there are.
+    pub(super) entry_n: usize,
+}
+
 /// Where a chunk is finished, and the row group it goes into.
 pub(super) type ChunkPlace<'a, 'b, W> = (&'a mut PageBuffers, &'a mut SerializedRowGroupWriter<'b, W>);
 
@@ -165,17 +178,17 @@ impl Chunk {
     /// [`crate::error::Kind::Io`] when it cannot be written.
     pub(super) fn finish<W: Write + Send>(
         self,
-        dictionary: Option<(Vec<u8>, usize)>,
+        dictionary: Option<DictionaryBytes>,
         statistics: Statistics,
         index: impl Fn(&Bounds) -> Bounds,
         (bench, into): ChunkPlace<'_, '_, W>,
     ) -> Result<()> {
         let dictionary = match dictionary {
-            Some((entries, n)) => {
+            Some(DictionaryBytes { entries, entry_n }) => {
                 let size = entries.len();
                 let page = Page::DictionaryPage {
                     buf: bench.pack(&entries, self.compression)?,
-                    num_values: u32::try_from(n).unwrap_or(u32::MAX),
+                    num_values: u32::try_from(entry_n).unwrap_or(u32::MAX),
                     encoding: Encoding::PLAIN,
                     is_sorted: false,
                 };
@@ -193,7 +206,8 @@ impl Chunk {
             told.page(&mut writer, page, None)?;
         }
         for (page, facts) in self.pages {
-            told.page(&mut writer, page, Some((facts, &index)))?;
+            let index = &index;
+            told.page(&mut writer, page, Some(PageRows { facts, index }))?;
         }
         let bytes = Bytes::from(sink.into_inner()?);
         let mut told = told.close(self.column, self.compression, statistics)?;
@@ -249,12 +263,7 @@ impl PageStats {
     }
 
     /// Writes a page, with what is known of its rows if it is no dictionary.
-    fn page(
-        &mut self,
-        writer: &mut dyn PageWriter,
-        page: CompressedPage,
-        rows: Option<(ChunkFacts, ToIndex<'_>)>,
-    ) -> Result<()> {
+    fn page(&mut self, writer: &mut dyn PageWriter, page: CompressedPage, rows: Option<PageRows<'_>>) -> Result<()> {
         let (page_type, encoding) = (page.page_type(), page.encoding());
         if !self.encodings.contains(&encoding) {
             self.encodings.push(encoding);
@@ -271,7 +280,7 @@ impl PageStats {
         let (at, size) = (signed(placed.offset)?, signed(placed.compressed_size)?);
         self.compressed += size;
         self.uncompressed += signed(placed.uncompressed_size)?;
-        let Some((facts, index)) = rows else {
+        let Some(PageRows { facts, index }) = rows else {
             debug_assert_eq!(page_type, PageType::DICTIONARY_PAGE);
             self.dictionary_at = Some(at);
             return Ok(());

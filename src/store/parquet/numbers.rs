@@ -10,7 +10,7 @@ use parquet::basic::{Compression, Encoding};
 use parquet::file::statistics::{Statistics, ValueStatistics};
 use parquet::schema::types::ColumnDescPtr;
 
-use super::chunk::{Chunk, ChunkFacts, ChunkPlace, PageBuffers, Validity};
+use super::chunk::{Chunk, ChunkFacts, ChunkPlace, DictionaryBytes, PageBuffers, Validity};
 use super::deltas::values;
 use super::runs;
 use crate::error::{Error, Result};
@@ -99,8 +99,11 @@ impl NumberColumn {
     /// As [`Chunk::finish`].
     pub(super) fn finish<W: Write + Send>(self, into: ChunkPlace<'_, '_, W>) -> Result<()> {
         let entries = self.dictionary.entries;
-        let bytes = entries.iter().flat_map(|entry| entry.value.to_le_bytes()).collect();
-        finish(self.chunk, Some((bytes, entries.len())), into)
+        let dictionary = DictionaryBytes {
+            entries: entries.iter().flat_map(|entry| entry.value.to_le_bytes()).collect(),
+            entry_n: entries.len(),
+        };
+        finish(self.chunk, Some(dictionary), into)
     }
 }
 
@@ -128,7 +131,7 @@ fn only(arrays: &[ArrayRef]) -> Result<Option<i64>> {
 /// As [`Chunk::finish`].
 pub(super) fn finish<W: Write + Send>(
     chunk: Chunk,
-    dictionary: Option<(Vec<u8>, usize)>,
+    dictionary: Option<DictionaryBytes>,
     into: ChunkPlace<'_, '_, W>,
 ) -> Result<()> {
     let bounds = chunk.bounds();

@@ -102,7 +102,7 @@ impl Prefixes {
         let facts = ChunkFacts {
             rows: validity.rows,
             nulls: validity.nulls,
-            bounds: bounds.map(owned),
+            bounds: bounds.map(|(low, high)| owned(low, high)),
             text_bytes: Some(bytes),
         };
         self.pages.push(arrays.to_vec());

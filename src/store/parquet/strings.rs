@@ -14,7 +14,7 @@ use parquet::data_type::ByteArray;
 use parquet::file::statistics::{Statistics, ValueStatistics};
 use parquet::schema::types::ColumnDescPtr;
 
-use super::chunk::{Bounds, Chunk, ChunkFacts, ChunkPlace, PageBuffers, Validity};
+use super::chunk::{Bounds, Chunk, ChunkFacts, ChunkPlace, DictionaryBytes, PageBuffers, Validity};
 use super::runs;
 use crate::error::{Error, Result};
 use crate::schema::batch::codes as coded;
@@ -156,7 +156,10 @@ impl StringColumn {
     /// # Errors
     /// As [`Chunk::finish`].
     pub(super) fn finish<W: Write + Send>(self, into: ChunkPlace<'_, '_, W>) -> Result<()> {
-        let dictionary = (self.dictionary.bytes, self.dictionary.entries.len());
+        let dictionary = DictionaryBytes {
+            entries: self.dictionary.bytes,
+            entry_n: self.dictionary.entries.len(),
+        };
         finish(self.chunk, Some(dictionary), into)
     }
 }
@@ -167,7 +170,7 @@ impl StringColumn {
 /// As [`Chunk::finish`].
 pub(super) fn finish<W: Write + Send>(
     chunk: Chunk,
-    dictionary: Option<(Vec<u8>, usize)>,
+    dictionary: Option<DictionaryBytes>,
     into: ChunkPlace<'_, '_, W>,
 ) -> Result<()> {
     let bounds = chunk.bounds();
@@ -223,10 +226,10 @@ fn plain(arrays: &[ArrayRef], page: &mut Vec<u8>) -> Result<(Option<Bounds>, Opt
             }
         }
     }
-    Ok((bounds.map(owned), Some(bytes)))
+    Ok((bounds.map(|(low, high)| owned(low, high)), Some(bytes)))
 }
 
-pub(super) fn owned((low, high): (&[u8], &[u8])) -> Bounds {
+pub(super) fn owned(low: &[u8], high: &[u8]) -> Bounds {
     (low.to_vec(), high.to_vec())
 }
 

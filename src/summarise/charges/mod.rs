@@ -27,7 +27,7 @@ use crate::time::MsSpan;
 
 pub use self::row::{RECORDED, job_charges};
 pub use self::tally::{ChargeTally, UnpricedAddition};
-pub use super::charges::reassigned::{ReassignedEntry, Reassignments};
+pub use super::charges::reassigned::{ChargedPeriod, ReassignedEntry, Reassignments};
 
 /// Columns of `charge_part` that tell rows apart, in their order.
 pub const KEYS: [&str; 18] = [

@@ -41,13 +41,36 @@ impl ReassignedMove {
             is_taken,
         }
     }
+
+    fn renamed(&self) -> RenamedJob<'_> {
+        RenamedJob {
+            job: self.job,
+            payer: &self.payer,
+        }
+    }
+}
+
+/// A job of a batch under a name.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct RenamedJob<'m> {
+    job: usize,
+    payer: &'m ReassignedPayer,
+}
+
+/// A job of a batch in a period it is charged for.
+#[derive(Clone, Copy, Debug)]
+pub struct ChargedPeriod {
+    /// Its place in the batch.
+    pub job: usize,
+    /// The period.
+    pub period: Period,
 }
 
 /// Jobs of a batch under names that are not their own.
 struct Renamed<'m> {
     /// In the order they are met.
-    order: Vec<(usize, &'m ReassignedPayer)>,
-    places: BTreeMap<(usize, &'m ReassignedPayer), usize>,
+    order: Vec<RenamedJob<'m>>,
+    places: BTreeMap<RenamedJob<'m>, usize>,
 }
 
 impl<'m> Renamed<'m> {
@@ -62,8 +85,9 @@ impl<'m> Renamed<'m> {
             if moved.payer.0.as_deref() == own_vo && moved.payer.1.as_deref() == own_account {
                 continue;
             }
-            renamed.places.entry((moved.job, &moved.payer)).or_insert_with(|| {
-                renamed.order.push((moved.job, &moved.payer));
+            let job = moved.renamed();
+            renamed.places.entry(job).or_insert_with(|| {
+                renamed.order.push(job);
                 renamed.order.len() - 1
             });
         }
@@ -72,7 +96,7 @@ impl<'m> Renamed<'m> {
 
     /// The place of the name an entry is under; `None` for the job's own.
     fn place(&self, moved: &ReassignedMove) -> Option<usize> {
-        self.places.get(&(moved.job, &moved.payer)).copied()
+        self.places.get(&moved.renamed()).copied()
     }
 }
 
@@ -116,7 +140,7 @@ impl<'a> Reassignments<'a> {
     pub fn lead(
         &self,
         batch: &RecordBatch,
-        charges: &[(usize, Period)],
+        charges: &[ChargedPeriod],
     ) -> Result<(Vec<ReassignedEntry>, Option<RecordBatch>)> {
         let Some(names) = self.0.names(batch)? else {
             return Ok((Vec::new(), None));
@@ -125,7 +149,7 @@ impl<'a> Reassignments<'a> {
         let columns = DIMENSIONS.iter().map(|name| words(batch, name));
         let columns = columns.collect::<Result<Vec<_>>>()?;
         let mut moves = Vec::new();
-        for (nth, (job, period)) in charges.iter().enumerate() {
+        for (nth, ChargedPeriod { job, period }) in charges.iter().enumerate() {
             let mut dimensions = [None; DIMENSIONS.len()];
             for (value, column) in dimensions.iter_mut().zip(&columns) {
                 *value = column.get(*job);
@@ -199,7 +223,7 @@ impl Charges<'_> {
         let mut anew: Vec<Vec<ChargeRow>> = Vec::with_capacity(order.len());
         if !order.is_empty() {
             let jobs = ChargedJobs::new(&others, self)?;
-            for (at, (job, _)) in order.iter().enumerate() {
+            for (at, RenamedJob { job, .. }) in order.iter().enumerate() {
                 let mut own = Vec::new();
                 self.charge(&jobs, at, &mut own)?;
                 for row in &mut own {
@@ -237,18 +261,18 @@ fn own_rows(rows: &[ChargeRow], job: usize) -> &[ChargeRow] {
 }
 
 /// These jobs of a batch of `records`, each under the name of another payer.
-fn under(batch: &RecordBatch, jobs: &[(usize, &ReassignedPayer)]) -> Result<RecordBatch> {
+fn under(batch: &RecordBatch, jobs: &[RenamedJob<'_>]) -> Result<RecordBatch> {
     let mut at = Vec::with_capacity(jobs.len());
-    for (job, _) in jobs {
-        let place = u32::try_from(*job);
+    for job in jobs {
+        let place = u32::try_from(job.job);
         at.push(place.map_err(|why| Error::internal("a batch of 4 billion rows").because(why))?);
     }
     let taken = take_record_batch(batch, &UInt32Array::from(at))?;
     let schema = taken.schema();
     let columns = schema.fields().iter().zip(taken.columns());
     let columns = columns.map(|(field, array)| match field.name().as_str() {
-        "vo" => texts(jobs.iter().map(|(_, (vo, _))| vo.as_deref())),
-        "account" => texts(jobs.iter().map(|(_, (_, account))| account.as_deref())),
+        "vo" => texts(jobs.iter().map(|job| job.payer.0.as_deref())),
+        "account" => texts(jobs.iter().map(|job| job.payer.1.as_deref())),
         _ => ArrayRef::clone(array),
     });
     Ok(RecordBatch::try_new(SchemaRef::clone(&schema), columns.collect())?)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use gridtally::dedupe::columns::Columns;
-use gridtally::dedupe::file_order::FileOrder;
+use gridtally::dedupe::file_order::{ArrivedFile, FileOrder};
 use gridtally::dedupe::merge::{Loser, Merged, merge};
 use gridtally::dedupe::packed::{GatherPart, GatherRun, gather_sorted};
 use gridtally::dedupe::{Intake, Window};
@@ -201,7 +201,7 @@ fn gathered(versions: &[Version]) -> Option<RecordBatch> {
 }
 
 fn nights(nights: &[&[Version]]) -> Merged {
-    let arrivals = FILES.map(|file| (Arc::from(file), None, file.to_owned()));
+    let arrivals = FILES.map(|file| ArrivedFile::new(file, None, file.to_owned()));
     let order = FileOrder::new(arrivals.into());
     let mut lake = merge(&[], None, Vec::new(), &order).unwrap();
     for night in nights {

@@ -1,6 +1,6 @@
 //! The wanted fields of one job object; everything else is stepped over.
 
-use super::list::{self, Allocated};
+use super::list::{self, Allocated, KindCount};
 use super::value::{self, Number};
 use crate::sources::json::{JsonText, Malformed, Scalar, Scanner};
 use crate::sources::sacct::job::is_no_node;
@@ -218,9 +218,9 @@ impl<'a> SacctJsonFields<'a> {
                 match key {
                     b"allocated" => self.allocated = list::allocated(scanner)?,
                     b"requested" => {
-                        let mut wanted = [("cpu", None), ("mem", None)];
+                        let mut wanted = ["cpu", "mem"].map(KindCount::of);
                         list::count(scanner, &mut wanted)?;
-                        [(_, self.requested_core_n), (_, self.requested_mib)] = wanted;
+                        [self.requested_core_n, self.requested_mib] = wanted.map(|wanted| wanted.count);
                     }
                     _ => skip(scanner)?,
                 }
@@ -306,7 +306,8 @@ fn cpu_part(cpu: &mut CpuTime, scanner: &mut Scanner<'_>, key: &[u8]) -> Result<
 /// Adds one step up. In steps, `tres.requested` is what went in (usage), memory in bytes and CPU in milliseconds.
 fn step(sums: &mut StepSums, scanner: &mut Scanner<'_>) -> Result<(), Malformed> {
     let mut cpu = CpuTime::default();
-    let (mut largest, mut total) = ([("mem", None), ("vmem", None)], [("cpu", None)]);
+    let mut largest = ["mem", "vmem"].map(KindCount::of);
+    let mut total = ["cpu"].map(KindCount::of);
     object(scanner, |scanner, key| {
         match key {
             b"time" => object(scanner, |scanner, key| cpu_part(&mut cpu, scanner, key))?,
@@ -324,8 +325,8 @@ fn step(sums: &mut StepSums, scanner: &mut Scanner<'_>) -> Result<(), Malformed>
         }
         Ok(())
     })?;
-    let [(_, rss), (_, virtual_size)] = largest;
-    let [(_, polled)] = total;
+    let [rss, virtual_size] = largest.map(|largest| largest.count);
+    let [polled] = total.map(|total| total.count);
     sums.count = sums.count.saturating_add(1);
     if cpu.total_us == Some(0) || cpu.total_us.is_none() {
         sums.polled_ms = sums.polled_ms.saturating_add(polled.unwrap_or(0));

@@ -100,12 +100,26 @@ pub(super) fn allocated<'a>(scanner: &mut Scanner<'a>) -> Result<Allocated<'a>, 
     Ok(found)
 }
 
+/// How much of a kind a list holds.
+pub(super) struct KindCount<'k> {
+    kind: &'k str,
+    /// `None` where it is not in the list, or not known.
+    pub(super) count: Option<i64>,
+}
+
+impl<'k> KindCount<'k> {
+    /// Nothing is known yet.
+    pub(super) fn of(kind: &'k str) -> Self {
+        Self { kind, count: None }
+    }
+}
+
 /// The count of one kind in a list (`mem`, `vmem`, `cpu`), in the unit the list has.
-pub(super) fn count(scanner: &mut Scanner<'_>, kinds: &mut [(&str, Option<i64>)]) -> Result<(), Malformed> {
+pub(super) fn count(scanner: &mut Scanner<'_>, kinds: &mut [KindCount<'_>]) -> Result<(), Malformed> {
     entries(scanner, &mut |entry| {
         let kind = entry.kind.as_deref().unwrap_or_default();
-        if let Some((_, slot)) = kinds.iter_mut().find(|(wanted, _)| *wanted == kind) {
-            *slot = entry.count.known();
+        if let Some(wanted) = kinds.iter_mut().find(|wanted| wanted.kind == kind) {
+            wanted.count = entry.count.known();
         }
     })
 }
