@@ -53,7 +53,7 @@ pub(crate) fn verify(store: &Store, manifest: &Manifest, book: &Book) -> Result<
             .filter(|((.., reason), _)| *reason == Reason::Inventory)
             .map(|(_, n)| n)
             .sum();
-        let held = held.remove(file_id).unwrap_or(0);
+        let held = held.remove(&**file_id).unwrap_or(0);
         if i128::from(said) != held {
             let problem = format!("{held} rows of input {file_id} are told of the machine, the ledger says {said}");
             findings.push((lake::LEDGER.to_owned(), problem));

@@ -4,17 +4,17 @@
 //! by one constant that zones can differ by. Days are looked at in order, each beside the one before; of large days, a sample by job number. What lies further apart,
 //! and copies within one file, are looked for by [`super::shifted`].
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use xxhash_rust::xxh3::Xxh3;
 
+use super::dialects::RowDialects;
 use super::file_order::FileOrder;
 use super::job_facts::JobFacts;
 use crate::error::Result;
 use crate::schema::batch::{int, number, time, words};
-use crate::sources::registry;
 use crate::time::DAY_MS;
 use crate::time::Day;
 
@@ -24,11 +24,6 @@ const SAMPLE: usize = 4096;
 /// What the offsets of zones are multiples of, and how far two of them are apart, as far as mistakes go.
 const QUARTER_MS: i64 = 900_000;
 const SHIFT_MOST_MS: i64 = 14 * 3_600_000;
-
-/// Whether jobs of a format have numbers of a batch system.
-pub(super) fn has_job_numbers(format: &str) -> bool {
-    registry::named(format).is_some_and(|dialect| dialect.row().has_job_numbers)
-}
 
 /// Jobs of one file that another one tells of with times that differ by one constant, or of another cluster.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -94,10 +89,13 @@ pub struct Copies<'a> {
     fresh: &'a BTreeSet<Arc<str>>,
     /// Files by number: name, rank, and whether it is read in this run.
     files: Vec<(Arc<str>, u32, bool)>,
+    file_at: HashMap<Arc<str>, usize>,
     clusters: Vec<Option<Arc<str>>>,
     /// Days with news, in order.
     days: &'a [Day],
     before: Looked,
+    /// The day that is looked at, and its rows so far; `None` where it is of no interest.
+    today: Option<(Looked, usize)>,
     found: CopyFound,
 }
 
@@ -118,9 +116,11 @@ impl<'a> Copies<'a> {
             order,
             fresh,
             files: Vec::new(),
+            file_at: HashMap::new(),
             clusters: Vec::new(),
             days,
             before: Looked::default(),
+            today: None,
             found: CopyFound::default(),
         }
     }
@@ -131,44 +131,59 @@ impl<'a> Copies<'a> {
         self.found
     }
 
-    /// Looks at the jobs of a day, which comes after all days before it.
+    /// Begins a day, which comes after all days before it.
+    pub fn begin(&mut self, day: Day) {
+        let is_of_interest = self.order.file_n() > 1 && is_near(day, self.days);
+        let today = Looked {
+            day,
+            ..Looked::default()
+        };
+        self.today = is_of_interest.then_some((today, 0));
+    }
+
+    /// Looks at some jobs of the day.
     ///
     /// # Errors
     /// [`crate::error::Kind::Internal`] when a batch is not what the schema declares.
-    pub fn add(&mut self, day: Day, batches: &[RecordBatch]) -> Result<()> {
-        if self.order.file_n() < 2 || !is_near(day, self.days) {
+    pub fn add(&mut self, batch: &RecordBatch) -> Result<()> {
+        let Some((mut today, rows_before)) = self.today.take() else {
             return Ok(());
-        }
-        let row_n: usize = batches.iter().map(RecordBatch::num_rows).sum();
-        let level = (row_n / SAMPLE).checked_ilog2().map_or(0, |level| level + 1);
-        let mut today = Looked {
-            day,
-            level,
-            jobs: Vec::new(),
         };
-        for batch in batches {
-            self.sample(batch, level, &mut today.jobs)?;
+        let row_n = rows_before + batch.num_rows();
+        let level = (row_n / SAMPLE).checked_ilog2().map_or(0, |level| level + 1);
+        if level > today.level {
+            today.level = level;
+            today.jobs.retain(|job| is_in_sample(job, level));
         }
+        self.sample(batch, level, &mut today.jobs)?;
+        self.today = Some((today, row_n));
+        Ok(())
+    }
+
+    /// Ends the day: its jobs are compared among each other and with those of the day before.
+    pub fn end(&mut self) {
+        let Some((mut today, _)) = self.today.take() else {
+            return;
+        };
         today.jobs.sort_unstable_by_key(|job| job.key);
         for job in &today.jobs {
             if let Some((file_id, ..)) = self.files.get(job.file).filter(|(.., is_fresh)| *is_fresh) {
                 let told = self.found.job_n.entry(Arc::clone(file_id)).or_default();
-                told.add(CopyExtent::of_level(level, job.core_s));
+                told.add(CopyExtent::of_level(today.level, job.core_s));
             }
         }
         let mut before = std::mem::take(&mut self.before);
-        if before.day.checked_add(1) != Some(day) {
+        if before.day.checked_add(1) != Some(today.day) {
             before.jobs.clear();
         }
         self.compare(&mut before, &mut today);
         self.before = today;
-        Ok(())
     }
 
     /// Takes up the jobs of a batch whose number is in the sample.
     fn sample(&mut self, batch: &RecordBatch, level: u32, into: &mut Vec<SeenJob>) -> Result<()> {
         let (ids, raw_ids) = (words(batch, "job_id")?, words(batch, "raw_job_id")?);
-        let (formats, users) = (words(batch, "format")?, words(batch, "user")?);
+        let (mut dialects, users) = (RowDialects::new(batch)?, words(batch, "user")?);
         let (files, clusters) = (words(batch, "file_id")?, words(batch, "cluster")?);
         let (starts, submits) = (time(batch, "start_utc")?, time(batch, "submit_utc")?);
         let (seconds, fractions) = (int(batch, "wall_s")?, int(batch, "wall_fraction_ms")?);
@@ -183,7 +198,7 @@ impl<'a> Copies<'a> {
             }
             let Some(start_ms) = number(starts, row) else { continue };
             let wall_s = number(seconds, row).unwrap_or(0);
-            if wall_s <= 0 || !has_job_numbers(formats.value(row)) {
+            if wall_s <= 0 || !dialects.has_job_number(row) {
                 continue;
             }
             let mut hash = Xxh3::new();
@@ -223,13 +238,15 @@ impl<'a> Copies<'a> {
     /// The number of a file; `last` is that of the row before.
     fn file(&mut self, file_id: &str, last: &mut Option<usize>) -> Result<usize> {
         let is = |at: &usize| self.files.get(*at).is_some_and(|(known, ..)| **known == *file_id);
-        let known = last.filter(is).or_else(|| (0..self.files.len()).rev().find(is));
+        let known = last.filter(is).or_else(|| self.file_at.get(file_id).copied());
         let at = if let Some(at) = known {
             at
         } else {
             let rank = self.order.rank(file_id)?;
             let is_fresh = self.fresh.contains(file_id);
-            self.files.push((Arc::from(file_id), rank, is_fresh));
+            let file_id: Arc<str> = Arc::from(file_id);
+            self.file_at.insert(Arc::clone(&file_id), self.files.len());
+            self.files.push((file_id, rank, is_fresh));
             self.files.len() - 1
         };
         *last = Some(at);

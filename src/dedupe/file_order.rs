@@ -1,6 +1,6 @@
 //! In which order inputs arrived.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
@@ -42,7 +42,7 @@ pub(super) struct FileOrigin {
     /// Arrival in its name, Unix milliseconds.
     pub(super) arrival_ms: Option<i64>,
     /// The path without its last part.
-    pub(super) folder: String,
+    pub(super) folder: Arc<str>,
 }
 
 impl FileOrder {
@@ -50,11 +50,21 @@ impl FileOrder {
     #[must_use]
     pub fn new(mut files: Vec<ArrivedFile>) -> Self {
         files.sort_by(|a, b| (a.arrival_ms, &a.path, &a.file_id).cmp(&(b.arrival_ms, &b.path, &b.file_id)));
-        let origin = |file: &ArrivedFile| FileOrigin {
-            arrival_ms: file.arrival_ms,
-            folder: file.path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned(),
-        };
-        let origins = files.iter().map(origin).collect();
+        let mut folders: HashSet<Arc<str>> = HashSet::new();
+        let mut origins = Vec::with_capacity(files.len());
+        for file in &files {
+            let folder = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+            let known = folders.get(folder).cloned();
+            let folder = known.unwrap_or_else(|| {
+                let folder: Arc<str> = Arc::from(folder);
+                folders.insert(Arc::clone(&folder));
+                folder
+            });
+            origins.push(FileOrigin {
+                arrival_ms: file.arrival_ms,
+                folder,
+            });
+        }
         let rank = files
             .into_iter()
             .zip(0..)

@@ -73,6 +73,34 @@ pub fn merge(
             losers: Vec::new(),
         });
     }
+    let ResolvedRows { rows, losers } = resolved(published, fresh, earlier, order)?;
+    let winners = if let ([], Some(fresh)) = (published, fresh) {
+        pick_fresh(fresh, &rows)?
+    } else {
+        let mut batches = published.iter().map(decoded).collect::<Result<Vec<_>>>()?;
+        if let Some(fresh) = fresh {
+            batches.push(decoded(&packed::to_records(fresh, None)?)?);
+        }
+        pick(&batches, &rows)?
+    };
+    Ok(Merged { winners, losers })
+}
+
+/// Which rows are accepted, and the others.
+pub(super) struct ResolvedRows {
+    /// Batch and row of each accepted row, sorted by (`record_utc`, `record_id`).
+    pub(super) rows: Vec<(usize, usize)>,
+    /// The others, sorted.
+    pub(super) losers: Vec<Loser>,
+}
+
+/// As [`merge`], without making the accepted rows.
+pub(super) fn resolved(
+    published: &[RecordBatch],
+    fresh: Option<&RecordBatch>,
+    earlier: Vec<Loser>,
+    order: &FileOrder,
+) -> Result<ResolvedRows> {
     let batches = || published.iter().chain(fresh);
     let mut places = Vec::with_capacity(batches().map(RecordBatch::num_rows).sum());
     for (at, batch) in batches().enumerate() {
@@ -83,7 +111,7 @@ pub fn merge(
     for loser in earlier {
         lost.entry(loser.record_id).or_default().push(loser);
     }
-    let batches: Vec<Versions<'_>> = batches().map(Versions::new).collect::<Result<_>>()?;
+    let mut batches: Vec<Versions<'_>> = batches().map(Versions::new).collect::<Result<_>>()?;
     let mut rows = Vec::with_capacity(places.len());
     let mut losers = Vec::new();
     for same in places.chunk_by(|a, b| a.record_id == b.record_id) {
@@ -95,7 +123,7 @@ pub fn merge(
             continue;
         }
         let known = lost.remove(&only_id(same)).unwrap_or_default();
-        let mut resolved = resolve(same, &batches, order, known)?;
+        let mut resolved = resolve(same, &mut batches, order, known)?;
         rows.push(resolved.winner);
         if losers.is_empty() {
             losers = resolved.losers;
@@ -107,16 +135,7 @@ pub fn merge(
         return Err(Error::internal("history knows a job that records has lost"));
     }
     losers.sort_unstable();
-    let winners = if let ([], Some(fresh)) = (published, fresh) {
-        pick_fresh(fresh, &rows)?
-    } else {
-        let mut batches = published.iter().map(decoded).collect::<Result<Vec<_>>>()?;
-        if let Some(fresh) = fresh {
-            batches.push(decoded(&packed::to_records(fresh, None)?)?);
-        }
-        pick(&batches, &rows)?
-    };
-    Ok(Merged { winners, losers })
+    Ok(ResolvedRows { rows, losers })
 }
 
 /// The identity that rows of one job share.
@@ -132,14 +151,19 @@ struct ResolvedJob {
 }
 
 /// Resolves the rows of one job; `known` are those that lost before. One row may be told of millions of times.
-fn resolve(same: &[MergePlace], batches: &[Versions<'_>], order: &FileOrder, known: Vec<Loser>) -> Result<ResolvedJob> {
+fn resolve(
+    same: &[MergePlace],
+    batches: &mut [Versions<'_>],
+    order: &FileOrder,
+    known: Vec<Loser>,
+) -> Result<ResolvedJob> {
     let told: HashSet<(Arc<str>, i64)> = known.iter().map(|of| (Arc::clone(&of.file_id), of.line)).collect();
     let mut losers = Vec::with_capacity(known.len() + same.len().saturating_sub(1));
     losers.extend(known);
     let known_n = losers.len();
     let mut best: Option<(RecordVersion, &MergePlace)> = None;
     for place in same {
-        let versions = batches.get(place.batch);
+        let versions = batches.get_mut(place.batch);
         let versions = versions.ok_or_else(|| Error::internal("a row of no batch"))?;
         let mut other = (versions.version(place.row, order)?, place);
         match &mut best {
@@ -244,7 +268,8 @@ fn pick(batches: &[RecordBatch], rows: &[(usize, usize)]) -> Result<RecordBatch>
     )?)
 }
 
-fn outcome(content: u64, winner: u64) -> Outcome {
+/// What becomes of a row beside the accepted one.
+pub(super) fn outcome(content: u64, winner: u64) -> Outcome {
     if content == winner {
         Outcome::Duplicate
     } else {

@@ -2,13 +2,16 @@
 
 pub mod columns;
 pub mod copies;
+mod dialects;
 pub mod file_order;
 pub mod history;
 pub mod identity;
 pub mod intake;
 pub mod intake_batch;
 mod job_facts;
+pub mod keys;
 pub mod limits;
+pub mod losers;
 pub mod mapping;
 pub mod merge;
 pub mod options;
@@ -16,6 +19,7 @@ pub mod options;
 pub mod packed;
 pub mod reject_text;
 pub mod shifted;
+pub mod slices;
 pub mod spill;
 pub mod summary;
 mod version;

@@ -10,7 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use arrow::array::RecordBatch;
 use xxhash_rust::xxh3::Xxh3;
 
-use super::copies::{Copied, CopyExtent, has_job_numbers, spread};
+use super::copies::{Copied, CopyExtent, spread};
+use super::dialects::RowDialects;
 use super::file_order::FileOrder;
 use super::job_facts::JobFacts;
 use crate::error::Result;
@@ -143,7 +144,7 @@ impl<'a> ShiftedCopies<'a> {
 impl SiteSample {
     fn add(&mut self, batch: &RecordBatch, most: usize) -> Result<()> {
         let (ids, raw_ids) = (words(batch, "job_id")?, words(batch, "raw_job_id")?);
-        let (formats, users) = (words(batch, "format")?, words(batch, "user")?);
+        let (mut dialects, users) = (RowDialects::new(batch)?, words(batch, "user")?);
         let (files, clusters) = (words(batch, "file_id")?, words(batch, "cluster")?);
         let (starts, submits) = (time(batch, "start_utc")?, time(batch, "submit_utc")?);
         let (seconds, fractions) = (int(batch, "wall_s")?, int(batch, "wall_fraction_ms")?);
@@ -158,7 +159,7 @@ impl SiteSample {
             let (Some(start_ms), Some(wall_s)) = (number(starts, row), number(seconds, row)) else {
                 continue;
             };
-            if wall_s <= 0 || !has_job_numbers(formats.value(row)) {
+            if wall_s <= 0 || !dialects.has_job_number(row) {
                 continue;
             }
             let mut hash = Xxh3::new();

@@ -6,9 +6,12 @@ use std::sync::{Arc, Mutex};
 
 use arrow::array::{Array, RecordBatch};
 
+use super::file_order::FileOrder;
 use super::intake_batch::IntakeBucket;
+use super::keys::{KeySample, merge_bytes};
 use super::packed::gather::with_words;
 use super::packed::{GatherPart, GatherRun, gather, gather_sorted, pack};
+use super::slices::{FreshDay, Slicing};
 use crate::error::{Error, Result};
 use crate::runtime::scratch;
 use crate::runtime::scratch::{Scratch, SpillRange};
@@ -21,6 +24,15 @@ const SEGMENTS: usize = 8;
 /// What a column takes besides its data, its field and its array included: of small files with a row each it is nearly
 /// all.
 const COLUMN_BYTES: usize = 1024;
+/// Batches of fewer rows on average are made one: of those of a row, nearly all is what columns take besides their data.
+const FEW_ROWS: usize = 64;
+/// Rows and packed bytes that are unpacked at once, about.
+const BLOCK_ROWS: usize = 1 << 15;
+const BLOCK_BYTES: usize = 4 << 20;
+/// A day is merged at once if that takes no more than this share of the budget, otherwise in slices as large.
+const SLICE_SHARE: usize = 4;
+/// No slice is cut smaller.
+const LEAST_SLICE: usize = 1 << 14;
 /// Writing to disk costs the kernel more per byte than the fastest packing does.
 const SPILL_LEVEL: i32 = -5;
 
@@ -60,6 +72,41 @@ struct SpillSegment {
 }
 
 impl SpillSegment {
+    fn is_scattered(&self) -> bool {
+        self.batches.len() > 1 && self.rows / self.batches.len() < FEW_ROWS
+    }
+
+    /// The same rows in one batch.
+    fn compacted(self) -> Result<Self> {
+        let mut firsts = Vec::with_capacity(self.batches.len());
+        let mut parts = Vec::with_capacity(self.batches.len());
+        let mut rows = 0;
+        for batch in self.batches {
+            firsts.push(rows);
+            rows += batch.num_rows();
+            parts.push(whole(batch));
+        }
+        let batch = pack(&gather(&parts)?)?;
+        let mut index = BTreeMap::new();
+        for (key, runs) in self.index {
+            let mut moved = Vec::new();
+            for BatchRuns { at, runs } in runs {
+                let before = firsts.get(at).ok_or_else(|| Error::internal("rows of no batch"))?;
+                moved.extend(runs.into_iter().map(|run| GatherRun {
+                    first: before + run.first,
+                    len: run.len,
+                }));
+            }
+            index.insert(key, vec![BatchRuns { at: 0, runs: moved }]);
+        }
+        Ok(Self {
+            bytes: held_bytes(&batch),
+            batches: vec![batch],
+            index,
+            rows: self.rows,
+        })
+    }
+
     fn parts(&self, runs: &[BatchRuns]) -> Vec<GatherPart> {
         runs.iter()
             .filter_map(|BatchRuns { at, runs }| {
@@ -79,11 +126,80 @@ struct SpillFile {
     index: BTreeMap<SpillKey, Vec<SpillPlace>>,
 }
 
-/// Where a packed batch lies in the file.
-#[derive(Clone, Copy, Debug)]
-struct SpillPlace {
+/// Where a packed batch lies in a file.
+#[derive(Clone, Debug)]
+pub(super) struct SpillPlace {
     packed: SpillRange,
     unpacked_len: usize,
+    keys: KeySample,
+}
+
+impl SpillPlace {
+    /// Puts a waiting batch into a file.
+    pub(super) fn push(batch: &RecordBatch, keys: KeySample, scratch: &mut Scratch) -> Result<Self> {
+        let bytes = scratch::to_bytes(batch)?;
+        Ok(Self {
+            packed: scratch.push(&zstd::bulk::compress(&bytes, SPILL_LEVEL)?)?,
+            unpacked_len: bytes.len(),
+            keys,
+        })
+    }
+
+    /// Reads it back.
+    pub(super) fn load(&self, scratch: &mut Scratch) -> Result<GatherPart> {
+        unpacked(&scratch.load(self.packed)?, self.unpacked_len)
+    }
+}
+
+/// All rows of a batch that went to disk.
+fn unpacked(packed: &[u8], unpacked_len: usize) -> Result<GatherPart> {
+    let batch = scratch::from_bytes(&zstd::bulk::decompress(packed, unpacked_len)?)?;
+    Ok(whole(batch))
+}
+
+/// All rows of a batch.
+fn whole(batch: RecordBatch) -> GatherPart {
+    let all = GatherRun {
+        first: 0,
+        len: batch.num_rows(),
+    };
+    GatherPart { batch, runs: vec![all] }
+}
+
+/// Rows that are unpacked together, and the bytes they take packed.
+#[derive(Default)]
+struct SpillBlock {
+    parts: Vec<GatherPart>,
+    rows: usize,
+    bytes: usize,
+}
+
+/// Parts, in blocks that may be unpacked at once.
+fn in_blocks(parts: Vec<GatherPart>) -> Vec<SpillBlock> {
+    let mut blocks: Vec<SpillBlock> = Vec::new();
+    for part in parts {
+        let rows: usize = part.runs.iter().map(|run| run.len).sum();
+        let bytes = data_bytes(&part.batch) / part.batch.num_rows().max(1) * rows;
+        let is_full = |block: &SpillBlock| block.rows >= BLOCK_ROWS || block.bytes >= BLOCK_BYTES;
+        if blocks.last().is_none_or(is_full) {
+            blocks.push(SpillBlock::default());
+        }
+        if let Some(block) = blocks.last_mut() {
+            block.parts.push(part);
+            block.rows += rows;
+            block.bytes += bytes;
+        }
+    }
+    blocks
+}
+
+/// What a waiting batch takes in memory, about.
+fn held_bytes(batch: &RecordBatch) -> usize {
+    data_bytes(batch) + batch.num_columns() * COLUMN_BYTES
+}
+
+fn data_bytes(batch: &RecordBatch) -> usize {
+    batch.columns().iter().map(Array::get_buffer_memory_size).sum()
 }
 
 impl Spill {
@@ -111,10 +227,9 @@ impl Spill {
         if batch.num_rows() == 0 {
             return Ok(());
         }
-        let data: usize = batch.columns().iter().map(Array::get_buffer_memory_size).sum();
-        let bytes = data + batch.num_columns() * COLUMN_BYTES;
+        let bytes = held_bytes(&batch);
         let runs = by_bucket(buckets, sites)?;
-        let oldest = {
+        let full = {
             let mut resident = lock(&self.resident)?;
             let Resident { segments, days, .. } = &mut *resident;
             if segments
@@ -132,7 +247,19 @@ impl Spill {
             segment.rows += batch.num_rows();
             segment.batches.push(batch);
             segment.bytes += bytes;
+            let is_scattered = segment.bytes >= self.budget / SEGMENTS && segment.is_scattered();
             resident.bytes += bytes;
+            let full = is_scattered.then(|| resident.segments.pop_back()).flatten();
+            resident.bytes -= full.as_ref().map_or(0, |segment| segment.bytes);
+            full
+        };
+        let full = full.map(SpillSegment::compacted).transpose()?;
+        let oldest = {
+            let mut resident = lock(&self.resident)?;
+            if let Some(segment) = full {
+                resident.bytes += segment.bytes;
+                resident.segments.push_front(segment);
+            }
             let oldest = if resident.bytes < self.budget {
                 None
             } else {
@@ -149,15 +276,18 @@ impl Spill {
 
     fn flush(&self, segment: &SpillSegment) -> Result<()> {
         for (key, runs) in &segment.index {
-            let batch = pack(&gather(&segment.parts(runs))?)?;
-            let bytes = scratch::to_bytes(&batch)?;
-            let packed = zstd::bulk::compress(&bytes, SPILL_LEVEL)?;
-            let mut spill = lock(&self.file)?;
-            let packed = spill.scratch.push(&packed)?;
-            spill.index.entry(key.clone()).or_default().push(SpillPlace {
-                packed,
-                unpacked_len: bytes.len(),
-            });
+            for block in in_blocks(segment.parts(runs)) {
+                let keys = KeySample::of(&block.parts, block.bytes)?;
+                let bytes = scratch::to_bytes(&pack(&gather(&block.parts)?)?)?;
+                let packed = zstd::bulk::compress(&bytes, SPILL_LEVEL)?;
+                let mut spill = lock(&self.file)?;
+                let packed = spill.scratch.push(&packed)?;
+                spill.index.entry(key.clone()).or_default().push(SpillPlace {
+                    packed,
+                    unpacked_len: bytes.len(),
+                    keys,
+                });
+            }
         }
         Ok(())
     }
@@ -175,16 +305,56 @@ impl Spill {
         Ok(partitions)
     }
 
-    /// Takes the candidates of one bucket, sorted as `records` is, as a gathered batch; `None` if there are none.
-    /// Memory is given back as soon as the last bucket of a segment is taken.
+    /// Takes the candidates of one bucket, sorted as `records` is. Memory is given back as soon as the last bucket of a
+    /// segment is taken.
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when the temporary file cannot be read back.
-    pub fn take(&self, site: &str, day: Day) -> Result<Option<RecordBatch>> {
+    pub fn take(&self, site: &str, day: Day, order: &FileOrder) -> Result<FreshDay> {
         let key = (site.to_owned(), day);
+        let resident = self.take_resident(&key)?;
+        let places = lock(&self.file)?.index.remove(&key).unwrap_or_default();
+        if resident.is_empty() && places.is_empty() {
+            return Ok(FreshDay::whole(None));
+        }
+        let blocks = in_blocks(resident);
+        let (mut keys, mut resident_bytes) = (KeySample::default(), 0);
+        for place in &places {
+            keys.append(place.keys.clone());
+        }
+        for block in &blocks {
+            resident_bytes += merge_bytes(block.rows, block.bytes);
+        }
+        let most = (self.budget / SLICE_SHARE).max(LEAST_SLICE);
+        let load = |place: &SpillPlace| {
+            let packed = lock(&self.file)?.scratch.load(place.packed)?;
+            unpacked(&packed, place.unpacked_len)
+        };
+        if keys.bytes().saturating_add(resident_bytes) <= most {
+            let mut parts: Vec<GatherPart> = blocks.into_iter().flat_map(|block| block.parts).collect();
+            for place in &places {
+                parts.push(load(place)?);
+            }
+            return Ok(FreshDay::whole(Some(self.gathered(&parts)?)));
+        }
+        for block in &blocks {
+            keys.append(KeySample::of(&block.parts, block.bytes)?);
+        }
+        let mut slicing = Slicing::new(keys.cuts(most), order);
+        for block in blocks {
+            slicing.add(&self.gathered(&block.parts)?)?;
+        }
+        for place in &places {
+            slicing.add(&self.gathered(&[load(place)?])?)?;
+        }
+        slicing.finish()
+    }
+
+    /// The rows of a bucket that are in memory.
+    fn take_resident(&self, key: &SpillKey) -> Result<Vec<GatherPart>> {
         let mut parts = Vec::new();
         for segment in &mut lock(&self.resident)?.segments {
-            if let Some(runs) = segment.index.remove(&key) {
+            if let Some(runs) = segment.index.remove(key) {
                 parts.append(&mut segment.parts(&runs));
                 segment.rows -= runs.iter().flat_map(|of| &of.runs).map(|run| run.len).sum::<usize>();
                 if segment.rows == 0 {
@@ -192,22 +362,14 @@ impl Spill {
                 }
             }
         }
-        let places = lock(&self.file)?.index.get(&key).cloned().unwrap_or_default();
-        for place in places {
-            let packed = lock(&self.file)?.scratch.load(place.packed)?;
-            let batch = scratch::from_bytes(&zstd::bulk::decompress(&packed, place.unpacked_len)?)?;
-            let all = GatherRun {
-                first: 0,
-                len: batch.num_rows(),
-            };
-            parts.push(GatherPart { batch, runs: vec![all] });
-        }
-        if parts.is_empty() {
-            return Ok(None);
-        }
+        Ok(parts)
+    }
+
+    /// Rows in the order of `records`, which name their files as the ledger does.
+    fn gathered(&self, parts: &[GatherPart]) -> Result<RecordBatch> {
         let name = |place: &str| place.parse().ok().and_then(|at: usize| self.file_ids.get(at));
-        let gathered = gather_sorted(&parts)?;
-        with_words(&gathered, "file_id", |place| name(place).map_or(place, |id| &**id)).map(Some)
+        let gathered = gather_sorted(parts)?;
+        with_words(&gathered, "file_id", |place| name(place).map_or(place, |id| &**id))
     }
 }
 

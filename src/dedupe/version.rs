@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch, TimestampMillisecondArray, UInt64Array};
 
+use super::dialects::RowDialects;
 use super::file_order::FileOrder;
 use crate::error::Result;
 use crate::schema::batch::{ColumnWords, int, number, uint, words};
 use crate::sources::dialect::VersionRule;
-use crate::sources::registry;
 
 /// How much a version of a job is worth; the larger wins.
 pub(super) type Worth = (i64, i64, i64, i64, u32, i64);
@@ -29,7 +29,7 @@ pub(super) struct RecordVersion {
 
 /// The columns of a batch, published or gathered, that versions are weighed by.
 pub(super) struct Versions<'a> {
-    format: ColumnWords<'a>,
+    dialects: RowDialects<'a>,
     file: ColumnWords<'a>,
     // A gathered batch leaves out what no row has.
     end: Option<&'a ArrayRef>,
@@ -50,7 +50,7 @@ impl<'a> Versions<'a> {
     pub(super) fn new(batch: &'a RecordBatch) -> Result<Self> {
         let optional = |name: &str| batch.column_by_name(name);
         Ok(Self {
-            format: words(batch, "format")?,
+            dialects: RowDialects::new(batch)?,
             file: words(batch, "file_id")?,
             end: optional("end_utc"),
             received: optional("received_utc").and_then(|column| column.as_primitive_opt()),
@@ -67,10 +67,10 @@ impl<'a> Versions<'a> {
     ///
     /// # Errors
     /// [`crate::error::Kind::Internal`] for a file no ledger knows.
-    pub(super) fn version(&self, row: usize, order: &FileOrder) -> Result<RecordVersion> {
+    pub(super) fn version(&mut self, row: usize, order: &FileOrder) -> Result<RecordVersion> {
         let (file_id, rank) = order.known(self.file.value(row))?;
         let line = self.line.value(row);
-        let dialect = registry::named(self.format.value(row));
+        let dialect = self.dialects.of(row);
         let rule = dialect.map_or(VersionRule::LastRead, |dialect| dialect.row().version_rule);
         let worth = match rule {
             // A finished job beats a running one, a longer look a shorter one (a window edge loses steps and with

@@ -139,7 +139,7 @@ impl IdentitySources {
                     LogFile {
                         is_known: !state.is_completion_due() && file_id.as_ref().is_some_and(is_entered),
                         file_id,
-                        file: found.file.clone(),
+                        file: InputFile::clone(&found.file),
                     }
                 })
                 .filter(|log| log.file_id.as_ref().is_none_or(|id| ids.insert(Arc::clone(id))))

@@ -26,8 +26,8 @@ impl FoundFile {
         Reading {
             grid: None,
             dated_ms: self.dated_ms,
-            accounted_to: known.map_or(path, |first| first.min(path)).clone(),
-            file: self.file.clone(),
+            first_path: known.filter(|first| *first < path).cloned(),
+            file: Arc::clone(&self.file),
             source: Arc::clone(&self.source),
             privacy: self.privacy.clone(),
             copies,
@@ -51,7 +51,7 @@ pub(crate) fn find(plan: &Plan, output: &str) -> Result<Vec<FoundFile>> {
         let as_of = plan.as_of.get(&source.name);
         found.extend(files.map(|file| FoundFile {
             dated_ms: as_of.and_then(|as_of| as_of.in_path(&file.path)),
-            file,
+            file: Arc::new(file),
             source: Arc::clone(&source),
             privacy: plan.privacy.clone(),
             blake3: None,
@@ -129,7 +129,7 @@ pub(crate) fn hash(
         .zip(wanted)
         .filter_map(|(f, is)| is.then_some(f))
         .collect();
-    let files: Vec<&InputFile> = wanted.iter().map(|f| &f.file).collect();
+    let files: Vec<&InputFile> = wanted.iter().map(|f| &*f.file).collect();
     progress.begin("hashing", files.iter().map(|file| file.bytes).sum(), "bytes");
     let hashes = pool::each(&files, threads, |file| {
         let hash = unless_shut(file.content_hash());

@@ -23,7 +23,7 @@ const SUMMARY_LIMIT: usize = 2_000_000;
 /// A file this run has to read.
 pub(crate) struct Reading {
     /// The file.
-    pub(crate) file: InputFile,
+    pub(crate) file: Arc<InputFile>,
     /// The source it belongs to.
     pub(crate) source: Arc<SourcePlan>,
     /// Where the grid identity of its jobs is told, if not by itself.
@@ -36,11 +36,16 @@ pub(crate) struct Reading {
     pub(crate) copies: Vec<String>,
     /// Those of them that this run met for the first time.
     pub(crate) new_copies: Vec<String>,
-    /// The path its rows are accounted to: the first of all it was ever seen under.
-    pub(crate) accounted_to: String,
+    /// The path its rows are accounted to, if it is another: the first of all it was ever seen under.
+    pub(crate) first_path: Option<String>,
 }
 
 impl Reading {
+    /// The path its rows are accounted to.
+    pub(crate) fn accounted_to(&self) -> &str {
+        self.first_path.as_deref().unwrap_or(&self.file.path)
+    }
+
     /// An intake for its rows. The id of a file depends on all of its bytes: until they are read, its place in the list
     /// of files, `at`, stands for it.
     pub(crate) fn intake(&self, at: usize, dialect: Dialect, window: Window, columns: Columns) -> Intake {
@@ -97,7 +102,7 @@ pub(crate) struct ReadFile {
 
 impl ReadFile {
     /// Nothing read yet.
-    pub(crate) fn new(reading: &Reading) -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             blake3: String::new(),
             is_repair: false,
@@ -107,7 +112,7 @@ impl ReadFile {
             tally: IntakeTally::new(),
             mapping: MappingCounts::default(),
             summaries: Vec::new(),
-            rejects: RejectBuffer::new(&reading.source.name, &reading.accounted_to),
+            rejects: RejectBuffer::default(),
             inventory: Vec::new(),
         }
     }

@@ -27,13 +27,16 @@ enum FileState {
     /// Not at all.
     Unopened,
     /// Its pieces are being taken.
-    Open {
-        dialect: Dialect,
-        pieces: Pieces,
-        bytes: HashingReader,
-    },
+    Open(Box<OpenFile>),
     /// To its end.
     Done,
+}
+
+/// A file whose pieces are being taken: few of many are.
+struct OpenFile {
+    dialect: Dialect,
+    pieces: Pieces,
+    bytes: HashingReader,
 }
 
 /// What the threads share.
@@ -73,7 +76,7 @@ pub(crate) fn read_all(
     let pool = ReadPool {
         files,
         feeds: files.iter().map(|_| Mutex::new(FileState::Unopened)).collect(),
-        results: files.iter().map(|reading| Mutex::new(ReadFile::new(reading))).collect(),
+        results: files.iter().map(|_| Mutex::new(ReadFile::new())).collect(),
         next: AtomicUsize::new(0),
         failure: Mutex::default(),
         window,
@@ -152,7 +155,7 @@ impl ReadPool<'_> {
             *feed = match opened {
                 Ok(Some((dialect, pieces))) => {
                     result.lock().map_err(|_| dead())?.dialect = Some(dialect);
-                    FileState::Open { dialect, pieces, bytes }
+                    FileState::Open(Box::new(OpenFile { dialect, pieces, bytes }))
                 }
                 Ok(None) => return self.finish(&mut feed, bytes, result, reading),
                 Err(Unopened::Repair) => {
@@ -166,15 +169,15 @@ impl ReadPool<'_> {
                 }
             };
         }
-        let FileState::Open { dialect, pieces, bytes } = &mut *feed else {
+        let FileState::Open(open) = &mut *feed else {
             return Ok(None);
         };
-        match pieces.next() {
-            Some(Ok(work)) => return Ok(Some((*dialect, work))),
+        match open.pieces.next() {
+            Some(Ok(work)) => return Ok(Some((open.dialect, work))),
             Some(Err(e)) => unreadable(result, as_data(e), reading)?,
             None => {}
         }
-        let bytes = bytes.clone();
+        let bytes = open.bytes.clone();
         self.finish(&mut feed, bytes, result, reading)
     }
 

@@ -23,8 +23,8 @@ const RAW_LIMIT: usize = 64 << 10;
 const MEMORY_LIMIT: usize = 8 << 20;
 
 /// The refusals of one file.
+#[derive(Default)]
 pub(crate) struct RejectBuffer {
-    origin: RejectOrigin,
     resident: Vec<Reject>,
     bytes: usize,
     scratch: Scratch,
@@ -34,31 +34,18 @@ pub(crate) struct RejectBuffer {
     first: BTreeMap<Reason, (u64, u64, FirstRefusal)>,
 }
 
-/// What every row of a file's refusals shares.
-struct RejectOrigin {
-    source: String,
-    file_id: String,
-    path: String,
+/// What every row of a file's refusals shares; known once the file is read.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct RejectOrigin<'a> {
+    /// Source.
+    pub(crate) source: &'a str,
+    /// Id in the ledger.
+    pub(crate) file_id: &'a str,
+    /// The path it is accounted to.
+    pub(crate) path: &'a str,
 }
 
 impl RejectBuffer {
-    /// An empty buffer for one file of a source.
-    #[must_use]
-    pub(crate) fn new(source: &str, path: &str) -> Self {
-        Self {
-            origin: RejectOrigin {
-                source: source.to_owned(),
-                file_id: String::new(),
-                path: path.to_owned(),
-            },
-            resident: Vec::new(),
-            bytes: 0,
-            scratch: Scratch::default(),
-            batches: Vec::new(),
-            first: BTreeMap::new(),
-        }
-    }
-
     /// Adds the refusals of one piece.
     ///
     /// # Errors
@@ -101,7 +88,7 @@ impl RejectBuffer {
         resident.sort_by_key(key);
         // One batch per run of 1 000, so that reading back in order needs little memory.
         for run in resident.chunks(1000) {
-            let bytes = scratch::to_bytes(&batch(run, &self.origin)?)?;
+            let bytes = scratch::to_bytes(&batch(run, RejectOrigin::default())?)?;
             self.batches.push(self.scratch.push(&bytes)?);
         }
         Ok(())
@@ -134,19 +121,18 @@ impl RejectBuffer {
         Ok(())
     }
 
-    /// Every refusal as batches of `rejects`, in the order of the file, whose id is known by now.
+    /// Every refusal as batches of `rejects`, in the order of the file.
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when the temporary file cannot be read back.
     pub(crate) fn into_batches(
         mut self,
-        file_id: &str,
+        origin: RejectOrigin<'_>,
         mut write: impl FnMut(&RecordBatch) -> Result<()>,
     ) -> Result<()> {
-        file_id.clone_into(&mut self.origin.file_id);
         if self.batches.is_empty() {
             self.resident.sort_by_key(key);
-            return write(&batch(&self.resident, &self.origin)?);
+            return write(&batch(&self.resident, origin)?);
         }
         self.flush()?;
         // Flushes may interleave: find the order of all rows first, then gather them a thousand at a time.
@@ -168,7 +154,7 @@ impl RejectBuffer {
                 .map(|(_, _, at, row)| (wanted.binary_search(at).unwrap_or(0), *row))
                 .collect();
             let refs: Vec<&RecordBatch> = batches.iter().collect();
-            write(&of_file(&interleave_record_batch(&refs, &rows)?, file_id)?)?;
+            write(&of_file(&interleave_record_batch(&refs, &rows)?, origin)?)?;
         }
         Ok(())
     }
@@ -184,13 +170,13 @@ fn key(reject: &Reject) -> (u64, u64, Reason) {
     (reject.at.line, reject.at.byte_offset, reject.reason)
 }
 
-fn batch(rejects: &[Reject], origin: &RejectOrigin) -> Result<RecordBatch> {
+fn batch(rejects: &[Reject], origin: RejectOrigin<'_>) -> Result<RecordBatch> {
     // What does not fit 63 bits cannot have been counted.
     let count = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
     let refused = rejects.iter().map(|reject| RefusedRow {
-        source: &origin.source,
-        file_id: &origin.file_id,
-        path: &origin.path,
+        source: origin.source,
+        file_id: origin.file_id,
+        path: origin.path,
         line: count(reject.at.line),
         byte_offset: count(reject.at.byte_offset),
         reason: reject.reason,
@@ -203,12 +189,18 @@ fn batch(rejects: &[Reject], origin: &RejectOrigin) -> Result<RecordBatch> {
     reject_rows::batch(&refused.collect::<Vec<_>>())
 }
 
-/// Refusals with the id of their file.
-fn of_file(batch: &RecordBatch, file_id: &str) -> Result<RecordBatch> {
-    let at = batch.schema_ref().index_of("file_id")?;
+/// Refusals that went to disk, with what is known of their file by now.
+fn of_file(batch: &RecordBatch, origin: RejectOrigin<'_>) -> Result<RecordBatch> {
     let mut columns = batch.columns().to_vec();
-    if let Some(column) = columns.get_mut(at) {
-        *column = texts(std::iter::repeat_n(Some(file_id), batch.num_rows()));
+    for (name, value) in [
+        ("source", origin.source),
+        ("file_id", origin.file_id),
+        ("path", origin.path),
+    ] {
+        let at = batch.schema_ref().index_of(name)?;
+        if let Some(column) = columns.get_mut(at) {
+            *column = texts(std::iter::repeat_n(Some(value), batch.num_rows()));
+        }
     }
     Ok(RecordBatch::try_new(batch.schema(), columns)?)
 }

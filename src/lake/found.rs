@@ -8,7 +8,7 @@ use crate::sources::input::InputFile;
 
 /// One input file, with its content hash where that was needed before reading it.
 pub(crate) struct FoundFile {
-    pub(crate) file: InputFile,
+    pub(crate) file: Arc<InputFile>,
     pub(crate) source: Arc<SourcePlan>,
     pub(crate) privacy: Option<Arc<Privacy>>,
     pub(crate) blake3: Option<String>,

@@ -13,7 +13,8 @@ use crate::dedupe::Window;
 use crate::dedupe::file_order::{ArrivedFile, FileOrder};
 use crate::dedupe::summary::publishing::SummaryParts;
 use crate::error::{Error, Result};
-use crate::ledger::book::{InputEntry, Places};
+use crate::ledger::Places;
+use crate::ledger::book::InputEntry;
 use crate::ledger::{Book, Outcome, Reason};
 use crate::privacy::Field;
 use crate::reference::benchmark::AskedSpan;
@@ -180,7 +181,7 @@ impl State {
         if knew.is_some_and(|knew| knew >= READERS) {
             return BTreeSet::new();
         }
-        let is_refused = |file_id: &&String| {
+        let is_refused = |file_id: &&Arc<str>| {
             let places = self.book.places(file_id);
             let mut reasons = places.into_iter().flat_map(Places::keys).map(|(_, _, reason)| *reason);
             let is_part_lost = reasons.clone().any(|reason| reason == Reason::UnreadableFile)
@@ -190,7 +191,7 @@ impl State {
             is_part_lost || is_all_refused
         };
         let refused = self.book.inputs().keys().filter(is_refused);
-        refused.map(|file_id| Arc::from(file_id.as_str())).collect()
+        refused.cloned().collect()
     }
 
     /// Forgets everything but what is known of the machine; gives the book as it was.
@@ -251,7 +252,7 @@ impl State {
         self.book
             .inputs()
             .iter()
-            .filter(|(file_id, input)| is_of_kind(input) && !found.contains(file_id.as_str()))
+            .filter(|(file_id, input)| is_of_kind(input) && !found.contains(&**file_id))
             .filter_map(|(_, input)| input.paths.first().map(String::as_str))
             .collect()
     }
@@ -262,13 +263,18 @@ impl State {
     ///
     /// Where publications of summaries are made of several files, it is also decided by the names which files these are.
     pub(crate) fn is_reordered(&mut self, plan: &Plan, found: &[FoundFile], window: Window) -> bool {
-        let mut book = self.book.clone();
-        let mut is_news = false;
-        for found in found {
-            is_news |= found.file_id().is_some_and(|id| book.seen(&id, &found.file.path));
-        }
+        let is_new_name = |found: &&FoundFile| {
+            let known = found.file_id().and_then(|id| self.book.inputs().get(&id));
+            known.is_some_and(|input| !input.paths.contains(&found.file.path))
+        };
+        let renamed: Vec<&FoundFile> = found.iter().filter(is_new_name).collect();
+        let is_news = !renamed.is_empty();
         let has_parts = (plan.sources.iter()).any(|source| source.publishing.parts != SummaryParts::File);
         let is_other = || {
+            let mut book = self.book.clone();
+            for found in renamed {
+                found.file_id().map(|id| book.seen(&id, &found.file.path));
+            }
             let (was, is) = (FileOrder::new(arrivals(&self.book)), FileOrder::new(arrivals(&book)));
             !was.has_same_ranks(&is) || has_parts && was != is
         };
@@ -373,7 +379,7 @@ impl State {
         self.book
             .inputs()
             .iter()
-            .map(|(id, input)| (Arc::from(id.as_str()), input.blake3.clone()))
+            .map(|(id, input)| (Arc::clone(id), input.blake3.clone()))
             .collect()
     }
 
@@ -425,14 +431,18 @@ const LAYOUT: &str = "3";
 /// (file id, arrival in the name, path) of every input of a book. What came again word for word holds from then on: in
 /// between something else may have been said.
 fn arrivals(book: &Book) -> Vec<ArrivedFile> {
-    let latest = |(file_id, input): (&String, &InputEntry)| {
+    let latest = |(file_id, input): (&Arc<str>, &InputEntry)| {
         let first = input.paths.first().cloned().unwrap_or_default();
         let arrivals = input
             .paths
             .iter()
             .filter_map(|path| Some((arrival_ms(path)?, path.clone())));
         let (at, path) = arrivals.max().map_or((None, first), |(at, path)| (Some(at), path));
-        ArrivedFile::new(file_id, at, path)
+        ArrivedFile {
+            file_id: Arc::clone(file_id),
+            arrival_ms: at,
+            path,
+        }
     };
     let of_records = book.inputs().iter().filter(|(_, input)| !is_inventory(input));
     of_records.map(latest).collect()

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 
+use super::places::{PlaceKey, Places};
 use super::reason::{Outcome, Reason};
 use crate::error::{Error, Result};
 use crate::schema;
@@ -28,9 +29,6 @@ pub struct InputEntry {
     pub rows_read: u64,
 }
 
-/// Where rows of a file went: (site, month, reason) -> rows.
-pub type Places = BTreeMap<(Option<String>, Option<Month>, Reason), u64>;
-
 /// Rows of a file that have a reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReasonRows {
@@ -43,8 +41,8 @@ pub struct ReasonRows {
 /// Everything that was ever read.
 #[derive(Clone, Debug, Default)]
 pub struct Book {
-    inputs: BTreeMap<String, InputEntry>,
-    places: BTreeMap<String, Places>,
+    inputs: BTreeMap<Arc<str>, InputEntry>,
+    places: BTreeMap<Arc<str>, Places>,
 }
 
 /// Reasons that are settled per (site, month), when a partition of records or of summaries is merged.
@@ -60,7 +58,7 @@ pub fn is_settled_by_merge(reason: Reason) -> bool {
 impl Book {
     /// The files, by file id.
     #[must_use]
-    pub fn inputs(&self) -> &BTreeMap<String, InputEntry> {
+    pub fn inputs(&self) -> &BTreeMap<Arc<str>, InputEntry> {
         &self.inputs
     }
 
@@ -90,9 +88,9 @@ impl Book {
     /// Takes over what another book knows of some files.
     pub fn keep(&mut self, from: &Self, is_kept: impl Fn(&InputEntry) -> bool) {
         for (file_id, input) in from.inputs.iter().filter(|(_, input)| is_kept(input)) {
-            self.inputs.insert(file_id.clone(), input.clone());
+            self.inputs.insert(Arc::clone(file_id), input.clone());
             if let Some(places) = from.places.get(file_id) {
-                self.places.insert(file_id.clone(), places.clone());
+                self.places.insert(Arc::clone(file_id), places.clone());
             }
         }
     }
@@ -106,20 +104,20 @@ impl Book {
 
     /// Enters one reading of a file. Rows left for later (outside the months asked for) stay so only where no earlier
     /// run has taken them.
-    pub fn enter(&mut self, file_id: &str, input: InputEntry, places: Places) {
+    pub fn enter(&mut self, file_id: &Arc<str>, input: InputEntry, places: impl IntoIterator<Item = (PlaceKey, u64)>) {
         let left_before: Option<BTreeSet<_>> = self.inputs.contains_key(file_id).then(|| {
             let before = self.places.get(file_id);
-            let left = before.into_iter().flat_map(BTreeMap::keys);
+            let left = before.into_iter().flat_map(Places::keys);
             left.filter(|(_, _, reason)| *reason == Reason::OutsidePeriod)
                 .cloned()
                 .collect()
         });
-        let kept = self.places.entry(file_id.to_owned()).or_default();
-        kept.retain(|(_, _, reason), _| is_settled_by_merge(*reason));
+        let kept = self.places.entry(Arc::clone(file_id)).or_default();
+        kept.retain(|(_, _, reason)| is_settled_by_merge(*reason));
         for (key, rows) in places {
             let taken = key.2 == Reason::OutsidePeriod && left_before.as_ref().is_some_and(|left| !left.contains(&key));
             if !taken {
-                *kept.entry(key).or_default() += rows;
+                kept.add(key, rows);
             }
         }
         match self.inputs.get_mut(file_id) {
@@ -130,7 +128,7 @@ impl Book {
                 *known = InputEntry { paths, ..input };
             }
             None => {
-                self.inputs.insert(file_id.to_owned(), input);
+                self.inputs.insert(Arc::clone(file_id), input);
             }
         }
     }
@@ -147,14 +145,14 @@ impl Book {
 
     fn replace(&mut self, site: &str, month: Month, is_summaries: bool, rows: &BTreeMap<(Arc<str>, Reason), u64>) {
         for places in self.places.values_mut() {
-            places.retain(|(s, m, reason), _| {
+            places.retain(|(s, m, reason)| {
                 let is_replaced = is_settled_by_merge(*reason) && reason.is_of_summaries() == is_summaries;
                 !(is_replaced && s.as_deref() == Some(site) && *m == Some(month))
             });
         }
         for ((file_id, reason), n) in rows {
-            let places = self.places.entry(file_id.to_string()).or_default();
-            *places.entry((Some(site.to_owned()), Some(month), *reason)).or_default() += n;
+            let places = self.places.entry(Arc::clone(file_id)).or_default();
+            places.add((Some(site.to_owned()), Some(month), *reason), *n);
         }
     }
 
@@ -170,9 +168,9 @@ impl Book {
         if before != parts.iter().map(|part| part.row_n).sum::<u64>() {
             return;
         }
-        places.retain(|key, _| !of(key));
+        places.retain(|key| !of(key));
         for part in parts.iter().filter(|part| part.row_n > 0) {
-            places.insert((None, None, part.reason), part.row_n);
+            places.add((None, None, part.reason), part.row_n);
         }
     }
 
@@ -181,16 +179,12 @@ impl Book {
     /// # Errors
     /// [`crate::error::Kind::Internal`] when there are not as many.
     pub fn shift(&mut self, file_id: &str, from: Reason, to: Reason, rows: u64) -> Result<()> {
-        let places = self.places.entry(file_id.to_owned()).or_default();
-        let key = (None, None, from);
-        let left = places.get(&key).and_then(|have| have.checked_sub(rows));
-        match left
-            .ok_or_else(|| Error::internal("rows are moved in the ledger that are not there").at("input", file_id))?
-        {
-            0 => places.remove(&key),
-            left => places.insert(key, left),
-        };
-        *places.entry((None, None, to)).or_default() += rows;
+        let gone = || Error::internal("rows are moved in the ledger that are not there").at("input", file_id);
+        let places = self.places.get_mut(file_id).ok_or_else(gone)?;
+        if !places.take(&(None, None, from), rows) {
+            return Err(gone());
+        }
+        places.add((None, None, to), rows);
         Ok(())
     }
 
@@ -241,15 +235,17 @@ impl Book {
             let (format, blake3) = (text(read, "format")?, text(read, "blake3")?);
             let (bytes, rows) = (int(read, "bytes")?, int(read, "rows_read_n")?);
             for row in 0..read.num_rows() {
-                let file_id = file_id.value(row).to_owned();
-                let entry = book.inputs.entry(file_id).or_insert_with(|| InputEntry {
-                    source: source.value(row).to_owned(),
-                    paths: BTreeSet::new(),
-                    format: format.value(row).to_owned(),
-                    bytes: u64::try_from(bytes.value(row)).unwrap_or(0),
-                    blake3: blake3.value(row).to_owned(),
-                    rows_read: u64::try_from(rows.value(row)).unwrap_or(0),
-                });
+                let entry = book
+                    .inputs
+                    .entry(Arc::from(file_id.value(row)))
+                    .or_insert_with(|| InputEntry {
+                        source: source.value(row).to_owned(),
+                        paths: BTreeSet::new(),
+                        format: format.value(row).to_owned(),
+                        bytes: u64::try_from(bytes.value(row)).unwrap_or(0),
+                        blake3: blake3.value(row).to_owned(),
+                        rows_read: u64::try_from(rows.value(row)).unwrap_or(0),
+                    });
                 entry.paths.insert(path.value(row).to_owned());
             }
         }
@@ -265,8 +261,10 @@ impl Book {
                 }
                 let site = word(site, row).map(str::to_owned);
                 let month = number(month, row).and_then(Month::of_day);
-                let places = book.places.entry(file_id.value(row).to_owned()).or_default();
-                *places.entry((site, month, reason)).or_default() += u64::try_from(rows.value(row)).unwrap_or(0);
+                let known = book.inputs.get_key_value(file_id.value(row));
+                let file_id = known.map_or_else(|| Arc::from(file_id.value(row)), |(id, _)| Arc::clone(id));
+                let rows = u64::try_from(rows.value(row)).unwrap_or(0);
+                book.places.entry(file_id).or_default().add((site, month, reason), rows);
             }
         }
         Ok(book)

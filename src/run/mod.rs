@@ -13,6 +13,7 @@ pub(crate) mod limits;
 pub mod options;
 pub(crate) mod outdated;
 pub(crate) mod partition;
+mod pieces;
 pub(crate) mod priced;
 pub mod recompute;
 pub(crate) mod reservations;

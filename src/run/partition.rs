@@ -13,11 +13,12 @@ use crossbeam_channel::bounded;
 use super::benchmark_rejects::BenchmarkRejects;
 use super::days::DayBatches;
 use super::extent::RunSelection;
+use super::pieces::{DayMerge, PublishedRows};
 use crate::charge::policy::Subject;
 use crate::config::Plan;
 use crate::dedupe::copies::Copies;
 use crate::dedupe::file_order::FileOrder;
-use crate::dedupe::merge::{Loser, merge};
+use crate::dedupe::merge::Loser;
 use crate::dedupe::shifted::ShiftedCopies;
 use crate::dedupe::spill::Spill;
 use crate::dedupe::{copies, history};
@@ -26,7 +27,7 @@ use crate::lake::views::{Views, folded};
 use crate::ledger::{Reason, RowReasons};
 use crate::normalise::{Normaliser, Origins, Scales, factors_of, with_factors};
 use crate::reference::benchmark::AskedSpan;
-use crate::schema::batch::{ColumnWords, int, text, words};
+use crate::schema::batch::{ColumnWords, int, words};
 use crate::store::Publication;
 use crate::store::lake::{self, LakeTable};
 use crate::summarise::Usage;
@@ -58,9 +59,6 @@ pub(crate) struct PartitionContext<'a> {
     /// Views in which summaries count, so that jobs do not.
     pub(crate) displaced: &'a Views,
 }
-
-/// Rows of `history` that are made at a time.
-const HISTORY_ROWS: usize = 1 << 16;
 
 /// Rows of one partition by file and reason.
 pub(crate) type Settled = BTreeMap<(Arc<str>, Reason), u64>;
@@ -135,30 +133,6 @@ pub(crate) fn process(
     Ok(done)
 }
 
-/// The rows of other files than these.
-fn without(
-    batches: Vec<RecordBatch>,
-    mut losers: Vec<Loser>,
-    files: &BTreeSet<Arc<str>>,
-) -> Result<(Vec<RecordBatch>, Vec<Loser>)> {
-    if files.is_empty() {
-        return Ok((batches, losers));
-    }
-    losers.retain(|loser| !files.contains(&loser.file_id));
-    let mut kept = Vec::with_capacity(batches.len());
-    for batch in &batches {
-        let of = text(batch, "file_id")?;
-        let is_kept: BooleanArray = (0..batch.num_rows())
-            .map(|row| Some(!files.contains(of.value(row))))
-            .collect();
-        let rows = filter_record_batch(batch, &is_kept)?;
-        if rows.num_rows() > 0 {
-            kept.push(rows);
-        }
-    }
-    Ok((kept, losers))
-}
-
 /// Merges the days of a partition in order and hands each day's records to `write`.
 fn merge_days(
     context: &PartitionContext<'_>,
@@ -174,8 +148,8 @@ fn merge_days(
         let path = lake::month_path(dataset, site, month);
         lake::batches(context.publication, &path)
     };
-    let mut records = DayBatches::new(published("records")?);
-    let mut losers = DayBatches::new(published("history")?);
+    let records = DayBatches::new(published("records")?);
+    let mut published = PublishedRows::new(records, DayBatches::new(published("history")?));
     let mut usage = Usage::new(context.plan.summing(), site);
     let mut charges = Charges::new(context.plan.summing(), site, Subject::Jobs);
     let mut job_charges: Option<LakeTable<'_>> = None;
@@ -190,65 +164,54 @@ fn merge_days(
     let mut history_table: Option<LakeTable<'_>> = None;
     // What corrections add stands before the jobs of the month.
     if let Some(rows) = charges.add_corrections(month)? {
-        let table = LakeTable::create(context.publication, "job_charges", &charges_path)?;
-        job_charges.insert(table).write(&rows)?;
+        opened(&mut job_charges, context, "job_charges", &charges_path)?.write(&rows)?;
     }
     let mut copies = Copies::new(context.order, context.fresh, days);
     let mut fresh = days.iter().copied().peekable();
-    while let Some(day) = earlier(records.next_day()?, fresh.peek().copied()) {
-        let mut batches = records.take(day)?;
-        let mut known = losers_of(&losers.take(day)?)?;
-        if fresh.next_if_eq(&day).is_some() {
-            (batches, known) = merged(context, site, day, batches, known)?;
-        }
-        copies.add(day, &batches)?;
-        if let Some(shifted) = context.shifted {
-            batches.iter().try_for_each(|batch| shifted.add(site, batch))?;
-        }
-        settle(&batches, &known, displaced, &mut settled, &mut views)?;
-        for batch in &batches {
-            let scales = factors_of(batch, &mut normaliser)?;
-            scales.count(&mut origins);
-            let batch = with_factors(batch, &scales)?;
-            write(&batch);
-            let (batch, scales) = counting(displaced, batch, scales, &mut normaliser)?;
-            let refused = usage.add(&batch, &scales)?;
-            if let Some(rows) = charges.add(&batch, &refused)? {
-                let table = match &mut job_charges {
-                    Some(table) => table,
-                    none => none.insert(LakeTable::create(context.publication, "job_charges", &charges_path)?),
-                };
-                table.write(&rows)?;
+    while let Some(day) = earlier(published.next_day()?, fresh.peek().copied()) {
+        let is_fresh = fresh.next_if_eq(&day).is_some();
+        let mut pieces = DayMerge::begin(context, site, day, is_fresh, &mut published)?;
+        copies.begin(day);
+        while let Some(piece) = pieces.next_piece()? {
+            for batch in &piece.batches {
+                copies.add(batch)?;
+                if let Some(shifted) = context.shifted {
+                    shifted.add(site, batch)?;
+                }
+                settle(batch, displaced, &mut settled, &mut views)?;
+                let scales = factors_of(batch, &mut normaliser)?;
+                scales.count(&mut origins);
+                let batch = with_factors(batch, &scales)?;
+                write(&batch);
+                let (batch, scales) = counting(displaced, batch, scales, &mut normaliser)?;
+                let refused = usage.add(&batch, &scales)?;
+                if let Some(rows) = charges.add(&batch, &refused)? {
+                    opened(&mut job_charges, context, "job_charges", &charges_path)?.write(&rows)?;
+                }
+                for row in refused {
+                    unscaled.push(&batch, row)?;
+                }
             }
-            for row in refused {
-                unscaled.push(&batch, row)?;
-            }
+            pieces.take_losers(piece, &mut |losers| {
+                settle_losers(losers, &mut settled)?;
+                if is_merge && !losers.is_empty() {
+                    let table = opened(&mut history_table, context, "history", &history_path)?;
+                    table.write(&history::to_batch(losers)?)?;
+                }
+                Ok(())
+            })?;
         }
-        if is_merge && !known.is_empty() {
-            let table = match &mut history_table {
-                Some(table) => table,
-                none => none.insert(LakeTable::create(context.publication, "history", &history_path)?),
-            };
-            write_history(table, &known)?;
-        }
+        copies.end();
     }
-    if losers.next_day()?.is_some() {
-        return Err(Error::internal("history has days that records lacks")
-            .at("site", site)
-            .at("month", month));
-    }
+    published.finish().map_err(|e| e.at("site", site).at("month", month))?;
     unscaled.settle(&mut settled)?;
     let provenance = provenance(context, &settled);
     let is_charged = job_charges.is_some();
-    if let Some(table) = job_charges {
-        table.finish(&provenance)?;
+    if history_table.is_none() && is_merge {
+        context.publication.remove(&history_path);
     }
-    match history_table {
-        Some(table) => {
-            table.finish(&provenance)?;
-        }
-        None if is_merge => context.publication.remove(&history_path),
-        None => {}
+    for table in [job_charges, history_table].into_iter().flatten() {
+        table.finish(&provenance)?;
     }
     unscaled.publish(context.publication, &lake::unscaled_path(site, month))?;
     usage.add_corrections(month);
@@ -269,35 +232,17 @@ fn merge_days(
     })
 }
 
-/// Writes rows that lost, a few at a time.
-fn write_history(table: &mut LakeTable<'_>, losers: &[Loser]) -> Result<()> {
-    for losers in losers.chunks(HISTORY_ROWS) {
-        table.write(&history::to_batch(losers)?)?;
-    }
-    Ok(())
-}
-
-/// The versions of jobs that do not count, as `history` keeps them.
-fn losers_of(batches: &[RecordBatch]) -> Result<Vec<Loser>> {
-    let mut losers = Vec::new();
-    for batch in batches {
-        losers.append(&mut history::from_batch(batch)?);
-    }
-    Ok(losers)
-}
-
-/// The rows of a day with news, merged with what was published of it.
-fn merged(
-    context: &PartitionContext<'_>,
-    site: &str,
-    day: Day,
-    batches: Vec<RecordBatch>,
-    known: Vec<Loser>,
-) -> Result<(Vec<RecordBatch>, Vec<Loser>)> {
-    let fresh = context.spill.take(site, day)?;
-    let (batches, known) = without(batches, known, &context.selection.read_again)?;
-    let merged = merge(&batches, fresh.as_ref(), known, context.order)?;
-    Ok((vec![merged.winners], merged.losers))
+/// A table that is begun with its first rows.
+fn opened<'t, 'a>(
+    table: &'t mut Option<LakeTable<'a>>,
+    context: &PartitionContext<'a>,
+    dataset: &str,
+    path: &str,
+) -> Result<&'t mut LakeTable<'a>> {
+    Ok(match table {
+        Some(table) => table,
+        none => none.insert(LakeTable::create(context.publication, dataset, path)?),
+    })
 }
 
 fn earlier(a: Option<Day>, b: Option<Day>) -> Option<Day> {
@@ -362,35 +307,31 @@ fn counting(
     Ok((batch, scales))
 }
 
-/// Counts the rows of one day into the ledger's terms, and notes the views of the jobs. Those of `displaced` views do not
-/// count.
+/// Counts accepted rows into the ledger's terms, and notes the views of the jobs. Those of `displaced` views do not count.
 fn settle(
-    winners: &[RecordBatch],
-    losers: &[Loser],
+    winners: &RecordBatch,
     displaced: Option<&BTreeSet<String>>,
     into: &mut Settled,
     views: &mut BTreeSet<String>,
 ) -> Result<()> {
-    for batch in winners {
-        note_views(batch, views)?;
-        match displaced {
-            None => count_jobs(batch, ACCEPTED, into)?,
-            Some(displaced) => {
-                count_jobs(&not_of(displaced, batch)?, ACCEPTED, into)?;
-                let lost = filter_record_batch(batch, &is_of(displaced, batch)?)?;
-                count_jobs(&lost, DISPLACED, into)?;
-            }
-        }
-    }
-    for loser in losers {
-        let reasons = Reason::of_rows(loser.outcome);
+    note_views(winners, views)?;
+    let Some(displaced) = displaced else {
+        return count_jobs(winners, ACCEPTED, into);
+    };
+    count_jobs(&not_of(displaced, winners)?, ACCEPTED, into)?;
+    let lost = filter_record_batch(winners, &is_of(displaced, winners)?)?;
+    count_jobs(&lost, DISPLACED, into)
+}
+
+/// Counts rows that lost into the ledger's terms.
+fn settle_losers(losers: &[Loser], into: &mut Settled) -> Result<()> {
+    losers.iter().try_for_each(|loser| {
         let rows = RowCounts {
             job_n: 1,
             step_n: loser.step_n,
         };
-        count(&loser.file_id, reasons, rows, into)?;
-    }
-    Ok(())
+        count(&loser.file_id, Reason::of_rows(loser.outcome), rows, into)
+    })
 }
 
 /// The reasons of records.

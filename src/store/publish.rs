@@ -156,7 +156,13 @@ impl Publication {
 
     /// Takes a published file away. One that is added as well stays; one that is not published is no error.
     pub fn remove(&self, path: &str) {
-        self.changes().removed.insert(path.to_owned());
+        if self
+            .published
+            .as_ref()
+            .is_some_and(|published| published.file(path).is_some())
+        {
+            self.changes().removed.insert(path.to_owned());
+        }
     }
 
     /// Takes back what was added at `path` in this transaction, as if it had not been.

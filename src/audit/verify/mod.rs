@@ -350,7 +350,7 @@ fn refused_ids(
         let repaired = places.filter(|((_, _, reason), _)| *reason == Reason::Repaired);
         let repaired: u64 = repaired.map(|(_, rows)| rows).sum();
         for (is_mended, said, what) in [(false, rejected, "refused"), (true, repaired, "mended")] {
-            let held = held.remove(&(file_id.clone(), is_mended)).unwrap_or(0);
+            let held = held.remove(&(file_id.to_string(), is_mended)).unwrap_or(0);
             if i128::from(said) != held {
                 report.find(
                     "rejects",
@@ -434,7 +434,7 @@ fn check_ledger(book: &Book, counted: &CountedRecords, report: &mut VerifyReport
         for ((site, month, reason), rows) in book.places(file_id).into_iter().flatten() {
             if crate::ledger::book::is_settled_by_merge(*reason) {
                 let of = said.entry((site.clone(), *month)).or_default();
-                *of.entry((file_id.clone(), *reason)).or_default() += rows;
+                *of.entry((file_id.to_string(), *reason)).or_default() += rows;
             }
         }
     }

@@ -83,9 +83,28 @@ pub fn gather(from: &[GatherPart]) -> Result<RecordBatch> {
 /// As [`gather`].
 pub fn gather_sorted(from: &[GatherPart]) -> Result<RecordBatch> {
     let mut routes = routes(from)?;
+    let (instants, ids) = keys_at(from, &routes)?;
+    if let Some(places) = places(&instants, &ids)? {
+        let mut places = places.into_iter();
+        for (_, to) in routes.iter_mut().flat_map(|route| &mut route.0) {
+            *to = places.next().unwrap_or_default();
+        }
+    }
+    collect(from, &routes)
+}
+
+/// Instants and identities of the rows of all `parts`, one after another.
+///
+/// # Errors
+/// As [`gather`].
+pub fn keys(from: &[GatherPart]) -> Result<(Vec<i64>, Vec<u128>)> {
+    keys_at(from, &routes(from)?)
+}
+
+fn keys_at(from: &[GatherPart], routes: &[Route]) -> Result<(Vec<i64>, Vec<u128>)> {
     let rows = routes.iter().map(Route::len).sum();
     let (mut instants, mut ids) = (vec![0; rows], vec![0; rows]);
-    for (part, route) in from.iter().zip(&routes) {
+    for (part, route) in from.iter().zip(routes) {
         let (field, array) = column(part, "record_utc").ok_or_else(|| Error::internal("a batch without instants"))?;
         integer::unpack(field, array, route, &mut instants)?;
         let (from, _) = id(&part.batch, "record_id")?.value_data().as_chunks();
@@ -95,13 +114,7 @@ pub fn gather_sorted(from: &[GatherPart]) -> Result<RecordBatch> {
             }
         }
     }
-    if let Some(places) = places(&instants, &ids)? {
-        let mut places = places.into_iter();
-        for (_, to) in routes.iter_mut().flat_map(|route| &mut route.0) {
-            *to = places.next().unwrap_or_default();
-        }
-    }
-    collect(from, &routes)
+    Ok((instants, ids))
 }
 
 /// The place of each row in the order by instant and identity, equal ones as they stand; `None` when that is the order

@@ -26,7 +26,7 @@ use crate::schema;
 use crate::schema::batch::decoded;
 use crate::schema::dataset::Encoding;
 
-pub use gather::{GatherPart, GatherRun, Route, gather, gather_sorted};
+pub use gather::{GatherPart, GatherRun, Route, gather, gather_sorted, keys};
 
 /// The column of all anomalies of a record, a bit each: it stands for the Boolean columns of `records`.
 pub const ANOMALIES: &str = "anomalies";

@@ -138,7 +138,11 @@ impl Repairs {
             for batch in batches {
                 table.write(&annotate(&batch?, is)?)?;
             }
-            let hash = state.book.inputs().get(file_id).map(|input| input.blake3.clone());
+            let hash = state
+                .book
+                .inputs()
+                .get(file_id.as_str())
+                .map(|input| input.blake3.clone());
             table.finish(&[("gridtally.inputs_blake3".to_owned(), hash.unwrap_or_default())])?;
         }
         Ok(())

@@ -48,9 +48,9 @@ pub(crate) fn read(
         .and_then(|units| Ok((dialect_of(reading, &units)?, units)));
     let (dialect, mut units) = match opened {
         Ok(opened) => opened,
-        Err(e) => return Ok((unreadable(ReadFile::new(reading), reading, e)?, entries)),
+        Err(e) => return Ok((unreadable(ReadFile::new(), reading, e)?, entries)),
     };
-    let mut filled = ReadFile::new(reading);
+    let mut filled = ReadFile::new();
     filled.dialect = Some(dialect);
     let mut reader = RepairReader {
         reading,

@@ -11,7 +11,7 @@ use crate::dedupe::spill::Spill;
 use crate::lake::new_corrections;
 use crate::lake::state::State;
 use crate::lake::views::Views;
-use crate::ledger::Reason;
+use crate::ledger::{Places, Reason};
 use crate::run::copied;
 use crate::run::corrections;
 use crate::run::extent::RunSelection;
@@ -96,7 +96,7 @@ pub(super) fn partitions(scope: &RunScope<'_>, mut partitions: Partitions, file_
     }
     for file_id in file_ids {
         // What the normalise room refused lies with its month, and may lie outside the months asked for.
-        for (site, month, reason) in state.book.places(file_id).into_iter().flat_map(BTreeMap::keys) {
+        for (site, month, reason) in state.book.places(file_id).into_iter().flat_map(Places::keys) {
             if let (Some(site), Some(month), Reason::BenchmarkMissing) = (site, month, reason) {
                 partitions.entry((site.clone(), *month)).or_default();
             }

@@ -11,6 +11,7 @@ use crate::dedupe::spill::Spill;
 use crate::error::{Error, Kind, Result};
 use crate::ingest::findings::Notes;
 use crate::ingest::reading::{LedgerFiles, ReadFile, Reading, read_all};
+use crate::ingest::reject_buffer::RejectOrigin;
 use crate::ingest::repair::{RepairMarks, Repairs, annotate, settle};
 use crate::lake::found::{self, FoundFile};
 use crate::ledger::book::{InputEntry, is_settled_by_merge};
@@ -197,8 +198,13 @@ fn enter_file(
         return Ok(());
     }
     let mut table = LakeTable::create(publication, "rejects", &path)?;
+    let origin = RejectOrigin {
+        source: &reading.source.name,
+        file_id,
+        path: reading.accounted_to(),
+    };
     read.rejects
-        .into_batches(file_id, |batch| table.write(&annotate(batch, marks)?))?;
+        .into_batches(origin, |batch| table.write(&annotate(batch, marks)?))?;
     table.finish(&[("gridtally.inputs_blake3".to_owned(), read.blake3)])?;
     Ok(())
 }

@@ -1,6 +1,14 @@
 //! No input takes more memory than it is worth.
 
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
 use std::process::Command;
+
+use gridtally::config::Plan;
+use gridtally::run::{RunOptions, stages};
+use gridtally::runtime::progress::Silent;
 
 use super::{DUMPS, HEADER, Scene, pipeline, row};
 
@@ -71,4 +79,128 @@ fn nodes_of_jobs_take_little_memory_each() {
         return;
     };
     assert!(many.saturating_sub(few) < 120_000, "{few} kB, then {many} kB");
+}
+
+/// The keys of a source whose site and VO are given.
+fn dumps() -> String {
+    format!("{DUMPS}\nsite = \"S\"\nvo = {{ value = \"v\" }}")
+}
+
+/// The peak of a run over the one dump of `rows`; `None` without python3.
+fn peak_of(rows: impl Iterator<Item = String>) -> Option<u64> {
+    let scene = Scene::new();
+    scene.write("dumps/a.txt", rows.fold(HEADER.to_owned(), |text, row| text + &row));
+    scene.write("p.toml", pipeline(&dumps(), ""));
+    peak_kb(&scene)
+}
+
+/// A job of 2026-10-30 that starts so many seconds into the day.
+fn job(id: u32, second: u32, cores: &str) -> String {
+    let at = |second: u32| {
+        let (minute, second) = (second / 60, second % 60);
+        format!("2026-10-30T{:02}:{:02}:{second:02}", minute / 60, minute % 60)
+    };
+    let (start, end) = (at(second), at(second + 600));
+    let times = [("Submit", &*start), ("Start", &*start), ("End", &*end)];
+    row(id, &[&times[..], &[("ElapsedRaw", "600"), ("NCPUS", cores)]].concat())
+}
+
+/// All rows of a day were unpacked at once, and all that lost were kept: 230 bytes a row.
+#[test]
+fn a_row_that_repeats_takes_little_memory() {
+    let peak = |row_n: usize| {
+        let again = row(7, &[]);
+        peak_of(std::iter::repeat_n(again, row_n))
+    };
+    let (Some(few), Some(many)) = (peak(40_000), peak(200_000)) else {
+        eprintln!("SKIPPED a_row_that_repeats_takes_little_memory: no python3");
+        return;
+    };
+    assert!(many.saturating_sub(few) < 24_000, "{few} kB, then {many} kB");
+}
+
+/// All rows of a day were unpacked at once: 160 bytes a row.
+#[test]
+fn a_huge_day_takes_little_memory() {
+    let peak = |job_n: u32| peak_of((0..job_n).map(|id| job(id, id % 80_000, "1")));
+    let (Some(few), Some(many)) = (peak(80_000), peak(240_000)) else {
+        eprintln!("SKIPPED a_huge_day_takes_little_memory: no python3");
+        return;
+    };
+    assert!(many.saturating_sub(few) < 16_000, "{few} kB, then {many} kB");
+}
+
+/// A waiting batch of one row takes a kilobyte a column: 100 MB were full of them.
+#[test]
+fn small_files_take_little_memory_each() {
+    let peak = |file_n: u32| {
+        let scene = Scene::new();
+        for id in 0..file_n {
+            scene.write(&format!("dumps/{id}.txt"), HEADER.to_owned() + &job(id, id, "1"));
+        }
+        scene.write("p.toml", pipeline(&dumps(), ""));
+        peak_kb(&scene)
+    };
+    let (Some(few), Some(many)) = (peak(300), peak(3_000)) else {
+        eprintln!("SKIPPED small_files_take_little_memory_each: no python3");
+        return;
+    };
+    assert!(many.saturating_sub(few) < 40_000, "{few} kB, then {many} kB");
+}
+
+/// The files of a lake but for the log of its runs and the seal, which tell the time.
+fn lake(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(at) = folders.pop() {
+        for entry in fs::read_dir(at).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
+            if path.is_dir() {
+                folders.push(path);
+            } else if !name.starts_with("runs/") && name != "seal.json" {
+                files.insert(name, fs::read(path).unwrap());
+            }
+        }
+    }
+    files
+}
+
+/// A day whose rows do not fit the memory there is is merged in slices, and what becomes of each row is the same.
+#[test]
+fn a_day_in_slices_is_the_day_at_once() {
+    let nights = |memory_byte_n: Option<usize>| {
+        let scene = Scene::new();
+        scene.write("p.toml", pipeline(&dumps(), ""));
+        for night in 0..3_u32 {
+            for part in 0..2_u32 {
+                let mut rows = HEADER.to_owned();
+                for nth in 0..700_u32 {
+                    let id = (nth * 37 + night * 11 + part) % 500;
+                    // Some say something else of the same job, and one job is told of again and again.
+                    let cores = if (nth + night) % 5 == 0 { "2" } else { "1" };
+                    let _ = write!(rows, "{}{}", job(id, id * 7 % 600, cores), job(1_000, 300, cores));
+                }
+                scene.write(&format!("dumps/2026-11-0{}-{part}.txt", night + 1), rows);
+            }
+            let (plan, _) = Plan::load(&scene.path("p.toml")).unwrap();
+            let options = RunOptions {
+                memory_byte_n,
+                threads: Some(2),
+                ..RunOptions::default()
+            };
+            stages::run(&plan, &options, &Silent).unwrap();
+        }
+        lake(&scene.path("lake"))
+    };
+    let (whole, sliced) = (nights(None), nights(Some(1 << 16)));
+    assert_eq!(
+        whole.keys().collect::<Vec<_>>(),
+        sliced.keys().collect::<Vec<_>>(),
+        "other files"
+    );
+    for (path, bytes) in &whole {
+        assert!(sliced[path] == *bytes, "{path} differs");
+    }
+    assert!(whole.keys().any(|path| path.starts_with("history/")));
 }

@@ -1,0 +1,56 @@
+//! The dialects of the rows of a batch: looked up by word once for each word, not for each row.
+
+use arrow::array::RecordBatch;
+
+use crate::error::Result;
+use crate::schema::batch::{ColumnWords, number, words};
+use crate::sources::dialect::Dialect;
+use crate::sources::registry;
+
+/// Says which dialect a row was read as.
+pub(super) struct RowDialects<'a> {
+    words: ColumnWords<'a>,
+    /// By code, where texts are coded.
+    coded: Vec<Option<Dialect>>,
+    /// Of the row asked for last.
+    last: Option<(&'a str, Option<Dialect>)>,
+}
+
+impl<'a> RowDialects<'a> {
+    /// Of the rows of `batch`.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when it has no formats.
+    pub(super) fn new(batch: &'a RecordBatch) -> Result<Self> {
+        let words = words(batch, "format")?;
+        let coded = match words {
+            ColumnWords::Coded(_, entries) => entries.iter().map(|word| registry::named(word?)).collect(),
+            ColumnWords::Plain(_) => Vec::new(),
+        };
+        Ok(Self {
+            words,
+            coded,
+            last: None,
+        })
+    }
+
+    /// The dialect of a row, `None` for a word that is none.
+    #[inline]
+    pub(super) fn of(&mut self, row: usize) -> Option<Dialect> {
+        if let ColumnWords::Coded(codes, _) = self.words {
+            let code = number(codes, row).and_then(|code| usize::try_from(code).ok())?;
+            return self.coded.get(code).copied().flatten();
+        }
+        let word = self.words.value(row);
+        match self.last {
+            Some((last, dialect)) if last == word => dialect,
+            _ => self.last.insert((word, registry::named(word))).1,
+        }
+    }
+
+    /// Whether a row is of a job with a number of a batch system.
+    #[inline]
+    pub(super) fn has_job_number(&mut self, row: usize) -> bool {
+        self.of(row).is_some_and(|dialect| dialect.row().has_job_numbers)
+    }
+}

@@ -1,0 +1,91 @@
+//! The order of records, and where a day of too many of them is cut.
+
+use super::packed::{self, GatherPart};
+use crate::error::Result;
+
+/// What records are sorted by: rows of one job agree in both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RecordKey {
+    /// The instant that places it, Unix milliseconds.
+    pub record_ms: i64,
+    /// Identity.
+    pub record_id: u128,
+}
+
+impl RecordKey {
+    /// The last key before this one.
+    pub(super) fn before(self) -> Self {
+        match self.record_id.checked_sub(1) {
+            Some(record_id) => Self { record_id, ..self },
+            None => Self {
+                record_ms: self.record_ms.saturating_sub(1),
+                record_id: u128::MAX,
+            },
+        }
+    }
+}
+
+/// Rows of a block that one of its keys stands for.
+const SAMPLE_ROWS: usize = 256;
+/// What a row takes besides its packed bytes while it is merged, about.
+const ROW_BYTES: usize = 256;
+
+/// Some keys of a block, evenly spread over its rows in order, and what the rows behind each take.
+#[derive(Clone, Debug, Default)]
+pub(super) struct KeySample(Vec<(RecordKey, usize)>);
+
+/// What so many rows take while they are merged.
+pub(super) fn merge_bytes(rows: usize, packed_bytes: usize) -> usize {
+    packed_bytes.saturating_add(rows.saturating_mul(ROW_BYTES))
+}
+
+impl KeySample {
+    /// Of the rows of waiting batches that together take `packed_bytes`.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when a batch is not a waiting one.
+    pub(super) fn of(parts: &[GatherPart], packed_bytes: usize) -> Result<Self> {
+        let (instants, ids) = packed::keys(parts)?;
+        let keys = instants.into_iter().zip(ids);
+        let mut keys: Vec<RecordKey> = keys
+            .map(|(record_ms, record_id)| RecordKey { record_ms, record_id })
+            .collect();
+        keys.sort_unstable();
+        let of_row = merge_bytes(keys.len(), packed_bytes) / keys.len().max(1);
+        let chunks = keys.chunks(SAMPLE_ROWS);
+        Ok(Self(
+            chunks
+                .filter_map(|chunk| Some((*chunk.first()?, of_row.saturating_mul(chunk.len()))))
+                .collect(),
+        ))
+    }
+
+    /// Adds the keys of another block.
+    pub(super) fn append(&mut self, mut other: Self) {
+        self.0.append(&mut other.0);
+    }
+
+    /// What all rows take.
+    pub(super) fn bytes(&self) -> usize {
+        self.0
+            .iter()
+            .fold(0, |sum: usize, (_, bytes)| sum.saturating_add(*bytes))
+    }
+
+    /// First keys of all slices but the first one, for slices that take about `bytes` each. Rows of one job are never
+    /// parted.
+    pub(super) fn cuts(mut self, bytes: usize) -> Vec<RecordKey> {
+        self.0.sort_unstable();
+        let mut cuts: Vec<RecordKey> = Vec::new();
+        let (mut held, mut last) = (0_usize, None);
+        for (key, more) in self.0 {
+            if held >= bytes && last != Some(key) {
+                cuts.push(key);
+                held = 0;
+            }
+            last = Some(key);
+            held = held.saturating_add(more);
+        }
+        cuts
+    }
+}

@@ -1,0 +1,172 @@
+//! The candidates of one day, in slices that fit memory: a day of few rows is one slice. Of the rows that tell of one job
+//! over and over, only the best go on, the others wait as rows that lost.
+
+use std::collections::VecDeque;
+
+use arrow::array::{RecordBatch, UInt32Array};
+use arrow::compute::take_record_batch;
+
+use super::file_order::FileOrder;
+use super::keys::{KeySample, RecordKey};
+use super::losers::{LoserRuns, SharedScratch};
+use super::merge::{Loser, ResolvedRows, resolved};
+use super::packed::{GatherPart, gather_sorted, pack};
+use super::spill::SpillPlace;
+use crate::error::{Error, Result};
+use crate::runtime::scratch::Scratch;
+use crate::schema::batch::{id, identity, time};
+
+/// Rows that lost, of all slices together, before they go to disk.
+const LOSERS_HELD: usize = 1 << 15;
+
+/// Some candidates of a day.
+#[derive(Default)]
+pub struct FreshSlice {
+    /// The last key that may be in it; `None` for the last slice of the day.
+    pub last: Option<RecordKey>,
+    /// The rows, sorted, as a gathered batch.
+    pub rows: Option<RecordBatch>,
+    /// Rows that lost against rows of this slice.
+    pub losers: LoserRuns,
+}
+
+/// The slices of a day, in order.
+pub struct FreshDay {
+    slices: VecDeque<WaitingSlice>,
+    scratch: Scratch,
+}
+
+struct WaitingSlice {
+    last: Option<RecordKey>,
+    rows: SliceRows,
+    losers: LoserRuns,
+    held: Vec<Loser>,
+}
+
+enum SliceRows {
+    Loaded(Option<RecordBatch>),
+    Waiting(Vec<SpillPlace>),
+}
+
+impl FreshDay {
+    /// A day of one slice.
+    pub(super) fn whole(rows: Option<RecordBatch>) -> Self {
+        let slice = WaitingSlice {
+            last: None,
+            rows: SliceRows::Loaded(rows),
+            losers: LoserRuns::default(),
+            held: Vec::new(),
+        };
+        Self {
+            slices: VecDeque::from([slice]),
+            scratch: Scratch::default(),
+        }
+    }
+
+    /// The next slice; `None` behind the last one.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when the temporary file cannot be read back.
+    pub fn next_slice(&mut self) -> Result<Option<FreshSlice>> {
+        let Some(mut slice) = self.slices.pop_front() else {
+            return Ok(None);
+        };
+        let rows = match slice.rows {
+            SliceRows::Loaded(rows) => rows,
+            SliceRows::Waiting(places) => {
+                let parts = places.iter().map(|place| place.load(&mut self.scratch));
+                let parts: Vec<GatherPart> = parts.collect::<Result<_>>()?;
+                (!parts.is_empty()).then(|| gather_sorted(&parts)).transpose()?
+            }
+        };
+        slice.losers.settle()?;
+        Ok(Some(FreshSlice {
+            last: slice.last,
+            rows,
+            losers: slice.losers,
+        }))
+    }
+}
+
+/// Deals the blocks of a day out to its slices.
+pub(super) struct Slicing<'a> {
+    order: &'a FileOrder,
+    /// First keys of all slices but the first.
+    cuts: Vec<RecordKey>,
+    day: FreshDay,
+    held_n: usize,
+}
+
+impl<'a> Slicing<'a> {
+    pub(super) fn new(cuts: Vec<RecordKey>, order: &'a FileOrder) -> Self {
+        let scratch = SharedScratch::default();
+        let slice = |last| WaitingSlice {
+            last,
+            rows: SliceRows::Waiting(Vec::new()),
+            losers: LoserRuns::new(&scratch),
+            held: Vec::new(),
+        };
+        let lasts = cuts.iter().map(|cut| Some(cut.before())).chain([None]);
+        let slices = lasts.map(slice).collect();
+        let scratch = Scratch::default();
+        Self {
+            order,
+            cuts,
+            day: FreshDay { slices, scratch },
+            held_n: 0,
+        }
+    }
+
+    /// Takes a block: a gathered batch, sorted, that names its files as the ledger does.
+    pub(super) fn add(&mut self, block: &RecordBatch) -> Result<()> {
+        let ResolvedRows { rows, losers } = resolved(&[], Some(block), Vec::new(), self.order)?;
+        let (instants, ids) = (time(block, "record_utc")?, id(block, "record_id")?);
+        let mut keyed = Vec::with_capacity(rows.len());
+        for (_, row) in rows {
+            let key = RecordKey {
+                record_ms: instants.value(row),
+                record_id: identity(ids, row)?,
+            };
+            let row = u32::try_from(row).map_err(|e| Error::internal("too many rows at once").because(e))?;
+            keyed.push((self.slice_of(key), row));
+        }
+        for rows in keyed.chunk_by(|a, b| a.0 == b.0) {
+            let Some((at, _)) = rows.first() else { continue };
+            let picked: UInt32Array = rows.iter().map(|(_, row)| *row).collect::<Vec<u32>>().into();
+            let batch = pack(&take_record_batch(block, &picked)?)?;
+            let place = SpillPlace::push(&batch, KeySample::default(), &mut self.day.scratch)?;
+            if let Some(SliceRows::Waiting(places)) = self.day.slices.get_mut(*at).map(|slice| &mut slice.rows) {
+                places.push(place);
+            }
+        }
+        self.held_n += losers.len();
+        for loser in losers {
+            let at = self.slice_of(loser.key());
+            if let Some(slice) = self.day.slices.get_mut(at) {
+                slice.held.push(loser);
+            }
+        }
+        if self.held_n >= LOSERS_HELD {
+            self.put_by()?;
+        }
+        Ok(())
+    }
+
+    fn slice_of(&self, key: RecordKey) -> usize {
+        self.cuts.partition_point(|cut| *cut <= key)
+    }
+
+    fn put_by(&mut self) -> Result<()> {
+        self.held_n = 0;
+        for slice in &mut self.day.slices {
+            slice.losers.push(std::mem::take(&mut slice.held))?;
+        }
+        Ok(())
+    }
+
+    /// All slices.
+    pub(super) fn finish(mut self) -> Result<FreshDay> {
+        self.put_by()?;
+        Ok(self.day)
+    }
+}
