@@ -10,14 +10,19 @@ use crate::sources::dialect::Dialect;
 use crate::time::DAY_MS;
 
 /// No job holds this many cores, nodes or GPUs, runs this long (ms), holds this many of them for this long (s) or uses
-/// this much CPU (ms): beyond it a number is a mistake. Sums over many such jobs fit 63 bits.
+/// this much CPU (ms): beyond it a number is a mistake. Ten million cores come to as much in 28 hours. Sums over thousands
+/// of such jobs fit 63 bits; where they do not, the run names their group.
 const COUNT_LIMIT: i64 = 100_000_000;
 const WALL_LIMIT_MS: i64 = 10_000_000_000_000;
-const HELD_LIMIT_S: i64 = 100_000_000_000_000;
+const HELD_LIMIT_S: i64 = 1_000_000_000_000;
 const CPU_LIMIT_MS: i64 = 1000 * HELD_LIMIT_S;
+/// Billing units are finer than cores: a job of as many bytes may be billed by each.
+const BILLED_LIMIT_S: i64 = 100_000_000_000_000;
 /// No core has this score in any benchmark, in thousandths.
 const SCORE_LIMIT_MILLI: i64 = 1_000_000_000;
-/// No summary has this many jobs, or this much work.
+/// No summary has this many jobs, holds as much for as long (s), has this much time (ms), or this much work.
+const SUMMED_HELD_LIMIT_S: i64 = 100_000_000_000_000;
+const SUMMED_LIMIT_MS: i64 = 1000 * SUMMED_HELD_LIMIT_S;
 const SUMMED_JOB_LIMIT: i64 = 1_000_000_000_000;
 const WORK_LIMIT_S: i64 = 1_000_000_000_000_000_000;
 /// Jobs lie between 1970 and 2200; anything else is a broken clock.
@@ -90,7 +95,7 @@ fn settle_wall(row: &JobRow<'_>) -> Result<i64, (Reason, &'static str)> {
 fn beyond_limits(row: &JobRow<'_>, wall_ms: i64) -> Option<&'static str> {
     let count = |n: Option<i64>| n.is_some_and(|n| !(0..=COUNT_LIMIT).contains(&n));
     let held_s = wall_ms.div_euclid(1000).saturating_add(row.suspended_s.unwrap_or(0));
-    let held = |n: Option<i64>| held_s.saturating_mul(n.unwrap_or(0)) > HELD_LIMIT_S;
+    let held = |n: Option<i64>, limit: i64| held_s.saturating_mul(n.unwrap_or(0)) > limit;
     if wall_ms > WALL_LIMIT_MS
         || row
             .suspended_s
@@ -104,15 +109,17 @@ fn beyond_limits(row: &JobRow<'_>, wall_ms: i64) -> Option<&'static str> {
         .flatten()
         .any(|cpu| cpu > CPU_LIMIT_MS)
     {
-        Some("a CPU time of more than 3 million years")
+        Some("a CPU time of more than 30 000 years")
     } else if count(row.alloc_core_n) || count(row.alloc_node_n) || count(row.alloc_gpu_n) || count(row.alloc_billing_n)
     {
         Some("a number of cores, nodes, GPUs or billing units that is negative or above 100 million")
-    } else if [row.alloc_core_n, row.alloc_node_n, row.alloc_gpu_n, row.alloc_billing_n]
+    } else if [row.alloc_core_n, row.alloc_node_n, row.alloc_gpu_n]
         .into_iter()
-        .any(held)
+        .any(|n| held(n, HELD_LIMIT_S))
     {
-        Some("cores, nodes, GPUs or billing units held for more than 3 million years in all")
+        Some("cores, nodes or GPUs held for more than 30 000 years in all")
+    } else if held(row.alloc_billing_n, BILLED_LIMIT_S) {
+        Some("billing units held for more than 3 million years in all")
     } else if row.gpus.iter().any(|(_, n)| count(Some(*n))) {
         Some("a number of GPUs of one model that is negative or above 100 million")
     } else if row.benchmark_milli_per_core.is_some_and(is_no_score) {
@@ -135,11 +142,11 @@ fn is_no_score(milli: i64) -> bool {
 pub fn check_summary(row: &SummaryRow<'_>) -> Result<(), (Reason, &'static str)> {
     let beyond = |n: Option<i64>, limit: i64| n.is_some_and(|n| n.unsigned_abs() > limit.unsigned_abs());
     let wall_s = row.wall_ms.unwrap_or(0) / 1000;
-    let held = |n: &Option<i64>| beyond(n.map(|n| wall_s.saturating_mul(n)), HELD_LIMIT_S);
+    let held = |n: &Option<i64>| beyond(n.map(|n| wall_s.saturating_mul(n)), SUMMED_HELD_LIMIT_S);
     let counts = [row.alloc_core_n, row.alloc_node_n, row.alloc_gpu_n];
     let is_beyond = beyond(row.job_n, SUMMED_JOB_LIMIT)
-        || beyond(row.wall_ms, CPU_LIMIT_MS)
-        || beyond(row.cpu_ms, CPU_LIMIT_MS)
+        || beyond(row.wall_ms, SUMMED_LIMIT_MS)
+        || beyond(row.cpu_ms, SUMMED_LIMIT_MS)
         || beyond(row.normalised_wall_s, WORK_LIMIT_S)
         || beyond(row.normalised_cpu_s, WORK_LIMIT_S)
         || counts.iter().any(|n| beyond(*n, COUNT_LIMIT) || held(n));

@@ -38,8 +38,12 @@ pub(crate) const COLUMNS: [&str; 18] = [
     "node_list",
 ];
 
-/// Lists of nodes that are remembered.
+/// Lists of nodes that are remembered, and nodes in them.
 const LISTS_N: usize = 1 << 16;
+const LISTED_N: usize = 1 << 20;
+/// Nodes of a site that are known from jobs alone: a list that names more than are left is one that cannot be read. Twenty
+/// bytes of a list may name sixty thousand nodes.
+const NODES_OF_JOBS_N: usize = 1 << 18;
 
 /// Says of a job that ran longer than any job does that it is left out: where it begins, which is where its file reaches.
 fn leave_out(columns: &JobColumns<'_>, row: usize, slices: &Slices, findings: &mut OverheadFindings) {
@@ -99,6 +103,8 @@ struct JobCluster {
     places: HashMap<String, u32>,
     exclusive: BTreeSet<String>,
     lists: HashMap<String, Rc<Vec<WaitingPlace>>>,
+    /// Nodes in `lists`.
+    listed_n: usize,
 }
 
 /// The nodes of a site, and the shapes of what jobs hold on them.
@@ -144,6 +150,7 @@ impl NodePlacement {
                 places: HashMap::new(),
                 exclusive: BTreeSet::new(),
                 lists: HashMap::new(),
+                listed_n: 0,
             };
             board.is_from_jobs |= machine.is_none();
             if let Some(machine) = machine {
@@ -327,6 +334,12 @@ impl NodePlacement {
             return Some(Rc::clone(known));
         }
         let hosts = Hostlist::parse(list).ok()?;
+        if self.is_from_jobs {
+            let new = hosts.hosts().filter(|host| !of.places.contains_key(host.as_ref()));
+            if self.nodes.len() + new.count() > NODES_OF_JOBS_N {
+                return None;
+            }
+        }
         let mut places = Vec::new();
         for host in hosts.hosts() {
             let known = of.places.get(host.as_ref()).copied();
@@ -346,9 +359,11 @@ impl NodePlacement {
                 None => WaitingPlace::Unknown(host.into_owned()),
             });
         }
-        if of.lists.len() >= LISTS_N {
+        if of.lists.len() >= LISTS_N || of.listed_n >= LISTED_N {
             of.lists.clear();
+            of.listed_n = 0;
         }
+        of.listed_n += places.len();
         let places = Rc::new(places);
         of.lists.insert(list.to_owned(), Rc::clone(&places));
         Some(places)

@@ -33,7 +33,7 @@ use crate::store::lake::{self, LakeTable};
 use crate::summarise::Usage;
 use crate::summarise::charges::{ChargeTally, Charges, UnpricedAddition};
 use crate::summarise::group::{Key, to_batch};
-use crate::summarise::sums::Sums;
+use crate::summarise::sums::{self, Sums};
 use crate::time::{Day, Month};
 
 /// What every partition needs to know of the run.
@@ -216,6 +216,7 @@ fn merge_days(
     unscaled.publish(context.publication, &lake::unscaled_path(site, month))?;
     usage.add_corrections(month);
     let part = usage.into_groups().into_sorted();
+    sums::hold(&part).map_err(|e| e.at("month", month).at("site", site))?;
     publish_part(context, site, month, &part)?;
     Ok(PartitionResult {
         site: site.to_owned(),

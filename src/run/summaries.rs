@@ -32,6 +32,7 @@ use crate::schema;
 use crate::store::Manifest;
 use crate::store::lake::{self, LakeTable};
 use crate::summarise::summaries::SummaryUsage;
+use crate::summarise::sums;
 use crate::time::{Day, Month};
 
 /// Versions of the summaries of one month, all sites, that are held in memory.
@@ -336,10 +337,12 @@ pub(crate) fn place(
     for row in winners {
         usage.add(row);
     }
+    let rows = usage.into_sorted();
+    sums::hold(&rows).map_err(|e| e.at("month", month).at("site", site))?;
     settled.parts.push(UsagePart {
         site: site.clone(),
         month: *month,
-        rows: usage.into_sorted(),
+        rows,
     });
     settled.settled.push((place, counts));
     Ok(())

@@ -1,5 +1,7 @@
 //! The measures of `usage`, as exact sums.
 
+use super::group::{DIMENSIONS, Key};
+use crate::error::{Error, Kind, Result};
 use crate::reference::benchmark::{Each, WorkDone};
 
 /// Work columns by [`crate::reference::benchmark::Benchmark::ALL`]: CPU, wall and core wall of each.
@@ -120,7 +122,7 @@ impl Sums {
         }
     }
 
-    /// Adds another group's sums. Saturates at the ends of 63 bits, which no real lake reaches.
+    /// Adds another group's sums. Saturates at the ends of 63 bits, which [`hold`] tells.
     pub fn add(&mut self, other: &Self) {
         self.count(other.counted, other.cpu_ms);
         self.add_work(&other.work);
@@ -151,6 +153,31 @@ impl Sums {
         self.earliest_end_ms = Some(self.earliest_end_ms.map_or(end_ms, |earliest| earliest.min(end_ms)));
         self.latest_end_ms = Some(self.latest_end_ms.map_or(end_ms, |latest| latest.max(end_ms)));
     }
+}
+
+/// Checks that what one site and month contributes fits its columns: sums that came to the ends of 63 bits do not.
+///
+/// # Errors
+/// [`Kind::Data`] naming the group and the measure.
+pub fn hold(part: &[(Key, Sums)]) -> Result<()> {
+    let is_end = |sum: i64| sum == i64::MAX || sum <= -i64::MAX;
+    for (key, sums) in part {
+        let counted = COUNTED.iter().zip(sums.counted);
+        let mut all = counted.chain(sums.cpu_ms.map(|cpu_ms| (&"cpu_ms", cpu_ms)));
+        let Some((measure, _)) = all.find(|(_, sum)| is_end(*sum)) else {
+            continue;
+        };
+        let mut group = vec![format!("vo {:?}", key.vo.as_deref().unwrap_or_default())];
+        let named = DIMENSIONS.iter().zip(&key.dimensions);
+        group.extend(named.filter_map(|(name, value)| Some(format!("{name} {:?}", value.as_deref()?))));
+        let message = format!(
+            "the sum of {measure} does not fit 63 bits: records of this group say more than any site has ({}); look for \
+             them in its source, mend them or take them out",
+            group.join(", ")
+        );
+        return Err(Error::new(Kind::Data, message));
+    }
+    Ok(())
 }
 
 #[inline]

@@ -7,6 +7,7 @@ mod pricing;
 mod records;
 mod spans;
 mod stops;
+mod sums;
 
 use std::fs;
 use std::path::{Path, PathBuf};
