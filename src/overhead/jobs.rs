@@ -41,9 +41,9 @@ pub(crate) const COLUMNS: [&str; 18] = [
 /// Lists of nodes that are remembered, and nodes in them.
 const LISTS_N: usize = 1 << 16;
 const LISTED_N: usize = 1 << 20;
-/// Nodes of a site that are known from jobs alone: a list that names more than are left is one that cannot be read. Twenty
-/// bytes of a list may name sixty thousand nodes.
-const NODES_OF_JOBS_N: usize = 1 << 18;
+/// Nodes of a site that are known from jobs alone, as many as the largest machines have: a list that names more than are
+/// left is one that cannot be read. Twenty bytes of a list may name sixty thousand nodes.
+const NODES_OF_JOBS_N: usize = 160_000;
 
 /// Says of a job that ran longer than any job does that it is left out: where it begins, which is where its file reaches.
 fn leave_out(columns: &JobColumns<'_>, row: usize, slices: &Slices, findings: &mut OverheadFindings) {

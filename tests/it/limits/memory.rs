@@ -204,3 +204,17 @@ fn a_day_in_slices_is_the_day_at_once() {
     }
     assert!(whole.keys().any(|path| path.starts_with("history/")));
 }
+
+/// A few bytes of a list that name more nodes than any machine has took a kilobyte for each of them.
+#[test]
+fn more_nodes_than_any_machine_has_are_not_taken_from_a_job() {
+    let scene = Scene::new();
+    let list = "c[1-60000],d[1-60000],e[1-60000]";
+    let rows = row(1, &[]) + &row(2, &[("NodeList", list), ("NNodes", "180000")]);
+    scene.write("dumps/a.txt", HEADER.to_owned() + &rows);
+    let overhead = "[overhead]\nnodes = \"from-jobs\"\n[[overhead.unit]]\nname = \"u\"\ncore = 1";
+    let report = scene.run(&pipeline(&dumps(), overhead));
+    let overhead = report.overhead.as_ref().unwrap();
+    assert_eq!(overhead.node_month_n, 1, "{}", report.text());
+    assert_eq!(overhead.findings.get("node_list_bad"), Some(&1), "{}", report.text());
+}
