@@ -1,14 +1,12 @@
 //! Inputs made from the grammar of each dialect: sound but for the values, which are now and then at a limit.
 
-use std::fmt::Write as _;
-
 use crate::generator::rng::Rng;
 
 /// First second of the jobs: 2026-10-01 in UTC.
-const EPOCH_S: i64 = 1_790_812_800;
+pub(super) const EPOCH_S: i64 = 1_790_812_800;
 
 /// What stands in place of a number or a name now and then.
-const ODD: &[&str] = &[
+pub(super) const ODD: &[&str] = &[
     "",
     "0",
     "-1",
@@ -55,6 +53,9 @@ pub(super) const DIALECTS: &[(&str, &str, Line)] = &[
         "JobIDRaw|Cluster|User|Account|Partition|State|Submit|Start|End|ElapsedRaw|Suspended|NCPUS|NNodes|AllocTRES|TotalCPU|NodeList\n",
         sacct,
     ),
+    ("apel", "APEL-individual-job-message: v0.3\n", apel),
+    ("gracc", "", gracc),
+    ("swf", "; UnixStartTime: 1790812800\n", swf),
 ];
 
 /// A usual value, or one in 40 times an odd one.
@@ -251,82 +252,97 @@ fn sacct(rng: &mut Rng, id: i64) -> String {
     cells.join("|").replace('\n', " ") + "\n"
 }
 
-/// A listing of nodes as people write it.
-pub(super) fn listing(rng: &mut Rng) -> String {
-    let mut text = "node,cluster,cpu_n,memory_byte,gpus,partitions\n".to_owned();
-    for nth in 0..rng.between(1, 6) {
-        let nodes = value(rng, &format!("n[{:02}-{:02}]", 2 * nth + 1, 2 * nth + 2));
-        let (cpu_n, memory) = (value(rng, &64), value(rng, &137_438_953_472_i64));
-        let (gpus, cluster) = (rng.pick(&["", "gpu:4", "gpu:a100:2"]), value(rng, &"oak"));
-        writeln!(text, "{nodes},{cluster},{cpu_n},{memory},{gpus},{}", value(rng, &"cpu")).unwrap();
-    }
-    text
+fn apel(rng: &mut Rng, id: i64) -> String {
+    let (_, start_s, end_s) = times(rng);
+    let (core_n, wall_s) = (rng.between(1, 9), end_s - start_s);
+    let cells = [
+        ("Site", value(rng, &rng_site(id))),
+        ("SubmitHost", value(rng, &"ce.example.org:9619/ce.example.org-condor")),
+        ("MachineName", value(rng, &"batch.example.org")),
+        ("Queue", value(rng, &"long")),
+        ("LocalJobId", value(rng, &id)),
+        ("LocalUserId", user(rng)),
+        ("GlobalUserName", value(rng, &"/DC=org/CN=Ada")),
+        ("FQAN", value(rng, &"/atlas/Role=production")),
+        ("VO", value(rng, &"atlas")),
+        ("WallDuration", value(rng, &wall_s)),
+        ("CpuDuration", value(rng, &(wall_s * core_n))),
+        ("Processors", value(rng, &core_n)),
+        ("NodeCount", value(rng, &1)),
+        ("StartTime", value(rng, &start_s)),
+        ("EndTime", value(rng, &end_s)),
+        ("InfrastructureType", value(rng, &"grid")),
+        ("ServiceLevelType", value(rng, &"HEPSPEC")),
+        ("ServiceLevel", value(rng, &"10.5")),
+    ];
+    let lines: String = cells.iter().map(|(key, value)| format!("{key}: {value}\n")).collect();
+    lines + "%%\n"
 }
 
-/// A table of accounts as people write it.
-pub(super) fn vo_table(rng: &mut Rng) -> String {
-    format!(
-        "account,vo\n{},{}\n*,{}\n",
-        value(rng, &"phys"),
-        value(rng, &"atlas"),
-        value(rng, &"other")
-    )
+fn rng_site(id: i64) -> &'static str {
+    if id % 3 == 0 { "B" } else { "A" }
 }
 
-/// A policy with a formula.
-pub(super) fn policy(rng: &mut Rng) -> String {
-    let formula = rng.pick(&[
-        "cores * seconds",
-        "max(cores, gpus * 16) * seconds / 3600",
-        "cores * cores * cores * cores * seconds",
-        "seconds / (cores - cores)",
-        "if(gpus > 0, gpus, cores) * seconds",
-    ]);
-    let factor = value(rng, &1);
-    format!(
-        "id = \"made\"\nversion = \"1\"\ntitle = \"Made\"\nsource = \"nobody\"\npool = \"core\"\nunit = \"core_second\"\n\
-         memory_unit = \"GiB\"\nformula = \"({formula}) * {factor}\"\n\n[unknown]\ngpus = 0\n"
-    )
+fn gracc(rng: &mut Rng, id: i64) -> String {
+    let (_, start_s, end_s) = times(rng);
+    let (core_n, wall_s) = (rng.between(1, 9), end_s - start_s);
+    let iso = |s| civil(s, "%Y-%m-%dT%H:%M:%SZ");
+    let cells = [
+        ("GlobalJobId", value(rng, &format!("condor.ce.example.org#{id}.0#1"))),
+        ("LocalJobId", value(rng, &id)),
+        ("SiteName", value(rng, &rng_site(id))),
+        ("ProbeName", value(rng, &"htcondor-ce:ce.example.org")),
+        ("ResourceType", value(rng, &"Batch")),
+        ("VOName", value(rng, &"reef")),
+        ("LocalUserId", user(rng)),
+        ("Queue", value(rng, &"long")),
+        ("StartTime", value(rng, &iso(start_s))),
+        ("EndTime", value(rng, &iso(end_s))),
+    ];
+    let numbers = [
+        ("Processors", core_n),
+        ("WallDuration", wall_s),
+        ("CpuDuration", wall_s * core_n),
+        ("CpuDuration_user", wall_s * core_n),
+        ("CpuDuration_system", 0),
+        ("Njobs", 1),
+    ];
+    let mut pairs: Vec<String> = cells
+        .iter()
+        .map(|(key, value)| format!("\"{key}\":\"{value}\""))
+        .collect();
+    for (key, number) in numbers {
+        pairs.push(if rng.one_in(200) {
+            format!("\"{key}\":\"{}\"", rng.pick(ODD))
+        } else {
+            format!("\"{key}\":{number}")
+        });
+    }
+    format!("{{{}}}\n", pairs.join(","))
 }
 
-/// A pipeline of these sources.
-pub(super) fn pipeline(rng: &mut Rng, sources: &[&str]) -> String {
-    let mut text = "[pipeline]\nname = \"made\"\noutput = \"lake\"\nmax_rejected = 1.0\n".to_owned();
-    writeln!(text, "grain = \"{}\"", rng.pick(&["month", "day"])).unwrap();
-    writeln!(text, "attribution = \"{}\"", rng.pick(&["prorated", "by-end"])).unwrap();
-    for format in sources {
-        let vo = rng.pick(&[
-            "{ column = \"account\" }",
-            "{ table = \"vo.csv\" }",
-            "{ value = \"v\" }",
-        ]);
-        writeln!(
-            text,
-            "[[source]]\nname = \"{format}\"\nformat = \"{format}\"\npaths = [\"{format}*\"]\nsite = \"{}\"\nvo = {vo}",
-            rng.pick(&["A", "B"])
-        )
-        .unwrap();
-        if matches!(*format, "sacct" | "pbs") {
-            writeln!(
-                text,
-                "timezone = \"{}\"",
-                rng.pick(&["UTC", "Europe/Zurich", "Asia/Kathmandu"])
-            )
-            .unwrap();
-        }
-    }
-    if !rng.one_in(3) {
-        let nodes = rng.pick(&["\"from-jobs\"", "[\"nodes.csv\"]"]);
-        let billing = rng.pick(&["overhead-aware", "usage-only", "whole-node"]);
-        writeln!(
-            text,
-            "[overhead]\nnodes = {nodes}\nbilling = \"{billing}\"\n[[overhead.unit]]\nname = \"u\"\ncore = 1\n\
-             memory = \"2GiB\""
-        )
-        .unwrap();
-    }
-    if rng.one_in(3) {
-        text.push_str("[[charge]]\npolicies = [\"policy.toml\"]\n");
-    }
-    text
+fn swf(rng: &mut Rng, id: i64) -> String {
+    let core_n = rng.between(1, 65);
+    let (wait_s, run_s) = (rng.between(0, 7200), rng.between(1, 86_400));
+    let cells = [
+        value(rng, &id),
+        value(rng, &rng.clone().between(0, 50 * 86_400)),
+        value(rng, &wait_s),
+        value(rng, &run_s),
+        value(rng, &core_n),
+        value(rng, &(run_s - run_s / 9)),
+        value(rng, &"-1"),
+        value(rng, &core_n),
+        value(rng, &86_400),
+        value(rng, &"-1"),
+        value(rng, &1),
+        value(rng, &rng.clone().between(1, 7)),
+        value(rng, &1),
+        value(rng, &"-1"),
+        value(rng, &1),
+        value(rng, &1),
+        value(rng, &"-1"),
+        value(rng, &"-1"),
+    ];
+    cells.join(" ") + "\n"
 }

@@ -14,6 +14,8 @@
 
 mod dialects;
 mod found;
+mod hand;
+mod listings;
 mod memory;
 mod mutate;
 mod pool;

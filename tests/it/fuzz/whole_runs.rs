@@ -11,7 +11,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::dialects::{self, DIALECTS};
+use super::dialects::DIALECTS;
+use super::hand::{self, FILES, File, Hand};
+use super::listings::LISTINGS;
 use super::mutate::mutate;
 use super::{SECONDS, number};
 use crate::generator::rng::Rng;
@@ -20,6 +22,29 @@ use crate::generator::rng::Rng;
 const HANG: Duration = Duration::from_mins(2);
 /// Kilobytes of addresses a run may take.
 const ADDRESS_KB: u64 = 6 << 20;
+/// What is asked of a lake after a night.
+const READERS: &[&str] = &[
+    "report apel lake --message summary-v0.2 --out spool --layout spool --receiver r --leave-out",
+    "report apel lake --message job-v0.4 --leave-out --out apel",
+    "report egi lake",
+    "report wlcg lake",
+    "report osg lake",
+    "report gracc lake",
+    "report focus lake",
+    "report overhead lake",
+    "report sreport lake",
+    "report completeness lake",
+    "report site lake --out pages --site A",
+    "replay lake --export mended",
+    "rejects lake",
+    "summaries lake",
+    "sql lake",
+    "inspect *-1 *-2",
+    "check p.toml",
+    "policy weights lake",
+    "policy billing lake",
+    "policy price policy.toml --lake lake",
+];
 
 /// Writes the files of an execution; which formats.
 fn write(rng: &mut Rng, folder: &Path, night: i64) -> Vec<&'static str> {
@@ -41,14 +66,34 @@ fn write(rng: &mut Rng, folder: &Path, night: i64) -> Vec<&'static str> {
     formats
 }
 
-/// Damages a file people write, one in six times.
-fn damaged(rng: &mut Rng, text: String) -> Vec<u8> {
-    let mut bytes = text.into_bytes();
-    if rng.one_in(6) {
-        let other = bytes.clone();
-        mutate(rng, &mut bytes, &other);
+/// Writes the files of an execution that people or the tools of the machine write; in one of six, one or two are damaged.
+fn write_by_hand(rng: &mut Rng, folder: &Path, formats: &[&str]) {
+    let mut listings = Vec::new();
+    let mut texts: Vec<(String, File)> = FILES.iter().map(|(name, file)| ((*name).to_owned(), *file)).collect();
+    for nth in 0..rng.between(0, 4).max(1) - 1 {
+        let (format, listing) = rng.pick(LISTINGS);
+        listings.push((format, format!("listing-{nth}")));
+        texts.push((format!("listing-{nth}"), listing));
     }
-    bytes
+    let may_err = rng.one_in(6);
+    let mut files = vec![("key".to_owned(), "c".repeat(64))];
+    for (name, file) in texts {
+        let errs = may_err && rng.one_in(4);
+        files.push((name, file(&mut Hand::new(rng, errs))));
+    }
+    let errs = may_err && rng.one_in(4);
+    let pipeline = hand::pipeline(&mut Hand::new(rng, errs), formats, &listings);
+    files.push(("p.toml".to_owned(), pipeline));
+    for (name, text) in files {
+        let mut bytes = text.into_bytes();
+        // The tools of the machine do not err, but what they say is cut off and mixed up.
+        let is_hurt = may_err && rng.one_in(6) || name.starts_with("listing") && rng.one_in(3);
+        if is_hurt {
+            let other = bytes.clone();
+            mutate(rng, &mut bytes, &other);
+        }
+        fs::write(folder.join(name), bytes).unwrap();
+    }
 }
 
 /// Runs the program in a folder; its code, and what it said.
@@ -90,15 +135,7 @@ fn execute(seed: u64, folder: &Path) -> (Option<String>, Vec<i32>) {
         fs::write(folder.join(format!("{format}-1")), format!("{header}{}", line(rng, 1))).unwrap();
         formats.push(format);
     }
-    for (name, text) in [
-        ("nodes.csv", dialects::listing(rng)),
-        ("vo.csv", dialects::vo_table(rng)),
-        ("policy.toml", dialects::policy(rng)),
-        ("p.toml", dialects::pipeline(rng, &formats)),
-    ] {
-        let bytes = damaged(rng, text);
-        fs::write(folder.join(name), bytes).unwrap();
-    }
+    write_by_hand(rng, folder, &formats);
     let mut codes = Vec::new();
     for night in 1..=2 {
         if night == 2 {
@@ -116,6 +153,12 @@ fn execute(seed: u64, folder: &Path) -> (Option<String>, Vec<i32>) {
                     Some(format!("night {night}, verify ended with {code:?}: {said}")),
                     codes,
                 );
+            }
+            let words = rng.pick(READERS);
+            let (code, said) = program(folder, words);
+            if !matches!(code, Some(0 | 65 | 66 | 78)) {
+                let wrong = format!("night {night}, {words} ended with {code:?}: {said}");
+                return (Some(wrong), codes);
             }
         }
     }
@@ -161,6 +204,9 @@ fn fuzz_whole_runs() {
         }
     }
     eprintln!("{} executions in {:?}, codes {codes:?}", seed - start, begun.elapsed());
+    let nights: u64 = codes.values().sum();
+    let refused: u64 = [64, 66, 78].iter().filter_map(|code| codes.get(code)).sum();
+    assert!(nights < 100 || refused * 5 < nights, "most nights read: {codes:?}");
     let told: Vec<String> = findings
         .values()
         .map(|(n, told)| format!("{n} times, first {told}"))
