@@ -9,6 +9,15 @@ use crate::error::{Error, Kind, Result};
 
 /// Verify published results: conservation, checksums, schema, no strays.
 ///
+/// Every file is there, is of its schema, and has the bytes that the manifest states; the manifest and the books are those of
+/// the seal; every row of input has one outcome. Computed again and compared row by row: `usage_part` and `job_charges` from
+/// `records`, `summary`, `corrections` and `policy`; `charge_part` from `job_charges`; `usage` and `charges` from their parts;
+/// `corrections` from `usage_part` and what was signed. Shares of nodes among the charges are compared as sums.
+///
+/// No check of a lake alone can find what is wrong with `records`, `summary`, the benchmarks applied and the listings of the
+/// machine themselves: a run from the same inputs into another folder does. Nor can it find that a whole lake was put back as it
+/// was, or made anew with all its books: a head that was kept elsewhere does (--head).
+///
 /// Nothing is changed. As JSON the report is one line, also where there is no lake. Damage is told and gives exit code 65.
 /// Beside a run, the state before it or after it is verified; a state between the two is looked at again, and gives exit code
 /// 75 when it does not settle.

@@ -15,7 +15,7 @@ use count::InspectCounts;
 use crate::error::{Error, Kind, Result};
 use crate::runtime::Progress;
 use crate::sources::apel::acceptance::Acceptance;
-use crate::sources::compression::{Compression, decompress, peek};
+use crate::sources::compression::{Compression, Damage, peek, salvage};
 use crate::sources::dialect::{Dialect, SiteNaming, SourceOption};
 use crate::sources::hints::Hints;
 use crate::sources::input::{self, InputFile};
@@ -23,6 +23,7 @@ use crate::sources::location::is_url;
 use crate::sources::options::ReaderOptions;
 use crate::sources::registry::HEAD_BYTES;
 use crate::sources::repair::is_repair;
+use crate::sources::steps::until_damage;
 use crate::sources::{diagnosis, registry};
 use crate::time::Zone;
 
@@ -47,7 +48,8 @@ pub fn inspect(input: &InputFile, look: InspectLook, progress: &dyn Progress) ->
     let at_file = |why: Error| why.at("file", &input.path);
     let (magic, raw) = peek(input.open()?, 16).map_err(at_file)?;
     let compression = Compression::of(&magic);
-    let (head, text) = peek(decompress(raw).map_err(at_file)?, HEAD_BYTES).map_err(at_file)?;
+    let (text, damage) = salvage(raw).map_err(at_file)?;
+    let (head, text) = peek(text, HEAD_BYTES).map_err(at_file)?;
     let dialect = registry::recognise(&head);
     let hints = diagnosis::of(dialect, &head);
     let mut report = FileReport::new(input, compression, dialect, hints.version.clone());
@@ -58,6 +60,7 @@ pub fn inspect(input: &InputFile, look: InspectLook, progress: &dyn Progress) ->
     }
     let Some(dialect) = dialect else {
         report.first_bytes = Some(printable(&head)).filter(|bytes| !bytes.is_empty());
+        report.failure = damage.take().map(|why| why.to_string());
         return Ok(report);
     };
     report.column_n = hints.column_n;
@@ -94,19 +97,18 @@ pub fn inspect(input: &InputFile, look: InspectLook, progress: &dyn Progress) ->
     };
     let mut counts = new_counts();
     // What a reader refuses, or damage in the middle, is a finding: what came before it still counts.
-    if let Err(why) = read(dialect, stand_in(dialect, &hints), text, &mut counts, progress) {
-        report.failure = Some(why.to_string());
-    }
-    if dialect.uses(SourceOption::Acceptance) && counts.refused() > 0 && report.failure.is_none() {
+    let usual = stand_in(dialect, &hints);
+    report.failure = read(dialect, usual, text, &damage, &mut counts, progress);
+    if dialect.uses(SourceOption::Acceptance) && counts.refused() > 0 {
         let options = ReaderOptions {
             acceptance: Acceptance::Salvage,
             ..stand_in(dialect, &hints)
         };
         let mut salvaged = new_counts();
-        let again = input.open().and_then(decompress);
-        let is_read = again
-            .and_then(|text| read(dialect, options, text, &mut salvaged, progress))
-            .is_ok();
+        let again = input.open().and_then(salvage);
+        let is_read = again.is_ok_and(|(text, damage)| {
+            read(dialect, options, text, &damage, &mut salvaged, progress).is_some() == report.failure.is_some()
+        });
         let saved_n = counts.refused().saturating_sub(salvaged.refused());
         // What comes through a pipe is gone.
         if is_read && salvaged.rows() == counts.rows() && saved_n > 0 {
@@ -133,19 +135,28 @@ pub fn inspect(input: &InputFile, look: InspectLook, progress: &dyn Progress) ->
     Ok(report)
 }
 
+/// Counts what can be read; what is wrong with the rest.
 fn read(
     dialect: Dialect,
     options: ReaderOptions,
     text: Box<dyn Read + Send>,
+    damage: &Damage,
     counts: &mut InspectCounts,
     progress: &dyn Progress,
-) -> Result<()> {
-    for work in dialect.pieces(text, Arc::new(options))? {
+) -> Option<String> {
+    let pieces = match dialect.pieces(text, Arc::new(options)) {
+        Ok(pieces) => until_damage(pieces, damage.clone()),
+        Err(why) => return Some(why.to_string()),
+    };
+    for work in pieces {
         let before = counts.rows();
-        work?(counts);
+        match work {
+            Ok(work) => work(counts),
+            Err(why) => return Some(why.to_string()),
+        }
         progress.add(counts.rows().saturating_sub(before));
     }
-    Ok(())
+    None
 }
 
 /// The source a file is read as when no pipeline says how: nothing overridden, good records of bad messages kept.

@@ -15,7 +15,8 @@ use crate::store::lake::{self, LakeTable};
 use crate::summarise::sums::{COUNTED, Sums};
 use crate::time::{Day, Month};
 
-const PATH: &str = "corrections/corrections.parquet";
+/// Where they are published.
+pub(crate) const PATH: &str = "corrections/corrections.parquet";
 
 /// One entry: correction id, whether it gives, site, record month, month, VO, account.
 type EntryKey = (String, bool, String, Day, Day, Option<String>, Option<String>);
@@ -47,17 +48,35 @@ pub(crate) fn publish(
         publication.remove(PATH);
         return Ok(Vec::new());
     };
-    let mut entries: BTreeMap<EntryKey, CorrectionAmounts> = BTreeMap::new();
+    let mut entries = CorrectionEntries::default();
     if !is_rebuild {
         let anew: BTreeSet<(&str, Day)> = parts
             .iter()
             .map(|part| (part.site.as_str(), part.month.first_day()))
             .collect();
         for batch in lake::batches(publication, PATH)?.into_iter().flatten() {
-            carry_over(&batch?, table, &anew, &mut entries)?;
+            carry_over(&batch?, table, &anew, &mut entries.0)?;
         }
     }
     for part in parts {
+        entries.add_part(table, part);
+    }
+    let rows = entries.rows(table, charged);
+    let unmatched = rows.iter().filter(|row| row.status == "no_match");
+    let unmatched = unmatched.map(|row| row.correction.id.clone()).collect();
+    let mut out = LakeTable::create(publication, "corrections", PATH)?;
+    out.write(&to_batch(&rows)?)?;
+    out.finish(&[])?;
+    Ok(unmatched)
+}
+
+/// What corrections took and gave.
+#[derive(Default)]
+pub(crate) struct CorrectionEntries(BTreeMap<EntryKey, CorrectionAmounts>);
+
+impl CorrectionEntries {
+    /// Adds the entries among what a site and month contributes.
+    pub(crate) fn add_part(&mut self, table: &CorrectionTable, part: &UsagePart) {
         for (key, sums) in &part.rows {
             let Some(rule) = key.correction_id.as_deref().and_then(|id| table.get(id)) else {
                 continue;
@@ -74,16 +93,21 @@ pub(crate) fn publish(
                 key.vo.clone(),
                 account,
             );
-            add(entries.entry(of).or_default(), amounts(sums));
+            add(self.0.entry(of).or_default(), amounts(sums));
         }
     }
-    let rows = rows(table, entries, charged);
-    let unmatched = rows.iter().filter(|row| row.status == "no_match");
-    let unmatched = unmatched.map(|row| row.correction.id.clone()).collect();
-    let mut out = LakeTable::create(publication, "corrections", PATH)?;
-    out.write(&to_batch(&rows)?)?;
-    out.finish(&[])?;
-    Ok(unmatched)
+
+    /// The rows of `corrections`; `charged` are those that charges have entries of.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when they do not fit the schema.
+    pub(crate) fn batch(self, table: &CorrectionTable, charged: &BTreeSet<String>) -> Result<RecordBatch> {
+        to_batch(&self.rows(table, charged))
+    }
+
+    fn rows<'t>(self, table: &'t CorrectionTable, charged: &BTreeSet<String>) -> Vec<CorrectionRow<'t>> {
+        rows(table, self.0, charged)
+    }
 }
 
 fn amounts(sums: &Sums) -> CorrectionAmounts {

@@ -4,6 +4,7 @@ use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::decoders::decoder;
 use crate::error::{Error, Kind, Result};
 
 /// How a file is packed.
@@ -103,16 +104,7 @@ fn unpacked(raw: Box<dyn Read + Send>, damage: Option<Damage>) -> Result<Box<dyn
         inner: BufReader::with_capacity(PACKED_BYTES, raw),
         packed: packed.clone(),
     };
-    let inner: Box<dyn Read + Send> = match compression {
-        Compression::None => Box::new(raw),
-        Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(raw)),
-        Compression::Zstd => Box::new(
-            zstd::stream::read::Decoder::with_buffer(raw)
-                .map_err(|why| Error::io("the zstd decoder cannot be made").because(why))?,
-        ),
-        Compression::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(raw)),
-        Compression::Xz => Box::new(liblzma::bufread::XzDecoder::new_multi_decoder(raw)),
-    };
+    let inner = decoder(compression, raw)?;
     Ok(Box::new(Unpacked {
         inner,
         compression,
@@ -125,8 +117,6 @@ fn unpacked(raw: Box<dyn Read + Send>, damage: Option<Damage>) -> Result<Box<dyn
 
 /// Packed bytes that are read at a time.
 const PACKED_BYTES: usize = 64 << 10;
-/// Unpacked bytes that are asked for at a time: of a piece in which damage lies nothing comes out.
-const UNPACKED_BYTES: usize = 4 << 10;
 
 /// Below this many unpacked bytes nothing is a bomb.
 const BOMB_FLOOR: u64 = 128 << 20;
@@ -264,8 +254,7 @@ impl Read for Unpacked {
         if self.is_ended {
             return Ok(0);
         }
-        let most = buffer.len().min(UNPACKED_BYTES);
-        let n = match self.inner.read(buffer.get_mut(..most).unwrap_or_default()) {
+        let n = match self.inner.read(buffer) {
             Err(why) if why.kind() != io::ErrorKind::Interrupted => return self.damaged(&why),
             read => read?,
         };

@@ -8,6 +8,7 @@ mod buffer;
 pub mod compression;
 pub mod cross_check;
 pub mod decimal;
+mod decoders;
 pub mod diagnosis;
 pub mod dialect;
 mod find_local;

@@ -2,7 +2,7 @@
 
 use super::compression::Damage;
 use super::{Pieces, Work};
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 
 /// Cuts an input into pieces, one a call; `None` when nothing is left.
 pub(super) trait ReadStep: Send {
@@ -31,15 +31,21 @@ impl<S: ReadStep> Iterator for ReadSteps<S> {
     }
 }
 
-/// The pieces of a stream, and behind them what of it is lost.
+/// The pieces of a stream, and behind them what of it is lost, with what its reader says of that.
 pub(crate) fn until_damage(pieces: Pieces, damage: Damage) -> Pieces {
     let mut pieces = Some(pieces);
-    let next = move || {
-        let next = pieces.as_mut()?.next();
-        if next.is_none() {
+    let next = move || match pieces.as_mut()?.next() {
+        Some(Ok(work)) => Some(Ok(work)),
+        ended => {
             pieces = None;
+            let said = ended.and_then(Result::err);
+            match (damage.take(), said) {
+                (Some(lost), Some(said)) if said.kind() == Kind::Data => {
+                    Some(Err(Error::new(Kind::Data, format!("{lost}; {said}"))))
+                }
+                (lost, said) => said.or(lost).map(Err),
+            }
         }
-        next.or_else(|| damage.take().map(Err))
     };
     Box::new(std::iter::from_fn(next))
 }

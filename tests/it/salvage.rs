@@ -200,3 +200,146 @@ fn what_earlier_readers_refused_is_read_again_once() {
     forge(&here.path().join("lake"), "1");
     assert_eq!(run(here.path())["files_read_n"], 0);
 }
+
+/// What comes out of a decoder, byte by byte until it fails.
+fn bytes_of(mut decoder: impl Read) -> Vec<u8> {
+    let (mut bytes, mut byte) = (Vec::new(), [0]);
+    while decoder.read(&mut byte).is_ok_and(|n| n == 1) {
+        bytes.push(byte[0]);
+    }
+    bytes
+}
+
+#[test]
+fn damage_costs_no_byte_that_can_be_unpacked() {
+    type Unpack = fn(&[u8]) -> Vec<u8>;
+    let text = dump(3_000);
+    let packings: [(&str, Vec<u8>, Unpack); 4] = [
+        ("gzip", gzip(text.as_bytes()), |bytes| {
+            bytes_of(flate2::read::MultiGzDecoder::new(bytes))
+        }),
+        ("xz", xz(text.as_bytes()), |bytes| {
+            bytes_of(liblzma::read::XzDecoder::new_multi_decoder(bytes))
+        }),
+        ("zstd", zstd::encode_all(text.as_bytes(), 3).unwrap(), |bytes| {
+            bytes_of(zstd::stream::read::Decoder::new(bytes).unwrap())
+        }),
+        ("bzip2", bzip2(text.as_bytes()), |bytes| {
+            bytes_of(bzip2::read::MultiBzDecoder::new(bytes))
+        }),
+    ];
+    let mut damaged_n = 0;
+    for (name, packed, unpack) in packings {
+        for nth in 1..8 {
+            let mut packed = packed.clone();
+            let at = packed.len() * nth / 8;
+            packed[at..at + 3].fill(0xff);
+            let there = unpack(&packed);
+            let raw = std::io::Cursor::new(packed.clone());
+            let (mut input, damage) = gridtally::sources::compression::salvage(Box::new(raw)).unwrap();
+            let mut read = Vec::new();
+            input.read_to_end(&mut read).unwrap();
+            // Such a decoder itself drops the byte before which it finds the damage.
+            assert!(
+                read.starts_with(&there),
+                "{name} {at}: {} of {}",
+                read.len(),
+                there.len()
+            );
+            assert!(
+                read.len() <= there.len() + 1,
+                "{name} {at}: {} of {}",
+                read.len(),
+                there.len()
+            );
+            if let Some(lost) = damage.take() {
+                let says = format!("gave {} bytes, which are read", read.len());
+                assert!(lost.to_string().contains(&says), "{name} {at}: {lost}");
+                damaged_n += 1;
+            } else {
+                assert!(read == text.as_bytes(), "{name} {at}: nothing said");
+            }
+        }
+    }
+    assert!(damaged_n > 20, "{damaged_n}");
+}
+
+/// Packed bytes of which all that is before is unpacked, and nothing behind; and where the damage is.
+fn gzip_damaged(before: &[u8], behind: &[u8]) -> (Vec<u8>, usize) {
+    let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    out.write_all(before).unwrap();
+    out.flush().unwrap();
+    let at = out.get_ref().len();
+    out.write_all(behind).unwrap();
+    let mut packed = out.finish().unwrap();
+    // A block of a kind there is none of.
+    packed[at] = 7;
+    (packed, at)
+}
+
+#[test]
+fn rows_before_damage_are_read_and_the_loss_is_said() {
+    let text = dump(3_000);
+    let half = text.find("\n1501|").unwrap() + 20;
+    let archive = tar(&[
+        ("a", dump(10).replace("|oak|", "|elm|").as_bytes()),
+        ("b", text.as_bytes()),
+    ]);
+    let in_archive = archive.len() - 1024 - text.len().next_multiple_of(512) + half;
+    for (name, whole, at, jobs) in [
+        ("jobs.gz", text.as_bytes(), half, 1_500),
+        ("jobs.tar.gz", &archive, in_archive, 1_510),
+    ] {
+        let (packed, damage) = gzip_damaged(&whole[..at], &whole[at..]);
+        let here = scene(name, &packed);
+        let report = run(here.path());
+        assert_eq!(accepted(&report), jobs, "{name}: {}", report["refused"]);
+        let refused = report["refused"].to_string();
+        let gave = format!("gave {at} bytes, which are read, and ");
+        assert!(
+            refused.contains(&gave) && refused.contains("packed bytes behind them are lost"),
+            "{name}: {refused}"
+        );
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gridtally"));
+        let output = command
+            .args(["inspect", name])
+            .current_dir(here.path())
+            .output()
+            .unwrap();
+        let told = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(65), "{told}");
+        assert!(told.contains(&gave) && told.contains("FAILURE"), "{damage}: {told}");
+        assert!(
+            told.contains("[[source]]") && told.contains(&jobs.to_string()),
+            "{told}"
+        );
+    }
+}
+
+#[test]
+fn inspect_proposes_to_salvage_a_damaged_message() {
+    let mut text = String::from("APEL-individual-job-message: v0.3\n");
+    for job in 1..=300 {
+        let _ = write!(
+            text,
+            "Site: OAK\nSubmitHost: ce.example.org\nLocalJobId: {job}\nLocalUserId: u\nWallDuration: 3600\n\
+             CpuDuration: 3000\nProcessors: 1\nStartTime: 1790812800\nEndTime: 1790816400\n\
+             InfrastructureType: grid\nServiceLevelType: HEPSPEC\nServiceLevel: 10.0\n%%\n"
+        );
+    }
+    let half = text.find("LocalJobId: 201\n").unwrap() + 5;
+    let (packed, _) = gzip_damaged(&text.as_bytes()[..half], &text.as_bytes()[half..]);
+    let here = scene("message", &packed);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gridtally"));
+    let output = command
+        .args(["inspect", "message"])
+        .current_dir(here.path())
+        .output()
+        .unwrap();
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        told.contains("acceptance = \"salvage\"") && told.contains("keeps 200 good rows"),
+        "{told}"
+    );
+    assert!(told.contains("FAILURE"), "{told}");
+}

@@ -26,6 +26,7 @@ use crate::summarise::sums::COUNTED;
 mod added_up;
 mod books;
 mod charges;
+mod corrections;
 mod difference;
 mod of_records;
 mod recomputation;

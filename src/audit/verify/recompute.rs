@@ -1,7 +1,7 @@
 //! Datasets computed again from what the lake keeps of their making, and compared with what is published.
 //!
 //! `records` and `summary` give `usage_part` and, under the policies that the lake keeps, `job_charges`; `job_charges` give
-//! `charge_part`; the parts give `usage` and `charges`. So a value that was changed anywhere behind `records` is found,
+//! `charge_part`; the parts give `usage` and `charges`, and `usage_part` what `corrections` took and gave. So a value that was changed anywhere behind `records` is found,
 //! whatever vouches for it. What `records`, `summary` and the inventory say themselves only the input files can prove.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::recomputation::{Findings, READ_ROWS, Recomputation};
-use super::{added_up, of_records};
+use super::{added_up, corrections, of_records};
 use crate::charge::Tariff;
 use crate::error::{Error, Kind, Result};
 use crate::lake::calendar_fact;
@@ -60,7 +60,7 @@ pub(super) fn check(
     let mut report = RecomputeOutcome::default();
     let rules = calendar_fact::rule(&manifest.facts)
         .and_then(|rule| Ok((rule, Corrections::read(store, manifest)?, tariffs(store, manifest)?)));
-    let (rule, corrections, (tariffs, unreadable)) = match rules {
+    let (rule, signed, (tariffs, unreadable)) = match rules {
         Ok(rules) => rules,
         Err(why) if why.kind() == Kind::Io => return Err(why),
         Err(why) => {
@@ -73,7 +73,7 @@ pub(super) fn check(
         manifest,
         refused,
         displaced,
-        corrections,
+        corrections: signed,
         rule,
         normalise: NormalisePlan::stated(),
         tariffs,
@@ -96,12 +96,14 @@ pub(super) fn check(
     };
     report.findings.extend(of_records::check(&lake)?);
     report.findings.extend(added_up::check(&lake)?);
+    report.findings.extend(corrections::check(&lake)?);
     let priced = lake
         .is_priced()
         .then(|| counted("job_charges", "records, policy and corrections"));
     let all = [
         counted("usage_part", "records, summary and corrections"),
         counted("usage", "usage_part"),
+        counted("corrections", "usage_part"),
         priced.flatten(),
         counted("charge_part", "job_charges"),
         counted("charges", "charge_part"),

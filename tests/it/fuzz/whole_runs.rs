@@ -30,7 +30,6 @@ const READERS: &[&str] = &[
     "report wlcg lake",
     "report osg lake",
     "report gracc lake",
-    "report focus lake",
     "report overhead lake",
     "report sreport lake",
     "report completeness lake",
@@ -156,7 +155,8 @@ fn execute(seed: u64, folder: &Path) -> (Option<String>, Vec<i32>) {
             }
             let words = rng.pick(READERS);
             let (code, said) = program(folder, words);
-            if !matches!(code, Some(0 | 65 | 66 | 78)) {
+            // With 2 where the lake does not hold what is asked for.
+            if !matches!(code, Some(0 | 2 | 65 | 66 | 78)) {
                 let wrong = format!("night {night}, {words} ended with {code:?}: {said}");
                 return (Some(wrong), codes);
             }

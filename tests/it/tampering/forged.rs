@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, Decimal128Array, Int64Array, RecordBatch};
+use arrow::array::{Array, ArrayRef, AsArray, Decimal128Array, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{Decimal128Type, Int64Type};
 use gridtally::audit::verify;
 use gridtally::store::{Manifest, Store};
@@ -66,7 +66,14 @@ fn a_value_that_no_sum_tells_of_is_found_with_its_key_and_both_values() {
     let recomputed: Vec<&str> = report.recomputed.iter().map(|of| of.dataset).collect();
     assert_eq!(
         recomputed,
-        ["usage_part", "usage", "job_charges", "charge_part", "charges"]
+        [
+            "usage_part",
+            "usage",
+            "corrections",
+            "job_charges",
+            "charge_part",
+            "charges"
+        ]
     );
     assert!(report.text().contains("recomputed: usage from usage_part, "));
     for (nth, (dataset, column)) in [
@@ -82,6 +89,8 @@ fn a_value_that_no_sum_tells_of_is_found_with_its_key_and_both_values() {
         ("charge_part", "alloc_core_s"),
         ("charges", "charge"),
         ("charges", "raw_core_year"),
+        ("corrections", "alloc_core_s"),
+        ("corrections", "job_n"),
     ]
     .into_iter()
     .enumerate()
@@ -120,4 +129,27 @@ fn charges_of_nodes_that_no_sum_tells_of_are_found() {
         found.iter().any(|(path, _)| path.starts_with("charge_part/")),
         "{found:?}"
     );
+}
+
+/// Who signed a correction, and why, is no sum; what was signed is kept.
+#[test]
+fn a_correction_that_says_something_else_than_what_was_signed_is_found() {
+    let scene = Scene::new();
+    let lake = scene.lake();
+    let path = "corrections/corrections.parquet";
+    for (nth, column) in ["author", "reason", "status", "entry", "account"]
+        .into_iter()
+        .enumerate()
+    {
+        let forged = scene.path(&format!("signed-{nth}"));
+        copy_lake(&lake, &forged);
+        forge_rows(&forged, path, |batch| {
+            let words = batch.column_by_name(column).unwrap();
+            let words = words.as_string::<i32>().iter();
+            let made: StringArray = words.map(|word| word.map(|word| format!("{word}x"))).collect();
+            with_column(&batch, column, Arc::new(made))
+        });
+        let found = findings(&forged);
+        assert!(found.iter().any(|(of, _)| of == path), "{column}: {found:?}");
+    }
 }

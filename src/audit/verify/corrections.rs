@@ -1,0 +1,92 @@
+//! `corrections`, row by row: what each took and gave against its entries in `usage_part`, and who signed what against what was
+//! signed when it was applied.
+
+use std::collections::BTreeSet;
+
+use arrow::array::{Array, BooleanArray, RecordBatch};
+use arrow::compute::filter_record_batch;
+
+use super::difference::Compared;
+use super::recomputation::{Findings, READ_ROWS, Recomputation};
+use crate::error::Result;
+use crate::run::corrections::{CorrectionEntries, PATH};
+use crate::run::usage::UsagePart;
+use crate::schema::batch::text;
+use crate::store::{Fact, lake, read_table};
+use crate::summarise::group::Groups;
+
+/// What tells its rows apart.
+const KEYS: [&str; 7] = [
+    "correction_id",
+    "entry",
+    "site",
+    "record_month",
+    "month",
+    "vo",
+    "account",
+];
+
+/// Compares `corrections` with what is signed and what the contributions hold of it.
+pub(super) fn check(of: &Recomputation<'_>) -> Result<Findings> {
+    Recomputation::found(PATH, || {
+        let mut findings: Findings = unsigned(of)
+            .map(|problem| (PATH.to_owned(), problem))
+            .into_iter()
+            .collect();
+        let computed = computed(of)?;
+        // Whether a correction without an entry in usage changed charges is compared there.
+        let (statuses, entries) = (text(&computed, "status")?, text(&computed, "entry")?);
+        let is_open = |row: usize| entries.is_null(row) && ["applied", "no_match"].contains(&statuses.value(row));
+        let compared = Compared {
+            keys: &KEYS,
+            is_computed: &|name, row| name != "status" || !is_open(row),
+        };
+        if let Some(problem) = of.compare(PATH, "corrections", Some(&computed), &compared)? {
+            findings.push((PATH.to_owned(), problem));
+        }
+        Ok(findings)
+    })
+}
+
+/// The first row that does not say what was signed.
+fn unsigned(of: &Recomputation<'_>) -> Option<String> {
+    let signed = of.manifest.facts.get(Fact::Corrections)?;
+    let told = of.corrections.table().signed();
+    if told.is_empty() || told == signed {
+        return None;
+    }
+    let (mut signed, mut told) = (signed.lines(), told.lines());
+    loop {
+        let (was, is) = (signed.next(), told.next());
+        if was != is {
+            let id = is.or(was).and_then(|line| line.split('\t').next()).unwrap_or("");
+            return Some(format!("correction {id} is not what was signed"));
+        }
+    }
+}
+
+/// The rows that the contributions come to.
+fn computed(of: &Recomputation<'_>) -> Result<RecordBatch> {
+    let table = of.corrections.table();
+    let mut entries = CorrectionEntries::default();
+    let parts = of.manifest.dataset("usage_part").filter(|_| !table.rows.is_empty());
+    for file in parts {
+        let Some((site, month)) = lake::parse_month_path(&file.path) else {
+            continue;
+        };
+        let mut groups = Groups::default();
+        for batch in read_table(of.store.reader(&file.path)?, None, READ_ROWS)? {
+            let batch = batch?;
+            let corrections = text(&batch, "correction_id")?;
+            if corrections.null_count() < batch.num_rows() {
+                let is_entry: BooleanArray = (0..batch.num_rows())
+                    .map(|row| Some(corrections.is_valid(row)))
+                    .collect();
+                groups.add_batch(&filter_record_batch(&batch, &is_entry)?)?;
+            }
+        }
+        let rows = groups.into_sorted();
+        entries.add_part(table, &UsagePart { site, month, rows });
+    }
+    entries.batch(table, &BTreeSet::new())
+}
