@@ -275,8 +275,8 @@ fn apel(rng: &mut Rng, id: i64) -> String {
         ("ServiceLevelType", value(rng, &"HEPSPEC")),
         ("ServiceLevel", value(rng, &"10.5")),
     ];
-    let lines: String = cells.iter().map(|(key, value)| format!("{key}: {value}\n")).collect();
-    lines + "%%\n"
+    let lines = cells.map(|(key, value)| format!("{key}: {value}\n"));
+    lines.concat() + "%%\n"
 }
 
 fn rng_site(id: i64) -> &'static str {

@@ -176,11 +176,7 @@ fn policy(hand: &mut Hand) -> String {
         )
         .unwrap();
     }
-    let cost = if formula.contains("weight") {
-        cost * factor
-    } else {
-        cost * factor
-    };
+    let cost = cost * factor;
     let known = known.replace('\'', "\"");
     writeln!(
         text,
