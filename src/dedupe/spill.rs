@@ -29,8 +29,10 @@ const FEW_ROWS: usize = 64;
 /// Rows and packed bytes that are unpacked at once, about.
 const BLOCK_ROWS: usize = 1 << 15;
 const BLOCK_BYTES: usize = 4 << 20;
-/// A day is merged at once if that takes no more than this share of the budget, otherwise in slices as large.
-const SLICE_SHARE: usize = 4;
+/// A day is merged at once if that takes no more than this share of the budget.
+const DAY_SHARE: usize = 4;
+/// Slices of a larger one take this share: several are on their way to be written while one is merged.
+const SLICE_SHARE: usize = 16;
 /// No slice is cut smaller.
 const LEAST_SLICE: usize = 1 << 14;
 /// Writing to disk costs the kernel more per byte than the fastest packing does.
@@ -325,7 +327,7 @@ impl Spill {
         for block in &blocks {
             resident_bytes += merge_bytes(block.rows, block.bytes);
         }
-        let most = (self.budget / SLICE_SHARE).max(LEAST_SLICE);
+        let most = (self.budget / DAY_SHARE).max(LEAST_SLICE);
         let load = |place: &SpillPlace| {
             let packed = lock(&self.file)?.scratch.load(place.packed)?;
             unpacked(&packed, place.unpacked_len)
@@ -340,7 +342,7 @@ impl Spill {
         for block in &blocks {
             keys.append(KeySample::of(&block.parts, block.bytes)?);
         }
-        let mut slicing = Slicing::new(keys.cuts(most), order);
+        let mut slicing = Slicing::new(keys.cuts((self.budget / SLICE_SHARE).max(LEAST_SLICE)), order);
         for block in blocks {
             slicing.add(&self.gathered(&block.parts)?)?;
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 
-use super::places::{PlaceKey, Places};
+use super::places::{PlaceRows, Places};
 use super::reason::{Outcome, Reason};
 use crate::error::{Error, Result};
 use crate::schema;
@@ -104,7 +104,7 @@ impl Book {
 
     /// Enters one reading of a file. Rows left for later (outside the months asked for) stay so only where no earlier
     /// run has taken them.
-    pub fn enter(&mut self, file_id: &Arc<str>, input: InputEntry, places: impl IntoIterator<Item = (PlaceKey, u64)>) {
+    pub fn enter(&mut self, file_id: &Arc<str>, input: InputEntry, places: PlaceRows) {
         let left_before: Option<BTreeSet<_>> = self.inputs.contains_key(file_id).then(|| {
             let before = self.places.get(file_id);
             let left = before.into_iter().flat_map(Places::keys);

@@ -1,10 +1,15 @@
 //! Where the rows of one file went. A lake knows very many files with one or two such places each, so these take little.
 
+use std::collections::BTreeMap;
+
 use super::reason::Reason;
 use crate::time::Month;
 
 /// Site, month and reason of some rows of a file.
 pub type PlaceKey = (Option<String>, Option<Month>, Reason);
+
+/// Places of rows of a file that was just read.
+pub type PlaceRows = BTreeMap<PlaceKey, u64>;
 
 /// (site, month, reason) -> rows, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
