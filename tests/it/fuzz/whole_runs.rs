@@ -19,7 +19,9 @@ use super::{SECONDS, number};
 use crate::generator::rng::Rng;
 
 /// A run takes a fraction of a second; on a machine that has other things to do, too, it has this long.
-const HANG: Duration = Duration::from_mins(2);
+const HANG: Duration = Duration::from_mins(10);
+/// Seconds of the processor a run may take.
+const PROCESSOR_S: u64 = 90;
 /// Kilobytes of addresses a run may take.
 const ADDRESS_KB: u64 = 6 << 20;
 /// What is asked of a lake after a night.
@@ -101,7 +103,11 @@ fn program(folder: &Path, words: &str) -> (Option<i32>, String) {
     let program = program.unwrap_or_else(|_| env!("CARGO_BIN_EXE_gridtally").to_owned());
     let said = folder.join("said");
     let mut child = Command::new("sh")
-        .args(["-c", &format!("ulimit -v {ADDRESS_KB}; exec \"$0\" {words}"), &program])
+        .args([
+            "-c",
+            &format!("ulimit -v {ADDRESS_KB}; ulimit -t {PROCESSOR_S}; exec \"$0\" {words}"),
+            &program,
+        ])
         .current_dir(folder)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
