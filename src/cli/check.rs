@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use tracing::warn;
+
 use super::output;
 use crate::config::{Plan, SourcePlan};
 use crate::error::{Error, Kind, Result};
@@ -168,7 +170,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Result<()> {
     let (plan, warnings) = Plan::load(&args.pipeline)?;
     for warning in &warnings {
-        output::people(&format!("warning: {warning}"));
+        warn!("{warning}");
     }
     let (mut lines, mut missing, mut wrong) = (Vec::new(), Vec::new(), Vec::new());
     let mut shared = CheckShared::default();
@@ -182,7 +184,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
                 wrong.extend(mistake_of(&source, &files));
                 for shut in files.iter().filter_map(|file| file.open().err()) {
                     let name = &source.name;
-                    output::people(&format!("warning: source {name}: {shut}: a run counts it as unread"));
+                    warn!("source {name}: {shut}: a run counts it as unread");
                 }
                 let bytes: u64 = files.iter().map(|file| file.bytes).sum();
                 let (name, format) = (&source.name, source.format().as_str());
@@ -199,7 +201,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         }
     }
     for warning in shared.warnings() {
-        output::people(&format!("warning: {warning}"));
+        warn!("{warning}");
     }
     if !wrong.is_empty() {
         return Err(Error::config(wrong.join("\n")));

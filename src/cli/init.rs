@@ -4,6 +4,8 @@ use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
+use tracing::warn;
+
 use super::output;
 use super::progress::Terminal;
 use crate::error::{Error, Kind, Result};
@@ -67,9 +69,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let name = name.ok_or_else(|| Error::new(Kind::Usage, format!("{} names no file", args.pipeline.display())))?;
     let draft = draft(&name, &inputs);
     for path in &draft.unknown {
-        output::people(&format!(
-            "warning: {path}: no known dialect, or nothing in it can be read"
-        ));
+        warn!("{path}: no known dialect, or nothing in it can be read");
     }
     if draft.source_n == 0 {
         return Err(Error::new(

@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use tracing::error;
+
 use super::output;
 use super::progress::Terminal;
 use crate::error::{Error, Kind, Result};
@@ -103,7 +105,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
             // The other files are still worth a look; the last error is told at the end.
             Err(why) => {
                 if let Some(earlier) = failed.replace(why) {
-                    output::people(&format!("gridtally: {earlier}"));
+                    error!("{earlier}");
                 }
             }
         }

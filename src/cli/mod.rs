@@ -9,6 +9,7 @@ pub mod formats;
 mod help;
 mod init;
 mod inspect;
+mod log;
 mod man;
 pub mod output;
 mod policy;
@@ -35,6 +36,8 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
+use tracing::error;
+
 use crate::error::{Kind, Result};
 use crate::sources::input::legible;
 
@@ -56,6 +59,9 @@ pub struct Cli {
     /// that no spreadsheet computes them. Numbers are always left.
     #[arg(long, global = true)]
     leave_formulas: bool,
+
+    #[command(flatten)]
+    log: log::LogOptions,
 }
 
 #[derive(Debug, Subcommand)]
@@ -86,6 +92,7 @@ enum Command {
 pub fn main() -> ExitCode {
     let command = match Cli::try_parse() {
         Ok(cli) => {
+            cli.log.start();
             if cli.leave_formulas {
                 crate::lines::leave_formulas();
             }
@@ -106,12 +113,11 @@ pub fn main() -> ExitCode {
         }
     };
     signals::watch();
-    crate::store::outage::tell(output::at_once);
     stopped::tell_plainly();
     match stopped::whole(|| execute(&command)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            output::people(&format!("gridtally: {error}"));
+            error!(exit_code = error.kind().exit_code(), "{error}");
             ExitCode::from(error.kind().exit_code())
         }
     }

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use serde_json::json;
 
+use tracing::{info, warn};
+
 use super::formats::ReportFormat;
 use super::output;
 use super::reading::reading;
@@ -197,10 +199,10 @@ fn answer(args: &Args) -> Result<()> {
                 ReportFormat::Json => output::json(&compared)?,
             }
             if compared.unknown_n() > 0 {
-                output::people(&format!(
+                info!(
                     "the billing of {} jobs cannot be recomputed; what is unknown stands with the first of them",
                     compared.unknown_n()
-                ));
+                );
             }
             match compared.different_n() {
                 0 => Ok(()),
@@ -250,7 +252,7 @@ fn load(named: &[PathBuf]) -> Result<Vec<Policy>> {
         .filter_map(|file| Policy::load(file, &file.display().to_string(), &mut problems))
         .collect();
     for warning in problems.finish()? {
-        output::people(&format!("warning: {warning}"));
+        warn!("{warning}");
     }
     Ok(policies)
 }

@@ -1,21 +1,58 @@
-//! Progress for people: a bar on a terminal, a plain line every few seconds in a log.
+//! Progress for people: a bar on a terminal, an event every few seconds in a log.
 
 use std::io::{IsTerminal, stderr};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::output;
+use tracing::info;
+
 use crate::runtime::Progress;
 
 /// How often a log hears of long work.
 const LOG_EVERY: Duration = Duration::from_secs(5);
 
+/// What is shown of progress, unless a command says otherwise.
+static SHOWN: Mutex<ProgressShown> = Mutex::new(ProgressShown::Bars);
+
+/// The bar on the terminal at the moment.
+static BAR: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
+/// What is shown of progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ProgressShown {
+    /// A bar on a terminal, events where stderr is none.
+    Bars,
+    /// Events.
+    Events,
+    /// Nothing.
+    Nothing,
+}
+
+/// Says what is shown of progress from now on.
+pub(super) fn show(shown: ProgressShown) {
+    *held(&SHOWN) = shown;
+}
+
+/// Writes to stderr beside the bar.
+pub(super) fn beside(write: impl FnOnce()) {
+    let bar = held(&BAR).clone();
+    match bar {
+        Some(bar) => bar.suspend(write),
+        None => write(),
+    }
+}
+
+/// A panic elsewhere leaves nothing in these that could mislead.
+fn held<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Progress on stderr.
 #[derive(Debug)]
 pub struct Terminal {
-    is_terminal: bool,
+    shown: ProgressShown,
     state: Mutex<Option<Phase>>,
 }
 
@@ -25,7 +62,7 @@ struct Phase {
     unit: String,
     total: u64,
     done: u64,
-    told: Instant,
+    reported: Instant,
     bar: ProgressBar,
 }
 
@@ -34,14 +71,16 @@ impl Terminal {
     #[must_use]
     pub fn new() -> Self {
         Self {
-            is_terminal: stderr().is_terminal(),
+            shown: match *held(&SHOWN) {
+                ProgressShown::Bars if !stderr().is_terminal() => ProgressShown::Events,
+                shown => shown,
+            },
             state: Mutex::new(None),
         }
     }
 
     fn with(&self, act: impl FnOnce(&mut Option<Phase>)) {
-        // A panic elsewhere leaves nothing here that could mislead.
-        act(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner));
+        act(&mut held(&self.state));
     }
 }
 
@@ -102,9 +141,11 @@ impl Progress for Terminal {
                 unit: unit.to_owned(),
                 total,
                 done: 0,
-                told: Instant::now(),
-                bar: if self.is_terminal {
-                    bar(phase, total, unit)
+                reported: Instant::now(),
+                bar: if self.shown == ProgressShown::Bars {
+                    let bar = bar(phase, total, unit);
+                    *held(&BAR) = Some(bar.clone());
+                    bar
                 } else {
                     ProgressBar::hidden()
                 },
@@ -117,17 +158,17 @@ impl Progress for Terminal {
             let Some(phase) = state else { return };
             phase.done = phase.done.saturating_add(n);
             phase.bar.inc(n);
-            if !self.is_terminal && phase.told.elapsed() >= LOG_EVERY {
-                phase.told = Instant::now();
-                output::people(&phase.line());
+            if self.shown == ProgressShown::Events && phase.reported.elapsed() >= LOG_EVERY {
+                phase.reported = Instant::now();
+                info!(
+                    phase = phase.name,
+                    done = phase.done,
+                    total = phase.total,
+                    unit = phase.unit,
+                    "{}",
+                    phase.line()
+                );
             }
-        });
-    }
-
-    fn note(&self, line: &str) {
-        self.with(|state| match state {
-            Some(phase) => phase.bar.suspend(|| output::people(line)),
-            None => output::people(line),
         });
     }
 
@@ -135,6 +176,7 @@ impl Progress for Terminal {
         self.with(|state| {
             if let Some(phase) = state.take() {
                 phase.bar.finish_and_clear();
+                held(&BAR).take();
             }
         });
     }

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use tracing::info;
+
 use super::output;
 use super::reading::reading;
 use super::selection::SiteArgs;
@@ -116,7 +118,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
             let changes = diff(&read(before)?, &read(after)?);
             let title = format!("From {} to {}", before.display(), after.display());
             output::data(&render(&table(&title, &changes), *format)?)?;
-            output::people(&in_brief(&changes));
+            info!("{}", in_brief(&changes));
             Ok(())
         }
         PublicationAction::Lock(args) => lock_month(args, true),
@@ -229,18 +231,19 @@ fn carry_books(from: &str, to: &str, wait: &WaitArgs) -> Result<()> {
 /// Says where the books of a lake end that were written into.
 pub(super) fn note_heads(ends: &Heads) {
     for (book, head) in ends {
-        output::people(&format!("head of {book}: {}", head.blake3));
+        info!("head of {book}: {}", head.blake3);
     }
 }
 
 /// Says what became of a publication that was cut off.
 pub(super) fn note_cut_off(book: &BookLock) {
     match book.cut_off() {
-        Some(CutOff::Finished(n)) => output::people(&format!(
-            "a publication that was cut off was finished: {n} messages and lists"
-        )),
+        Some(CutOff::Finished(n)) => info!("a publication that was cut off was finished: {n} messages and lists"),
         Some(CutOff::TakenBack) => {
-            output::people("a publication that was cut off was taken back: nothing of it had been sent");
+            info!(
+                "{}",
+                "a publication that was cut off was taken back: nothing of it had been sent"
+            );
         }
         None => {}
     }

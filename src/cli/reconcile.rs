@@ -1,5 +1,7 @@
 //! `gridtally reconcile`
 
+use tracing::info;
+
 use super::output;
 use super::reading::reading;
 use super::selection::{Finest, SelectionArgs};
@@ -108,7 +110,7 @@ fn answer(args: &Args) -> Result<()> {
         comparison = compare(&a, &b, args.tolerance)?;
     }
     for note in &comparison.notes {
-        output::people(note);
+        info!("{note}");
     }
     output::data(&render(&comparison.table(), args.format)?)?;
     let [a, b] = &comparison.names;
@@ -120,6 +122,6 @@ fn answer(args: &Args) -> Result<()> {
     if args.strict && !comparison.differences.is_empty() {
         return Err(Error::new(Kind::Data, told));
     }
-    output::people(&told);
+    info!("{told}");
     Ok(())
 }

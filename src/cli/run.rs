@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use tracing::{info, warn};
+
 use super::formats::ReportFormat;
 use super::progress::Terminal;
 use super::selection::PeriodArgs;
@@ -98,7 +100,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         let text = report.text();
         match args.report {
             ReportFormat::Text => output::text(&text)?,
-            ReportFormat::Json => output::people(&text),
+            ReportFormat::Json => info!("{text}"),
         }
     }
     if is_json {
@@ -111,7 +113,7 @@ fn attempt(args: &Args, report: &mut RunReport) -> Result<()> {
     let options = args.options()?;
     let (plan, warnings) = Plan::load(&args.pipeline)?;
     for warning in &warnings {
-        output::people(&format!("warning: {warning}"));
+        warn!("{warning}");
     }
     *report = RunReport::new(&plan, &options);
     if args.report == ReportFormat::Json {
@@ -122,9 +124,7 @@ fn attempt(args: &Args, report: &mut RunReport) -> Result<()> {
         // A run that was published has not failed because this could not be looked at.
         match incomplete(&report.output) {
             Ok(days) => report.incomplete = days,
-            Err(why) => output::people(&format!(
-                "warning: whether days are missing could not be looked at: {why}"
-            )),
+            Err(why) => warn!("whether days are missing could not be looked at: {why}"),
         }
     }
     if report.written.is_empty() {

@@ -2,7 +2,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
 
-use super::output;
+use tracing::error;
+
 use crate::error::{Error, Result};
 
 /// Does work; where it stops in the middle, that is an error.
@@ -25,5 +26,5 @@ pub(super) fn tell_plainly() {
     if std::env::var_os("RUST_BACKTRACE").is_some() {
         return;
     }
-    set_hook(Box::new(|stop| output::people(&format!("gridtally: stopped: {stop}"))));
+    set_hook(Box::new(|stop| error!("stopped: {stop}")));
 }

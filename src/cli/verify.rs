@@ -1,5 +1,7 @@
 //! `gridtally verify`
 
+use tracing::info;
+
 use super::failure::or_failure;
 use super::formats::ReportFormat;
 use super::output;
@@ -49,7 +51,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    let report = verify::verify_beside(&args.out, &args.heads, args.wait.or(60), output::people);
+    let report = verify::verify_beside(&args.out, &args.heads, args.wait.or(60), |line| info!("{line}"));
     let report = or_failure(args.report, &args.out, report)?;
     match args.report {
         ReportFormat::Text => output::text(&report.text())?,

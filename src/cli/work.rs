@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use tracing::{info, warn};
+
 use super::output;
 use super::reading::reading;
 use super::selection::{Finest, SelectionArgs};
@@ -112,7 +114,7 @@ fn answer(args: &Args) -> Result<()> {
         .as_ref()
         .map(|path| BenchmarkTable::load(path, &path.to_string_lossy(), None, &mut problems));
     for remark in problems.finish()? {
-        output::people(&format!("warning: {remark}"));
+        warn!("{remark}");
     }
     let finest = if matches!(args.mode, PeerMode::Apel | PeerMode::ApelPre23) {
         Finest::Month("APEL's server rounds and replaces what it has of a month")
@@ -130,7 +132,7 @@ fn answer(args: &Args) -> Result<()> {
     let report = report(&args.out, &question)?;
     if !matches!(args.format, TableFormat::Table | TableFormat::Json) {
         for remark in remarks(&report) {
-            output::people(&remark);
+            info!("{remark}");
         }
     }
     match args.format {

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use tracing::{info, warn};
+
 use super::identity_sources::{LateCompletion, LateLogs};
 use crate::lake::state::State;
-use crate::runtime::progress::Progress;
 
 /// Known files that are read again.
 pub(crate) struct ReadAgain {
@@ -16,45 +17,48 @@ pub(crate) struct ReadAgain {
 }
 
 /// Reports lines of CEs that came late, and files that were refused; the files to read again for them.
-pub(crate) fn read_again(completion: LateCompletion, state: &State, progress: &dyn Progress) -> BTreeSet<Arc<str>> {
-    let mut again = completed_late(completion, progress);
-    again.append(&mut refused_before(state, progress));
+pub(crate) fn read_again(completion: LateCompletion, state: &State) -> BTreeSet<Arc<str>> {
+    let mut again = completed_late(completion);
+    again.append(&mut refused_before(state));
     again
 }
 
 /// Tells of lines of CEs that came late; the files to read again for them.
-fn completed_late(completion: LateCompletion, progress: &dyn Progress) -> BTreeSet<Arc<str>> {
+fn completed_late(completion: LateCompletion) -> BTreeSet<Arc<str>> {
     let LateCompletion { late, unknown_n } = completion;
     if unknown_n > 0 {
-        progress.note(&format!(
+        warn!(
+            job_n = unknown_n,
             "a CE's log came later than jobs it tells of, and of {unknown_n} of them it cannot be told whether it says \
              something else: what decides is withheld, and the log they were completed from is gone"
-        ));
+        );
     }
     match late {
         LateLogs::Not => BTreeSet::new(),
         LateLogs::Files(files) => {
             let n = files.len();
-            progress.note(&format!(
+            info!(
+                file_n = n,
                 "a CE's log came later than jobs it tells of: files read again for them: {n}"
-            ));
+            );
             files
         }
         LateLogs::LeftAsIs => {
-            progress.note("a CE's log came later than jobs it tells of whose log is gone: they stay as they are");
+            warn!("a CE's log came later than jobs it tells of whose log is gone: they stay as they are");
             BTreeSet::new()
         }
     }
 }
 
 /// Files that readers refused which knew less than those of this version.
-fn refused_before(state: &State, progress: &dyn Progress) -> BTreeSet<Arc<str>> {
+fn refused_before(state: &State) -> BTreeSet<Arc<str>> {
     let refused = state.refused_by_former_readers();
     if !refused.is_empty() {
         let n = refused.len();
-        progress.note(&format!(
+        info!(
+            file_n = n,
             "files that an earlier version refused are read again, as far as they are there: {n}"
-        ));
+        );
     }
     refused
 }

@@ -32,6 +32,8 @@ mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use tracing::{info, warn};
+
 use self::job_spans::join;
 use self::record_files::{displace, reach_of_touched, record_files, with_nodes};
 use crate::config::Plan;
@@ -47,7 +49,6 @@ use crate::overhead::report::OverheadReport;
 use crate::overhead::stage::{DuePeriod, SweptSite};
 use crate::overhead::sweep::{Basis, Sweep, SweepPlace, place, published, remove, settings};
 use crate::reference::correction::Correction;
-use crate::runtime::progress::Progress;
 use crate::store::Fact;
 use crate::time::{Day, Month, SecondSpan};
 
@@ -90,7 +91,7 @@ pub(crate) fn publish(
         || state.fact(Fact::OverheadMachine) != Some(&machine_hash);
     if is_everything {
         bills::remove(sweep.publication, |_, _| true);
-        tell_gone(&machine, sweep.progress);
+        report_gone(&machine);
     }
     let mut sites = record_files(sweep, state)?;
     let turned = displace(sweep, state, &mut sites, overhead.is_charged)?;
@@ -156,7 +157,7 @@ pub(crate) fn publish(
     if report.is_from_jobs && report.month_n > 0 {
         let note =
             "overhead: nodes = \"from-jobs\": what nodes have is the most that jobs held at one time, never more";
-        sweep.progress.note(note);
+        info!("{note}");
     }
     let basis = Basis {
         overhead: overhead.clone(),
@@ -189,17 +190,18 @@ fn withdraw(sweep: &Sweep<'_>, state: &mut State, published: &BTreeSet<SweepPlac
 }
 
 /// Says which nodes are counted no longer, because listings do not name them.
-fn tell_gone(machine: &NodeInventory, progress: &dyn Progress) {
+fn report_gone(machine: &NodeInventory) {
     let gone = machine.gone();
     let Some(first) = gone.first() else { return };
     let since = crate::time::instant::instant_text_s(first.since_s).unwrap_or_default();
     let cluster = first.cluster.as_deref().unwrap_or("the cluster");
-    progress.note(&format!(
+    warn!(
+        node_n = gone.len(),
         "overhead: {} nodes that later listings do not name are counted until then (first: {} of {cluster} until {since}); \
          if listings name only some of the nodes, say complete = false in their [[inventory]]",
         gone.len(),
         first.node,
-    ));
+    );
 }
 
 /// The time that these spans cover, in stretches. A pause in which a site has no jobs is part of one; years without any

@@ -7,12 +7,13 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use tracing::warn;
+
 use super::partition::{PartitionContext, PartitionResult};
 use crate::config::Plan;
 use crate::dedupe::copies::{Copied, CopyExtent};
 use crate::dedupe::shifted::{self, Shifted, ShiftedCopies};
 use crate::error::{Error, Kind, Result};
-use crate::runtime::progress::Progress;
 use crate::store::lake;
 use crate::time::{Day, Month};
 
@@ -123,7 +124,6 @@ pub(crate) fn judge(
     shifted: Vec<Shifted>,
     paths: &BTreeMap<Arc<str>, String>,
     reports: &mut Vec<CopiedReport>,
-    progress: &dyn Progress,
 ) -> Result<()> {
     let mut told: BTreeMap<(&str, &Arc<str>), CopyExtent> = BTreeMap::new();
     let mut found: BTreeMap<Alike, (CopyExtent, BTreeSet<Arc<str>>)> = BTreeMap::new();
@@ -184,7 +184,14 @@ pub(crate) fn judge(
         return Err(Error::new(Kind::Data, why));
     }
     for report in reports.iter() {
-        progress.note(&report.sentence());
+        warn!(
+            site = report.site,
+            file = report.file,
+            job_n = report.job_n,
+            shift_s = report.shift_s,
+            "{}",
+            report.sentence()
+        );
     }
     Ok(())
 }

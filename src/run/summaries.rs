@@ -7,6 +7,8 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use tracing::info;
+
 use super::corrections::additions;
 use super::extent::RunSelection;
 use super::partition::{PartitionContext, PartitionResult, Settled};
@@ -27,7 +29,6 @@ use crate::ledger::{Book, Outcome, Reason};
 use crate::normalise::Scale;
 use crate::record::Summary;
 use crate::reference::benchmark::AskedSpan;
-use crate::runtime::Progress;
 use crate::schema;
 use crate::store::Manifest;
 use crate::store::lake::{self, LakeTable};
@@ -156,7 +157,6 @@ pub(crate) fn settle(
     fresh: BTreeMap<Month, Vec<Summary>>,
     months: &BTreeSet<Month>,
     merge: impl FnOnce(&PartitionContext<'_>) -> Result<Vec<PartitionResult>>,
-    progress: &dyn Progress,
 ) -> Result<(SettledSummaries, Vec<PartitionResult>, Vec<OverlapReport>)> {
     let (mut summaries, done);
     if context.plan.overlap == Some(Overlap::Summaries) {
@@ -192,9 +192,13 @@ pub(crate) fn settle(
     };
     let told = overlaps.into_iter().map(|OverlapPlace { site, month, view }| {
         let word = overlap.as_str();
-        progress.note(&format!(
+        info!(
+            site,
+            month = month.to_string(),
+            view,
+            overlap = word,
             "{site} {month} has jobs and summaries of the view {view}: overlap = \"{word}\""
-        ));
+        );
         OverlapReport {
             site,
             month: month.to_string(),

@@ -8,9 +8,6 @@ pub trait Progress: Sync {
     /// `n` more units of the phase are done.
     fn add(&self, n: u64);
 
-    /// A line worth keeping in a log.
-    fn note(&self, line: &str);
-
     /// The phase is over.
     fn end(&self);
 }
@@ -22,6 +19,5 @@ pub struct Silent;
 impl Progress for Silent {
     fn begin(&self, _: &str, _: u64, _: &str) {}
     fn add(&self, _: u64) {}
-    fn note(&self, _: &str) {}
     fn end(&self) {}
 }

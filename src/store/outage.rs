@@ -1,8 +1,13 @@
 //! A server that does not answer is waited for, and people hear of it.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use tracing::info;
+
+/// The target of its events, which are shown at once: also while others are held back.
+pub(crate) const TARGET: &str = concat!(env!("CARGO_PKG_NAME"), "::store::outage");
 
 /// How long a request is repeated that fails for a reason that passes, from its first attempt.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
@@ -13,24 +18,11 @@ const SHORT: Duration = Duration::from_secs(1);
 /// How often people hear of one that lasts.
 const AGAIN: Duration = Duration::from_secs(10);
 
-static PEOPLE: OnceLock<fn(&str)> = OnceLock::new();
 static OUTAGES: Mutex<BTreeMap<String, Outage>> = Mutex::new(BTreeMap::new());
 
 struct Outage {
     since: Instant,
     said: Option<Instant>,
-}
-
-/// Names who hears of outages.
-pub(crate) fn tell(people: fn(&str)) {
-    // Whoever was named first keeps it.
-    let _ = PEOPLE.set(people);
-}
-
-fn say(line: &str) {
-    if let Some(people) = PEOPLE.get() {
-        people(line);
-    }
 }
 
 /// A request to a server failed for a reason that passes.
@@ -46,20 +38,22 @@ pub(super) fn failed(server: &str, why: &str) {
     }
     outage.said = Some(now);
     drop(outages);
-    say(&format!(
+    info!(
+        target: TARGET,
         "waiting for {server} since {} s: {why}; each request is repeated for {} s",
         lasts.as_secs(),
         PATIENCE.as_secs()
-    ));
+    );
 }
 
 /// A server answered.
 pub(super) fn answered(server: &str) {
     let outage = OUTAGES.lock().unwrap_or_else(PoisonError::into_inner).remove(server);
     if let Some(outage) = outage.filter(|outage| outage.said.is_some()) {
-        say(&format!(
+        info!(
+            target: TARGET,
             "{server} answers again after {} s",
             outage.since.elapsed().as_secs()
-        ));
+        );
     }
 }

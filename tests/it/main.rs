@@ -35,6 +35,7 @@ mod lanes;
 mod layers;
 mod lessons;
 mod limits;
+mod logging;
 mod logs;
 mod mapping;
 mod nights;

@@ -1,5 +1,7 @@
 //! `gridtally report apel`
 
+use tracing::info;
+
 use super::print::print;
 use super::receiver::{Destination, ReceiverArgs};
 use super::users::UsersArgs;
@@ -113,7 +115,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         print(&published.table(), args.format)?;
     }
     for line in published.left_out_lines() {
-        output::people(&line);
+        info!("{line}");
     }
     Ok(())
 }

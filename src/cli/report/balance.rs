@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use tracing::info;
+
 use super::print::print;
 use crate::cli::output;
 use crate::cli::reading::reading;
@@ -130,14 +132,14 @@ fn answer(args: &Args) -> Result<()> {
             (0, sums) => format!("{sums} sums without jobs, such as corrections"),
             (jobs, sums) => format!("{jobs} jobs and {sums} sums without jobs, such as corrections"),
         };
-        output::people(&format!(
+        info!(
             "{}: the charge of {unknown} is unknown, so that less is left than is reported",
             balance.project()
-        ));
+        );
     }
     if args.reader == Some(BalanceReader::Ondemand) {
         for balance in found.iter().filter(|balance| balance.users.is_empty()) {
-            output::people(&format!("{}: nobody is known to see its balance", balance.project()));
+            info!("{}: nobody is known to see its balance", balance.project());
         }
     }
     Ok(())

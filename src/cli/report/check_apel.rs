@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use tracing::info;
+
 use super::print::print;
-use crate::cli::output;
 use crate::error::{Error, Kind, Result};
 use crate::report::apel::check::message;
 use crate::report::publication::messages::{MessageFile, texts};
@@ -83,12 +84,12 @@ pub(super) fn run(args: &Args) -> Result<()> {
     }
     print(&table, args.format)?;
     for (server_table, jobs) in loaded.tables.iter().filter(|(_, jobs)| jobs.held_n != jobs.sent_n) {
-        output::people(&format!(
+        info!(
             "{}: the server would hold {} of {} jobs",
             server_table.as_str(),
             jobs.held_n,
             jobs.sent_n
-        ));
+        );
     }
     let replaced = loaded
         .replaced

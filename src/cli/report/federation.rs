@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use tracing::info;
+
 use super::print::print;
 use crate::cli::output;
 use crate::cli::reading::reading;
@@ -61,7 +63,7 @@ impl Common {
             ));
         }
         for note in &usage.notes {
-            output::people(note);
+            info!("{note}");
         }
         Ok(usage)
     }

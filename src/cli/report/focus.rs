@@ -1,7 +1,8 @@
 //! `gridtally report focus`
 
+use tracing::info;
+
 use super::print::print;
-use crate::cli::output;
 use crate::cli::reading::reading;
 use crate::cli::selection::{Finest, SelectionArgs};
 use crate::error::Result;
@@ -71,10 +72,10 @@ fn answer(args: &Args) -> Result<()> {
     let (table, unpriced) = report(&charged, &lake.zone()?, &billing)?;
     print(&table, args.format)?;
     if unpriced.job_n > 0 || unpriced.sum_n > 0 {
-        output::people(&format!(
+        info!(
             "left out: the charge of {} jobs is unknown, and so are {} sums",
             unpriced.job_n, unpriced.sum_n
-        ));
+        );
     }
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! Prints a report in the format that was asked for.
 
+use tracing::info;
+
 use crate::cli::output;
 use crate::error::Result;
 use crate::report::render::{TableFormat, render};
@@ -14,7 +16,7 @@ pub(crate) fn print(table: &Table, format: TableFormat) -> Result<()> {
         TableFormat::Csv | TableFormat::Json | TableFormat::Ndjson | TableFormat::Parquet => false,
     };
     if !is_shown {
-        output::people(&table.title);
+        info!("{}", table.title);
     }
     output::data(&render(table, format)?)
 }

@@ -1,7 +1,8 @@
 //! What a receiver holds, and what is done about it: for every report that is sent to somebody.
 
+use tracing::info;
+
 use super::print::print;
-use crate::cli::output;
 use crate::cli::publication::{note_cut_off, note_heads};
 use crate::cli::reading::reading;
 use crate::cli::wait::WaitArgs;
@@ -116,9 +117,9 @@ impl ReceiverArgs {
             return reading(&[lake], StatePart::Book, || {
                 let (_, plan) = compare()?;
                 print(&diff::table(&title, &plan.changes), to.format)?;
-                output::people(&diff::in_brief(&plan.changes));
+                info!("{}", diff::in_brief(&plan.changes));
                 if let Some(doubled) = &plan.doubled {
-                    output::people(doubled);
+                    info!("{doubled}");
                 }
                 note_new_receiver(&plan);
                 Ok(())
@@ -168,7 +169,7 @@ impl ReceiverArgs {
         let mut list = |place: &_, listed: OutboxListed, gone: &[_]| {
             let Some(lists) = &mut lists else { return Ok(()) };
             let name = put_delete_list(lists, place, listed, now_ms, gone)?;
-            output::people(&format!("{} records to delete: {name}", gone.len()));
+            info!("{} records to delete: {name}", gone.len());
             Ok(())
         };
         let sent = send::send(
@@ -189,23 +190,23 @@ impl ReceiverArgs {
 /// What people have to know of a plan.
 fn note(plan: &PublicationPlan) {
     for line in &plan.all.left_out {
-        output::people(line);
+        info!("{line}");
     }
     for (form, site, month) in &plan.unnamed {
-        output::people(&format!(
+        info!(
             "{} {site} {month}: it was sent before single jobs were kept: those that are gone cannot be named",
             form.as_str()
-        ));
+        );
     }
     for line in stale_lines(plan) {
-        output::people(&line);
+        info!("{line}");
     }
 }
 
 /// Whether nothing was sent to the receiver before: the last line, for a name may be misspelt.
 fn note_new_receiver(plan: &PublicationPlan) {
     if let Some(new) = &plan.new_receiver {
-        output::people(new);
+        info!("{new}");
     }
 }
 
@@ -215,27 +216,25 @@ fn note_sent(plan: &PublicationPlan, sent: &[PublicationEntry]) {
         let of = sent.iter().filter(|entry| entry.state == state);
         of.map(PublicationEntry::record_n).sum()
     };
-    output::people(&format!(
+    info!(
         "{} sent (kinds of message of a site and month), {} records taken back by zeros, {} listed to be deleted",
         plan.places.len(),
         records(PublicationState::Retracted),
         records(PublicationState::Listed) + records(PublicationState::SuperListed)
-    ));
+    );
     let overlaid = records(PublicationState::Overlaid);
     if overlaid > 0 {
-        output::people(&format!(
-            "{overlaid} summaries put over rows of the server's super-summaries"
-        ));
+        info!("{overlaid} summaries put over rows of the server's super-summaries");
     }
     let zero_jobs = sent
         .iter()
         .filter(|entry| entry.state == PublicationState::Retracted && entry.place.0.is_job());
     let zero_jobs: i64 = zero_jobs.map(PublicationEntry::record_n).sum();
     if zero_jobs > 0 {
-        output::people(&format!(
+        info!(
             "the usage of {zero_jobs} jobs is taken back; APEL's server still counts them as jobs (--delete-list names \
              them for people who delete)"
-        ));
+        );
     }
 }
 

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use bytes::Bytes;
 
-use crate::cli::output;
+use tracing::info;
+
 use crate::cli::reading::reading;
 use crate::cli::selection::{Finest, SelectionArgs};
 use crate::error::{Error, Kind, Result};
@@ -86,7 +87,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         }
     }
     out.leave_no_machinery()?;
-    output::people(&format!("{site}: {} in {}", written.join(", "), args.out));
+    info!("{site}: {} in {}", written.join(", "), args.out);
     Ok(())
 }
 

@@ -1,7 +1,8 @@
 //! `gridtally report sreport`
 
+use tracing::info;
+
 use super::print::print;
-use crate::cli::output;
 use crate::cli::reading::reading;
 use crate::cli::selection::{Finest, SelectionArgs};
 use crate::error::{Error, Kind, Result};
@@ -110,7 +111,7 @@ fn print_tables(args: &Args) -> Result<()> {
     let answer = answer(&lake, &request)?;
     print(&answer.table, args.format)?;
     for note in &answer.notes {
-        output::people(note);
+        info!("{note}");
     }
     Ok(())
 }

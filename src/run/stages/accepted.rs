@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use tracing::warn;
+
 use super::context::{RunContext, RunMonitor};
 use super::merge_inputs::{MergeInputs, Partitions};
 use super::open_lake::OpenLake;
@@ -19,7 +21,6 @@ use crate::run::partition::PartitionContext;
 use crate::run::run_report::RunReport;
 use crate::run::usage::{UsagePart, publish_usage};
 use crate::run::{corrections, recompute};
-use crate::runtime::progress::Progress;
 use crate::store::{Publication, lake};
 use crate::time::Month;
 
@@ -87,7 +88,7 @@ impl<'a> AcceptedRecords<'a> {
         let corrected = publish_sums(&context, state, &parts, &charged, extent.is_of_all_sums())?;
         monitor.report.unmatched_corrections =
             corrections::publish(plan, publication, &parts, &corrected, extent.is_rebuild())?;
-        note_corrections(monitor.report, progress);
+        note_corrections(monitor.report);
         state.book.close()?;
         state.publish(plan, publication)?;
         monitor.report.settle(state);
@@ -109,12 +110,12 @@ fn publish_sums(
     charges::corrections(context, charged)
 }
 
-fn note_corrections(report: &RunReport, progress: &dyn Progress) {
+fn note_corrections(report: &RunReport) {
     for id in &report.unmatched_corrections {
-        progress.note(&format!("correction {id} matches nothing"));
+        warn!(correction = id, "correction {id} matches nothing");
     }
     for addition in &report.unpriced_corrections {
-        progress.note(&addition.text());
+        warn!("{}", addition.text());
     }
 }
 

@@ -1,5 +1,7 @@
 //! What all stages of a run share: the plan, the options, the means of the machine, and what is reported meanwhile.
 
+use tracing::debug;
+
 use crate::config::Plan;
 use crate::dedupe::Window;
 use crate::dedupe::spill::MEMORY_BUDGET;
@@ -59,6 +61,7 @@ impl<'a> RunMonitor<'a> {
     /// Notes how long the phase took that ends now.
     pub(super) fn end_phase(&mut self, name: &str) {
         let seconds = self.stopwatch.lap();
+        debug!(phase = name, seconds, "phase ended");
         self.report.phases.insert(name.to_owned(), seconds);
     }
 }

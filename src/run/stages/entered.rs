@@ -64,13 +64,12 @@ impl<'a> EnteredInputs<'a> {
             ..inputs.context(plan, &scope.lake.publication, &scope.selection)
         };
         let merge = |context: &PartitionContext<'_>| process_all(context, &partitions, threads, progress);
-        let (summaries, done, overlaps) =
-            summaries::settle(&context, &scope.lake.state, fresh, &months, merge, progress)?;
+        let (summaries, done, overlaps) = summaries::settle(&context, &scope.lake.state, fresh, &months, merge)?;
         monitor.report.overlaps = overlaps;
         monitor.end_phase("merge");
         let shifted = copied::shifted(&context, &copies, &partitions)?;
         let reports = &mut monitor.report.copied_jobs;
-        copied::judge(plan, &done, shifted, context.paths, reports, progress)?;
+        copied::judge(plan, &done, shifted, context.paths, reports)?;
         note_benchmarks(plan, &done, &summaries, &mut scope.lake.state, monitor.report);
         let (parts, charged) = contributed(&context, done, summaries, &mut scope.lake.state.book)?;
         scope

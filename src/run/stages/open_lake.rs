@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use tracing::warn;
+
 use super::context::RunContext;
 use crate::error::Result;
 use crate::lake::new_corrections;
@@ -38,9 +40,7 @@ impl<'a> OpenLake<'a> {
         };
         if store.is_web() {
             let place = store.url();
-            context.progress.note(&format!(
-                "{place} knows no lock: see to it that one run at a time writes there"
-            ));
+            warn!("{place} knows no lock: see to it that one run at a time writes there");
         }
         let publication = Publication::under(Arc::new(LakeLock::take(&store, options.wait)?))?;
         let state = State::load(&publication)?;

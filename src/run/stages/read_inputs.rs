@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use tracing::debug;
+
 use super::context::RunMonitor;
 use super::entered::EnteredInputs;
 use super::scope::RunScope;
@@ -47,6 +49,15 @@ impl<'a> ReadInputs<'a> {
         let mut spill = Spill::new(context.memory_byte_n);
         let mut read = read_all(files, context.window, context.threads, &spill, context.progress)?;
         let file_ids = file_ids(files, &read);
+        for (reading, read) in files.iter().zip(&read) {
+            debug!(
+                source = reading.source.name,
+                file = reading.file.path,
+                bytes = reading.file.bytes,
+                row_n = read.rows_read,
+                "file read"
+            );
+        }
         let publication = &scope.lake.publication;
         let mut repairs = Repairs::load(publication, scope.selection.extent.is_rebuild())?;
         let ledger_files = LedgerFiles {

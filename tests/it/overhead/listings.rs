@@ -1,13 +1,12 @@
 //! Listings of the nodes, one after another: which nodes there were, and in which state.
 
-use std::sync::Mutex;
-
 use gridtally::config::Plan;
 use gridtally::run::{RunOptions, stages};
-use gridtally::runtime::progress::Progress;
+use gridtally::runtime::progress::Silent;
 
 use super::Scene;
 use super::lake::{HEADER, UNITS};
+use crate::support::events::messages;
 
 const HEAD: &str = "[pipeline]\nname = \"oak\"\noutput = \"lake\"\n[[source]]\nname = \"jobs\"\nformat = \"sacct\"\n\
     paths = [\"jobs.txt\"]\nsite = \"A\"\ntimezone = \"UTC\"\nvo = { value = \"v\" }\n";
@@ -137,19 +136,6 @@ fn a_table_of_changes_names_all_nodes_at_none_of_its_instants() {
     assert_eq!(days(&scene), ["o1 52 0 0", "o2 31 0 0"]);
 }
 
-/// Keeps what a run tells people.
-#[derive(Default)]
-struct Notes(Mutex<Vec<String>>);
-
-impl Progress for Notes {
-    fn begin(&self, _: &str, _: u64, _: &str) {}
-    fn add(&self, _: u64) {}
-    fn end(&self) {}
-    fn note(&self, text: &str) {
-        self.0.lock().unwrap().push(text.to_owned());
-    }
-}
-
 #[test]
 fn nodes_that_are_gone_are_told() {
     let scene = scene(&OCTOBER[..2]);
@@ -159,13 +145,10 @@ fn nodes_that_are_gone_are_told() {
     );
     let (plan, _) = Plan::load(&scene.path("p.toml")).unwrap();
     let told = || {
-        let notes = Notes::default();
-        stages::run(&plan, &RunOptions::default(), &notes).unwrap();
-        let notes = notes.0.into_inner().unwrap();
-        notes
-            .into_iter()
-            .filter(|note| note.contains("do not name"))
-            .collect::<Vec<_>>()
+        let run = || stages::run(&plan, &RunOptions::default(), &Silent).unwrap();
+        let mut messages = messages(|| drop(run()));
+        messages.retain(|message| message.contains("do not name"));
+        messages
     };
     let notes = told();
     assert_eq!(notes.len(), 1, "{notes:?}");
