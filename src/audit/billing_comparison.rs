@@ -13,6 +13,7 @@ use crate::charge::{Tariff, price};
 use crate::error::{Error, Kind, Result};
 use crate::expr::SCALE;
 use crate::expr::formula::parse;
+use crate::record::SiteMonth;
 use crate::reference::decimal::text as amount;
 use crate::schema::batch::{int, number, text, word};
 use crate::store::{Manifest, lake, read_table};
@@ -121,7 +122,7 @@ pub fn compare(output: &str, tariff: &Tariff) -> Result<BillingComparison> {
     let (mut different, mut unknown) = (Vec::new(), Vec::new());
     let mut out_of_scope = OutOfScope::default();
     for file in manifest.dataset("records") {
-        let Some((site, _)) = lake::parse_month_path(&file.path) else {
+        let Some(SiteMonth { site, .. }) = lake::parse_month_path(&file.path) else {
             continue;
         };
         for batch in read_table(store.reader(&file.path)?, Some(&columns), 65_536)? {

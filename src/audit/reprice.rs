@@ -12,6 +12,7 @@ use crate::charge::facts::Facts;
 use crate::charge::scope::{OutOfScope, ScopeLeftOut};
 use crate::charge::{Tariff, price};
 use crate::error::{Error, Kind, Result};
+use crate::record::SiteMonth;
 use crate::reference::decimal::text as amount;
 use crate::runtime::pool;
 use crate::schema::batch::{text, word};
@@ -185,7 +186,7 @@ fn scan(output: &str, tariffs: &[&Tariff]) -> Result<RepricedSums> {
     columns.extend(["view", "account"]);
     let columns: Vec<&str> = columns.into_iter().collect();
     let files = manifest.dataset("records").filter_map(|file| {
-        let (site, _) = lake::parse_month_path(&file.path)?;
+        let SiteMonth { site, .. } = lake::parse_month_path(&file.path)?;
         Some((site, file.path.clone()))
     });
     let files: Vec<(String, String)> = files.collect();

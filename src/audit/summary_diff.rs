@@ -10,7 +10,7 @@ use super::sync::{self, SyncCount};
 use crate::dedupe::summary::from_batch;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Reason;
-use crate::record::Summary;
+use crate::record::{SiteMonth, Summary};
 use crate::store::{Manifest, lake, read_table};
 
 /// What some summaries come to.
@@ -93,7 +93,7 @@ pub fn report(output: &str) -> Result<StaleReport> {
     let mut months: BTreeMap<(String, String, String), (MonthSum, MonthSum, bool)> = BTreeMap::new();
     let mut stale = Vec::new();
     for file in manifest.dataset("summary").chain(manifest.dataset("summary_history")) {
-        let Some((site, month)) = lake::parse_month_path(&file.path) else {
+        let Some(SiteMonth { site, month }) = lake::parse_month_path(&file.path) else {
             return Err(Error::new(Kind::Data, "the path names no site and month").at("path", &file.path));
         };
         for batch in read_table(store.reader(&file.path)?, None, 16_384)? {

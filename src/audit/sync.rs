@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use crate::dedupe::summary::from_batch;
 use crate::error::{Error, Kind, Result};
-use crate::lake::views::{ViewPlace, folded};
-use crate::record::{Summary, SummaryKind};
+use crate::lake::views::folded;
+use crate::record::{SiteMonth, Summary, SummaryKind};
 use crate::schema::batch::text;
 use crate::store::{Manifest, Store, lake, read_table};
 
@@ -39,7 +39,7 @@ impl SyncCount {
 }
 
 /// By folded place, then by submit host.
-type SyncCounts = BTreeMap<ViewPlace, BTreeMap<Option<String>, SyncCount>>;
+type SyncCounts = BTreeMap<SiteMonth, BTreeMap<Option<String>, SyncCount>>;
 
 /// Every count that a site sent, and what arrived of the same site and month.
 ///
@@ -50,7 +50,7 @@ pub(crate) fn counts(store: &Store, manifest: &Manifest) -> Result<Vec<SyncCount
     for path in manifest.dataset("summary").map(|file| file.path.as_str()) {
         let place = place_of(path)?;
         for batch in read_table(store.reader(path)?, None, 16_384)? {
-            let rows = from_batch(&batch?, &place.0, place.1)?;
+            let rows = from_batch(&batch?, &place.site, place.month)?;
             for row in rows.iter().filter(|row| row.kind == SummaryKind::Sync) {
                 let count = count(&mut counts, &place, row.word("submit_host"));
                 let sent = row.number("sync_job_n").unwrap_or(0);
@@ -59,14 +59,14 @@ pub(crate) fn counts(store: &Store, manifest: &Manifest) -> Result<Vec<SyncCount
         }
     }
     // A year of jobs is not read for the sake of a month of counts.
-    let announced = |counts: &SyncCounts, place: &ViewPlace| counts.contains_key(&folded(place));
+    let announced = |counts: &SyncCounts, place: &SiteMonth| counts.contains_key(&folded(place));
     for path in manifest.dataset("summary").map(|file| file.path.as_str()) {
         let place = place_of(path)?;
         if !announced(&counts, &place) {
             continue;
         }
         for batch in read_table(store.reader(path)?, None, 16_384)? {
-            let rows = from_batch(&batch?, &place.0, place.1)?;
+            let rows = from_batch(&batch?, &place.site, place.month)?;
             let counted = |row: &&Summary| row.is_usage() && row.word("view") != Some("payload");
             for row in rows.iter().filter(counted) {
                 let count = count(&mut counts, &place, row.word("submit_host"));
@@ -91,18 +91,18 @@ pub(crate) fn counts(store: &Store, manifest: &Manifest) -> Result<Vec<SyncCount
     Ok(counts.into_values().flat_map(BTreeMap::into_values).collect())
 }
 
-fn place_of(path: &str) -> Result<ViewPlace> {
+fn place_of(path: &str) -> Result<SiteMonth> {
     lake::parse_month_path(path)
         .ok_or_else(|| Error::new(Kind::Data, "the path names no site and month").at("path", path))
 }
 
-fn count<'c>(counts: &'c mut SyncCounts, place: &ViewPlace, submit_host: Option<&str>) -> &'c mut SyncCount {
+fn count<'c>(counts: &'c mut SyncCounts, place: &SiteMonth, submit_host: Option<&str>) -> &'c mut SyncCount {
     let hosts = counts.entry(folded(place)).or_default();
     hosts
         .entry(submit_host.map(str::to_owned))
         .or_insert_with(|| SyncCount {
-            site: place.0.clone(),
-            month: place.1.to_string(),
+            site: place.site.clone(),
+            month: place.month.to_string(),
             submit_host: submit_host.map(str::to_owned),
             ..SyncCount::default()
         })

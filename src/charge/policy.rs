@@ -10,7 +10,7 @@ use super::read;
 use super::table::{Devices, WeightTable};
 use crate::diagnostics::Problems;
 use crate::error::{Error, Result};
-use crate::expr::{Formula, Type, Value};
+use crate::expr::{Formula, TierStep, Type, Value};
 use crate::small_file;
 use crate::time::{Calendar, Day, MsSpan};
 
@@ -81,7 +81,7 @@ pub enum PolicyOrigin {
         /// What is looked up.
         by: String,
         /// Bounds with values.
-        steps: Vec<(i128, i128)>,
+        steps: Vec<TierStep>,
         /// Beyond the last bound.
         above: Option<i128>,
         /// Whether a bound belongs to its own step.

@@ -8,7 +8,7 @@ use super::read::{PolicyNames, exact, value};
 use super::table::{Devices, WeightTable};
 use crate::diagnostics::section::{Section, kind};
 use crate::diagnostics::{Problems, did_you_mean};
-use crate::expr::{Formula, Mistake, Type, Value};
+use crate::expr::{Formula, Mistake, TierStep, Type, Value};
 
 /// The rows of a table as lists of cells, with their lines.
 fn rows(section: &Section<'_>, width: usize, problems: &mut Problems) -> Vec<(usize, Vec<Value>)> {
@@ -256,23 +256,26 @@ fn tier(section: &Section<'_>, names: &PolicyNames, problems: &mut Problems) -> 
     }
 }
 
-fn bounds(section: &Section<'_>, problems: &mut Problems) -> Option<Vec<(i128, i128)>> {
+fn bounds(section: &Section<'_>, problems: &mut Problems) -> Option<Vec<TierStep>> {
     let Some((found, line)) = section.get("steps") else {
         section.wrong(section.line(), "[[tier]] has no steps ([[bound, value], ..])", problems);
         return None;
     };
     let pair = |step: &Spanned<DeValue<'_>>| match step.get_ref().as_array()?.iter().as_slice() {
-        [bound, value] => Some((exact(bound.get_ref())?, exact(value.get_ref())?)),
+        [bound, value] => Some(TierStep {
+            bound: exact(bound.get_ref())?,
+            value: exact(value.get_ref())?,
+        }),
         _ => None,
     };
-    let steps: Option<Vec<(i128, i128)>> = found.as_array().and_then(|steps| steps.iter().map(pair).collect());
+    let steps: Option<Vec<TierStep>> = found.as_array().and_then(|steps| steps.iter().map(pair).collect());
     let Some(steps) = steps.filter(|steps| !steps.is_empty()) else {
         section.wrong(line, "steps must be a list of [bound, value], both numbers", problems);
         return None;
     };
     if steps
         .windows(2)
-        .any(|pair| matches!(pair, [(first, _), (second, _)] if first >= second))
+        .any(|pair| matches!(pair, [first, second] if first.bound >= second.bound))
     {
         section.wrong(line, "the bounds of a tier must rise", problems);
         return None;

@@ -125,7 +125,7 @@ pub fn source(step: &Step) -> String {
             let sign = if *is_upper_included { "<=" } else { "<" };
             let mut parts: Vec<String> = steps
                 .iter()
-                .map(|(bound, value)| format!("{sign} {}: {}", text(*bound, SCALE), text(*value, SCALE)))
+                .map(|step| format!("{sign} {}: {}", text(step.bound, SCALE), text(step.value, SCALE)))
                 .collect();
             let beyond = above.map_or_else(|| "unknown".to_owned(), |value| text(value, SCALE));
             parts.push(format!("above: {beyond}"));

@@ -14,6 +14,7 @@ use super::rules::{PeerNumbers, publish};
 use super::summary;
 use crate::dedupe::summary::from_batch;
 use crate::error::{Error, Kind, Result};
+use crate::record::SiteMonth;
 use crate::reference::benchmark::{Benchmark, BenchmarkLevel, BenchmarkPlace, BenchmarkTable};
 use crate::reference::site_rename::SiteRenames;
 use crate::report::lake::Selection;
@@ -89,7 +90,7 @@ pub fn report(output: &str, question: &PeerReportQuestion<'_>) -> Result<WorkRep
     let mut sites: BTreeMap<String, Vec<PeerFile<'_>>> = BTreeMap::new();
     for (dataset, is_jobs) in [("records", true), ("summary", false)] {
         for file in manifest.dataset(dataset) {
-            let Some((site, month)) = lake::parse_month_path(&file.path) else {
+            let Some(SiteMonth { site, month }) = lake::parse_month_path(&file.path) else {
                 return Err(Error::new(Kind::Data, "the path names no site and month").at("path", &file.path));
             };
             // A job of a later month has not ended before it.

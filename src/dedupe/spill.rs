@@ -13,6 +13,7 @@ use super::packed::gather::with_words;
 use super::packed::{GatherPart, GatherRun, gather, gather_sorted, pack};
 use super::slices::{FreshDay, Slicing};
 use crate::error::{Error, Result};
+use crate::record::SiteMonth;
 use crate::runtime::scratch;
 use crate::runtime::scratch::{Scratch, SpillRange};
 use crate::time::{Day, Month};
@@ -298,11 +299,12 @@ impl Spill {
     ///
     /// # Errors
     /// [`crate::error::Kind::Internal`] when a thread died holding the store.
-    pub fn partitions(&self) -> Result<BTreeMap<(String, Month), Vec<Day>>> {
-        let mut partitions: BTreeMap<(String, Month), Vec<Day>> = BTreeMap::new();
+    pub fn partitions(&self) -> Result<BTreeMap<SiteMonth, Vec<Day>>> {
+        let mut partitions: BTreeMap<SiteMonth, Vec<Day>> = BTreeMap::new();
         for (site, day) in &lock(&self.resident)?.days {
             let month = Month::of_day(*day).ok_or_else(|| Error::internal("a day outside the calendar"))?;
-            partitions.entry((site.clone(), month)).or_default().push(*day);
+            let place = SiteMonth::new(site.as_str(), month);
+            partitions.entry(place).or_default().push(*day);
         }
         Ok(partitions)
     }

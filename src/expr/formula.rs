@@ -86,6 +86,15 @@ pub enum Mistake {
     Wrong(String),
 }
 
+/// A value that holds up to a bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TierStep {
+    /// The bound.
+    pub bound: i128,
+    /// The value below it.
+    pub value: i128,
+}
+
 /// A compiled formula.
 #[derive(Clone, Debug)]
 pub struct Formula {
@@ -118,17 +127,12 @@ impl Formula {
         Ok(Self { expr, kind, reads })
     }
 
-    /// A number that depends on where another lies: `steps` are bounds with values, ascending; `above` holds beyond the
+    /// A number that depends on where another lies: `steps` ascend; `above` holds beyond the
     /// last bound. A bound belongs to its own step when `is_upper_included`, else to the next one.
     ///
     /// # Errors
     /// [`Mistake::Wrong`] when `by` is not a number.
-    pub fn tier(
-        by: &Self,
-        steps: &[(i128, i128)],
-        above: Option<i128>,
-        is_upper_included: bool,
-    ) -> Result<Self, Mistake> {
+    pub fn tier(by: &Self, steps: &[TierStep], above: Option<i128>, is_upper_included: bool) -> Result<Self, Mistake> {
         if by.kind != Type::Number {
             return Err(Mistake::Wrong(format!(
                 "a tier is by a number, not {}",
@@ -136,14 +140,14 @@ impl Formula {
             )));
         }
         let beyond = above.map_or_else(|| lit(NULL).cast(decimal()), number);
-        let expr = steps.iter().rev().fold(beyond, |beyond, (bound, value)| {
-            let bound = number(*bound);
+        let expr = steps.iter().rev().fold(beyond, |beyond, step| {
+            let bound = number(step.bound);
             let within = if is_upper_included {
                 by.expr.clone().lt_eq(bound)
             } else {
                 by.expr.clone().lt(bound)
             };
-            when(within).then(number(*value)).otherwise(beyond)
+            when(within).then(number(step.value)).otherwise(beyond)
         });
         let is_known = by.expr.clone().is_null();
         Ok(Self {

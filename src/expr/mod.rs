@@ -17,5 +17,5 @@ pub mod group;
 pub mod words;
 
 pub use evaluate::evaluate;
-pub use formula::{Formula, Mistake, SCALE, Type, Value};
+pub use formula::{Formula, Mistake, SCALE, TierStep, Type, Value};
 pub use group::{GroupMeasure, How, add_up};

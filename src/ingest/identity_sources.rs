@@ -14,6 +14,7 @@ use crate::lake::found::FoundFile;
 use crate::lake::state::State;
 use crate::ledger::{Book, Reason, ReasonRows};
 use crate::privacy::Privacy;
+use crate::record::SiteMonth;
 use crate::sources::input::InputFile;
 use crate::sources::options::ReaderOptions;
 use crate::sources::{blah, compression};
@@ -186,7 +187,7 @@ impl IdentitySources {
             };
             let known: Vec<bool> = joined.files.iter().map(|log| log.is_known).collect();
             let months = (Month::of_ms(first_ms), Month::of_ms(last_ms));
-            for (site, month) in state.partitions() {
+            for SiteMonth { site, month } in state.partitions() {
                 let is_reached = months.0.is_none_or(|first| *month >= first)
                     && months.1.is_none_or(|last| *month <= last)
                     && joined.source.intake.site.as_ref().is_none_or(|own| own == site);

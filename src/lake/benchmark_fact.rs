@@ -1,8 +1,8 @@
 //! The fact that records by which benchmarks a place was scaled.
 
-use super::views::ViewPlace;
 use crate::config::fingerprint;
 use crate::config::plan::Plan;
+use crate::record::SiteMonth;
 use crate::reference::benchmark::AskedSpan;
 use crate::store::Fact;
 
@@ -17,7 +17,7 @@ pub(crate) enum ScaledData {
 
 impl ScaledData {
     /// The fact of a place: what its benchmarks were.
-    pub(crate) fn fact(self, (site, month): &ViewPlace) -> Fact<'_> {
+    pub(crate) fn fact(self, SiteMonth { site, month }: &SiteMonth) -> Fact<'_> {
         match self {
             Self::Jobs => Fact::JobBenchmarks(site, *month),
             Self::Summaries => Fact::SummaryBenchmarks(site, *month),
@@ -26,8 +26,8 @@ impl ScaledData {
 }
 
 /// What the fact of a place says: for which instants the table was asked, if it was, and what it says there.
-pub(crate) fn of_place(plan: &Plan, place: &ViewPlace, asked: Option<AskedSpan>) -> String {
-    let hash = fingerprint::of_benchmarks(&plan.normalise, &place.0, asked);
+pub(crate) fn of_place(plan: &Plan, place: &SiteMonth, asked: Option<AskedSpan>) -> String {
+    let hash = fingerprint::of_benchmarks(&plan.normalise, &place.site, asked);
     let between = asked.map_or_else(
         || "- -".to_owned(),
         |asked| format!("{} {}", asked.first_ms, asked.last_ms),

@@ -39,7 +39,7 @@ pub(crate) fn publish(plan: &Plan, publication: &Publication) -> Result<()> {
     };
     let months = publication.paths("usage_part");
     let months = months.iter().filter_map(|path| lake::parse_month_path(path));
-    let months: Vec<Month> = months.map(|(_, month)| month).collect();
+    let months: Vec<Month> = months.map(|of| of.month).collect();
     let (Some(first), Some(last)) = (months.iter().min(), months.iter().max()) else {
         return Ok(());
     };

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::state::State;
 use crate::config::plan::Plan;
 use crate::error::{Error, Result};
+use crate::record::SiteMonth;
 use crate::reference::correction::{Action, Correction, CorrectionTable};
-use crate::time::Month;
 
 /// The rows that are new since the last run.
 ///
@@ -19,20 +19,20 @@ pub(crate) fn fresh<'a>(plan: &'a Plan, state: &State) -> Result<&'a [Correction
 }
 
 /// The partitions whose usage new rows may change, among those published; and those that additions make.
-pub(crate) fn touched(plan: &Plan, fresh: &[Correction], state: &State) -> BTreeSet<(String, Month)> {
+pub(crate) fn touched(plan: &Plan, fresh: &[Correction], state: &State) -> BTreeSet<SiteMonth> {
     let mut touched = BTreeSet::new();
     for row in fresh {
         let undone = row.undoes.as_deref().and_then(|id| plan.corrections.as_ref()?.get(id));
         let row = undone.unwrap_or(row);
         match (row.action, &row.site, row.month) {
             (Action::Add, Some(site), Some(month)) => {
-                touched.insert((site.clone(), month));
+                touched.insert(SiteMonth::new(site.as_str(), month));
             }
             _ => touched.extend(
                 state
                     .partitions()
                     .iter()
-                    .filter(|(site, month)| row.may_touch(site, *month))
+                    .filter(|of| row.may_touch(&of.site, of.month))
                     .cloned(),
             ),
         }

@@ -17,6 +17,7 @@ use crate::ledger::Places;
 use crate::ledger::book::InputEntry;
 use crate::ledger::{Book, Outcome, Reason};
 use crate::privacy::Field;
+use crate::record::SiteMonth;
 use crate::reference::benchmark::AskedSpan;
 use crate::schema::sql::{self, SCRIPT};
 use crate::schema::{self, Dataset};
@@ -27,7 +28,6 @@ use crate::sources::registry;
 use crate::store::lake::{self, INPUTS, LEDGER, LakeTable};
 use crate::store::machinery::BESIDE;
 use crate::store::{Fact, LakeFacts, Publication, empty};
-use crate::time::Month;
 
 /// The state of a lake.
 #[derive(Default)]
@@ -35,9 +35,9 @@ pub(crate) struct State {
     /// The ledger.
     pub(crate) book: Book,
     facts: LakeFacts,
-    partitions: Vec<(String, Month)>,
-    contributions: Vec<(String, Month)>,
-    summaries: Vec<(String, Month)>,
+    partitions: Vec<SiteMonth>,
+    contributions: Vec<SiteMonth>,
+    summaries: Vec<SiteMonth>,
 }
 
 impl State {
@@ -57,7 +57,7 @@ impl State {
                 ..Self::default()
             });
         };
-        let places = |dataset: &str| -> Vec<(String, Month)> {
+        let places = |dataset: &str| -> Vec<SiteMonth> {
             let files = manifest.dataset(dataset);
             files.filter_map(|file| lake::parse_month_path(&file.path)).collect()
         };
@@ -86,19 +86,19 @@ impl State {
 
     /// Every (site, month) that has published records or contributions.
     #[must_use]
-    pub(crate) fn partitions(&self) -> &[(String, Month)] {
+    pub(crate) fn partitions(&self) -> &[SiteMonth] {
         &self.partitions
     }
 
     /// Every (site, month) that contributes to usage.
     #[must_use]
-    pub(crate) fn contributions(&self) -> &[(String, Month)] {
+    pub(crate) fn contributions(&self) -> &[SiteMonth] {
         &self.contributions
     }
 
     /// Every (site, month) that has summaries, whether they count or not.
     #[must_use]
-    pub(crate) fn summaries(&self) -> &[(String, Month)] {
+    pub(crate) fn summaries(&self) -> &[SiteMonth] {
         &self.summaries
     }
 
@@ -332,7 +332,7 @@ impl State {
         &mut self,
         plan: &Plan,
         scaled: ScaledData,
-        place: &(String, Month),
+        place: &SiteMonth,
         asked: Option<AskedSpan>,
     ) {
         let benchmarks = benchmark_fact::of_place(plan, place, asked);

@@ -29,6 +29,24 @@ pub struct InputEntry {
     pub rows_read: u64,
 }
 
+/// A file, and what became of rows of it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FileReason {
+    /// Id of the file.
+    pub file_id: Arc<str>,
+    /// The reason of the rows.
+    pub reason: Reason,
+}
+
+impl FileReason {
+    /// Rows of a file.
+    #[must_use]
+    pub fn new(file_id: &Arc<str>, reason: Reason) -> Self {
+        let file_id = Arc::clone(file_id);
+        Self { file_id, reason }
+    }
+}
+
 /// Rows of a file that have a reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReasonRows {
@@ -133,24 +151,24 @@ impl Book {
         }
     }
 
-    /// Replaces what is known of the jobs of one (site, month): (file id, reason) -> rows.
-    pub fn settle(&mut self, site: &str, month: Month, rows: &BTreeMap<(Arc<str>, Reason), u64>) {
+    /// Replaces what is known of the jobs of one (site, month): their rows.
+    pub fn settle(&mut self, site: &str, month: Month, rows: &BTreeMap<FileReason, u64>) {
         self.replace(site, month, false, rows);
     }
 
-    /// Replaces what is known of the summaries of one (site, month): (file id, reason) -> rows.
-    pub fn settle_summaries(&mut self, site: &str, month: Month, rows: &BTreeMap<(Arc<str>, Reason), u64>) {
+    /// Replaces what is known of the summaries of one (site, month): their rows.
+    pub fn settle_summaries(&mut self, site: &str, month: Month, rows: &BTreeMap<FileReason, u64>) {
         self.replace(site, month, true, rows);
     }
 
-    fn replace(&mut self, site: &str, month: Month, is_summaries: bool, rows: &BTreeMap<(Arc<str>, Reason), u64>) {
+    fn replace(&mut self, site: &str, month: Month, is_summaries: bool, rows: &BTreeMap<FileReason, u64>) {
         for places in self.places.values_mut() {
             places.retain(|(s, m, reason)| {
                 let is_replaced = is_settled_by_merge(*reason) && reason.is_of_summaries() == is_summaries;
                 !(is_replaced && s.as_deref() == Some(site) && *m == Some(month))
             });
         }
-        for ((file_id, reason), n) in rows {
+        for (FileReason { file_id, reason }, n) in rows {
             let places = self.places.entry(Arc::clone(file_id)).or_default();
             places.add((Some(site.to_owned()), Some(month), *reason), *n);
         }

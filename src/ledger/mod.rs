@@ -4,6 +4,6 @@ pub mod book;
 pub mod places;
 pub mod reason;
 
-pub use book::{Book, ReasonRows};
+pub use book::{Book, FileReason, ReasonRows};
 pub use places::Places;
 pub use reason::{Outcome, Reason, RowReasons};

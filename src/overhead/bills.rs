@@ -11,6 +11,7 @@ use super::stage::{DuePeriod, NodeUnits};
 use crate::config::Plan;
 use crate::config::overhead_plan::OverheadPlan;
 use crate::occupancy::{AllocationShapes, Grid, History, Interval, LEDGER_N, Resource, Scheme, Unit, bill};
+use crate::record::SiteMonth;
 use crate::store::{Publication, lake};
 use crate::time::calendar::Period;
 use crate::time::{Calendar, SecondSpan};
@@ -223,7 +224,8 @@ pub(crate) fn remove(publication: &Publication, is_gone: impl Fn(&str, (crate::t
         .flat_map(|dataset| publication.paths(dataset))
         .collect();
     for path in paths {
-        if let (Some(period), Some((site, _))) = (lake::parse_bill_path(&path), lake::parse_month_path(&path))
+        if let (Some(period), Some(SiteMonth { site, .. })) =
+            (lake::parse_bill_path(&path), lake::parse_month_path(&path))
             && is_gone(&site, period)
         {
             publication.remove(&path);

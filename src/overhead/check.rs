@@ -8,9 +8,10 @@ use super::bills::POOLS;
 use super::facts::READ_ROWS;
 use super::job_spans::BATCH;
 use crate::error::Result;
-use crate::lake::views::{ViewPlace, Views, has_view};
+use crate::lake::views::{Views, has_view};
 use crate::occupancy::billing::BILL_PLACES;
 use crate::occupancy::resource::LEDGER_COLUMNS;
+use crate::record::SiteMonth;
 use crate::schema;
 use crate::schema::batch::{date, decimal, int, number, text, word};
 use crate::store::lake::{parse_bill_path, parse_month_path, parse_overhead_path};
@@ -126,11 +127,11 @@ fn unpaid(
     mut bills: BillCheckBills,
     displaced: &Views,
 ) -> Result<Vec<(String, String)>> {
-    let is_displaced = |place: &ViewPlace| has_view(displaced, place, BATCH);
+    let is_displaced = |place: &SiteMonth| has_view(displaced, place, BATCH);
     let records = manifest
         .dataset("records")
         .filter_map(|file| parse_month_path(&file.path));
-    let with_displaced: BTreeSet<String> = (records.filter(is_displaced)).map(|(site, _)| site).collect();
+    let with_displaced: BTreeSet<String> = (records.filter(is_displaced)).map(|of| of.site).collect();
     let one = 10_i128.pow(BILL_PLACES);
     for billed in bills.values_mut() {
         *billed *= one;
@@ -144,7 +145,7 @@ fn unpaid(
             let why = "bills jobs in whose place summaries count";
             return Ok(vec![(file.path.clone(), why.to_owned())]);
         }
-        let (site, _) = place;
+        let site = place.site;
         for batch in read_table(store.reader(&file.path)?, None, READ_ROWS)? {
             let batch = batch?;
             let (pool, options, months) = (text(&batch, "pool")?, text(&batch, "options")?, date(&batch, "month")?);

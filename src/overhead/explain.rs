@@ -20,6 +20,7 @@ use crate::occupancy::{
     AllocationShapes, BillingShare, Grid, Interval, LEDGER_N, Resources, Scheme, Thresholds, TimeRange, Visit, rate,
     shares, sweep,
 };
+use crate::record::SiteMonth;
 use crate::reference::decimal::text as amount;
 use crate::schema::batch::id;
 use crate::store::Fact;
@@ -122,7 +123,8 @@ fn record_files(manifest: &Manifest) -> RecordFiles {
     let reaches: BTreeMap<String, Reach> = from_fact(reaches).unwrap_or_default();
     let mut sites = RecordFiles::new();
     for file in manifest.dataset("records") {
-        let (Some((site, month)), Some(reach)) = (parse_month_path(&file.path), reaches.get(&file.blake3)) else {
+        let (Some(SiteMonth { site, month }), Some(reach)) = (parse_month_path(&file.path), reaches.get(&file.blake3))
+        else {
             continue;
         };
         sites.entry(site).or_default().push(RecordFile {

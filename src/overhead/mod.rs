@@ -48,9 +48,10 @@ use crate::overhead::node_inventory::NodeInventory;
 use crate::overhead::report::OverheadReport;
 use crate::overhead::stage::{DuePeriod, SweptSite};
 use crate::overhead::sweep::{Basis, Sweep, SweepPlace, place, published, remove, settings};
+use crate::record::SiteMonth;
 use crate::reference::correction::Correction;
 use crate::store::Fact;
-use crate::time::{Day, Month, SecondSpan};
+use crate::time::{Day, SecondSpan};
 
 pub(crate) use check::verify;
 pub(crate) use explain::{OverheadLines, explain};
@@ -61,7 +62,7 @@ pub(crate) fn is_changed(plan: &Plan, state: &State) -> bool {
 }
 
 /// Sites and months of records that a run works on.
-type Partitions = BTreeMap<(String, Month), Vec<Day>>;
+type Partitions = BTreeMap<SiteMonth, Vec<Day>>;
 
 /// Stages the datasets that change. `touched` are the sites and months whose records are new; `fresh` are new corrections,
 /// by which jobs may have other payers now.
@@ -120,7 +121,7 @@ pub(crate) fn publish(
             Some(SecondSpan::ALWAYS)
         } else {
             let of_others = files.iter().filter(|file| {
-                let has_other_payers = corrected.contains(&(site.clone(), file.month));
+                let has_other_payers = corrected.contains(&SiteMonth::new(site.as_str(), file.month));
                 let has_turned = turned.contains(&(site.clone(), file.month.first_day()));
                 (overhead.is_charged && has_other_payers) || has_turned
             });

@@ -8,6 +8,7 @@ use super::sweep::Sweep;
 use crate::error::Result;
 use crate::lake::state::State;
 use crate::lake::views;
+use crate::record::SiteMonth;
 use crate::runtime::pool;
 use crate::store::Fact;
 use crate::store::lake::{self, parse_month_path};
@@ -39,7 +40,7 @@ pub(crate) fn record_files(sweep: &Sweep<'_>, state: &mut State) -> Result<Recor
     known.clear();
     let mut sites = RecordFiles::new();
     for (file, reach) in current.into_iter().zip(reaches) {
-        if let Some((site, month)) = parse_month_path(&file.path) {
+        if let Some(SiteMonth { site, month }) = parse_month_path(&file.path) {
             known.insert(file.blake3, reach.clone());
             sites.entry(site).or_default().push(RecordFile {
                 month,
@@ -66,19 +67,22 @@ pub(crate) fn displace(
         state.set_fact(Fact::OverheadDisplaced, None);
         return Ok(BTreeSet::new());
     }
-    let mut files: Vec<(views::ViewPlace, &mut RecordFile)> = (sites.iter_mut())
-        .flat_map(|(site, files)| files.iter_mut().map(|file| ((site.clone(), file.month), file)))
+    let mut files: Vec<(SiteMonth, &mut RecordFile)> = (sites.iter_mut())
+        .flat_map(|(site, files)| {
+            files
+                .iter_mut()
+                .map(|file| (SiteMonth::new(site.as_str(), file.month), file))
+        })
         .filter(|(_, file)| file.reach.span.is_some() || file.reach.loose.is_some())
         .collect();
-    let held: BTreeSet<views::ViewPlace> = files.iter().map(|(place, _)| views::folded(place)).collect();
+    let held: BTreeSet<SiteMonth> = files.iter().map(|(place, _)| views::folded(place)).collect();
     let published = sweep.publication.current("summary").into_iter();
-    let published = published.map(|file| (file.path, file.place));
     let counting = views::counting(sweep.publication.store(), published, |place| held.contains(place))?;
     let mut now = BTreeSet::new();
     for (place, file) in &mut files {
         if views::has_view(&counting, place, BATCH) {
             file.is_displaced = true;
-            now.insert((place.0.clone(), place.1.first_day()));
+            now.insert((place.site.clone(), place.month.first_day()));
         }
     }
     let was: BTreeSet<(String, Day)> = from_fact(state.fact(Fact::OverheadDisplaced)).unwrap_or_default();
@@ -108,10 +112,10 @@ pub(crate) fn reach_of_touched(
     sweep: &Sweep<'_>,
     site: &str,
     files: &[RecordFile],
-    touched: &BTreeMap<(String, Month), Vec<Day>>,
+    touched: &BTreeMap<SiteMonth, Vec<Day>>,
 ) -> Result<Option<SecondSpan>> {
     let mut span = None;
-    for (_, month) in touched.keys().filter(|(of, _)| of == site) {
+    for SiteMonth { month, .. } in touched.keys().filter(|of| of.site == site) {
         let now = files.iter().find(|file| file.month == *month);
         let path = lake::month_path("records", site, *month);
         let was = sweep.publication.published().and_then(|manifest| manifest.file(&path));

@@ -3,10 +3,12 @@
 pub mod anomaly;
 pub mod infrastructure;
 pub mod row;
+pub mod site_month;
 pub(crate) mod summary;
 pub mod unchanged_columns;
 
 pub use crate::record::unchanged_columns::UnchangedColumns;
 pub use anomaly::Anomaly;
 pub use row::JobRow;
+pub use site_month::SiteMonth;
 pub use summary::{Summary, SummaryKind, SummaryRow};

@@ -6,7 +6,7 @@ use arrow::array::RecordBatch;
 
 use crate::dedupe::summary::from_batch;
 use crate::error::{Error, Kind, Result};
-use crate::record::Summary;
+use crate::record::{SiteMonth, Summary};
 use crate::schema::batch::text;
 use crate::store::Fact;
 use crate::store::{Manifest, Store, lake, read_row_groups, read_table};
@@ -183,7 +183,7 @@ impl Lake {
     pub fn months(&self, dataset: &str) -> Result<Vec<(String, Month, String)>> {
         let mut files = Vec::new();
         for file in self.manifest.dataset(dataset) {
-            let (site, month) = lake::parse_month_path(&file.path)
+            let SiteMonth { site, month } = lake::parse_month_path(&file.path)
                 .ok_or_else(|| Error::new(Kind::Data, "the path names no site and month").at("path", &file.path))?;
             files.push((site, month, file.path.clone()));
         }

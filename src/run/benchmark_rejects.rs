@@ -10,7 +10,7 @@ use super::partition::Settled;
 use crate::error::{Error, Result};
 use crate::ingest::reject_rows;
 use crate::ingest::reject_rows::RefusedRow;
-use crate::ledger::Reason;
+use crate::ledger::{FileReason, Reason};
 use crate::schema::batch::{id, identity, int, words};
 use crate::store::Publication;
 use crate::store::lake::LakeTable;
@@ -75,14 +75,14 @@ impl<'a> BenchmarkRejects<'a> {
                 if n == 0 {
                     continue;
                 }
-                let key = (Arc::clone(&refused.file_id), reason);
+                let key = FileReason::new(&refused.file_id, reason);
                 let left = settled.get(&key).and_then(|have| have.checked_sub(n));
                 match left.ok_or_else(|| Error::internal("a record was refused that was never accepted"))? {
                     0 => settled.remove(&key),
                     left => settled.insert(key, left),
                 };
                 *settled
-                    .entry((Arc::clone(&refused.file_id), Reason::BenchmarkMissing))
+                    .entry(FileReason::new(&refused.file_id, Reason::BenchmarkMissing))
                     .or_default() += n;
             }
         }

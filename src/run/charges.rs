@@ -9,6 +9,7 @@ use super::usage::{UsageSlice, project, slices};
 use crate::charge::policy::Subject;
 use crate::error::Result;
 use crate::overhead::bills;
+use crate::record::SiteMonth;
 use crate::reference::correction::{Action, Correction};
 use crate::schema;
 use crate::schema::batch::{text, texts};
@@ -76,7 +77,9 @@ pub(crate) fn corrections(context: &PartitionContext<'_>, parts: &[ChargePart]) 
     }
     for bill in context.publication.current("charge_part") {
         let place = lake::parse_month_path(&bill.path).zip(lake::parse_bill_path(&bill.path));
-        let Some(((site, _), (month, _))) = place else { continue };
+        let Some((SiteMonth { site, .. }, (month, _))) = place else {
+            continue;
+        };
         let is_asked = |rule: &&Correction| rule.is_about(&site, month) && !ids.contains(&rule.id);
         if rules.iter().any(is_asked) {
             for batch in read_table(
@@ -140,13 +143,14 @@ fn parts_by_site(context: &PartitionContext<'_>) -> BTreeMap<String, OfSite> {
     let current = context.publication.current("charge_part");
     let kept: BTreeSet<String> = current.iter().map(|part| part.place.clone()).collect();
     for part in current {
-        if let Some((site, _)) = lake::parse_month_path(&part.path) {
+        if let Some(SiteMonth { site, .. }) = lake::parse_month_path(&part.path) {
             sites.entry(site).or_default().current.push(part);
         }
     }
     let published = context.publication.published().into_iter();
     for file in published.flat_map(|manifest| manifest.dataset("charge_part")) {
-        if let Some((site, _)) = lake::parse_month_path(&file.path).filter(|_| !kept.contains(&file.path)) {
+        if let Some(SiteMonth { site, .. }) = lake::parse_month_path(&file.path).filter(|_| !kept.contains(&file.path))
+        {
             sites.entry(site).or_default().former.push(file.path.clone());
         }
     }

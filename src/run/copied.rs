@@ -14,6 +14,7 @@ use crate::config::Plan;
 use crate::dedupe::copies::{Copied, CopyExtent};
 use crate::dedupe::shifted::{self, Shifted, ShiftedCopies};
 use crate::error::{Error, Kind, Result};
+use crate::record::SiteMonth;
 use crate::store::lake;
 use crate::time::{Day, Month};
 
@@ -72,8 +73,8 @@ fn is_alarming(copies: CopyExtent, jobs: CopyExtent) -> bool {
 }
 
 /// The sites of partitions.
-pub(crate) fn site_n(partitions: &BTreeMap<(String, Month), Vec<Day>>) -> usize {
-    let sites: BTreeSet<&str> = partitions.keys().map(|(site, _)| site.as_str()).collect();
+pub(crate) fn site_n(partitions: &BTreeMap<SiteMonth, Vec<Day>>) -> usize {
+    let sites: BTreeSet<&str> = partitions.keys().map(|of| of.site.as_str()).collect();
     sites.len()
 }
 
@@ -85,10 +86,10 @@ pub(crate) fn site_n(partitions: &BTreeMap<(String, Month), Vec<Day>>) -> usize 
 pub(crate) fn shifted(
     context: &PartitionContext<'_>,
     copies: &ShiftedCopies<'_>,
-    partitions: &BTreeMap<(String, Month), Vec<Day>>,
+    partitions: &BTreeMap<SiteMonth, Vec<Day>>,
 ) -> Result<Vec<Shifted>> {
     let mut beside: BTreeSet<(&str, Month)> = BTreeSet::new();
-    for ((site, month), _) in partitions.iter().filter(|(_, days)| !days.is_empty()) {
+    for (SiteMonth { site, month }, _) in partitions.iter().filter(|(_, days)| !days.is_empty()) {
         let before = Month::of_day(month.first_day().saturating_sub(1));
         beside.extend(
             before
@@ -99,7 +100,7 @@ pub(crate) fn shifted(
     }
     // What is rebuilt is merged from its inputs alone.
     beside.retain(|(site, month)| {
-        !context.selection.extent.is_rebuild() && !partitions.contains_key(&((*site).to_owned(), *month))
+        !context.selection.extent.is_rebuild() && !partitions.contains_key(&SiteMonth::new(*site, *month))
     });
     for (site, month) in beside {
         let path = lake::month_path("records", site, month);

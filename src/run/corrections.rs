@@ -7,13 +7,15 @@ use arrow::array::RecordBatch;
 use super::usage::UsagePart;
 use crate::config::plan::Plan;
 use crate::error::Result;
+use crate::record::SiteMonth;
 use crate::reference::correction::{Action, Correction, CorrectionTable};
 use crate::schema;
 use crate::schema::batch::{counts, date, dates, int, ints, number, text, texts, word};
 use crate::store::Publication;
 use crate::store::lake::{self, LakeTable};
+use crate::summarise::group::UsageGroup;
 use crate::summarise::sums::{COUNTED, Sums};
-use crate::time::{Day, Month};
+use crate::time::Day;
 
 /// Where they are published.
 pub(crate) const PATH: &str = "corrections/corrections.parquet";
@@ -25,10 +27,10 @@ type EntryKey = (String, bool, String, Day, Day, Option<String>, Option<String>)
 type CorrectionAmounts = ([i64; 3], Option<i64>);
 
 /// The partitions that additions make.
-pub(crate) fn additions(plan: &Plan) -> impl Iterator<Item = (String, Month)> {
+pub(crate) fn additions(plan: &Plan) -> impl Iterator<Item = SiteMonth> {
     let rows = plan.corrections.iter().flat_map(|table| table.active());
     rows.filter(|row| row.action == Action::Add)
-        .filter_map(|row| Some((row.site.clone()?, row.month?)))
+        .filter_map(|row| Some(SiteMonth::new(row.site.clone()?, row.month?)))
 }
 
 /// Stages `corrections`: what is published of partitions this run did not touch, and what it made of the others. Gives
@@ -50,10 +52,11 @@ pub(crate) fn publish(
     };
     let mut entries = CorrectionEntries::default();
     if !is_rebuild {
-        let anew: BTreeSet<(&str, Day)> = parts
-            .iter()
-            .map(|part| (part.site.as_str(), part.month.first_day()))
-            .collect();
+        let anew: BTreeMap<&str, BTreeSet<Day>> = parts.iter().fold(BTreeMap::new(), |mut anew, part| {
+            let days: &mut BTreeSet<Day> = anew.entry(part.site.as_str()).or_default();
+            days.insert(part.month.first_day());
+            anew
+        });
         for batch in lake::batches(publication, PATH)?.into_iter().flatten() {
             carry_over(&batch?, table, &anew, &mut entries.0)?;
         }
@@ -77,7 +80,7 @@ pub(crate) struct CorrectionEntries(BTreeMap<EntryKey, CorrectionAmounts>);
 impl CorrectionEntries {
     /// Adds the entries among what a site and month contributes.
     pub(crate) fn add_part(&mut self, table: &CorrectionTable, part: &UsagePart) {
-        for (key, sums) in &part.rows {
+        for UsageGroup { key, sums } in &part.rows {
             let Some(rule) = key.correction_id.as_deref().and_then(|id| table.get(id)) else {
                 continue;
             };
@@ -132,7 +135,7 @@ fn add(into: &mut CorrectionAmounts, more: CorrectionAmounts) {
 fn carry_over(
     batch: &RecordBatch,
     table: &CorrectionTable,
-    anew: &BTreeSet<(&str, Day)>,
+    anew: &BTreeMap<&str, BTreeSet<Day>>,
     into: &mut BTreeMap<EntryKey, CorrectionAmounts>,
 ) -> Result<()> {
     let (correction, entry, site) = (
@@ -150,7 +153,7 @@ fn carry_over(
             continue;
         };
         let holds = table.get(id).is_some_and(Correction::is_active);
-        if !holds || anew.contains(&(site, record_month)) {
+        if !holds || anew.get(site).is_some_and(|months| months.contains(&record_month)) {
             continue;
         }
         let own = |column| word(column, row).map(str::to_owned);

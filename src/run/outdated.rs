@@ -5,22 +5,22 @@ use std::collections::BTreeSet;
 use crate::config::Plan;
 use crate::lake::benchmark_fact::{ScaledData, of_place};
 use crate::lake::state::State;
-use crate::lake::views::ViewPlace;
+use crate::record::SiteMonth;
 use crate::reference::benchmark::AskedSpan;
 
 /// Places whose work was computed from other benchmarks than those of now.
 #[derive(Debug, Default)]
 pub(crate) struct Outdated {
     /// Of jobs.
-    pub(crate) jobs: BTreeSet<ViewPlace>,
+    pub(crate) jobs: BTreeSet<SiteMonth>,
     /// Of summaries.
-    pub(crate) summaries: BTreeSet<ViewPlace>,
+    pub(crate) summaries: BTreeSet<SiteMonth>,
 }
 
 impl Outdated {
     /// Compares what was written down with what the table says now, between the same instants.
     pub(crate) fn find(state: &State, plan: &Plan) -> Self {
-        let is_outdated = |scaled: ScaledData, place: &&ViewPlace| {
+        let is_outdated = |scaled: ScaledData, place: &&SiteMonth| {
             let was = state.fact(scaled.fact(place)).unwrap_or_default();
             let mut words = was.splitn(3, ' ').map(str::parse::<i64>);
             let asked = match (words.next(), words.next()) {
@@ -29,7 +29,7 @@ impl Outdated {
             };
             of_place(plan, place, asked) != was
         };
-        let of = |scaled: ScaledData, places: &[ViewPlace]| {
+        let of = |scaled: ScaledData, places: &[SiteMonth]| {
             let outdated = places.iter().filter(|place| is_outdated(scaled, place));
             outdated.cloned().collect()
         };

@@ -24,16 +24,17 @@ use crate::dedupe::spill::Spill;
 use crate::dedupe::{copies, history};
 use crate::error::{Error, Result};
 use crate::lake::views::{Views, folded};
-use crate::ledger::{Reason, RowReasons};
+use crate::ledger::{FileReason, Reason, RowReasons};
 use crate::normalise::{Normaliser, Origins, Scales, factors_of, with_factors};
+use crate::record::SiteMonth;
 use crate::reference::benchmark::AskedSpan;
 use crate::schema::batch::{ColumnWords, int, words};
 use crate::store::Publication;
 use crate::store::lake::{self, LakeTable};
 use crate::summarise::Usage;
 use crate::summarise::charges::{ChargeTally, Charges, UnpricedAddition};
-use crate::summarise::group::{Key, to_batch};
-use crate::summarise::sums::{self, Sums};
+use crate::summarise::group::{UsageGroup, to_batch};
+use crate::summarise::sums;
 use crate::time::{Day, Month};
 
 /// What every partition needs to know of the run.
@@ -61,7 +62,7 @@ pub(crate) struct PartitionContext<'a> {
 }
 
 /// Rows of one partition by file and reason.
-pub(crate) type Settled = BTreeMap<(Arc<str>, Reason), u64>;
+pub(crate) type Settled = BTreeMap<FileReason, u64>;
 
 /// One partition, done.
 pub(crate) struct PartitionResult {
@@ -74,7 +75,7 @@ pub(crate) struct PartitionResult {
     /// The views of its jobs.
     pub(crate) views: BTreeSet<String>,
     /// What it contributes to usage.
-    pub(crate) part: Vec<(Key, Sums)>,
+    pub(crate) part: Vec<UsageGroup>,
     /// What its jobs were charged, as a `charge_part` batch; `None` when nothing is charged.
     pub(crate) charges: Option<RecordBatch>,
     /// How many jobs each policy charged, and additions whose charge is unknown.
@@ -100,7 +101,7 @@ pub(crate) fn process(
     month: Month,
     days: &[Day],
 ) -> Result<PartitionResult> {
-    if days.is_empty() && !context.selection.outdated.jobs.contains(&(site.to_owned(), month)) {
+    if days.is_empty() && !context.selection.outdated.jobs.contains(&SiteMonth::new(site, month)) {
         return merge_days(context, site, month, days, &mut |_| ());
     }
     let path = lake::month_path("records", site, month);
@@ -157,7 +158,7 @@ fn merge_days(
     let mut origins = Origins::default();
     let mut unscaled = BenchmarkRejects::new(context.paths);
     let (mut settled, mut views) = (Settled::new(), BTreeSet::new());
-    let displaced = context.displaced.get(&folded(&(site.to_owned(), month)));
+    let displaced = context.displaced.get(&folded(&SiteMonth::new(site, month)));
     let is_merge = !days.is_empty();
     let history_path = lake::month_path("history", site, month);
     let charges_path = lake::month_path("job_charges", site, month);
@@ -253,7 +254,7 @@ fn earlier(a: Option<Day>, b: Option<Day>) -> Option<Day> {
     }
 }
 
-fn publish_part(context: &PartitionContext<'_>, site: &str, month: Month, part: &[(Key, Sums)]) -> Result<()> {
+fn publish_part(context: &PartitionContext<'_>, site: &str, month: Month, part: &[UsageGroup]) -> Result<()> {
     let path = lake::month_path("usage_part", site, month);
     if part.is_empty() {
         context.publication.remove(&path);
@@ -269,7 +270,7 @@ fn publish_part(context: &PartitionContext<'_>, site: &str, month: Month, part: 
 fn provenance(context: &PartitionContext<'_>, settled: &Settled) -> Vec<(String, String)> {
     let mut inputs: Vec<&str> = settled
         .keys()
-        .filter_map(|(file_id, _)| context.hashes.get(file_id).map(String::as_str))
+        .filter_map(|of| context.hashes.get(&of.file_id).map(String::as_str))
         .collect();
     inputs.sort_unstable();
     inputs.dedup();
@@ -356,11 +357,11 @@ struct RowCounts {
 
 /// Adds rows of a file under the reasons of jobs and of steps.
 fn count(file_id: &Arc<str>, reasons: RowReasons, rows: RowCounts, into: &mut Settled) -> Result<()> {
-    *into.entry((Arc::clone(file_id), reasons.job)).or_default() += rows.job_n;
+    *into.entry(FileReason::new(file_id, reasons.job)).or_default() += rows.job_n;
     if rows.step_n != 0 {
         let step_n =
             u64::try_from(rows.step_n).map_err(|_| Error::internal(format!("a job has {} steps", rows.step_n)))?;
-        *into.entry((Arc::clone(file_id), reasons.step)).or_default() += step_n;
+        *into.entry(FileReason::new(file_id, reasons.step)).or_default() += step_n;
     }
     Ok(())
 }

@@ -8,11 +8,12 @@ use super::outdated::Outdated;
 use super::partition::PartitionContext;
 use super::usage::UsagePart;
 use crate::error::Result;
-use crate::lake::views::ViewPlace;
+use crate::record::SiteMonth;
 use crate::reference::benchmark::Benchmark;
 use crate::reference::decimal::text as decimal_text;
 use crate::schema::batch::{date, decimal, number};
 use crate::store::lake;
+use crate::summarise::group::UsageGroup;
 use crate::summarise::sums::{WORK_COLUMNS, WorkSums};
 use crate::time::{Day, Month};
 
@@ -55,11 +56,11 @@ pub(crate) fn compare(
     context: &PartitionContext<'_>,
     outdated: &Outdated,
     parts: &[UsagePart],
-    fresh: impl Fn(&ViewPlace) -> bool,
+    fresh: impl Fn(&SiteMonth) -> bool,
 ) -> Result<Vec<Recomputed>> {
     let mut months: BTreeMap<(String, Day), (WorkSums, WorkSums, bool)> = BTreeMap::new();
     for part in parts {
-        let place = (part.site.clone(), part.month);
+        let place = SiteMonth::new(part.site.as_str(), part.month);
         if !outdated.jobs.contains(&place) && !outdated.summaries.contains(&place) {
             continue;
         }
@@ -70,7 +71,7 @@ pub(crate) fn compare(
             of.1 = of.1.plus(now);
             of.2 |= is_fresh;
         };
-        for (key, sums) in &part.rows {
+        for UsageGroup { key, sums } in &part.rows {
             add(key.month, &WorkSums::default(), &sums.work);
         }
         let path = lake::month_path("usage_part", &part.site, part.month);

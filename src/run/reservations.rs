@@ -13,6 +13,7 @@ use super::charges::ChargePart;
 use super::partition::PartitionContext;
 use crate::charge::policy::Subject;
 use crate::error::{Error, Kind, Result};
+use crate::record::SiteMonth;
 use crate::schema;
 use crate::schema::batch::{column, identities, ints, number, text, texts, time, word};
 use crate::store::lake::{self, LakeTable};
@@ -47,7 +48,7 @@ pub(crate) fn charge(context: &PartitionContext<'_>) -> Result<Vec<ChargePart>> 
     let windows = if is_charged { windows(context)? } else { BTreeMap::new() };
     let mut parts = Vec::new();
     let mut kept = BTreeSet::new();
-    for ((site, month), records) in windows {
+    for (SiteMonth { site, month }, records) in windows {
         let mut charges = Charges::new(context.plan.summing(), &site, subject);
         let rows = charges.add(&records, &[])?;
         if let Some(rows) = rows {
@@ -62,7 +63,7 @@ pub(crate) fn charge(context: &PartitionContext<'_>) -> Result<Vec<ChargePart>> 
                 month,
                 Some(charges.into_part()?),
             )?);
-            kept.insert((site, month));
+            kept.insert(SiteMonth { site, month });
         }
     }
     let published = context.publication.published();
@@ -70,13 +71,14 @@ pub(crate) fn charge(context: &PartitionContext<'_>) -> Result<Vec<ChargePart>> 
         .into_iter()
         .flat_map(|manifest| manifest.dataset("job_charges"))
     {
-        let Some(place) = lake::parse_month_path(&file.path).filter(|place| path(&place.0, place.1) == file.path)
+        let Some(place) =
+            lake::parse_month_path(&file.path).filter(|place| path(&place.site, place.month) == file.path)
         else {
             continue;
         };
         if !kept.contains(&place) {
             context.publication.remove(&file.path);
-            parts.push(ChargePart::stage(context, subject, &place.0, place.1, None)?);
+            parts.push(ChargePart::stage(context, subject, &place.site, place.month, None)?);
         }
     }
     Ok(parts)
@@ -88,7 +90,7 @@ fn path(site: &str, month: Month) -> String {
 }
 
 /// The windows by site and month of their start, as batches with the columns of `records`.
-fn windows(context: &PartitionContext<'_>) -> Result<BTreeMap<(String, Month), RecordBatch>> {
+fn windows(context: &PartitionContext<'_>) -> Result<BTreeMap<SiteMonth, RecordBatch>> {
     let mut batches: Vec<RecordBatch> = Vec::new();
     let mut sources: Vec<String> = Vec::new();
     for file in context.publication.current("reservation") {
@@ -101,13 +103,13 @@ fn windows(context: &PartitionContext<'_>) -> Result<BTreeMap<(String, Month), R
         }
     }
     let all = concat_batches(&schema::dataset("reservation")?.arrow(), &batches)?;
-    let mut by_place: BTreeMap<(String, Month), Vec<ReservationPlace>> = BTreeMap::new();
+    let mut by_place: BTreeMap<SiteMonth, Vec<ReservationPlace>> = BTreeMap::new();
     for (window, at) in last(&all)? {
         let (site, _, _, start_ms) = &window;
         let day = start_ms.div_euclid(86_400_000);
         let month = i32::try_from(day).ok().and_then(Month::of_day);
         let month = month.ok_or_else(|| Error::new(Kind::Data, "a reservation begins in no year that can be named"))?;
-        let own = by_place.entry((site.clone(), month)).or_default();
+        let own = by_place.entry(SiteMonth::new(site.as_str(), month)).or_default();
         own.push((*start_ms, identity(&window), at));
     }
     let mut windows = BTreeMap::new();

@@ -24,10 +24,10 @@ use crate::ingest::reading::ReadFile;
 use crate::ingest::reject_rows;
 use crate::ingest::reject_rows::RefusedRow;
 use crate::lake::state::State;
-use crate::lake::views::{RUN, ViewPlace, Views, folded, has_view};
-use crate::ledger::{Book, Outcome, Reason};
+use crate::lake::views::{RUN, Views, folded, has_view};
+use crate::ledger::{Book, FileReason, Outcome, Reason};
 use crate::normalise::Scale;
-use crate::record::Summary;
+use crate::record::{SiteMonth, Summary};
 use crate::reference::benchmark::AskedSpan;
 use crate::schema;
 use crate::store::Manifest;
@@ -51,13 +51,13 @@ struct OverlapPlace {
 #[derive(Default)]
 pub(crate) struct SettledSummaries {
     /// What the ledger must say.
-    settled: Vec<(ViewPlace, Settled)>,
+    settled: Vec<(SiteMonth, Settled)>,
     /// What they contribute to usage, also where that is nothing.
     parts: Vec<UsagePart>,
     /// The views in which they count.
     counting: Views,
     /// Between which instants benchmarks were looked for.
-    pub(crate) asked: BTreeMap<ViewPlace, Option<AskedSpan>>,
+    pub(crate) asked: BTreeMap<SiteMonth, Option<AskedSpan>>,
     /// Where both tell of the same view.
     overlaps: BTreeSet<OverlapPlace>,
 }
@@ -81,20 +81,23 @@ pub(crate) fn months(
     plan: &Plan,
     state: &State,
     fresh: &BTreeMap<Month, Vec<Summary>>,
-    partitions: &mut BTreeMap<ViewPlace, Vec<Day>>,
+    partitions: &mut BTreeMap<SiteMonth, Vec<Day>>,
     selection: &RunSelection,
 ) -> BTreeSet<Month> {
     let is_everything = selection.extent.is_of_published_records();
     let published = state.summaries().iter();
-    let jobs: BTreeSet<ViewPlace> = partitions.keys().map(folded).collect();
+    let jobs: BTreeSet<SiteMonth> = partitions.keys().map(folded).collect();
     let touched = published
         .clone()
         .filter(|place| is_everything || selection.outdated.summaries.contains(place) || jobs.contains(&folded(place)));
-    let months: BTreeSet<Month> = touched.map(|(_, month)| *month).chain(fresh.keys().copied()).collect();
-    let new = fresh.values().flatten().map(|row| (row.site.to_lowercase(), row.month));
-    let with_summaries: BTreeSet<ViewPlace> = published.map(folded).chain(new).collect();
+    let months: BTreeSet<Month> = touched.map(|of| of.month).chain(fresh.keys().copied()).collect();
+    let new = fresh
+        .values()
+        .flatten()
+        .map(|row| SiteMonth::new(row.site.to_lowercase(), row.month));
+    let with_summaries: BTreeSet<SiteMonth> = published.map(folded).chain(new).collect();
     let known = state.partitions().iter().cloned().chain(additions(plan));
-    for place in known.filter(|place| months.contains(&place.1) && with_summaries.contains(&folded(place))) {
+    for place in known.filter(|place| months.contains(&place.month) && with_summaries.contains(&folded(place))) {
         partitions.entry(place).or_default();
     }
     months
@@ -122,7 +125,7 @@ pub(crate) fn contributions(
             rows: done.part,
         });
     }
-    for ((site, month), settled) in &summaries.settled {
+    for (SiteMonth { site, month }, settled) in &summaries.settled {
         book.settle_summaries(site, *month, settled);
     }
     for mut part in summaries.parts {
@@ -136,7 +139,7 @@ pub(crate) fn contributions(
             continue;
         }
         of_jobs.rows.append(&mut part.rows);
-        of_jobs.rows.sort_by(|a, b| a.0.cmp(&b.0));
+        of_jobs.rows.sort_by(|a, b| a.key.cmp(&b.key));
         context
             .publication
             .take_back(&lake::month_path("usage_part", &part.site, part.month))?;
@@ -168,8 +171,8 @@ pub(crate) fn settle(
         for (place, view) in views(&done) {
             if has_view(&summaries.counting, &place, view) {
                 summaries.overlaps.insert(OverlapPlace {
-                    site: place.0,
-                    month: place.1,
+                    site: place.site,
+                    month: place.month,
                     view: view.to_owned(),
                 });
             }
@@ -211,10 +214,10 @@ pub(crate) fn settle(
 }
 
 /// The views of the jobs of each place.
-pub(crate) fn views(done: &[PartitionResult]) -> impl Iterator<Item = (ViewPlace, &str)> {
+pub(crate) fn views(done: &[PartitionResult]) -> impl Iterator<Item = (SiteMonth, &str)> {
     done.iter().flat_map(|done| {
         let views = done.views.iter();
-        views.map(|view| ((done.site.clone(), done.month), view.as_str()))
+        views.map(|view| (SiteMonth::new(done.site.as_str(), done.month), view.as_str()))
     })
 }
 
@@ -241,7 +244,7 @@ fn settle_months(
             by_site.entry(row.site.clone()).or_default().push(row);
         }
         for (site, rows) in by_site {
-            place(context, (site, month), rows, jobs, &mut settled)?;
+            place(context, SiteMonth { site, month }, rows, jobs, &mut settled)?;
         }
     }
     if context.selection.extent.is_rebuild() {
@@ -277,7 +280,7 @@ fn undecided(overlaps: &BTreeSet<OverlapPlace>) -> Error {
 
 /// Adds what is published of a month, of all sites.
 pub(crate) fn read(context: &PartitionContext<'_>, state: &State, month: Month, rows: &mut Vec<Summary>) -> Result<()> {
-    for (site, _) in state.summaries().iter().filter(|(_, of)| *of == month) {
+    for SiteMonth { site, .. } in state.summaries().iter().filter(|of| of.month == month) {
         for dataset in ["summary", "summary_history"] {
             let path = lake::month_path(dataset, site, month);
             for batch in lake::batches(context.publication, &path)?.into_iter().flatten() {
@@ -295,12 +298,12 @@ pub(crate) fn read(context: &PartitionContext<'_>, state: &State, month: Month, 
 /// Decides and publishes one site and month.
 pub(crate) fn place(
     context: &PartitionContext<'_>,
-    place: ViewPlace,
+    place: SiteMonth,
     mut rows: Vec<Summary>,
     jobs: &Views,
     settled: &mut SettledSummaries,
 ) -> Result<()> {
-    let (site, month) = &place;
+    let SiteMonth { site, month } = &place;
     let mut usage = SummaryUsage::new(context.plan.summing(), site);
     for row in &mut rows {
         if row.reason == Reason::SummaryRecord && usage.scale(row) == Scale::Rejected {
@@ -330,7 +333,7 @@ pub(crate) fn place(
     rows.sort_by(|a, b| sorting(a).cmp(&sorting(b)));
     let mut counts = Settled::new();
     for row in &rows {
-        *counts.entry((Arc::clone(&row.file_id), row.reason)).or_default() += 1;
+        *counts.entry(FileReason::new(&row.file_id, row.reason)).or_default() += 1;
     }
     let (winners, others): (Vec<&Summary>, Vec<&Summary>) =
         rows.iter().partition(|row| row.reason.outcome() == Outcome::Accepted);
@@ -359,7 +362,12 @@ fn sorting(row: &Summary) -> (&str, [Option<&str>; 3], u128, &str, i64, i64) {
     (kind, words, row.summary_id, &row.file_id, row.line, row.byte_offset)
 }
 
-fn publish(context: &PartitionContext<'_>, dataset: &str, (site, month): &ViewPlace, rows: &[&Summary]) -> Result<()> {
+fn publish(
+    context: &PartitionContext<'_>,
+    dataset: &str,
+    SiteMonth { site, month }: &SiteMonth,
+    rows: &[&Summary],
+) -> Result<()> {
     let path = lake::month_path(dataset, site, *month);
     if rows.is_empty() {
         context.publication.remove(&path);
@@ -381,7 +389,7 @@ fn publish(context: &PartitionContext<'_>, dataset: &str, (site, month): &ViewPl
 }
 
 /// Publishes the rows refused at this stage, or removes what is published of them. They stay in `summary_history`.
-fn reject(context: &PartitionContext<'_>, (site, month): &ViewPlace, rows: &[&Summary]) -> Result<()> {
+fn reject(context: &PartitionContext<'_>, SiteMonth { site, month }: &SiteMonth, rows: &[&Summary]) -> Result<()> {
     let path = lake::overlap_path(site, *month);
     let mut rows: Vec<&&Summary> = (rows.iter())
         .filter(|row| row.reason.outcome() == Outcome::Rejected)

@@ -8,12 +8,12 @@ use arrow::array::RecordBatch;
 use super::partition::PartitionContext;
 use crate::error::{Error, Result};
 use crate::lake::state::State;
+use crate::record::SiteMonth;
 use crate::schema::batch::{int, text};
 use crate::schema::{self, Dataset};
 use crate::store::lake::{self, LakeTable};
 use crate::summarise::contributions::Contributions;
-use crate::summarise::group::{Key, to_batch};
-use crate::summarise::sums::Sums;
+use crate::summarise::group::{UsageGroup, to_batch};
 use crate::time::Month;
 
 /// What one site and month contributes to usage.
@@ -23,11 +23,11 @@ pub(crate) struct UsagePart {
     /// Month.
     pub(crate) month: Month,
     /// Its groups, sorted.
-    pub(crate) rows: Vec<(Key, Sums)>,
+    pub(crate) rows: Vec<UsageGroup>,
 }
 
 /// Contributions of one site by month.
-type UsageParts<'a> = BTreeMap<Month, &'a [(Key, Sums)]>;
+type UsageParts<'a> = BTreeMap<Month, &'a [UsageGroup]>;
 
 /// VO and allocation year: one file of `usage` within a site.
 pub(crate) type UsageSlice = (Option<String>, i64);
@@ -82,10 +82,10 @@ fn publish_site(
     let mut touched: BTreeSet<UsageSlice> = BTreeSet::new();
     let mut total = Contributions::default();
     for rows in fresh.values() {
-        touched.extend(rows.iter().map(|(key, _)| (key.vo.clone(), key.allocation_year)));
+        touched.extend(rows.iter().map(|of| (of.key.vo.clone(), of.key.allocation_year)));
         total.add(to_batch(rows, part)?)?;
     }
-    for (other, month) in state.contributions() {
+    for SiteMonth { site: other, month } in state.contributions() {
         if other != site || context.selection.extent.is_rebuild() {
             continue;
         }
@@ -161,7 +161,7 @@ fn forget(context: &PartitionContext<'_>, done: &[UsagePart]) {
         .flat_map(|done| {
             done.rows
                 .iter()
-                .map(|(key, _)| lake::usage_path(&done.site, key.vo.as_deref(), key.allocation_year))
+                .map(|UsageGroup { key, .. }| lake::usage_path(&done.site, key.vo.as_deref(), key.allocation_year))
         })
         .collect();
     for file in context

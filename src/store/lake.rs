@@ -12,6 +12,7 @@ use super::table_reader::read_table;
 use crate::error::Result;
 use crate::hive;
 use crate::hive::segment;
+use crate::record::SiteMonth;
 use crate::schema::{self, Dataset};
 use crate::time::{Day, Month};
 
@@ -173,11 +174,11 @@ pub fn overlap_path(site: &str, month: Month) -> String {
 
 /// Site and month of a path made by [`month_path`].
 #[must_use]
-pub fn parse_month_path(path: &str) -> Option<(String, Month)> {
+pub fn parse_month_path(path: &str) -> Option<SiteMonth> {
     let mut segments = path.split('/').skip(1);
     let (_, site) = hive::parse(segments.next()?)?;
     let (_, month) = hive::parse(segments.next()?)?;
-    Some((site?, month?.get(..7)?.parse().ok()?))
+    Some(SiteMonth::new(site?, month?.get(..7)?.parse().ok()?))
 }
 
 /// Site, VO and allocation year of a path made by [`usage_path`].
@@ -193,7 +194,7 @@ pub fn parse_usage_path(path: &str) -> Option<(String, Option<String>, i64)> {
 /// Whether a path is the one [`month_path`] makes for its dataset.
 #[must_use]
 pub fn is_month_path(dataset: &str, path: &str) -> bool {
-    parse_month_path(path).is_some_and(|(site, month)| month_path(dataset, &site, month) == path)
+    parse_month_path(path).is_some_and(|of| month_path(dataset, &of.site, of.month) == path)
 }
 
 /// A table on its way into the lake.

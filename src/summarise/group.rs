@@ -107,11 +107,20 @@ impl<'a> KeyRef<'a> {
     }
 }
 
+/// The sums of a key.
+#[derive(Clone, Debug)]
+pub struct UsageGroup {
+    /// What the sums are of.
+    pub key: Key,
+    /// The sums.
+    pub sums: Sums,
+}
+
 /// Sums by key.
 #[derive(Clone, Debug, Default)]
 pub struct Groups {
     slots: HashTable<usize>,
-    rows: Vec<(Key, Sums)>,
+    rows: Vec<UsageGroup>,
     hasher: RandomState,
 }
 
@@ -119,24 +128,27 @@ impl Groups {
     /// The sums of a key, zero when it is new.
     pub fn sums(&mut self, key: KeyRef<'_>) -> &mut Sums {
         let place = self.place(key);
-        &mut self.rows[place].1
+        &mut self.rows[place].sums
     }
 
     /// The sums at a place that [`Groups::place`] gave.
     pub(super) fn at(&mut self, place: usize) -> &mut Sums {
-        &mut self.rows[place].1
+        &mut self.rows[place].sums
     }
 
     /// Where the sums of a key are, new ones if need be; they stay there.
     pub(super) fn place(&mut self, key: KeyRef<'_>) -> usize {
         let hash = self.hasher.hash_one(key);
         let Self { slots, rows, hasher } = self;
-        let is_key = |at: &usize| rows.get(*at).is_some_and(|(known, _)| known.borrow() == key);
+        let is_key = |at: &usize| rows.get(*at).is_some_and(|known| known.key.borrow() == key);
         slots.find(hash, is_key).copied().unwrap_or_else(|| {
             let at = rows.len();
-            rows.push((key.own(), Sums::default()));
+            rows.push(UsageGroup {
+                key: key.own(),
+                sums: Sums::default(),
+            });
             slots.insert_unique(hash, at, |at| {
-                rows.get(*at).map_or(0, |(key, _)| hasher.hash_one(key.borrow()))
+                rows.get(*at).map_or(0, |of| hasher.hash_one(of.key.borrow()))
             });
             at
         })
@@ -150,8 +162,8 @@ impl Groups {
 
     /// The groups in order.
     #[must_use]
-    pub fn into_sorted(mut self) -> Vec<(Key, Sums)> {
-        self.rows.sort_by(|a, b| a.0.cmp(&b.0));
+    pub fn into_sorted(mut self) -> Vec<UsageGroup> {
+        self.rows.sort_by(|a, b| a.key.cmp(&b.key));
         self.rows
     }
 
@@ -213,7 +225,7 @@ impl Groups {
 ///
 /// # Errors
 /// [`crate::error::Kind::Internal`] when the batch is not what the schema declares.
-pub fn to_batch(rows: &[(Key, Sums)], dataset: &Dataset) -> Result<RecordBatch> {
+pub fn to_batch(rows: &[UsageGroup], dataset: &Dataset) -> Result<RecordBatch> {
     let columns = dataset
         .columns
         .iter()
@@ -222,8 +234,8 @@ pub fn to_batch(rows: &[(Key, Sums)], dataset: &Dataset) -> Result<RecordBatch> 
     dataset.batch(columns)
 }
 
-fn array(name: &str, rows: &[(Key, Sums)]) -> Result<ArrayRef> {
-    let (keys, sums) = (rows.iter().map(|(key, _)| key), rows.iter().map(|(_, sums)| sums));
+fn array(name: &str, rows: &[UsageGroup]) -> Result<ArrayRef> {
+    let (keys, sums) = (rows.iter().map(|of| &of.key), rows.iter().map(|of| &of.sums));
     if let Some(at) = DIMENSIONS.iter().position(|dimension| *dimension == name) {
         return Ok(texts(keys.map(|key| key.dimensions.get(at)?.as_deref())));
     }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::group::{Groups, Key, KeyRef};
+use super::group::{Groups, KeyRef, UsageGroup};
 use super::settings::Settings;
 use super::sums::{Sums, WorkSums};
 use crate::normalise::{Normaliser, Scale, StatedBenchmark};
@@ -134,7 +134,7 @@ impl<'a> SummaryUsage<'a> {
 
     /// The groups, sorted.
     #[must_use]
-    pub fn into_sorted(self) -> Vec<(Key, Sums)> {
+    pub fn into_sorted(self) -> Vec<UsageGroup> {
         self.groups.into_sorted()
     }
 }

@@ -1,6 +1,6 @@
 //! The measures of `usage`, as exact sums.
 
-use super::group::{DIMENSIONS, Key};
+use super::group::{DIMENSIONS, UsageGroup};
 use crate::error::{Error, Kind, Result};
 use crate::reference::benchmark::{Each, WorkDone};
 
@@ -159,9 +159,9 @@ impl Sums {
 ///
 /// # Errors
 /// [`Kind::Data`] naming the group and the measure.
-pub fn hold(part: &[(Key, Sums)]) -> Result<()> {
+pub fn hold(part: &[UsageGroup]) -> Result<()> {
     let is_end = |sum: i64| sum == i64::MAX || sum <= -i64::MAX;
-    for (key, sums) in part {
+    for UsageGroup { key, sums } in part {
         let counted = COUNTED.iter().zip(sums.counted);
         let mut all = counted.chain(sums.cpu_ms.map(|cpu_ms| (&"cpu_ms", cpu_ms)));
         let Some((measure, _)) = all.find(|(_, sum)| is_end(*sum)) else {

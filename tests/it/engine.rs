@@ -12,7 +12,7 @@ use gridtally::expr::bridge::{to_arrow, to_polars};
 use gridtally::expr::{GroupMeasure, How, add_up};
 use gridtally::schema;
 use gridtally::summarise::contributions::Contributions;
-use gridtally::summarise::group::{Groups, Key, to_batch};
+use gridtally::summarise::group::{Groups, Key, UsageGroup, to_batch};
 use gridtally::summarise::sums::{Sums, WorkSums};
 use proptest::option;
 use proptest::prelude::*;
@@ -287,7 +287,10 @@ proptest! {
         let mut groups = Groups::default();
         let mut contributions = Contributions::default();
         for rows in &parts {
-            let rows: Vec<_> = rows.iter().map(|(at, sums)| (at.get(&keys).clone(), sums.clone())).collect();
+            let rows: Vec<_> = rows.iter().map(|(at, sums)| UsageGroup {
+                key: at.get(&keys).clone(),
+                sums: sums.clone(),
+            }).collect();
             let batch = to_batch(&rows, part).unwrap();
             groups.add_batch(&batch).unwrap();
             // In two pieces, as a reader may give them.
@@ -305,7 +308,7 @@ proptest! {
 #[test]
 fn many_contributions_are_added_up_on_the_way() {
     let part = schema::dataset("usage_part").unwrap();
-    let rows: Vec<(Key, Sums)> = (0..30_000_i32)
+    let rows: Vec<UsageGroup> = (0..30_000_i32)
         .map(|at| {
             let mut sums = Sums::default();
             sums.counted[0] = i64::from(at);
@@ -322,7 +325,7 @@ fn many_contributions_are_added_up_on_the_way() {
                 dimensions,
                 correction_id: None,
             };
-            (key, sums)
+            UsageGroup { key, sums }
         })
         .collect();
     let batch = to_batch(&rows, part).unwrap();

@@ -52,8 +52,41 @@ pub(crate) const ROOMS: [&str; 34] = [
 /// The longest circle of files there may be.
 const LONGEST_CIRCLE: usize = 4;
 
-/// Tuples that functions still take.
-const TUPLES_N: usize = 37;
+/// The tuples that functions do take, and why: each is a key with its value, as whoever hands it over has it.
+const PAIRS: [(&str, &str); 20] = [
+    ("charge/facts.rs: of_example(gpus)", GPUS),
+    ("dedupe/columns.rs: push_gpus(gpus)", GPUS),
+    ("sources/sacct/tres.rs: alloc(gpus)", GPUS),
+    ("dedupe/columns.rs: finish_packed(into)", ARROW),
+    ("dedupe/packed/mod.rs: batch(columns)", ARROW),
+    ("summarise/charges/row.rs: job_charges(made)", ARROW),
+    ("dedupe/merge.rs: pick_fresh(rows)", INTERLEAVE),
+    ("dedupe/merge.rs: pick(rows)", INTERLEAVE),
+    ("diagnostics/description.rs: words(list)", WORDS),
+    ("diagnostics/section.rs: word(words)", WORDS),
+    ("diagnostics/section.rs: word_or_alias(words)", WORDS),
+    ("diagnostics/section.rs: word_or_alias(aliases)", WORDS),
+    ("sources/apel/duration.rs: part(units)", WORDS),
+    (
+        "report/table.rs: new(columns)",
+        "the name, unit and kind of columns, written out one a line",
+    ),
+    ("expr/evaluate.rs: evaluate(formulas)", NAMED),
+    ("reference/correction.rs: add_kept(signed)", NAMED),
+    ("sources/gracc/document.rs: of(fields)", NAMED),
+    ("store/connect.rs: build(options)", VARIABLES),
+    ("store/connect.rs: options(variables)", VARIABLES),
+    (
+        "store/lake.rs: finish(provenance)",
+        "keys and values of the footer of a Parquet file",
+    ),
+];
+const GPUS: &str = "models of GPUs and how many there are of each";
+const ARROW: &str = "columns as Arrow makes batches of them";
+const INTERLEAVE: &str = "places of rows as Arrow interleaves them";
+const WORDS: &str = "words and what each stands for, written out as a table";
+const NAMED: &str = "names of fields and what they hold";
+const VARIABLES: &str = "variables of the environment as the standard library has them";
 
 /// Place of a room in the order.
 fn place(room: &str) -> Option<usize> {
@@ -142,11 +175,11 @@ fn a_circle_of_files_is_found() {
     assert!(circles::circles(&house).contains(&circle.to_vec()));
 }
 
-/// Every parameter whose type is, holds or refers to a tuple, as `file:line: function(parameter)`.
+/// Every parameter whose type is, holds or refers to a tuple, as `file: function(parameter)`.
 fn tuples(path: &str, text: &str) -> Vec<String> {
     let tuples = parameters(text).into_iter().filter(signatures::Parameter::has_tuple);
     tuples
-        .map(|of| format!("{path}:{}: {}({})", of.line, of.function, of.name))
+        .map(|of| format!("{path}: {}({})", of.function, of.name.trim_start_matches("mut ")))
         .collect()
 }
 
@@ -154,7 +187,18 @@ fn tuples(path: &str, text: &str) -> Vec<String> {
 fn functions_take_no_tuples() {
     let house = Crate::read();
     let found: Vec<String> = house.files().flat_map(|file| tuples(&file.path, &file.text)).collect();
-    assert!(found.len() <= TUPLES_N, "{}", found.join("\n"));
+    let is_pair = |place: &&String| PAIRS.iter().any(|(pair, _)| pair == place);
+    let (pairs, others): (Vec<&String>, Vec<&String>) = found.iter().partition(is_pair);
+    assert!(
+        others.is_empty(),
+        "name what belongs together, or take it one by one: {others:#?}"
+    );
+    for (pair, why) in PAIRS {
+        assert!(
+            pairs.iter().any(|place| *place == pair),
+            "{pair} ({why}) is no longer there"
+        );
+    }
 }
 
 #[test]
@@ -183,7 +227,7 @@ fn a_tuple_that_a_function_takes_is_found_in_every_spelling() {
         ] {
             let found = tuples("planted.rs", &text);
             assert!(
-                found.len() == 1 && found[0].starts_with("planted.rs:1: f("),
+                found.len() == 1 && found[0].starts_with("planted.rs: f("),
                 "{text}: {found:?}"
             );
         }

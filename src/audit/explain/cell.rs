@@ -68,7 +68,7 @@ pub fn cell(output: &str, path: &str, top: usize) -> Result<Vec<ExplainedCell>> 
     };
     let mut reassignments = Payers::new();
     for file in manifest.dataset("job_charges") {
-        if lake::parse_month_path(&file.path).is_none_or(|(of, _)| of != site) {
+        if lake::parse_month_path(&file.path).is_none_or(|of| of.site != site) {
             continue;
         }
         for batch in read_table(store.reader(&file.path)?, None, 16_384)? {

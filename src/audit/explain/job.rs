@@ -18,10 +18,11 @@ use crate::lake::{calendar_fact, state};
 use crate::ledger::Book;
 use crate::overhead;
 use crate::overhead::bills;
+use crate::record::SiteMonth;
 use crate::schema::batch::{id, int, text, word};
 use crate::schema::{self, Column};
 use crate::store::Fact;
-use crate::store::{Manifest, Store, lake, read_table};
+use crate::store::{Current, Manifest, Store, lake, read_table};
 use crate::summarise::share::{PeriodShare, ShareSplitter};
 use crate::summarise::view::RecordView;
 use crate::time::{Calendar, Day};
@@ -166,7 +167,7 @@ pub fn explain(output: &str, job: &str, inputs: &Path) -> Result<Vec<Explained>>
     let wanted = identity(job);
     let mut found = Vec::new();
     for file in lake.manifest.dataset("records") {
-        let Some((site, month)) = lake::parse_month_path(&file.path) else {
+        let Some(SiteMonth { site, month }) = lake::parse_month_path(&file.path) else {
             continue;
         };
         for batch in read_table(lake.store.reader(&file.path)?, None, 16_384)? {
@@ -255,9 +256,13 @@ impl ExplainedLake {
 
     /// Whether summaries of a view count in place of jobs.
     fn is_displaced(&self, site: &str, month: crate::time::Month, view: &str) -> Result<bool> {
-        let place = (site.to_owned(), month);
+        let place = SiteMonth::new(site, month);
         let files = self.manifest.dataset("summary");
-        let files = files.map(|file| (file.path.clone(), file.path.clone()));
+        let files = files.map(|file| Current {
+            path: file.path.clone(),
+            blake3: file.blake3.clone(),
+            place: file.path.clone(),
+        });
         let counting = counting(&self.store, files, |of| *of == folded(&place))?;
         Ok(has_view(&counting, &place, view))
     }
@@ -299,7 +304,7 @@ impl ExplainedLake {
     fn bill_rows(&self, site: &str, month: crate::time::Month) -> Result<Vec<RecordBatch>> {
         let mut rows = Vec::new();
         for file in self.manifest.dataset("job_charges") {
-            let is_of_month = lake::parse_month_path(&file.path).is_some_and(|of| of == (site.to_owned(), month));
+            let is_of_month = lake::parse_month_path(&file.path).is_some_and(|of| of.site == site && of.month == month);
             if is_of_month && lake::parse_bill_path(&file.path).is_some() {
                 rows.append(&mut self.batches(&file.path)?);
             }

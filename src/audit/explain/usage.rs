@@ -143,7 +143,7 @@ pub fn usage(output: &str, path: &str, top: usize) -> Result<UsageCell> {
     name_corrections(&store, &manifest, &mut views)?;
     let mut jobs: BTreeMap<String, CellJobs> = BTreeMap::new();
     for file in manifest.dataset("records") {
-        if lake::parse_month_path(&file.path).is_none_or(|(of, _)| of != site) {
+        if lake::parse_month_path(&file.path).is_none_or(|of| of.site != site) {
             continue;
         }
         for batch in read_table(store.reader(&file.path)?, None, 16_384)? {

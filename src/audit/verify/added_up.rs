@@ -10,6 +10,7 @@ use super::difference::Compared;
 use super::of_records::usage_keys;
 use super::recomputation::{Findings, READ_ROWS, Recomputation, threads};
 use crate::error::Result;
+use crate::record::SiteMonth;
 use crate::run::usage::{project, slices};
 use crate::runtime::pool;
 use crate::schema;
@@ -63,7 +64,7 @@ impl ChargeSums {
 /// The file of `charge_part` into which a file of `job_charges` goes.
 fn charge_part_of(path: &str) -> Option<String> {
     if let Some((month, year)) = lake::parse_bill_path(path) {
-        let (site, _) = lake::parse_month_path(path)?;
+        let SiteMonth { site, .. } = lake::parse_month_path(path)?;
         return Some(lake::bill_path(
             "charge_part",
             &site,
@@ -72,7 +73,7 @@ fn charge_part_of(path: &str) -> Option<String> {
             year,
         ));
     }
-    let (site, month) = lake::parse_month_path(path)?;
+    let SiteMonth { site, month } = lake::parse_month_path(path)?;
     if lake::is_month_path("job_charges", path) {
         return Some(lake::month_path("charge_part", &site, month));
     }
@@ -160,7 +161,7 @@ fn check_years(of: &Recomputation<'_>, dataset: &YearDataset) -> Result<Findings
         }
     }
     for file in of.manifest.dataset(dataset.part) {
-        let Some((site, _)) = lake::parse_month_path(&file.path) else {
+        let Some(SiteMonth { site, .. }) = lake::parse_month_path(&file.path) else {
             continue;
         };
         for batch in read_table(of.store.reader(&file.path)?, Some(&["allocation_year"]), READ_ROWS)? {

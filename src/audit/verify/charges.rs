@@ -48,7 +48,7 @@ fn sums(store: &Store, manifest: &Manifest, dataset: &str, report: &mut VerifyRe
         let site = if dataset == "charges" {
             lake::parse_usage_path(&file.path).map(|(site, ..)| site)
         } else {
-            lake::parse_month_path(&file.path).map(|(site, _)| site)
+            lake::parse_month_path(&file.path).map(|of| of.site)
         };
         let Some(site) = site else {
             report.find(&file.path, "the path names no site");

@@ -9,6 +9,7 @@ use arrow::compute::filter_record_batch;
 use super::difference::Compared;
 use super::recomputation::{Findings, READ_ROWS, Recomputation};
 use crate::error::Result;
+use crate::record::SiteMonth;
 use crate::run::corrections::{CorrectionEntries, PATH};
 use crate::run::usage::UsagePart;
 use crate::schema::batch::text;
@@ -71,7 +72,7 @@ fn computed(of: &Recomputation<'_>) -> Result<RecordBatch> {
     let mut entries = CorrectionEntries::default();
     let parts = of.manifest.dataset("usage_part").filter(|_| !table.rows.is_empty());
     for file in parts {
-        let Some((site, month)) = lake::parse_month_path(&file.path) else {
+        let Some(SiteMonth { site, month }) = lake::parse_month_path(&file.path) else {
             continue;
         };
         let mut groups = Groups::default();

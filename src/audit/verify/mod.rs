@@ -8,25 +8,28 @@ use std::time::Duration;
 use arrow::array::{Array, RecordBatch};
 use serde::Serialize;
 
+use self::counted::{CountedRecords, count_history, count_records};
 use crate::error::{Error, Kind, Result};
 use crate::lake::views::folded;
-use crate::ledger::{Book, Outcome, Reason, RowReasons};
+use crate::ledger::{Book, Outcome, Reason};
+use crate::record::SiteMonth;
 use crate::runtime::clock::Stopwatch;
 use crate::schema;
-use crate::schema::batch::{id, int, number, text, time};
+use crate::schema::batch::{id, int, text};
 use crate::store::lake::{self, LEDGER};
 use crate::store::machinery::MACHINERY;
 use crate::store::manifest::MANIFEST;
 use crate::store::seal::SEAL;
 use crate::store::{Heads, Holder, LockWatch, Manifest, Store, read_table, verify_store};
 use crate::summarise::Attribution;
-use crate::summarise::group::Groups;
+use crate::summarise::group::{Groups, UsageGroup};
 use crate::summarise::sums::COUNTED;
 
 mod added_up;
 mod books;
 mod charges;
 mod corrections;
+mod counted;
 mod difference;
 mod of_records;
 mod recomputation;
@@ -92,9 +95,6 @@ impl VerifyReport {
         self.findings.push((path.to_owned(), problem.into()));
     }
 }
-
-/// Rows of `records` and `history` by (site, month), file and reason, as the files have them.
-type CountedRecords = BTreeMap<(Option<String>, Option<crate::time::Month>), BTreeMap<(String, Reason), u64>>;
 
 /// Totals that must be conserved between `records`, `usage_part` and `usage`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -193,20 +193,20 @@ fn verify_state(output: &str, heads: &[String], is_locked: bool) -> Result<Verif
     let refused = refused_ids(&store, &manifest, &book, &mut report)?;
     let is_prorated = Attribution::of_lake(&manifest.facts) == Some(Attribution::Prorated);
     let mut counted = CountedRecords::new();
-    let mut expected: BTreeMap<(String, crate::time::Month), VerifiedTotals> = BTreeMap::new();
+    let mut expected: BTreeMap<SiteMonth, VerifiedTotals> = BTreeMap::new();
     let summarised = summaries::count(&store, &manifest, &mut counted, &mut report)?;
     let displaced = summaries::displaced(&summarised);
     report
         .findings
         .extend(crate::overhead::verify(&store, &manifest, &displaced)?);
     for file in manifest.dataset("records").chain(manifest.dataset("history")) {
-        let Some((site, month)) = lake::parse_month_path(&file.path) else {
+        let Some(SiteMonth { site, month }) = lake::parse_month_path(&file.path) else {
             report.find(&file.path, "the path names no site and month");
             continue;
         };
         let of = counted.entry((Some(site.clone()), Some(month))).or_default();
         let mut totals = VerifiedTotals::default();
-        let displaced = displaced.get(&folded(&(site.clone(), month)));
+        let displaced = displaced.get(&folded(&SiteMonth::new(site.as_str(), month)));
         let dataset = schema::dataset(&file.dataset)?;
         for batch in read_table(store.reader(&file.path)?, None, 16_384)? {
             let batch = batch?;
@@ -222,11 +222,11 @@ fn verify_state(output: &str, heads: &[String], is_locked: bool) -> Result<Verif
             }
         }
         if file.dataset == "records" {
-            expected.insert((site, month), totals);
+            expected.insert(SiteMonth { site, month }, totals);
         }
     }
     for ((site, month, _), totals) in summarised {
-        let of_place = expected.entry((site, month)).or_default();
+        let of_place = expected.entry(SiteMonth { site, month }).or_default();
         *of_place = of_place.plus(totals);
     }
     let mut parts = check_parts(&store, &manifest, expected, &mut report)?;
@@ -261,19 +261,21 @@ fn verify_state(output: &str, heads: &[String], is_locked: bool) -> Result<Verif
 fn check_parts(
     store: &Store,
     manifest: &Manifest,
-    mut expected: BTreeMap<(String, crate::time::Month), VerifiedTotals>,
+    mut expected: BTreeMap<SiteMonth, VerifiedTotals>,
     report: &mut VerifyReport,
 ) -> Result<BTreeMap<String, VerifiedTotals>> {
     let table = |path: &str| -> Result<Vec<RecordBatch>> { read_table(store.reader(path)?, None, 16_384)?.collect() };
     let mut parts: BTreeMap<String, VerifiedTotals> = BTreeMap::new();
     let mut entries = VerifiedTotals::default();
     for file in manifest.dataset("usage_part") {
-        let Some((site, month)) = lake::parse_month_path(&file.path) else {
+        let Some(SiteMonth { site, month }) = lake::parse_month_path(&file.path) else {
             report.find(&file.path, "the path names no site and month");
             continue;
         };
         let (recorded, corrected) = part_totals(&table(&file.path)?)?;
-        let held = expected.remove(&(site.clone(), month)).unwrap_or_default();
+        let held = expected
+            .remove(&SiteMonth::new(site.as_str(), month))
+            .unwrap_or_default();
         if recorded != held {
             report.find(
                 &file.path,
@@ -284,7 +286,7 @@ fn check_parts(
         *of_site = of_site.plus(recorded).plus(corrected);
         entries = entries.plus(corrected);
     }
-    for ((site, month), totals) in expected {
+    for (SiteMonth { site, month }, totals) in expected {
         if totals != VerifiedTotals::default() {
             let path = lake::month_path("usage_part", &site, month);
             report.find(&path, format!("contributes nothing, but the records have {totals:?}"));
@@ -369,65 +371,6 @@ fn refused_ids(
     Ok(ids)
 }
 
-fn count_records(
-    batch: &RecordBatch,
-    refused: &BTreeSet<Vec<u8>>,
-    displaced: Option<&BTreeSet<String>>,
-    is_prorated: bool,
-    of: &mut BTreeMap<(String, Reason), u64>,
-    totals: &mut VerifiedTotals,
-) -> Result<()> {
-    let (files, ids) = (text(batch, "file_id")?, id(batch, "record_id")?);
-    let (end, steps, view) = (time(batch, "end_utc")?, int(batch, "step_n")?, text(batch, "view")?);
-    let (wall, cores, cpu) = (
-        int(batch, "wall_s")?,
-        int(batch, "alloc_core_n")?,
-        int(batch, "cpu_ms")?,
-    );
-    for row in 0..batch.num_rows() {
-        let step_n = u64::try_from(steps.value(row)).unwrap_or(0);
-        let mut add = |reason: Reason, n: u64| {
-            if n > 0 {
-                *of.entry((files.value(row).to_owned(), reason)).or_default() += n;
-            }
-        };
-        if refused.contains(ids.value(row)) {
-            add(Reason::BenchmarkMissing, 1 + step_n);
-            continue;
-        }
-        if displaced.is_some_and(|displaced| displaced.contains(view.value(row))) {
-            add(Reason::SummariesCount, 1 + step_n);
-            continue;
-        }
-        add(Reason::Job, 1);
-        add(Reason::Step, step_n);
-        if end.is_null(row) && !is_prorated {
-            continue;
-        }
-        let value = |column| number(column, row).map_or(0, i128::from);
-        totals.job_n += i128::from(end.is_valid(row));
-        totals.wall_s += value(wall);
-        totals.alloc_core_s += value(wall) * value(cores);
-        totals.cpu_ms += value(cpu);
-    }
-    Ok(())
-}
-
-fn count_history(batch: &RecordBatch, of: &mut BTreeMap<(String, Reason), u64>) -> Result<()> {
-    let (files, outcome) = (text(batch, "file_id")?, text(batch, "outcome")?);
-    let steps = int(batch, "step_n")?;
-    for row in 0..batch.num_rows() {
-        let outcome = Outcome::parse(outcome.value(row)).unwrap_or(Outcome::Superseded);
-        let RowReasons { job, step } = Reason::of_rows(outcome);
-        *of.entry((files.value(row).to_owned(), job)).or_default() += 1;
-        let step_n = u64::try_from(steps.value(row)).unwrap_or(0);
-        if step_n > 0 {
-            *of.entry((files.value(row).to_owned(), step)).or_default() += step_n;
-        }
-    }
-    Ok(())
-}
-
 /// The ledger's lines about records and history against what these hold.
 fn check_ledger(book: &Book, counted: &CountedRecords, report: &mut VerifyReport) {
     let mut said = CountedRecords::new();
@@ -435,7 +378,7 @@ fn check_ledger(book: &Book, counted: &CountedRecords, report: &mut VerifyReport
         for ((site, month, reason), rows) in book.places(file_id).into_iter().flatten() {
             if crate::ledger::book::is_settled_by_merge(*reason) {
                 let of = said.entry((site.clone(), *month)).or_default();
-                *of.entry((file_id.to_string(), *reason)).or_default() += rows;
+                of.add(file_id, *reason, *rows);
             }
         }
     }
@@ -465,7 +408,7 @@ fn part_totals(batches: &[RecordBatch]) -> Result<(VerifiedTotals, VerifiedTotal
     let at = |name: &str| COUNTED.iter().position(|counted| *counted == name).unwrap_or(0);
     let (job_n, wall_s, core_s) = (at("job_n"), at("wall_s"), at("alloc_core_s"));
     let (mut recorded, mut corrected) = (VerifiedTotals::default(), VerifiedTotals::default());
-    for (key, sums) in groups.into_sorted() {
+    for UsageGroup { key, sums } in groups.into_sorted() {
         let counted = |at: usize| sums.counted.get(at).copied().map_or(0, i128::from);
         let totals = match key.correction_id {
             None => &mut recorded,

@@ -10,8 +10,9 @@ use super::recomputation::{Findings, READ_ROWS, Recomputation, threads};
 use crate::charge::policy::Subject;
 use crate::dedupe::summary::from_batch;
 use crate::error::Result;
-use crate::lake::views::{ViewPlace, folded};
+use crate::lake::views::folded;
 use crate::normalise::kept_factors;
+use crate::record::SiteMonth;
 use crate::runtime::pool;
 use crate::schema;
 use crate::schema::batch::{id, int, text};
@@ -53,22 +54,22 @@ pub(super) fn check(of: &Recomputation<'_>) -> Result<Findings> {
         .flatten()
         .filter_map(|file| lake::parse_month_path(&file.path));
     let added = of.corrections.additions();
-    let added = added.map(|(site, month, _)| (site.to_owned(), month));
+    let added = added.map(|(site, month, _)| SiteMonth::new(site, month));
     let charged = of.manifest.dataset("job_charges");
     let charged = charged
         .filter(|file| lake::is_month_path("job_charges", &file.path))
         .filter_map(|file| lake::parse_month_path(&file.path));
-    let places: BTreeSet<ViewPlace> = told.chain(added).chain(charged).collect();
-    let places: Vec<ViewPlace> = places.into_iter().collect();
+    let places: BTreeSet<SiteMonth> = told.chain(added).chain(charged).collect();
+    let places: Vec<SiteMonth> = places.into_iter().collect();
     let found = pool::each(&places, threads(), |place| {
-        let path = lake::month_path("usage_part", &place.0, place.1);
+        let path = lake::month_path("usage_part", &place.site, place.month);
         Recomputation::found(&path, || check_place(of, place))
     })?;
     Ok(found.into_iter().flatten().collect())
 }
 
-fn check_place(of: &Recomputation<'_>, place: &ViewPlace) -> Result<Findings> {
-    let (site, month) = (place.0.as_str(), place.1);
+fn check_place(of: &Recomputation<'_>, place: &SiteMonth) -> Result<Findings> {
+    let (site, month) = (place.site.as_str(), place.month);
     let mut usage = Usage::new(of.settings(), site);
     let mut charges = Charges::new(of.settings(), site, Subject::Jobs);
     let mut held = HeldCharges::open(of, lake::month_path("job_charges", site, month))?;
@@ -100,12 +101,12 @@ fn check_place(of: &Recomputation<'_>, place: &ViewPlace) -> Result<Findings> {
         }
     }
     rows.append(&mut summaries.into_sorted());
-    rows.sort_by(|a, b| a.0.cmp(&b.0));
+    rows.sort_by(|a, b| a.key.cmp(&b.key));
     let computed = to_batch(&rows, schema::dataset("usage_part")?)?;
     let without_work: Vec<bool> = rows
         .iter()
-        .map(|(key, _)| {
-            let key = key.borrow();
+        .map(|of| {
+            let key = of.key.borrow();
             let is_summary = key.dimension("view").is_some_and(|view| view.starts_with("summary"));
             is_summary || key.dimension("source").is_some_and(|source| scaled.contains(source))
         })
@@ -125,7 +126,7 @@ fn check_place(of: &Recomputation<'_>, place: &ViewPlace) -> Result<Findings> {
 }
 
 /// The records that count: not refused, and not of a view of which summaries tell.
-fn counting(of: &Recomputation<'_>, place: &ViewPlace, batch: &RecordBatch) -> Result<RecordBatch> {
+fn counting(of: &Recomputation<'_>, place: &SiteMonth, batch: &RecordBatch) -> Result<RecordBatch> {
     let displaced = of.displaced.get(&folded(place));
     if of.refused.is_empty() && displaced.is_none() {
         return Ok(batch.clone());

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::{CountedRecords, VerifiedTotals, VerifyReport};
+use super::counted::CountedRecords;
+use super::{VerifiedTotals, VerifyReport};
 use crate::dedupe::summary::from_batch;
 use crate::error::Result;
 use crate::lake::views::{Views, folded};
 use crate::ledger::Outcome;
+use crate::record::SiteMonth;
 use crate::store::{Manifest, Store, lake, read_table};
 use crate::time::Month;
 
@@ -22,14 +24,14 @@ pub(crate) fn count(
 ) -> Result<Summarised> {
     let mut totals = BTreeMap::new();
     for file in manifest.dataset("summary").chain(manifest.dataset("summary_history")) {
-        let Some((site, month)) = lake::parse_month_path(&file.path) else {
+        let Some(SiteMonth { site, month }) = lake::parse_month_path(&file.path) else {
             report.find(&file.path, "the path names no site and month");
             continue;
         };
         let of = counted.entry((Some(site.clone()), Some(month))).or_default();
         for batch in read_table(store.reader(&file.path)?, None, 16_384)? {
             for row in from_batch(&batch?, &site, month)? {
-                *of.entry((row.file_id.to_string(), row.reason)).or_default() += 1;
+                of.add(&row.file_id, row.reason, 1);
                 let is_accepted = row.reason.outcome() == Outcome::Accepted;
                 if is_accepted != (file.dataset == "summary") {
                     report.find(
@@ -58,7 +60,7 @@ pub(crate) fn count(
 pub(crate) fn displaced(summarised: &Summarised) -> Views {
     let mut displaced = Views::new();
     for (site, month, view) in summarised.keys() {
-        let place = folded(&(site.clone(), *month));
+        let place = folded(&SiteMonth::new(site.as_str(), *month));
         displaced.entry(place).or_default().insert(view.clone());
     }
     displaced

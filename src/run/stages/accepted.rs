@@ -15,6 +15,7 @@ use crate::lake::found::FoundFile;
 use crate::lake::state::State;
 use crate::overhead;
 use crate::overhead::sweep::Sweep;
+use crate::record::SiteMonth;
 use crate::reference::inventory;
 use crate::run::charges::{self, ChargePart};
 use crate::run::partition::PartitionContext;
@@ -22,7 +23,6 @@ use crate::run::run_report::RunReport;
 use crate::run::usage::{UsagePart, publish_usage};
 use crate::run::{corrections, recompute};
 use crate::store::{Publication, lake};
-use crate::time::Month;
 
 /// Merged records that the pipeline's limits allow to be published.
 pub(super) struct AcceptedRecords<'a> {
@@ -70,7 +70,7 @@ impl<'a> AcceptedRecords<'a> {
         } = &mut lake;
         let publication = &*publication;
         let context = inputs.context(plan, publication, &selection);
-        let is_fresh = |place: &(String, Month)| partitions.get(place).is_some_and(|days| !days.is_empty());
+        let is_fresh = |place: &SiteMonth| partitions.get(place).is_some_and(|days| !days.is_empty());
         monitor.report.recomputed = recompute::compare(&context, &selection.outdated, &parts, is_fresh)?;
         if extent.is_rebuild() {
             // Before the files are listed that there will be.

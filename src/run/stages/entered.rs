@@ -14,7 +14,7 @@ use crate::ingest::findings::Notes;
 use crate::lake::benchmark_fact::ScaledData;
 use crate::lake::state::State;
 use crate::ledger::Book;
-use crate::record::Summary;
+use crate::record::{SiteMonth, Summary};
 use crate::run::charges::{self, ChargePart};
 use crate::run::partition::{PartitionContext, PartitionResult, process};
 use crate::run::run_report::RunReport;
@@ -102,7 +102,7 @@ fn process_all(
     // In the order of time, in which dumps mostly are: what waits in memory is given back soonest.
     let work: Vec<_> = partitions.iter().collect();
     // One more than there are threads: the last partitions of an odd number are then worked on side by side.
-    let done = pool::each(&work, threads + 1, |((site, month), days)| {
+    let done = pool::each(&work, threads + 1, |(SiteMonth { site, month }, days)| {
         let done = process(context, site, *month, days);
         progress.add(1);
         done
@@ -121,7 +121,7 @@ fn note_benchmarks(
 ) {
     priced::count(done, report);
     for done in done {
-        let place = (done.site.clone(), done.month);
+        let place = SiteMonth::new(done.site.as_str(), done.month);
         state.note_benchmarks(plan, ScaledData::Jobs, &place, done.asked);
         for ((benchmark, origin), records) in &done.origins {
             let of = report.benchmarks.entry((*benchmark).to_owned()).or_default();

@@ -12,15 +12,16 @@ use crate::lake::new_corrections;
 use crate::lake::state::State;
 use crate::lake::views::Views;
 use crate::ledger::{Places, Reason};
+use crate::record::SiteMonth;
 use crate::run::copied;
 use crate::run::corrections;
 use crate::run::extent::RunSelection;
 use crate::run::partition::PartitionContext;
 use crate::store::Publication;
-use crate::time::{Day, Month};
+use crate::time::Day;
 
 /// Sites and months to merge, each with the days that have candidates.
-pub(super) type Partitions = BTreeMap<(String, Month), Vec<Day>>;
+pub(super) type Partitions = BTreeMap<SiteMonth, Vec<Day>>;
 
 /// No view of any place.
 static NO_VIEWS: Views = Views::new();
@@ -98,7 +99,7 @@ pub(super) fn partitions(scope: &RunScope<'_>, mut partitions: Partitions, file_
         // What the normalise room refused lies with its month, and may lie outside the months asked for.
         for (site, month, reason) in state.book.places(file_id).into_iter().flat_map(Places::keys) {
             if let (Some(site), Some(month), Reason::BenchmarkMissing) = (site, month, reason) {
-                partitions.entry((site.clone(), *month)).or_default();
+                partitions.entry(SiteMonth::new(site.as_str(), *month)).or_default();
             }
         }
     }

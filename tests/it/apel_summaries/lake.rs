@@ -8,7 +8,7 @@ use std::path::Path;
 use gridtally::audit::{summary_diff, verify};
 use gridtally::config::Plan;
 use gridtally::error::{Kind, Result};
-use gridtally::record::Summary;
+use gridtally::record::{SiteMonth, Summary};
 use gridtally::run::run_report::RunReport;
 use gridtally::run::{RunOptions, stages as pipeline};
 use gridtally::runtime::progress::Silent;
@@ -67,7 +67,7 @@ impl Scene {
         let manifest = Manifest::load(&store).unwrap().unwrap();
         let mut rows = Vec::new();
         for file in manifest.dataset(dataset) {
-            let (site, month) = lake::parse_month_path(&file.path).unwrap();
+            let SiteMonth { site, month } = lake::parse_month_path(&file.path).unwrap();
             for batch in read_table(store.reader(&file.path).unwrap(), None, 1024).unwrap() {
                 rows.extend(gridtally::dedupe::summary::from_batch(&batch.unwrap(), &site, month).unwrap());
             }

@@ -8,7 +8,6 @@ pub(super) struct Parameter {
     pub(super) function: String,
     /// Its pattern as it is written, which is its name but for patterns that take apart.
     pub(super) name: String,
-    pub(super) line: usize,
     written: Vec<TokenTree>,
 }
 
@@ -60,7 +59,6 @@ fn parameter(function: &str, written: &[TokenTree]) -> Option<Parameter> {
     Some(Parameter {
         function: function.to_owned(),
         name: name.to_string(),
-        line: written[colon].span().start().line,
         written: written[colon + 1..].to_vec(),
     })
 }
