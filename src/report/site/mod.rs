@@ -7,6 +7,7 @@ pub mod chart;
 pub mod coverage;
 pub mod data;
 pub mod page;
+mod provenance;
 mod split;
 pub mod supply;
 pub mod users;

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::charged::by_policy;
 use super::chart::{SERIES_INKS, Series, percentages, stacked};
 use super::data::{PARTS, SiteData, SitePageSums, amounts, efficiency, is_own};
+use super::provenance;
 use super::split::{by_column, table};
 use super::supply::used_tenths;
 use crate::error::Result;
@@ -39,7 +40,12 @@ pub fn write(data: &SiteData) -> Result<String> {
     overhead(&mut body, data);
     quality(&mut body, data);
     definitions(&mut body);
-    provenance(&mut body, data);
+    section(
+        &mut body,
+        "provenance",
+        "Where the numbers come from",
+        &provenance::terms(data),
+    );
     let _ = writeln!(body, "<script>\n{SCRIPT}</script>");
     Ok(page(&format!("{}: usage and work", data.site), &body))
 }
@@ -471,32 +477,4 @@ fn definitions(body: &mut String) {
     }
     inside.push_str("</dl>\n");
     section(body, "definitions", "What the terms mean", &inside);
-}
-
-fn provenance(body: &mut String, data: &SiteData) {
-    let mut inside = String::from("<dl class=\"terms\">\n");
-    let mut line = |term: &str, meaning: &str| {
-        let _ = writeln!(inside, "<dt>{}</dt><dd>{}</dd>", escape(term), escape(meaning));
-    };
-    line("written by", concat!("gridtally ", env!("CARGO_PKG_VERSION")));
-    line("BLAKE3 over the hashes of the files read", &data.blake3);
-    for (source, n) in &data.inputs {
-        line(
-            &format!("source {source}"),
-            &format!("{n} input files with rows of the site"),
-        );
-    }
-    for fact in [
-        Fact::Pipeline,
-        Fact::Plan,
-        Fact::Attribution,
-        Fact::CalendarTimezone,
-        Fact::Schemas,
-    ] {
-        if let Some(value) = data.facts.get(fact) {
-            line(&fact.name(), value);
-        }
-    }
-    inside.push_str("</dl>\n<p>The lake holds every record behind these numbers with file and line, and a ledger of every input row.</p>\n");
-    section(body, "provenance", "Where the numbers come from", &inside);
 }

@@ -1,0 +1,37 @@
+//! Where the numbers of a site come from: its input files, and the settings the lake was made under.
+
+use std::fmt::Write as _;
+
+use super::data::SiteData;
+use crate::report::html::escape;
+use crate::store::Fact;
+
+/// The files read and the settings of the lake, as a list of terms.
+pub(super) fn terms(data: &SiteData) -> String {
+    let mut inside = String::from("<dl class=\"terms\">\n");
+    let mut line = |term: &str, meaning: &str| {
+        // Writing to a String cannot fail.
+        let _infallible = writeln!(inside, "<dt>{}</dt><dd>{}</dd>", escape(term), escape(meaning));
+    };
+    line("written by", concat!("gridtally ", env!("CARGO_PKG_VERSION")));
+    line("BLAKE3 over the hashes of the files read", &data.blake3);
+    for (source, n) in &data.inputs {
+        line(
+            &format!("source {source}"),
+            &format!("{n} input files with rows of the site"),
+        );
+    }
+    for fact in [
+        Fact::Pipeline,
+        Fact::Plan,
+        Fact::Attribution,
+        Fact::CalendarTimezone,
+        Fact::Schemas,
+    ] {
+        if let Some(value) = data.facts.get(fact) {
+            line(&fact.name(), value);
+        }
+    }
+    inside.push_str("</dl>\n<p>The lake holds every record behind these numbers with file and line, and a ledger of every input row.</p>\n");
+    inside
+}
