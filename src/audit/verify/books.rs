@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::VerifyReport;
+use super::report::VerifyReport;
 use crate::error::{Error, Kind, Result};
 use crate::schema::batch::text;
 use crate::store::chain::Page;

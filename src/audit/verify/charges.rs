@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use arrow::array::Array;
 
-use super::VerifyReport;
+use super::report::VerifyReport;
 use crate::error::Result;
 use crate::schema;
 use crate::schema::batch::{date, decimal, id, int, number, text, word};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use arrow::array::{Array, RecordBatch};
 
-use super::VerifiedTotals;
+use super::totals::VerifiedTotals;
 use crate::error::Result;
 use crate::ledger::{Outcome, Reason, RowReasons};
 use crate::schema::batch::{id, int, number, text, time};

@@ -2,13 +2,12 @@
 //! come to.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use arrow::array::{Array, RecordBatch};
-use serde::Serialize;
 
 use self::counted::{CountedRecords, count_history, count_records};
+use self::totals::VerifiedTotals;
 use crate::error::{Error, Kind, Result};
 use crate::lake::views::folded;
 use crate::ledger::{Book, Outcome, Reason};
@@ -20,7 +19,7 @@ use crate::store::lake::{self, LEDGER};
 use crate::store::machinery::MACHINERY;
 use crate::store::manifest::MANIFEST;
 use crate::store::seal::SEAL;
-use crate::store::{Heads, Holder, LockWatch, Manifest, Store, read_table, verify_store};
+use crate::store::{Holder, LockWatch, Manifest, Store, read_table, verify_store};
 use crate::summarise::Attribution;
 use crate::summarise::group::{Groups, UsageGroup};
 use crate::summarise::sums::COUNTED;
@@ -34,76 +33,12 @@ mod difference;
 mod of_records;
 mod recomputation;
 mod recompute;
+mod report;
 mod summaries;
+mod totals;
 
 pub use recompute::Recomputed;
-
-/// What was checked and what was found.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct VerifyReport {
-    /// Lake.
-    pub output: String,
-    /// Files checked.
-    pub files_n: u64,
-    /// Records counted.
-    pub records_n: u64,
-    /// Input rows accounted for.
-    pub rows_n: u64,
-    /// Where each book ends.
-    pub books: Heads,
-    /// What was computed again from what it is made of, and compared value by value.
-    pub recomputed: Vec<Recomputed>,
-    /// What could not be computed again, and why.
-    pub not_recomputed: Vec<String>,
-    /// Everything that is not as it should be, as (path, problem).
-    pub findings: Vec<(String, String)>,
-}
-
-impl VerifyReport {
-    /// Whether all is well.
-    #[must_use]
-    pub fn is_sound(&self) -> bool {
-        self.findings.is_empty()
-    }
-
-    /// The report for people.
-    #[must_use]
-    pub fn text(&self) -> String {
-        let mut text = String::new();
-        for (path, problem) in &self.findings {
-            let _ = writeln!(text, "{path}: {problem}");
-        }
-        for (book, head) in self.books.iter().filter(|(_, head)| head.page_n > 0) {
-            let _ = writeln!(text, "{book}: {} pages, head {}", head.page_n, head.blake3);
-        }
-        for recomputed in &self.recomputed {
-            let _ = writeln!(text, "recomputed: {recomputed}");
-        }
-        for left in &self.not_recomputed {
-            let _ = writeln!(text, "not recomputed: {left}");
-        }
-        let verdict = if self.is_sound() { "sound" } else { "NOT sound" };
-        let _ = writeln!(
-            text,
-            "{}: {verdict}; {} files, {} records, {} input rows accounted for",
-            self.output, self.files_n, self.records_n, self.rows_n
-        );
-        text
-    }
-
-    fn find(&mut self, path: &str, problem: impl Into<String>) {
-        self.findings.push((path.to_owned(), problem.into()));
-    }
-}
-
-/// Totals that must be conserved between `records`, `usage_part` and `usage`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct VerifiedTotals {
-    job_n: i128,
-    wall_s: i128,
-    alloc_core_s: i128,
-    cpu_ms: i128,
-}
+pub use report::VerifyReport;
 
 /// Verifies the lake at a path or URL.
 ///
@@ -303,17 +238,6 @@ fn check_parts(
         );
     }
     Ok(parts)
-}
-
-impl VerifiedTotals {
-    fn plus(self, other: Self) -> Self {
-        Self {
-            job_n: self.job_n + other.job_n,
-            wall_s: self.wall_s + other.wall_s,
-            alloc_core_s: self.alloc_core_s + other.alloc_core_s,
-            cpu_ms: self.cpu_ms + other.cpu_ms,
-        }
-    }
 }
 
 fn sum(batch: &RecordBatch, name: &str) -> Result<i128> {

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::counted::CountedRecords;
-use super::{VerifiedTotals, VerifyReport};
+use super::report::VerifyReport;
+use super::totals::VerifiedTotals;
 use crate::dedupe::summary::from_batch;
 use crate::error::Result;
 use crate::lake::views::{Views, folded};

@@ -171,6 +171,10 @@ fn execute(seed: u64, folder: &Path) -> (Option<String>, Vec<i32>) {
     (None, codes)
 }
 
+/// Where the suite begins. Execution 1 makes a lake of many days for one job, which takes a minute to verify: it is for the
+/// long runs.
+const START: u64 = 2;
+
 #[test]
 fn fuzz_whole_runs() {
     if let Some(seed) = number("GRIDTALLY_FUZZ_RUN_SEED") {
@@ -180,12 +184,12 @@ fn fuzz_whole_runs() {
         return;
     }
     let time = Duration::from_secs(number("GRIDTALLY_FUZZ_RUN_SECONDS").unwrap_or(SECONDS));
-    let start = number("GRIDTALLY_FUZZ_START").unwrap_or(0);
+    let start = number("GRIDTALLY_FUZZ_START").unwrap_or(START);
     let begun = Instant::now();
     let (mut findings, mut codes) = (BTreeMap::new(), BTreeMap::<i32, u64>::new());
     let mut seed = start;
     // At least a few however slow the machine is.
-    while begun.elapsed() < time || seed - start < 5 {
+    while begun.elapsed() < time || seed - start < 3 {
         let folder = tempfile::tempdir().unwrap();
         let (wrong, ended) = execute(seed, folder.path());
         for code in ended {

@@ -1,0 +1,67 @@
+//! What a verification finds, for people and as JSON.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use super::recompute::Recomputed;
+use crate::store::Heads;
+
+/// What was checked and what was found.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct VerifyReport {
+    /// Lake.
+    pub output: String,
+    /// Files checked.
+    pub files_n: u64,
+    /// Records counted.
+    pub records_n: u64,
+    /// Input rows accounted for.
+    pub rows_n: u64,
+    /// Where each book ends.
+    pub books: Heads,
+    /// What was computed again from what it is made of, and compared value by value.
+    pub recomputed: Vec<Recomputed>,
+    /// What could not be computed again, and why.
+    pub not_recomputed: Vec<String>,
+    /// Everything that is not as it should be, as (path, problem).
+    pub findings: Vec<(String, String)>,
+}
+
+impl VerifyReport {
+    /// Whether all is well.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        self.findings.is_empty()
+    }
+
+    /// The report for people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for (path, problem) in &self.findings {
+            let _ = writeln!(text, "{path}: {problem}");
+        }
+        for (book, head) in self.books.iter().filter(|(_, head)| head.page_n > 0) {
+            let _ = writeln!(text, "{book}: {} pages, head {}", head.page_n, head.blake3);
+        }
+        for recomputed in &self.recomputed {
+            let _ = writeln!(text, "recomputed: {recomputed}");
+        }
+        for left in &self.not_recomputed {
+            let _ = writeln!(text, "not recomputed: {left}");
+        }
+        let verdict = if self.is_sound() { "sound" } else { "NOT sound" };
+        let _ = writeln!(
+            text,
+            "{}: {verdict}; {} files, {} records, {} input rows accounted for",
+            self.output, self.files_n, self.records_n, self.rows_n
+        );
+        text
+    }
+
+    /// Adds what is not as it should be.
+    pub(super) fn find(&mut self, path: &str, problem: impl Into<String>) {
+        self.findings.push((path.to_owned(), problem.into()));
+    }
+}
