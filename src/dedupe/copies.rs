@@ -8,13 +8,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use xxhash_rust::xxh3::Xxh3;
 
-use super::dialects::RowDialects;
 use super::file_order::FileOrder;
 use super::job_facts::JobFacts;
+use super::job_rows::JobRows;
 use crate::error::Result;
-use crate::schema::batch::{int, number, time, words};
 use crate::time::DAY_MS;
 use crate::time::Day;
 
@@ -182,41 +180,17 @@ impl<'a> Copies<'a> {
 
     /// Takes up the jobs of a batch whose number is in the sample.
     fn sample(&mut self, batch: &RecordBatch, level: u32, into: &mut Vec<SeenJob>) -> Result<()> {
-        let (ids, raw_ids) = (words(batch, "job_id")?, words(batch, "raw_job_id")?);
-        let (mut dialects, users) = (RowDialects::new(batch)?, words(batch, "user")?);
-        let (files, clusters) = (words(batch, "file_id")?, words(batch, "cluster")?);
-        let (starts, submits) = (time(batch, "start_utc")?, time(batch, "submit_utc")?);
-        let (seconds, fractions) = (int(batch, "wall_s")?, int(batch, "wall_fraction_ms")?);
-        let (cores, cpus) = (int(batch, "alloc_core_n")?, int(batch, "cpu_ms")?);
-        let mask = (1_u64 << level.min(63)) - 1;
+        let mut rows = JobRows::new(batch)?;
         let (mut file, mut cluster) = (None, None);
-        for row in 0..batch.num_rows() {
-            let id = raw_ids.get(row).unwrap_or_else(|| ids.value(row));
-            let spread = spread(id.as_bytes());
-            if spread & mask != 0 {
-                continue;
-            }
-            let Some(start_ms) = number(starts, row) else { continue };
-            let wall_s = number(seconds, row).unwrap_or(0);
-            if wall_s <= 0 || !dialects.has_job_number(row) {
-                continue;
-            }
-            let mut hash = Xxh3::new();
-            hash.update(id.as_bytes());
-            hash.update(&[0]);
-            for n in [Some(wall_s), number(fractions, row)] {
-                hash.update(&n.unwrap_or(i64::MIN).to_le_bytes());
-            }
-            let wait_ms = number(submits, row).map(|submit_ms| start_ms.saturating_sub(submit_ms));
-            let core_n = number(cores, row);
+        for job in (0..batch.num_rows()).filter_map(|row| rows.job(row, level)) {
             into.push(SeenJob {
-                key: hash.digest(),
-                facts: JobFacts::new(users.get(row), core_n, number(cpus, row), wait_ms),
-                spread,
-                start_ms,
-                core_s: core_s(wall_s, core_n),
-                cluster: self.cluster(clusters.get(row), &mut cluster),
-                file: self.file(files.value(row), &mut file)?,
+                key: job.key,
+                facts: job.facts,
+                spread: job.spread,
+                start_ms: job.start_ms,
+                core_s: job.core_s,
+                cluster: self.cluster(job.cluster, &mut cluster),
+                file: self.file(job.file_id, &mut file)?,
                 is_copy: false,
             });
         }
@@ -337,23 +311,8 @@ impl CopyExtent {
     }
 }
 
-/// Core seconds of a job; none where its cores are unknown.
-pub(super) fn core_s(wall_s: i64, core_n: Option<i64>) -> u64 {
-    core_n.map_or(0, |core_n| wall_s.saturating_mul(core_n).unsigned_abs())
-}
-
 fn is_in_sample(job: &SeenJob, level: u32) -> bool {
     job.spread.trailing_zeros() >= level
-}
-
-/// Spreads job numbers evenly: those of neighbours differ in their last digits.
-pub(super) fn spread(id: &[u8]) -> u64 {
-    let tail = id.last_chunk::<8>().map_or_else(
-        || id.iter().fold(0, |sum: u64, byte| sum << 8 | u64::from(*byte)),
-        |tail| u64::from_be_bytes(*tail),
-    );
-    let mixed = tail.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    mixed.rotate_left(32) ^ mixed
 }
 
 /// Days that must be looked at for the news of `fresh`, which are in order: they themselves and their neighbours.

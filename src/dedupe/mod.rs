@@ -9,6 +9,7 @@ pub mod identity;
 pub mod intake;
 pub mod intake_batch;
 mod job_facts;
+mod job_rows;
 pub mod keys;
 pub mod limits;
 pub mod losers;

@@ -8,14 +8,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow::array::RecordBatch;
-use xxhash_rust::xxh3::Xxh3;
 
-use super::copies::{Copied, CopyExtent, spread};
-use super::dialects::RowDialects;
+use super::copies::{Copied, CopyExtent};
 use super::file_order::FileOrder;
 use super::job_facts::JobFacts;
+use super::job_rows::JobRows;
 use crate::error::Result;
-use crate::schema::batch::{int, number, time, words};
+use crate::schema::batch::int;
 
 /// Columns of `records` that are looked at.
 pub const COLUMNS: &[&str] = &[
@@ -143,43 +142,20 @@ impl<'a> ShiftedCopies<'a> {
 
 impl SiteSample {
     fn add(&mut self, batch: &RecordBatch, most: usize) -> Result<()> {
-        let (ids, raw_ids) = (words(batch, "job_id")?, words(batch, "raw_job_id")?);
-        let (mut dialects, users) = (RowDialects::new(batch)?, words(batch, "user")?);
-        let (files, clusters) = (words(batch, "file_id")?, words(batch, "cluster")?);
-        let (starts, submits) = (time(batch, "start_utc")?, time(batch, "submit_utc")?);
-        let (seconds, fractions) = (int(batch, "wall_s")?, int(batch, "wall_fraction_ms")?);
-        let (cores, cpus) = (int(batch, "alloc_core_n")?, int(batch, "cpu_ms")?);
         let offsets = int(batch, "byte_offset")?;
+        let mut rows = JobRows::new(batch)?;
         for row in 0..batch.num_rows() {
-            let id = raw_ids.get(row).unwrap_or_else(|| ids.value(row));
-            let spread = spread(id.as_bytes());
-            if spread.trailing_zeros() < self.level {
-                continue;
-            }
-            let (Some(start_ms), Some(wall_s)) = (number(starts, row), number(seconds, row)) else {
-                continue;
-            };
-            if wall_s <= 0 || !dialects.has_job_number(row) {
-                continue;
-            }
-            let mut hash = Xxh3::new();
-            hash.update(id.as_bytes());
-            hash.update(&[0]);
-            let wait_ms = number(submits, row).map(|submit_ms| start_ms.saturating_sub(submit_ms));
-            let core_n = number(cores, row);
-            for n in [Some(wall_s), number(fractions, row)] {
-                hash.update(&n.unwrap_or(i64::MIN).to_le_bytes());
-            }
+            let Some(job) = rows.job(row, self.level) else { continue };
             let job = HeldJob {
-                key: hash.digest(),
-                facts: JobFacts::new(users.get(row), core_n, number(cpus, row), wait_ms),
-                spread,
-                start_ms,
-                wall_s,
-                core_s: super::copies::core_s(wall_s, core_n),
+                key: job.key,
+                facts: job.facts,
+                spread: job.spread,
+                start_ms: job.start_ms,
+                wall_s: job.wall_s,
+                core_s: job.core_s,
                 byte_offset: offsets.value(row).unsigned_abs(),
-                file: self.file(files.value(row)),
-                cluster: self.cluster(clusters.get(row)),
+                file: self.file(job.file_id),
+                cluster: self.cluster(job.cluster),
             };
             self.jobs.push(job);
             while self.jobs.len() > most && self.level < u64::BITS {

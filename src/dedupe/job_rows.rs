@@ -1,0 +1,111 @@
+//! The jobs of a batch of `records`, as far as copies of jobs are looked for among them.
+
+use arrow::array::{Int64Array, RecordBatch, TimestampMillisecondArray};
+use xxhash_rust::xxh3::Xxh3;
+
+use super::dialects::RowDialects;
+use super::job_facts::JobFacts;
+use crate::error::Result;
+use crate::schema::batch::{ColumnWords, int, number, time, words};
+
+/// A job that took time and has a number of a batch system.
+pub(super) struct JobRow<'a> {
+    /// Of its number and duration.
+    pub(super) key: u64,
+    /// Of its number alone: in a sample of level `n` its last `n` bits are zero.
+    pub(super) spread: u64,
+    /// What else it states.
+    pub(super) facts: JobFacts,
+    pub(super) start_ms: i64,
+    pub(super) wall_s: i64,
+    /// None where its cores are unknown.
+    pub(super) core_s: u64,
+    pub(super) file_id: &'a str,
+    pub(super) cluster: Option<&'a str>,
+}
+
+/// The columns of a batch that jobs are compared in.
+pub(super) struct JobRows<'a> {
+    ids: ColumnWords<'a>,
+    raw_ids: ColumnWords<'a>,
+    users: ColumnWords<'a>,
+    files: ColumnWords<'a>,
+    clusters: ColumnWords<'a>,
+    dialects: RowDialects<'a>,
+    starts: &'a TimestampMillisecondArray,
+    submits: &'a TimestampMillisecondArray,
+    seconds: &'a Int64Array,
+    fractions: &'a Int64Array,
+    cores: &'a Int64Array,
+    cpus: &'a Int64Array,
+}
+
+impl<'a> JobRows<'a> {
+    /// Of a batch of `records`.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when it is not what the schema declares.
+    pub(super) fn new(batch: &'a RecordBatch) -> Result<Self> {
+        Ok(Self {
+            ids: words(batch, "job_id")?,
+            raw_ids: words(batch, "raw_job_id")?,
+            users: words(batch, "user")?,
+            files: words(batch, "file_id")?,
+            clusters: words(batch, "cluster")?,
+            dialects: RowDialects::new(batch)?,
+            starts: time(batch, "start_utc")?,
+            submits: time(batch, "submit_utc")?,
+            seconds: int(batch, "wall_s")?,
+            fractions: int(batch, "wall_fraction_ms")?,
+            cores: int(batch, "alloc_core_n")?,
+            cpus: int(batch, "cpu_ms")?,
+        })
+    }
+
+    /// The job of a row; `None` where it is not in the sample of `level`, or is none that is compared.
+    pub(super) fn job(&mut self, row: usize, level: u32) -> Option<JobRow<'a>> {
+        let id = self.raw_ids.get(row).unwrap_or_else(|| self.ids.value(row));
+        let spread = spread(id.as_bytes());
+        if spread.trailing_zeros() < level {
+            return None;
+        }
+        let start_ms = number(self.starts, row)?;
+        let wall_s = number(self.seconds, row).filter(|wall_s| *wall_s > 0)?;
+        if !self.dialects.has_job_number(row) {
+            return None;
+        }
+        let mut hash = Xxh3::new();
+        hash.update(id.as_bytes());
+        hash.update(&[0]);
+        for n in [Some(wall_s), number(self.fractions, row)] {
+            hash.update(&n.unwrap_or(i64::MIN).to_le_bytes());
+        }
+        let wait_ms = number(self.submits, row).map(|submit_ms| start_ms.saturating_sub(submit_ms));
+        let core_n = number(self.cores, row);
+        Some(JobRow {
+            key: hash.digest(),
+            spread,
+            facts: JobFacts::new(self.users.get(row), core_n, number(self.cpus, row), wait_ms),
+            start_ms,
+            wall_s,
+            core_s: core_s(wall_s, core_n),
+            file_id: self.files.value(row),
+            cluster: self.clusters.get(row),
+        })
+    }
+}
+
+/// Core seconds of a job; none where its cores are unknown.
+fn core_s(wall_s: i64, core_n: Option<i64>) -> u64 {
+    core_n.map_or(0, |core_n| wall_s.saturating_mul(core_n).unsigned_abs())
+}
+
+/// Spreads job numbers evenly: those of neighbours differ in their last digits.
+fn spread(id: &[u8]) -> u64 {
+    let tail = id.last_chunk::<8>().map_or_else(
+        || id.iter().fold(0, |sum: u64, byte| sum << 8 | u64::from(*byte)),
+        |tail| u64::from_be_bytes(*tail),
+    );
+    let mixed = tail.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed.rotate_left(32) ^ mixed
+}
