@@ -1,29 +1,35 @@
 //! The events that the code under test reports.
 
+use std::cell::RefCell;
 use std::fmt::Debug;
-use std::sync::{Arc, Mutex};
+use std::sync::Once;
 
 use tracing::field::{Field, Visit};
 use tracing::{Event, Subscriber};
 use tracing_subscriber::Registry;
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 
-/// The messages of the events that a piece of work reports in its own thread, in order.
-pub(crate) fn messages(work: impl FnOnce()) -> Vec<String> {
-    let heard = Heard::default();
-    tracing::subscriber::with_default(Registry::default().with(heard.clone()), work);
-    let messages = heard.0.lock().unwrap();
-    messages.clone()
+thread_local! {
+    static HEARD: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-#[derive(Clone, Default)]
-struct Heard(Arc<Mutex<Vec<String>>>);
+/// The messages of the events that a piece of work reports in its own thread, in order.
+pub(crate) fn messages(work: impl FnOnce()) -> Vec<String> {
+    // One for all threads: a callsite that a thread without one meets first would be off for all.
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| tracing::subscriber::set_global_default(Registry::default().with(Heard)).unwrap());
+    HEARD.take();
+    work();
+    HEARD.take()
+}
+
+struct Heard;
 
 impl<S: Subscriber> Layer<S> for Heard {
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
         let mut message = Message::default();
         event.record(&mut message);
-        self.0.lock().unwrap().push(message.0);
+        HEARD.with_borrow_mut(|heard| heard.push(message.0));
     }
 }
 
