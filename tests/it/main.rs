@@ -74,5 +74,6 @@ mod salvage;
 mod sample_data;
 #[cfg(unix)]
 mod signals;
+mod source_fingerprints;
 mod views;
 mod zone;
