@@ -7,17 +7,17 @@ use std::sync::Arc;
 use tracing::warn;
 
 use super::output;
+use crate::config::source_key::SourceKey;
+use crate::config::source_options::{SOURCE_KEYS, formats};
 use crate::config::{Plan, SourcePlan};
 use crate::error::{Error, Kind, Result};
 use crate::ingest::output_overlap::hold_apart;
 use crate::ingest::reading::first_mistake;
-use crate::sources::dialect::Dialect;
 use crate::sources::input::{InputFile, clean};
 use crate::sources::inventory::InventoryKind;
 use crate::sources::location::is_url;
-use crate::sources::registry;
 
-/// A pipeline file with every key; `@sources` and `@inventories` stand for words of formats.
+/// A pipeline file with every key of a source; `@keys` stands for these, `@sources` and `@inventories` for words of formats.
 const EXAMPLE: &str = "\
 Example:
   gridtally check zoo.toml
@@ -40,31 +40,7 @@ A pipeline file:
                                        # default 0, or any where max_rejected = 1.0
 
   [[source]]
-  name = \"zoo-slurm\"
-  format = \"sacct\"                     # @sources
-  paths = [\"dumps/*.txt.xz\"]           # files, folders, globs, URLs; relative to this file
-  site = \"ZOO-T2\"                      # may be absent where the records name it; or a rule:
-                                       # { column = \"cluster\" }, { table = \"sites.csv\" },
-                                       # { topology = \"resources.csv\", level = \"site\" }
-  cluster = \"zoo\"                      # for records that name none
-  timezone = \"Europe/Zurich\"           # zone of times printed without an offset; no default
-  delimiter = \"|\"                      # of sacct text; found from the header if absent
-  layout = \"xdmod\"                     # of sacct text without a header: xdmod, xdmod-9.5,
-                                       # xdmod-9.0, xdmod-8, apel
-  vo = { column = \"account\" }          # or { table = \"vo.csv\" }, { value = \"atlas\" },
-                                       # { corrections = \"vo.csv\", known = \"vos.csv\" }
-  acceptance = \"strict-apel\"           # or \"salvage\": what a bad record does to its APEL message
-  summaries = \"snapshot\"               # or \"upsert\": what a later summary replaces
-  publication = \"source\"               # or \"site\": whose month one file of summaries holds whole
-  blah = [\"blahp.log-*\"]               # CE logs, of a source of batch logs
-  scaled_to = { benchmark = \"si00\", value = 1000, times = \"both\", unscale = true }
-                                       # times are scaled by the worker nodes (or \"cpu\", \"wall\")
-  unix_start_time = 1356996147         # of a swf trace that does not name its own
-  start_from = \"submit\"                # of a swf trace without wait times: when its jobs start
-  max_rejected = 100                   # default: 5 % of the rows that are new, or what [pipeline]
-                                       # allows if that is more; rows the pipeline itself says to
-                                       # reject are not among them
-  max_unread = 0.1                     # in place of the pipeline's; both also in [[inventory]]
+@keys
 
   [[inventory]]                        # what the batch system says about its own machine
   name = \"zoo-machine\"
@@ -117,21 +93,41 @@ Columns of a VO table: any of account, user, global_user (DN), user_group, parti
 the result. Without to_vo the last column must be vo, and that is the result. Empty or * matches
 anything; the first match wins.";
 
-/// The example of the help: words of formats are those of the readers.
+/// Column of comments in the example.
+const COMMENT_COLUMN: usize = 39;
+
+/// The example of the help: keys of sources and words of formats are those of the readers.
 fn example() -> String {
-    let sources = registry::declarable().map(Dialect::as_str).chain(["auto"]);
+    let keys: String = SOURCE_KEYS.iter().map(key_lines).collect();
     let inventories = ["auto"]
         .into_iter()
         .chain(InventoryKind::all().map(InventoryKind::as_str));
     EXAMPLE
-        .replace("# @sources", &words(sources))
+        .replace("@keys\n", &keys)
+        .replace("# @sources", &words(formats()))
         .replace("# @inventories", &words(inventories))
+}
+
+/// A key with the comment beside it.
+fn key_lines(row: &SourceKey) -> String {
+    let mut text = format!("  {} = {}", row.key, row.example.value);
+    for line in row.example.comment {
+        let width = text.rsplit('\n').next().map_or(0, str::len);
+        if width >= COMMENT_COLUMN {
+            text.push('\n');
+        }
+        let indent = COMMENT_COLUMN.saturating_sub(if width >= COMMENT_COLUMN { 0 } else { width });
+        text.push_str(&" ".repeat(indent));
+        text.push_str("# ");
+        text.push_str(line);
+    }
+    text.push('\n');
+    text
 }
 
 /// Words as a comment of several lines beside a key.
 fn words<'a>(words: impl Iterator<Item = &'a str>) -> String {
-    /// Column of comments, and the last one of the text in them.
-    const COLUMN: usize = 39;
+    /// The last column of the text in comments.
     const WIDTH: usize = 62;
     let mut lines = vec![String::from("# ")];
     let mut words = words.peekable();
@@ -152,7 +148,7 @@ fn words<'a>(words: impl Iterator<Item = &'a str>) -> String {
         }
     }
     let lines: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
-    lines.join(&format!("\n{}", " ".repeat(COLUMN)))
+    lines.join(&format!("\n{}", " ".repeat(COMMENT_COLUMN)))
 }
 
 /// Check a pipeline file: every mistake at once, before any data is touched.

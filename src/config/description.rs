@@ -1,19 +1,14 @@
 //! Every key of a pipeline file, described for the reference and for editors.
 
+use super::reject_limits::{MAX_REJECTED_DOC, MAX_UNREAD_DOC};
+use super::source_key::SourceKey;
+use super::source_options::SOURCE_KEYS;
 use crate::diagnostics::description::{
     KeyDescription, SectionDescription, ValueForm, optional, required, table, tables, texts, words,
 };
 use crate::occupancy::{PRESETS, Scheme};
 use crate::privacy::{Field, PrivacyAction, Rotation};
-use crate::record::infrastructure::StatedInfrastructure;
-use crate::reference::first_match::MatchColumn as _;
-use crate::reference::site::SiteColumn;
-use crate::reference::topology::LEVELS;
-use crate::reference::vo_rule::VoColumn;
-use crate::sources::dialect::Dialect;
 use crate::sources::inventory::InventoryKind;
-use crate::sources::registry;
-use crate::sources::sacct::FixedOrder;
 
 use ValueForm::{Date, Integer, Named, Number, OneOf, Text, Truth, Words};
 
@@ -46,16 +41,8 @@ pub fn pipeline_file() -> SectionDescription {
 
 fn limits() -> [KeyDescription; 2] {
     [
-        optional(
-            "max_rejected",
-            Number,
-            "Rows that may be refused before the run fails: a whole number of them, or a fraction from 0.0 to 1.0.",
-        ),
-        optional(
-            "max_unread",
-            Number,
-            "New files of which nothing need be read: a whole number of them, or a fraction.",
-        ),
+        optional("max_rejected", Number, MAX_REJECTED_DOC),
+        optional("max_unread", Number, MAX_UNREAD_DOC),
     ]
 }
 
@@ -103,141 +90,9 @@ fn pipeline() -> ValueForm {
     table("[pipeline]", "Stands once.", keys)
 }
 
-fn site() -> ValueForm {
-    let keys = vec![
-        optional(
-            "column",
-            words(SiteColumn::KNOWN),
-            "The column of the record that is the site.",
-        ),
-        optional("table", Text, "A table of sites with `to_site`."),
-        optional("topology", Text, "OSG's table of resources."),
-        optional("level", words(LEVELS), "The level of the topology that is the site."),
-    ];
-    OneOf(vec![
-        Text,
-        table(
-            "site = { .. }",
-            "A rule for the site: exactly one of `column`, `table` and `topology`.",
-            keys,
-        ),
-    ])
-}
-
-fn vo() -> ValueForm {
-    let keys = vec![
-        optional(
-            "column",
-            words(VoColumn::KNOWN),
-            "The column of the record that is the VO.",
-        ),
-        optional("table", Text, "A table of VOs with `to_vo`."),
-        optional("value", Text, "The VO of all jobs."),
-        optional("corrections", Text, "A table of corrections of VO names."),
-        optional("known", Text, "A table of known VOs."),
-    ];
-    table(
-        "vo = { .. }",
-        "A rule for the VO: exactly one of `column`, `table`, `value`, and `corrections` with or without `known`.",
-        keys,
-    )
-}
-
-fn scaled_to() -> ValueForm {
-    let keys = vec![
-        required("benchmark", Words(vec!["hs06", "hs23", "si00"]), "The scale."),
-        required("value", OneOf(vec![Number, Text]), "The reference, per core."),
-        optional(
-            "times",
-            Words(vec!["both", "cpu", "wall"]),
-            "Which times are scaled; default `both`.",
-        ),
-        optional("unscale", Truth, "Whether rows of nodes give the raw times back."),
-    ];
-    table(
-        "scaled_to = { .. }",
-        "What worker nodes scale the times they log to.",
-        keys,
-    )
-}
-
 fn source() -> ValueForm {
-    let within = vec![required(
-        "within_s",
-        Integer,
-        "Longest pause between messages of one publication, seconds.",
-    )];
-    let parts = OneOf(vec![
-        Words(vec!["file", "folder"]),
-        table(
-            "publication_parts = { .. }",
-            "Messages that arrive shortly after one another.",
-            within,
-        ),
-    ]);
-    let formats = registry::declarable().map(Dialect::as_str).chain(["auto"]);
-    let mut keys = vec![
-        required("name", Text, "One of its own for every source."),
-        required(
-            "format",
-            Words(formats.collect()),
-            "The dialect, or `auto` to have it recognised.",
-        ),
-        required("paths", texts(), "Files, folders, globs or URLs."),
-        optional(
-            "site",
-            site(),
-            "The site, or a rule for it, where records do not name it.",
-        ),
-        optional("cluster", Text, "The cluster of records that name none."),
-        optional(
-            "infrastructure",
-            words(StatedInfrastructure::WORDS),
-            "Through what the jobs came, where records do not state it.",
-        ),
-        optional(
-            "timezone",
-            Text,
-            "Zone of times that are printed without an offset; there is no default.",
-        ),
-        optional("delimiter", Text, "Of sacct text; found from the header if absent."),
-        optional(
-            "layout",
-            words(FixedOrder::WORDS),
-            "Order of the columns of sacct text without a header.",
-        ),
-        optional("vo", vo(), "A rule for the VO."),
-        optional(
-            "acceptance",
-            Words(vec!["strict-apel", "salvage"]),
-            "What a bad record does to its APEL message.",
-        ),
-        optional("blah", texts(), "Logs of the CE, of a source of batch logs."),
-        optional(
-            "unix_start_time",
-            Integer,
-            "Of a workload trace: the Unix second that its times count from.",
-        ),
-        optional(
-            "start_from",
-            Words(vec!["submit"]),
-            "Of a workload trace without wait times.",
-        ),
-        optional("scaled_to", scaled_to(), "To what the worker nodes scale times."),
-        optional(
-            "summaries",
-            Words(vec!["upsert", "snapshot"]),
-            "What a later summary replaces: its row, or its month.",
-        ),
-        optional(
-            "publication",
-            Words(vec!["source", "site"]),
-            "What a publication of summaries is complete for.",
-        ),
-        optional("publication_parts", parts, "Which messages are one publication."),
-    ];
-    keys.extend(limits());
-    tables("[[source]]", "Stands once for each kind of dump.", keys)
+    let keys = SOURCE_KEYS.iter().map(SourceKey::described);
+    tables("[[source]]", "Stands once for each kind of dump.", keys.collect())
 }
 
 fn inventory() -> ValueForm {

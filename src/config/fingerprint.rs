@@ -1,124 +1,48 @@
 //! The canonical text of what decides bytes, and its hash.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::as_of::AsOf;
+use super::canonical::Canonical;
 use super::plan::Overlap;
+use super::source_options::SOURCE_KEYS;
 use super::source_plan::SourcePlan;
 use crate::charge::Tariff;
-use crate::dedupe::summary::publishing::{Replacement, SummaryParts, SummaryPublication};
 use crate::normalise::plan::{MissingBenchmark, NormalisePlan};
 use crate::privacy::{Field, Privacy};
-use crate::record::infrastructure::StatedInfrastructure;
 use crate::reference::benchmark::AskedSpan;
-use crate::reference::first_match::MatchColumn;
 use crate::reference::inventory::DATASETS;
-use crate::reference::vo_rule::VoRule;
-use crate::sources::apel::acceptance::Acceptance;
-use crate::sources::dialect::SourceOption;
+use crate::sources::format::Format;
 use crate::sources::registry;
-use crate::sources::sacct::FixedOrder;
 use crate::summarise::attribution::Attribution;
 use crate::time::grain::Grain;
 use crate::time::{YearStart, Zone};
 
-/// Bumped when the meaning of the canonical text changes.
-const VERSION: &str = "1";
-
-/// Key and value lines. Values are quoted, so that no two contents give the same text.
-struct Canonical(String);
-
-impl Canonical {
-    fn new(what: &str) -> Self {
-        Self(format!("{what} {VERSION}\n"))
-    }
-
-    fn line(&mut self, key: &str, value: &str) {
-        // Writing to a string cannot fail.
-        let _ = writeln!(self.0, "{key} = {value:?}");
-    }
-
-    fn optional(&mut self, key: &str, value: Option<&str>) {
-        if let Some(value) = value {
-            self.line(key, value);
-        }
-    }
-
-    fn hash(self) -> String {
-        blake3::hash(self.0.as_bytes()).to_hex().to_string()
-    }
-}
+/// The key after whose lines lakes of today have the rules of readers.
+const BEFORE_RULES: &str = "vo";
 
 /// Of a source: everything that decides its records. Not where its files lie, nor how many rejects are tolerated.
 pub(crate) fn of_source(source: &SourcePlan, privacy: Option<&Privacy>) -> String {
     let mut text = Canonical::new("source");
-    text.line("name", &source.name);
-    text.line("format", source.reader.format.as_str());
-    text.optional("site", source.intake.site.as_deref());
-    text.optional("site.rule", source.intake.site_rule.canonical().as_deref());
-    text.optional("cluster", source.intake.cluster.as_deref());
-    let infrastructure = source.intake.infrastructure.map(StatedInfrastructure::as_str);
-    text.optional("infrastructure", infrastructure);
-    text.optional("zone", source.reader.zone.as_ref().map(Zone::name));
-    text.optional("delimiter", source.reader.delimiter.as_deref());
-    text.optional("layout", source.reader.layout.map(FixedOrder::as_str));
-    match &source.intake.vo {
-        VoRule::Record => text.line("vo", "record"),
-        VoRule::Column(column) => text.line("vo.column", column.as_str()),
-        VoRule::Table(table) => text.line("vo.table", &table.canonical()),
-        VoRule::Corrections(corrections) => text.line("vo.corrections", &corrections.canonical()),
-        VoRule::Value(vo) => text.line("vo.value", vo),
+    for row in SOURCE_KEYS {
+        if let Some(lines) = row.fingerprint {
+            lines(source, &mut text);
+        }
+        if row.key == BEFORE_RULES {
+            reader_rules(source.format(), &mut text);
+        }
     }
-    let format = source.reader.format;
+    text.optional("privacy", privacy.map(Privacy::canonical).as_deref());
+    text.hash()
+}
+
+/// What readers of this format accept since lakes were made by other rules.
+fn reader_rules(format: Format, text: &mut Canonical) {
     for dialect in registry::declarable().filter(|dialect| format.dialect().is_none_or(|own| own == *dialect)) {
         for (key, rule) in dialect.row().fingerprint {
             text.line(key, rule);
         }
     }
-    if !source.blah.is_empty() {
-        // Which logs there are is found out run by run; that jobs are completed from some is a setting.
-        text.line("blah", "joined");
-    }
-    if let Some(second) = source.reader.unix_start_time {
-        text.line("unix_start_time", &second.to_string());
-    }
-    if source.reader.is_start_submit {
-        text.line("start_from", "submit");
-    }
-    if let Some(scaled_to) = &source.intake.scaled_to {
-        // To what is a matter of benchmarks: records hold the times as they are logged.
-        text.line(
-            "scaled",
-            &format!("cpu {} wall {}", scaled_to.is_cpu, scaled_to.is_wall),
-        );
-    }
-    if format.may_use(SourceOption::Acceptance) {
-        text.line(
-            "acceptance",
-            match source.reader.acceptance {
-                Acceptance::StrictApel => "strict-apel",
-                Acceptance::Salvage => "salvage",
-            },
-        );
-    }
-    if source.publishing.replacement == Replacement::Snapshot {
-        text.line("summaries", "snapshot");
-    }
-    text.optional(
-        "publication",
-        source.publishing.publication.map(|publication| match publication {
-            SummaryPublication::Source => "source",
-            SummaryPublication::Site => "site",
-        }),
-    );
-    match source.publishing.parts {
-        SummaryParts::File => {}
-        SummaryParts::Folder => text.line("publication_parts", "folder"),
-        SummaryParts::Within { pause_ms } => text.line("publication_parts", &format!("within {pause_ms} ms")),
-    }
-    text.optional("privacy", privacy.map(Privacy::canonical).as_deref());
-    text.hash()
 }
 
 /// Of an inventory: everything that decides its rows.

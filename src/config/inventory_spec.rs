@@ -15,9 +15,6 @@ use crate::diagnostics::Problems;
 use crate::diagnostics::section::{At, Section, kind};
 use crate::privacy::Privacy;
 use crate::reference::hostlist::Hostlist;
-use crate::reference::site::SiteRule;
-use crate::reference::vo_rule::VoRule;
-use crate::sources::apel::acceptance::Acceptance;
 use crate::sources::format::Format;
 use crate::sources::inventory::InventoryKind;
 use crate::sources::options::ReaderOptions;
@@ -187,32 +184,23 @@ impl Compiler {
             }
         };
         let name = spec.name?.value;
+        let format = kind.map_or(Format::AutoInventory, |kind| Format::Dialect(kind.dialect()));
         let mut plan = SourcePlan {
-            name: name.clone(),
             reader: Arc::new(ReaderOptions {
-                source: name.clone(),
-                format: kind.map_or(Format::AutoInventory, |kind| Format::Dialect(kind.dialect())),
                 zone,
-                delimiter: None,
-                acceptance: Acceptance::default(),
-                layout: None,
-                unix_start_time: None,
-                is_start_submit: false,
                 nodes_by_kind: spec
                     .nodes
                     .into_iter()
                     .map(|(kind, nodes)| (kind, nodes.value))
                     .collect(),
+                ..ReaderOptions::new(&name, format)
             }),
             intake: Arc::new(IntakeOptions {
-                source: name,
                 site: spec.site.map(|at| at.value),
                 cluster: spec.cluster.map(|at| at.value),
-                infrastructure: None,
-                vo: VoRule::Record,
-                scaled_to: None,
-                site_rule: SiteRule::default(),
+                ..IntakeOptions::new(&name)
             }),
+            name,
             blah: Vec::new(),
             paths: spec.paths.iter().map(|path| self.resolve(&path.value)).collect(),
             limits: spec.limits,

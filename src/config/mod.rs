@@ -4,9 +4,11 @@
 //! its line. Promise: what a plan holds is complete and valid; nothing behind this room looks at a pipeline file again.
 
 pub mod as_of;
+mod canonical;
 pub mod capacity_spec;
 pub mod charge_spec;
 pub mod compile;
+mod compile_source;
 pub mod compiler;
 pub mod description;
 pub(crate) mod fingerprint;
@@ -18,9 +20,13 @@ pub mod plan;
 pub(crate) mod privacy_spec;
 pub mod reject_limits;
 pub mod scaled_spec;
+pub mod source_key;
+pub mod source_options;
 pub mod source_plan;
+pub mod source_rule;
 pub mod source_spec;
 pub mod spec;
+mod summary_parts;
 
 pub use plan::Plan;
 pub use source_plan::SourcePlan;

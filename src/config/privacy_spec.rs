@@ -128,7 +128,7 @@ impl PrivacySpec {
 impl SourceSpec {
     /// A VO that is the name of a user would publish what privacy withholds.
     fn forbid_vo_of(&self, privacy: &Privacy, label: &str, problems: &mut Problems) {
-        use super::source_spec::VoSpec;
+        use super::source_rule::VoSpec;
         use crate::reference::vo_rule::VoColumn;
         let field = match &self.vo {
             Some(VoSpec::Column(VoColumn::User)) => Field::User,

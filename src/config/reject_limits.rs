@@ -5,6 +5,13 @@ use toml::de::DeValue;
 use crate::diagnostics::Problems;
 use crate::diagnostics::section::Section;
 
+/// What `max_rejected` states.
+pub(crate) const MAX_REJECTED_DOC: &str =
+    "Rows that may be refused before the run fails: a whole number of them, or a fraction from 0.0 to 1.0.";
+/// What `max_unread` states.
+pub(crate) const MAX_UNREAD_DOC: &str =
+    "New files of which nothing need be read: a whole number of them, or a fraction.";
+
 /// What may be refused of a source, or of all of them.
 pub(crate) fn reject_limits(section: &Section<'_>, problems: &mut Problems) -> RejectLimits {
     RejectLimits {
@@ -13,7 +20,13 @@ pub(crate) fn reject_limits(section: &Section<'_>, problems: &mut Problems) -> R
     }
 }
 
-fn reject_limit(section: &Section<'_>, key: &str, unit: &str, problems: &mut Problems) -> Option<RejectLimit> {
+/// One of them, if it is there.
+pub(crate) fn reject_limit(
+    section: &Section<'_>,
+    key: &str,
+    unit: &str,
+    problems: &mut Problems,
+) -> Option<RejectLimit> {
     let (value, line) = section.get(key)?;
     let limit = match value {
         DeValue::Integer(number) => u64::from_str_radix(&number.as_str().replace('_', ""), number.radix())

@@ -5,6 +5,7 @@ use toml::de::DeValue;
 use super::compiler::Compiler;
 use super::source_spec::SourceSpec;
 use crate::diagnostics::Problems;
+use crate::diagnostics::description::{ValueForm, optional, required, table};
 use crate::diagnostics::section::{Section, kind};
 use crate::normalise::plan::NormalisePlan;
 use crate::reference::benchmark::Benchmark;
@@ -21,6 +22,38 @@ pub struct ScaledSpec {
     pub scaled_to: ScaledTo,
 }
 
+/// Its values.
+pub(crate) fn form() -> ValueForm {
+    let keys = vec![
+        required(
+            "benchmark",
+            ValueForm::Words(vec!["hs06", "hs23", "si00"]),
+            "The scale.",
+        ),
+        required(
+            "value",
+            ValueForm::OneOf(vec![ValueForm::Number, ValueForm::Text]),
+            "The reference, per core.",
+        ),
+        optional(
+            "times",
+            ValueForm::Words(vec!["both", "cpu", "wall"]),
+            "Which times are scaled; default `both`.",
+        ),
+        optional(
+            "unscale",
+            ValueForm::Truth,
+            "Whether rows of nodes give the raw times back.",
+        ),
+    ];
+    table(
+        "scaled_to = { .. }",
+        "What worker nodes scale the times they log to.",
+        keys,
+    )
+}
+
+/// Its value, if it is there.
 pub(crate) fn read(source: &Section<'_>, problems: &mut Problems) -> Option<ScaledSpec> {
     const KEYS: &[&str] = &["benchmark", "value", "times", "unscale"];
     const TIMES: &[(&str, (bool, bool))] = &[("both", (true, true)), ("cpu", (true, false)), ("wall", (false, true))];
@@ -100,7 +133,7 @@ impl Compiler {
                 let message = format!("scaled_to does nothing for {word}: it is for logs of batch systems");
                 self.wrong(spec.line, message);
             }
-            let site = source.site.as_ref().map(|at| at.value.clone());
+            let site = source.intake.site.clone();
             scaled.push((name.value.clone(), site, spec));
         }
         scaled

@@ -246,7 +246,7 @@ impl Sink for Intake {
         if row.cpu_ms.is_some_and(|cpu| cpu < 0) {
             anomalies |= Anomaly::ValueDropped.bit() | Anomaly::CpuUnknown.bit();
         }
-        let completed = completed(row, &options);
+        let completed = options.completed(row);
         let row = completed.as_ref().unwrap_or(row);
         let vo = self.vo(&options.vo, row).filter(|vo| !vo.is_empty());
         if let Err((reason, detail)) = check_names(None, vo) {
@@ -383,23 +383,6 @@ fn as_job<'a>(row: &SummaryRow<'a>) -> JobRow<'a> {
         global_user: row.global_user,
         ..JobRow::default()
     }
-}
-
-/// The row with what its source states in place of what it does not, and without a CPU time below zero; `None` where
-/// that changes nothing.
-fn completed<'a>(row: &JobRow<'a>, options: &'a IntakeOptions) -> Option<JobRow<'a>> {
-    let cluster = row.cluster.or(options.cluster.as_deref());
-    let infrastructure = row.infrastructure.or(options.stated_infrastructure());
-    let cpu_ms = row.cpu_ms.filter(|cpu| *cpu >= 0);
-    let is_same = cluster.is_some() == row.cluster.is_some()
-        && infrastructure.is_some() == row.infrastructure.is_some()
-        && cpu_ms == row.cpu_ms;
-    (!is_same).then(|| JobRow {
-        cluster,
-        infrastructure,
-        cpu_ms,
-        ..row.clone()
-    })
 }
 
 /// The row of a source whose times arrive scaled: they are set apart, and what they were before is not known from it.

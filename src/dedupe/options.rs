@@ -1,5 +1,6 @@
 //! What a source states for records that do not.
 
+use crate::record::JobRow;
 use crate::record::infrastructure::StatedInfrastructure;
 use crate::reference::benchmark::scaled_to::ScaledTo;
 use crate::reference::site::SiteRule;
@@ -25,6 +26,37 @@ pub struct IntakeOptions {
 }
 
 impl IntakeOptions {
+    /// Of a source that states nothing else.
+    #[must_use]
+    pub fn new(source: &str) -> Self {
+        Self {
+            source: source.to_owned(),
+            site: None,
+            site_rule: SiteRule::default(),
+            cluster: None,
+            infrastructure: None,
+            vo: VoRule::Record,
+            scaled_to: None,
+        }
+    }
+
+    /// The row with what its source states in place of what it does not, and without a CPU time below zero; `None` where
+    /// that changes nothing.
+    pub(crate) fn completed<'a>(&'a self, row: &JobRow<'a>) -> Option<JobRow<'a>> {
+        let cluster = row.cluster.or(self.cluster.as_deref());
+        let infrastructure = row.infrastructure.or(self.stated_infrastructure());
+        let cpu_ms = row.cpu_ms.filter(|cpu| *cpu >= 0);
+        let is_same = cluster.is_some() == row.cluster.is_some()
+            && infrastructure.is_some() == row.infrastructure.is_some()
+            && cpu_ms == row.cpu_ms;
+        (!is_same).then(|| JobRow {
+            cluster,
+            infrastructure,
+            cpu_ms,
+            ..row.clone()
+        })
+    }
+
     /// The word of `infrastructure`, for records that do not state one.
     #[must_use]
     pub fn stated_infrastructure(&self) -> Option<&'static str> {

@@ -17,6 +17,7 @@ use crate::privacy::Privacy;
 use crate::record::SiteMonth;
 use crate::sources::input::InputFile;
 use crate::sources::options::ReaderOptions;
+use crate::sources::swf::SwfOptions;
 use crate::sources::{blah, compression};
 use crate::store::{Publication, lake};
 use crate::time::Month;
@@ -29,8 +30,7 @@ pub(crate) fn companion(source: &SourcePlan) -> Option<SourcePlan> {
     Some(SourcePlan {
         reader: Arc::new(ReaderOptions {
             format: blah::DIALECT.format(),
-            unix_start_time: None,
-            is_start_submit: false,
+            swf: SwfOptions::default(),
             ..ReaderOptions::clone(&source.reader)
         }),
         intake: Arc::new(IntakeOptions {

@@ -23,8 +23,10 @@ use crate::sources::location::is_url;
 use crate::sources::options::ReaderOptions;
 use crate::sources::registry::HEAD_BYTES;
 use crate::sources::repair::is_repair;
+use crate::sources::sacct::SacctOptions;
 use crate::sources::steps::until_damage;
-use crate::sources::{diagnosis, registry};
+use crate::sources::swf::SwfOptions;
+use crate::sources::{diagnosis, registry, swf};
 use crate::time::Zone;
 
 pub use report::{FileReport, InspectedPeriod, ReasonCount, ValueCount};
@@ -162,15 +164,16 @@ fn read(
 /// The source a file is read as when no pipeline says how: nothing overridden, good records of bad messages kept.
 pub(crate) fn stand_in(dialect: Dialect, hints: &Hints) -> ReaderOptions {
     ReaderOptions {
-        source: "inspect".to_owned(),
-        format: dialect.format(),
         zone: Some(Zone::utc()),
-        delimiter: None,
-        layout: hints.layout,
-        acceptance: Acceptance::StrictApel,
-        unix_start_time: Some(0),
-        is_start_submit: hints.needed.contains(&SourceOption::StartFrom),
-        nodes_by_kind: std::collections::BTreeMap::new(),
+        sacct: SacctOptions {
+            layout: hints.layout,
+            ..SacctOptions::default()
+        },
+        swf: SwfOptions {
+            unix_start_time: Some(0),
+            is_start_submit: hints.needed.contains(&swf::START_FROM),
+        },
+        ..ReaderOptions::new("inspect", dialect.format())
     }
 }
 

@@ -6,6 +6,7 @@ use super::report::FileReport;
 use crate::sources::dialect::{Content, Dialect, SiteNaming, SourceOption};
 use crate::sources::hints::Hints;
 use crate::sources::inventory::InventoryKind;
+use crate::sources::swf;
 
 /// `[[source]]` with comments where a person must decide.
 pub(super) fn source(report: &FileReport, dialect: Dialect, hints: &Hints) -> String {
@@ -64,10 +65,10 @@ pub(super) fn source(report: &FileReport, dialect: Dialect, hints: &Hints) -> St
         };
         lines.push(format!("cluster = \"\"              # the {what} names no cluster"));
     }
-    if hints.needed.contains(&SourceOption::UnixStartTime) {
+    if hints.needed.contains(&swf::UNIX_START_TIME) {
         lines.push("unix_start_time = 0         # Unix second from which its times count".to_owned());
     }
-    if hints.needed.contains(&SourceOption::StartFrom) {
+    if hints.needed.contains(&swf::START_FROM) {
         lines.push(
             "start_from = \"submit\"       # no job has a wait time: its submit time is taken for its start".to_owned(),
         );

@@ -227,7 +227,7 @@ pub struct DialectRow {
     pub unfinished: UnfinishedJobs,
     /// Whether job ids are the numbers of a batch system, by which copies of a job are found.
     pub has_job_numbers: bool,
-    /// The keys of a source that it uses.
+    /// The keys of a source that it uses as other dialects do; those of its reader alone name it themselves.
     pub options: &'static [SourceOption],
     /// Lines that `inspect` adds to the source it proposes.
     pub proposal: &'static [&'static str],

@@ -2,7 +2,6 @@
 
 use super::head::without_mark;
 use super::sacct::FixedOrder;
-use super::source_option::SourceOption;
 
 /// Columns by which a header of `sacct` is recognised. One of the first two must be there.
 const SACCT_COLUMNS: &[&str] = &[
@@ -161,7 +160,7 @@ pub struct Hints {
     /// Whether the table has a column for measured CPU time.
     pub has_cpu_column: bool,
     /// Keys the source must set: files do not state these.
-    pub needed: Vec<SourceOption>,
+    pub needed: Vec<&'static str>,
     /// What is missing or in the way, one sentence each.
     pub problems: Vec<String>,
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::Format;
 use super::apel::acceptance::Acceptance;
-use super::sacct::FixedOrder;
+use super::sacct::SacctOptions;
+use super::swf::SwfOptions;
 use crate::time::Zone;
 
 /// What a reader has to know of a source besides the bytes of its files.
@@ -16,21 +17,31 @@ pub struct ReaderOptions {
     pub format: Format,
     /// Zone of printed times without an offset; `None` refuses such times.
     pub zone: Option<Zone>,
-    /// Delimiter of `sacct` text; `None` finds it from the header.
-    pub delimiter: Option<String>,
-    /// Fixed order of the columns of `sacct` text without a header.
-    pub layout: Option<FixedOrder>,
+    /// For the reader of `sacct` alone.
+    pub sacct: SacctOptions,
     /// What a whole APEL message does when one of its records is bad.
     pub acceptance: Acceptance,
-    /// Unix second at which the times of a workload begin whose header does not state it (SWF).
-    pub unix_start_time: Option<i64>,
-    /// The start of a job without a wait time is its submit time (SWF).
-    pub is_start_submit: bool,
+    /// For the reader of workloads (SWF) alone.
+    pub swf: SwfOptions,
     /// The nodes of each kind that a file of machines names, as host lists.
     pub nodes_by_kind: BTreeMap<String, String>,
 }
 
 impl ReaderOptions {
+    /// Of a source that states nothing else.
+    #[must_use]
+    pub fn new(source: &str, format: Format) -> Self {
+        Self {
+            source: source.to_owned(),
+            format,
+            zone: None,
+            sacct: SacctOptions::default(),
+            acceptance: Acceptance::default(),
+            swf: SwfOptions::default(),
+            nodes_by_kind: BTreeMap::new(),
+        }
+    }
+
     /// Whether the source describes the machine instead of the jobs.
     #[must_use]
     pub fn is_inventory(&self) -> bool {

@@ -204,7 +204,7 @@ fn as_json(value: &toml::Value) -> Value {
     }
 }
 
-fn wrong_in(file: &SectionDescription, text: &str) -> Vec<String> {
+pub(crate) fn wrong_in(file: &SectionDescription, text: &str) -> Vec<String> {
     let table: toml::Table = toml::from_str(text).unwrap();
     let mut found = Vec::new();
     faults(

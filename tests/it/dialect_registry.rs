@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::process::Command;
 
-use gridtally::sources::dialect::{Certainty, Content, SiteNaming, SourceOption, UnfinishedJob};
+use gridtally::config::source_options::{SOURCE_KEYS, keys_of};
+use gridtally::sources::dialect::{Certainty, Content, SiteNaming, UnfinishedJob};
 use gridtally::sources::{DIALECTS, registry};
 
 use crate::support::sample::repository;
@@ -92,22 +93,48 @@ fn every_dialect_can_be_declared_and_its_other_names_are_suggested() {
 
 #[test]
 fn keys_that_a_dialect_does_not_use_are_reported() {
+    let mut remarks = 0;
     for dialect in registry::declarable() {
-        for (option, key, value) in [
-            (SourceOption::Acceptance, "acceptance", "\"salvage\""),
-            (SourceOption::CeLogs, "blah", "[\"x\"]"),
-            (SourceOption::Delimiter, "delimiter", "\"|\""),
-            (SourceOption::Layout, "layout", "\"apel\""),
-            (SourceOption::StartFrom, "start_from", "\"submit\""),
-            (SourceOption::Summaries, "summaries", "\"upsert\""),
-            (SourceOption::Timezone, "timezone", "\"UTC\""),
-            (SourceOption::UnixStartTime, "unix_start_time", "0"),
-        ] {
-            let said = checked(dialect.as_str(), &format!("site = \"X\"\n{key} = {value}\n"));
-            let message = format!("{key} does nothing for {}", dialect.as_str());
-            assert_eq!(said.contains(&message), !dialect.uses(option), "{said}");
+        for row in SOURCE_KEYS {
+            if row.required.is_some() || row.key == "site" {
+                continue;
+            }
+            // A remark is printed of a file without a mistake.
+            let beside = match row.key {
+                "summaries" | "publication_parts" => "publication = \"source\"\n",
+                _ => "",
+            };
+            let keys = format!("site = \"X\"\n{beside}{} = {}\n", row.key, row.example.value);
+            let said = checked(dialect.as_str(), &keys);
+            let message = format!("{} does nothing for {}", row.key, dialect.as_str());
+            assert_eq!(said.contains(&message), !row.may_serve(dialect.format()), "{said}");
+            remarks += usize::from(said.contains(&message));
         }
     }
+    assert!(remarks > 30, "{remarks} remarks");
+}
+
+#[test]
+fn every_key_of_a_source_stands_in_the_example_of_check_as_the_schema_has_it() {
+    let text = help("check");
+    let (_, example) = text.split_once("  [[source]]\n").unwrap();
+    let (example, _) = example.split_once("\n\n").unwrap();
+    let table: toml::Table = toml::from_str(example).unwrap();
+    let written: BTreeSet<&str> = table.keys().map(String::as_str).collect();
+    let keys: BTreeSet<&str> = SOURCE_KEYS.iter().map(|row| row.key).collect();
+    assert_eq!(written, keys);
+    for line in example.lines() {
+        let has_comment = line.contains(" # ");
+        assert!(
+            !has_comment || line.find(" # ") == Some(38),
+            "{line:?} has its comment in another column"
+        );
+    }
+    let whole = format!("[pipeline]\nname = \"p\"\noutput = \"o\"\n[[source]]\n{example}");
+    assert_eq!(
+        crate::descriptions::wrong_in(&gridtally::config::description::pipeline_file(), &whole),
+        Vec::<String>::new()
+    );
 }
 
 /// Records of jobs without an end have no instant that places them by their end.
@@ -148,7 +175,7 @@ fn reference() -> String {
         write!(text, "\n## {}\n\n{}\n\n", row.word, row.page).unwrap();
         if row.content == Content::Jobs {
             writeln!(text, "* site: {}", found(row.site)).unwrap();
-            let keys: Vec<&str> = row.options.iter().map(|option| option.key()).collect();
+            let keys = keys_of(*dialect);
             writeln!(
                 text,
                 "* keys of the source: {}",

@@ -53,7 +53,7 @@ pub(crate) const ROOMS: [&str; 34] = [
 const LONGEST_CIRCLE: usize = 4;
 
 /// The tuples that functions do take, and why: each is a key with its value, as whoever hands it over has it.
-const PAIRS: [(&str, &str); 20] = [
+const PAIRS: [(&str, &str); 21] = [
     ("charge/facts.rs: of_example(gpus)", GPUS),
     ("dedupe/columns.rs: push_gpus(gpus)", GPUS),
     ("sources/sacct/tres.rs: alloc(gpus)", GPUS),
@@ -66,6 +66,7 @@ const PAIRS: [(&str, &str); 20] = [
     ("diagnostics/section.rs: word(words)", WORDS),
     ("diagnostics/section.rs: word_or_alias(words)", WORDS),
     ("diagnostics/section.rs: word_or_alias(aliases)", WORDS),
+    ("config/source_key.rs: word(words)", WORDS),
     ("sources/apel/duration.rs: part(units)", WORDS),
     (
         "report/table.rs: new(columns)",

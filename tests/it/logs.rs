@@ -13,6 +13,7 @@ use gridtally::sources::apel::acceptance::Acceptance;
 use gridtally::sources::dialect::{Dialect, ReadSizes};
 use gridtally::sources::lines::LogLimits;
 use gridtally::sources::options::ReaderOptions;
+use gridtally::sources::swf::SwfOptions;
 use gridtally::sources::{Pieces, blah, htcondor, lsf, pbs, sge, swf};
 
 use crate::support::collect::{Collected, input, run, source};
@@ -30,8 +31,10 @@ const FORMATS: [Dialect; 6] = [
 /// Submit times count from here where a header does not say it.
 fn told(format: Dialect) -> Arc<ReaderOptions> {
     Arc::new(ReaderOptions {
-        unix_start_time: Some(0),
-        is_start_submit: false,
+        swf: SwfOptions {
+            unix_start_time: Some(0),
+            is_start_submit: false,
+        },
         ..source(format.format(), Acceptance::StrictApel)
     })
 }

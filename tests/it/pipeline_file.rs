@@ -151,8 +151,8 @@ missing = { fallback = 10.8, benchmark = "hs06" }
         slurm.reader.zone.as_ref().map(gridtally::time::Zone::name),
         Some("Europe/Zurich")
     );
-    assert_eq!(slurm.reader.delimiter.as_deref(), Some("\t"));
-    assert_eq!(slurm.reader.layout, Some(sacct::FixedOrder::Apel));
+    assert_eq!(slurm.reader.sacct.delimiter.as_deref(), Some("\t"));
+    assert_eq!(slurm.reader.sacct.layout, Some(sacct::FixedOrder::Apel));
     assert!(matches!(slurm.intake.vo, VoRule::Column(VoColumn::Account)));
     assert_eq!(slurm.limits.max_rejected, Some(RejectLimit::Count(7)));
     assert_eq!(
@@ -189,7 +189,7 @@ fn defaults_are_the_documented_ones() {
         (Vec::new(), &MissingBenchmark::Null)
     );
     let source = plan.sources.first().unwrap();
-    assert!(source.intake.site.is_none() && source.reader.zone.is_none() && source.reader.delimiter.is_none());
+    assert!(source.intake.site.is_none() && source.reader.zone.is_none() && source.reader.sacct.delimiter.is_none());
     assert!(matches!(source.intake.vo, VoRule::Record));
     assert_eq!(source.reader.acceptance, Acceptance::StrictApel);
 }
@@ -290,9 +290,9 @@ fn sections_that_are_missing_or_misshapen_are_told() {
     starts(
         &mistakes(&format!("{HEAD}[[source]]\n")),
         &[
+            "zoo.toml:4: [[source]] has no name",
             "zoo.toml:4: [[source]] has no format",
             "zoo.toml:4: [[source]] has no paths",
-            "zoo.toml:4: [[source]] has no name",
         ],
     );
     // Without a table, what records state counts; what becomes of the others is said.

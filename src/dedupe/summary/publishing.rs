@@ -10,6 +10,11 @@ pub enum Replacement {
     Snapshot,
 }
 
+impl Replacement {
+    /// Words of the pipeline file.
+    pub const WORDS: &[(&str, Self)] = &[("upsert", Self::Upsert), ("snapshot", Self::Snapshot)];
+}
+
 /// What a publication is complete for, at each month and kind of summary it names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SummaryPublication {
@@ -17,6 +22,20 @@ pub enum SummaryPublication {
     Source,
     /// Everything its source has of that month at each site it names.
     Site,
+}
+
+impl SummaryPublication {
+    /// Words of the pipeline file.
+    pub const WORDS: &[(&str, Self)] = &[("source", Self::Source), ("site", Self::Site)];
+
+    /// The word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Source => "source",
+            Self::Site => "site",
+        }
+    }
 }
 
 /// Which input files are one publication: a month may be too large for one message.

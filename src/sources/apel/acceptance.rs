@@ -9,3 +9,17 @@ pub enum Acceptance {
     /// Its good records are kept.
     Salvage,
 }
+
+impl Acceptance {
+    /// Words of the pipeline file.
+    pub const WORDS: &[(&str, Self)] = &[("strict-apel", Self::StrictApel), ("salvage", Self::Salvage)];
+
+    /// The word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::StrictApel => "strict-apel",
+            Self::Salvage => "salvage",
+        }
+    }
+}

@@ -23,6 +23,7 @@ mod job_id;
 pub mod json;
 mod layout;
 mod memory;
+mod options;
 mod piece;
 mod projected_columns;
 mod refusal;
@@ -55,6 +56,7 @@ use crate::ledger::Reason;
 use crate::sources::{Pieces, Position};
 
 pub use self::fixed::FixedOrder;
+pub use self::options::SacctOptions;
 pub(super) use self::start::is_tool_message;
 
 /// The dialect.
@@ -85,12 +87,7 @@ static ROW: DialectRow = DialectRow {
         running: UnfinishedJob::Record,
     },
     has_job_numbers: true,
-    options: &[
-        SourceOption::CeLogs,
-        SourceOption::Delimiter,
-        SourceOption::Layout,
-        SourceOption::Timezone,
-    ],
+    options: &[SourceOption::CeLogs, SourceOption::Timezone],
     proposal: &["vo = { column = \"account\" } # or { table = \"vo.csv\" } or { value = \"atlas\" }"],
     raw: Some(RawLayout {
         header: RawHeader::Last(diagnosis::is_header),

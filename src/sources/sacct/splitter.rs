@@ -215,7 +215,7 @@ impl SacctSplitter {
 
     /// The first header line behind the front of `region`.
     fn find_header(&self, region: &[u8]) -> Option<usize> {
-        let declared = self.options.delimiter.as_deref().map(str::as_bytes);
+        let declared = self.options.sacct.delimiter.as_deref().map(str::as_bytes);
         let mut first: Option<usize> = None;
         for finder in &self.finders {
             let mut from = 0;
@@ -249,7 +249,7 @@ impl SacctSplitter {
         let line = self.text.get(..end).unwrap_or_default();
         let line = line.strip_prefix(BOM).unwrap_or(line);
         let is_same = line.strip_suffix(b"\r").unwrap_or(line) == layout.header;
-        let declared = self.options.delimiter.as_deref().map(str::as_bytes);
+        let declared = self.options.sacct.delimiter.as_deref().map(str::as_bytes);
         if !is_same && !is_header(line, declared) {
             return Ok(None);
         }
@@ -288,10 +288,10 @@ impl SacctSplitter {
             self.cut(next);
             return Ok(Preamble::Message(message()));
         }
-        let declared = self.options.delimiter.as_deref().map(str::as_bytes);
+        let declared = self.options.sacct.delimiter.as_deref().map(str::as_bytes);
         let found = ColumnLayout::of(line, declared).map_err(|e| e.at("line", self.position.line))?;
         let Some(found) = found else {
-            let Some(order) = self.options.layout else {
+            let Some(order) = self.options.sacct.layout else {
                 return Err(no_header(line, &self.text));
             };
             // The dump has no header: its first line is a row already.
@@ -350,7 +350,7 @@ impl SacctSplitter {
             if !is_within_line && (line_end.is_some() || self.is_at_end) {
                 cuts.clear();
                 let line = scan(&self.text, 0, &layout.delimiter, layout.is_crlf, &mut cuts);
-                let declared = self.options.delimiter.as_deref().map(str::as_bytes);
+                let declared = self.options.sacct.delimiter.as_deref().map(str::as_bytes);
                 let content = self.text.get(..line.end).unwrap_or_default();
                 if start::of(layout, &self.text, line, &cuts).is_some() || is_header(content, declared) {
                     break;

@@ -106,7 +106,7 @@ pub(super) fn take(columns: &[&str], swf: &Swf, record: &LogRecord<'_>, sink: &m
         let why = format!("the run time is unknown: {:?} is negative", clip(row.text(RUN)));
         return Err(Refusal::new(Reason::BadDuration, why));
     };
-    let is_start_assumed = wait_ms.is_none() && swf.is_start_submit;
+    let is_start_assumed = wait_ms.is_none() && swf.options.is_start_submit;
     let Some(start_ms) = wait_ms
         .or(is_start_assumed.then_some(0))
         .map(|ms| submit_ms.saturating_add(ms))

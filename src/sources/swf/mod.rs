@@ -4,13 +4,14 @@
 mod diagnosis;
 mod header;
 mod job;
+mod options;
 
 use std::io::{Cursor, Read};
 use std::sync::Arc;
 
 use super::dialect::{
-    Certainty, Content, Dialect, DialectRow, PlacingInstant, RawHeader, RawLayout, SiteNaming, SourceOption,
-    StatedIdentity, UnfinishedJob, UnfinishedJobs, VersionRule, VoNaming,
+    Certainty, Content, Dialect, DialectRow, PlacingInstant, RawHeader, RawLayout, SiteNaming, StatedIdentity,
+    UnfinishedJob, UnfinishedJobs, VersionRule, VoNaming,
 };
 use super::lines::{self, Grammar, LogLimits, LogRecord};
 use super::options::ReaderOptions;
@@ -20,6 +21,7 @@ use crate::error::{Error, Kind, Result};
 use crate::ledger::Reason;
 
 pub use header::SwfHeader;
+pub use options::{START_FROM, SwfOptions, UNIX_START_TIME};
 
 /// The dialect.
 pub const DIALECT: Dialect = Dialect::of(&ROW);
@@ -44,7 +46,7 @@ static ROW: DialectRow = DialectRow {
         running: UnfinishedJob::Refused(Reason::BadDuration),
     },
     has_job_numbers: true,
-    options: &[SourceOption::StartFrom, SourceOption::UnixStartTime],
+    options: &[],
     proposal: &[],
     raw: Some(RawLayout {
         header: RawHeader::All(|line| line.starts_with(b";")),
@@ -106,7 +108,7 @@ pub fn pieces(mut input: Box<dyn Read + Send>, options: &ReaderOptions, limits: 
     let mut head = Vec::new();
     input.by_ref().take(HEAD).read_to_end(&mut head)?;
     let header = SwfHeader::of(&head);
-    let Some(start_s) = header.unix_start_s.or(options.unix_start_time) else {
+    let Some(start_s) = header.unix_start_s.or(options.swf.unix_start_time) else {
         let why = "the header has no UnixStartTime, so its times have no date: set unix_start_time in the source \
                    (0 when submit times are Unix seconds)";
         return Err(Error::new(Kind::Data, why).at("source", &options.source));
@@ -114,7 +116,7 @@ pub fn pieces(mut input: Box<dyn Read + Send>, options: &ReaderOptions, limits: 
     let swf = Swf {
         header,
         start_s,
-        is_start_submit: options.is_start_submit,
+        options: options.swf,
     };
     let input = Box::new(Cursor::new(head).chain(input));
     Ok(lines::pieces(input, Arc::new(swf), limits, Position::start()))
@@ -124,8 +126,7 @@ struct Swf {
     header: SwfHeader,
     /// Unix second at which its times begin.
     start_s: i64,
-    /// Jobs without a wait time start when they are submitted.
-    is_start_submit: bool,
+    options: SwfOptions,
 }
 
 impl Grammar for Swf {

@@ -11,7 +11,8 @@ use gridtally::sources::cross_check::CrossCheck;
 use gridtally::sources::dialect::{Content, Dialect, ReadSizes};
 use gridtally::sources::options::ReaderOptions;
 use gridtally::sources::registry::HEAD_BYTES;
-use gridtally::sources::sacct::FixedOrder;
+use gridtally::sources::sacct::{FixedOrder, SacctOptions};
+use gridtally::sources::swf::SwfOptions;
 use gridtally::sources::{Format, Pieces, compression, registry};
 use gridtally::time::Zone;
 
@@ -90,17 +91,21 @@ fn plan(rng: &mut Rng, format: Format, layout: Option<FixedOrder>) -> ReaderOpti
         format,
         zone: (!rng.one_in(8))
             .then(|| Zone::named(rng.pick(&["UTC", "Europe/Zurich", "Australia/Lord_Howe"])).unwrap()),
-        delimiter: rng.one_in(10).then(|| rng.pick(&["|", ",", "\t", ";;"]).to_owned()),
-        layout,
+        sacct: SacctOptions {
+            delimiter: rng.one_in(10).then(|| rng.pick(&["|", ",", "\t", ";;"]).to_owned()),
+            layout,
+        },
         acceptance: if rng.one_in(2) {
             Acceptance::StrictApel
         } else {
             Acceptance::Salvage
         },
-        is_start_submit: rng.one_in(2),
-        unix_start_time: rng
-            .one_in(2)
-            .then(|| rng.pick(&[0, 1_700_000_000, -5, i64::MAX, i64::MIN])),
+        swf: SwfOptions {
+            is_start_submit: rng.one_in(2),
+            unix_start_time: rng
+                .one_in(2)
+                .then(|| rng.pick(&[0, 1_700_000_000, -5, i64::MAX, i64::MIN])),
+        },
         nodes_by_kind: [("fat", "n[1-2]"), ("thin", "a,b,c"), ("zewura", "z[01-20]")]
             .into_iter()
             .filter(|_| rng.one_in(2))

@@ -2,8 +2,7 @@
 
 use gridtally::sources::diagnosis;
 use gridtally::sources::registry::recognise;
-use gridtally::sources::source_option::SourceOption;
-use gridtally::sources::{blah, htcondor, lsf, pbs, sge};
+use gridtally::sources::{blah, htcondor, lsf, pbs, sge, swf};
 
 use super::damage::sample;
 use super::{FORMATS, told};
@@ -38,8 +37,7 @@ fn a_workload_without_wait_times_is_told() {
     let text = b"; UnixStartTime: 0\n1 0 -1 60 4 50 2048 8 120 512 1 12 4 -1 3 -1 -1 -1\n";
     let found = diagnosis::of(recognise(text), text);
     assert!(
-        found.needed.contains(&SourceOption::StartFrom)
-            && found.problems.iter().any(|problem| problem.contains("start_from"))
+        found.needed.contains(&swf::START_FROM) && found.problems.iter().any(|problem| problem.contains("start_from"))
     );
 }
 

@@ -140,8 +140,8 @@ fn lv_20_what_arrives_scaled_is_not_scaled_again() {
 fn swf_without_wait_times_may_start_when_submitted() {
     let text = "; UnixStartTime: 1000000\n7 100 -1 60 4 -1 -1 4 -1 -1 1 1 1 -1 1 -1 -1 -1\n";
     let mut source = ReaderOptions::clone(&plan(swf::DIALECT.format(), Acceptance::default()));
-    source.unix_start_time = None;
-    source.is_start_submit = true;
+    source.swf.unix_start_time = None;
+    source.swf.is_start_submit = true;
     let all = Collected::all(swf::pieces(input(text.as_bytes()), &source, LogLimits::default()).unwrap()).unwrap();
     let row = &all.jobs[0].row;
     assert_eq!((row.submit_ms, row.start_ms), (None, Some(1_000_100_000)));

@@ -227,7 +227,7 @@ fn same_jobs_many_dialects_one_answer() {
             };
             files += 1;
             let mut source = plan(Some(rendering.zone.unwrap_or(zone)));
-            source.layout = rendering.layout;
+            source.sacct.layout = rendering.layout;
             let found = try_read(&bytes(&path), source).unwrap();
             let place = format!("{release}/{}", rendering.file);
             assert_eq!(found.rows_read, found.outcomes(), "{place}");
@@ -296,7 +296,7 @@ fn a_dump_of_allocations_does_not_know_cpu_time() {
             ("sacct_xdmod.txt", Some(FixedOrder::Xdmod), "UTC"),
         ] {
             let mut source = plan(Some(zone));
-            source.layout = layout;
+            source.sacct.layout = layout;
             let found = try_read(&bytes(&file(&folder, name).unwrap()), source).unwrap();
             for job in &found.jobs {
                 let has_run = job.row.start_ms.is_some() && job.row.wall_ms != Some(0);

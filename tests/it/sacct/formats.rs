@@ -133,7 +133,7 @@ fn any_delimiter_trailing_or_not_is_found() {
 #[test]
 fn a_declared_delimiter_wins() {
     let mut source = plan(Some("UTC"));
-    source.delimiter = Some("xx".to_owned());
+    source.sacct.delimiter = Some("xx".to_owned());
     let found = try_read(b"JobIDxxStatexxEndxxElapsedRaw\n1xxCOMPLETEDxx100xx5\n", source).unwrap();
     assert_eq!(found.jobs.len(), 1);
 }

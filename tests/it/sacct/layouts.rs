@@ -24,7 +24,7 @@ const APEL: &str = "\
 
 fn read(dump: &str, layout: FixedOrder) -> Collected {
     let mut source = plan(Some("UTC"));
-    source.layout = Some(layout);
+    source.sacct.layout = Some(layout);
     let found = try_read(dump.as_bytes(), source).unwrap();
     assert_eq!(found.rows_read, found.outcomes(), "{found:#?}");
     assert!(found.rejects.is_empty(), "{:#?}", found.rejects);
@@ -138,7 +138,7 @@ fn apel_order_is_read() {
 #[test]
 fn a_header_wins_over_the_layout() {
     let mut source = plan(Some("UTC"));
-    source.layout = Some(FixedOrder::Xdmod);
+    source.sacct.layout = Some(FixedOrder::Xdmod);
     let found = try_read(b"JobID|State|End|ElapsedRaw\n1|COMPLETED|100|5\n", source).unwrap();
     assert_eq!((found.jobs.len(), found.rejects.len()), (1, 0));
 }
@@ -146,7 +146,7 @@ fn a_header_wins_over_the_layout() {
 #[test]
 fn a_row_that_breaks_off_is_truncated() {
     let mut source = plan(Some("UTC"));
-    source.layout = Some(FixedOrder::Xdmod);
+    source.sacct.layout = Some(FixedOrder::Xdmod);
     let cut = XDMOD.trim_end_matches("never\n");
     let found = try_read(cut.as_bytes(), source).unwrap();
     assert_eq!(found.jobs.len(), 2);

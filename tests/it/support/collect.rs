@@ -8,8 +8,6 @@ use std::sync::Arc;
 use gridtally::dedupe::options::IntakeOptions;
 use gridtally::ledger::Reason;
 use gridtally::record::{Anomaly, JobRow, SummaryRow};
-use gridtally::reference::site::SiteRule;
-use gridtally::reference::vo_rule::VoRule;
 use gridtally::sources::apel::acceptance::Acceptance;
 use gridtally::sources::format::Format;
 use gridtally::sources::options::ReaderOptions;
@@ -192,28 +190,16 @@ pub(crate) fn plan(format: Format, acceptance: Acceptance) -> Arc<ReaderOptions>
 /// A source of which nothing else is said.
 pub(crate) fn source(format: Format, acceptance: Acceptance) -> ReaderOptions {
     ReaderOptions {
-        source: "test".to_owned(),
-        format,
-        zone: None,
-        delimiter: None,
-        layout: None,
         acceptance,
-        unix_start_time: None,
-        is_start_submit: false,
-        nodes_by_kind: BTreeMap::new(),
+        ..ReaderOptions::new("test", format)
     }
 }
 
 /// What completes the records of a source of which nothing else is said.
 pub(crate) fn intake(site: Option<&str>) -> Arc<IntakeOptions> {
     Arc::new(IntakeOptions {
-        source: "test".to_owned(),
         site: site.map(str::to_owned),
-        site_rule: SiteRule::default(),
-        cluster: None,
-        infrastructure: None,
-        vo: VoRule::Record,
-        scaled_to: None,
+        ..IntakeOptions::new("test")
     })
 }
 
