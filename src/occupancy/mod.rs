@@ -62,7 +62,7 @@ pub use billing::{BillingShare, Scheme, bill, rate, shares};
 pub use grid::Grid;
 pub use history::{CapacitySegment, CapacityState, History};
 pub use parallel::{TimeHistograms, each_node, merge, peaks, tally_all};
-pub use queue::{Ask, Cause, Machines, Queue, QueueKey, QueueSums, Wait, queue};
+pub use queue::{Ask, Cause, Queue, QueueKey, QueueMachine, QueueSums, Wait, queue};
 pub use resource::{LEDGER_N, Resource, Resources};
 pub use seconds::Seconds;
 pub use slice::{Interval, Slice};

@@ -7,7 +7,8 @@ use super::bill::Bill;
 use super::bill_spill::PackedBill;
 use super::facts::VERSION;
 use super::jobs::EVERYTHING;
-use super::stage::{DuePeriod, NodeUnits};
+use super::node_units::NodeUnits;
+use super::stage::DuePeriod;
 use crate::config::Plan;
 use crate::config::overhead_plan::OverheadPlan;
 use crate::occupancy::{AllocationShapes, Grid, History, Interval, LEDGER_N, Resource, Scheme, Unit, bill};
@@ -140,7 +141,7 @@ impl<'a> Biller<'a> {
         history: &History,
         intervals: &[Interval],
         shapes: &AllocationShapes,
-        asking: &NodeUnits<'_>,
+        units: &NodeUnits<'_>,
     ) -> PackedBill {
         let mut bills = PackedBill::default();
         let unknown = history.known.iter().take(LEDGER_N).enumerate();
@@ -174,14 +175,14 @@ impl<'a> Biller<'a> {
                     billed,
                 }
             };
-            for (unit, thresholds) in asking.numbers.iter().zip(&asking.thresholds) {
+            for (unit, thresholds) in units.numbers.iter().zip(&units.thresholds) {
                 let scheme = self.overhead.scheme;
                 let billed = bill(history, &part, shapes, &piece.grid, thresholds, scheme);
                 for (interval, billed) in part.iter().zip(billed) {
                     bills.push(&of(interval, *unit, unknown, billed));
                 }
             }
-            for unit in &asking.unknown_units {
+            for unit in &units.unknown_units {
                 for interval in &part {
                     bills.push(&of(interval, *unit, EVERYTHING, [0; LEDGER_N]));
                 }

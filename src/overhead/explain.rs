@@ -10,8 +10,9 @@ use super::inventories::{INVENTORIES, InventoryFile, machine_in, periods};
 use super::job_spans::{JobColumns, Reach, join, span};
 use super::jobs::COLUMNS;
 use super::node_inventory::InventoryNode;
+use super::node_units::NodeUnits;
 use super::record_files::{RecordFile, RecordFiles, with_nodes};
-use super::stage::{NodeUnits, SweptSite, stage};
+use super::stage::{SweptSite, stage};
 use super::sweep::Basis;
 use crate::config::overhead_plan::NodesFrom;
 use crate::error::{Error, Result};
@@ -108,9 +109,9 @@ pub(crate) fn explain(store: &Store, manifest: &Manifest, site: &str, record: &R
             let Some(node) = board.nodes.get(nth).filter(|_| is_there) else {
                 return;
             };
-            let asking = NodeUnits::of(node, &basis.overhead, &resources);
-            for (unit, thresholds) in asking.by_number() {
-                told_of.node(node, unit, &thresholds, intervals, &grid);
+            let units = NodeUnits::of(node, &basis.overhead, &resources);
+            for (unit, thresholds) in units.numbers.iter().zip(&units.thresholds) {
+                told_of.node(node, *unit, thresholds, intervals, &grid);
             }
         })?;
     }

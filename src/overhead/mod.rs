@@ -21,6 +21,7 @@ mod node_history;
 mod node_inventory;
 mod node_life;
 mod node_spill;
+mod node_units;
 pub mod report;
 pub mod sweep;
 

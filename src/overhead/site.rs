@@ -11,15 +11,16 @@ use super::finding::{FindingKind, FindingRow};
 use super::jobs::COLUMNS;
 use super::node_inventory::InventoryNode;
 use super::node_spill::NodeSpill;
+use super::node_units::SiteUnits;
 use super::report::OverheadReport;
 use super::rows::{self, AskedNode, NodeResult};
-use super::stage::{DuePeriod, NodeUnits, OverheadStage, SweptSite, stage};
+use super::stage::{DuePeriod, OverheadStage, SweptSite, stage};
 use super::sweep::Sweep;
 use crate::config::overhead_plan::OverheadPlan;
 use crate::error::{Error, Result};
 use crate::occupancy::node_totals::tally;
 use crate::occupancy::{
-    Grid, History, Interval, Machines, OverAllocation, Queue, Resources, TimeHistograms, each_node, merge, queue,
+    Grid, Interval, OverAllocation, Queue, QueueMachine, Resources, TimeHistograms, each_node, merge, queue,
 };
 use crate::store::lake::{self, LakeTable};
 use crate::time::SecondSpan;
@@ -61,17 +62,21 @@ pub(crate) fn publish(
         read,
     } = staged;
     sweep.progress.end();
-    let asked_of: Vec<NodeUnits<'_>> = board
-        .nodes
-        .iter()
-        .map(|node| NodeUnits::of(node, overhead, resources))
-        .collect();
-    let units: Vec<_> = asked_of.iter().map(NodeUnits::by_number).collect();
-    let histories: Vec<History> = board.nodes.iter().map(|node| node.history.clone()).collect();
-    let machines = Machines {
-        histories: &histories,
-        units: &units,
-    };
+    let units = SiteUnits::of(&board.nodes, overhead, resources);
+    let mut machines = Vec::with_capacity(board.nodes.len());
+    let mut asked = Vec::with_capacity(board.nodes.len());
+    for (number, node) in board.nodes.iter().enumerate() {
+        let units = units.node(number)?;
+        machines.push(QueueMachine {
+            history: &node.history,
+            units: &units.numbers,
+            thresholds: &units.thresholds,
+        });
+        asked.push(AskedNode {
+            node,
+            units: &units.units,
+        });
+    }
     let mut waiting = Queue {
         pools: board.asks.pools(&board.nodes),
         asks: board.asks.known.clone(),
@@ -80,13 +85,7 @@ pub(crate) fn publish(
     sweep
         .progress
         .begin("sweeping", u64::try_from(due.len()).unwrap_or(0), "months");
-    let alike = alike(&board.nodes, &asked_of);
-    let asked: Vec<AskedNode<'_>> = (board.nodes.iter().zip(&asked_of))
-        .map(|(node, asking)| AskedNode {
-            node,
-            units: &asking.units,
-        })
-        .collect();
+    let alike = alike(&machines, &board.nodes);
     for (nth, month) in due.into_iter().enumerate() {
         let slice = slices.slice(nth, board.nodes.len())?;
         waiting.waits = slices.waits(nth)?;
@@ -95,15 +94,16 @@ pub(crate) fn publish(
         report.interval_n += u64::try_from(slice.len()).unwrap_or(0);
         report.wait_n += u64::try_from(waiting.waits.len()).unwrap_or(0);
         let grid = Grid::new(&sweep.plan.calendar_zone, slice.from_s(), slice.until_s());
-        let queued = queue(slice, machines, &board.shapes, &grid, &waiting)?;
+        let queued = queue(slice, &machines, &board.shapes, &grid, &waiting)?;
         let biller = Biller::new(sweep.plan, overhead, month);
         let bills = BillSpill::new(sweep.memory_byte_n / BILLS_SHARE);
         let totals = NodeSpill::new(sweep.memory_byte_n / TOTALS_SHARE);
         let each = |spreads: &mut TimeHistograms, nth: usize, intervals: &[Interval]| {
             let known = || Error::internal("a node of which nothing is known");
-            let (history, asking) = histories.get(nth).zip(asked_of.get(nth)).ok_or_else(known)?;
-            bills.add(biller.node(history, intervals, &board.shapes, asking))?;
-            let question = asking.question(overhead);
+            let history = &board.nodes.get(nth).ok_or_else(known)?.history;
+            let units = units.node(nth)?;
+            bills.add(biller.node(history, intervals, &board.shapes, units))?;
+            let question = units.question(overhead);
             let spread = spreads.entry(*alike.get(nth).ok_or_else(known)?).or_default();
             let tally = tally(history, intervals, &board.shapes, &grid, question, spread);
             totals.add(nth, &tally.days)?;
@@ -113,7 +113,7 @@ pub(crate) fn publish(
         let spreads = merge(spreads);
         let over = swept.into_iter().collect::<Result<Vec<_>>>()?;
         let mut told = findings.rows(nth);
-        told.extend(of_nodes(&asked, &asked_of, &over, month.span));
+        told.extend(of_nodes(&board.nodes, &units, &over, month.span)?);
         for row in &told {
             *report.findings.entry(row.kind.as_str().to_owned()).or_default() += 1;
         }
@@ -136,30 +136,27 @@ pub(crate) fn publish(
 }
 
 /// For every node the first one that is listed alike and asked for the same units: their time is spread together.
-fn alike(nodes: &[InventoryNode], asked_of: &[NodeUnits<'_>]) -> Vec<usize> {
+fn alike(machines: &[QueueMachine<'_>], nodes: &[InventoryNode]) -> Vec<usize> {
     let mut first = BTreeMap::new();
-    let keys = nodes
-        .iter()
-        .zip(asked_of)
-        .map(|(node, asking)| (&node.cluster, &node.partitions, &asking.numbers));
+    let keys = (nodes.iter().zip(machines)).map(|(node, machine)| (&node.cluster, &node.partitions, machine.units));
     let nodes = keys.enumerate().map(|(nth, key)| *first.entry(key).or_insert(nth));
     nodes.collect()
 }
 
 /// Findings about the nodes of a month.
 fn of_nodes(
-    asked: &[AskedNode<'_>],
-    asked_of: &[NodeUnits<'_>],
+    nodes: &[InventoryNode],
+    units: &SiteUnits<'_>,
     over: &[Vec<OverAllocation>],
     month: SecondSpan,
-) -> Vec<FindingRow> {
+) -> Result<Vec<FindingRow>> {
     let mut rows = Vec::new();
-    for ((of, asking), over) in asked.iter().zip(asked_of).zip(over) {
+    for (number, (node, over)) in nodes.iter().zip(over).enumerate() {
         let row = |kind: FindingKind, resource: usize, start_s: i64, end_s: i64| FindingRow {
             kind,
-            cluster: of.node.cluster.clone(),
-            partition: of.node.partitions.clone(),
-            node: Some(of.node.name.clone()),
+            cluster: node.cluster.clone(),
+            partition: node.partitions.clone(),
+            node: Some(node.name.clone()),
             resource: Some(resource),
             start_s,
             end_s,
@@ -168,12 +165,8 @@ fn of_nodes(
             job_n: None,
             over: None,
         };
-        rows.extend(
-            asking
-                .unknown
-                .iter()
-                .map(|resource| row(FindingKind::CapacityUnknown, *resource, month.start_s, month.end_s)),
-        );
+        let unknown = units.node(number)?.unknown.iter();
+        rows.extend(unknown.map(|resource| row(FindingKind::CapacityUnknown, *resource, month.start_s, month.end_s)));
         rows.extend(over.iter().map(|found| FindingRow {
             used_n: Some(found.used),
             capacity_n: Some(found.capacity),
@@ -181,7 +174,7 @@ fn of_nodes(
             ..row(FindingKind::OverAllocated, found.resource, found.from_s, found.until_s)
         }));
     }
-    rows
+    Ok(rows)
 }
 
 /// Stages the rows of `overhead`: nodes in the order of their names, a few at a time.

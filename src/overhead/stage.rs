@@ -7,11 +7,11 @@ use arrow::array::RecordBatch;
 use super::facts::READ_ROWS;
 use super::finding::OverheadFindings;
 use super::jobs::NodePlacement;
-use super::node_inventory::{InventoryNode, NodeInventory};
+use super::node_inventory::NodeInventory;
 use super::record_files::RecordFile;
 use crate::config::overhead_plan::OverheadPlan;
 use crate::error::Result;
-use crate::occupancy::{NodeQuery, Resources, Slices, Thresholds, peaks};
+use crate::occupancy::{Resources, Slices, peaks};
 use crate::store::{Store, read_table};
 use crate::time::SecondSpan;
 use crate::time::calendar::Period;
@@ -138,68 +138,4 @@ fn capacity_from_jobs(board: &mut NodePlacement, slices: &Slices) -> Result<()> 
         }
     }
     Ok(())
-}
-
-/// What is asked of a node.
-pub(crate) struct NodeUnits<'a> {
-    /// Units that are for it, and whether all they name is known.
-    pub(crate) units: Vec<(&'a str, bool)>,
-    /// Of those for which it is: their places in the plan.
-    pub(crate) numbers: Vec<usize>,
-    /// Their thresholds.
-    pub(crate) thresholds: Vec<Thresholds>,
-    /// Places in the plan of those for which it is not.
-    pub(crate) unknown_units: Vec<usize>,
-    /// Places of the resources that are named and not known.
-    pub(crate) unknown: BTreeSet<usize>,
-}
-
-impl<'a> NodeUnits<'a> {
-    /// What the units of a plan ask.
-    pub(crate) fn of(node: &InventoryNode, overhead: &'a OverheadPlan, resources: &Resources) -> Self {
-        let known = &node.history.known;
-        let mut asking = Self {
-            units: Vec::new(),
-            numbers: Vec::new(),
-            thresholds: Vec::new(),
-            unknown_units: Vec::new(),
-            unknown: BTreeSet::new(),
-        };
-        let units = overhead.units.iter().enumerate();
-        for (number, unit) in units.filter(|(_, unit)| unit.is_for(&node.partition_names())) {
-            let thresholds = unit.thresholds(resources);
-            let is_known = thresholds.is_known(known);
-            asking.units.push((&unit.name, is_known));
-            let named = thresholds.iter().zip(known).enumerate();
-            asking.unknown.extend(
-                named
-                    .filter(|(_, (threshold, known))| threshold.is_some() && !**known)
-                    .map(|(at, _)| at),
-            );
-            if is_known {
-                asking.numbers.push(number);
-                asking.thresholds.push(thresholds);
-            } else {
-                asking.unknown_units.push(number);
-            }
-        }
-        asking
-    }
-
-    /// The question.
-    pub(crate) fn question(&self, overhead: &OverheadPlan) -> NodeQuery<'_> {
-        NodeQuery {
-            units: &self.thresholds,
-            scheme: overhead.scheme,
-        }
-    }
-
-    /// Units by their places in the plan.
-    pub(crate) fn by_number(&self) -> Vec<(usize, Thresholds)> {
-        self.numbers
-            .iter()
-            .copied()
-            .zip(self.thresholds.iter().cloned())
-            .collect()
-    }
 }

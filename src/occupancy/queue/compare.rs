@@ -38,12 +38,11 @@ impl QueueSweep<'_> {
     /// Works out what a node has free.
     pub(super) fn renew(&mut self, number: u32, at_s: u32) {
         let now_s = self.base_s + i64::from(at_s);
-        let (Some(node), Some(history)) = (
-            self.nodes.get_mut(index(number)),
-            self.machines.histories.get(index(number)),
-        ) else {
+        let machine = self.machines.get(index(number));
+        let (Some(node), Some(machine)) = (self.nodes.get_mut(index(number)), machine) else {
             return;
         };
+        let history = machine.history;
         if !node.is_stale {
             return;
         }
@@ -70,12 +69,7 @@ impl QueueSweep<'_> {
             let left = capacity - (*used).clamp(0, *capacity);
             node.free.push(if *known { left - left.min(*set_aside) } else { 0 });
         }
-        let units = self
-            .machines
-            .units
-            .get(index(number))
-            .map_or([].as_slice(), Vec::as_slice);
-        for (unit, thresholds) in units {
+        for (unit, thresholds) in machine.units.iter().zip(machine.thresholds) {
             if node.unit_n.len() <= *unit {
                 node.unit_n.resize(unit + 1, None);
             }

@@ -108,13 +108,15 @@ pub struct QueueSums {
 /// Group, unit (`None` where no unit measures the job) and local day.
 pub type QueueKey = (usize, Option<usize>, Day);
 
-/// Machines of a slice: what nodes were, and the units that are for each.
+/// A node of a slice: its capacity over time, and the units that apply to it.
 #[derive(Clone, Copy, Debug)]
-pub struct Machines<'a> {
-    /// Nodes by their number.
-    pub histories: &'a [History],
-    /// Units that are for each, with their thresholds.
-    pub units: &'a [Vec<(usize, Thresholds)>],
+pub struct QueueMachine<'a> {
+    /// Its capacity over time.
+    pub history: &'a History,
+    /// Units that apply to it, by their number.
+    pub units: &'a [usize],
+    /// Their thresholds, in the same order.
+    pub thresholds: &'a [Thresholds],
 }
 
 /// Holds the jobs that wait in a slice against what is free in it.
@@ -123,7 +125,7 @@ pub struct Machines<'a> {
 /// [`crate::error::Kind::Io`] when the temporary file of the slice cannot be read.
 pub fn queue(
     slice: Slice<'_>,
-    machines: Machines<'_>,
+    machines: &[QueueMachine<'_>],
     shapes: &AllocationShapes,
     grid: &Grid,
     queue: &Queue,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::state::{Class, QueueChange, QueueInstant, QueueNode, index, measures, relative};
-use super::{Ask, Machines, Queue, QueueKey, QueueSums, Wait};
+use super::{Ask, Queue, QueueKey, QueueMachine, QueueSums, Wait};
 use crate::occupancy::allocation_shapes::AllocationShapes;
 use crate::occupancy::grid::Grid;
 use crate::occupancy::history::CapacityState;
@@ -11,7 +11,7 @@ use crate::time::Day;
 
 /// The sweep.
 pub(super) struct QueueSweep<'a> {
-    pub(super) machines: Machines<'a>,
+    pub(super) machines: &'a [QueueMachine<'a>],
     pub(super) shapes: &'a AllocationShapes,
     pub(super) queue: &'a Queue,
     pub(super) base_s: i64,
@@ -40,10 +40,14 @@ pub(super) struct QueueSweep<'a> {
 }
 
 impl<'a> QueueSweep<'a> {
-    pub(super) fn new(machines: Machines<'a>, shapes: &'a AllocationShapes, grid: &Grid, queue: &'a Queue) -> Self {
+    pub(super) fn new(
+        machines: &'a [QueueMachine<'a>],
+        shapes: &'a AllocationShapes,
+        grid: &Grid,
+        queue: &'a Queue,
+    ) -> Self {
         let base_s = grid.from_s();
         let mut nodes: Vec<QueueNode> = machines
-            .histories
             .iter()
             .map(|_| QueueNode {
                 used: vec![0; shapes.width()],
@@ -62,8 +66,8 @@ impl<'a> QueueSweep<'a> {
         limits.sort_unstable();
         limits.dedup();
         let mut breakpoints = Vec::new();
-        for (node, history) in (0_u32..).zip(machines.histories) {
-            for segment in &history.segments {
+        for (node, machine) in (0_u32..).zip(machines) {
+            for segment in &machine.history.segments {
                 let ahead = limits.iter().filter(|_| segment.state == CapacityState::Reserved);
                 // A job that runs for as long as it may fits before a reservation up to the second it would end there.
                 let ahead = ahead.map(|limit_s| segment.from_s.saturating_sub(*limit_s).saturating_add(1));
@@ -246,16 +250,15 @@ impl<'a> QueueSweep<'a> {
         let mut pool = self.queue.pools.get(ask.pool).into_iter().flatten();
         match measure.checked_sub(1) {
             None => pool.any(|node| {
-                let history = self.machines.histories.get(index(*node));
-                history.is_some_and(|history| {
-                    let mut known = ask.need.iter().zip(&history.known);
+                self.machines.get(index(*node)).is_some_and(|machine| {
+                    let mut known = ask.need.iter().zip(&machine.history.known);
                     known.all(|(need, known)| *need == 0 || *known)
                 })
             }),
             Some(nth) => pool.any(|node| {
-                let units = self.machines.units.get(index(*node)).into_iter().flatten();
-                let asked = ask.units.get(nth).map(|(unit, _)| *unit);
-                units.map(|(unit, _)| Some(*unit)).any(|unit| unit == asked)
+                let units = self.machines.get(index(*node)).map(|machine| machine.units);
+                let asked = ask.units.get(nth).map(|(unit, _)| unit);
+                units.zip(asked).is_some_and(|(units, asked)| units.contains(asked))
             }),
         }
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use gridtally::occupancy::queue::ByCause;
 use gridtally::occupancy::{
-    AllocationShapes, Ask, Grid, Machines, Queue, QueueSums, Resources, Slices, Thresholds, Wait, queue,
+    AllocationShapes, Ask, Grid, Queue, QueueMachine, QueueSums, Resources, Slices, Thresholds, Wait, queue,
 };
 use gridtally::time::month::date_of;
 use gridtally::time::{SecondSpan, Zone};
@@ -282,14 +282,16 @@ fn kernel(case: &Case) -> Answer {
             });
         }
     }
-    let of_nodes = vec![units; case.nodes.len()];
-    let machines = Machines {
-        histories: &histories,
-        units: &of_nodes,
-    };
+    let (unit_numbers, thresholds): (Vec<usize>, Vec<Thresholds>) = units.into_iter().unzip();
+    let machines = histories.iter().map(|history| QueueMachine {
+        history,
+        units: &unit_numbers,
+        thresholds: &thresholds,
+    });
+    let machines: Vec<QueueMachine<'_>> = machines.collect();
     let grid = Grid::new(&Zone::named(case.zone).unwrap(), from_s, until_s);
     let slice = slices.slice(0, histories.len()).unwrap();
-    let sums = queue(slice, machines, &shapes, &grid, &line).unwrap();
+    let sums = queue(slice, &machines, &shapes, &grid, &line).unwrap();
     let named = sums
         .into_iter()
         .map(|((group, unit, day), sums)| ((groups[group].clone(), unit, date_of(day).unwrap().to_string()), sums));
