@@ -12,14 +12,13 @@ use super::history;
 use super::keys::RecordKey;
 use super::merge::{Loser, outcome};
 use crate::error::{Error, Result};
-use crate::runtime::scratch::{self, Scratch, SpillRange};
+use crate::runtime::scratch::{PackedBatch, PackedRange, Scratch};
 use crate::schema::batch::{ColumnWords, id, identity, int, time, uint, words};
 
 /// Rows that come back from disk together.
 const BLOCK_ROWS: usize = 2048;
 /// Runs that are merged at a time.
 const MOST_RUNS: usize = 64;
-const SPILL_LEVEL: i32 = 1;
 
 /// A file that the runs of many slices share.
 pub(super) type SharedScratch = Rc<RefCell<Scratch>>;
@@ -44,28 +43,17 @@ impl Loser {
     }
 }
 
-/// Where packed rows lie.
-#[derive(Clone, Copy, Debug)]
-struct LoserBlock {
-    packed: SpillRange,
-    unpacked_len: usize,
-}
-
 /// A sorted run on disk, read block by block.
 #[derive(Debug, Default)]
 struct LoserRun {
-    blocks: VecDeque<LoserBlock>,
+    blocks: VecDeque<PackedRange>,
     held: std::vec::IntoIter<Loser>,
 }
 
 impl LoserRun {
     fn push(&mut self, losers: &[Loser], scratch: &SharedScratch) -> Result<()> {
-        let bytes = scratch::to_bytes(&history::to_batch(losers)?)?;
-        let packed = zstd::bulk::compress(&bytes, SPILL_LEVEL)?;
-        self.blocks.push_back(LoserBlock {
-            packed: scratch.borrow_mut().push(&packed)?,
-            unpacked_len: bytes.len(),
-        });
+        let packed = PackedBatch::pack(&history::to_batch(losers)?)?;
+        self.blocks.push_back(packed.store(&mut scratch.borrow_mut())?);
         Ok(())
     }
 
@@ -77,9 +65,8 @@ impl LoserRun {
             let Some(block) = self.blocks.pop_front() else {
                 return Ok(None);
             };
-            let packed = scratch.borrow_mut().load(block.packed)?;
-            let bytes = zstd::bulk::decompress(&packed, block.unpacked_len)?;
-            self.held = history::from_batch(&scratch::from_bytes(&bytes)?)?.into_iter();
+            let packed = PackedBatch::load(block, &mut scratch.borrow_mut())?;
+            self.held = history::from_batch(&packed.unpack()?)?.into_iter();
         }
     }
 }

@@ -7,13 +7,13 @@ use arrow::array::{RecordBatch, UInt32Array};
 use arrow::compute::take_record_batch;
 
 use super::file_order::FileOrder;
-use super::keys::{KeySample, RecordKey};
+use super::keys::RecordKey;
 use super::losers::{LoserRuns, SharedScratch};
 use super::merge::{Loser, ResolvedRows, resolved};
-use super::packed::{GatherPart, gather_sorted, pack};
-use super::spill::SpillPlace;
+use super::packed::{gather_sorted, pack};
+use super::spill::whole;
 use crate::error::{Error, Result};
-use crate::runtime::scratch::Scratch;
+use crate::runtime::scratch::{PackedBatch, PackedRange, Scratch};
 use crate::schema::batch::{id, identity, time};
 
 /// Rows that lost, of all slices together, before they go to disk.
@@ -45,7 +45,7 @@ struct WaitingSlice {
 
 enum SliceRows {
     Loaded(Option<RecordBatch>),
-    Waiting(Vec<SpillPlace>),
+    Waiting(Vec<PackedRange>),
 }
 
 impl FreshDay {
@@ -73,9 +73,11 @@ impl FreshDay {
         };
         let rows = match slice.rows {
             SliceRows::Loaded(rows) => rows,
-            SliceRows::Waiting(places) => {
-                let parts = places.iter().map(|place| place.load(&mut self.scratch));
-                let parts: Vec<GatherPart> = parts.collect::<Result<_>>()?;
+            SliceRows::Waiting(ranges) => {
+                let mut parts = Vec::with_capacity(ranges.len());
+                for range in ranges {
+                    parts.push(whole(PackedBatch::load(range, &mut self.scratch)?.unpack()?));
+                }
                 (!parts.is_empty()).then(|| gather_sorted(&parts)).transpose()?
             }
         };
@@ -134,9 +136,9 @@ impl<'a> Slicing<'a> {
             let Some((at, _)) = rows.first() else { continue };
             let picked: UInt32Array = rows.iter().map(|(_, row)| *row).collect::<Vec<u32>>().into();
             let batch = pack(&take_record_batch(block, &picked)?)?;
-            let place = SpillPlace::push(&batch, KeySample::default(), &mut self.day.scratch)?;
-            if let Some(SliceRows::Waiting(places)) = self.day.slices.get_mut(*at).map(|slice| &mut slice.rows) {
-                places.push(place);
+            let range = PackedBatch::pack(&batch)?.store(&mut self.day.scratch)?;
+            if let Some(SliceRows::Waiting(ranges)) = self.day.slices.get_mut(*at).map(|slice| &mut slice.rows) {
+                ranges.push(range);
             }
         }
         self.held_n += losers.len();

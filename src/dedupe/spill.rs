@@ -14,8 +14,7 @@ use super::packed::{GatherPart, GatherRun, gather, gather_sorted, pack};
 use super::slices::{FreshDay, Slicing};
 use crate::error::{Error, Result};
 use crate::record::SiteMonth;
-use crate::runtime::scratch;
-use crate::runtime::scratch::{Scratch, SpillRange};
+use crate::runtime::scratch::{PackedBatch, PackedRange, Scratch};
 use crate::time::{Day, Month};
 
 /// Bytes of Arrow data kept in memory.
@@ -36,8 +35,6 @@ const DAY_SHARE: usize = 4;
 const SLICE_SHARE: usize = 16;
 /// No slice is cut smaller.
 const LEAST_SLICE: usize = 1 << 14;
-/// Writing to disk costs the kernel more per byte than the fastest packing does.
-const SPILL_LEVEL: i32 = -5;
 
 /// All candidates of one run.
 pub struct Spill {
@@ -129,39 +126,15 @@ struct SpillFile {
     index: BTreeMap<SpillKey, Vec<SpillPlace>>,
 }
 
-/// Where a packed batch lies in a file.
+/// A packed batch in the temporary file.
 #[derive(Clone, Debug)]
-pub(super) struct SpillPlace {
-    packed: SpillRange,
-    unpacked_len: usize,
+struct SpillPlace {
+    range: PackedRange,
     keys: KeySample,
 }
 
-impl SpillPlace {
-    /// Puts a waiting batch into a file.
-    pub(super) fn push(batch: &RecordBatch, keys: KeySample, scratch: &mut Scratch) -> Result<Self> {
-        let bytes = scratch::to_bytes(batch)?;
-        Ok(Self {
-            packed: scratch.push(&zstd::bulk::compress(&bytes, SPILL_LEVEL)?)?,
-            unpacked_len: bytes.len(),
-            keys,
-        })
-    }
-
-    /// Reads it back.
-    pub(super) fn load(&self, scratch: &mut Scratch) -> Result<GatherPart> {
-        unpacked(&scratch.load(self.packed)?, self.unpacked_len)
-    }
-}
-
-/// All rows of a batch that went to disk.
-fn unpacked(packed: &[u8], unpacked_len: usize) -> Result<GatherPart> {
-    let batch = scratch::from_bytes(&zstd::bulk::decompress(packed, unpacked_len)?)?;
-    Ok(whole(batch))
-}
-
 /// All rows of a batch.
-fn whole(batch: RecordBatch) -> GatherPart {
+pub(super) fn whole(batch: RecordBatch) -> GatherPart {
     let all = GatherRun {
         first: 0,
         len: batch.num_rows(),
@@ -281,15 +254,11 @@ impl Spill {
         for (key, runs) in &segment.index {
             for block in in_blocks(segment.parts(runs)) {
                 let keys = KeySample::of(&block.parts, block.bytes)?;
-                let bytes = scratch::to_bytes(&pack(&gather(&block.parts)?)?)?;
-                let packed = zstd::bulk::compress(&bytes, SPILL_LEVEL)?;
+                let packed = PackedBatch::pack(&pack(&gather(&block.parts)?)?)?;
                 let mut spill = lock(&self.file)?;
-                let packed = spill.scratch.push(&packed)?;
-                spill.index.entry(key.clone()).or_default().push(SpillPlace {
-                    packed,
-                    unpacked_len: bytes.len(),
-                    keys,
-                });
+                let range = packed.store(&mut spill.scratch)?;
+                let places = spill.index.entry(key.clone()).or_default();
+                places.push(SpillPlace { range, keys });
             }
         }
         Ok(())
@@ -331,8 +300,8 @@ impl Spill {
         }
         let most = (self.budget / DAY_SHARE).max(LEAST_SLICE);
         let load = |place: &SpillPlace| {
-            let packed = lock(&self.file)?.scratch.load(place.packed)?;
-            unpacked(&packed, place.unpacked_len)
+            let packed = PackedBatch::load(place.range, &mut lock(&self.file)?.scratch)?;
+            Ok::<_, Error>(whole(packed.unpack()?))
         };
         if keys.bytes().saturating_add(resident_bytes) <= most {
             let mut parts: Vec<GatherPart> = blocks.into_iter().flat_map(|block| block.parts).collect();

@@ -9,6 +9,9 @@ use arrow::ipc::writer::StreamWriter;
 
 use crate::error::{Error, Result};
 
+/// Writing to disk costs the kernel more per byte than the fastest packing does.
+const PACK_LEVEL: i32 = -5;
+
 /// A file that only grows, and is gone with the value that holds it. It is not made before something is put into it.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
@@ -66,7 +69,65 @@ impl Scratch {
     }
 }
 
-/// A batch as bytes that tell its schema, too.
+/// A batch, packed for a [`Scratch`].
+#[derive(Debug)]
+pub(crate) struct PackedBatch {
+    packed: Vec<u8>,
+    unpacked_len: usize,
+}
+
+/// Where a packed batch is in a [`Scratch`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PackedRange {
+    packed: SpillRange,
+    unpacked_len: usize,
+}
+
+impl PackedBatch {
+    /// Packs a batch.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when Arrow cannot write it.
+    pub(crate) fn pack(batch: &RecordBatch) -> Result<Self> {
+        let bytes = to_bytes(batch)?;
+        Ok(Self {
+            packed: zstd::bulk::compress(&bytes, PACK_LEVEL)?,
+            unpacked_len: bytes.len(),
+        })
+    }
+
+    /// The batch again.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when the bytes were damaged, [`crate::error::Kind::Internal`] when they hold no batch.
+    pub(crate) fn unpack(&self) -> Result<RecordBatch> {
+        from_bytes(&zstd::bulk::decompress(&self.packed, self.unpacked_len)?)
+    }
+
+    /// Puts it into a temporary file.
+    ///
+    /// # Errors
+    /// As [`Scratch::push`].
+    pub(crate) fn store(&self, scratch: &mut Scratch) -> Result<PackedRange> {
+        Ok(PackedRange {
+            packed: scratch.push(&self.packed)?,
+            unpacked_len: self.unpacked_len,
+        })
+    }
+
+    /// Reads it back.
+    ///
+    /// # Errors
+    /// As [`Scratch::load`].
+    pub(crate) fn load(range: PackedRange, scratch: &mut Scratch) -> Result<Self> {
+        Ok(Self {
+            packed: scratch.load(range.packed)?,
+            unpacked_len: range.unpacked_len,
+        })
+    }
+}
+
+/// A batch as bytes that hold its schema, too.
 ///
 /// # Errors
 /// [`crate::error::Kind::Internal`] when Arrow cannot write it.
