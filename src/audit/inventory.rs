@@ -50,7 +50,7 @@ pub(crate) fn verify(store: &Store, manifest: &Manifest, book: &Book) -> Result<
     for file_id in book.inputs().keys() {
         let places = book.places(file_id).into_iter().flatten();
         let said: u64 = places
-            .filter(|((.., reason), _)| *reason == Reason::Inventory)
+            .filter(|(place, _)| place.reason == Reason::Inventory)
             .map(|(_, n)| n)
             .sum();
         let held = held.remove(&**file_id).unwrap_or(0);

@@ -21,17 +21,17 @@ pub struct ArrivedFile {
     /// Arrival in its name, Unix milliseconds.
     pub arrival_ms: Option<i64>,
     /// Its path.
-    pub path: String,
+    pub path: Arc<str>,
 }
 
 impl ArrivedFile {
     /// A file by its id, its arrival and its path.
     #[must_use]
-    pub fn new(file_id: &str, arrival_ms: Option<i64>, path: String) -> Self {
+    pub fn new(file_id: &str, arrival_ms: Option<i64>, path: &str) -> Self {
         Self {
             file_id: Arc::from(file_id),
             arrival_ms,
-            path,
+            path: Arc::from(path),
         }
     }
 }

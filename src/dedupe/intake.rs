@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use super::columns::{ColumnOrigin, Columns, DerivedFields};
 use super::identity::{IdentityContent, record_id};
-use super::intake_batch::{IntakeBatch, IntakeBucket, IntakeTally, Reject};
+use super::intake_batch::{IntakeBatch, IntakeBucket, Reject};
 use super::limits::{Placement, anomalies_of, check_names, check_summary, place};
 use super::mapping::MappingCounts;
 use super::options::IntakeOptions;
 use super::reject_text;
 use super::window::Window;
 use crate::error::{Error, Result};
-use crate::ledger::Reason;
+use crate::ledger::{Places, Reason, RowPlace};
 use crate::privacy::{Field, Privacy};
 use crate::record::anomaly::Anomaly;
 use crate::record::row::JobRow;
@@ -43,7 +43,7 @@ pub struct Intake {
     summaries: Vec<Summary>,
     rejects: Vec<Reject>,
     inventory: Vec<InventoryPlaced>,
-    tally: IntakeTally,
+    tally: Places,
     mapping: MappingCounts,
     rows_read: u64,
     rows_candidate: u64,
@@ -80,7 +80,7 @@ impl Intake {
             summaries: Vec::new(),
             rejects: Vec::new(),
             inventory: Vec::new(),
-            tally: IntakeTally::new(),
+            tally: Places::default(),
             mapping: MappingCounts::default(),
             rows_read: 0,
             rows_candidate: 0,
@@ -205,7 +205,8 @@ impl Intake {
     }
 
     fn count(&mut self, site: Option<&str>, month: Option<Month>, reason: Reason, rows: u64) {
-        *self.tally.entry((site.map(str::to_owned), month, reason)).or_default() += rows;
+        let site = site.map(str::to_owned);
+        self.tally.add(RowPlace { site, month, reason }, rows);
     }
 }
 

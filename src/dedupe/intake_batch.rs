@@ -1,15 +1,12 @@
 //! What one piece of input came to.
 
-use std::collections::BTreeMap;
-
 use arrow::array::RecordBatch;
 
 use super::mapping::MappingCounts;
-use crate::ledger::Reason;
+use crate::ledger::{Places, Reason};
 use crate::record::Summary;
 use crate::reference::inventory::InventoryPlaced;
 use crate::sources::Position;
-use crate::time::Month;
 
 /// One refusal, as `rejects` stores it.
 #[derive(Clone, Debug)]
@@ -48,9 +45,6 @@ impl Reject {
 /// The detail of a refusal whose values may name a person.
 const WITHHELD: &str = "withheld for privacy; see this line of the file";
 
-/// Where rows went that did not become candidates for `records`: (site, month, reason) -> rows.
-pub type IntakeTally = BTreeMap<(Option<String>, Option<Month>, Reason), u64>;
-
 /// Day bucket a record belongs to: everything that can be the same job is in the same bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IntakeBucket {
@@ -75,7 +69,7 @@ pub struct IntakeBatch {
     /// What was told about the machine.
     pub inventory: Vec<InventoryPlaced>,
     /// Rows that are not candidates.
-    pub tally: IntakeTally,
+    pub tally: Places,
     /// Rules that gave VO and site, and names they do not know.
     pub mapping: MappingCounts,
     /// Rows the reader framed.

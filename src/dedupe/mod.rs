@@ -26,7 +26,7 @@ pub mod summary;
 mod version;
 pub mod window;
 
-pub use crate::dedupe::intake_batch::{IntakeBatch, IntakeTally, Reject};
+pub use crate::dedupe::intake_batch::{IntakeBatch, Reject};
 pub use intake::Intake;
 pub use mapping::MappingCounts;
 pub use window::Window;

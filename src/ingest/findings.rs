@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::first_refusal::{FirstRefusal, SHOWN};
 use super::read_file::{LedgerFiles, ReadFile, Reading};
 use super::seen::SeenFiles;
-use crate::ledger::{Book, Outcome, Reason};
+use crate::ledger::{Book, Outcome, Reason, RowPlace};
 use crate::lines::shortened;
 use crate::sources::registry;
 
@@ -116,7 +116,7 @@ impl Notes {
     /// Keeps the examples of a file that was read.
     pub(crate) fn take(&mut self, file_id: &Arc<str>, reading: &Reading, read: &mut ReadFile) {
         let mut first = read.rejects.take_first();
-        let is_messages_only = read.rows_read > 0 && read.tally.get(&MESSAGES) == Some(&read.rows_read);
+        let is_messages_only = read.rows_read > 0 && read.tally.rows(&MESSAGES) == read.rows_read;
         if is_messages_only && let Some((line, text)) = tool_message(reading) {
             let is_withheld = reading.privacy.is_some();
             let text = if is_withheld { "withheld for privacy" } else { &text };
@@ -170,7 +170,7 @@ impl Notes {
 }
 
 /// Messages of the tool among the rows, in a tally.
-const MESSAGES: (Option<String>, Option<crate::time::Month>, Reason) = (None, None, Reason::ToolMessage);
+const MESSAGES: RowPlace = RowPlace::nowhere(Reason::ToolMessage);
 
 /// Whether the pipeline itself says to reject rows for this reason.
 fn is_asked_for(reason: Reason) -> bool {
@@ -193,8 +193,8 @@ struct Ended {
 impl Ended {
     fn of(book: &Book, file_id: &str, first: &BTreeMap<Reason, FirstRefusal>) -> Self {
         let mut rows: BTreeMap<Reason, u64> = BTreeMap::new();
-        for ((_, _, reason), n) in book.places(file_id).into_iter().flatten() {
-            *rows.entry(*reason).or_default() += n;
+        for (place, n) in book.places(file_id).into_iter().flatten() {
+            *rows.entry(place.reason).or_default() += n;
         }
         let rows_n = rows.values().sum();
         let of = |is: &dyn Fn(Reason) -> bool| -> u64 {

@@ -13,6 +13,7 @@ use crate::config::{Plan, SourcePlan};
 use crate::dedupe::Window;
 use crate::error::{Error, Result};
 use crate::lake::found::FoundFile;
+use crate::ledger::file_paths::FilePaths;
 use crate::ledger::{Book, Outcome};
 use crate::runtime::pool;
 use crate::runtime::progress::Progress;
@@ -21,16 +22,16 @@ use crate::sources::input::{InputFile, Location, clean, discover};
 use crate::sources::location::is_url;
 
 impl FoundFile {
-    fn reading(&self, known: Option<&String>, copies: Vec<String>) -> Reading {
-        let path = &self.file.path;
+    fn reading(&self, names: &FilePaths) -> Reading {
+        let path = self.file.path.as_str();
         Reading {
             grid: None,
             dated_ms: self.dated_ms,
-            first_path: known.filter(|first| *first < path).cloned(),
+            first_path: names.first().filter(|first| &***first < path).cloned(),
             file: Arc::clone(&self.file),
             source: Arc::clone(&self.source),
             privacy: self.privacy.clone(),
-            copies,
+            copies: names.iter().map(ToString::to_string).collect(),
             new_copies: Vec::new(),
         }
     }
@@ -172,46 +173,48 @@ pub(crate) fn to_read(
     again: &ReadAgain,
 ) -> (Vec<Reading>, Vec<SeenFiles>) {
     let mut seen = Vec::new();
-    let mut chosen: BTreeSet<Arc<str>> = BTreeSet::new();
-    let mut files: Vec<(Option<Arc<str>>, Reading)> = Vec::new();
+    // Files to read by id, with their place in `files`; none where they wait.
+    let mut chosen: BTreeMap<Arc<str>, Option<usize>> = BTreeMap::new();
+    let mut files: Vec<Reading> = Vec::new();
     // Repair files whose originals were not there: these may come with any file that is new.
-    let mut waiting: Vec<(Option<Arc<str>>, Reading)> = Vec::new();
+    let mut waiting: Vec<Reading> = Vec::new();
     for found in found {
         let file_id = found.file_id();
         let names = |book: &Book| Some(book.inputs().get(file_id.as_deref()?)?.paths.clone());
         let names = names(book).or_else(|| names(former)).unwrap_or_default();
         let known = names.first();
-        let path = &found.file.path;
+        let path = found.file.path.as_str();
         if let Some(id) = &file_id {
             // Refusals name the path their file is accounted to; only reading it again puts them under another.
             let is_renamed =
-                known.is_some_and(|first| path < first) && book.outcomes(id).contains_key(&Outcome::Rejected);
+                known.is_some_and(|first| path < &**first) && book.outcomes(id).contains_key(&Outcome::Rejected);
             let is_again = again.inventories.contains(&found.source.name) || again.files.contains(id);
             if !is_renamed && !is_again && book.is_done(id, |month| window.holds(month)) {
                 if book.seen(id, path) {
-                    let (file_id, path) = (Arc::clone(id), path.clone());
-                    seen.push(SeenFiles { file_id, path });
+                    seen.push(SeenFiles {
+                        file_id: Arc::clone(id),
+                        path: path.to_owned(),
+                    });
                 }
-                if book.has_unmatched(id) && chosen.insert(Arc::clone(id)) {
-                    let names = names.clone().into_iter().collect();
-                    waiting.push((file_id.clone(), found.reading(known, names)));
-                }
-                continue;
-            }
-            if !chosen.insert(Arc::clone(id)) {
-                let same = files.iter_mut().find(|(other, _)| other.as_ref() == Some(id));
-                if let Some((_, reading)) = same {
-                    reading.copies.push(path.clone());
-                    reading.new_copies.push(path.clone());
+                if book.has_unmatched(id) && !chosen.contains_key(id) {
+                    chosen.insert(Arc::clone(id), None);
+                    waiting.push(found.reading(&names));
                 }
                 continue;
             }
+            if let Some(place) = chosen.get(id) {
+                if let Some(reading) = place.and_then(|place| files.get_mut(place)) {
+                    reading.copies.push(path.to_owned());
+                    reading.new_copies.push(path.to_owned());
+                }
+                continue;
+            }
+            chosen.insert(Arc::clone(id), Some(files.len()));
         }
-        let reading = found.reading(known, names.iter().cloned().collect());
-        files.push((file_id, reading));
+        files.push(found.reading(&names));
     }
     if !files.is_empty() {
         files.append(&mut waiting);
     }
-    (files.into_iter().map(|(_, reading)| reading).collect(), seen)
+    (files, seen)
 }

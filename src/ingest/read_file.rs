@@ -7,9 +7,9 @@ use super::reject_buffer::RejectBuffer;
 use crate::config::SourcePlan;
 use crate::dedupe::columns::Columns;
 use crate::dedupe::spill::Spill;
-use crate::dedupe::{Intake, IntakeBatch, IntakeTally, MappingCounts, Reject, Window, packed};
+use crate::dedupe::{Intake, IntakeBatch, MappingCounts, Reject, Window, packed};
 use crate::error::{Error, Kind, Result};
-use crate::ledger::Reason;
+use crate::ledger::{Places, Reason, RowPlace};
 use crate::privacy::Privacy;
 use crate::record::Summary;
 use crate::reference::inventory::InventoryPlaced;
@@ -37,7 +37,7 @@ pub(crate) struct Reading {
     /// Those of them that this run met for the first time.
     pub(crate) new_copies: Vec<String>,
     /// The path its rows are accounted to, if it is another: the first of all it was ever seen under.
-    pub(crate) first_path: Option<String>,
+    pub(crate) first_path: Option<Arc<str>>,
 }
 
 impl Reading {
@@ -85,7 +85,7 @@ pub(crate) struct ReadFile {
     /// Rows that wait in the spill.
     pub(crate) rows_candidate: u64,
     /// Rows that went elsewhere.
-    pub(crate) tally: IntakeTally,
+    pub(crate) tally: Places,
     /// Rules that gave VO and site, and names they do not know.
     pub(crate) mapping: MappingCounts,
     /// Summaries; those of a piece in order, the pieces in any order.
@@ -109,7 +109,7 @@ impl ReadFile {
             dialect: None,
             rows_read: 0,
             rows_candidate: 0,
-            tally: IntakeTally::new(),
+            tally: Places::default(),
             mapping: MappingCounts::default(),
             summaries: Vec::new(),
             rejects: RejectBuffer::default(),
@@ -132,7 +132,7 @@ impl ReadFile {
         self.rows_read += harvest.rows_read;
         self.rows_candidate += harvest.rows_candidate;
         for (place, rows) in harvest.tally {
-            *self.tally.entry(place).or_default() += rows;
+            self.tally.add(place, rows);
         }
         self.rejects.push(harvest.rejects)
     }
@@ -145,7 +145,7 @@ impl ReadFile {
         let (at, detail) = (Position::default(), why.to_string());
         let reject = Reject::new(Reason::UnreadableFile, at, 1, &detail, b"", is_private);
         self.rows_read += 1;
-        *self.tally.entry((None, None, reject.reason)).or_default() += 1;
+        self.tally.add(RowPlace::nowhere(reject.reason), 1);
         self.rejects.push(vec![reject])
     }
 

@@ -183,7 +183,7 @@ impl State {
         }
         let is_refused = |file_id: &&Arc<str>| {
             let places = self.book.places(file_id);
-            let mut reasons = places.into_iter().flat_map(Places::keys).map(|(_, _, reason)| *reason);
+            let mut reasons = places.into_iter().flat_map(Places::keys).map(|place| place.reason);
             let is_part_lost = reasons.clone().any(|reason| reason == Reason::UnreadableFile)
                 && !reasons.clone().any(Reason::is_of_summaries);
             let is_all_refused =
@@ -253,7 +253,7 @@ impl State {
             .inputs()
             .iter()
             .filter(|(file_id, input)| is_of_kind(input) && !found.contains(&**file_id))
-            .filter_map(|(_, input)| input.paths.first().map(String::as_str))
+            .filter_map(|(_, input)| input.paths.first().map(|path| &**path))
             .collect()
     }
 
@@ -375,17 +375,17 @@ impl State {
 
     /// Content hash by file id.
     #[must_use]
-    pub(crate) fn hashes(&self) -> BTreeMap<Arc<str>, String> {
+    pub(crate) fn hashes(&self) -> BTreeMap<Arc<str>, Arc<str>> {
         self.book
             .inputs()
             .iter()
-            .map(|(id, input)| (Arc::clone(id), input.blake3.clone()))
+            .map(|(id, input)| (Arc::clone(id), Arc::clone(&input.blake3)))
             .collect()
     }
 
     /// Path by file id.
     #[must_use]
-    pub(crate) fn paths(&self) -> BTreeMap<Arc<str>, String> {
+    pub(crate) fn paths(&self) -> BTreeMap<Arc<str>, Arc<str>> {
         self.arrivals()
             .into_iter()
             .map(|file| (file.file_id, file.path))
@@ -398,12 +398,15 @@ impl State {
     /// [`crate::error::Kind::Io`] when the lake cannot be written.
     pub(crate) fn publish(&self, plan: &Plan, publication: &Publication) -> Result<()> {
         capacity::publish(plan, publication)?;
-        let (inputs, ledger) = self.book.publish()?;
-        for (dataset, path, batch) in [("inputs", INPUTS, inputs), ("ledger", LEDGER, ledger)] {
+        // One after the other: with many files both take much memory.
+        let publish_book = |dataset: &str, path: &str, batch: RecordBatch| -> Result<()> {
             let mut table = LakeTable::create(publication, dataset, path)?;
             table.write(&batch)?;
             table.finish(&[])?;
-        }
+            Ok(())
+        };
+        publish_book("inputs", INPUTS, self.book.inputs_batch()?)?;
+        publish_book("ledger", LEDGER, self.book.ledger_batch()?)?;
         let mut beside = BTreeSet::new();
         for dataset in BESIDE {
             if publication.holds_beside(dataset)? {
@@ -432,11 +435,11 @@ const LAYOUT: &str = "3";
 /// between something else may have been said.
 fn arrivals(book: &Book) -> Vec<ArrivedFile> {
     let latest = |(file_id, input): (&Arc<str>, &InputEntry)| {
-        let first = input.paths.first().cloned().unwrap_or_default();
+        let first = input.paths.first().map_or_else(|| Arc::from(""), Arc::clone);
         let arrivals = input
             .paths
             .iter()
-            .filter_map(|path| Some((arrival_ms(path)?, path.clone())));
+            .filter_map(|path| Some((arrival_ms(path)?, Arc::clone(path))));
         let (at, path) = arrivals.max().map_or((None, first), |(at, path)| (Some(at), path));
         ArrivedFile {
             file_id: Arc::clone(file_id),

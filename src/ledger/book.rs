@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 
-use super::places::{PlaceRows, Places};
+use super::file_paths::FilePaths;
+use super::places::{Places, RowPlace};
 use super::reason::{Outcome, Reason};
 use crate::error::{Error, Result};
-use crate::schema;
-use crate::schema::batch::{counts, date, dates, int, number, text, texts, word};
+use crate::schema::batch::{date, int, number, text, word};
 use crate::time::Month;
 
 /// One input file by content.
@@ -18,13 +18,13 @@ pub struct InputEntry {
     /// Source it belongs to.
     pub source: String,
     /// Every path it was seen under; the first is the one its rows are accounted to.
-    pub paths: BTreeSet<String>,
+    pub paths: FilePaths,
     /// Dialect family.
     pub format: String,
     /// Size as stored.
     pub bytes: u64,
     /// Hash of the bytes as stored.
-    pub blake3: String,
+    pub blake3: Arc<str>,
     /// Rows its reader framed.
     pub rows_read: u64,
 }
@@ -93,7 +93,7 @@ impl Book {
             && !self.places.get(file_id).is_some_and(|places| {
                 places
                     .keys()
-                    .any(|(_, month, reason)| *reason == Reason::OutsidePeriod && month.is_none_or(&wanted))
+                    .any(|place| place.reason == Reason::OutsidePeriod && place.month.is_none_or(&wanted))
             })
     }
 
@@ -117,23 +117,24 @@ impl Book {
     pub fn seen(&mut self, file_id: &str, path: &str) -> bool {
         self.inputs
             .get_mut(file_id)
-            .is_some_and(|input| input.paths.insert(path.to_owned()))
+            .is_some_and(|input| input.paths.insert(path))
     }
 
     /// Enters one reading of a file. Rows left for later (outside the months asked for) stay so only where no earlier
     /// run has taken them.
-    pub fn enter(&mut self, file_id: &Arc<str>, input: InputEntry, places: PlaceRows) {
+    pub fn enter(&mut self, file_id: &Arc<str>, input: InputEntry, places: Places) {
         let left_before: Option<BTreeSet<_>> = self.inputs.contains_key(file_id).then(|| {
             let before = self.places.get(file_id);
             let left = before.into_iter().flat_map(Places::keys);
-            left.filter(|(_, _, reason)| *reason == Reason::OutsidePeriod)
+            left.filter(|place| place.reason == Reason::OutsidePeriod)
                 .cloned()
                 .collect()
         });
         let kept = self.places.entry(Arc::clone(file_id)).or_default();
-        kept.retain(|(_, _, reason)| is_settled_by_merge(*reason));
+        kept.retain(|place| is_settled_by_merge(place.reason));
         for (key, rows) in places {
-            let taken = key.2 == Reason::OutsidePeriod && left_before.as_ref().is_some_and(|left| !left.contains(&key));
+            let taken =
+                key.reason == Reason::OutsidePeriod && left_before.as_ref().is_some_and(|left| !left.contains(&key));
             if !taken {
                 kept.add(key, rows);
             }
@@ -141,7 +142,9 @@ impl Book {
         match self.inputs.get_mut(file_id) {
             Some(known) => {
                 let mut paths = std::mem::take(&mut known.paths);
-                paths.extend(input.paths.iter().cloned());
+                for path in &input.paths {
+                    paths.insert(path);
+                }
                 // The same bytes may have been read as something else this time.
                 *known = InputEntry { paths, ..input };
             }
@@ -163,14 +166,20 @@ impl Book {
 
     fn replace(&mut self, site: &str, month: Month, is_summaries: bool, rows: &BTreeMap<FileReason, u64>) {
         for places in self.places.values_mut() {
-            places.retain(|(s, m, reason)| {
-                let is_replaced = is_settled_by_merge(*reason) && reason.is_of_summaries() == is_summaries;
-                !(is_replaced && s.as_deref() == Some(site) && *m == Some(month))
+            places.retain(|place| {
+                let reason = place.reason;
+                let is_replaced = is_settled_by_merge(reason) && reason.is_of_summaries() == is_summaries;
+                !(is_replaced && place.site.as_deref() == Some(site) && place.month == Some(month))
             });
         }
         for (FileReason { file_id, reason }, n) in rows {
             let places = self.places.entry(Arc::clone(file_id)).or_default();
-            places.add((Some(site.to_owned()), Some(month), *reason), *n);
+            let place = RowPlace {
+                site: Some(site.to_owned()),
+                month: Some(month),
+                reason: *reason,
+            };
+            places.add(place, *n);
         }
     }
 
@@ -180,15 +189,14 @@ impl Book {
         let Some(places) = self.places.get_mut(file_id) else {
             return;
         };
-        let of =
-            |(_, _, reason): &(Option<String>, Option<Month>, Reason)| parts.iter().any(|part| part.reason == *reason);
-        let before: u64 = places.iter().filter(|(key, _)| of(key)).map(|(_, rows)| rows).sum();
+        let of = |place: &RowPlace| parts.iter().any(|part| part.reason == place.reason);
+        let before: u64 = places.iter().filter(|(place, _)| of(place)).map(|(_, rows)| rows).sum();
         if before != parts.iter().map(|part| part.row_n).sum::<u64>() {
             return;
         }
-        places.retain(|key| !of(key));
+        places.retain(|place| !of(place));
         for part in parts.iter().filter(|part| part.row_n > 0) {
-            places.add((None, None, part.reason), part.row_n);
+            places.add(RowPlace::nowhere(part.reason), part.row_n);
         }
     }
 
@@ -199,10 +207,10 @@ impl Book {
     pub fn shift(&mut self, file_id: &str, from: Reason, to: Reason, rows: u64) -> Result<()> {
         let gone = || Error::internal("rows are moved in the ledger that are not there").at("input", file_id);
         let places = self.places.get_mut(file_id).ok_or_else(gone)?;
-        if !places.take(&(None, None, from), rows) {
+        if !places.take(&RowPlace::nowhere(from), rows) {
             return Err(gone());
         }
-        places.add((None, None, to), rows);
+        places.add(RowPlace::nowhere(to), rows);
         Ok(())
     }
 
@@ -210,17 +218,25 @@ impl Book {
     #[must_use]
     pub fn has_unmatched(&self, file_id: &str) -> bool {
         let places = self.places.get(file_id);
-        places.is_some_and(|places| places.keys().any(|(_, _, reason)| *reason == Reason::RepairUnmatched))
+        places.is_some_and(|places| places.keys().any(|place| place.reason == Reason::RepairUnmatched))
     }
 
     /// Rows of a file by outcome.
     #[must_use]
     pub fn outcomes(&self, file_id: &str) -> BTreeMap<Outcome, u64> {
         let mut outcomes = BTreeMap::new();
-        for ((_, _, reason), rows) in self.places.get(file_id).into_iter().flatten() {
-            *outcomes.entry(reason.outcome()).or_default() += rows;
+        for (place, rows) in self.places.get(file_id).into_iter().flatten() {
+            *outcomes.entry(place.reason.outcome()).or_default() += rows;
         }
         outcomes
+    }
+
+    /// Rows of a file that ended with an outcome.
+    #[must_use]
+    pub fn outcome_n(&self, file_id: &str, outcome: Outcome) -> u64 {
+        let places = self.places.get(file_id).into_iter().flatten();
+        let of_outcome = places.filter(|(place, _)| place.reason.outcome() == outcome);
+        of_outcome.map(|(_, rows)| rows).sum()
     }
 
     /// Checks that for every file the rows read equal the rows that ended somewhere.
@@ -236,7 +252,7 @@ impl Book {
                     "the ledger does not close: {} rows read, {ended} accounted for {outcomes:?}",
                     input.rows_read
                 ))
-                .at("file", input.paths.first().map_or("", String::as_str)));
+                .at("file", input.paths.first().map_or("", |path| path)));
             }
         }
         Ok(())
@@ -258,13 +274,13 @@ impl Book {
                     .entry(Arc::from(file_id.value(row)))
                     .or_insert_with(|| InputEntry {
                         source: source.value(row).to_owned(),
-                        paths: BTreeSet::new(),
+                        paths: FilePaths::default(),
                         format: format.value(row).to_owned(),
                         bytes: u64::try_from(bytes.value(row)).unwrap_or(0),
-                        blake3: blake3.value(row).to_owned(),
+                        blake3: Arc::from(blake3.value(row)),
                         rows_read: u64::try_from(rows.value(row)).unwrap_or(0),
                     });
-                entry.paths.insert(path.value(row).to_owned());
+                entry.paths.insert(path.value(row));
             }
         }
         for read in ledger {
@@ -282,91 +298,10 @@ impl Book {
                 let known = book.inputs.get_key_value(file_id.value(row));
                 let file_id = known.map_or_else(|| Arc::from(file_id.value(row)), |(id, _)| Arc::clone(id));
                 let rows = u64::try_from(rows.value(row)).unwrap_or(0);
-                book.places.entry(file_id).or_default().add((site, month, reason), rows);
+                let place = RowPlace { site, month, reason };
+                book.places.entry(file_id).or_default().add(place, rows);
             }
         }
         Ok(book)
     }
-
-    /// The published `inputs` and `ledger`. A file seen under several paths is accounted to the first; under the
-    /// others all its rows are duplicates (`same_file`).
-    ///
-    /// # Errors
-    /// [`crate::error::Kind::Internal`] when a batch is not what the schema declares.
-    pub fn publish(&self) -> Result<(RecordBatch, RecordBatch)> {
-        let mut files: Vec<FileRow<'_>> = Vec::new();
-        let mut lines: Vec<LedgerRow<'_>> = Vec::new();
-        for (file_id, input) in &self.inputs {
-            for (at, path) in input.paths.iter().enumerate() {
-                let outcomes = if at == 0 {
-                    self.outcomes(file_id)
-                } else {
-                    BTreeMap::from([(Outcome::Duplicate, input.rows_read)])
-                };
-                files.push((&input.source, path, file_id, input, outcomes));
-                if at > 0 {
-                    lines.push((
-                        &input.source,
-                        path,
-                        file_id,
-                        None,
-                        None,
-                        Reason::SameFile,
-                        input.rows_read,
-                    ));
-                    continue;
-                }
-                for ((site, month, reason), rows) in self.places.get(file_id).into_iter().flatten() {
-                    lines.push((&input.source, path, file_id, site.as_deref(), *month, *reason, *rows));
-                }
-            }
-        }
-        files.sort_by(|a, b| (a.0, a.1, a.2).cmp(&(b.0, b.1, b.2)));
-        lines.sort_by(|a, b| {
-            (a.0, a.1, a.2, a.3, a.4, a.5.outcome().as_str(), a.5.code()).cmp(&(
-                b.0,
-                b.1,
-                b.2,
-                b.3,
-                b.4,
-                b.5.outcome().as_str(),
-                b.5.code(),
-            ))
-        });
-        Ok((files_batch(&files)?, ledger_batch(&lines)?))
-    }
-}
-
-type FileRow<'a> = (&'a str, &'a str, &'a str, &'a InputEntry, BTreeMap<Outcome, u64>);
-type LedgerRow<'a> = (&'a str, &'a str, &'a str, Option<&'a str>, Option<Month>, Reason, u64);
-
-fn files_batch(rows: &[FileRow<'_>]) -> Result<RecordBatch> {
-    let outcome = |outcome: Outcome| counts(rows.iter().map(|row| row.4.get(&outcome).copied().unwrap_or(0)));
-    schema::dataset("inputs")?.batch(vec![
-        texts(rows.iter().map(|row| Some(row.0))),
-        texts(rows.iter().map(|row| Some(row.1))),
-        texts(rows.iter().map(|row| Some(row.2))),
-        texts(rows.iter().map(|row| Some(&row.3.format))),
-        counts(rows.iter().map(|row| row.3.bytes)),
-        texts(rows.iter().map(|row| Some(&row.3.blake3))),
-        counts(rows.iter().map(|row| row.3.rows_read)),
-        outcome(Outcome::Accepted),
-        outcome(Outcome::Duplicate),
-        outcome(Outcome::Superseded),
-        outcome(Outcome::Rejected),
-        outcome(Outcome::OutOfScope),
-    ])
-}
-
-fn ledger_batch(rows: &[LedgerRow<'_>]) -> Result<RecordBatch> {
-    schema::dataset("ledger")?.batch(vec![
-        texts(rows.iter().map(|row| Some(row.0))),
-        texts(rows.iter().map(|row| Some(row.1))),
-        texts(rows.iter().map(|row| Some(row.2))),
-        texts(rows.iter().map(|row| row.3)),
-        dates(rows.iter().map(|row| row.4.map(Month::first_day))),
-        texts(rows.iter().map(|row| Some(row.5.outcome().as_str()))),
-        texts(rows.iter().map(|row| Some(row.5.code()))),
-        counts(rows.iter().map(|row| row.6)),
-    ])
 }

@@ -1,9 +1,11 @@
 //! Where every row of input went.
 
 pub mod book;
+pub mod file_paths;
 pub mod places;
 pub mod reason;
+mod tables;
 
 pub use book::{Book, FileReason, ReasonRows};
-pub use places::Places;
+pub use places::{Places, RowPlace};
 pub use reason::{Outcome, Reason, RowReasons};

@@ -29,14 +29,14 @@ struct BenchmarkRefusal {
 
 /// The refused records of one partition.
 pub(crate) struct BenchmarkRejects<'a> {
-    paths: &'a BTreeMap<Arc<str>, String>,
+    paths: &'a BTreeMap<Arc<str>, Arc<str>>,
     rows: Vec<BenchmarkRefusal>,
 }
 
 impl<'a> BenchmarkRejects<'a> {
     /// None yet; `paths` by file id.
     #[must_use]
-    pub(crate) fn new(paths: &'a BTreeMap<Arc<str>, String>) -> Self {
+    pub(crate) fn new(paths: &'a BTreeMap<Arc<str>, Arc<str>>) -> Self {
         Self {
             paths,
             rows: Vec::new(),
@@ -102,7 +102,7 @@ impl<'a> BenchmarkRejects<'a> {
         let refused = self.rows.iter().map(|row| RefusedRow {
             source: &row.source,
             file_id: &row.file_id,
-            path: self.paths.get(&row.file_id).map_or("", String::as_str),
+            path: self.paths.get(&row.file_id).map_or("", |path| path),
             line: row.line,
             byte_offset: row.byte_offset,
             reason: Reason::BenchmarkMissing,

@@ -123,7 +123,7 @@ pub(crate) fn judge(
     plan: &Plan,
     done: &[PartitionResult],
     shifted: Vec<Shifted>,
-    paths: &BTreeMap<Arc<str>, String>,
+    paths: &BTreeMap<Arc<str>, Arc<str>>,
     reports: &mut Vec<CopiedReport>,
 ) -> Result<()> {
     let mut told: BTreeMap<(&str, &Arc<str>), CopyExtent> = BTreeMap::new();
@@ -138,7 +138,7 @@ pub(crate) fn judge(
             of.insert(Arc::clone(&copied.of_file_id));
         }
     }
-    let path = |file_id: &Arc<str>| paths.get(file_id).map_or_else(|| file_id.to_string(), String::clone);
+    let path = |file_id: &Arc<str>| paths.get(file_id).unwrap_or(file_id).to_string();
     let mut reported: BTreeSet<Alike> = BTreeSet::new();
     for (alike, (extent, of)) in found {
         let jobs = told

@@ -48,9 +48,9 @@ pub(crate) struct PartitionContext<'a> {
     /// Arrival order of input files.
     pub(crate) order: &'a FileOrder,
     /// Content hash of each input file, for provenance.
-    pub(crate) hashes: &'a BTreeMap<Arc<str>, String>,
+    pub(crate) hashes: &'a BTreeMap<Arc<str>, Arc<str>>,
     /// Paths of the input files, for refusals.
-    pub(crate) paths: &'a BTreeMap<Arc<str>, String>,
+    pub(crate) paths: &'a BTreeMap<Arc<str>, Arc<str>>,
     /// Files this run read.
     pub(crate) fresh: &'a BTreeSet<Arc<str>>,
     /// What is made anew: published rows of files that are read again are ignored.
@@ -270,7 +270,7 @@ fn publish_part(context: &PartitionContext<'_>, site: &str, month: Month, part: 
 fn provenance(context: &PartitionContext<'_>, settled: &Settled) -> Vec<(String, String)> {
     let mut inputs: Vec<&str> = settled
         .keys()
-        .filter_map(|of| context.hashes.get(&of.file_id).map(String::as_str))
+        .filter_map(|of| context.hashes.get(&of.file_id).map(|blake3| &**blake3))
         .collect();
     inputs.sort_unstable();
     inputs.dedup();

@@ -246,7 +246,8 @@ impl RunReport {
                     .entry(format!("{}/{reason}", reason.outcome()))
                     .or_default() += copies;
             }
-            for ((_, _, reason), rows) in state.book.places(file_id).into_iter().flatten() {
+            for (place, rows) in state.book.places(file_id).into_iter().flatten() {
+                let reason = place.reason;
                 *self.outcomes.entry(reason.outcome().to_string()).or_default() += rows;
                 *self
                     .reasons

@@ -378,7 +378,7 @@ fn publish(
         table.write(&to_batch(run, schema::dataset(dataset)?)?)?;
     }
     let hashes: BTreeSet<&str> = (rows.iter())
-        .filter_map(|row| context.hashes.get(&row.file_id).map(String::as_str))
+        .filter_map(|row| context.hashes.get(&row.file_id).map(|blake3| &**blake3))
         .collect();
     let hashes: Vec<&str> = hashes.into_iter().collect();
     table.finish(&[
@@ -402,7 +402,7 @@ fn reject(context: &PartitionContext<'_>, SiteMonth { site, month }: &SiteMonth,
     let refused = rows.iter().map(|row| RefusedRow {
         source: &row.source,
         file_id: &row.file_id,
-        path: context.paths.get(&row.file_id).map_or("", String::as_str),
+        path: context.paths.get(&row.file_id).map_or("", |path| path),
         line: row.line,
         byte_offset: row.byte_offset,
         reason: row.reason,

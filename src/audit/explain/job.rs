@@ -272,8 +272,8 @@ impl ExplainedLake {
         let input = self.book.inputs().get(file_id);
         let path = input.and_then(|input| input.paths.first().cloned());
         (
-            path.unwrap_or_default(),
-            input.map_or_else(String::new, |input| input.blake3.clone()),
+            path.map_or_else(String::new, |path| path.to_string()),
+            input.map_or_else(String::new, |input| input.blake3.to_string()),
         )
     }
 

@@ -274,7 +274,7 @@ fn refused_ids(
     for file_id in book.inputs().keys() {
         let rejected = book.outcomes(file_id).get(&Outcome::Rejected).copied().unwrap_or(0);
         let places = book.places(file_id).into_iter().flatten();
-        let repaired = places.filter(|((_, _, reason), _)| *reason == Reason::Repaired);
+        let repaired = places.filter(|(place, _)| place.reason == Reason::Repaired);
         let repaired: u64 = repaired.map(|(_, rows)| rows).sum();
         for (is_mended, said, what) in [(false, rejected, "refused"), (true, repaired, "mended")] {
             let held = held.remove(&(file_id.to_string(), is_mended)).unwrap_or(0);
@@ -299,10 +299,10 @@ fn refused_ids(
 fn check_ledger(book: &Book, counted: &CountedRecords, report: &mut VerifyReport) {
     let mut said = CountedRecords::new();
     for file_id in book.inputs().keys() {
-        for ((site, month, reason), rows) in book.places(file_id).into_iter().flatten() {
-            if crate::ledger::book::is_settled_by_merge(*reason) {
-                let of = said.entry((site.clone(), *month)).or_default();
-                of.add(file_id, *reason, *rows);
+        for (place, rows) in book.places(file_id).into_iter().flatten() {
+            if crate::ledger::book::is_settled_by_merge(place.reason) {
+                let of = said.entry((place.site.clone(), place.month)).or_default();
+                of.add(file_id, place.reason, *rows);
             }
         }
     }

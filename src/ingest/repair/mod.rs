@@ -143,7 +143,10 @@ impl Repairs {
                 .inputs()
                 .get(file_id.as_str())
                 .map(|input| input.blake3.clone());
-            table.finish(&[("gridtally.inputs_blake3".to_owned(), hash.unwrap_or_default())])?;
+            table.finish(&[(
+                "gridtally.inputs_blake3".to_owned(),
+                hash.unwrap_or_default().to_string(),
+            )])?;
         }
         Ok(())
     }

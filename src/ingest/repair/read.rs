@@ -164,10 +164,7 @@ impl RepairReader<'_> {
             line: unit.line,
             byte_offset: unit.byte_offset,
         };
-        let is_later = tried
-            .tally
-            .keys()
-            .any(|(_, _, reason)| *reason == Reason::OutsidePeriod);
+        let is_later = tried.tally.keys().any(|place| place.reason == Reason::OutsidePeriod);
         if !is_open {
             self.intake.rows_read(rows);
             if rows > 0 {

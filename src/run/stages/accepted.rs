@@ -57,9 +57,13 @@ impl<'a> AcceptedRecords<'a> {
             context: run,
             mut lake,
             found,
+            files,
             selection,
             ..
         } = scope;
+        let present = found.iter().filter_map(FoundFile::file_id).chain(file_ids).collect();
+        // They take much memory where files are many, and are not needed any more.
+        drop((found, files));
         let RunContext { plan, progress, .. } = run;
         let extent = selection.extent;
         let OpenLake {
@@ -79,7 +83,7 @@ impl<'a> AcceptedRecords<'a> {
         let sweep = Sweep {
             plan,
             publication,
-            present: found.iter().filter_map(FoundFile::file_id).chain(file_ids).collect(),
+            present,
             threads: run.threads,
             memory_byte_n: run.memory_byte_n,
             progress,
@@ -89,6 +93,7 @@ impl<'a> AcceptedRecords<'a> {
         monitor.report.unmatched_corrections =
             corrections::publish(plan, publication, &parts, &corrected, extent.is_rebuild())?;
         note_corrections(monitor.report);
+        drop(inputs);
         state.book.close()?;
         state.publish(plan, publication)?;
         monitor.report.settle(state);
@@ -124,6 +129,8 @@ fn forget_stale(publication: &Publication, state: &State, partitions: &Partition
     let Some(published) = publication.published() else {
         return;
     };
+    let inputs = state.book.inputs();
+    let rejects: BTreeSet<String> = inputs.keys().map(|file_id| lake::rejects_path(file_id)).collect();
     for file in published.files() {
         let is_stale = match file.dataset.as_str() {
             // Charges of other subjects are not made of records.
@@ -131,14 +138,8 @@ fn forget_stale(publication: &Publication, state: &State, partitions: &Partition
             "records" | "history" | "usage_part" | "job_charges" | "charge_part" => {
                 lake::parse_month_path(&file.path).is_none_or(|partition| !partitions.contains_key(&partition))
             }
-            "rejects" => !state
-                .book
-                .inputs()
-                .keys()
-                .any(|file_id| lake::rejects_path(file_id) == file.path),
-            dataset if inventory::DATASETS.contains(&dataset) => !state
-                .book
-                .inputs()
+            "rejects" => !rejects.contains(&file.path),
+            dataset if inventory::DATASETS.contains(&dataset) => !inputs
                 .iter()
                 .any(|(file_id, input)| lake::inventory_path(dataset, &input.source, file_id) == file.path),
             _ => false,

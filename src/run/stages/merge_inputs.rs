@@ -30,8 +30,8 @@ static NO_VIEWS: Views = Views::new();
 pub(super) struct MergeInputs {
     spill: Spill,
     order: FileOrder,
-    hashes: BTreeMap<Arc<str>, String>,
-    paths: BTreeMap<Arc<str>, String>,
+    hashes: BTreeMap<Arc<str>, Arc<str>>,
+    paths: BTreeMap<Arc<str>, Arc<str>>,
     read_now: BTreeSet<Arc<str>>,
 }
 
@@ -97,9 +97,9 @@ pub(super) fn partitions(scope: &RunScope<'_>, mut partitions: Partitions, file_
     }
     for file_id in file_ids {
         // What the normalise room refused lies with its month, and may lie outside the months asked for.
-        for (site, month, reason) in state.book.places(file_id).into_iter().flat_map(Places::keys) {
-            if let (Some(site), Some(month), Reason::BenchmarkMissing) = (site, month, reason) {
-                partitions.entry(SiteMonth::new(site.as_str(), *month)).or_default();
+        for place in state.book.places(file_id).into_iter().flat_map(Places::keys) {
+            if let (Some(site), Some(month), Reason::BenchmarkMissing) = (&place.site, place.month, place.reason) {
+                partitions.entry(SiteMonth::new(site.as_str(), month)).or_default();
             }
         }
     }

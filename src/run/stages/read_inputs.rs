@@ -154,7 +154,7 @@ fn forget_opened(found: &[FoundFile], file_ids: &[Arc<str>], book: &mut Book, pu
 /// # Errors
 /// [`Kind::Internal`] when the reader accounts for other rows than it framed.
 fn balance(reading: &Reading, read: &ReadFile) -> Result<u64> {
-    let elsewhere: u64 = read.tally.values().sum();
+    let elsewhere = read.tally.row_n();
     if read.rows_read != elsewhere + read.rows_candidate {
         return Err(Error::internal(format!(
             "the reader framed {} rows but accounted for {elsewhere} + {}",
@@ -163,7 +163,7 @@ fn balance(reading: &Reading, read: &ReadFile) -> Result<u64> {
         .at("file", &reading.file.path));
     }
     let refused = read.tally.iter();
-    let refused = refused.filter(|((_, _, reason), _)| reason.outcome() == Outcome::Rejected);
+    let refused = refused.filter(|(place, _)| place.reason.outcome() == Outcome::Rejected);
     Ok(refused.map(|(_, n)| n).sum())
 }
 
@@ -177,20 +177,19 @@ fn enter_file(
     publication: &Publication,
     book: &mut Book,
 ) -> Result<()> {
-    let mut paths: BTreeSet<String> = reading.copies.iter().cloned().collect();
-    paths.insert(reading.file.path.clone());
+    let copies = reading.copies.iter().map(String::as_str);
     let format = read
         .dialect
         .map_or(reading.source.format().as_str(), |dialect| dialect.as_str());
     let entry = InputEntry {
         source: reading.source.name.clone(),
-        paths,
+        paths: copies.chain([reading.file.path.as_str()]).collect(),
         format: format.to_owned(),
         bytes: reading.file.bytes,
-        blake3: read.blake3.clone(),
+        blake3: Arc::from(read.blake3.as_str()),
         rows_read: read.rows_read,
     };
-    debug_assert!(read.tally.keys().all(|(_, _, reason)| !is_settled_by_merge(*reason)));
+    debug_assert!(read.tally.keys().all(|place| !is_settled_by_merge(place.reason)));
     book.enter(file_id, entry, read.tally);
     if reading.source.is_inventory() {
         inventory::publish(

@@ -181,7 +181,7 @@ fn close(watch: Watch) -> Result<(), String> {
         ..
     } = harvest;
     let placed: u64 = inventory.iter().map(|placed| placed.input_row_n).sum();
-    let outcomes = rows_candidate + tally.values().sum::<u64>();
+    let outcomes = rows_candidate + tally.row_n();
     let beside = placed + u64::try_from(summaries.len()).unwrap();
     if rows_read != outcomes && rows_read != outcomes + beside {
         return Err(format!(

@@ -201,7 +201,7 @@ fn gathered(versions: &[Version]) -> Option<RecordBatch> {
 }
 
 fn nights(nights: &[&[Version]]) -> Merged {
-    let arrivals = FILES.map(|file| ArrivedFile::new(file, None, file.to_owned()));
+    let arrivals = FILES.map(|file| ArrivedFile::new(file, None, file));
     let order = FileOrder::new(arrivals.into());
     let mut lake = merge(&[], None, Vec::new(), &order).unwrap();
     for night in nights {
