@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use crate::error::Result;
 use crate::ledger::{Book, Reason};
-use crate::reference::inventory::DATASETS;
 use crate::schema;
 use crate::schema::batch::{int, text};
 use crate::store::{Manifest, Store, lake, read_table};
@@ -17,8 +16,8 @@ use crate::store::{Manifest, Store, lake, read_table};
 pub(crate) fn verify(store: &Store, manifest: &Manifest, book: &Book) -> Result<Vec<(String, String)>> {
     let mut findings = Vec::new();
     let mut held: BTreeMap<String, i128> = BTreeMap::new();
-    for dataset in DATASETS {
-        let declared = schema::dataset(dataset)?;
+    for declared in schema::listing_datasets() {
+        let dataset = declared.name.as_str();
         for file in manifest.dataset(dataset) {
             for batch in read_table(store.reader(&file.path)?, None, 16_384)? {
                 let batch = batch?;

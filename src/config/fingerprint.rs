@@ -11,7 +11,7 @@ use crate::charge::Tariff;
 use crate::normalise::plan::{MissingBenchmark, NormalisePlan};
 use crate::privacy::{Field, Privacy};
 use crate::reference::benchmark::AskedSpan;
-use crate::reference::inventory::DATASETS;
+use crate::schema::listing_datasets;
 use crate::sources::format::Format;
 use crate::sources::registry;
 use crate::summarise::attribution::Attribution;
@@ -62,9 +62,8 @@ pub(crate) fn of_inventory(inventory: &SourcePlan, as_of: Option<&AsOf>, privacy
         text.line("users", users);
         text.line("raw", "withheld");
     }
-    for dataset in DATASETS {
-        let version = crate::schema::dataset(dataset).map_or(0, |dataset| dataset.version);
-        text.line(dataset, &version.to_string());
+    for dataset in listing_datasets() {
+        text.line(&dataset.name, &dataset.version.to_string());
     }
     text.hash()
 }

@@ -15,7 +15,7 @@ use crate::dedupe::summary::publishing::SummaryParts;
 use crate::error::{Error, Result};
 use crate::ledger::Places;
 use crate::ledger::book::InputEntry;
-use crate::ledger::{Book, Outcome, Reason};
+use crate::ledger::{BOOK_TABLES, Book, BookTable, Outcome, Reason};
 use crate::privacy::Field;
 use crate::record::SiteMonth;
 use crate::reference::benchmark::AskedSpan;
@@ -398,15 +398,11 @@ impl State {
     /// [`crate::error::Kind::Io`] when the lake cannot be written.
     pub(crate) fn publish(&self, plan: &Plan, publication: &Publication) -> Result<()> {
         capacity::publish(plan, publication)?;
-        // One after the other: with many files both take much memory.
-        let publish_book = |dataset: &str, path: &str, batch: RecordBatch| -> Result<()> {
-            let mut table = LakeTable::create(publication, dataset, path)?;
-            table.write(&batch)?;
+        for BookTable { dataset, batch } in BOOK_TABLES {
+            let mut table = LakeTable::create(publication, dataset, &schema::dataset(dataset)?.path)?;
+            table.write(&batch(&self.book)?)?;
             table.finish(&[])?;
-            Ok(())
-        };
-        publish_book("inputs", INPUTS, self.book.inputs_batch()?)?;
-        publish_book("ledger", LEDGER, self.book.ledger_batch()?)?;
+        }
         let mut beside = BTreeSet::new();
         for dataset in BESIDE {
             if publication.holds_beside(dataset)? {

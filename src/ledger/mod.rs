@@ -9,3 +9,4 @@ mod tables;
 pub use book::{Book, FileReason, ReasonRows};
 pub use places::{Places, RowPlace};
 pub use reason::{Outcome, Reason, RowReasons};
+pub use tables::{BOOK_TABLES, BookTable};

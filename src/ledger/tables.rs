@@ -9,6 +9,26 @@ use crate::schema;
 use crate::schema::batch::{counts, dates, texts};
 use crate::time::Month;
 
+/// A dataset that the book fills, whole.
+pub struct BookTable {
+    /// Its name.
+    pub dataset: &'static str,
+    /// Makes its rows, sorted as it declares.
+    pub batch: fn(&Book) -> Result<RecordBatch>,
+}
+
+/// The datasets the book fills, to be made one after the other: with many files each takes much memory.
+pub const BOOK_TABLES: &[BookTable] = &[
+    BookTable {
+        dataset: "inputs",
+        batch: Book::inputs_batch,
+    },
+    BookTable {
+        dataset: "ledger",
+        batch: Book::ledger_batch,
+    },
+];
+
 /// A file under one of its paths: a row of `inputs`.
 struct FileRow<'a> {
     file_id: &'a str,

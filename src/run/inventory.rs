@@ -3,7 +3,8 @@
 
 use crate::config::source_plan::SourcePlan;
 use crate::error::Result;
-use crate::reference::inventory::{DATASETS, InventoryOrigin, InventoryPlaced, batches};
+use crate::reference::inventory::{InventoryOrigin, InventoryPlaced, batches};
+use crate::schema::listing_datasets;
 use crate::store::Publication;
 use crate::store::lake::{self, LakeTable};
 
@@ -25,9 +26,9 @@ pub(crate) fn publish(
         as_of_ms,
         file_id: file_id.to_owned(),
     };
-    for dataset in DATASETS {
+    for dataset in listing_datasets() {
         // What is added below stays.
-        publication.remove(&lake::inventory_path(dataset, &source.name, file_id));
+        publication.remove(&lake::inventory_path(&dataset.name, &source.name, file_id));
     }
     for (dataset, batch) in batches(rows, &origin)? {
         let path = lake::inventory_path(dataset, &source.name, file_id);

@@ -7,4 +7,4 @@ pub mod render;
 pub mod sql;
 
 pub use dataset::{Column, ColumnType, Dataset, Encoding, UNKNOWN_PARTITION};
-pub use registry::{dataset, datasets};
+pub use registry::{dataset, datasets, listing_datasets};

@@ -53,6 +53,19 @@ pub fn datasets() -> Result<&'static [Dataset]> {
     }
 }
 
+/// The datasets that listings of the machine fill: a folder for each source, a file for each listing. None where a
+/// schema file is wrong, which whoever asks for one of them is told.
+pub fn listing_datasets() -> impl Iterator<Item = &'static Dataset> {
+    let all = datasets().into_iter().flatten();
+    all.filter(|dataset| {
+        dataset
+            .partition
+            .iter()
+            .map(|column| column.name.as_str())
+            .eq(["source"])
+    })
+}
+
 /// The dataset called `name`.
 ///
 /// # Errors

@@ -1,5 +1,6 @@
 //! The schema files are the single source: everything rendered from them agrees, and a change raises a version.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
@@ -65,6 +66,40 @@ fn a_changed_dataset_has_a_new_version() {
         locked.lines().collect::<Vec<_>>(),
         now,
         "UPDATE_README=1 cargo test schemas locks new versions"
+    );
+}
+
+#[test]
+fn every_schema_file_is_compiled_in() {
+    let files = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
+    let names = files.filter(|path| path.extension().is_some_and(|extension| extension == "toml"));
+    let files: BTreeSet<String> = names
+        .map(|path| path.file_stem().unwrap().to_string_lossy().into_owned())
+        .collect();
+    let compiled: BTreeSet<String> = schema::datasets()
+        .unwrap()
+        .iter()
+        .map(|dataset| dataset.name.clone())
+        .collect();
+    assert_eq!(compiled, files, "src/schema/registry.rs has a row for each");
+}
+
+#[test]
+fn listings_fill_the_datasets_of_a_folder_per_source() {
+    let names: Vec<&str> = schema::listing_datasets()
+        .map(|dataset| dataset.name.as_str())
+        .collect();
+    // The order is part of the fingerprint of an inventory.
+    assert_eq!(
+        names,
+        [
+            "node",
+            "node_event",
+            "partition",
+            "billing_weight",
+            "association",
+            "reservation"
+        ]
     );
 }
 

@@ -13,16 +13,6 @@ use crate::schema;
 use crate::schema::batch::{counts, decimals, ints, texts, times};
 use crate::schema::dataset::gpu_fields;
 
-/// The datasets an inventory fills.
-pub const DATASETS: [&str; 6] = [
-    "node",
-    "node_event",
-    "partition",
-    "billing_weight",
-    "association",
-    "reservation",
-];
-
 /// A row and where it was read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InventoryPlaced {

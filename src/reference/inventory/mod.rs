@@ -10,6 +10,6 @@ pub mod state;
 pub mod tres;
 pub mod weights;
 
-pub use batch::{DATASETS, InventoryOrigin, InventoryPlaced, batches};
+pub use batch::{InventoryOrigin, InventoryPlaced, batches};
 pub use gpus::Gpus;
 pub use row::{AssociationRow, EventRow, InventoryRow, NodeRow, PartitionRow, ReservationRow};

@@ -16,12 +16,12 @@ use crate::lake::state::State;
 use crate::overhead;
 use crate::overhead::sweep::Sweep;
 use crate::record::SiteMonth;
-use crate::reference::inventory;
 use crate::run::charges::{self, ChargePart};
 use crate::run::partition::PartitionContext;
 use crate::run::run_report::RunReport;
 use crate::run::usage::{UsagePart, publish_usage};
 use crate::run::{corrections, recompute};
+use crate::schema;
 use crate::store::{Publication, lake};
 
 /// Merged records that the pipeline's limits allow to be published.
@@ -139,7 +139,7 @@ fn forget_stale(publication: &Publication, state: &State, partitions: &Partition
                 lake::parse_month_path(&file.path).is_none_or(|partition| !partitions.contains_key(&partition))
             }
             "rejects" => !rejects.contains(&file.path),
-            dataset if inventory::DATASETS.contains(&dataset) => !inputs
+            dataset if schema::listing_datasets().any(|listed| listed.name == dataset) => !inputs
                 .iter()
                 .any(|(file_id, input)| lake::inventory_path(dataset, &input.source, file_id) == file.path),
             _ => false,
