@@ -18,6 +18,7 @@ use gridtally::store::Manifest;
 
 use crate::support::forge::{copy_lake, rows};
 use crate::support::sample::{repository, run};
+use crate::support::tar;
 
 /// Columns that tell nothing of the meaning of a row.
 const HASHES: [&str; 4] = ["blake3", "content_hash", "file_id", "record_id"];
@@ -54,9 +55,30 @@ fn listed(lake: &Path, dataset: &str) -> String {
     blocks.join("\n")
 }
 
+/// Packs each folder called `*.tar.gz`, so that the members of an archive can be read in the case.
+fn pack(here: &Path) {
+    let entries = fs::read_dir(here).unwrap().map(|entry| entry.unwrap().path());
+    for folder in entries.filter(|path| path.is_dir() && path.to_string_lossy().ends_with(".tar.gz")) {
+        let members = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap());
+        let mut members: Vec<(String, Vec<u8>)> = members
+            .map(|member| {
+                (
+                    member.file_name().into_string().unwrap(),
+                    fs::read(member.path()).unwrap(),
+                )
+            })
+            .collect();
+        members.sort();
+        let members: Vec<(&str, &[u8])> = members.iter().map(|(name, bytes)| (&**name, &**bytes)).collect();
+        fs::remove_dir_all(&folder).unwrap();
+        fs::write(&folder, tar::gzip(&tar::tar(&members))).unwrap();
+    }
+}
+
 /// Runs a case and gives its lake and what the calls after the first print.
 fn play(case: &Path, here: &Path) -> String {
     copy_lake(case, here);
+    pack(here);
     let mut stdout = String::new();
     for (nth, line) in fs::read_to_string(case.join("command")).unwrap().lines().enumerate() {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gridtally"));
