@@ -6,19 +6,9 @@ use std::path::Path;
 use super::csv_table::{self, CsvTable, is_any};
 use super::decimal::scaled;
 use super::node_type::day_text;
+use super::table_columns::ALLOCATIONS;
 use crate::diagnostics::Problems;
 use crate::time::month::{Day, day_of};
-
-const REQUIRED: [&str; 4] = ["account", "policy", "amount", "valid_from"];
-const OPTIONAL: [&str; 7] = [
-    "valid_to",
-    "site",
-    "cluster",
-    "unit",
-    "project",
-    "users",
-    "coldfront_attribute",
-];
 
 /// One row of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,11 +83,8 @@ impl AllocationTable {
     /// for nothing says which of them a job uses.
     pub fn read(input: impl Read, file: &str, problems: &mut Problems) -> Self {
         let csv = CsvTable::read(input, file, problems);
-        let known: Vec<&str> = REQUIRED.into_iter().chain(OPTIONAL).collect();
-        csv.refuse_unknown(&known, file, problems);
         let mut table = Self::default();
-        let is_complete = REQUIRED.map(|name| csv.column(name, file, problems).is_some());
-        if is_complete.contains(&false) {
+        if !csv.has_header(ALLOCATIONS, file, problems) {
             return table;
         }
         for (line, cells) in &csv.rows {

@@ -6,6 +6,7 @@ use std::io::Read;
 use std::path::Path;
 
 use super::csv_table::{self, CsvTable, is_any};
+use super::table_columns::CORRECTIONS;
 use crate::diagnostics::Problems;
 use crate::hive::check_value;
 use crate::time::Month;
@@ -238,19 +239,8 @@ impl CorrectionTable {
     /// such value. Rows are applied in their order, each to what those before it have left.
     pub fn read(input: impl Read, file: &str, problems: &mut Problems) -> Self {
         let csv = CsvTable::read(input, file, problems);
-        let known: Vec<&str> = REQUIRED
-            .into_iter()
-            .chain(FILTERS)
-            .chain(TARGETS)
-            .chain(AMOUNTS)
-            .chain([GPU_MODEL, UNDOES])
-            .collect();
-        csv.refuse_unknown(&known, file, problems);
-        let is_complete = REQUIRED
-            .into_iter()
-            .all(|name| csv.column(name, file, problems).is_some());
         let mut table = Self::default();
-        if !is_complete {
+        if !csv.has_header(CORRECTIONS, file, problems) {
             return table;
         }
         if csv.rows.len() > LIMIT {

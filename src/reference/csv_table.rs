@@ -3,6 +3,7 @@
 use std::io::{Cursor, Read};
 use std::path::Path;
 
+use super::table_columns::{TableColumn, names};
 use crate::diagnostics::{Problems, did_you_mean};
 use crate::small_file::{self, TABLE_LIMIT_BYTES};
 
@@ -92,6 +93,14 @@ impl CsvTable {
             problems.mistake(file, 1, format!("the header has no column \"{name}\""));
         }
         place
+    }
+
+    /// Whether the header has every column that must be there; those that are missing or unknown are reported.
+    pub(super) fn has_header(&self, columns: &[TableColumn], file: &str, problems: &mut Problems) -> bool {
+        self.refuse_unknown(&names(columns), file, problems);
+        let needed = columns.iter().filter(|column| column.is_required);
+        let missing = needed.filter(|column| self.column(column.name, file, problems).is_none());
+        missing.count() == 0
     }
 
     /// A cell of a row by its column; empty when there is no such column.

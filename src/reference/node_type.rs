@@ -7,30 +7,11 @@ use std::path::Path;
 use super::benchmark::Benchmark;
 use super::csv_table::{self, CsvTable, is_any};
 use super::decimal::ten_thousandths;
+use super::table_columns::NODE_TYPES;
 use crate::diagnostics::{Problems, did_you_mean};
 use crate::hive::check_value;
 use crate::time::Day;
 use crate::time::month::{date_of, day_of};
-
-const REQUIRED: [&str; 6] = [
-    "site",
-    "node_type",
-    "node_n",
-    "physical_cpu_n",
-    "logical_cpu_n",
-    "benchmark",
-];
-
-const OPTIONAL: [&str; 8] = [
-    "cluster",
-    "value_per_core",
-    "value_per_node",
-    "slot_n",
-    "cpumult",
-    "wallmult",
-    "valid_from",
-    "valid_to",
-];
 
 /// More nodes, or CPUs in one, nobody has.
 const LIMIT: i64 = 100_000_000;
@@ -102,13 +83,8 @@ impl NodeTypeTable {
     /// Reads a table; see [`Self::load`].
     pub fn read(input: impl Read, file: &str, problems: &mut Problems) -> Self {
         let csv = CsvTable::read(input, file, problems);
-        csv.refuse_unknown(&[&REQUIRED[..], &OPTIONAL[..]].concat(), file, problems);
-        let missing: Vec<&str> = REQUIRED
-            .into_iter()
-            .filter(|name| csv.column(name, file, problems).is_none())
-            .collect();
         let mut table = Self::default();
-        if !missing.is_empty() {
+        if !csv.has_header(NODE_TYPES, file, problems) {
             return table;
         }
         for (line, cells) in &csv.rows {

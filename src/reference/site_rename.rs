@@ -4,9 +4,8 @@ use std::io::Read;
 use std::path::Path;
 
 use super::csv_table::{self, CsvTable, is_any};
+use super::table_columns::SITE_RENAMES;
 use crate::diagnostics::Problems;
-
-const COLUMNS: [&str; 3] = ["site", "vo", "to_site"];
 
 /// The rows of a table `site,vo,to_site`: the first one that matches gives the name. An empty or `*` cell matches
 /// anything.
@@ -24,11 +23,12 @@ impl SiteRenames {
     /// Reads a table; `file` is the name mistakes are told with.
     pub fn read(input: impl Read, file: &str, problems: &mut Problems) -> Self {
         let csv = CsvTable::read(input, file, problems);
-        csv.refuse_unknown(&COLUMNS, file, problems);
-        let places = COLUMNS.map(|name| csv.column(name, file, problems));
         let mut table = Self::default();
+        if !csv.has_header(SITE_RENAMES, file, problems) {
+            return table;
+        }
         for (line, cells) in &csv.rows {
-            let row = places.map(|place| place.and_then(|at| cells.get(at)).cloned().unwrap_or_default());
+            let row = ["site", "vo", "to_site"].map(|name| csv.cell(cells, name).to_owned());
             let [site, vo, to_site] = &row;
             if is_any(to_site) {
                 problems.mistake(file, *line, "the row names no site");

@@ -7,6 +7,7 @@ use std::path::Path;
 use ahash::AHashMap;
 
 use super::csv_table::{self, CsvTable, is_any};
+use super::table_columns::{VO_CORRECTIONS, names};
 use crate::diagnostics::Problems;
 use crate::hive::check_value;
 use crate::record::JobRow;
@@ -86,7 +87,7 @@ impl VoCorrections {
     /// Reads a table of corrections.
     pub fn read(&mut self, input: impl Read, file: &str, problems: &mut Problems) {
         let csv = CsvTable::read(input, file, problems);
-        csv.refuse_unknown(&["vo_name", "reportable_vo", "to_vo"], file, problems);
+        csv.refuse_unknown(&names(VO_CORRECTIONS), file, problems);
         let name = csv.column("vo_name", file, problems);
         let result = csv.column("to_vo", file, problems);
         let reportable = csv.columns.iter().position(|column| column == "reportable_vo");
@@ -116,9 +117,13 @@ impl VoCorrections {
 
     /// Reads the known VOs at `path`: a table with a column `VO`, such as OSG topology's.
     pub fn load_known(&mut self, path: &Path, file: &str, problems: &mut Problems) {
-        let Some(input) = csv_table::open(path, file, problems) else {
-            return;
-        };
+        if let Some(input) = csv_table::open(path, file, problems) {
+            self.read_known(input, file, problems);
+        }
+    }
+
+    /// Reads a table of known VOs.
+    pub fn read_known(&mut self, input: impl Read, file: &str, problems: &mut Problems) {
         let csv = CsvTable::read(input, file, problems);
         let Some(place) = csv.column("VO", file, problems) else {
             return;

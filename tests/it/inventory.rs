@@ -19,7 +19,7 @@ use gridtally::sources::{Position, Sink};
 
 /// Everything a reader said.
 #[derive(Debug, Default)]
-struct Told {
+pub(crate) struct Told {
     rows_read: u64,
     rows: Vec<InventoryPlaced>,
     rejects: Vec<(Reason, u64, String)>,
@@ -98,13 +98,13 @@ impl Told {
         self.rows.iter().filter_map(of).collect()
     }
 
-    fn reasons(&self) -> Vec<Reason> {
+    pub(crate) fn reasons(&self) -> Vec<Reason> {
         self.rejects.iter().map(|(reason, ..)| *reason).collect()
     }
 }
 
 /// Reads a file as a form of inventory; every row must have one outcome.
-fn read_as(kind: InventoryKind, bytes: &[u8], zone: Option<&str>) -> Told {
+pub(crate) fn read_as(kind: InventoryKind, bytes: &[u8], zone: Option<&str>) -> Told {
     let plan = ReaderOptions {
         format: kind.dialect().format(),
         ..crate::sacct::plan(zone)

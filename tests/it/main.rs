@@ -76,4 +76,5 @@ mod sample_data;
 mod signals;
 mod source_fingerprints;
 mod views;
+mod written_tables;
 mod zone;

@@ -12,17 +12,7 @@ use super::row::{count, day_ms};
 use crate::diagnostics::Problems;
 use crate::reference::csv_table::{self, CsvTable, is_any};
 use crate::reference::hostlist::Hostlist;
-
-const COLUMNS: &[&str] = &[
-    "site",
-    "cluster",
-    "nodes",
-    "node_class",
-    "cores",
-    "valid_from",
-    "valid_to",
-];
-const REQUIRED: &[&str] = &["site", "nodes"];
+use crate::reference::table_columns::BENCHMARK_NODES;
 
 /// Most names one row may mean.
 pub(super) const ROW_NODES: u64 = 100_000;
@@ -58,14 +48,8 @@ impl NodeTable {
     /// Reads a table; see [`Self::load`].
     pub fn read(input: impl Read, file: &str, problems: &mut Problems) -> Self {
         let csv = CsvTable::read(input, file, problems);
-        csv.refuse_unknown(COLUMNS, file, problems);
         let mut table = Self::default();
-        let is_complete = REQUIRED
-            .iter()
-            .filter(|name| csv.column(name, file, problems).is_none())
-            .count()
-            == 0;
-        if !is_complete {
+        if !csv.has_header(BENCHMARK_NODES, file, problems) {
             return table;
         }
         for (line, cells) in &csv.rows {

@@ -7,35 +7,9 @@ use super::timeline::TimelineSpan;
 use crate::diagnostics::did_you_mean;
 use crate::reference::csv_table::is_any;
 use crate::reference::decimal::ten_thousandths;
+use crate::reference::table_columns::BENCHMARK_VALUES;
 use crate::time::month::day_of;
 use crate::time::{DAY_MS, Date};
-
-/// Every column a table may have. Site, benchmark, one of the values, and the validity must be there.
-pub(super) const COLUMNS: &[&str] = &[
-    "site",
-    "cluster",
-    "submit_host",
-    "partition",
-    "node_class",
-    "nodes",
-    "benchmark",
-    "value_per_core",
-    "value_per_cpu",
-    "cpus_per_core",
-    "value_per_system",
-    "cores",
-    "valid_from",
-    "valid_to",
-    "recorded_at",
-    "source",
-    "accept",
-];
-
-/// Columns that must be there.
-pub(super) const REQUIRED: &[&str] = &["site", "benchmark", "valid_from", "valid_to"];
-
-/// The columns a value may stand in.
-pub(super) const VALUES: &[&str] = &["value_per_core", "value_per_cpu", "value_per_system"];
 
 /// One row.
 #[derive(Clone, Debug)]
@@ -115,7 +89,7 @@ impl BenchmarkRow {
 
 /// The value per core as the jobs count them, in ten-thousandths.
 fn value<'c>(cell: &impl Fn(&str) -> &'c str, core_n: Option<i64>, cpu_n: Option<i64>) -> Result<i64, String> {
-    let stated: Vec<&str> = VALUES
+    let stated: Vec<&str> = BENCHMARK_VALUES
         .iter()
         .copied()
         .filter(|column| !cell(column).is_empty())

@@ -9,12 +9,13 @@ use ahash::AHashMap;
 use super::kind::Benchmark;
 use super::lint;
 use super::nodes::{NodeTable, hosts};
-use super::row::{BenchmarkRow, COLUMNS, REQUIRED, VALUES};
+use super::row::BenchmarkRow;
 use super::scope::{BenchmarkLevel, BenchmarkOrigin, BenchmarkScope};
 use super::site::SiteBenchmarks;
 use super::timeline::{Timeline, TimelineSpan};
 use crate::diagnostics::Problems;
 use crate::reference::csv_table::{self, CsvTable};
+use crate::reference::table_columns::{BENCHMARK_VALUES, BENCHMARKS};
 
 /// The values of one scope.
 #[derive(Clone, Debug)]
@@ -73,19 +74,15 @@ impl BenchmarkTable {
     /// Reads a table; see [`Self::load`].
     pub fn read(input: impl Read, file: &str, known_on_ms: Option<i64>, problems: &mut Problems) -> Self {
         let csv = CsvTable::read(input, file, problems);
-        csv.refuse_unknown(COLUMNS, file, problems);
-        let missing = REQUIRED
-            .iter()
-            .filter(|name| csv.column(name, file, problems).is_none())
-            .count();
-        if !VALUES
+        let is_complete = csv.has_header(BENCHMARKS, file, problems);
+        if !BENCHMARK_VALUES
             .iter()
             .any(|name| csv.columns.iter().any(|column| column == name))
         {
             problems.mistake(file, 1, "the header has no column \"value_per_core\"");
             return Self::default();
         }
-        if missing > 0 {
+        if !is_complete {
             return Self::default();
         }
         let mut rows = Vec::new();

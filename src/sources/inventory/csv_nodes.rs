@@ -12,20 +12,9 @@ use crate::ledger::Reason;
 use crate::reference::csv_table::OtherSeparator;
 use crate::reference::hostlist::{Hostlist, HostlistError};
 use crate::reference::inventory::{Gpus, InventoryRow, NodeRow, state};
+use crate::reference::table_columns::{NODE_LISTING, names};
 use crate::sources::Sink;
 use crate::sources::options::ReaderOptions;
-
-const COLUMNS: [&str; 9] = [
-    "node",
-    "cluster",
-    "as_of",
-    "cpu_n",
-    "memory_byte",
-    "gpu_n",
-    "gpus",
-    "partitions",
-    "state",
-];
 
 /// The cells of a line.
 pub(super) fn cells(line: &str) -> Option<Vec<String>> {
@@ -96,7 +85,7 @@ pub(super) fn read(bytes: &[u8], options: &ReaderOptions, sink: &mut dyn Sink) {
         let rows = match header.columns() {
             _ if !line.is_ended => Err(cut_off()),
             Err(trouble) => Err(trouble),
-            Ok(columns) => named(&text, columns, &COLUMNS, |fields| nodes(fields, options)),
+            Ok(columns) => named(&text, columns, &names(NODE_LISTING), |fields| nodes(fields, options)),
         };
         match rows {
             Ok(rows) => {

@@ -11,25 +11,10 @@ use super::{csv_nodes, scontrol, table};
 use crate::ledger::Reason;
 use crate::reference::hostlist::Hostlist;
 use crate::reference::inventory::{Gpus, InventoryRow, ReservationRow};
+use crate::reference::table_columns::{RESERVATION_LISTING, names};
 use crate::sources::Sink;
 use crate::sources::options::ReaderOptions;
 use crate::time::Zone;
-
-const COLUMNS: [&str; 13] = [
-    "reservation",
-    "cluster",
-    "start",
-    "end",
-    "node_n",
-    "core_n",
-    "memory_byte",
-    "gpus",
-    "nodes",
-    "partition",
-    "accounts",
-    "flags",
-    "as_of",
-];
 
 /// What `scontrol` says when there is none.
 pub(super) const NONE: &str = "No reservations in the system";
@@ -150,7 +135,7 @@ pub(super) fn of_csv(bytes: &[u8], options: &ReaderOptions, sink: &mut dyn Sink)
         let read = match header.columns() {
             _ if !line.is_ended => Err(cut_off()),
             Err(trouble) => Err(trouble),
-            Ok(columns) => csv_nodes::named(&text, columns, &COLUMNS, |fields| {
+            Ok(columns) => csv_nodes::named(&text, columns, &names(RESERVATION_LISTING), |fields| {
                 let row = row(fields, &CSV, options.zone.as_ref())?;
                 Ok(match row {
                     InventoryRow::Reservation(mut row) => {

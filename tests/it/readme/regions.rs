@@ -7,6 +7,7 @@ use gridtally::charge::description::policy_file;
 use gridtally::config::description::pipeline_file;
 use gridtally::error::Kind;
 use gridtally::ledger::Reason;
+use gridtally::reference::written_tables::{WrittenTable, written_tables};
 
 use crate::support::sample::repository;
 
@@ -14,7 +15,7 @@ use crate::support::sample::repository;
 type RegionWriter = fn() -> String;
 
 /// The regions there are, and what writes each.
-const REGIONS: [(&str, RegionWriter); 9] = [
+const REGIONS: [(&str, RegionWriter); 10] = [
     ("exit codes", exit_codes),
     ("reasons", reasons),
     ("datasets", datasets),
@@ -24,6 +25,9 @@ const REGIONS: [(&str, RegionWriter); 9] = [
     ("rooms", rooms),
     ("pipeline file", || pipeline_file().markdown()),
     ("policy file", || policy_file().markdown()),
+    ("tables", || {
+        written_tables().iter().map(WrittenTable::markdown).collect()
+    }),
 ];
 
 /// The page with every region as it is today, and the names of its regions.

@@ -1,0 +1,329 @@
+//! Columns of the tables people write. Readers check headers by them, and the page of the reference shows them.
+
+/// A column of a table.
+#[derive(Clone, Copy, Debug)]
+pub struct TableColumn {
+    /// Its name in the header.
+    pub name: &'static str,
+    /// What its cells hold.
+    pub value: &'static str,
+    /// Unit of that; empty where there is none.
+    pub unit: &'static str,
+    /// Whether the header must name it.
+    pub is_required: bool,
+    /// What it states, and what an empty cell means.
+    pub doc: &'static str,
+}
+
+const fn required(name: &'static str, value: &'static str, doc: &'static str) -> TableColumn {
+    TableColumn {
+        name,
+        value,
+        unit: "",
+        is_required: true,
+        doc,
+    }
+}
+
+const fn optional(name: &'static str, value: &'static str, doc: &'static str) -> TableColumn {
+    TableColumn {
+        is_required: false,
+        ..required(name, value, doc)
+    }
+}
+
+impl TableColumn {
+    const fn of(self, unit: &'static str) -> Self {
+        Self { unit, ..self }
+    }
+}
+
+const DAY: &str = "day, `YYYY-MM-DD`";
+const COUNT: &str = "whole number above 0";
+const TEXT: &str = "text";
+const DECIMAL: &str = "decimal above 0, at most 4 places";
+const PER_CORE: &str = "HS06, HEPscore23 or SI00 per core";
+const ANY_SITE: &str = "Site; empty or `*` is any.";
+const ANY_CLUSTER: &str = "Cluster; empty or `*` is any.";
+
+/// Of `benchmarks`.
+pub const BENCHMARKS: &[TableColumn] = &[
+    required("site", TEXT, ANY_SITE),
+    optional("cluster", TEXT, ANY_CLUSTER),
+    optional("submit_host", TEXT, "CE; empty or `*` is any."),
+    optional("partition", TEXT, "Partition or queue; empty or `*` is any."),
+    optional(
+        "node_class",
+        TEXT,
+        "Class of nodes, as the table of nodes names it; empty or `*` is any.",
+    ),
+    optional("nodes", "host list", "Nodes; empty or `*` is any."),
+    required("benchmark", "`hs06`, `hs23` or `si00`", "The scale of the value."),
+    optional(
+        "value_per_core",
+        DECIMAL,
+        "The value of a core. A row has exactly one of the three values.",
+    )
+    .of(PER_CORE),
+    optional(
+        "value_per_cpu",
+        DECIMAL,
+        "The value of a logical CPU; times `cpus_per_core`.",
+    )
+    .of("the same, per logical CPU"),
+    optional(
+        "cpus_per_core",
+        COUNT,
+        "Logical CPUs of what jobs count as a core; empty is 1.",
+    ),
+    optional(
+        "value_per_system",
+        DECIMAL,
+        "The value of a whole node; shared by its `cores`.",
+    )
+    .of("the same, per node"),
+    optional("cores", COUNT, "Cores of the node; needed beside `value_per_system`."),
+    required("valid_from", DAY, "First day, from midnight UTC; empty is always."),
+    required("valid_to", DAY, "First day no longer; empty is open."),
+    optional(
+        "recorded_at",
+        DAY,
+        "When it became known, for `known_on`; empty is always.",
+    ),
+    optional("source", TEXT, "Where the value is from; not read."),
+    optional(
+        "accept",
+        "`range`, `jump`, or both",
+        "That a value is meant which is out of the usual range, or far from the one before.",
+    ),
+];
+
+/// Columns of which a header of [`BENCHMARKS`] has one.
+pub(crate) const BENCHMARK_VALUES: &[&str] = &["value_per_core", "value_per_cpu", "value_per_system"];
+
+/// Of `nodes` beside `benchmarks`.
+pub const BENCHMARK_NODES: &[TableColumn] = &[
+    required("site", TEXT, ANY_SITE),
+    optional("cluster", TEXT, ANY_CLUSTER),
+    required(
+        "nodes",
+        "host list",
+        "The nodes, as Slurm writes lists: `n[01-20]`; at most 100 000 a row.",
+    ),
+    optional("node_class", TEXT, "Their class. A row has this, `cores`, or both."),
+    optional("cores", COUNT, "Cores of each node."),
+    optional("valid_from", DAY, "First day, from midnight UTC; empty is always."),
+    optional("valid_to", DAY, "First day no longer; empty is open."),
+];
+
+/// Of `node_types`.
+pub const NODE_TYPES: &[TableColumn] = &[
+    required("site", TEXT, "Site."),
+    required("node_type", TEXT, "What the site calls the type."),
+    required("node_n", COUNT, "Nodes of the type.").of("nodes"),
+    required("physical_cpu_n", COUNT, "Chips of one node.").of("chips"),
+    required(
+        "logical_cpu_n",
+        COUNT,
+        "What the batch system counts as cores of one node.",
+    )
+    .of("cores"),
+    required("benchmark", "`hs06`, `hs23` or `si00`", "The scale of the value."),
+    optional("cluster", TEXT, "Cluster; empty or `*` where the site does not say."),
+    optional(
+        "value_per_core",
+        DECIMAL,
+        "The value of a logical CPU. A row has one of the two values, or both where they agree.",
+    )
+    .of(PER_CORE),
+    optional("value_per_node", DECIMAL, "The value of a whole node.").of("the same, per node"),
+    optional(
+        "slot_n",
+        COUNT,
+        "Job slots of one node; empty is as many as logical CPUs.",
+    )
+    .of("slots"),
+    optional("cpumult", DECIMAL, "What the node multiplies CPU time by (`$cpumult`)."),
+    optional(
+        "wallmult",
+        DECIMAL,
+        "What the node multiplies wall time by (`$wallmult`).",
+    ),
+    optional("valid_from", DAY, "First day, from midnight UTC; empty is always."),
+    optional("valid_to", DAY, "First day no longer; empty is open."),
+];
+
+/// Of `corrections`.
+pub const CORRECTIONS: &[TableColumn] = &[
+    required("id", "text of 1 to 100 bytes", "Its own name, never used twice."),
+    required(
+        "action",
+        "`add`, `void`, `remap` or `undo`",
+        "Adds usage, takes out what it matches, moves it, or takes back a row.",
+    ),
+    required("author", TEXT, "Who signs; not empty."),
+    required("reason", TEXT, "Why; not empty."),
+    required("date", DAY, "When it was signed."),
+    optional("site", TEXT, "Filter, or the site of what is added."),
+    optional(
+        "month",
+        "`YYYY-MM`",
+        "Filter: month of usage, or that of what is added.",
+    ),
+    optional("source", TEXT, "Filter: name of the source."),
+    optional("view", TEXT, "Filter: view of the usage, such as `batch`."),
+    optional(
+        "vo",
+        TEXT,
+        "Filter. In filters an empty or `*` cell takes anything, `-` what has no value.",
+    ),
+    optional("account", TEXT, "Filter."),
+    optional("user", TEXT, "Filter."),
+    optional("cluster", TEXT, "Filter."),
+    optional("job_id", TEXT, "Filter."),
+    optional("record_id", TEXT, "Filter: the id of one record."),
+    optional("partition", TEXT, "Filter."),
+    optional("qos", TEXT, "Filter."),
+    optional("to_vo", TEXT, "Of `remap`: the VO it moves to."),
+    optional("to_account", TEXT, "Of `remap`: the account it moves to."),
+    optional("job_n", "whole number", "Of `add`: jobs.").of("jobs"),
+    optional("wall_s", "whole number", "Of `add`: wall time.").of("s"),
+    optional("alloc_core_s", "whole number", "Of `add`: allocated core time.").of("core s"),
+    optional("cpu_ms", "whole number", "Of `add`: CPU time.").of("ms"),
+    optional("alloc_gpu_s", "whole number", "Of `add`: allocated GPU time.").of("GPU s"),
+    optional("alloc_node_s", "whole number", "Of `add`: allocated node time.").of("node s"),
+    optional(
+        "alloc_memory_byte",
+        "whole number",
+        "Of `add`: memory of each of its jobs, for policies that charge it.",
+    )
+    .of("bytes"),
+    optional("gpu_model", TEXT, "Of `add`: model of its GPUs."),
+    optional("undoes", TEXT, "Of `undo`: the id of a row before it."),
+];
+
+/// Of `table` in `vo = { corrections = .. }`.
+pub const VO_CORRECTIONS: &[TableColumn] = &[
+    required("vo_name", TEXT, "VO or FQAN as the record prints it."),
+    optional("reportable_vo", TEXT, "The short name beside it; empty or `*` is any."),
+    required("to_vo", TEXT, "The VO."),
+];
+
+/// Of `known` in `vo = { .. }`.
+pub const KNOWN_VOS: &[TableColumn] = &[required(
+    "VO",
+    TEXT,
+    "A VO as it is spelled; a row without one is passed over.",
+)];
+
+/// Of `topology` in `site = { .. }`.
+pub const TOPOLOGY: &[TableColumn] = &[
+    required("Facility", TEXT, "Facility."),
+    required("Site", TEXT, "Site of the facility."),
+    required(
+        "ResourceGroup",
+        TEXT,
+        "Group of the site: what OSG reports to APEL as site.",
+    ),
+    required("Resource", TEXT, "Name of the resource; letter case does not matter."),
+    required("FQDN", TEXT, "Host of the resource; letter case does not matter."),
+];
+
+/// Of `--allocations`.
+pub const ALLOCATIONS: &[TableColumn] = &[
+    required("account", TEXT, "Account whose jobs use it."),
+    required(
+        "policy",
+        TEXT,
+        "Policy that counts the use, with its options in brackets where it has several.",
+    ),
+    required("amount", "decimal, at most 9 places", "How much was granted.").of("the policy's"),
+    required("valid_from", DAY, "First day."),
+    optional("valid_to", DAY, "First day no longer; empty is open."),
+    optional("site", TEXT, ANY_SITE),
+    optional("cluster", TEXT, ANY_CLUSTER),
+    optional("unit", TEXT, "Unit of the policy, to be held against it."),
+    optional("project", TEXT, "What people call it; empty is the account."),
+    optional("users", "texts between `;`", "Who sees it."),
+    optional(
+        "coldfront_attribute",
+        "whole number",
+        "Primary key of its attribute in ColdFront.",
+    ),
+];
+
+/// Of `--rename`.
+pub const SITE_RENAMES: &[TableColumn] = &[
+    required("site", TEXT, ANY_SITE),
+    required("vo", TEXT, "VO; empty or `*` is any. One of the two is stated."),
+    required("to_site", TEXT, "The name it is published under."),
+];
+
+/// Of a CSV listing of nodes.
+pub const NODE_LISTING: &[TableColumn] = &[
+    required("node", "host list", "Nodes; a list stands in quotes."),
+    optional("cluster", TEXT, "Cluster; empty is that of the `[[inventory]]`."),
+    optional(
+        "as_of",
+        "day or instant",
+        "When it was so; empty is `as_of` of the `[[inventory]]`.",
+    ),
+    optional(
+        "cpu_n",
+        "whole number",
+        "Cores of each node. A listing has one of the four amounts.",
+    )
+    .of("cores"),
+    optional("memory_byte", "whole number", "Memory of each node.").of("bytes"),
+    optional("gpu_n", "whole number", "GPUs of each node, of no stated model.").of("GPUs"),
+    optional("gpus", "as Slurm's `Gres`", "GPUs with their models: `gpu:a100:4`."),
+    optional(
+        "partitions",
+        "texts between blanks or `;`",
+        "Partitions the nodes are in.",
+    ),
+    optional(
+        "state",
+        TEXT,
+        "State, as Slurm writes it: `idle`, `down*`, `mixed+drain`.",
+    ),
+];
+
+/// Of a CSV listing of reservations.
+pub const RESERVATION_LISTING: &[TableColumn] = &[
+    required("reservation", TEXT, "Its name."),
+    optional("cluster", TEXT, "Cluster; empty is that of the `[[inventory]]`."),
+    required(
+        "start",
+        "instant",
+        "Begin; without an offset in `timezone` of the `[[inventory]]`.",
+    ),
+    required("end", "instant", "End, likewise; not before the begin."),
+    optional(
+        "node_n",
+        "whole number",
+        "Nodes set aside; empty is as many as `nodes` lists.",
+    )
+    .of("nodes"),
+    optional("core_n", "whole number", "Cores set aside.").of("cores"),
+    optional("memory_byte", "whole number", "Memory set aside.").of("bytes"),
+    optional("gpus", "as Slurm's `Gres`", "GPUs set aside: `gpu:a100:4`."),
+    optional("nodes", "host list", "Nodes set aside."),
+    optional("partition", TEXT, "Partition."),
+    optional(
+        "accounts",
+        TEXT,
+        "Accounts that may use it, between commas and in quotes.",
+    ),
+    optional("flags", TEXT, "Flags, as Slurm writes them."),
+    optional(
+        "as_of",
+        "day or instant",
+        "When it was so; empty is `as_of` of the `[[inventory]]`.",
+    ),
+];
+
+/// The names of columns.
+pub(crate) fn names(columns: &[TableColumn]) -> Vec<&'static str> {
+    columns.iter().map(|column| column.name).collect()
+}
