@@ -70,7 +70,11 @@ pub fn is_settled_by_merge(reason: Reason) -> bool {
         reason.outcome(),
         Outcome::Accepted | Outcome::Duplicate | Outcome::Superseded
     ) && !matches!(reason, Reason::Inventory | Reason::Repaired);
-    is_of_records || matches!(reason, Reason::BenchmarkMissing | Reason::SummariesCount) || reason.is_of_summaries()
+    let is_of_usage = matches!(
+        reason,
+        Reason::BenchmarkMissing | Reason::SumLimit | Reason::SummariesCount
+    );
+    is_of_records || is_of_usage || reason.is_of_summaries()
 }
 
 impl Book {

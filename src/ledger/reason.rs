@@ -172,6 +172,11 @@ reasons! {
         BenchmarkMissing = "benchmark_missing",
         /// A summary without a benchmark, and the pipeline says to reject it.
         SummaryBenchmarkMissing = "summary_benchmark_missing",
+        /// A job of more usage than the sums of its site and month can take: its records come to more than any site has.
+        SumLimit = "sum_limit",
+        /// A summary of more usage than the sums of its site and month can take: its summaries come to more than any site
+        /// has.
+        SummarySumLimit = "summary_sum_limit",
         /// A summary of a site, month and view that also have jobs, and the pipeline says to reject it.
         OverlapsJobs = "overlaps_jobs",
     }
@@ -245,6 +250,7 @@ impl Reason {
                 | Self::LaterSummary
                 | Self::StaleSummary
                 | Self::SummaryBenchmarkMissing
+                | Self::SummarySumLimit
                 | Self::OverlapsJobs
                 | Self::JobsCount
         )

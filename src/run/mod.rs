@@ -2,7 +2,6 @@
 //!
 //! In: a plan and a lake. Out: a new state of the lake and a report. Promise: all of a run is published, or nothing.
 
-pub(crate) mod benchmark_rejects;
 pub(crate) mod charges;
 pub(crate) mod copied;
 pub(crate) mod corrections;
@@ -22,5 +21,6 @@ pub mod run_report;
 pub mod stages;
 pub(crate) mod summaries;
 pub(crate) mod usage;
+pub(crate) mod usage_rejects;
 
 pub use options::RunOptions;

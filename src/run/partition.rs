@@ -10,10 +10,10 @@ use arrow::compute::{filter_record_batch, not};
 use arrow::datatypes::ArrowNativeType;
 use crossbeam_channel::bounded;
 
-use super::benchmark_rejects::BenchmarkRejects;
 use super::days::DayBatches;
 use super::extent::RunSelection;
 use super::pieces::{DayMerge, PublishedRows};
+use super::usage_rejects::UsageRejects;
 use crate::charge::policy::Subject;
 use crate::config::Plan;
 use crate::dedupe::copies::Copies;
@@ -156,7 +156,7 @@ fn merge_days(
     let mut job_charges: Option<LakeTable<'_>> = None;
     let mut normaliser = Normaliser::new(&context.plan.normalise, site);
     let mut origins = Origins::default();
-    let mut unscaled = BenchmarkRejects::new(context.paths);
+    let mut refusals = UsageRejects::new(context.paths);
     let (mut settled, mut views) = (Settled::new(), BTreeSet::new());
     let displaced = context.displaced.get(&folded(&SiteMonth::new(site, month)));
     let is_merge = !days.is_empty();
@@ -189,8 +189,8 @@ fn merge_days(
                 if let Some(rows) = charges.add(&batch, &refused)? {
                     opened(&mut job_charges, context, "job_charges", &charges_path)?.write(&rows)?;
                 }
-                for row in refused {
-                    unscaled.push(&batch, row)?;
+                for refused in refused {
+                    refusals.push(&batch, refused)?;
                 }
             }
             pieces.take_losers(piece, &mut |losers| {
@@ -205,7 +205,7 @@ fn merge_days(
         copies.end();
     }
     published.finish().map_err(|e| e.at("site", site).at("month", month))?;
-    unscaled.settle(&mut settled)?;
+    refusals.settle(&mut settled)?;
     let provenance = provenance(context, &settled);
     let is_charged = job_charges.is_some();
     if history_table.is_none() && is_merge {
@@ -214,10 +214,10 @@ fn merge_days(
     for table in [job_charges, history_table].into_iter().flatten() {
         table.finish(&provenance)?;
     }
-    unscaled.publish(context.publication, &lake::unscaled_path(site, month))?;
+    refusals.publish(context.publication, &lake::refused_records_path(site, month))?;
     usage.add_corrections(month);
     let part = usage.into_groups().into_sorted();
-    sums::hold(&part).map_err(|e| e.at("month", month).at("site", site))?;
+    sums::check(&part).map_err(|e| e.at("month", month).at("site", site))?;
     publish_part(context, site, month, &part)?;
     Ok(PartitionResult {
         site: site.to_owned(),

@@ -1,7 +1,7 @@
 //! The summaries of the months a run touches: settled over all sites at once, published per site and month.
 //!
-//! A month is settled as a whole because a publication may name other sites than the one before it. Summaries are few:
-//! one month of all sites is held in memory.
+//! A month is settled as a whole because a publication may name other sites than the one before it. Summaries are few, and
+//! `ingest::summary_limits` holds their number: one month of all sites is held in memory.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +19,7 @@ use crate::config::plan::Overlap;
 use crate::dedupe::summary::merge::merge;
 use crate::dedupe::summary::publishing::Publishing;
 use crate::dedupe::summary::{from_batch, to_batch};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::ingest::reading::ReadFile;
 use crate::ingest::reject_rows;
 use crate::ingest::reject_rows::RefusedRow;
@@ -35,9 +35,6 @@ use crate::store::lake::{self, LakeTable};
 use crate::summarise::summaries::SummaryUsage;
 use crate::summarise::sums;
 use crate::time::{Day, Month};
-
-/// Versions of the summaries of one month, all sites, that are held in memory.
-const MONTH_LIMIT: usize = 4_000_000;
 
 /// Where jobs and summaries tell of the same usage.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -152,8 +149,7 @@ pub(crate) fn contributions(
 /// views in [`PartitionContext::displaced`] do not count. Gives with them the views that have both, and tells people of these.
 ///
 /// # Errors
-/// [`Kind::Config`] when jobs and summaries overlap and the pipeline does not say which count; [`Kind::Data`] when a
-/// month has more rows than are held; [`Kind::Io`] when the lake cannot be read or written.
+/// [`Kind::Config`] when jobs and summaries overlap and the pipeline does not say which count; [`Kind::Io`] when the lake cannot be read or written.
 pub(crate) fn settle(
     context: &PartitionContext<'_>,
     state: &State,
@@ -288,10 +284,6 @@ pub(crate) fn read(context: &PartitionContext<'_>, state: &State, month: Month, 
             }
         }
     }
-    if rows.len() > MONTH_LIMIT {
-        let message = format!("{month} has more than {MONTH_LIMIT} versions of summaries");
-        return Err(Error::new(Kind::Data, message));
-    }
     Ok(())
 }
 
@@ -310,6 +302,7 @@ pub(crate) fn place(
             row.reason = Reason::SummaryBenchmarkMissing;
         }
     }
+    rows.sort_by(|a, b| sorting(a).cmp(&sorting(b)));
     let lost = match context.plan.overlap {
         Some(Overlap::Reject) => Reason::OverlapsJobs,
         _ => Reason::JobsCount,
@@ -323,6 +316,8 @@ pub(crate) fn place(
                 view: view.to_owned(),
             });
             row.reason = lost;
+        } else if !usage.has_room(row) {
+            row.reason = Reason::SummarySumLimit;
         } else {
             let counting = settled.counting.entry(folded(&place)).or_default();
             if !counting.contains(view) {
@@ -330,7 +325,6 @@ pub(crate) fn place(
             }
         }
     }
-    rows.sort_by(|a, b| sorting(a).cmp(&sorting(b)));
     let mut counts = Settled::new();
     for row in &rows {
         *counts.entry(FileReason::new(&row.file_id, row.reason)).or_default() += 1;
@@ -345,7 +339,7 @@ pub(crate) fn place(
         usage.add(row);
     }
     let rows = usage.into_sorted();
-    sums::hold(&rows).map_err(|e| e.at("month", month).at("site", site))?;
+    sums::check(&rows).map_err(|e| e.at("month", month).at("site", site))?;
     settled.parts.push(UsagePart {
         site: site.clone(),
         month: *month,
@@ -410,6 +404,9 @@ fn reject(context: &PartitionContext<'_>, SiteMonth { site, month }: &SiteMonth,
             Reason::OverlapsJobs => Cow::Owned(format!(
                 "{site} has jobs of the view {} in {month}, and the pipeline rejects summaries beside jobs",
                 row.word("view").unwrap_or_default()
+            )),
+            Reason::SummarySumLimit => Cow::Owned(format!(
+                "the sums of {site} in {month} cannot take the summary: its summaries come to more than any site has"
             )),
             _ => Cow::Borrowed("no benchmark is known for the summary"),
         },

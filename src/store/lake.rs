@@ -149,9 +149,9 @@ pub fn inventory_path(dataset: &str, source: &str, file_id: &str) -> String {
     format!("{dataset}/{}/{file_id}.parquet", segment("source", Some(source)))
 }
 
-/// Path of the refusals of one site and month for want of a benchmark.
+/// Path of the records of one site and month that are no usage: no benchmark is known, or the sums cannot take them.
 #[must_use]
-pub fn unscaled_path(site: &str, month: Month) -> String {
+pub fn refused_records_path(site: &str, month: Month) -> String {
     // The site is a path segment of its own elsewhere; here it is part of a file name.
     let site = segment("", Some(site));
     format!(

@@ -2,6 +2,7 @@
 
 pub mod apportion;
 pub mod attribution;
+pub mod budget;
 pub mod charges;
 pub mod contributions;
 mod correct;
@@ -18,4 +19,4 @@ pub mod view;
 pub mod years;
 
 pub use attribution::Attribution;
-pub use usage::Usage;
+pub use usage::{RefusedJob, Usage};

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::budget::{self, LoadClass, MonthBudget, VAST_SUMMARY};
 use super::group::{Groups, KeyRef, UsageGroup};
 use super::settings::Settings;
 use super::sums::{Sums, WorkSums};
@@ -24,11 +25,12 @@ pub fn usage_view(view: &str) -> Cow<'static, str> {
 /// The benchmark of a normalised summary that names none: APEL's server adds such work up as HEPSPEC06.
 const UNNAMED: Benchmark = Benchmark::Hs06;
 
-/// Adds up the summaries of one site.
+/// Adds up the summaries of one site and month.
 pub struct SummaryUsage<'a> {
     calendar: Calendar,
     normaliser: Normaliser<'a>,
     groups: Groups,
+    budget: MonthBudget,
 }
 
 impl<'a> SummaryUsage<'a> {
@@ -40,6 +42,7 @@ impl<'a> SummaryUsage<'a> {
             calendar: Calendar::new(Zone::utc(), Grain::Month, settings.allocation_year_start),
             normaliser: Normaliser::new(settings.normalise, site),
             groups: Groups::default(),
+            budget: MonthBudget::default(),
         }
     }
 
@@ -65,6 +68,26 @@ impl<'a> SummaryUsage<'a> {
             ..BenchmarkPlace::default()
         };
         self.normaliser.scale(place, at_ms, stated)
+    }
+
+    /// Whether the sums of the month can take one more; its load is counted then. Asked of every summary that would
+    /// count, in the order of `summary`.
+    #[must_use]
+    pub fn has_room(&mut self, row: &Summary) -> bool {
+        let number = |name: &str| row.number(name).unwrap_or(0);
+        let (wall_s, core_n) = (number("wall_s"), number("alloc_core_n"));
+        let fraction_ms = number("wall_fraction_ms");
+        let load = budget::load([
+            number("job_n"),
+            wall_s,
+            fraction_ms,
+            wall_s.saturating_mul(core_n),
+            fraction_ms.saturating_mul(core_n),
+            wall_s.saturating_mul(number("alloc_gpu_n")),
+            wall_s.saturating_mul(number("alloc_node_n")),
+            number("cpu_ms"),
+        ]);
+        self.budget.admit(LoadClass::near(load, VAST_SUMMARY), load)
     }
 
     /// Adds one that counts.

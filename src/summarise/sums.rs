@@ -1,7 +1,7 @@
 //! The measures of `usage`, as exact sums.
 
 use super::group::{DIMENSIONS, UsageGroup};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::reference::benchmark::{Each, WorkDone};
 
 /// Work columns by [`crate::reference::benchmark::Benchmark::ALL`]: CPU, wall and core wall of each.
@@ -122,7 +122,7 @@ impl Sums {
         }
     }
 
-    /// Adds another group's sums. Saturates at the ends of 63 bits, which [`hold`] tells.
+    /// Adds another group's sums. Saturates at the ends of 63 bits, which [`check`] finds.
     pub fn add(&mut self, other: &Self) {
         self.count(other.counted, other.cpu_ms);
         self.add_work(&other.work);
@@ -155,11 +155,14 @@ impl Sums {
     }
 }
 
-/// Checks that what one site and month contributes fits its columns: sums that came to the ends of 63 bits do not.
+/// Checks that no sum of what one site and month contributes came to the ends of 63 bits, as
+/// [`super::budget::MonthBudget`] ensures.
 ///
 /// # Errors
-/// [`Kind::Data`] naming the group and the measure.
-pub fn hold(part: &[UsageGroup]) -> Result<()> {
+/// [`Kind::Internal`] naming the group and the measure.
+///
+/// [`Kind::Internal`]: crate::error::Kind::Internal
+pub fn check(part: &[UsageGroup]) -> Result<()> {
     let is_end = |sum: i64| sum == i64::MAX || sum <= -i64::MAX;
     for UsageGroup { key, sums } in part {
         let counted = COUNTED.iter().zip(sums.counted);
@@ -170,12 +173,8 @@ pub fn hold(part: &[UsageGroup]) -> Result<()> {
         let mut group = vec![format!("vo {:?}", key.vo.as_deref().unwrap_or_default())];
         let named = DIMENSIONS.iter().zip(&key.dimensions);
         group.extend(named.filter_map(|(name, value)| Some(format!("{name} {:?}", value.as_deref()?))));
-        let message = format!(
-            "the sum of {measure} does not fit 63 bits: records of this group say more than any site has ({}); look for \
-             them in its source, mend them or take them out",
-            group.join(", ")
-        );
-        return Err(Error::new(Kind::Data, message));
+        let message = format!("the sum of {measure} does not fit 63 bits ({})", group.join(", "));
+        return Err(Error::internal(message));
     }
     Ok(())
 }

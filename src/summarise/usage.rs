@@ -3,6 +3,7 @@
 use arrow::array::{BooleanArray, RecordBatch};
 
 use super::apportion::apportion;
+use super::budget::{self, LoadClass, MonthBudget, VAST_JOB};
 use super::correct::{CorrectedNames, Corrector};
 use super::dimension_groups::{KnownGroups, combinations};
 use super::group::{Groups, KeyRef};
@@ -11,19 +12,40 @@ use super::settings::Settings;
 use super::sums::{Sums, WorkSums};
 use super::view::RecordView;
 use crate::error::Result;
+use crate::ledger::Reason;
 use crate::normalise::{Scale, ScaleReference, Scales};
 use crate::reference::benchmark::{Each, Score};
 use crate::schema::batch::number;
 use crate::time::Month;
 use crate::time::calendar::Period;
 
-/// Adds up the records of one site.
+/// A row of a batch that is no usage, and why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RefusedJob {
+    /// The row.
+    pub row: usize,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// A job cut into the periods it ran in.
+struct CutJob {
+    row: usize,
+    end_ms: Option<i64>,
+    /// Which piece holds its end.
+    end_piece: usize,
+    /// Its combination of dimensions.
+    combination: Option<u64>,
+}
+
+/// Adds up the records of one site and month.
 pub struct Usage<'a> {
     cutter: PeriodSplitter,
     corrector: Corrector<'a>,
     groups: Groups,
     known: KnownGroups,
     shares: UsageShares,
+    budget: MonthBudget,
 }
 
 /// Shares of one job's totals, by piece.
@@ -102,6 +124,7 @@ impl<'a> Usage<'a> {
             groups: Groups::default(),
             known: KnownGroups::default(),
             shares: UsageShares::default(),
+            budget: MonthBudget::default(),
         }
     }
 
@@ -117,11 +140,12 @@ impl<'a> Usage<'a> {
         self.groups
     }
 
-    /// Adds a batch of `records` with the scale of each row; returns the rows refused for want of a benchmark.
+    /// Adds a batch of `records` with the scale of each row; gives the rows that are refused, in order: for want of a
+    /// benchmark, or because the sums of the month cannot take them. Batches come in the order of `records`.
     ///
     /// # Errors
     /// [`crate::error::Kind::Internal`] when the batch is not of `records`.
-    pub fn add(&mut self, batch: &RecordBatch, scales: &Scales) -> Result<Vec<usize>> {
+    pub fn add(&mut self, batch: &RecordBatch, scales: &Scales) -> Result<Vec<RefusedJob>> {
         let view = RecordView::new(batch)?;
         let names = self.corrector.names(batch)?;
         let columns = view.dimensions.into_iter().chain([view.vo]);
@@ -131,28 +155,66 @@ impl<'a> Usage<'a> {
         for row in 0..batch.num_rows() {
             let (scale, reference) = scales.of(row);
             if matches!(scale, Scale::Rejected) {
-                refused.push(row);
-            } else {
-                let combination = alike.as_ref().and_then(|alike| alike.get(row).copied());
-                self.add_row(&view, combination, row, scale, reference.as_ref(), names.as_ref());
+                let reason = Reason::BenchmarkMissing;
+                refused.push(RefusedJob { row, reason });
+                continue;
             }
+            let end_ms = number(view.end_utc, row);
+            let Some(end_piece) = self.cutter.cut(&view, row, end_ms) else {
+                continue;
+            };
+            if !self.has_room(&view, row) {
+                let reason = Reason::SumLimit;
+                refused.push(RefusedJob { row, reason });
+                continue;
+            }
+            let job = CutJob {
+                row,
+                end_ms,
+                end_piece,
+                combination: alike.as_ref().and_then(|alike| alike.get(row).copied()),
+            };
+            self.add_job(&view, &job, scale, reference.as_ref(), names.as_ref());
         }
         Ok(refused)
     }
 
-    fn add_row(
+    /// Whether the sums of the month can take the job that was cut last; its load is counted then.
+    fn has_room(&mut self, view: &RecordView<'_>, row: usize) -> bool {
+        let (wall_s, held_s) = (view.wall_s.value(row), view.held_s(row));
+        let fraction_ms = view.wall_fraction_ms.value(row);
+        let of = |column| number(column, row).unwrap_or(0);
+        let core_n = of(view.alloc_core_n);
+        let load = budget::load([
+            1,
+            wall_s,
+            fraction_ms,
+            wall_s.saturating_mul(core_n),
+            fraction_ms.saturating_mul(core_n),
+            held_s.saturating_mul(of(view.alloc_gpu_n)),
+            held_s.saturating_mul(of(view.alloc_node_n)),
+            held_s.saturating_mul(of(view.alloc_billing_n)),
+            of(view.cpu_ms),
+        ]);
+        let (from_ms, until_ms) = (self.cutter.from_ms, self.cutter.until_ms);
+        let class = LoadClass::of(load, VAST_JOB, view.record_utc.value(row), from_ms, until_ms);
+        self.budget.admit(class, load)
+    }
+
+    fn add_job(
         &mut self,
         view: &RecordView<'_>,
-        combination: Option<u64>,
-        row: usize,
+        job: &CutJob,
         scale: &Scale,
         reference: Option<&ScaleReference>,
         names: Option<&CorrectedNames<'_>>,
     ) {
-        let end_ms = number(view.end_utc, row);
-        let Some(end_piece) = self.cutter.cut(view, row, end_ms) else {
-            return;
-        };
+        let &CutJob {
+            row,
+            end_ms,
+            end_piece,
+            combination,
+        } = job;
         let wall_s = view.wall_s.value(row);
         let held_s = view.held_s(row);
         let cpu_ms = number(view.cpu_ms, row);

@@ -1,23 +1,29 @@
 //! What inputs may not do to a run: no record ends it, and no input takes more memory than it is worth.
 
 mod formulas;
+mod inventory;
 mod memory;
 mod names;
 mod pricing;
 mod records;
 mod spans;
 mod stops;
+mod summaries;
 mod sums;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use arrow::array::RecordBatch;
 use gridtally::audit::verify;
 use gridtally::config::Plan;
 use gridtally::error::Result;
 use gridtally::run::run_report::RunReport;
 use gridtally::run::{RunOptions, stages};
 use gridtally::runtime::progress::Silent;
+use gridtally::schema::batch::{int, text};
+use gridtally::store::{Manifest, Store, read_table};
 use tempfile::TempDir;
 
 /// Columns of the dumps.
@@ -48,18 +54,85 @@ impl Scene {
 
     /// Runs `p.toml` with this text.
     fn try_run(&self, pipeline: &str) -> Result<RunReport> {
+        self.try_run_with(pipeline, &RunOptions::default())
+    }
+
+    fn try_run_with(&self, pipeline: &str, options: &RunOptions) -> Result<RunReport> {
         self.write("p.toml", pipeline);
         let (plan, _) = Plan::load(&self.path("p.toml"))?;
-        stages::run(&plan, &RunOptions::default(), &Silent)
+        stages::run(&plan, options, &Silent)
     }
 
     /// As [`Self::try_run`]; the lake is sound.
     fn run(&self, pipeline: &str) -> RunReport {
-        let report = self.try_run(pipeline).unwrap_or_else(|why| panic!("{why}"));
+        self.run_with(pipeline, &RunOptions::default())
+    }
+
+    /// As [`Self::run`], with options.
+    fn run_with(&self, pipeline: &str, options: &RunOptions) -> RunReport {
+        let report = self
+            .try_run_with(pipeline, options)
+            .unwrap_or_else(|why| panic!("{why}"));
         let found = verify::verify(self.path("lake").to_str().unwrap()).unwrap();
         assert!(found.is_sound(), "{}", found.text());
         report
     }
+}
+
+/// The files of a lake but for the log of its runs and the seal, which tell the time.
+fn lake(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(at) = folders.pop() {
+        for entry in fs::read_dir(at).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
+            if path.is_dir() {
+                folders.push(path);
+            } else if !name.starts_with("runs/") && name != "seal.json" {
+                files.insert(name, fs::read(path).unwrap());
+            }
+        }
+    }
+    files
+}
+
+/// The rows of a dataset of a scene's lake.
+fn rows(scene: &Scene, dataset: &str) -> Vec<RecordBatch> {
+    let store = Store::open_existing(scene.path("lake").to_str().unwrap()).unwrap();
+    let manifest = Manifest::load(&store).unwrap().unwrap();
+    let files = manifest.dataset(dataset);
+    files
+        .flat_map(|file| read_table(store.reader(&file.path).unwrap(), None, 8192).unwrap())
+        .map(Result::unwrap)
+        .collect()
+}
+
+/// The sum of a column over a dataset of a scene's lake.
+fn sum(scene: &Scene, dataset: &str, column: &str) -> i128 {
+    let of = |batch: &RecordBatch| {
+        let values = int(batch, column).unwrap().iter().flatten();
+        values.map(i128::from).sum::<i128>()
+    };
+    rows(scene, dataset).iter().map(of).sum()
+}
+
+/// Path, line and reason of every row of `rejects`.
+fn rejects(scene: &Scene) -> Vec<(String, i64, String)> {
+    let mut all = Vec::new();
+    for batch in rows(scene, "rejects") {
+        let (path, reason) = (text(&batch, "path").unwrap(), text(&batch, "reason").unwrap());
+        let line = int(&batch, "line").unwrap();
+        for row in 0..batch.num_rows() {
+            all.push((
+                path.value(row).to_owned(),
+                line.value(row),
+                reason.value(row).to_owned(),
+            ));
+        }
+    }
+    all.sort();
+    all
 }
 
 /// A policy file of the repository.

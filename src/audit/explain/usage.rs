@@ -180,7 +180,7 @@ pub fn usage(output: &str, path: &str, top: usize) -> Result<UsageCell> {
     })
 }
 
-/// Records refused for want of a benchmark: they are no usage.
+/// Records that are no usage: no benchmark is known, or the sums of their month cannot take them.
 fn refused(store: &Store, manifest: &Manifest) -> Result<BTreeSet<Vec<u8>>> {
     let mut refused = BTreeSet::new();
     for file in manifest.dataset("rejects") {

@@ -27,13 +27,16 @@ impl std::fmt::Debug for FileReasons {
     }
 }
 
+/// Records that are no usage, by their identity: why they are refused.
+pub(super) type RefusedRecords = BTreeMap<Vec<u8>, Reason>;
+
 /// Rows of `records` and `history` by (site, month), file and reason, as the files have them.
 pub(super) type CountedRecords = BTreeMap<(Option<String>, Option<Month>), FileReasons>;
 
 /// Counts the jobs of `records`, and adds those up that count.
 pub(super) fn count_records(
     batch: &RecordBatch,
-    refused: &BTreeSet<Vec<u8>>,
+    refused: &RefusedRecords,
     displaced: Option<&BTreeSet<String>>,
     is_prorated: bool,
     of: &mut FileReasons,
@@ -53,8 +56,8 @@ pub(super) fn count_records(
                 of.add(files.value(row), reason, n);
             }
         };
-        if refused.contains(ids.value(row)) {
-            add(Reason::BenchmarkMissing, 1 + step_n);
+        if let Some(reason) = refused.get(ids.value(row)) {
+            add(*reason, 1 + step_n);
             continue;
         }
         if displaced.is_some_and(|displaced| displaced.contains(view.value(row))) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use arrow::array::{Array, RecordBatch};
 
-use self::counted::{CountedRecords, count_history, count_records};
+use self::counted::{CountedRecords, RefusedRecords, count_history, count_records};
 use self::totals::VerifiedTotals;
 use crate::error::{Error, Kind, Result};
 use crate::lake::views::folded;
@@ -244,29 +244,24 @@ fn sum(batch: &RecordBatch, name: &str) -> Result<i128> {
     Ok(int(batch, name)?.iter().flatten().map(i128::from).sum())
 }
 
-/// Records refused for want of a benchmark, and the check that rejects hold what the ledger says was rejected.
-fn refused_ids(
-    store: &Store,
-    manifest: &Manifest,
-    book: &Book,
-    report: &mut VerifyReport,
-) -> Result<BTreeSet<Vec<u8>>> {
-    let mut ids = BTreeSet::new();
+/// Records that are no usage, and the check that rejects hold what the ledger says was rejected.
+fn refused_ids(store: &Store, manifest: &Manifest, book: &Book, report: &mut VerifyReport) -> Result<RefusedRecords> {
+    let mut ids = RefusedRecords::new();
     // Rows by input and whether they were mended.
     let mut held: BTreeMap<(String, bool), i128> = BTreeMap::new();
     for file in manifest.dataset("rejects") {
         for batch in read_table(store.reader(&file.path)?, None, 16_384)? {
             let batch = batch?;
             let (files, rows) = (text(&batch, "file_id")?, int(&batch, "row_n")?);
-            let record_id = id(&batch, "record_id")?;
+            let (record_id, reason) = (id(&batch, "record_id")?, text(&batch, "reason")?);
             // Lakes of earlier versions have no such column until their files change.
             let repaired = text(&batch, "repaired_by").ok();
             for row in 0..batch.num_rows() {
                 let is_mended = repaired.is_some_and(|repaired| repaired.is_valid(row));
                 let of = (files.value(row).to_owned(), is_mended);
                 *held.entry(of).or_default() += i128::from(rows.value(row));
-                if record_id.is_valid(row) {
-                    ids.insert(record_id.value(row).to_vec());
+                if let Some(reason) = Reason::parse(reason.value(row)).filter(|_| record_id.is_valid(row)) {
+                    ids.insert(record_id.value(row).to_vec(), reason);
                 }
             }
         }

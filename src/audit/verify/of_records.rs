@@ -133,7 +133,8 @@ fn counting(of: &Recomputation<'_>, place: &SiteMonth, batch: &RecordBatch) -> R
     }
     let (ids, views) = (id(batch, "record_id")?, text(batch, "view")?);
     let is_out = |row: usize| {
-        of.refused.contains(ids.value(row)) || displaced.is_some_and(|displaced| displaced.contains(views.value(row)))
+        of.refused.contains_key(ids.value(row))
+            || displaced.is_some_and(|displaced| displaced.contains(views.value(row)))
     };
     let counting: BooleanArray = (0..batch.num_rows()).map(|row| Some(!is_out(row))).collect();
     Ok(filter_record_batch(batch, &counting)?)

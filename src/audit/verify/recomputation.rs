@@ -1,10 +1,10 @@
 //! A lake, and by what its sums were made: what computing again works with.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 
+use super::counted::RefusedRecords;
 use super::difference::Compared;
 use crate::charge::Tariff;
 use crate::error::{Kind, Result};
@@ -26,8 +26,8 @@ pub(super) type Findings = Vec<(String, String)>;
 pub(super) struct Recomputation<'a> {
     pub(super) store: &'a Store,
     pub(super) manifest: &'a Manifest,
-    /// Records that are refused for want of a benchmark.
-    pub(super) refused: &'a BTreeSet<Vec<u8>>,
+    /// Records that are no usage.
+    pub(super) refused: &'a RefusedRecords,
     /// Views in which summaries count in place of jobs.
     pub(super) displaced: &'a Views,
     pub(super) corrections: Corrections,

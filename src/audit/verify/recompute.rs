@@ -1,15 +1,16 @@
 //! Datasets computed again from what the lake keeps of their making, and compared with what is published.
 //!
 //! `records` and `summary` give `usage_part` and, under the policies that the lake keeps, `job_charges`; `job_charges` give
-//! `charge_part`; the parts give `usage` and `charges`, and `usage_part` what `corrections` took and gave. So a value that was changed anywhere behind `records` is found,
+//! `charge_part`; the parts give `usage` and `charges`, and both what `corrections` came to. So a value that was changed anywhere behind `records` is found,
 //! whatever vouches for it. What `records`, `summary` and the inventory say themselves only the input files can prove.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::counted::RefusedRecords;
 use super::recomputation::{Findings, READ_ROWS, Recomputation};
 use super::{added_up, corrections, of_records};
 use crate::charge::Tariff;
@@ -54,7 +55,7 @@ pub(super) struct RecomputeOutcome {
 pub(super) fn check(
     store: &Store,
     manifest: &Manifest,
-    refused: &BTreeSet<Vec<u8>>,
+    refused: &RefusedRecords,
     displaced: &Views,
 ) -> Result<RecomputeOutcome> {
     let mut report = RecomputeOutcome::default();
@@ -103,7 +104,7 @@ pub(super) fn check(
     let all = [
         counted("usage_part", "records, summary and corrections"),
         counted("usage", "usage_part"),
-        counted("corrections", "usage_part"),
+        counted("corrections", "usage_part and charge_part"),
         priced.flatten(),
         counted("charge_part", "job_charges"),
         counted("charges", "charge_part"),

@@ -96,9 +96,10 @@ pub(super) fn partitions(scope: &RunScope<'_>, mut partitions: Partitions, file_
         }
     }
     for file_id in file_ids {
-        // What the normalise room refused lies with its month, and may lie outside the months asked for.
+        // Records that are no usage lie with their month, and may lie outside the months asked for.
         for place in state.book.places(file_id).into_iter().flat_map(Places::keys) {
-            if let (Some(site), Some(month), Reason::BenchmarkMissing) = (&place.site, place.month, place.reason) {
+            let is_of_usage = matches!(place.reason, Reason::BenchmarkMissing | Reason::SumLimit);
+            if let (Some(site), Some(month), true) = (&place.site, place.month, is_of_usage) {
                 partitions.entry(SiteMonth::new(site.as_str(), month)).or_default();
             }
         }

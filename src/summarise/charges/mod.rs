@@ -15,6 +15,7 @@ use super::apportion::{apportion, apportion_wide};
 use super::correct::Corrector;
 use super::periods::PeriodSplitter;
 use super::settings::Settings;
+use super::usage::RefusedJob;
 use super::view::RecordView;
 use crate::charge::facts::Facts;
 use crate::charge::policy::Subject;
@@ -130,7 +131,7 @@ impl<'a> Charges<'a> {
     ///
     /// # Errors
     /// [`Kind::Data`] naming the policy when a number does not fit.
-    pub fn add(&mut self, batch: &RecordBatch, refused: &[usize]) -> Result<Option<RecordBatch>> {
+    pub fn add(&mut self, batch: &RecordBatch, refused: &[RefusedJob]) -> Result<Option<RecordBatch>> {
         if self.tariffs.is_empty() || batch.num_rows() == 0 {
             return Ok(None);
         }
@@ -145,7 +146,8 @@ impl<'a> Charges<'a> {
         let (mut rows, mut moves) = (Vec::new(), Vec::new());
         for job in 0..batch.num_rows() {
             let from = rows.len();
-            if refused.binary_search(&job).is_ok() || !self.charge(&jobs, job, &mut rows)? {
+            let is_refused = refused.binary_search_by_key(&job, |refused| refused.row).is_ok();
+            if is_refused || !self.charge(&jobs, job, &mut rows)? {
                 continue;
             }
             self.count(&jobs, job, rows.get(from..).unwrap_or_default());

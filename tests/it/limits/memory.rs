@@ -1,16 +1,13 @@
 //! No input takes more memory than it is worth.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
 use std::process::Command;
 
 use gridtally::config::Plan;
 use gridtally::run::{RunOptions, stages};
 use gridtally::runtime::progress::Silent;
 
-use super::{DUMPS, HEADER, Scene, pipeline, row};
+use super::{DUMPS, HEADER, Scene, lake, pipeline, row};
 
 /// Resident kilobytes of a run at most, as the system counted them.
 fn peak_kb(scene: &Scene) -> Option<u64> {
@@ -146,24 +143,6 @@ fn small_files_take_little_memory_each() {
         return;
     };
     assert!(many.saturating_sub(few) < 20_000, "{few} kB, then {many} kB");
-}
-
-/// The files of a lake but for the log of its runs and the seal, which tell the time.
-fn lake(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let mut files = BTreeMap::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(at) = folders.pop() {
-        for entry in fs::read_dir(at).unwrap() {
-            let path = entry.unwrap().path();
-            let name = path.strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
-            if path.is_dir() {
-                folders.push(path);
-            } else if !name.starts_with("runs/") && name != "seal.json" {
-                files.insert(name, fs::read(path).unwrap());
-            }
-        }
-    }
-    files
 }
 
 /// A day whose rows do not fit the memory there is is merged in slices, and what becomes of each row is the same.

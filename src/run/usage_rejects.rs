@@ -1,4 +1,4 @@
-//! Records refused at the normalise room's door: `missing = "reject"` and no benchmark known.
+//! Records that are no usage: `missing = "reject"` and no benchmark known, or more than the sums of their month can take.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,26 +14,28 @@ use crate::ledger::{FileReason, Reason};
 use crate::schema::batch::{id, identity, int, words};
 use crate::store::Publication;
 use crate::store::lake::LakeTable;
+use crate::summarise::RefusedJob;
 
 /// One refused record. It stays in `records`; `usage` does not hold it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct BenchmarkRefusal {
+struct UsageRefusal {
     file_id: Arc<str>,
     line: i64,
     byte_offset: i64,
     step_n: i64,
+    reason: Reason,
     source: String,
     detail: String,
     record_id: u128,
 }
 
 /// The refused records of one partition.
-pub(crate) struct BenchmarkRejects<'a> {
+pub(crate) struct UsageRejects<'a> {
     paths: &'a BTreeMap<Arc<str>, Arc<str>>,
-    rows: Vec<BenchmarkRefusal>,
+    rows: Vec<UsageRefusal>,
 }
 
-impl<'a> BenchmarkRejects<'a> {
+impl<'a> UsageRejects<'a> {
     /// None yet; `paths` by file id.
     #[must_use]
     pub(crate) fn new(paths: &'a BTreeMap<Arc<str>, Arc<str>>) -> Self {
@@ -47,18 +49,25 @@ impl<'a> BenchmarkRejects<'a> {
     ///
     /// # Errors
     /// [`crate::error::Kind::Internal`] when the batch is not of `records`.
-    pub(crate) fn push(&mut self, batch: &RecordBatch, row: usize) -> Result<()> {
-        self.rows.push(BenchmarkRefusal {
+    pub(crate) fn push(&mut self, batch: &RecordBatch, RefusedJob { row, reason }: RefusedJob) -> Result<()> {
+        let job = format!(
+            "job {} of cluster {:?}",
+            words(batch, "job_id")?.value(row),
+            words(batch, "cluster")?.value(row)
+        );
+        self.rows.push(UsageRefusal {
             file_id: Arc::from(words(batch, "file_id")?.value(row)),
             line: int(batch, "line")?.value(row),
             byte_offset: int(batch, "byte_offset")?.value(row),
             step_n: int(batch, "step_n")?.value(row),
+            reason,
             source: words(batch, "source")?.value(row).to_owned(),
-            detail: format!(
-                "no benchmark for job {} of cluster {:?} at its end",
-                words(batch, "job_id")?.value(row),
-                words(batch, "cluster")?.value(row)
-            ),
+            detail: match reason {
+                Reason::SumLimit => {
+                    format!("the sums of the month cannot take {job}: jobs like it come to more than any site has")
+                }
+                _ => format!("no benchmark for {job} at its end"),
+            },
             record_id: identity(id(batch, "record_id")?, row)?,
         });
         Ok(())
@@ -82,7 +91,7 @@ impl<'a> BenchmarkRejects<'a> {
                     left => settled.insert(key, left),
                 };
                 *settled
-                    .entry(FileReason::new(&refused.file_id, Reason::BenchmarkMissing))
+                    .entry(FileReason::new(&refused.file_id, refused.reason))
                     .or_default() += n;
             }
         }
@@ -105,7 +114,7 @@ impl<'a> BenchmarkRejects<'a> {
             path: self.paths.get(&row.file_id).map_or("", |path| path),
             line: row.line,
             byte_offset: row.byte_offset,
-            reason: Reason::BenchmarkMissing,
+            reason: row.reason,
             detail: Cow::Borrowed(&row.detail),
             rows: 1 + row.step_n,
             raw_byte_n: 0,
