@@ -80,8 +80,8 @@ impl Args {
             to,
             dry_run: self.dry_run,
             threads: self.threads,
-            memory_byte_n: None,
             wait: self.wait.or(0),
+            ..RunOptions::default()
         })
     }
 }

@@ -4,6 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
+use crate::ledger::file_paths::FilePaths;
+use crate::sources::input::arrival_ms;
 
 /// Ranks input files by arrival: later ones hold the later word. The order is that of (arrival in the name, path).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,6 +27,21 @@ pub struct ArrivedFile {
 }
 
 impl ArrivedFile {
+    /// A file under the path by which it arrived last, of all it was seen under; the first of them where none tells.
+    #[must_use]
+    pub fn latest(file_id: &Arc<str>, paths: &FilePaths) -> Self {
+        let arrivals = paths.iter().filter_map(|path| Some((arrival_ms(path)?, path)));
+        let (at, path) = match arrivals.max() {
+            Some((at, path)) => (Some(at), Arc::clone(path)),
+            None => (None, paths.first().map_or_else(|| Arc::from(""), Arc::clone)),
+        };
+        Self {
+            file_id: Arc::clone(file_id),
+            arrival_ms: at,
+            path,
+        }
+    }
+
     /// A file by its id, its arrival and its path.
     #[must_use]
     pub fn new(file_id: &str, arrival_ms: Option<i64>, path: &str) -> Self {

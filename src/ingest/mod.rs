@@ -17,4 +17,5 @@ pub(crate) mod reject_rows;
 pub(crate) mod repair;
 pub(crate) mod reread;
 pub mod seen;
+pub mod summary_limits;
 pub(crate) mod worker_buffer;

@@ -6,9 +6,11 @@ use super::identity_index::{IdentityIndex, IdentityJoin};
 use super::reject_buffer::RejectBuffer;
 use crate::config::SourcePlan;
 use crate::dedupe::columns::Columns;
+use crate::dedupe::file_order::ArrivedFile;
 use crate::dedupe::spill::Spill;
 use crate::dedupe::{Intake, IntakeBatch, MappingCounts, Reject, Window, packed};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
+use crate::ledger::file_paths::FilePaths;
 use crate::ledger::{Places, Reason, RowPlace};
 use crate::privacy::Privacy;
 use crate::record::Summary;
@@ -16,9 +18,6 @@ use crate::reference::inventory::InventoryPlaced;
 use crate::sources::dialect::Dialect;
 use crate::sources::input::InputFile;
 use crate::sources::{Position, Sink, Work};
-
-/// Summaries of one file that are held in memory: a month of the largest central server has some 100 000.
-const SUMMARY_LIMIT: usize = 2_000_000;
 
 /// A file this run has to read.
 pub(crate) struct Reading {
@@ -44,6 +43,13 @@ impl Reading {
     /// The path its rows are accounted to.
     pub(crate) fn accounted_to(&self) -> &str {
         self.first_path.as_deref().unwrap_or(&self.file.path)
+    }
+
+    /// The file as it arrived, under this id.
+    pub(crate) fn arrived(&self, file_id: &Arc<str>) -> ArrivedFile {
+        let copies = self.copies.iter().map(String::as_str);
+        let paths: FilePaths = copies.chain([self.file.path.as_str()]).collect();
+        ArrivedFile::latest(file_id, &paths)
     }
 
     /// An intake for its rows. The id of a file depends on all of its bytes: until they are read, its place in the list
@@ -98,12 +104,15 @@ pub(crate) struct ReadFile {
     pub(crate) blake3: String,
     /// Whether it is a repair file, which is read after all others.
     pub(crate) is_repair: bool,
+    /// How many summaries of it are held.
+    summary_limit: usize,
 }
 
 impl ReadFile {
-    /// Nothing read yet.
-    pub(crate) fn new() -> Self {
+    /// Nothing read yet; so many summaries are held.
+    pub(crate) fn new(summary_limit: usize) -> Self {
         Self {
+            summary_limit,
             blake3: String::new(),
             is_repair: false,
             dialect: None,
@@ -120,12 +129,8 @@ impl ReadFile {
     /// Takes what an intake was told.
     ///
     /// # Errors
-    /// [`Kind::Io`] when refusals cannot be put by, [`Kind::Data`] when there are more summaries than are held.
-    pub(crate) fn take(&mut self, mut harvest: IntakeBatch, path: &str) -> Result<()> {
-        if self.summaries.len() + harvest.summaries.len() > SUMMARY_LIMIT {
-            let message = format!("more than {SUMMARY_LIMIT} summaries: read the file in parts, with --from and --to");
-            return Err(Error::new(Kind::Data, message).at("file", path));
-        }
+    /// [`Kind::Io`] when refusals cannot be put by.
+    pub(crate) fn take(&mut self, mut harvest: IntakeBatch) -> Result<()> {
         self.summaries.append(&mut harvest.summaries);
         self.mapping.merge(&harvest.mapping);
         self.inventory.append(&mut harvest.inventory);
@@ -134,7 +139,54 @@ impl ReadFile {
         for (place, rows) in harvest.tally {
             self.tally.add(place, rows);
         }
-        self.rejects.push(harvest.rejects)
+        self.rejects.push(harvest.rejects)?;
+        // Pieces come in any order: only when all are there it is known which summaries are the first. A quarter more is
+        // held until then.
+        if self.summaries.len() > self.summary_limit.saturating_add(self.summary_limit / 4) {
+            self.hold_summaries(self.summary_limit)?;
+        }
+        Ok(())
+    }
+
+    /// Refuses all summaries but the first `limit` of the file.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] when refusals cannot be put by.
+    pub(crate) fn hold_summaries(&mut self, limit: usize) -> Result<()> {
+        if self.summaries.len() <= limit {
+            return Ok(());
+        }
+        let detail = format!("the file has {limit} summaries before it, and no more are held: cut it into parts");
+        let mut held_n = 0;
+        self.keep_summaries(&detail, |_| {
+            held_n += 1;
+            held_n <= limit
+        })
+    }
+
+    /// Refuses the summaries that are not kept, with this sentence; they are asked for in the order of the file.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] when refusals cannot be put by.
+    pub(crate) fn keep_summaries(&mut self, detail: &str, mut is_kept: impl FnMut(&Summary) -> bool) -> Result<()> {
+        self.summaries.sort_by_key(|row| (row.line, row.byte_offset));
+        let all = std::mem::take(&mut self.summaries);
+        let (kept, refused): (Vec<Summary>, Vec<Summary>) = all.into_iter().partition(|row| is_kept(row));
+        self.summaries = kept;
+        let reason = Reason::LimitExceeded;
+        let mut rejects = Vec::with_capacity(refused.len());
+        for row in refused {
+            let whole = |place: i64| u64::try_from(place).unwrap_or(0); // a place in a file is not negative
+            let at = Position {
+                line: whole(row.line),
+                byte_offset: whole(row.byte_offset),
+            };
+            rejects.push(Reject::new(reason, at, 1, detail, b"", false));
+            self.rows_candidate -= 1;
+            let (site, month) = (Some(row.site), Some(row.month));
+            self.tally.add(RowPlace { site, month, reason }, 1);
+        }
+        self.rejects.push(rejects)
     }
 
     /// Refuses the rest of the file: it cannot be read as what its source says.

@@ -4,6 +4,7 @@ use std::io::{BufReader, Read};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
+use super::summary_limits::SummaryLimits;
 use super::worker_buffer::WorkerBuffer;
 use crate::config::SourcePlan;
 use crate::dedupe::Window;
@@ -71,12 +72,13 @@ pub(crate) fn read_all(
     window: Window,
     threads: usize,
     spill: &Spill,
+    limits: SummaryLimits,
     progress: &dyn Progress,
 ) -> Result<Vec<ReadFile>> {
     let pool = ReadPool {
         files,
         feeds: files.iter().map(|_| Mutex::new(FileState::Unopened)).collect(),
-        results: files.iter().map(|_| Mutex::new(ReadFile::new())).collect(),
+        results: files.iter().map(|_| Mutex::new(ReadFile::new(limits.file_n))).collect(),
         next: AtomicUsize::new(0),
         failure: Mutex::default(),
         window,

@@ -50,8 +50,7 @@ impl<'a> WorkerBuffer<'a> {
     /// Hands over what was taken in.
     ///
     /// # Errors
-    /// [`crate::error::Kind::Io`] when candidates or refusals cannot be put by; [`crate::error::Kind::Data`] when there
-    /// are too many summaries.
+    /// [`crate::error::Kind::Io`] when candidates or refusals cannot be put by.
     pub(crate) fn clear(&mut self) -> Result<()> {
         let Some((at, intake)) = self.open.take() else {
             return Ok(());
@@ -60,6 +59,6 @@ impl<'a> WorkerBuffer<'a> {
         let batch;
         (batch, self.columns) = reading.put_by(intake, self.pool.spill)?;
         let result = self.pool.results.get(at).ok_or_else(dead)?;
-        result.lock().map_err(|_| dead())?.take(batch, &reading.file.path)
+        result.lock().map_err(|_| dead())?.take(batch)
     }
 }

@@ -23,7 +23,6 @@ use crate::schema::sql::{self, SCRIPT};
 use crate::schema::{self, Dataset};
 use crate::sources::dialect::READERS;
 use crate::sources::format::Format;
-use crate::sources::input::arrival_ms;
 use crate::sources::registry;
 use crate::store::lake::{self, INPUTS, LEDGER, LakeTable};
 use crate::store::machinery::BESIDE;
@@ -430,21 +429,10 @@ const LAYOUT: &str = "3";
 /// (file id, arrival in the name, path) of every input of a book. What came again word for word holds from then on: in
 /// between something else may have been said.
 fn arrivals(book: &Book) -> Vec<ArrivedFile> {
-    let latest = |(file_id, input): (&Arc<str>, &InputEntry)| {
-        let first = input.paths.first().map_or_else(|| Arc::from(""), Arc::clone);
-        let arrivals = input
-            .paths
-            .iter()
-            .filter_map(|path| Some((arrival_ms(path)?, Arc::clone(path))));
-        let (at, path) = arrivals.max().map_or((None, first), |(at, path)| (Some(at), path));
-        ArrivedFile {
-            file_id: Arc::clone(file_id),
-            arrival_ms: at,
-            path,
-        }
-    };
     let of_records = book.inputs().iter().filter(|(_, input)| !is_inventory(input));
-    of_records.map(latest).collect()
+    of_records
+        .map(|(file_id, input)| ArrivedFile::latest(file_id, &input.paths))
+        .collect()
 }
 
 /// Whether the inputs of a lake hold names that it withholds.

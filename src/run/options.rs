@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::config::Plan;
+use crate::ingest::summary_limits::SummaryLimits;
 use crate::time::Month;
 
 /// Choices of one run; none of them changes what a record says.
@@ -21,6 +22,8 @@ pub struct RunOptions {
     /// Bytes of records kept in memory before they go to a temporary file; `None` takes a budget that suits most
     /// machines. Results do not depend on it.
     pub memory_byte_n: Option<usize>,
+    /// How many summaries are held in memory; what goes beyond is refused.
+    pub summary_limits: SummaryLimits,
     /// How long to wait for another writer of the lake.
     pub wait: Duration,
 }

@@ -10,6 +10,7 @@ use crate::dedupe::spill::Spill;
 use crate::dedupe::{Intake, Window};
 use crate::error::{Error, Kind, Result};
 use crate::ingest::reading::{ReadFile, Reading};
+use crate::ingest::summary_limits::SummaryLimits;
 use crate::ledger::Reason;
 use crate::sources::dialect::Dialect;
 use crate::sources::forwarding_sink::Relay;
@@ -48,9 +49,14 @@ pub(crate) fn read(
         .and_then(|units| Ok((dialect_of(reading, &units)?, units)));
     let (dialect, mut units) = match opened {
         Ok(opened) => opened,
-        Err(e) => return Ok((unreadable(ReadFile::new(), reading, e)?, entries)),
+        Err(e) => {
+            return Ok((
+                unreadable(ReadFile::new(SummaryLimits::default().file_n), reading, e)?,
+                entries,
+            ));
+        }
     };
-    let mut filled = ReadFile::new();
+    let mut filled = ReadFile::new(SummaryLimits::default().file_n);
     filled.dialect = Some(dialect);
     let mut reader = RepairReader {
         reading,
@@ -204,7 +210,7 @@ impl RepairReader<'_> {
         let none_yet = self.intake();
         let intake = std::mem::replace(&mut self.intake, none_yet);
         let (harvest, _) = self.reading.put_by(intake, self.spill)?;
-        self.filled.take(harvest, &self.reading.file.path)
+        self.filled.take(harvest)
     }
 }
 

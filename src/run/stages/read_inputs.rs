@@ -47,7 +47,8 @@ impl<'a> ReadInputs<'a> {
         let bytes = files.iter().map(|reading| reading.file.bytes).sum();
         context.progress.begin("reading", bytes, "bytes");
         let mut spill = Spill::new(context.memory_byte_n);
-        let mut read = read_all(files, context.window, context.threads, &spill, context.progress)?;
+        let limits = context.options.summary_limits;
+        let mut read = read_all(files, context.window, context.threads, &spill, limits, context.progress)?;
         let file_ids = file_ids(files, &read);
         for (reading, read) in files.iter().zip(&read) {
             debug!(
@@ -72,6 +73,7 @@ impl<'a> ReadInputs<'a> {
             publication,
             &scope.lake.state,
         )?;
+        limits.hold(ledger_files, &mut read, &scope.lake.state.book)?;
         context.progress.end();
         monitor.end_phase("read");
         forget_opened(&scope.found, &file_ids, &mut scope.lake.state.book, publication);
