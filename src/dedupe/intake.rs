@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::columns::{ColumnOrigin, Columns, DerivedFields};
 use super::identity::{IdentityContent, record_id};
 use super::intake_batch::{IntakeBatch, IntakeBucket, Reject};
-use super::limits::{Placement, anomalies_of, check_names, check_summary, place};
+use super::limits::{Placement, anomalies_of, check_inventory, check_names, check_summary, place};
 use super::mapping::MappingCounts;
 use super::options::IntakeOptions;
 use super::reject_text;
@@ -335,6 +335,13 @@ impl Sink for Intake {
     }
 
     fn inventory(&mut self, row: &InventoryRow, at: Position, rows: u64) {
+        if let Err((reason, detail)) = check_inventory(row) {
+            // A row that lists several nodes is refused once.
+            if rows > 0 || self.rejects.last().is_none_or(|last| last.at != at) {
+                self.refuse(reason, at, rows, "", detail);
+            }
+            return;
+        }
         if rows > 0 {
             self.count(None, None, Reason::Inventory, rows);
         }

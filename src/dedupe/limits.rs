@@ -6,18 +6,21 @@ use crate::ledger::Reason;
 use crate::record::SummaryRow;
 use crate::record::anomaly::Anomaly;
 use crate::record::row::JobRow;
+use crate::reference::inventory::{Gpus, InventoryRow};
 use crate::sources::dialect::Dialect;
 use crate::time::DAY_MS;
 
 /// No job holds this many cores, nodes or GPUs, runs this long (ms), holds this many of them for this long (s) or uses
-/// this much CPU (ms): beyond it a number is a mistake. Ten million cores come to as much in 28 hours. Sums over thousands
-/// of such jobs fit 63 bits; where they do not, the run names their group.
+/// this much CPU (ms): beyond it a number is a mistake. Ten million cores come to as much in 28 hours. What jobs within these
+/// limits come to fits 63 bits or is refused (see `summarise::budget`).
 const COUNT_LIMIT: i64 = 100_000_000;
 const WALL_LIMIT_MS: i64 = 10_000_000_000_000;
 const HELD_LIMIT_S: i64 = 1_000_000_000_000;
 const CPU_LIMIT_MS: i64 = 1000 * HELD_LIMIT_S;
 /// Billing units are finer than cores: a job of as many bytes may be billed by each.
 const BILLED_LIMIT_S: i64 = 100_000_000_000_000;
+/// No reservation holds this many cores, nodes or GPUs for this long (s): ten million cores for 11 days.
+const RESERVED_LIMIT_S: i64 = 10_000_000_000_000;
 /// No core has this score in any benchmark, in thousandths.
 const SCORE_LIMIT_MILLI: i64 = 1_000_000_000;
 /// No summary has this many jobs, holds as much for as long (s), has this much time (ms), or this much work.
@@ -95,6 +98,8 @@ fn settle_wall(row: &JobRow<'_>) -> Result<i64, (Reason, &'static str)> {
 fn beyond_limits(row: &JobRow<'_>, wall_ms: i64) -> Option<&'static str> {
     let count = |n: Option<i64>| n.is_some_and(|n| !(0..=COUNT_LIMIT).contains(&n));
     let held_s = wall_ms.div_euclid(1000).saturating_add(row.suspended_s.unwrap_or(0));
+    let scaled_wall_ms = row.scaled_wall_ms.unwrap_or(0);
+    let scaled_held_ms = scaled_wall_ms.saturating_mul(row.alloc_core_n.unwrap_or(0));
     let held = |n: Option<i64>, limit: i64| held_s.saturating_mul(n.unwrap_or(0)) > limit;
     if wall_ms > WALL_LIMIT_MS
         || row
@@ -104,6 +109,8 @@ fn beyond_limits(row: &JobRow<'_>, wall_ms: i64) -> Option<&'static str> {
         Some("a wall or suspended time of more than 300 years")
     } else if row.scaled_wall_ms.is_some_and(|wall| wall > WALL_LIMIT_MS) {
         Some("a scaled wall time of more than 300 years")
+    } else if scaled_held_ms > 1000 * HELD_LIMIT_S {
+        Some("cores held for more than 30 000 years of scaled time in all")
     } else if [row.cpu_ms, row.scaled_cpu_ms]
         .into_iter()
         .flatten()
@@ -144,11 +151,15 @@ pub fn check_summary(row: &SummaryRow<'_>) -> Result<(), (Reason, &'static str)>
     let wall_s = row.wall_ms.unwrap_or(0) / 1000;
     let held = |n: &Option<i64>| beyond(n.map(|n| wall_s.saturating_mul(n)), SUMMED_HELD_LIMIT_S);
     let counts = [row.alloc_core_n, row.alloc_node_n, row.alloc_gpu_n];
+    let work_held_s = row
+        .normalised_wall_s
+        .map(|work_s| work_s.saturating_mul(row.alloc_core_n.unwrap_or(0)));
     let is_beyond = beyond(row.job_n, SUMMED_JOB_LIMIT)
         || beyond(row.wall_ms, SUMMED_LIMIT_MS)
         || beyond(row.cpu_ms, SUMMED_LIMIT_MS)
         || beyond(row.normalised_wall_s, WORK_LIMIT_S)
         || beyond(row.normalised_cpu_s, WORK_LIMIT_S)
+        || beyond(work_held_s, WORK_LIMIT_S)
         || counts.iter().any(|n| beyond(*n, COUNT_LIMIT) || held(n));
     let ends = [row.earliest_end_ms, row.latest_end_ms];
     if is_beyond {
@@ -161,6 +172,40 @@ pub fn check_summary(row: &SummaryRow<'_>) -> Result<(), (Reason, &'static str)>
     } else {
         Ok(())
     }
+}
+
+/// Refuses a node or a reservation whose numbers are beyond what any machine has.
+///
+/// # Errors
+/// The reason, and what is wrong.
+pub fn check_inventory(row: &InventoryRow) -> Result<(), (Reason, &'static str)> {
+    let beyond = |n: Option<i64>| n.is_some_and(|n| !(0..=COUNT_LIMIT).contains(&n));
+    match row {
+        InventoryRow::Node(node) => {
+            let gpu_n = node.gpus.as_ref().map(Gpus::device_n);
+            if [node.cpu_n, node.effective_cpu_n, gpu_n].into_iter().any(beyond) {
+                let detail = "a node with a number of CPUs or GPUs that is negative or above 100 million";
+                return Err((Reason::BadNumber, detail));
+            }
+        }
+        InventoryRow::Reservation(window) => {
+            if !TIME_LIMIT_MS.contains(&window.start_ms) || !TIME_LIMIT_MS.contains(&window.end_ms) {
+                let detail = "a reservation that begins or ends before 1970 or after 2200";
+                return Err((Reason::BadTime, detail));
+            }
+            let gpu_n = window.gpus.as_ref().map(Gpus::device_n);
+            let counts = [window.node_n, window.core_n, gpu_n];
+            let span_s = (window.end_ms - window.start_ms).div_euclid(1000);
+            let held = |n: &Option<i64>| n.is_some_and(|n| span_s.saturating_mul(n) > RESERVED_LIMIT_S);
+            if counts.into_iter().any(beyond) || counts.iter().any(held) {
+                let detail =
+                    "a reservation of more cores, nodes or GPUs, or of more of their time, than any machine has";
+                return Err((Reason::BadNumber, detail));
+            }
+        }
+        InventoryRow::Event(_) | InventoryRow::Partition(_) | InventoryRow::Association(_) => {}
+    }
+    Ok(())
 }
 
 pub(super) fn anomalies_of(row: &JobRow<'_>, wall_ms: i64) -> u32 {

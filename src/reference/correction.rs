@@ -45,6 +45,8 @@ const AMOUNTS: [&str; 7] = [
     "alloc_node_s",
     "alloc_memory_byte",
 ];
+/// No month of a site has more than this of any amount, in its unit.
+const AMOUNT_LIMIT: u64 = 100_000_000_000_000_000;
 /// The model of an addition's GPUs.
 const GPU_MODEL: &str = "gpu_model";
 /// Columns tables had from the start: the others are part of a row's hash only where they say something.
@@ -377,10 +379,11 @@ fn parse<'c>(cell: &impl Fn(&str) -> &'c str) -> Result<Correction, String> {
     }
     let amount = |name: &str| match cell(name) {
         "" => Ok(None),
-        text => text
-            .parse::<i64>()
-            .map(Some)
-            .map_err(|_| format!("{name}: \"{text}\" is no whole number")),
+        text => match text.parse::<i64>() {
+            Ok(amount) if amount.unsigned_abs() <= AMOUNT_LIMIT => Ok(Some(amount)),
+            Ok(_) => Err(format!("{name}: {text} is beyond 10^17, and no month has as much")),
+            Err(_) => Err(format!("{name}: \"{text}\" is no whole number")),
+        },
     };
     let text = |name: &str| Some(cell(name)).filter(|text| !is_any(text)).map(str::to_owned);
     let month = text("month").map(|text| text.parse::<Month>()).transpose()?;

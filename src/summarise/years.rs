@@ -7,7 +7,7 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::{Field, Schema};
 
 use crate::charge::amount::CHARGE_SCALE;
-use crate::error::{Error, Kind, Result};
+use crate::error::Result;
 use crate::schema::batch::{decimal, decimals, int, number, text, texts};
 
 /// Ends of units that are a span of time, and its seconds.
@@ -16,7 +16,7 @@ const SPANS: [(&str, i128); 4] = [("_second", 1), ("_minute", 60), ("_hour", 360
 /// Rows of `charge_part` with their years: of raw usage, and of the charge where its unit is something held for a time.
 ///
 /// # Errors
-/// [`Kind::Data`] when a number does not fit; [`Kind::Internal`] when the batch is none of `charge_part`.
+/// [`crate::error::Kind::Internal`] when the batch is none of `charge_part`.
 pub fn with_years(batch: &RecordBatch) -> Result<RecordBatch> {
     let (length_s, units) = (int(batch, "year_s")?, text(batch, "unit")?);
     let (core_s, gpu_s) = (int(batch, "alloc_core_s")?, int(batch, "alloc_gpu_s")?);
@@ -39,12 +39,8 @@ pub fn with_years(batch: &RecordBatch) -> Result<RecordBatch> {
         ];
         let of_year_s = number(length_s, row).map(i128::from);
         for (years, amount) in years.iter_mut().zip(amounts) {
-            let in_years = amount.zip(of_year_s).map(|((amount, times), of_year_s)| {
-                let numerator = amount.checked_mul(times);
-                let quotient = numerator.and_then(|numerator| half_even(numerator, of_year_s));
-                quotient.ok_or_else(|| Error::new(Kind::Data, "years of a charge do not fit"))
-            });
-            years.push(in_years.transpose()?);
+            let in_years = amount.zip(of_year_s);
+            years.push(in_years.and_then(|((amount, times), of_year_s)| times_over(amount, times, of_year_s)));
         }
         names.push(span.map(|(name, _)| format!("{name}_year")));
     }
@@ -71,13 +67,17 @@ fn spanned(unit: &str) -> Option<(&str, i128)> {
         .find_map(|(end, span_s)| Some((unit.strip_suffix(end)?, *span_s)))
 }
 
-/// A quotient to the nearest whole number, a tie to the even one.
-fn half_even(numerator: i128, denominator: i128) -> Option<i128> {
-    let (whole, rest) = (
-        numerator.checked_div_euclid(denominator)?,
-        numerator.checked_rem_euclid(denominator)?,
-    );
-    let (twice, limit) = (rest.checked_mul(2)?, denominator.checked_abs()?);
+/// An amount times a factor over a divisor, to the nearest whole number, a tie to the even one. The quotient is multiplied,
+/// not the amount: a charge times the seconds of a day, over those of a year, fits whatever the charge. `None` without a
+/// divisor.
+fn times_over(amount: i128, factor: i128, divisor: i128) -> Option<i128> {
+    let (quotient, rest) = (amount.checked_div_euclid(divisor)?, amount.checked_rem_euclid(divisor)?);
+    let rest = rest.checked_mul(factor)?;
+    let whole = quotient
+        .checked_mul(factor)?
+        .checked_add(rest.checked_div_euclid(divisor)?)?;
+    let twice = rest.checked_rem_euclid(divisor)?.checked_mul(2)?;
+    let limit = divisor.checked_abs()?;
     let is_up = twice > limit || (twice == limit && whole % 2 != 0);
     whole.checked_add(i128::from(is_up))
 }

@@ -10,12 +10,15 @@ use super::{Charges, UnpricedAddition, part};
 use crate::charge::amount::{ratio, whole};
 use crate::charge::facts::Facts;
 use crate::charge::price;
-use crate::error::{Error, Kind, Result};
+use crate::error::Result;
 use crate::expr::Value;
 use crate::reference::correction::Correction;
 use crate::schema::batch::{identities, texts, times};
 use crate::summarise::correct::{noon_ms, period_of, says};
 use crate::time::Month;
+
+/// Largest charge of an addition, in units of 10^-9: thousands of them can be added up.
+const ADDED_LIMIT: i128 = 10_i128.pow(34);
 
 /// One job of an addition, and how often it is charged.
 struct Equal {
@@ -44,7 +47,9 @@ impl Charges<'_> {
     /// it whole that holds at noon in UTC of the first day of the month.
     ///
     /// # Errors
-    /// [`Kind::Data`] naming the policy when a number does not fit.
+    /// [`Kind::Internal`] naming the policy when its formulas contradict what they were compiled for.
+    ///
+    /// [`Kind::Internal`]: crate::error::Kind::Internal
     pub fn add_corrections(&mut self, month: Month) -> Result<Option<RecordBatch>> {
         let mut rules: Vec<IdentifiedRule<'_>> = self
             .corrector
@@ -60,7 +65,7 @@ impl Charges<'_> {
         };
         let mut rows = Vec::new();
         for (nth, IdentifiedRule { rule, .. }) in rules.iter().enumerate() {
-            let equal = equal(rule, self.site)?;
+            let equal = equal(rule, self.site);
             let facts = Facts::of_example(&equal.known, &equal.gpus)?.stated_in_part();
             for (tariff_nth, (tariff, holds)) in self.tariffs.iter().zip(&self.holds).enumerate() {
                 if noon_ms(month) < holds.from_ms || holds.until_ms <= noon_ms(month) {
@@ -71,13 +76,14 @@ impl Charges<'_> {
                     continue;
                 }
                 let one = priced.charge.first().copied().flatten().filter(|_| equal.why.is_none());
-                let too_large = || Error::new(Kind::Data, "the charge of an addition is too large");
-                let charge = one
-                    .map(|one| one.checked_mul(equal.times).ok_or_else(too_large))
-                    .transpose()?;
+                let all = one.map(|one| {
+                    one.checked_mul(equal.times)
+                        .filter(|charge| charge.abs() <= ADDED_LIMIT)
+                });
+                let charge = all.flatten();
                 let why = charge.is_none().then(|| match equal.why {
                     Some(why) => Arc::from(why),
-                    None if priced.misfits.contains(&0) => Arc::from(super::MISFIT),
+                    None if one.is_some() || priced.misfits.contains(&0) => Arc::from(super::MISFIT),
                     None => Arc::from(facts.why_unpriced(&tariff.policy, 0)),
                 });
                 if let Some(why) = &why {
@@ -138,7 +144,7 @@ fn records(month: Month, rules: &[IdentifiedRule<'_>]) -> Result<RecordBatch> {
     Ok(RecordBatch::try_from_iter_with_nullable(columns)?)
 }
 
-fn equal(rule: &Correction, site: &str) -> Result<Equal> {
+fn equal(rule: &Correction, site: &str) -> Equal {
     let adds = |column: &str| rule.adds(column).unwrap_or(0);
     let (wall_s, core_s) = (adds("wall_s"), adds("alloc_core_s"));
     let (gpu_s, node_s, job_n) = (adds("alloc_gpu_s"), adds("alloc_node_s"), adds("job_n"));
@@ -146,20 +152,19 @@ fn equal(rule: &Correction, site: &str) -> Result<Equal> {
     let has_both_signs = all.iter().any(|amount| *amount < 0) && all.iter().any(|amount| *amount > 0);
     let jobs = i128::from(job_n).abs().max(1);
     let mut known = BTreeMap::new();
-    let fits =
-        |value: Option<i128>| value.ok_or_else(|| Error::new(Kind::Data, "an amount of an addition is too large"));
-    let each = |amount: i64| fits(ratio(i128::from(amount).abs(), i128::from(wall_s).abs()));
+    // An amount of at most 10^17 in 12 decimals fits, see the limit of corrections; what does not is not known.
+    let each = |amount: i64| ratio(i128::from(amount).abs(), i128::from(wall_s).abs());
     if wall_s != 0 {
-        let mut number = |name: &str, value: i128| known.insert(name.to_owned(), Value::Number(value));
-        number("seconds", fits(ratio(i128::from(wall_s).abs(), jobs))?);
-        number("cores", each(core_s)?);
-        number("gpus", each(gpu_s)?);
+        let mut number = |name: &str, value: Option<i128>| {
+            known.extend(value.map(|value| (name.to_owned(), Value::Number(value))));
+        };
+        number("seconds", ratio(i128::from(wall_s).abs(), jobs));
+        number("cores", each(core_s));
+        number("gpus", each(gpu_s));
         if node_s != 0 {
-            number("nodes", each(node_s)?);
+            number("nodes", each(node_s));
         }
-        if let Some(memory_byte) = rule.adds("alloc_memory_byte") {
-            number("memory", whole(memory_byte));
-        }
+        number("memory", rule.adds("alloc_memory_byte").map(whole));
     }
     let texts = ["source", "view", "vo", "account", "cluster", "partition", "qos"];
     for (name, text) in texts.iter().filter_map(|name| Some((*name, says(rule, name)?))) {
@@ -171,7 +176,7 @@ fn equal(rule: &Correction, site: &str) -> Result<Equal> {
         .checked_div(wall_s.abs())
         .filter(|gpu_n| gpu_n * wall_s.abs() == gpu_s.abs());
     let devices = rule.gpu_model.iter().zip(gpu_n.filter(|gpu_n| *gpu_n > 0));
-    Ok(Equal {
+    Equal {
         gpus: devices.map(|(model, gpu_n)| (model.clone(), gpu_n)).collect(),
         known,
         times: if all.iter().any(|amount| *amount < 0) {
@@ -186,5 +191,5 @@ fn equal(rule: &Correction, site: &str) -> Result<Equal> {
         } else {
             None
         },
-    })
+    }
 }
