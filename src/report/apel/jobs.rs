@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use arrow::array::{AsArray, RecordBatch};
 
 use crate::error::Result;
+use crate::ledger::Reason;
 use crate::reference::benchmark::Benchmark;
 use crate::report::lake::{Lake, LakePiece, Selection};
-use crate::schema::batch::{decimal, int, number, text, time, word};
+use crate::schema::batch::{decimal, id, int, number, text, time, word};
 use crate::summarise::correction_effect::{CorrectionEffects, Corrections, EffectColumns};
 use crate::time::Month;
 
@@ -30,6 +31,8 @@ pub enum JobMessageLeftOut {
     UnwritableText,
     /// The server would refuse the record, and its whole message with it.
     Refused,
+    /// The sums of its month cannot take it: usage does not hold it.
+    SumLimit,
     /// Another job of its site has its number and its end (in another cluster, say): the server would keep one of both.
     SameKey,
 }
@@ -47,6 +50,7 @@ impl JobMessageLeftOut {
             Self::AlreadyNormalised => "already_normalised",
             Self::UnwritableText => "unwritable_text",
             Self::Refused => "refused",
+            Self::SumLimit => "sum_limit",
             Self::SameKey => "same_key",
         }
     }
@@ -167,6 +171,48 @@ const FQAN_COLUMN: &str = "fqan";
 /// The first version of `records` that says how a job's VOMS name was stated.
 const FQAN_SINCE: u32 = 9;
 
+/// The identity of a record.
+const ID_COLUMN: &str = "record_id";
+
+/// What a lake says about its jobs beside their records.
+pub struct JobStanding {
+    corrections: Corrections,
+    /// Records that the sums of their month cannot take.
+    refused: BTreeSet<Vec<u8>>,
+}
+
+impl JobStanding {
+    /// That of the jobs of a lake.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when the lake cannot be read.
+    pub fn of(lake: &Lake) -> Result<Self> {
+        let mut refused = BTreeSet::new();
+        for file in lake.manifest.dataset("rejects") {
+            for batch in lake.batches(&file.path, Some(&["reason", ID_COLUMN]))? {
+                let batch = batch?;
+                let (reasons, ids) = (text(&batch, "reason")?, id(&batch, ID_COLUMN)?);
+                let rows = (0..batch.num_rows()).filter(|row| reasons.value(*row) == Reason::SumLimit.code());
+                refused.extend(rows.map(|row| ids.value(row).to_vec()));
+            }
+        }
+        Ok(Self {
+            corrections: lake.corrections()?,
+            refused,
+        })
+    }
+
+    /// The refused rows of a batch of records.
+    fn refused_rows(&self, batch: &RecordBatch) -> Result<BTreeSet<usize>> {
+        if self.refused.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let ids = id(batch, ID_COLUMN)?;
+        let is_refused = |row: &usize| self.refused.contains(ids.value(*row));
+        Ok((0..batch.num_rows()).filter(is_refused).collect())
+    }
+}
+
 /// Calls `see` with the site and every job of the selection that can be sent, and counts the others. Jobs do not count
 /// where summaries do. Corrections are applied: what they void is not seen.
 ///
@@ -179,9 +225,9 @@ pub fn each_job(
     left_out: &mut LeftOutCounts,
     mut see: impl FnMut(&str, &SendableJob<'_>) -> Result<()>,
 ) -> Result<()> {
-    let corrections = lake.corrections()?;
+    let standing = JobStanding::of(lake)?;
     for piece in job_pieces(lake, selection)? {
-        each_job_of(lake, &piece, selection, wanted, &corrections, left_out, |job| {
+        each_job_of(lake, &piece, selection, wanted, &standing, left_out, |job| {
             see(&piece.site, job)
         })?;
     }
@@ -208,13 +254,13 @@ pub fn each_job_of(
     piece: &LakePiece,
     selection: &Selection,
     wanted: JobMessageWanted,
-    corrections: &Corrections,
+    standing: &JobStanding,
     left_out: &mut LeftOutCounts,
     mut see: impl FnMut(&SendableJob<'_>) -> Result<()>,
 ) -> Result<()> {
     let is_by_job = wanted == JobMessageWanted::Jobs;
     let version = lake.manifest.file(&piece.path).map_or(0, |file| file.schema_version);
-    let effects = corrections.of_site(&piece.site);
+    let effects = standing.corrections.of_site(&piece.site);
     let mut columns: BTreeSet<&str> = COLUMNS.into_iter().chain(effects.columns()).collect();
     if is_by_job {
         columns.extend(JOB_COLUMNS);
@@ -223,13 +269,21 @@ pub fn each_job_of(
     if version >= FACTORS_SINCE {
         columns.extend(FACTOR_COLUMNS);
     }
+    columns.extend((!standing.refused.is_empty()).then_some(ID_COLUMN));
     let columns: Vec<&str> = columns.into_iter().collect();
     for batch in lake.piece_batches(piece, &columns)? {
         let batch = batch?;
         let rows = Rows::new(&batch, is_by_job)?;
+        let refused = standing.refused_rows(&batch)?;
         let looked_at = effects.of_batch(&batch)?;
         for row in 0..batch.num_rows() {
-            if let Some(job) = rows.job(row, selection, wanted, &effects, &looked_at, left_out) {
+            let Some(job) = rows.job(row, selection, wanted, &effects, &looked_at, left_out) else {
+                continue;
+            };
+            if refused.contains(&row) {
+                let why = (JobMessageLeftOut::SumLimit, String::new());
+                *left_out.entry(why).or_default() += 1;
+            } else {
                 see(&job)?;
             }
         }

@@ -1,5 +1,7 @@
 //! Numbers that no job has are refused one by one, and so are jobs whose sums do not fit; no sum is cut.
 
+use gridtally::report::apel::jobs::{JobMessageLeftOut, JobMessageWanted, LeftOutCounts, each_job};
+use gridtally::report::lake::{Lake, Selection};
 use gridtally::summarise::budget::{LoadClass, MonthBudget, VAST_JOB, load};
 
 use super::{DUMPS, HEADER, Scene, lake, pipeline, rejects, row, sum};
@@ -79,6 +81,7 @@ fn jobs_that_the_sums_of_a_month_cannot_take_are_refused_by_line() {
             && (2..=101).contains(line)),
         "{refused:?}"
     );
+    assert_eq!(sent(&scene), (counted, refused_n));
     let (whole, nightly) = (lake(&scene.path("lake")), lake(&nights(false).0.path("lake")));
     assert_eq!(
         whole.keys().collect::<Vec<_>>(),
@@ -88,6 +91,20 @@ fn jobs_that_the_sums_of_a_month_cannot_take_are_refused_by_line() {
     for (path, bytes) in &whole {
         assert!(nightly[path] == *bytes, "{path} differs");
     }
+}
+
+/// Jobs that messages are made of, and those left out of them because usage does not hold them.
+fn sent(scene: &Scene) -> (u64, u64) {
+    let lake = Lake::open(scene.path("lake").to_str().unwrap()).unwrap();
+    let (mut sent_n, mut left_out) = (0, LeftOutCounts::new());
+    let everything = JobMessageWanted::Everything;
+    each_job(&lake, &Selection::default(), everything, &mut left_out, |_, _| {
+        sent_n += 1;
+        Ok(())
+    })
+    .unwrap();
+    let refused_n = left_out[&(JobMessageLeftOut::SumLimit, String::new())];
+    (sent_n, refused_n.unsigned_abs())
 }
 
 /// Usage that lies far from the instants of its records comes from any of 2 760 months: it has a room of its own.
