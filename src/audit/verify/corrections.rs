@@ -35,14 +35,7 @@ pub(super) fn check(of: &Recomputation<'_>) -> Result<Findings> {
             .into_iter()
             .collect();
         let computed = computed(of)?;
-        // Whether a correction without an entry in usage changed charges is compared there.
-        let (statuses, entries) = (text(&computed, "status")?, text(&computed, "entry")?);
-        let is_open = |row: usize| entries.is_null(row) && ["applied", "no_match"].contains(&statuses.value(row));
-        let compared = Compared {
-            keys: &KEYS,
-            is_computed: &|name, row| name != "status" || !is_open(row),
-        };
-        if let Some(problem) = of.compare(PATH, "corrections", Some(&computed), &compared)? {
+        if let Some(problem) = of.compare(PATH, "corrections", Some(&computed), &Compared::all(&KEYS))? {
             findings.push((PATH.to_owned(), problem));
         }
         Ok(findings)
@@ -89,5 +82,17 @@ fn computed(of: &Recomputation<'_>) -> Result<RecordBatch> {
         let rows = groups.into_sorted();
         entries.add_part(table, &UsagePart { site, month, rows });
     }
-    entries.batch(table, &BTreeSet::new())
+    entries.batch(table, &charged(of)?)
+}
+
+/// The corrections that charges have entries of: a reservation or a share of nodes is charged, and is no usage.
+fn charged(of: &Recomputation<'_>) -> Result<BTreeSet<String>> {
+    let mut ids = BTreeSet::new();
+    for file in of.manifest.dataset("charge_part") {
+        for batch in read_table(of.store.reader(&file.path)?, Some(&["correction_id"]), READ_ROWS)? {
+            let batch = batch?;
+            ids.extend(text(&batch, "correction_id")?.iter().flatten().map(str::to_owned));
+        }
+    }
+    Ok(ids)
 }
