@@ -59,7 +59,7 @@ fn hidden(url: &str, is_web: bool) -> String {
         None => (url, String::new()),
     };
     let (authority, path) = url.split_at(url.find('/').unwrap_or(url.len()));
-    // What stands before the host of a web server is a name, or a token.
+    // What is before the host of a web server is a name, or a token.
     let authority = match authority.rsplit_once('@') {
         Some((user, host)) => match user.split_once(':') {
             Some((user, _)) if !is_web => format!("{user}:***@{host}"),
@@ -78,6 +78,6 @@ pub(crate) fn secret_of(url: &str) -> Option<&'static str> {
     let (user, _) = authority.rsplit_once('@')?;
     let is_web = scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https");
     (is_web || user.contains(':')).then_some(
-        "a URL must hold no password: it would stand in process lists, logs and the lake; credentials come from variables",
+        "a URL must hold no password: it would be in process lists, logs and the lake; credentials come from variables",
     )
 }

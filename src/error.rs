@@ -51,7 +51,7 @@ impl Kind {
         }
     }
 
-    /// All kinds with the sentence the manual prints beside the code.
+    /// All kinds with the sentence the manual prints next to the code.
     pub const ALL: &'static [(Self, &'static str)] = &[
         (Self::Usage, "the command line is wrong"),
         (
@@ -70,8 +70,8 @@ impl Kind {
             "another run or publication holds the output; try again later",
         ),
         (Self::Config, "the pipeline file, or a table it names, is wrong"),
-        (Self::Interrupted, "ended by SIGINT; what stands is said"),
-        (Self::Terminated, "ended by SIGTERM; what stands is said"),
+        (Self::Interrupted, "ended by SIGINT; the state left behind is reported"),
+        (Self::Terminated, "ended by SIGTERM; the state left behind is reported"),
     ];
 }
 
@@ -84,7 +84,7 @@ pub struct Error {
 }
 
 impl Error {
-    /// A new error of `kind`, saying `message`.
+    /// A new error of `kind`, stating `message`.
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
         Self {
             kind,
@@ -123,7 +123,7 @@ impl Error {
         self
     }
 
-    /// Says it plainly where a run could not write for want of room: which disk is full, and that the lake is as before.
+    /// For a run that could not write for lack of space: names the full disk and reports that the lake is unchanged.
     #[must_use]
     pub fn of_full_disk(self, output: &str) -> Self {
         use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
@@ -174,13 +174,13 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut whole = String::new();
-        self.tell(&mut whole)?;
+        self.write_chain(&mut whole)?;
         f.write_str(&without_passwords(&whole))
     }
 }
 
 impl Error {
-    fn tell(&self, f: &mut impl fmt::Write) -> fmt::Result {
+    fn write_chain(&self, f: &mut impl fmt::Write) -> fmt::Result {
         f.write_str(&self.message)?;
         if !self.context.is_empty() {
             f.write_str(" (")?;
@@ -193,13 +193,13 @@ impl Error {
             f.write_str(")")?;
         }
         let mut cause = self.source.as_deref().map(|s| s as &dyn std::error::Error);
-        let mut told = String::new();
+        let mut reported = String::new();
         while let Some(inner) = cause {
             // Many libraries repeat their causes in their own sentence.
             let text = inner.to_string();
-            if !told.contains(&text) {
+            if !reported.contains(&text) {
                 write!(f, ": {text}")?;
-                told = text;
+                reported = text;
             }
             cause = inner.source();
         }

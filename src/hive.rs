@@ -9,9 +9,9 @@
 //! it.
 //!
 //! What the spelling cannot decide is the type a reader guesses: `2024`, `007`, `true`, `NaN`, `inf`, `1e5`, `0x10` and
-//! `2024-01-01` are read as numbers, Booleans or dates by at least one of the three unless it is told that the column is
+//! `2024-01-01` are read as numbers, Booleans or dates by at least one of the three unless the reader is given that the column is
 //! text (`hive_types` in `DuckDB`, `hive_schema` in Polars, a schema for `partitioning` in `PyArrow`). The views in
-//! `gridtally.sql` should say so.
+//! `gridtally.sql` should set it.
 //!
 //! Unknown is [`UNKNOWN`], a word like any other to these readers, and null to [`parse`] and to the views in
 //! `gridtally.sql`. Hive's own name for it, [`HIVE_NULL`], is read as null by all three, and a null key of a dictionary,
@@ -30,7 +30,7 @@ pub const HIVE_NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 /// Longest file or folder name, in bytes, that the usual file systems take. A longer one is refused when it is used.
 pub const MAX_SEGMENT_BYTES: usize = 255;
 
-/// Longest value, in bytes once it is encoded, that is taken for a name. What stands beside it in a name (a key, a month,
+/// Longest value, in bytes once it is encoded, that is taken for a name. What else is in the name (a key, a month,
 /// an ending) needs fewer bytes than remain of [`MAX_SEGMENT_BYTES`].
 pub const MAX_VALUE_BYTES: usize = 200;
 
@@ -59,7 +59,7 @@ pub fn is_nameable(value: &str) -> bool {
     value.len() <= MAX_VALUE_BYTES / 3 || (value.len() <= MAX_VALUE_BYTES && encoded_byte_n(value) <= MAX_VALUE_BYTES)
 }
 
-/// What to say of a value of a configuration that cannot be part of a folder name.
+/// The message about a configured value that cannot be part of a folder name.
 ///
 /// # Errors
 /// The sentence, where it cannot.

@@ -1,4 +1,4 @@
-//! Numbers in as few bytes as they need: seven bits a byte, the lowest first, and the highest bit says that more follow
+//! Numbers in as few bytes as they need: seven bits a byte, the lowest first, and the highest bit marks that more follow
 //! (LEB128, as Parquet writes the lengths of its runs).
 
 use std::ops::{BitAnd, Shr};

@@ -39,7 +39,7 @@
 //! ```
 //!
 //! Invariants, held by tests:
-//! * Only `sources` knows a vendor's column name; it tells a [`sources::Sink`] and nobody else. A sink that stands before
+//! * Only `sources` knows a vendor's column name; it passes rows to a [`sources::Sink`] only. A sink that forwards to
 //!   another forwards by one piece of code, so that it cannot forget a kind of row.
 //! * Only `store` writes outputs, and only through a publication: all of a run, or nothing.
 //! * Only `expr::bridge` knows both Arrow implementations, and only there unsafe code runs.

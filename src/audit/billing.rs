@@ -7,7 +7,7 @@ use crate::error::{Error, Kind, Result};
 use crate::schema::batch::{decimal, int, text, time, word};
 use crate::store::{Manifest, read_table};
 
-/// The policy of the billing weights of a cluster, as the lake's inventories tell them; of several listings the last.
+/// The policy of the billing weights of a cluster, as recorded by the lake's inventories; of several listings the last.
 ///
 /// # Errors
 /// [`Kind::NoInput`] when there is no lake, or it knows no partition of the cluster; [`Kind::Usage`] when it knows
@@ -16,7 +16,7 @@ pub fn policy(output: &str, cluster: Option<&str>) -> Result<String> {
     let (store, manifest) = Manifest::open(output)?;
     // By cluster and partition: the time of the last listing, and what it bills.
     let mut known: BTreeMap<(String, String), (i64, WeightBilling)> = BTreeMap::new();
-    let mut told: BTreeMap<(String, String), i64> = BTreeMap::new();
+    let mut reported: BTreeMap<(String, String), i64> = BTreeMap::new();
     for file in manifest.dataset("partition") {
         for batch in read_table(store.reader(&file.path)?, None, 16_384)? {
             let batch = batch?;
@@ -32,11 +32,11 @@ pub fn policy(output: &str, cluster: Option<&str>) -> Result<String> {
                     .entry(place.clone())
                     .or_insert((i64::MIN, WeightBilling::default()));
                 *last = at.max(*last);
-                // Listings of partitions do not tell the rule; the configuration does.
+                // Listings of partitions do not contain the rule; the configuration does.
                 if let Some(rule) = word(rules, row) {
-                    let told = told.entry(place).or_insert(i64::MIN);
-                    if at >= *told {
-                        *told = at;
+                    let reported = reported.entry(place).or_insert(i64::MIN);
+                    if at >= *reported {
+                        *reported = at;
                         rule.clone_into(&mut billing.rule);
                     }
                 }

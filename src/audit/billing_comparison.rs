@@ -21,7 +21,7 @@ use crate::store::{Manifest, lake, read_table};
 /// Jobs that differ which are named.
 const NAMED: usize = 10;
 
-/// Columns of `records` that are read beside those the policy needs.
+/// Columns of `records` that are read besides those the policy needs.
 const READ: [&str; 5] = ["job_id", "cluster", "partition", "alloc_core_n", "alloc_billing_n"];
 
 /// Cluster and partition.
@@ -40,7 +40,7 @@ pub struct PartitionBilling {
     pub equal_n: u64,
     /// Both are known and differ.
     pub different_n: u64,
-    /// Slurm recorded no billing, which stands for zero; the policy gives zero as well for those that are equal.
+    /// Slurm recorded no billing, which means zero; the policy gives zero as well for those that are equal.
     pub zero_n: u64,
     /// The policy gives no number.
     pub unknown_n: u64,
@@ -104,12 +104,12 @@ pub struct BillingComparison {
 /// out: nothing was billed. A job with one and without billing was billed zero, which Slurm does not print.
 ///
 /// # Errors
-/// [`Kind::NoInput`] when there is no lake; [`Kind::Usage`] when the policy does not say which value is billing.
+/// [`Kind::NoInput`] when there is no lake; [`Kind::Usage`] when the policy does not set which value is billing.
 pub fn compare(output: &str, tariff: &Tariff) -> Result<BillingComparison> {
     let policy = &tariff.policy;
     let Some(value) = &policy.billing_is else {
         let message = format!(
-            "{} has no billing_is: it does not say which value is Slurm's billing",
+            "{} has no billing_is: it does not set which value is Slurm's billing",
             policy.name()
         );
         return Err(Error::new(Kind::Usage, message));
@@ -141,8 +141,8 @@ pub fn compare(output: &str, tariff: &Tariff) -> Result<BillingComparison> {
                 }
                 let place = (own(clusters, row), own(partitions, row));
                 let (sum, recomputed_sum) = sums.entry(place).or_default();
-                let told = priced.value(row, value);
-                let recomputed = told.as_deref().and_then(parse);
+                let reported = priced.value(row, value);
+                let recomputed = reported.as_deref().and_then(parse);
                 let billed = number(recorded, row).unwrap_or(0);
                 sum.job_n += 1;
                 sum.zero_n += u64::from(recorded.is_null(row));
@@ -152,7 +152,7 @@ pub fn compare(output: &str, tariff: &Tariff) -> Result<BillingComparison> {
                 sum.equal_n += u64::from(is_equal);
                 sum.different_n += u64::from(recomputed.is_some() && !is_equal);
                 sum.unknown_n += u64::from(recomputed.is_none());
-                match told {
+                match reported {
                     Some(recomputed) if !is_equal && different.len() < NAMED => different.push(Different {
                         cluster: own(clusters, row),
                         partition: own(partitions, row),
@@ -245,7 +245,7 @@ impl BillingComparison {
                 sum.recomputed
             );
         }
-        let _ = writeln!(text, "\nnone: Slurm recorded no billing, which stands for zero.");
+        let _ = writeln!(text, "\nnone: Slurm recorded no billing, which means zero.");
         if let Some(left_out) = &self.left_out {
             let _ = writeln!(text, "{left_out}");
         }

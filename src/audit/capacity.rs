@@ -27,11 +27,11 @@ pub(crate) fn verify(store: &Store, manifest: &Manifest) -> Result<Vec<(String, 
             }
             for row in 0..batch.num_rows() {
                 let ms = until.value(row).saturating_sub(from.value(row));
-                let is_told = pairs.iter().all(|(installed, capacity)| {
+                let is_reported = pairs.iter().all(|(installed, capacity)| {
                     let expected = number(installed, row).map(|e4| e4.saturating_mul(i128::from(ms)));
                     number(capacity, row) == expected
                 });
-                if ms <= 0 || !is_told || logical_s.value(row) != logical_n.value(row).saturating_mul(ms / 1000) {
+                if ms <= 0 || !is_reported || logical_s.value(row) != logical_n.value(row).saturating_mul(ms / 1000) {
                     findings.push((
                         file.path.clone(),
                         format!("row {row} is not what is installed times how long"),

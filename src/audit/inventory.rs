@@ -8,7 +8,7 @@ use crate::schema;
 use crate::schema::batch::{int, text};
 use crate::store::{Manifest, Store, lake, read_table};
 
-/// Holds the published rows against the ledger: the input rows they account for are those it says are of the machine.
+/// Compares the published rows with the ledger: they account for exactly the input rows it counts as inventory.
 /// Gives (path, problem).
 ///
 /// # Errors
@@ -48,13 +48,13 @@ pub(crate) fn verify(store: &Store, manifest: &Manifest, book: &Book) -> Result<
     }
     for file_id in book.inputs().keys() {
         let places = book.places(file_id).into_iter().flatten();
-        let said: u64 = places
+        let stated: u64 = places
             .filter(|(place, _)| place.reason == Reason::Inventory)
             .map(|(_, n)| n)
             .sum();
         let held = held.remove(&**file_id).unwrap_or(0);
-        if i128::from(said) != held {
-            let problem = format!("{held} rows of input {file_id} are told of the machine, the ledger says {said}");
+        if i128::from(stated) != held {
+            let problem = format!("{held} rows of input {file_id} describe the machine, the ledger counts {stated}");
             findings.push((lake::LEDGER.to_owned(), problem));
         }
     }

@@ -14,7 +14,7 @@ use crate::store::{Manifest, read_table};
 /// Characters of raw text an example shows.
 const SHOWN: usize = 200;
 
-/// Which refusals are asked for; `None` is all.
+/// The requested refusals; `None` means all.
 #[derive(Clone, Debug, Default)]
 pub struct RejectFilter {
     /// Of this source.
@@ -24,7 +24,7 @@ pub struct RejectFilter {
 }
 
 impl RejectFilter {
-    /// Whether a refusal is asked for.
+    /// Whether a refusal is requested.
     #[must_use]
     pub fn takes(&self, source: &str, reason: &str) -> bool {
         self.source.as_deref().is_none_or(|wanted| wanted == source)
@@ -58,7 +58,7 @@ pub struct RejectGroup {
     pub reason: String,
     /// What the reason means.
     pub meaning: &'static str,
-    /// Refusals that nobody has mended.
+    /// Refusals that are not repaired.
     pub refusal_n: i64,
     /// Rows they cover.
     pub row_n: i64,

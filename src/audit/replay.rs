@@ -26,7 +26,7 @@ use crate::store::{Manifest, Outgoing, Store, read_table};
 /// Refusals of one file handled, and written into one file, at once.
 const BATCH_ROWS: usize = 8192;
 
-/// What those who mend are told at the head of a file.
+/// The instructions at the head of a file, for the person who repairs it.
 const NOTES: [&str; 3] = [
     "Each row below was refused for the reason above it. Mend it, or delete what cannot be mended.",
     "Leave the lines that begin with #gridtally as they are.",
@@ -146,7 +146,7 @@ impl Item {
         }
     }
 
-    /// Whether what stands in the file is what was refused.
+    /// Whether the file still contains the refused row.
     fn is_of(&self, excerpt: &Excerpt) -> bool {
         match &self.raw {
             Some(raw) if !self.is_rendering() => {
@@ -195,7 +195,7 @@ pub fn stage(replay: &Replay<'_>) -> Result<(ReplayReport, Option<Outgoing>)> {
         && export.starts_with(lake)
     {
         let message = format!(
-            "{} lies in the lake, where only what is published may be",
+            "{} is in the lake, which may contain published files only",
             replay.export
         );
         return Err(Error::new(Kind::Usage, message));
@@ -337,7 +337,11 @@ impl ReplayExport<'_> {
         let texts = match self.open(input)? {
             Opened::Repair => {
                 for item in &rows {
-                    self.leave(input, item, "it stands in a repair file; its original is written out");
+                    self.leave(
+                        input,
+                        item,
+                        "it is in a repair file; the original row is written instead",
+                    );
                 }
                 return Ok(());
             }

@@ -39,7 +39,7 @@ pub struct MonthDifference {
     pub view: String,
     /// The last version of every row.
     pub upsert: MonthSum,
-    /// The rows of the last publication; absent when the source does not say what a publication is.
+    /// The rows of the last publication; absent when the source does not define a publication.
     pub snapshot: Option<MonthSum>,
 }
 
@@ -64,7 +64,7 @@ pub struct StaleRow {
     pub job_n: i64,
     /// Wall time, not times cores, seconds.
     pub wall_s: i64,
-    /// Input file it stands in.
+    /// Its input file.
     pub file_id: String,
     /// Line of that file.
     pub line: i64,
@@ -79,7 +79,7 @@ pub struct StaleReport {
     pub months: Vec<MonthDifference>,
     /// The rows that differ.
     pub stale: Vec<StaleRow>,
-    /// Counts of jobs that sites sent, beside what arrived.
+    /// Counts of jobs that sites sent, next to the number that arrived.
     pub sync: Vec<SyncCount>,
 }
 
@@ -103,7 +103,7 @@ pub fn report(output: &str) -> Result<StaleReport> {
                 }
                 let view = row.word("view").unwrap_or_default().to_owned();
                 let key = (row.source.clone(), month.to_string(), view);
-                let (upsert, snapshot, is_said) =
+                let (upsert, snapshot, is_stated) =
                     months
                         .entry(key)
                         .or_insert((MonthSum::default(), MonthSum::default(), true));
@@ -111,21 +111,21 @@ pub fn report(output: &str) -> Result<StaleReport> {
                 match row.is_stale {
                     Some(true) => stale.push(stale_row(&row)),
                     Some(false) => snapshot.add(&row),
-                    None => *is_said = false,
+                    None => *is_stated = false,
                 }
             }
         }
     }
     stale.sort();
-    let months = months
-        .into_iter()
-        .map(|((source, month, view), (upsert, snapshot, is_said))| MonthDifference {
+    let months = months.into_iter().map(
+        |((source, month, view), (upsert, snapshot, is_stated))| MonthDifference {
             source,
             month,
             view,
             upsert,
-            snapshot: is_said.then_some(snapshot),
-        });
+            snapshot: is_stated.then_some(snapshot),
+        },
+    );
     Ok(StaleReport {
         output: store.url().to_owned(),
         months: months.collect(),
@@ -178,7 +178,7 @@ impl StaleReport {
             line(&mut text, "upsert", &month.upsert);
             match &month.snapshot {
                 Some(snapshot) => line(&mut text, "snapshot", snapshot),
-                None => text.push_str("  snapshot  unknown: the source does not say what a publication is\n"),
+                None => text.push_str("  snapshot  unknown: the source does not define a publication\n"),
             }
             for row in self
                 .stale

@@ -1,4 +1,4 @@
-//! Counts of jobs that sites sent to be compared (APEL's sync messages), beside what arrived.
+//! Counts of jobs that sites sent to be compared (APEL's sync messages), next to the number that arrived.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -22,7 +22,7 @@ pub struct SyncCount {
     pub month: String,
     /// CE.
     pub submit_host: Option<String>,
-    /// Jobs the site says it sent; absent for a submit host it does not speak of.
+    /// Jobs the site reports as sent; absent for a submit host without such a report.
     pub sent_job_n: Option<i64>,
     /// Jobs that are in `records`, those of payloads aside.
     pub record_n: i64,

@@ -7,7 +7,7 @@ use crate::reference::ratio::Ratio;
 /// # Errors
 /// A sentence for people.
 pub fn parse(text: &str) -> Result<i64, String> {
-    let wrong = || format!("\"{text}\" is no time limit such as 48:00:00 or 48h");
+    let wrong = || format!("\"{text}\" is not a time limit such as 48:00:00 or 48h");
     let number = |part: &str| part.parse::<i64>().ok().filter(|n| (0..1_000_000_000).contains(n));
     let seconds = if let Some((rest, unit)) = text.split_at_checked(text.len().saturating_sub(1))
         && let Some(each) = [("h", 3600), ("m", 60), ("s", 1)]

@@ -37,7 +37,7 @@ impl CapacityReport {
         text
     }
 
-    /// A line for each node type with the numbers of its site beside it, as CSV.
+    /// A line for each node type with the numbers of its site, as CSV.
     ///
     /// # Errors
     /// [`crate::error::Kind::Internal`] when it cannot be written into memory.
@@ -139,7 +139,7 @@ fn one_site(text: &mut String, site: &SiteReport) {
     }
 }
 
-/// The node types, aligned; columns nobody asked for are left out.
+/// The node types, aligned; columns that were not requested are left out.
 fn table(text: &mut String, types: &[TypeLine]) {
     let mut rows = vec![HEADER.map(str::to_owned).to_vec()];
     rows.extend(types.iter().map(|one| {

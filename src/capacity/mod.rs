@@ -1,6 +1,6 @@
 //! What a site could deliver: installed capacity, the values a site publishes, and what its batch system must scale by.
 //!
-//! Two values are told apart everywhere. The *power* is what nodes are worth, measured, whatever the batch system does.
+//! Two values are distinguished everywhere. The *power* is the measured score of nodes, independent of the batch system.
 //! The *accounting reference* is what one second of the batch system's times is multiplied by. They are equal where all
 //! nodes are alike and nothing is scaled.
 

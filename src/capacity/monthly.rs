@@ -24,8 +24,8 @@ pub struct MonthLine<'a> {
     pub until_ms: i64,
 }
 
-/// The node types of a site month by month, as the schema sorts them. What is open in the table begins with the month
-/// `first`; nothing goes on after the month `last`.
+/// The node types of a site month by month, as the schema sorts them. Open intervals of the table begin with the month
+/// `first`; and end with the month `last`.
 #[must_use]
 pub fn monthly<'a>(table: &'a NodeTypeTable, site: &str, zone: &Zone, first: Month, last: Month) -> Vec<MonthLine<'a>> {
     let mut calendar = Calendar::new(zone.clone(), Grain::Month, YearStart::CALENDAR_YEAR);
@@ -38,7 +38,7 @@ pub fn monthly<'a>(table: &'a NodeTypeTable, site: &str, zone: &Zone, first: Mon
     let mut lines = Vec::new();
     for nodes in table.rows.iter().filter(|row| row.site == site) {
         let mut from_ms = nodes.from.map_or(first.from_ms, midnight_ms);
-        // People write days like 9999-12-31 for an end that nobody knows.
+        // People write days like 9999-12-31 for an unknown end.
         let end_ms = nodes.until.map_or(last.until_ms, midnight_ms).min(last.until_ms);
         while from_ms < end_ms {
             let Some(period) = calendar.period(from_ms) else { break };

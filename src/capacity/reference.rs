@@ -1,6 +1,6 @@
 //! The accounting reference: what a second in the batch system's log is taken to be worth.
 //!
-//! A node of power `p` that multiplies its times by `m` before it tells them writes `m` seconds for each it worked. With
+//! A node of power `p` that multiplies its times by `m` before it records them records `m` seconds for each second it worked. With
 //! a reference `R` these are accounted as `m x R`, and they were worth `p`. Accounting is right for every node when
 //! `p / m` is `R`: when the multiplier is the scaling factor `p / R`. Then `R` may be any number. Where times are not
 //! scaled, no reference is right for two types of nodes at once: the mean reports too much for the slower ones, and the
@@ -17,7 +17,7 @@ use crate::reference::ratio::Ratio;
 /// Which reference a site takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReferenceChoice {
-    /// The one nothing is over-reported with: what the slowest nodes are worth for each second they tell. Where the
+    /// The one that over-reports nothing: the lowest power of a node per recorded second. Where the
     /// multipliers are right, all nodes agree on it.
     #[default]
     Slowest,
@@ -42,7 +42,7 @@ impl ReferenceChoice {
             .find(|letter: char| letter.is_ascii_alphabetic())
             .unwrap_or(text.len());
         let (number, unit) = text.split_at(unit_at);
-        let wrong = || format!("\"{text}\" is no reference such as slowest, mean, 1330si00 or 5.32hs06");
+        let wrong = || format!("\"{text}\" is not a reference such as slowest, mean, 1330si00 or 5.32hs06");
         let value = Ratio::from_e4(ten_thousandths(number.trim()).map_err(|_| wrong())?);
         match Benchmark::parse(unit).ok_or_else(wrong)? {
             Benchmark::Si00 => Ok(Self::Si00(value)),
@@ -97,13 +97,13 @@ impl Reference {
     }
 }
 
-/// What a node multiplies its CPU time by; 1 when nothing is said.
+/// The factor by which a node multiplies its CPU time; 1 when none is set.
 #[must_use]
 pub fn multiplier(one: &NodeType) -> Ratio {
     Ratio::from_e4(one.cpumult_e4.unwrap_or(10_000))
 }
 
-/// What a node is worth for each second it tells.
+/// The power of a node per recorded second.
 fn apparent_si00(one: &NodeType) -> Option<Ratio> {
     per_cpu_si00(one)?.over(multiplier(one))
 }
@@ -111,7 +111,7 @@ fn apparent_si00(one: &NodeType) -> Option<Ratio> {
 /// What is wrong with a reference for these nodes, in sentences.
 #[must_use]
 pub fn warnings(choice: ReferenceChoice, reference: Reference, types: &[&NodeType]) -> Vec<String> {
-    let mut said = Vec::new();
+    let mut stated = Vec::new();
     let name = match choice {
         ReferenceChoice::Slowest => "the slowest node type as reference",
         ReferenceChoice::Mean => "the mean as reference",
@@ -119,7 +119,7 @@ pub fn warnings(choice: ReferenceChoice, reference: Reference, types: &[&NodeTyp
     };
     for one in types {
         if one.cpumult_e4 != one.wallmult_e4 {
-            said.push(format!(
+            stated.push(format!(
                 "{}: cpumult and wallmult differ: CPU and wall time are not on one scale, and no efficiency is right",
                 one.name
             ));
@@ -138,10 +138,10 @@ pub fn warnings(choice: ReferenceChoice, reference: Reference, types: &[&NodeTyp
             .scaling_factor(one)
             .map_or_else(String::new, |factor| factor.text(4));
         let has = multiplier(one).text(4);
-        said.push(format!(
+        stated.push(format!(
             "{name} {what} jobs on {} by {percent} %: its nodes scale by {has} and would have to by {needed}",
             one.name
         ));
     }
-    said
+    stated
 }

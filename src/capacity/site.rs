@@ -55,7 +55,7 @@ impl SitePower {
         in_hs06(self.installed_si00())
     }
 
-    /// Mean score of a logical CPU in SI00: what `CE_SI00` publishes. Its divisor is nobody's when there are no CPUs.
+    /// Mean score of a logical CPU in SI00: what `CE_SI00` publishes. It has no value when there are no CPUs.
     #[must_use]
     pub fn mean_si00(&self) -> Option<Ratio> {
         let logical = Ratio::new(i128::from(self.logical_cpu_n), 1)?;

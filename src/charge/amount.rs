@@ -57,7 +57,7 @@ impl Default for Rounding {
     }
 }
 
-/// `value` in units of 10^-`from`, rounded to `digits` places and told in units of 10^-`digits`.
+/// `value` in units of 10^-`from`, rounded to `digits` places and expressed in units of 10^-`digits`.
 #[must_use]
 pub fn round(value: i128, from: u32, digits: u32, mode: RoundingMode) -> i128 {
     if digits >= from {
@@ -99,7 +99,7 @@ pub fn written(text: &str) -> Option<(i128, u32)> {
     Some((value, u32::try_from(places).ok()?))
 }
 
-/// A unit of memory. A policy says which it means: 1 GB is 1 000 000 000 bytes, 1 GiB is 1 073 741 824.
+/// A unit of memory. A policy states which it means: 1 GB is 1 000 000 000 bytes, 1 GiB is 1 073 741 824.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryUnit {
     /// 10^6 bytes.

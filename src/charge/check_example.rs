@@ -118,7 +118,7 @@ fn verdict(policy: &Policy, example: &Example) -> Result<Verdict> {
     })
 }
 
-/// Why the centre does not print what it is said to print; nothing when it does.
+/// Why the centre does not print what the example claims it prints; nothing when it does.
 fn misprint(example: &Example, priced: &JobPriced) -> Option<String> {
     let (printed, value, places) = example.printed.as_ref()?;
     let name = example.printed_of.as_deref().unwrap_or(CHARGE);
@@ -137,15 +137,15 @@ fn misprint(example: &Example, priced: &JobPriced) -> Option<String> {
     let value = round(*value, SCALE, places, RoundingMode::Down);
     let is_rounded = at(RoundingMode::HalfUp) == value || at(RoundingMode::HalfEven) == value;
     let is_truncated = at(RoundingMode::Down) == value;
-    let is_as_said = match example.printing {
+    let is_as_stated = match example.printing {
         Printing::Rounded => is_rounded,
         Printing::Truncated => is_truncated && !is_rounded,
         Printing::Wrong => !is_rounded && !is_truncated,
     };
-    let said = example.printing.as_str();
+    let stated = example.printing.as_str();
     let right = text(right, scale);
-    (!is_as_said)
-        .then(|| format!("the centre prints {printed}, said to be {said} from the {name} {right}, which it is not"))
+    (!is_as_stated)
+        .then(|| format!("the centre prints {printed}, declared as {stated} of the {name} {right}, which it is not"))
 }
 
 /// Whether a value, rounded to the places another is written with, is that other.

@@ -57,7 +57,7 @@ pub fn policy_file() -> SectionDescription {
             optional(
                 "unknown",
                 Named(Box::new(scalar())),
-                "What stands for an unknown column of a job.",
+                "The value used for an unknown column of a job.",
             ),
             optional("option", option(), "A choice that the policy leaves open."),
             optional(

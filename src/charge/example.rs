@@ -1,4 +1,4 @@
-//! Worked examples: what a policy says of itself, and whether it is so.
+//! Worked examples: what a policy claims about itself, and whether it holds.
 
 use std::collections::BTreeMap;
 
@@ -68,7 +68,7 @@ impl Printing {
 pub struct Example {
     /// Its name.
     pub name: String,
-    /// Line it stands on.
+    /// Line of the file.
     pub line: usize,
     /// Options it chooses.
     pub options: Options,

@@ -30,7 +30,7 @@ pub struct Facts {
     pub(super) gpus: ListArray,
     /// Which jobs never ran; `None` when each did.
     never_ran: Option<BooleanArray>,
-    /// Whether a scope that asks for what is unknown may be for the job; else it is for others.
+    /// Whether a scope with a condition on an unknown fact may apply to the job; otherwise it does not apply.
     pub(super) is_unknown_in_scope: bool,
 }
 
@@ -38,7 +38,7 @@ impl Facts {
     /// The inputs in `reads` of the records of one site.
     ///
     /// # Errors
-    /// [`crate::error::Kind::Internal`] when the batch is none of `records`.
+    /// [`crate::error::Kind::Internal`] when it is not a batch of `records`.
     pub fn of_records(batch: &RecordBatch, site: &str, reads: &BTreeSet<&str>) -> Result<Self> {
         let rows = batch.num_rows();
         let mut columns = BTreeMap::new();
@@ -140,7 +140,7 @@ impl Facts {
         Ok(facts)
     }
 
-    /// What people state and may have left out: a scope that asks for it may be meant, so that the charge is unknown.
+    /// Facts that people enter and may have left out: a scope with a condition on one may apply, so that the charge is unknown.
     #[must_use]
     pub fn stated_in_part(self) -> Self {
         Self {
@@ -206,7 +206,7 @@ impl Facts {
     }
 }
 
-/// The columns of `records` that tell whether a job ran.
+/// The columns of `records` that state whether a job ran.
 const NEVER_RAN_BY: [&str; 4] = ["start_utc", "wall_s", "wall_fraction_ms", "cpu_ms"];
 
 /// Which jobs have no start, no length and no CPU time.
@@ -238,14 +238,14 @@ impl Facts {
         self.why_unknown(policy, row, &[])
     }
 
-    /// Why a policy gives nothing for a job, in words; inputs `beside` do not matter to what is asked for.
+    /// Why a policy gives nothing for a job, in words; inputs in `ignored` are left out.
     #[must_use]
-    pub fn why_unknown(&self, policy: &super::Policy, row: usize, beside: &[&str]) -> String {
+    pub fn why_unknown(&self, policy: &super::Policy, row: usize, ignored: &[&str]) -> String {
         let is_known = |name: &str| self.columns.get(name).is_some_and(|array| array.is_valid(row));
         let scope = policy.scope.only.iter().map(|(name, _)| name.as_str());
         let mut unknown: Vec<&str> = scope.filter(|name| !is_known(name)).collect();
         for name in policy.reads() {
-            if beside.contains(&name) {
+            if ignored.contains(&name) {
                 continue;
             }
             let name = if matches!(name, "hours" | "minutes") {
@@ -255,11 +255,11 @@ impl Facts {
             };
             let stands_in = policy.unknown.iter().any(|(known, _)| known == name);
             let is_input = INPUTS.iter().any(|input| input.name == name);
-            let is_untold = policy
+            let is_unknown = policy
                 .extras
                 .iter()
                 .any(|extra| extra.name == name && extra.absent.is_none());
-            if ((is_input && !stands_in && !is_known(name)) || is_untold) && !unknown.contains(&name) {
+            if ((is_input && !stands_in && !is_known(name)) || is_unknown) && !unknown.contains(&name) {
                 unknown.push(name);
             }
         }

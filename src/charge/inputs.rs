@@ -73,17 +73,17 @@ pub const INPUTS: [Input; 27] = [
     number(
         "hepscore23",
         "hs23_per_core",
-        "HEPscore23 per core that scales the job, as the pipeline's benchmarks say.",
+        "HEPscore23 per core that scales the job, as the pipeline's benchmarks state.",
     ),
     number(
         "hepspec",
         "hs06_per_core",
-        "HEP-SPEC06 per core that scales the job, as the pipeline's benchmarks say.",
+        "HEP-SPEC06 per core that scales the job, as the pipeline's benchmarks state.",
     ),
     number(
         "si2k",
         "si00_per_core",
-        "SI2K per core that scales the job, as the pipeline's benchmarks say.",
+        "SI2K per core that scales the job, as the pipeline's benchmarks state.",
     ),
     text("gpu_model", "", "Model of the job's GPUs, when all are of one model."),
     text("source", "source", "Name of the pipeline's source."),

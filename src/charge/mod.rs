@@ -5,9 +5,9 @@
 //!
 //! What holds in this room:
 //!
-//! * A charge is a decimal, rounded once, as its policy says; no float takes part.
-//! * What is charged is what was allocated. The time a job computed is no input.
-//! * An unknown input gives no charge, counted and named; nothing stands in for it unless the policy says so.
+//! * A charge is a decimal, rounded once, as its policy states; no float takes part.
+//! * What is charged is what was allocated. The time a job computed is not an input.
+//! * An unknown input gives no charge, counted and named; nothing substitutes for it unless the policy states it.
 
 pub mod amount;
 pub mod check_example;

@@ -16,85 +16,85 @@ use crate::time::month::date_of;
 /// [`crate::error::Kind::Data`] when an example cannot be computed.
 pub fn page(policy: &Policy) -> Result<String> {
     let mut page = format!("# {}\n\n", policy.title);
-    let mut say = |line: String| {
+    let mut add_line = |line: String| {
         page.push_str(&line);
         page.push('\n');
     };
-    say(format!(
+    add_line(format!(
         "* policy `{}`, version `{}` ({})",
         policy.id, policy.version, policy.file
     ));
-    say(format!("* holds {}", period(policy.valid_from, policy.valid_to)));
-    say(format!(
+    add_line(format!("* holds {}", period(policy.valid_from, policy.valid_to)));
+    add_line(format!(
         "* charges for {}, in `{}`, from the pool `{}`",
         policy.subject.as_str(),
         policy.unit,
         policy.pool
     ));
     if let Some(unit) = policy.memory_unit {
-        say(format!(
+        add_line(format!(
             "* memory is counted in {} of {} bytes",
             unit.as_str(),
             unit.byte_n()
         ));
     }
     for (name, values) in &policy.scope.only {
-        say(format!("* only for {name} {}", values.join(", ")));
+        add_line(format!("* only for {name} {}", values.join(", ")));
     }
     if let Some(when) = &policy.scope.when {
-        say(format!("* only when `{}`", source(when)));
+        add_line(format!("* only when `{}`", source(when)));
     }
     if let Some(seconds) = policy.minimum_seconds {
-        say(format!(
+        add_line(format!(
             "* every job counts for at least {} seconds",
             text(seconds, SCALE)
         ));
     }
-    say(format!("* {}", settlement(policy)));
+    add_line(format!("* {}", settlement(policy)));
     if let Some(name) = &policy.billing_is {
-        say(format!(
+        add_line(format!(
             "* `{name}` is what Slurm should have recorded as billing: `gridtally policy billing` compares them"
         ));
     }
     for (name, value) in &policy.unknown {
-        say(format!("* where {name} is unknown, {} stands for it", cell(value)));
+        add_line(format!("* where {name} is unknown, {} is used", cell(value)));
     }
-    say(format!("* source: {}", policy.source));
+    add_line(format!("* source: {}", policy.source));
     match policy.subject {
         Subject::Jobs => {}
-        Subject::Reservations => say(
-            "* the windows that listings of an inventory tell of are charged, used or not; those of maintenance are not"
+        Subject::Reservations => add_line(
+            "* the windows that listings of an inventory describe are charged, used or not; those of maintenance are not"
                 .to_owned(),
         ),
-        Subject::Storage => say("* no input tells of storage: the policy can be tested, not run".to_owned()),
+        Subject::Storage => add_line("* no input describes storage: the policy can be tested, not run".to_owned()),
     }
     if let Some(note) = &policy.note {
-        say(format!("\n{note}"));
+        add_line(format!("\n{note}"));
     }
-    say("\n## Formula\n".to_owned());
+    add_line("\n## Formula\n".to_owned());
     for step in &policy.steps {
-        say(format!("    {} = {}", step.name, source(step)));
+        add_line(format!("    {} = {}", step.name, source(step)));
     }
     let constants = policy.constants.iter();
     let constants: Vec<String> = constants
         .map(|(name, value)| format!("{name} = {}", cell(value)))
         .collect();
     if !constants.is_empty() {
-        say(format!("\nConstants: {}.", constants.join(", ")));
+        add_line(format!("\nConstants: {}.", constants.join(", ")));
     }
-    inputs(policy, &mut say);
-    tables(policy, &mut say);
-    examples(policy, &mut say)?;
+    inputs(policy, &mut add_line);
+    tables(policy, &mut add_line);
+    examples(policy, &mut add_line)?;
     Ok(page)
 }
 
-fn inputs(policy: &Policy, say: &mut impl FnMut(String)) {
+fn inputs(policy: &Policy, add_line: &mut impl FnMut(String)) {
     if !policy.choices.is_empty() {
-        say("\n## Options\n\n| option | values | default | decides |\n|---|---|---|---|".to_owned());
+        add_line("\n## Options\n\n| option | values | default | decides |\n|---|---|---|---|".to_owned());
     }
     for choice in &policy.choices {
         let doc = choice.doc.as_deref().unwrap_or_default();
-        say(format!(
+        add_line(format!(
             "| {} | {} | {} | {doc} |",
             choice.name,
             choice.values.join(", "),
@@ -106,20 +106,20 @@ fn inputs(policy: &Policy, say: &mut impl FnMut(String)) {
         .iter()
         .filter(|input| reads.contains(input.name))
         .collect();
-    say("\n## Columns it reads\n\n| column | meaning |\n|---|---|".to_owned());
+    add_line("\n## Columns it reads\n\n| column | meaning |\n|---|---|".to_owned());
     for input in used {
-        say(format!("| {} | {} |", input.name, input.doc));
+        add_line(format!("| {} | {} |", input.name, input.doc));
     }
     for extra in &policy.extras {
         let absent = extra.absent.as_ref().map_or_else(|| "unknown".to_owned(), cell);
-        say(format!(
-            "| {} | {} Jobs do not tell it: {absent}. |",
+        add_line(format!(
+            "| {} | {} Job records do not contain it: {absent}. |",
             extra.name, extra.doc
         ));
     }
 }
 
-fn tables(policy: &Policy, say: &mut impl FnMut(String)) {
+fn tables(policy: &Policy, add_line: &mut impl FnMut(String)) {
     for table in &policy.tables {
         let title = table.title.clone().unwrap_or_else(|| "Table".to_owned());
         let names: Vec<&str> = table
@@ -128,36 +128,36 @@ fn tables(policy: &Policy, say: &mut impl FnMut(String)) {
             .chain(&table.gives)
             .map(|(name, _)| name.as_str())
             .collect();
-        say(format!(
+        add_line(format!(
             "\n## {title}\n\n| {} |\n|{}",
             names.join(" | "),
             "---|".repeat(names.len())
         ));
         for row in &table.rows {
             let cells: Vec<String> = row.iter().map(cell).collect();
-            say(format!("| {} |", cells.join(" | ")));
+            add_line(format!("| {} |", cells.join(" | ")));
         }
         if let Some(missing) = &table.missing {
             let cells: Vec<String> = missing.iter().map(cell).collect();
-            say(format!("\nAnything else: {}.", cells.join(", ")));
+            add_line(format!("\nAnything else: {}.", cells.join(", ")));
         }
     }
     for devices in &policy.devices {
         let title = devices.title.clone().unwrap_or_else(|| "Devices".to_owned());
         let names = devices.gives.join(" | ");
-        say(format!(
+        add_line(format!(
             "\n## {title}\n\n| device | {names} |\n|---|{}",
             "---|".repeat(devices.gives.len())
         ));
         for (model, values) in &devices.rows {
             let values: Vec<String> = values.iter().map(|value| text(*value, SCALE)).collect();
-            say(format!("| {model} | {} |", values.join(" | ")));
+            add_line(format!("| {model} | {} |", values.join(" | ")));
         }
     }
 }
 
-fn examples(policy: &Policy, say: &mut impl FnMut(String)) -> Result<()> {
-    say("\n## Examples\n\n| example | job | expected | computed | printed |\n|---|---|---|---|---|".to_owned());
+fn examples(policy: &Policy, add_line: &mut impl FnMut(String)) -> Result<()> {
+    add_line("\n## Examples\n\n| example | job | expected | computed | printed |\n|---|---|---|---|---|".to_owned());
     for (example, verdict) in policy.examples.iter().zip(policy.test()?) {
         let options = example.options.iter();
         let inputs = example.written.iter().map(|(name, value)| (name, value));
@@ -174,9 +174,9 @@ fn examples(policy: &Policy, say: &mut impl FnMut(String)) -> Result<()> {
         );
         // Writing to a string cannot fail.
         let _ = write!(line, "{} | {} |", verdict.computed, verdict.print());
-        say(line);
+        add_line(line);
         if let Some(note) = &example.note {
-            say(format!("| | {note} | | | |"));
+            add_line(format!("| | {note} | | | |"));
         }
     }
     Ok(())

@@ -52,7 +52,7 @@ pub struct Choice {
     pub name: String,
     /// What can be chosen.
     pub values: Vec<String>,
-    /// What is chosen when nothing is said.
+    /// The value used when none is chosen.
     pub default: String,
     /// What it decides.
     pub doc: Option<String>,
@@ -67,11 +67,11 @@ pub struct Extra {
     pub kind: Type,
     /// What it means.
     pub doc: String,
-    /// What it is for jobs, which do not tell it; `None` leaves it unknown.
+    /// Its value for jobs, whose records do not contain it; `None` leaves it unknown.
     pub absent: Option<Value>,
 }
 
-/// Where a step's value comes from, as the file says it.
+/// Where a step's value comes from, as the file states it.
 #[derive(Clone, Debug)]
 pub enum PolicyOrigin {
     /// An expression.
@@ -118,7 +118,7 @@ pub struct Policy {
     pub version: String,
     /// One line for people.
     pub title: String,
-    /// Where the centre says it.
+    /// Where the centre publishes the rule.
     pub source: String,
     /// What a reader should know.
     pub note: Option<String>,
@@ -128,7 +128,7 @@ pub struct Policy {
     pub pool: String,
     /// What a charge is counted in.
     pub unit: String,
-    /// Unit of `memory`; `None` when an option of that name says it, or nothing reads memory.
+    /// Unit of `memory`; `None` when an option of that name states it, or nothing reads memory.
     pub memory_unit: Option<MemoryUnit>,
     /// First day on which it holds; open when absent.
     pub valid_from: Option<Day>,
@@ -142,7 +142,7 @@ pub struct Policy {
     pub choices: Vec<Choice>,
     /// Columns jobs do not have.
     pub extras: Vec<Extra>,
-    /// What stands for an input that a record does not tell.
+    /// The value used for an input that a record does not contain.
     pub unknown: Vec<(String, Value)>,
     /// Lookup tables, in order.
     pub tables: Vec<WeightTable>,
@@ -173,7 +173,7 @@ pub const CHARGE: &str = "charge";
 pub const MEMORY_UNIT: &str = "memory_unit";
 
 impl Policy {
-    /// Reads the file at `path`, of at most 64 MiB; mistakes are told under the name `file`.
+    /// Reads the file at `path`, of at most 64 MiB; mistakes are reported under the name `file`.
     pub fn load(path: &Path, file: &str, problems: &mut Problems) -> Option<Self> {
         match small_file::text(path) {
             Ok(text) => Self::read(file, &text, problems),
@@ -184,7 +184,7 @@ impl Policy {
         }
     }
 
-    /// Reads `text`; every mistake is told under the name `file`.
+    /// Reads `text`; every mistake is reported under the name `file`.
     pub fn read(file: &str, text: &str, problems: &mut Problems) -> Option<Self> {
         read::policy(file, text, problems)
     }
@@ -201,7 +201,10 @@ impl Policy {
                 return Err(format!("{} has no option \"{name}\"{hint}", self.id));
             };
             if !choice.values.contains(value) {
-                return Err(format!("{name} = \"{value}\" is none of {}", choice.values.join(", ")));
+                return Err(format!(
+                    "{name} = \"{value}\" is not one of {}",
+                    choice.values.join(", ")
+                ));
             }
         }
         let defaults = self.choices.iter().map(|choice| {
@@ -221,7 +224,7 @@ impl Policy {
             (None, None) => Ok(None),
             (None, Some(word)) => MemoryUnit::parse(word)
                 .map(Some)
-                .ok_or_else(|| Error::internal(format!("{word} is no unit of memory"))),
+                .ok_or_else(|| Error::internal(format!("{word} is not a unit of memory"))),
         }
     }
 
@@ -238,7 +241,7 @@ impl Policy {
         reads
     }
 
-    /// What pricing a record takes of it: what formulas and tables read, what the scope asks for, and what devices are
+    /// What pricing a record takes of it: what formulas and tables read, what the scope tests, and what devices are
     /// counted by.
     #[must_use]
     pub fn needs(&self) -> BTreeSet<&str> {

@@ -213,7 +213,7 @@ fn prepare(policy: &Policy, chosen: &Options, facts: &mut Facts) -> Result<()> {
     Ok(())
 }
 
-/// A column a table is looked up by: of the jobs, an option, a constant, or an extra that stands in.
+/// A column a table is looked up by: of the jobs, an option, a constant, or an extra that is included.
 fn known(policy: &Policy, chosen: &Options, facts: &Facts, name: &str, kind: Type) -> ArrayRef {
     if let Some(array) = facts.columns.get(name) {
         return ArrayRef::clone(array);
@@ -227,7 +227,7 @@ fn known(policy: &Policy, chosen: &Options, facts: &Facts, name: &str, kind: Typ
     column(kind, std::iter::repeat_n(value.as_ref(), facts.rows))
 }
 
-/// What the policy says of inputs a record does not tell.
+/// The values a policy declares for inputs that a record does not contain.
 fn stand_in(policy: &Policy, facts: &mut Facts) -> Result<()> {
     for (name, value) in &policy.unknown {
         let array = facts.columns.get(name);
@@ -244,7 +244,7 @@ fn stand_in(policy: &Policy, facts: &mut Facts) -> Result<()> {
     Ok(())
 }
 
-/// Constants, options, and what jobs do not have, as formulas of one value. Inputs nobody told are unknown.
+/// Constants, options, and inputs that no job has, as formulas of one value. An input without a value is unknown.
 fn constants(policy: &Policy, chosen: &Options, facts: &Facts) -> Vec<(String, Formula)> {
     let mut formulas = Vec::new();
     let mut add = |name: &str, value: Option<&Value>, kind: Type| {

@@ -51,21 +51,21 @@ pub(super) struct PolicyNames {
 }
 
 impl PolicyNames {
-    /// Adds a name; tells when it is taken or cannot be one.
+    /// Adds a name; reports a name that is taken or not valid.
     pub(super) fn add(&mut self, section: &Section<'_>, line: usize, name: &str, kind: Type, problems: &mut Problems) {
         let is_name = name.starts_with(|c: char| c.is_ascii_lowercase())
             && name
                 .bytes()
                 .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
         if !is_name {
-            let message = format!("\"{name}\" is no name: lower-case letters, digits and _, a letter first");
+            let message = format!("\"{name}\" is not a name: lower-case letters, digits and _, a letter first");
             section.wrong(line, message, problems);
         } else if self.types.insert(name.to_owned(), kind).is_some() {
             section.wrong(line, format!("the name \"{name}\" is taken"), problems);
         }
     }
 
-    /// Compiles an expression; tells what is wrong with it.
+    /// Compiles an expression; reports what is wrong with it.
     pub(super) fn compile(&self, section: &Section<'_>, sql: &At<String>, problems: &mut Problems) -> Option<Formula> {
         let mistake = match Formula::compile(&sql.value, &self.types) {
             Ok(formula) => return Some(formula),
@@ -90,14 +90,14 @@ impl PolicyNames {
                     words::FUNCTIONS.join(", ")
                 )
             }
-            Mistake::Wrong(why) => format!("\"{}\" is no formula: {why}", sql.value),
+            Mistake::Wrong(why) => format!("\"{}\" is not a formula: {why}", sql.value),
         };
         section.wrong(sql.line, message, problems);
         None
     }
 }
 
-/// Reads a policy file. Everything that is wrong with it is told; then there is no policy.
+/// Reads a policy file. Everything that is wrong with it is reported; then there is no policy.
 pub(super) fn policy(file: &str, text: &str, problems: &mut Problems) -> Option<Policy> {
     let source = SectionSource { file, text };
     let (table, errors) = DeTable::parse_recoverable(text);
@@ -143,7 +143,7 @@ fn read(source: SectionSource<'_>, table: &Spanned<DeTable<'_>>, problems: &mut 
     let id = top.required_text("id", "a name that stays over all versions", problems);
     let version = top.required_text("version", "a name of this version, such as \"2024\"", problems);
     let title = top.required_text("title", "one line for people", problems);
-    let stated = top.required_text("source", "where the centre says so", problems);
+    let stated = top.required_text("source", "where the centre states it", problems);
     let pool = top.required_text("pool", "what is drawn on: \"cpu\", \"gpu\", ...", problems);
     let unit = top.required_text("unit", "what a charge is counted in, such as \"core_hour\"", problems);
     let subject = top.word("charges_for", Subject::WORDS, problems);
@@ -292,7 +292,7 @@ fn choices(top: &Section<'_>, names: &mut PolicyNames, problems: &mut Problems) 
     let choices = sections.iter().filter_map(|section| {
         let name = section.required_text("name", "also a text the formula can read", problems);
         let values = section.texts("values", problems);
-        let default = section.required_text("default", "what holds when nothing is said", problems);
+        let default = section.required_text("default", "the value when none is chosen", problems);
         if !section.has("values") {
             section.wrong(
                 section.line(),
@@ -304,7 +304,7 @@ fn choices(top: &Section<'_>, names: &mut PolicyNames, problems: &mut Problems) 
         names.add(section, name.line, &name.value, Type::Text, problems);
         let values: Vec<String> = values.value.into_iter().map(|at| at.value).collect();
         if !values.contains(&default.value) {
-            let message = format!("default = \"{}\" is none of {}", default.value, values.join(", "));
+            let message = format!("default = \"{}\" is not one of {}", default.value, values.join(", "));
             section.wrong(default.line, message, problems);
         }
         if name.value == MEMORY_UNIT
@@ -312,7 +312,7 @@ fn choices(top: &Section<'_>, names: &mut PolicyNames, problems: &mut Problems) 
         {
             section.wrong(
                 name.line,
-                format!("\"{odd}\" is no unit of memory (MB, GB, TB, MiB, GiB, TiB)"),
+                format!("\"{odd}\" is not a unit of memory (MB, GB, TB, MiB, GiB, TiB)"),
                 problems,
             );
         }
@@ -422,14 +422,14 @@ fn unknown(
         let input = INPUTS.iter().find(|input| input.name == name);
         let Some(input) = input else {
             let hint = did_you_mean(name, names.types.keys().map(String::as_str));
-            top.wrong(line, format!("\"{name}\" is no column of a job{hint}"), problems);
+            top.wrong(line, format!("\"{name}\" is not a column of a job{hint}"), problems);
             continue;
         };
         match value(found).filter(|value| value.kind() == input.kind) {
             Some(Value::Number(number)) if name.ends_with("memory") && number != 0 && unit.is_none() => {
                 top.wrong(
                     line,
-                    format!("{name} stands in a unit that is an option: only 0 is clear"),
+                    format!("{name} has a unit that is an option: only 0 is clear"),
                     problems,
                 );
             }

@@ -106,7 +106,7 @@ fn options(section: &Section<'_>, policy: &Policy, problems: &mut Problems) -> O
     policy.choose(&chosen).unwrap_or_default()
 }
 
-/// What an example tells of its job.
+/// The facts an example states about its job.
 #[derive(Default)]
 struct ExampleKnown {
     inputs: BTreeMap<String, Value>,
@@ -262,7 +262,7 @@ fn shows(section: &Section<'_>, policy: &Policy, problems: &mut Problems) -> Vec
     shows
 }
 
-/// Whether the policy works out a value of this name; told when it does not.
+/// Whether the policy computes a value of this name; a missing one is reported.
 fn worked_out(section: &Section<'_>, policy: &Policy, line: usize, name: &str, problems: &mut Problems) -> bool {
     let steps = policy.steps.iter().map(|step| step.name.as_str());
     let tables = policy.tables.iter().flat_map(|table| &table.gives);
@@ -287,7 +287,7 @@ fn printed(section: &Section<'_>, problems: &mut Problems) -> Option<(String, i1
         plain
     };
     let Some((value, places)) = written(&plain) else {
-        section.wrong(text.line, format!("\"{}\" is no number", text.value), problems);
+        section.wrong(text.line, format!("\"{}\" is not a number", text.value), problems);
         return None;
     };
     Some((text.value, value, places))

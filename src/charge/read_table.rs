@@ -158,7 +158,7 @@ pub(super) fn devices(top: &Section<'_>, names: &mut PolicyNames, problems: &mut
                 continue;
             };
             if catalogue.rows.iter().any(|(known, _)| *known == model) {
-                section.wrong(line, format!("\"{model}\" stands above already"), problems);
+                section.wrong(line, format!("\"{model}\" is already listed above"), problems);
             }
             catalogue.rows.push((model, values));
         }
@@ -176,7 +176,7 @@ fn plain(value: &Value) -> Option<i128> {
     }
 }
 
-/// Every `[[let]]` and `[[tier]]`, in the order of the file: each may read what stands above it.
+/// Every `[[let]]` and `[[tier]]`, in the order of the file: each may read those above it.
 pub(super) fn steps(top: &Section<'_>, names: &mut PolicyNames, problems: &mut Problems) -> Vec<Step> {
     let lets = top.sections("let", "[[let]]", &["name", "is", "doc"], problems);
     let tiers = top.sections(
@@ -219,7 +219,7 @@ fn tier(section: &Section<'_>, names: &PolicyNames, problems: &mut Problems) -> 
     const OWNERS: &[(&str, bool)] = &[("included", true), ("excluded", false)];
     let by = section.required_text("by", "the number that is looked up", problems);
     if !section.has("upper") {
-        let message = "[[tier]] does not say whose a bound is: upper = \"included\" (a bound belongs to its own step) or \
+        let message = "[[tier]] does not state to which step a bound belongs: upper = \"included\" (a bound belongs to its own step) or \
                        \"excluded\" (to the next)";
         section.wrong(section.line(), message, problems);
     }

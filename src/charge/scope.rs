@@ -74,7 +74,7 @@ impl OutOfScope {
     /// Adds those of some priced jobs.
     ///
     /// # Errors
-    /// [`crate::error::Kind::Internal`] when a column of the scope is no text.
+    /// [`crate::error::Kind::Internal`] when a column of the scope is not text.
     pub fn add(&mut self, policy: &Policy, facts: &Facts, kept_out: &[Option<KeptOut>]) -> Result<()> {
         let columns = policy.scope.only.iter();
         let columns = columns.map(|(name, _)| facts.columns.get(name).map(words).transpose());

@@ -38,11 +38,11 @@ pub fn trace(policy: &Policy, priced: &JobPriced, job: usize) -> Vec<String> {
     lines
 }
 
-/// Where inputs that no record has come from: units, what stands in, tables.
+/// Origin of the inputs that no record contains: units, included extras, tables.
 fn grounds(policy: &Policy, priced: &JobPriced, job: usize) -> Vec<String> {
-    let told = |name: &str| priced.value(job, name).unwrap_or_else(|| "unknown".to_owned());
+    let reported = |name: &str| priced.value(job, name).unwrap_or_else(|| "unknown".to_owned());
     let each = |names: &mut dyn Iterator<Item = &str>| -> String {
-        let values: Vec<String> = names.map(|name| format!("{name} = {}", told(name))).collect();
+        let values: Vec<String> = names.map(|name| format!("{name} = {}", reported(name))).collect();
         values.join(", ")
     };
     let mut lines = Vec::new();
@@ -51,8 +51,8 @@ fn grounds(policy: &Policy, priced: &JobPriced, job: usize) -> Vec<String> {
         if reads.contains(name) && priced.value(job, "seconds").is_some() {
             lines.push(format!(
                 "{name} = seconds / {per} = {} / {per} = {}",
-                told("seconds"),
-                told(name)
+                reported("seconds"),
+                reported(name)
             ));
         }
     }
@@ -60,7 +60,7 @@ fn grounds(policy: &Policy, priced: &JobPriced, job: usize) -> Vec<String> {
         lines.push(format!("seconds are at least {}", text(seconds, SCALE)));
     }
     if reads.contains("memory") || reads.contains("requested_memory") {
-        let chosen = told(MEMORY_UNIT);
+        let chosen = reported(MEMORY_UNIT);
         let unit = policy
             .memory_unit
             .or_else(|| MemoryUnit::parse(chosen.trim_matches('\'')));
@@ -72,7 +72,7 @@ fn grounds(policy: &Policy, priced: &JobPriced, job: usize) -> Vec<String> {
             Value::Text(word) => format!("{name} '{word}'"),
         });
         let stand_ins: Vec<String> = stand_ins.collect();
-        lines.push(format!("where a record does not tell: {}", stand_ins.join(", ")));
+        lines.push(format!("where a record does not contain it: {}", stand_ins.join(", ")));
     }
     for devices in &policy.devices {
         let title = devices.title.as_deref().unwrap_or("devices");
@@ -111,7 +111,7 @@ fn line(name: &str, step: &Step, priced: &JobPriced, job: usize, value: Option<S
     format!("{name} = {source} = {filled} = {value}")
 }
 
-/// A step as the file says it.
+/// A step as the file states it.
 #[must_use]
 pub fn source(step: &Step) -> String {
     match &step.origin {

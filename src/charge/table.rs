@@ -51,7 +51,7 @@ fn key<'a>(cells: impl Iterator<Item = &'a Value>) -> String {
 }
 
 impl WeightTable {
-    /// The rows by their keys; a key that two rows have is told by the position of the later row.
+    /// The rows by their keys; a key that two rows have is reported by the position of the later row.
     pub(super) fn index(&self) -> std::result::Result<HashMap<String, usize>, usize> {
         let mut index = HashMap::new();
         for (at, row) in self.rows.iter().enumerate() {
@@ -163,7 +163,7 @@ impl Devices {
     }
 }
 
-/// Where the devices of a job stand.
+/// The columns of the devices of a job.
 pub(super) fn devices(gpus: &ListArray, row: usize) -> std::ops::Range<usize> {
     let at = |nth: usize| {
         let offset = gpus.value_offsets().get(nth).copied().unwrap_or(0);

@@ -46,13 +46,14 @@ impl Tariff {
         let mut problems = Problems::default();
         let policy = Policy::read(file, text, &mut problems);
         problems.finish()?;
-        let policy = policy.ok_or_else(|| Error::internal("a policy that cannot be read is no mistake"))?;
+        let policy =
+            policy.ok_or_else(|| Error::internal("a policy that cannot be read was not reported as a mistake"))?;
         let pairs = chosen.split(' ').filter_map(|pair| pair.split_once('='));
         let options = pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         Self::new(policy, &options).map_err(Error::config)
     }
 
-    /// What tells it from other tariffs, and orders them.
+    /// What distinguishes it from other tariffs, and orders them.
     #[must_use]
     pub fn key(&self) -> (&str, &str, &str) {
         (&self.policy.id, &self.policy.version, &self.chosen)

@@ -22,14 +22,14 @@ const GIB: i64 = 1 << 30;
 /// The policy file of a cluster's partitions.
 ///
 /// # Errors
-/// A sentence when a weight cannot be told in 12 decimals.
+/// A sentence when a weight cannot be expressed in 12 decimals.
 pub fn policy(cluster: &str, partitions: &BTreeMap<String, WeightBilling>) -> Result<String, String> {
     let tres: BTreeSet<&str> = partitions
         .values()
         .flat_map(|billing| billing.weights.keys().map(String::as_str))
         .collect();
     let models: Vec<&str> = tres.iter().filter_map(|tres| tres.strip_prefix("gres/gpu:")).collect();
-    let globals: Vec<&str> = tres.iter().copied().filter(|tres| is_untold(tres)).collect();
+    let globals: Vec<&str> = tres.iter().copied().filter(|tres| is_unreported(tres)).collect();
     let mut file = format!(
         "# Billing of {cluster}'s partitions, from their TRESBillingWeights.\n\
          id = \"{id}-billing\"\nversion = \"1\"\ntitle = \"TRES billing of {cluster}\"\n\
@@ -59,7 +59,7 @@ pub fn policy(cluster: &str, partitions: &BTreeMap<String, WeightBilling>) -> Re
     for global in &globals {
         let _ = writeln!(
             file,
-            "[[input]]\nname = \"n_{}\"\ndoc = \"{global}, which job records do not tell.\"\nabsent = 0\n",
+            "[[input]]\nname = \"n_{}\"\ndoc = \"{global}, which job records do not contain.\"\nabsent = 0\n",
             name(global)
         );
     }
@@ -197,7 +197,7 @@ fn per_unit(billing: &WeightBilling, tres: &str) -> Result<i128, String> {
         .ok_or_else(|| format!("a weight of {tres} has more than 12 decimals per GiB"))
 }
 
-fn is_untold(tres: &str) -> bool {
+fn is_unreported(tres: &str) -> bool {
     !matches!(tres, "cpu" | "mem" | "node" | "gres/gpu") && !tres.starts_with("gres/gpu:")
 }
 

@@ -13,7 +13,7 @@ use crate::time::Day;
 
 /// What a site could deliver: installed capacity, the values to publish, and what its nodes must scale by.
 ///
-/// Reads a table of node types and tells, for each site and while nothing changes: `CE_PHYSCPU`, `CE_LOGCPU`, `Cores`,
+/// Reads a table of node types and reports, for each site and while nothing changes: `CE_PHYSCPU`, `CE_LOGCPU`, `Cores`,
 /// the mean `Benchmark`, installed capacity, `CE_SI00` and `CPUScalingReferenceSI00`; for each type its scaling factor
 /// (`$cpumult`, `$wallmult`), what accounting makes of an hour on it, and time limits as the node must hold them. It
 /// warns where the reference reports too much or too little.
@@ -30,7 +30,7 @@ Examples:
 
 Columns of the table (counts are of one node):
   site,cluster,node_type,node_n,physical_cpu_n,logical_cpu_n,benchmark,value_per_core,valid_from,valid_to
-value_per_node may stand in for value_per_core (of a logical CPU). slot_n (job slots, if not as many as
+value_per_node may substitute for value_per_core (of a logical CPU). slot_n (job slots, if not as many as
 logical CPUs), cpumult and wallmult (what the node multiplies its times by) may be added. Days are
 YYYY-MM-DD, midnight UTC; valid_from is included, valid_to is not, an empty one is open.")]
 pub(super) struct Args {

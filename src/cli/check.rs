@@ -17,7 +17,7 @@ use crate::sources::input::{InputFile, clean};
 use crate::sources::inventory::InventoryKind;
 use crate::sources::location::is_url;
 
-/// A pipeline file with every key of a source; `@keys` stands for these, `@sources` and `@inventories` for words of formats.
+/// A pipeline file with every key of a source; `@keys` is replaced by these, `@sources` and `@inventories` by names of formats.
 const EXAMPLE: &str = "\
 Example:
   gridtally check zoo.toml
@@ -32,7 +32,7 @@ A pipeline file:
   grain = \"month\"                      # or \"day\"; default month
   overlap = \"jobs\"                     # or \"summaries\", \"reject\": what counts where both arrive
   corrections = \"corrections.csv\"      # signed corrections, see the manual
-  copied_jobs = \"stop\"                 # default; or \"keep\": jobs that are told of twice, with times
+  copied_jobs = \"stop\"                 # default; or \"keep\": jobs that are recorded twice, with times
                                        # that are shifted or under two clusters, count twice
   max_rejected = 0.01                  # rows that may be refused, over all sources: a number of
                                        # them, or a fraction (1.0 is any); more and the run fails
@@ -42,14 +42,14 @@ A pipeline file:
   [[source]]
 @keys
 
-  [[inventory]]                        # what the batch system says about its own machine
+  [[inventory]]                        # what the batch system states about its own machine
   name = \"zoo-machine\"
   format = \"auto\"                      # @inventories
   paths = [\"machine/*\"]
   site = \"ZOO-T2\"
-  cluster = \"zoo\"                      # for files that name none
+  cluster = \"zoo\"                      # for files that do not name one
   as_of = 2026-11-01                   # a day, or an instant with offset: when it was so, for files
-                                       # that do not say; \"path\": the day that their path names
+                                       # that do not state it; \"path\": the day that their path names
   complete = false                     # its listings name only some nodes; true: all of them. Without it a
                                        # listing names all nodes of the listings it shares a node with, and
                                        # nodes it does not name are gone
@@ -61,7 +61,7 @@ A pipeline file:
   period = { from = 2026-10-01, to = 2026-11-01 }   # to is not in it; default: what jobs span
   billing = \"overhead-aware\"         # or \"usage-only\", \"whole-node\"
 
-  [[overhead.unit]]                    # canonical units, any number side by side
+  [[overhead.unit]]                    # canonical units, any number in parallel
   name = \"1core+2GiB\"
   core = 1
   memory = \"2GiB\"                    # or \"2GB\", 10^9 bytes each
@@ -108,7 +108,7 @@ fn example() -> String {
         .replace("# @inventories", &words(inventories))
 }
 
-/// A key with the comment beside it.
+/// A key with its comment.
 fn key_lines(row: &SourceKey) -> String {
     let mut text = format!("  {} = {}", row.key, row.example.value);
     for line in row.example.comment {
@@ -125,7 +125,7 @@ fn key_lines(row: &SourceKey) -> String {
     text
 }
 
-/// Words as a comment of several lines beside a key.
+/// Text as a comment of several lines next to a key.
 fn words<'a>(words: impl Iterator<Item = &'a str>) -> String {
     /// The last column of the text in comments.
     const WIDTH: usize = 62;
@@ -154,8 +154,8 @@ fn words<'a>(words: impl Iterator<Item = &'a str>) -> String {
 /// Check a pipeline file: every mistake at once, before any data is touched.
 ///
 /// Reads the pipeline file and the tables it names, and looks for its inputs, which are opened; of a source without a
-/// timezone the head of each is read, to see whether one is needed. Every mistake is told as `file:line: message`; a remark
-/// that is no mistake is told as a warning.
+/// timezone the head of each is read, to see whether one is needed. Every mistake is reported as `file:line: message`; a remark
+/// that is not a mistake is reported as a warning.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = example())]
 pub(super) struct Args {
@@ -237,7 +237,7 @@ struct CheckShared {
 
 impl CheckShared {
     fn add(&mut self, source: &SourcePlan, files: &[InputFile]) {
-        // What machines are may be told any number of times.
+        // Any number of inventories may describe the machines.
         for file in files.iter().filter(|_| !source.is_inventory()) {
             let first = self
                 .first

@@ -12,14 +12,14 @@ use crate::store::StatePart;
 
 /// Explain one number, all the way down: a job, or a cell of charges or usage.
 ///
-/// Of a job: the row it was read from and where it stands, how each field was read, other rows of the same job, the
+/// Of a job: the row it was read from and its position, how each field was read, other rows of the same job, the
 /// benchmark and where it came from, and for every policy the formula with the job's numbers in it, the rounding, and
 /// the files of `usage` and `charges` each part went to. Of a cell (a file of `charges` or `usage`): the jobs with most of
 /// it, and of usage also the corrections that touched it and the benchmarks in it.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
-  A job, with its row as it stands in the dump:
+  A job, with its row as in the dump:
     gridtally explain out 48120 --inputs pipelines
 
   Who used most of a cell, and what corrections did to it:

@@ -12,9 +12,9 @@ Inputs and outputs are paths or URLs. Object stores are set up by the variables 
   az://      AZURE_STORAGE_ACCOUNT_NAME, AZURE_STORAGE_ACCOUNT_KEY, AZURE_STORAGE_SAS_TOKEN, AZURE_STORAGE_USE_EMULATOR
   http(s)    no variables; single files as inputs, and where the server speaks WebDAV folders and outputs: \
 nothing keeps a second run out, and a file is held in memory while it is written
-Credentials of the machine itself (metadata addresses of a cloud) are asked for only with GRIDTALLY_CLOUD_METADATA=allow";
+Credentials of the machine itself (metadata addresses of a cloud) are requested only with GRIDTALLY_CLOUD_METADATA=allow";
 
-/// What stands below the help of the program.
+/// Text below the help of the program.
 pub(super) fn epilogue() -> String {
     format!("{PLACES}\n\n{}", exit_codes())
 }

@@ -21,7 +21,7 @@ Examples:
   What another machine has, without a copy of it:
     ssh head sacct -a -D -P -o ALL | gridtally inspect /dev/stdin
 
-  Whether the flat fields of a GRACC dump say what its XML says:
+  Whether the flat fields of a GRACC dump agree with its XML:
     gridtally inspect --cross-check gracc.osg.raw-2026.03.ndjson.gz
 
   Of many files, those that nothing is known about:
@@ -37,12 +37,12 @@ fn epilogue() -> String {
     text
 }
 
-/// Tell what a file is: dialect, version, rows, period, problems.
+/// Identify a file: dialect, version, rows, period, problems.
 ///
 /// Reads all of each file as a run would, counts every row, and proposes a `[[source]]` or `[[inventory]]` for the pipeline file. What
 /// packs a file (gzip, zstd, bzip2, xz) and what it speaks are recognised from its content. Times without an offset
-/// are counted as if they were UTC. A file that cannot be read to its end gives exit code 65. What cannot be looked into, a
-/// folder nobody may read, say, is told on stderr and gives its exit code when all others have been looked at.
+/// are counted as if they were UTC. A file that cannot be read to its end gives exit code 65. What cannot be opened, such as a
+/// folder without read permission, is reported on stderr and gives its exit code after all other files were inspected.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = epilogue())]
 pub(super) struct Args {
@@ -57,7 +57,7 @@ pub(super) struct Args {
     /// Compare the two forms of records that are there twice.
     ///
     /// Documents of a GRACC index keep the XML they were made from (`RawXML`), which is passed over otherwise. This
-    /// reads both and tells every field they disagree on.
+    /// option reads both and reports every field in which they differ.
     #[arg(long)]
     cross_check: bool,
 
@@ -102,7 +102,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
                     shown += 1;
                 }
             }
-            // The other files are still worth a look; the last error is told at the end.
+            // The other files are still inspected; the last error is reported at the end.
             Err(why) => {
                 if let Some(earlier) = failed.replace(why) {
                     error!("{earlier}");

@@ -1,4 +1,4 @@
-//! What a command reports beside its result: events on stderr, as lines for people or as JSON for programs.
+//! What a command reports in addition to its result: events on stderr, as lines for people or as JSON for programs.
 //!
 //! Every room reports by the macros of [`tracing`]. In lines, a warning begins with `warning: ` and an error with
 //! `gridtally: `; what `--verbose` adds begins with `debug: ` and ends with the event's fields. In JSON, an event is one
@@ -33,7 +33,7 @@ pub(super) struct LogOptions {
     #[arg(short, long, global = true)]
     quiet: bool,
 
-    /// How events stand on stderr: as lines for people, or as one JSON object in each line
+    /// How events are written to stderr: as lines for people, or as one JSON object in each line
     #[arg(long, value_enum, default_value_t, global = true, value_name = "FORMAT")]
     log_format: LogFormat,
 }
@@ -92,28 +92,28 @@ impl<S: Subscriber> Layer<S> for Log {
     }
 
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
-        let mut said = Said::default();
-        event.record(&mut said);
+        let mut fields = EventFields::default();
+        event.record(&mut fields);
         let line = match self.format {
-            LogFormat::Text => said.text(event.metadata()),
-            LogFormat::Json => said.json(event.metadata()),
+            LogFormat::Text => fields.text(event.metadata()),
+            LogFormat::Json => fields.json(event.metadata()),
         };
         if event.metadata().target() == outage::TARGET {
-            progress::beside(|| output::at_once(&line));
+            progress::above_bar(|| output::at_once(&line));
         } else {
-            progress::beside(|| output::people(&line));
+            progress::above_bar(|| output::stderr_line(&line));
         }
     }
 }
 
-/// What an event says.
+/// The message and fields of an event.
 #[derive(Default)]
-struct Said {
+struct EventFields {
     message: String,
     fields: Map<String, Value>,
 }
 
-impl Said {
+impl EventFields {
     fn text(self, event: &Metadata<'_>) -> String {
         let Self { mut message, fields } = self;
         match *event.level() {
@@ -145,7 +145,7 @@ impl Said {
     }
 }
 
-impl Visit for Said {
+impl Visit for EventFields {
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
         if field.name() == "message" {
             self.message = format!("{value:?}");

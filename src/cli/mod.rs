@@ -44,7 +44,7 @@ use crate::sources::input::legible;
 /// Where did every core-hour go, what was it worth, who pays - and prove it.
 ///
 /// gridtally turns months of raw accounting records (Slurm sacct dumps, APEL messages, GRACC records, logs of batch
-/// systems) into typed, partitioned Parquet. A pipeline file says what is read and how it is counted; see
+/// systems) into typed, partitioned Parquet. A pipeline file states what is read and how it is counted; see
 /// `gridtally help check`.
 ///
 /// stdout is data, stderr is people: what a command prints to stdout can be piped into the next one.
@@ -55,7 +55,7 @@ pub struct Cli {
     #[command(subcommand)]
     command: Command,
 
-    /// Leave cells of CSV as they are that begin like a formula (=, +, -, @); otherwise a quote (') stands before them, so
+    /// Leave cells of CSV as they are that begin like a formula (=, +, -, @); otherwise a quote (') is put before them, so
     /// that no spreadsheet computes them. Numbers are always left.
     #[arg(long, global = true)]
     leave_formulas: bool,
@@ -87,7 +87,7 @@ enum Command {
     Man(man::Args),
 }
 
-/// Does what the command line says; the exit code is that of the error's kind.
+/// Executes the command line; the exit code is that of the error's kind.
 #[must_use]
 pub fn main() -> ExitCode {
     let command = match Cli::try_parse() {
@@ -101,19 +101,19 @@ pub fn main() -> ExitCode {
         Err(stop) if stop.kind() == ErrorKind::InvalidUtf8 => {
             let odd = std::env::args_os().find(|word| word.to_str().is_none());
             let odd = odd.map(|word| legible(&word)).unwrap_or_default();
-            output::people(&format!(
+            output::stderr_line(&format!(
                 "gridtally: the argument {odd} is not UTF-8, as it must be here (bytes that are not are shown as \\x..)"
             ));
             return ExitCode::from(Kind::Usage.exit_code());
         }
         Err(stop) => {
-            // Help and version arrive here too, and go to stdout. There is nobody to tell if printing fails.
+            // Help and version arrive here too, and go to stdout. A failure to print cannot be reported anywhere.
             let _ = stop.print();
             return ExitCode::from(if stop.use_stderr() { Kind::Usage.exit_code() } else { 0 });
         }
     };
     signals::watch();
-    stopped::tell_plainly();
+    stopped::install_panic_hook();
     match stopped::whole(|| execute(&command)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -66,7 +66,7 @@ impl OutputHeld {
         self.data.rewind().map_err(lost)?;
         for piece in self.order {
             match piece {
-                OutputPiece::People(line) => people(&line),
+                OutputPiece::People(line) => stderr_line(&line),
                 OutputPiece::Data(n) => {
                     let mut rest = (&mut self.data).take(n);
                     let mut bytes = Vec::new();
@@ -153,13 +153,13 @@ fn program(json: &str) -> Result<()> {
     data(format!("{json}\n").as_bytes())
 }
 
-/// Writes a line to stderr, also while others are held back. There is nobody to tell if that fails.
+/// Writes a line to stderr, also while others are held back. A failure cannot be reported anywhere.
 pub fn at_once(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", display_text::lines(line));
 }
 
-/// Writes a line to stderr. There is nobody to tell if that fails.
-pub fn people(line: &str) {
+/// Writes a line to stderr. A failure cannot be reported anywhere.
+pub fn stderr_line(line: &str) {
     if let Some(held) = &mut *held() {
         held.order.push(OutputPiece::People(line.to_owned()));
         return;

@@ -21,7 +21,7 @@ use crate::store::StatePart;
 
 /// Test and show charge policies.
 ///
-/// A policy is a TOML file that says for which jobs it holds and when, what a job costs as an SQL expression over
+/// A policy is a TOML file that states for which jobs and when it applies, what a job costs as an SQL expression over
 /// documented columns, and worked examples. A policy whose examples fail is refused by `check` and `run`.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
@@ -81,7 +81,7 @@ enum PolicyCommand {
     },
     /// Price the jobs of a lake under any number of policies, account by account, whenever they hold.
     Price {
-        /// Policy files; options at their defaults unless `--option` says otherwise.
+        /// Policy files; options at their defaults unless set by `--option`.
         #[arg(required = true)]
         files: Vec<PathBuf>,
 
@@ -89,12 +89,12 @@ enum PolicyCommand {
         pricing: Pricing,
     },
     /// Compare the billing Slurm recorded with that of a policy, partition by partition; exit code 65 when a job differs. Jobs whose
-    /// billing the policy cannot give are counted and told why; they do not differ.
+    /// billing the policy cannot give are counted with the reason; they do not differ.
     Billing {
         /// Folder or URL results were published to.
         out: String,
 
-        /// A policy that says `billing_is`; without one, the weights an inventory of the lake tells.
+        /// A policy that sets `billing_is`; without one, the weights recorded by an inventory of the lake.
         file: Option<PathBuf>,
 
         /// The cluster; may be left out when there is one.
@@ -111,7 +111,7 @@ enum PolicyCommand {
     },
     /// List the columns a formula can read.
     Columns,
-    /// Print the policy of a cluster's `TRESBillingWeights`, as an inventory of the lake tells them.
+    /// Print the policy of a cluster's `TRESBillingWeights`, as recorded by an inventory of the lake.
     Weights {
         /// Folder or URL results were published to.
         out: String,
@@ -200,7 +200,7 @@ fn answer(args: &Args) -> Result<()> {
             }
             if compared.unknown_n() > 0 {
                 info!(
-                    "the billing of {} jobs cannot be recomputed; what is unknown stands with the first of them",
+                    "the billing of {} jobs cannot be recomputed; what is unknown is listed with the first of them",
                     compared.unknown_n()
                 );
             }
@@ -291,7 +291,7 @@ fn tariff(file: &Path, options: &[String]) -> Result<Tariff> {
     Tariff::new(policy, &chosen).map_err(Error::config)
 }
 
-/// Where policies are when nobody says so.
+/// Where policies are when no path is given.
 fn usual() -> Vec<PathBuf> {
     let places = ["policies", "pipelines/policies"].map(Path::new);
     places

@@ -13,7 +13,7 @@ use crate::runtime::Progress;
 /// How often a log hears of long work.
 const LOG_EVERY: Duration = Duration::from_secs(5);
 
-/// What is shown of progress, unless a command says otherwise.
+/// What is shown of progress, unless a command sets another way.
 static SHOWN: Mutex<ProgressShown> = Mutex::new(ProgressShown::Bars);
 
 /// The bar on the terminal at the moment.
@@ -22,7 +22,7 @@ static BAR: Mutex<Option<ProgressBar>> = Mutex::new(None);
 /// What is shown of progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ProgressShown {
-    /// A bar on a terminal, events where stderr is none.
+    /// A bar on a terminal, events where stderr is not a terminal.
     Bars,
     /// Events.
     Events,
@@ -30,13 +30,13 @@ pub(super) enum ProgressShown {
     Nothing,
 }
 
-/// Says what is shown of progress from now on.
+/// Sets what is shown of progress from now on.
 pub(super) fn show(shown: ProgressShown) {
     *held(&SHOWN) = shown;
 }
 
-/// Writes to stderr beside the bar.
-pub(super) fn beside(write: impl FnOnce()) {
+/// Writes to stderr above the bar.
+pub(super) fn above_bar(write: impl FnOnce()) {
     let bar = held(&BAR).clone();
     match bar {
         Some(bar) => bar.suspend(write),

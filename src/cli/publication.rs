@@ -34,10 +34,10 @@ Examples:
   What changed between two versions of a month, as files or folders of messages:
     gridtally publication diff may-1.msg may-2.msg
 
-  Nobody may publish March differently any more:
+  Lock March against further changes:
     gridtally publication lock out --month 2026-03 --reason 'report of the board' --author 'E. Office'
 
-  A lake was built anew in another folder, and goes on where the former one was:
+  A lake was built again in another folder, and continues where the former one was:
     gridtally publication carry out new-out")]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -54,7 +54,7 @@ enum PublicationAction {
         #[arg(long, value_name = "FORMAT", default_value = "table")]
         format: TableFormat,
     },
-    /// Tell what changed between two versions: files, or folders, of APEL messages or of GRACC's summary documents.
+    /// List what changed between two versions: files, or folders, of APEL messages or of GRACC's summary documents.
     Diff {
         /// The earlier version.
         before: PathBuf,
@@ -68,7 +68,7 @@ enum PublicationAction {
     Lock(LockArgs),
     /// Unlock a month.
     Unlock(LockArgs),
-    /// Take the books of publications and locks of a lake over into one that was built anew.
+    /// Take the books of publications and locks of a lake over into one that was built again.
     Carry {
         /// Folder or URL of the lake that has the books.
         from: String,
@@ -130,11 +130,11 @@ pub(super) fn run(args: &Args) -> Result<()> {
 
 /// Every record of the messages or documents at a path.
 fn read(path: &Path) -> Result<Vec<MessageRecord>> {
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for MessageFile { path: file, text } in crate::report::publication::messages::texts(path)? {
-        told.append(&mut MessageRecord::read_file(&text).map_err(|e| e.at("file", file.display()))?);
+        reported.append(&mut MessageRecord::read_file(&text).map_err(|e| e.at("file", file.display()))?);
     }
-    Ok(told)
+    Ok(reported)
 }
 
 fn instant(ms: i64) -> Cell {
@@ -168,7 +168,7 @@ fn list(lake: &str, format: TableFormat) -> Result<()> {
             entries.filter(move |entry| (entry.state == ledger::PublicationState::Sent) == is_sent)
         };
         let count = |is_sent: bool| -> i64 { of(is_sent).map(ledger::PublicationEntry::record_n).sum() };
-        let jobs: i64 = of(true).map(|entry| entry.told.job_n()).sum();
+        let jobs: i64 = of(true).map(|entry| entry.record.job_n()).sum();
         found.push(vec![
             instant(first.published_ms),
             Cell::text(&first.receiver),
@@ -228,14 +228,14 @@ fn carry_books(from: &str, to: &str, wait: &WaitArgs) -> Result<()> {
     Ok(())
 }
 
-/// Says where the books of a lake end that were written into.
+/// Reports the end of each book of a lake that was written to.
 pub(super) fn note_heads(ends: &Heads) {
     for (book, head) in ends {
         info!("head of {book}: {}", head.blake3);
     }
 }
 
-/// Says what became of a publication that was cut off.
+/// Reports the outcome of a publication that was interrupted.
 pub(super) fn note_cut_off(book: &BookLock) {
     match book.cut_off() {
         Some(CutOff::Finished(n)) => info!("a publication that was cut off was finished: {n} messages and lists"),

@@ -37,20 +37,20 @@ pub(super) fn reading<T>(lakes: &[&str], part: StatePart, mut read: impl FnMut()
         if let Some(before) = state()? {
             tries += 1;
             let printed = output::hold();
-            let told = read();
+            let reported = read();
             let printed = printed.take();
             if state()?.is_some_and(|after| after == before) {
                 if let Some(printed) = printed {
                     printed.print()?;
                 }
-                return told;
+                return reported;
             }
         } else {
             refuse_cut_off(&stores, part)?;
         }
         if since.elapsed() >= PATIENCE && (tries == 0 || tries >= MIN_TRIES) {
             let message = format!(
-                "the lake is published anew all the time: it was read {tries} times within {} s, and did not stay what it \
+                "the lake is published again continually: it was read {tries} times within {} s, and did not stay what it \
                  was; try again later",
                 since.elapsed().as_secs()
             );
@@ -68,7 +68,7 @@ fn is_lake(place: &str) -> Result<bool> {
     }
 }
 
-/// A commit that nobody carries on was cut off.
+/// A commit without a living owner was interrupted.
 fn refuse_cut_off(stores: &[Store], part: StatePart) -> Result<()> {
     for store in stores {
         if store.state(part)?.is_some() || store.is_locked()? || store.state(part)?.is_some() {

@@ -15,7 +15,7 @@ use crate::report::work_scale::WorkScale;
 use crate::store::StatePart;
 use crate::time::DaySpan;
 
-/// Compare two accounts of the same usage by site, VO and month, and say why they differ.
+/// Compare two accounts of the same usage by site, VO and month, and state why they differ.
 ///
 /// Either side is a lake, one source of a lake, or a file or folder of APEL messages (jobs, summaries, normalised
 /// summaries, sync records) or of CAR XML. Each difference gets the causes its numbers prove, a row for each: the columns
@@ -70,7 +70,7 @@ pub(super) struct Args {
 
 /// A percentage in millionths of the whole.
 fn percent_e6(text: &str) -> Result<i128, String> {
-    let wrong = || format!("{text:?} is no percentage such as 0.5");
+    let wrong = || format!("{text:?} is not a percentage such as 0.5");
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let is_number = !whole.is_empty() && whole.chars().chain(fraction.chars()).all(|c| c.is_ascii_digit());
     if !is_number || fraction.len() > 4 || whole.len() > 3 {
@@ -97,7 +97,7 @@ fn answer(args: &Args) -> Result<()> {
     let is_bounded = selection.days != DaySpan::default();
     let has_other = |one: &Difference| one.has(Cause::OtherFactor);
     if is_bounded && comparison.differences.iter().any(has_other) {
-        // Whether a factor is stale is seen in months that were not asked for.
+        // Whether a factor is stale is seen in months that were not requested.
         let ever = Selection {
             days: DaySpan::default(),
             ..selection.clone()
@@ -114,14 +114,14 @@ fn answer(args: &Args) -> Result<()> {
     }
     output::data(&render(&comparison.table(), args.format)?)?;
     let [a, b] = &comparison.names;
-    let told = format!(
+    let reported = format!(
         "{a} against {b}: {} of {} differ",
         comparison.differences.len(),
         comparison.compared_n
     );
     if args.strict && !comparison.differences.is_empty() {
-        return Err(Error::new(Kind::Data, told));
+        return Err(Error::new(Kind::Data, reported));
     }
-    info!("{told}");
+    info!("{reported}");
     Ok(())
 }

@@ -10,7 +10,7 @@ use crate::store::StatePart;
 
 /// Sum up what was refused: how many rows, in which files, why, with examples.
 ///
-/// Rows that were mended (see `gridtally replay`) are told apart from those that are still refused.
+/// Rows that were mended (see `gridtally replay`) are distinguished from those that are still refused.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:

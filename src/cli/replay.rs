@@ -14,7 +14,7 @@ use crate::store::{Outgoing, StatePart};
 
 /// Write refused rows out as files to mend, which a later run reads again.
 ///
-/// Each file holds the refused rows of one input file as they stand there, with what is needed around them (the header
+/// Each file holds the refused rows of one input file as they are in that file, with what is needed around them (the header
 /// of the dump, the first line of the message) and above each row why it was refused. Mend the rows, delete those that
 /// cannot be mended, and put the file among the paths of its source: the next run reads it, counts each mended row in
 /// the place of its original, and shows in the ledger which rows were mended. A row is never counted twice: the first

@@ -16,7 +16,7 @@ mod users;
 
 use crate::error::Result;
 
-/// Tell what a lake says in the words of a federation, a portal or a board.
+/// Report from a lake in the form a federation, a portal or a board requires.
 ///
 /// Reports read a published lake and change nothing in it, but for the book `apel --receiver` keeps of what was sent.
 #[derive(Debug, clap::Args)]
@@ -25,7 +25,7 @@ Examples:
   The summaries and sync records of March for APEL, as files in a folder:
     gridtally report apel out --from 2026-03 --to 2026-03 --message summary-v0.4 --message sync --out outgoing
 
-  What WLCG's portal shows of a year, beside what was pledged:
+  What WLCG's portal shows of a year, next to what was pledged:
     gridtally report wlcg out --from 2025-04 --to 2026-03 --sites sites.csv --pledges pledges.csv
 
   A page for the board, about one site:

@@ -29,7 +29,7 @@ use crate::time::month::date_of;
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
-  Run a pipeline, results where the file says:
+  Run a pipeline, results where the file configures:
     gridtally run zoo.toml
 
   Take the records of one quarter to another place, with a report for a program:
@@ -41,7 +41,7 @@ pub(super) struct Args {
     /// The pipeline file.
     pipeline: PathBuf,
 
-    /// Folder or URL to write to: the lake, in place of the pipeline's `output`; a relative one lies in the working directory.
+    /// Folder or URL to write to: the lake, in place of the pipeline's `output`; a relative path starts at the working directory.
     #[arg(long, value_name = "URL")]
     out: Option<String>,
 
@@ -92,9 +92,9 @@ pub(super) fn run(args: &Args) -> Result<()> {
     if is_json {
         signals::report(&report);
     }
-    let told = stopped::whole(|| attempt(args, &mut report));
+    let reported = stopped::whole(|| attempt(args, &mut report));
     signals::no_report();
-    if let Err(why) = &told {
+    if let Err(why) = &reported {
         report.fail(why);
     } else {
         let text = report.text();
@@ -106,7 +106,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     if is_json {
         output::json_line(&report)?;
     }
-    told
+    reported
 }
 
 fn attempt(args: &Args, report: &mut RunReport) -> Result<()> {
@@ -138,7 +138,7 @@ fn attempt(args: &Args, report: &mut RunReport) -> Result<()> {
 fn incomplete(lake: &str) -> Result<Vec<IncompleteDays>> {
     let found = of_last_months(&Lake::open(lake)?, clock::now_ms())?.into_iter();
     let day = |day| date_of(day).map_or_else(String::new, |date| date.to_string());
-    let told = found.map(|one| IncompleteDays {
+    let reported = found.map(|one| IncompleteDays {
         site: one.site,
         ce: one.ce,
         finding: one.finding.as_str(),
@@ -147,5 +147,5 @@ fn incomplete(lake: &str) -> Result<Vec<IncompleteDays>> {
         usual: one.usual,
         observed: one.observed,
     });
-    Ok(told.collect())
+    Ok(reported.collect())
 }

@@ -8,7 +8,7 @@ use crate::report::lake::{Lake, Selection};
 use crate::time::month::day_of;
 use crate::time::{Day, DaySpan, Month, MonthOrDay};
 
-/// What a report can tell apart in time.
+/// Resolution of a report in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Finest {
     /// Days.
@@ -21,7 +21,7 @@ pub(super) enum Finest {
 pub(super) fn day(text: &str) -> Result<Day, String> {
     let date: Option<crate::time::Date> = text.parse().ok();
     date.map(day_of)
-        .ok_or_else(|| format!("\"{text}\" is no day such as 2026-04-01"))
+        .ok_or_else(|| format!("\"{text}\" is not a day such as 2026-04-01"))
 }
 
 /// From when to when.
@@ -49,7 +49,7 @@ impl PeriodArgs {
         if let (Some(from), Some(to)) = (self.from, self.to)
             && to.last_day() < from.first_day()
         {
-            return Err(Error::new(Kind::Usage, format!("--to {to} lies before --from {from}")));
+            return Err(Error::new(Kind::Usage, format!("--to {to} is before --from {from}")));
         }
         match finest {
             Finest::Month(why) if !days.is_of_months() => Err(Error::new(
@@ -63,7 +63,7 @@ impl PeriodArgs {
     /// The months they name.
     ///
     /// # Errors
-    /// [`Kind::Usage`] as said, with the reason `why` months are needed.
+    /// [`Kind::Usage`] as above, with the reason `why` months are needed.
     pub(super) fn months(&self, why: &'static str) -> Result<(Option<Month>, Option<Month>)> {
         let days = self.days(Finest::Month(why))?;
         Ok((days.first_month(), days.last_month()))

@@ -1,4 +1,4 @@
-//! SIGINT and SIGTERM: the process ends within a second, where nothing is half done, and says what stands.
+//! SIGINT and SIGTERM: the process ends within a second, where nothing is half done, and reports the state left behind.
 
 use std::io::{IsTerminal, Write, stderr, stdout};
 use std::sync::mpsc::channel;
@@ -12,7 +12,7 @@ use crate::error::{Error, Kind};
 use crate::run::run_report::RunReport;
 use crate::runtime::interruption;
 
-/// Longest time to print the last words: a pipe may be full that nobody reads.
+/// Longest time to print the last words: a pipe without a reader may be full.
 const PRINTING: Duration = Duration::from_millis(100);
 
 /// The report of a run that has to be printed as JSON, as far as it is known.
@@ -41,7 +41,7 @@ pub(super) fn watch() {
     }));
 }
 
-/// The signals that were ignored when the process began, as a mask; none on systems that do not tell.
+/// The signals that were ignored when the process began, as a mask; none on systems that do not list them.
 fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -71,17 +71,17 @@ fn end(kind: Kind) -> ! {
     let (done, is_done) = channel();
     let printing = std::thread::Builder::new().spawn(move || {
         print(&why);
-        // Nobody waits any more when it took too long.
+        // The receiver is gone when this took too long.
         let _ = done.send(());
     });
     let _ = printing.map(|_| is_done.recv_timeout(PRINTING));
     std::process::exit(i32::from(kind.exit_code()))
 }
 
-/// Prints past what is held back. There is nobody to tell if that fails.
+/// Prints past output that is held back. A failure cannot be reported anywhere.
 fn print(why: &Error) {
     let mut people = stderr();
-    // A line of progress may stand there.
+    // A line of progress may precede it.
     let start = if people.is_terminal() { "\n" } else { "" };
     drop(writeln!(people, "{start}gridtally: {why}"));
     let report = REPORT.lock().unwrap_or_else(PoisonError::into_inner).take();

@@ -5,14 +5,14 @@ use super::reading::reading;
 use crate::error::{Error, Result};
 use crate::schema::{self, Dataset, sql};
 use crate::store::Fact;
-use crate::store::machinery::BESIDE;
+use crate::store::machinery::PUBLICATION_BOOKS;
 use crate::store::{Manifest, StatePart, Store, lake};
 
 /// Print the DuckDB views of a lake, for a lake at any path or URL.
 ///
 /// The script opens this lake wherever it is called from: one view for each dataset, with comments on views and columns,
 /// views of one account of hours (`usage_batch`, `usage_payload`, ...), charges of one unit (`charges_in`), and macros such as
-/// `core_hours`. The script in the lake, gridtally.sql, is the same but for the path: it has to be told first.
+/// `core_hours`. The script in the lake, gridtally.sql, is the same except for the path, which has to be set first.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -34,14 +34,14 @@ pub(super) fn run(args: &Args) -> Result<()> {
 fn answer(args: &Args) -> Result<()> {
     let (store, manifest) = Manifest::open(&args.lake)?;
     let pipeline = manifest.facts.get(Fact::Pipeline).unwrap_or_default();
-    let mut beside = Vec::new();
-    for folder in ["runs"].into_iter().chain(BESIDE) {
+    let mut folders = Vec::new();
+    for folder in ["runs"].into_iter().chain(PUBLICATION_BOOKS) {
         if !store.list(folder)?.is_empty() {
-            beside.push(folder);
+            folders.push(folder);
         }
     }
     let files = |dataset: &Dataset| {
-        let is_there = beside.contains(&dataset.name.as_str()) || manifest.dataset(&dataset.name).next().is_some();
+        let is_there = folders.contains(&dataset.name.as_str()) || manifest.dataset(&dataset.name).next().is_some();
         is_there.then(|| match dataset.name.as_str() {
             "inputs" => lake::inputs_path(&manifest).to_owned(),
             _ => dataset.path.clone(),

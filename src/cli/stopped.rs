@@ -14,15 +14,15 @@ pub fn whole<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|cause| {
         let text = cause.downcast_ref::<&str>().map(|text| (*text).to_owned());
         let text = text.or_else(|| cause.downcast_ref::<String>().cloned());
-        let text = text.unwrap_or_else(|| "it does not say why".to_owned());
+        let text = text.unwrap_or_else(|| "without a reason".to_owned());
         Err(Error::internal(format!(
             "gridtally stopped where it should not, please report it: {text}"
         )))
     })
 }
 
-/// Tells of a thread that stops in one line, but where a trace is asked for.
-pub(super) fn tell_plainly() {
+/// Prints one line for a thread that stops, or a trace where one is requested.
+pub(super) fn install_panic_hook() {
     if std::env::var_os("RUST_BACKTRACE").is_some() {
         return;
     }

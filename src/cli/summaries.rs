@@ -12,10 +12,10 @@ use crate::store::StatePart;
 ///
 /// APEL's server replaces a summary when a later one has the same key, and never retracts one: a month that was
 /// published again under another benchmark, VO spelling, submit host or site name counts twice there. By publication,
-/// only the last file of a month counts. This tells both totals per source and month, and every stale row that makes
-/// the difference. The source must say what a publication is.
+/// only the last file of a month counts. This reports both totals per source and month, and every stale row that makes
+/// the difference. The source must state what a publication is.
 ///
-/// Where sites sent how many jobs there are (APEL's sync messages), it also tells every site, month and submit host of
+/// Where sites sent their number of jobs (APEL's sync messages), it also reports every site, month and submit host of
 /// which another number arrived, as records or in summaries.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\

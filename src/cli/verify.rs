@@ -18,10 +18,10 @@ use crate::error::{Error, Kind, Result};
 ///
 /// No check of a lake alone can find what is wrong with `records`, `summary`, the benchmarks applied and the listings of the
 /// machine themselves: a run from the same inputs into another folder does. Nor can it find that a whole lake was put back as it
-/// was, or made anew with all its books: a head that was kept elsewhere does (--head).
+/// was, or rebuilt with all its books: a head that was kept elsewhere does (--head).
 ///
-/// Nothing is changed. As JSON the report is one line, also where there is no lake. Damage is told and gives exit code 65.
-/// Beside a run, the state before it or after it is verified; a state between the two is looked at again, and gives exit code
+/// Nothing is changed. As JSON the report is one line, also where there is no lake. Damage is reported and gives exit code 65.
+/// While a run publishes, the state before it or after it is verified; a state between the two is looked at again, and gives exit code
 /// 75 when it does not settle.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
@@ -51,7 +51,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    let report = verify::verify_beside(&args.out, &args.heads, args.wait.or(60), |line| info!("{line}"));
+    let report = verify::verify_during_runs(&args.out, &args.heads, args.wait.or(60), |line| info!("{line}"));
     let report = or_failure(args.report, &args.out, report)?;
     match args.report {
         ReportFormat::Text => output::text(&report.text())?,

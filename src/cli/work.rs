@@ -59,7 +59,7 @@ pub(super) struct Args {
     #[arg(long = "as", value_name = "MODE", value_parser = PeerMode::parse)]
     mode: PeerMode,
 
-    /// What is told apart beside site and month: `all`, or any of `vo`, `vo_group`, `vo_role`, `global_user`,
+    /// What is distinguished besides site and month: `all`, or any of `vo`, `vo_group`, `vo_role`, `global_user`,
     /// `submit_host`, `infrastructure`, `benchmark`, `benchmark_per_core`, `alloc_node_n`, `alloc_core_n`.
     #[arg(long, value_name = "COLUMN,...")]
     by: Option<String>,

@@ -9,7 +9,7 @@ use crate::reference::decimal;
 use crate::reference::ratio::Ratio;
 use crate::time::Month;
 
-/// What cells can be told apart by, beside site and month.
+/// Dimensions of cells other than site and month.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PeerDimension(usize);
 
@@ -40,7 +40,7 @@ impl PeerDimension {
     pub fn parse(name: &str) -> Result<Self, String> {
         let at = DIMENSIONS.iter().position(|known| *known == name);
         at.map(Self)
-            .ok_or_else(|| format!("\"{name}\" is none of {}", DIMENSIONS.join(", ")))
+            .ok_or_else(|| format!("\"{name}\" is not one of {}", DIMENSIONS.join(", ")))
     }
 
     /// Its column.
@@ -72,7 +72,7 @@ pub struct PeerCell {
     pub site: String,
     /// UTC month in which the jobs ended.
     pub month: Month,
-    /// In the order of the dimensions asked for; `None` is unknown or not told.
+    /// In the order of the requested dimensions; `None` is unknown or not published.
     pub dimensions: Vec<Option<String>>,
     pub(super) numbers: PeerNumbers,
 }
@@ -144,7 +144,7 @@ fn percent(part: i128, whole: i128) -> String {
     Ratio::new(hundred, whole).map_or_else(String::new, |ratio| ratio.text(2))
 }
 
-/// What a mode tells besides numbers: nothing of the default dimensions is lost in it but what its publisher loses.
+/// The dimensions a mode publishes: those of the default without the ones its publisher drops.
 pub(super) fn default_dimensions(mode: PeerMode) -> Vec<PeerDimension> {
     let names: &[&str] = match mode {
         // Its messages name no benchmark.

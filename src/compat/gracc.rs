@@ -21,7 +21,7 @@ pub(super) struct GraccPeerBucket {
 impl GraccPeerBucket {
     /// From the sums of a group. `site_e4` is the table's value for the site, for where the group's own is distrusted.
     pub(super) fn new(key: &PeerKey, sums: &PeerSums, site_e4: Option<i64>) -> Self {
-        // CPU is user and system of all jobs together; the sum of totals counts only when nobody told the parts.
+        // CPU is user and system of all jobs together; the sum of totals counts only when the parts are not recorded.
         let cpu_ms = if sums.cpu_parts_ms == 0 {
             sums.cpu_ms
         } else {

@@ -43,7 +43,7 @@ pub(super) struct PeerSums {
     pub(super) wall_s: i128,
     /// CPU time rounded to whole seconds for each job.
     pub(super) cpu_s: i128,
-    /// CPU time of jobs that tell its parts.
+    /// CPU time of jobs whose records contain its parts.
     pub(super) cpu_parts_ms: i128,
     /// CPU time.
     pub(super) cpu_ms: i128,

@@ -119,7 +119,7 @@ impl PeerJobs<'_> {
     /// Adds a batch of `records`.
     ///
     /// # Errors
-    /// [`crate::error::Kind::Internal`] when it is none.
+    /// [`crate::error::Kind::Internal`] when it is not one of them.
     pub(super) fn add(
         &self,
         batch: &RecordBatch,

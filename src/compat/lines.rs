@@ -28,11 +28,11 @@ const SHOWN: [(&str, &str); 11] = [
 impl Left {
     /// What is not published, in sentences.
     fn sentences(&self) -> Vec<String> {
-        let told = [
+        let reported = [
             (self.not_ended_job_n, "had not ended"),
             (
                 self.other_view_job_n,
-                "tell of hours that other jobs tell of too (another view)",
+                "describe hours that other jobs describe too (another view)",
             ),
             (
                 self.benchmark_missing_job_n,
@@ -40,15 +40,15 @@ impl Left {
             ),
             (self.no_wall_job_n, "have no wall time"),
         ];
-        let told = told.into_iter().filter(|(n, _)| *n > 0);
-        let told = told.map(|(n, why)| format!("not published: {n} jobs {why}"));
+        let reported = reported.into_iter().filter(|(n, _)| *n > 0);
+        let reported = reported.map(|(n, why)| format!("not published: {n} jobs {why}"));
         let added = (self.added_job_n != 0).then(|| {
             format!(
-                "not published: {} jobs were added by corrections, and nothing says of which benchmark",
+                "not published: {} jobs were added by corrections, which have no benchmark",
                 self.added_job_n
             )
         });
-        told.chain(added).collect()
+        reported.chain(added).collect()
     }
 }
 
@@ -96,7 +96,7 @@ impl WorkReport {
         text
     }
 
-    /// The report for programs. What is no integer is a text, so that nothing of it is lost.
+    /// The report for programs. Numbers other than integers are texts, so that no digit is lost.
     #[must_use]
     pub fn json(&self) -> Value {
         let cells = self.cells.iter().map(|cell| {

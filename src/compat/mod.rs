@@ -3,8 +3,8 @@
 //! Publishers disagree on when to round, which benchmark of a job counts, and what a missing one is worth. Each mode does
 //! what one of them does, on the records of a lake; `native` is the exact sum of work, job by job.
 //!
-//! Work is told in seconds of the benchmark named beside it; SI00 is told in HEPSPEC06 at 250 to 1, as all of them do.
-//! Wall time is never multiplied by cores unless its name says so. A job belongs to the UTC month of its end.
+//! Work is reported in seconds of the benchmark named next to it; SI00 is reported in HEPSPEC06 at 250 to 1, as all of them do.
+//! Wall time is never multiplied by cores unless its name includes it. A job belongs to the UTC month of its end.
 
 mod cell;
 mod gracc;

@@ -1,4 +1,4 @@
-//! Whose rules work is told by.
+//! The publishers whose rules for work are applied.
 
 use crate::reference::benchmark::Benchmark;
 
@@ -60,7 +60,7 @@ impl PeerMode {
     pub fn parse(name: &str) -> Result<Self, String> {
         Self::ALL.into_iter().find(|mode| mode.as_str() == name).ok_or_else(|| {
             let names = Self::ALL.map(Self::as_str);
-            format!("\"{name}\" is none of {}", names.join(", "))
+            format!("\"{name}\" is not one of {}", names.join(", "))
         })
     }
 

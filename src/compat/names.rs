@@ -2,7 +2,7 @@
 
 use ahash::AHashMap;
 
-/// Texts that were met, numbered from 1; 0 is none.
+/// Distinct texts, numbered from 1; 0 means no text.
 #[derive(Debug, Default)]
 pub(super) struct PeerNames {
     numbers: AHashMap<String, u32>,

@@ -32,7 +32,7 @@ pub struct PeerReportQuestion<'a> {
     pub mode: PeerMode,
     /// Values of whole sites, for where OSG's exporter distrusts that of a CE.
     pub site_values: Option<&'a BenchmarkTable>,
-    /// What cells are told apart by; `None` is the mode's own default.
+    /// Dimensions of cells; `None` is the default of the mode.
     pub by: Option<Vec<PeerDimension>>,
     /// Which part of the lake.
     pub selection: &'a Selection,
@@ -45,13 +45,13 @@ pub struct PeerReportQuestion<'a> {
 pub struct Left {
     /// They had not ended.
     pub not_ended_job_n: u64,
-    /// They tell of hours that other jobs tell of too (pilots and payloads).
+    /// They describe hours that other jobs describe too (pilots and payloads).
     pub other_view_job_n: u64,
     /// No benchmark is known.
     pub benchmark_missing_job_n: u64,
     /// They have no wall time, which AUDITOR leaves out.
     pub no_wall_job_n: u64,
-    /// Corrections added them, and nothing says of which benchmark.
+    /// Jobs that corrections added, which have no benchmark.
     pub added_job_n: i64,
 }
 
@@ -62,7 +62,7 @@ pub struct WorkReport {
     pub output: String,
     /// Whose rules.
     pub mode: PeerMode,
-    /// What cells are told apart by.
+    /// Dimensions of cells.
     pub by: Vec<PeerDimension>,
     /// By site, month and dimensions.
     pub cells: Vec<PeerCell>,
@@ -70,7 +70,7 @@ pub struct WorkReport {
     pub left: Left,
 }
 
-/// Tells what a mode would have published of the lake at a path or URL.
+/// Computes what a mode would have published from the lake at a path or URL.
 ///
 /// # Errors
 /// [`Kind::NoInput`] when there is no lake; [`Kind::Io`] when it cannot be read.
@@ -233,7 +233,7 @@ impl PeerReportWalk<'_> {
     }
 }
 
-/// Cells by what they are told apart by.
+/// Cells by their dimensions.
 struct Cells<'a> {
     by: &'a [PeerDimension],
     sums: BTreeMap<(String, Month, Vec<Option<String>>), PeerNumbers>,

@@ -1,4 +1,4 @@
-//! Usage that arrived already added up, as APEL's server goes on with it.
+//! Usage that arrived as sums, treated as on APEL's server.
 
 use super::group::{PeerKey, WORDS};
 use super::mode::{E10, PeerMode, e10};
@@ -36,7 +36,7 @@ pub(super) fn numbers(mode: PeerMode, row: &Summary, key: &PeerKey) -> PeerNumbe
     let is_normalised = row.kind == SummaryKind::NormalisedSummary;
     let stated = |name: &str| i128::from(number(name)).saturating_mul(E10);
     let exact = |seconds: i128| {
-        // A type nobody knows counts as HEPSPEC06.
+        // An unknown type counts as HEPSPEC06.
         let work_e7 = seconds.saturating_mul(i128::from(key.level_e3)).saturating_mul(10_000);
         e10(work_e7, key.kind.unwrap_or(Benchmark::Hs06))
     };

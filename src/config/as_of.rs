@@ -1,4 +1,4 @@
-//! When the files of an inventory were true, where they do not say.
+//! When the files of an inventory were true, where they do not state it.
 
 use crate::sources::instant::rfc3339_ms;
 use crate::time::{Local, Zone};
@@ -30,7 +30,7 @@ impl AsOf {
         at.map(Self::At)
     }
 
-    /// When the file at `path` was true, Unix milliseconds; `None` when its path should tell and names no day.
+    /// When the file at `path` was true, Unix milliseconds; `None` when its path should contain a day and does not.
     #[must_use]
     pub fn of(&self, path: &str) -> Option<i64> {
         match self {
@@ -39,7 +39,7 @@ impl AsOf {
         }
     }
 
-    /// The same, where it is the path that tells.
+    /// The same, where the path decides.
     #[must_use]
     pub fn in_path(&self, path: &str) -> Option<i64> {
         match self {

@@ -14,7 +14,7 @@ pub(crate) fn read(top: &Section<'_>, problems: &mut Problems) -> Option<At<Stri
 impl Compiler {
     /// The table of node types that `[capacity]` names.
     pub(crate) fn node_types(&mut self, path: &At<String>) -> Option<NodeTypeTable> {
-        let place = self.beside(path, "a table of node types")?;
+        let place = self.relative_path(path, "a table of node types")?;
         let label = self.table_label(&path.value);
         Some(NodeTypeTable::load(place.as_ref(), &label, &mut self.problems))
     }

@@ -57,7 +57,7 @@ pub(crate) fn charges(top: &Section<'_>, problems: &mut Problems) -> Vec<ChargeS
 }
 
 impl Compiler {
-    /// What a run charges by, in order. Policies that are wrong, or whose examples fail, are told.
+    /// The policies a run charges by, in order. Policies that are wrong, or whose examples fail, are reported.
     pub(crate) fn tariffs(&mut self, specs: &[ChargeSpec]) -> Vec<Arc<Tariff>> {
         let mut tariffs: Vec<(usize, Arc<Tariff>)> = Vec::new();
         for spec in specs {
@@ -125,7 +125,7 @@ impl Compiler {
                 }
                 other @ Subject::Storage => {
                     let message = format!(
-                        "{} charges for {}, which no input tells of: it can be tested, not run",
+                        "{} charges for {}, which no input contains: it can be tested, not run",
                         policy.id,
                         other.as_str()
                     );
@@ -139,7 +139,7 @@ impl Compiler {
         }
         if !left_out.is_empty() {
             let message = format!(
-                "of the policies in {} these are left out, because no input tells what they charge for: {}",
+                "of the policies in {} these are left out, because no input contains what they charge for: {}",
                 named.value,
                 left_out.join(", ")
             );
@@ -148,7 +148,7 @@ impl Compiler {
         policies
     }
 
-    /// Whether every example holds; tells those that do not.
+    /// Whether every example holds; reports those that do not.
     fn holds(&mut self, policy: &Policy) -> bool {
         let verdicts = match policy.test() {
             Ok(verdicts) => verdicts,

@@ -1,4 +1,4 @@
-//! From what a pipeline file says to what it means: paths resolved, zones and tables looked up, everything checked.
+//! Compiles a pipeline file into a plan: paths resolved, zones and tables looked up, everything checked.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -57,7 +57,7 @@ impl Plan {
         let plan = compiler.plan(spec, &file);
         compiler.problems.name_tables(&compiler.label, &text);
         let warnings = compiler.problems.finish()?;
-        // Every way to have no plan is a mistake that was told.
+        // Without a plan there is at least one reported mistake.
         let plan = plan.ok_or_else(|| Error::internal("a pipeline file without a mistake gave no plan"))?;
         Ok((plan, warnings))
     }
@@ -71,7 +71,7 @@ fn dump_in(file: &Path) -> Option<Dialect> {
     }
     let (_, bytes) = peek(Box::new(File::open(file).ok()?), 0).ok()?;
     let (head, _) = peek(decompress(bytes).ok()?, HEAD_BYTES).ok()?;
-    // Whatever stands in a pipeline that names itself.
+    // Whatever the content of a pipeline that names itself.
     let names_pipeline = head
         .split(|byte| *byte == b'\n')
         .any(|line| line.trim_ascii().starts_with(b"[pipeline]"));
@@ -127,7 +127,7 @@ impl Compiler {
         let overhead = spec.overhead.map(|overhead| {
             match self.nodes(&overhead, privacy.as_deref()) {
                 Ok(nodes) => sources.extend(nodes.map(Some)),
-                Err(_told) => sources.push(None),
+                Err(_reported) => sources.push(None),
             }
             self.overhead(overhead, has_inventory)
         });
@@ -183,7 +183,10 @@ impl Compiler {
 
     fn corrections(&mut self, path: &At<String>) -> Arc<CorrectionTable> {
         if is_url(&path.value) {
-            self.wrong(path.line, "corrections is a file beside the pipeline, not a URL");
+            self.wrong(
+                path.line,
+                "corrections is a file relative to the pipeline file, not a URL",
+            );
             return Arc::default();
         }
         let label = self.table_label(&path.value);
@@ -211,7 +214,7 @@ impl Compiler {
             .filter(|start| crate::time::Date::new(COMMON_YEAR, start.month, start.day).is_some());
         if day.is_none() {
             let message = format!(
-                "allocation_year_start = \"{}\" is no month and day of every year, such as \"04-01\"",
+                "allocation_year_start = \"{}\" is not a month and day of every year, such as \"04-01\"",
                 text.value
             );
             self.wrong(text.line, message);

@@ -68,12 +68,12 @@ impl Compiler {
             Some(VoSpec::Corrections { corrections, known }) => {
                 let mut rule = VoCorrections::default();
                 if let Some(table) = &corrections {
-                    let path = self.beside(table, "a table of VO corrections")?;
+                    let path = self.relative_path(table, "a table of VO corrections")?;
                     let label = self.table_label(&table.value);
                     rule.load(Path::new(&path), &label, &mut self.problems);
                 }
                 if let Some(table) = &known {
-                    let path = self.beside(table, "a table of known VOs")?;
+                    let path = self.relative_path(table, "a table of known VOs")?;
                     let label = self.table_label(&table.value);
                     rule.load_known(Path::new(&path), &label, &mut self.problems);
                 }
@@ -83,7 +83,10 @@ impl Compiler {
                 let label = self.table_label(&table.value);
                 let path = self.resolve(&table.value);
                 if is_url(&table.value) {
-                    self.wrong(table.line, "a VO table is a file beside the pipeline, not a URL");
+                    self.wrong(
+                        table.line,
+                        "a VO table is a file relative to the pipeline file, not a URL",
+                    );
                     return None;
                 }
                 VoRule::Table(Arc::new(VoTable::load(Path::new(&path), &label, &mut self.problems)))
@@ -97,19 +100,25 @@ impl Compiler {
             None => SiteRule::Record,
             Some(SiteSpec::Column(column)) => SiteRule::Column(column),
             Some(SiteSpec::Table(table)) => {
-                let (path, label) = (self.beside(&table, "a site table")?, self.table_label(&table.value));
+                let (path, label) = (
+                    self.relative_path(&table, "a site table")?,
+                    self.table_label(&table.value),
+                );
                 let table = SiteTable::load(Path::new(&path), &label, &mut self.problems);
                 SiteRule::Table(Arc::new(table))
             }
             Some(SiteSpec::Topology(table, level)) => {
-                let (path, label) = (self.beside(&table, "a topology")?, self.table_label(&table.value));
+                let (path, label) = (
+                    self.relative_path(&table, "a topology")?,
+                    self.table_label(&table.value),
+                );
                 let topology = Topology::load(Path::new(&path), &label, &mut self.problems);
                 SiteRule::Topology(Arc::new(topology), level)
             }
         })
     }
 
-    /// Keys that are spelled right and do nothing, or are missing where the format does not stand in for them.
+    /// Valid keys without effect, and keys that are missing where the format has no default for them.
     fn odd_combinations(&mut self, spec: &SourceSpec) {
         let Some(format) = spec.format.as_ref().map(|at| at.value) else {
             return;
@@ -147,7 +156,7 @@ impl Compiler {
             && !spec.blah.is_empty()
         {
             let message =
-                "infrastructure does nothing beside blah: the logs of the CE decide which jobs are of the grid";
+                "infrastructure has no effect with blah: the logs of the CE decide which jobs are of the grid";
             self.doubt(line, message);
         }
         if let Some(&line) = spec.stated.get("summaries")

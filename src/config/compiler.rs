@@ -17,7 +17,7 @@ pub(crate) fn resolve(base: &str, path: &str) -> String {
     format!("{}/{path}", base.trim_end_matches('/'))
 }
 
-/// The zone that is meant, if its name differs by a slip of the pen: a city that is merely alike lies in another country.
+/// The intended zone, if the name differs by a typing error only: a similar city may be in another country.
 fn nearest_zone(name: &str) -> String {
     /// Letters that may differ.
     const SLIPS: usize = 2;
@@ -83,7 +83,7 @@ impl Compiler {
         resolve(&self.base, path)
     }
 
-    /// The name of a table in messages: beside the pipeline file, however that was named.
+    /// The name of a table in messages: relative to the pipeline file, with the path that was given for that.
     pub(crate) fn table_label(&self, table: &str) -> String {
         let folder = Path::new(&self.label).parent().unwrap_or(Path::new(""));
         folder.join(table).to_string_lossy().into_owned()
@@ -101,9 +101,12 @@ impl Compiler {
     }
 
     /// The path of a table, which must not be a URL.
-    pub(crate) fn beside(&mut self, table: &At<String>, what: &str) -> Option<String> {
+    pub(crate) fn relative_path(&mut self, table: &At<String>, what: &str) -> Option<String> {
         if is_url(&table.value) {
-            self.wrong(table.line, format!("{what} is a file beside the pipeline, not a URL"));
+            self.wrong(
+                table.line,
+                format!("{what} is a file relative to the pipeline file, not a URL"),
+            );
             return None;
         }
         Some(self.resolve(&table.value))

@@ -87,12 +87,12 @@ fn pipeline() -> ValueForm {
         optional("corrections", Text, "The table of signed corrections."),
     ];
     keys.extend(limits());
-    table("[pipeline]", "Stands once.", keys)
+    table("[pipeline]", "Exactly once.", keys)
 }
 
 fn source() -> ValueForm {
     let keys = SOURCE_KEYS.iter().map(SourceKey::described);
-    tables("[[source]]", "Stands once for each kind of dump.", keys.collect())
+    tables("[[source]]", "Once for each kind of dump.", keys.collect())
 }
 
 fn inventory() -> ValueForm {
@@ -108,7 +108,7 @@ fn inventory() -> ValueForm {
         ),
         required("paths", texts(), "Files, folders, globs or URLs."),
         optional("site", Text, "The site of the machine."),
-        optional("cluster", Text, "The cluster of files that name none."),
+        optional("cluster", Text, "The cluster of files that do not name one."),
         optional(
             "as_of",
             OneOf(vec![Date, Text]),
@@ -123,7 +123,7 @@ fn inventory() -> ValueForm {
         ),
     ];
     keys.extend(limits());
-    tables("[[inventory]]", "Stands once for each kind of listing.", keys)
+    tables("[[inventory]]", "Once for each kind of listing.", keys)
 }
 
 fn overhead() -> ValueForm {
@@ -167,7 +167,7 @@ fn overhead() -> ValueForm {
             "Canonical units.",
         ),
     ];
-    table("[overhead]", "Stands at most once.", keys)
+    table("[overhead]", "At most once.", keys)
 }
 
 fn normalise() -> ValueForm {
@@ -194,7 +194,7 @@ fn normalise() -> ValueForm {
         ),
         required("missing", missing, "What becomes of jobs without a benchmark."),
     ];
-    table("[normalise]", "Stands at most once.", keys)
+    table("[normalise]", "At most once.", keys)
 }
 
 fn charge() -> ValueForm {
@@ -204,7 +204,7 @@ fn charge() -> ValueForm {
     ];
     tables(
         "[[charge]]",
-        "Stands once for each set of policies with the same options.",
+        "Once for each set of policies with the same options.",
         keys,
     )
 }
@@ -221,7 +221,7 @@ fn privacy() -> ValueForm {
         optional(
             "replaces",
             Text,
-            "Check value of the former key: all pseudonyms are made anew.",
+            "Check value of the former key: all pseudonyms are replaced.",
         ),
     ];
     let fields = Field::ALL.map(|field| {
@@ -240,5 +240,5 @@ fn privacy() -> ValueForm {
             "Where the key of pseudonyms is.",
         ),
     ]);
-    table("[privacy]", "Stands at most once.", keys)
+    table("[privacy]", "At most once.", keys)
 }

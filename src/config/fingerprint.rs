@@ -101,7 +101,7 @@ pub(crate) fn of_plan(
         text.line("options", &tariff.chosen);
     }
     if !tariffs.is_empty() {
-        // Lakes from when a job that never ran could have an unknown charge are charged anew.
+        // Lakes written when a job that never ran could have an unknown charge are charged again.
         text.line("charging", "jobs that never ran cost nothing");
         for dataset in ["job_charges", "charge_part", "charges"] {
             let version = crate::schema::dataset(dataset).map_or(0, |dataset| dataset.version);
@@ -112,7 +112,7 @@ pub(crate) fn of_plan(
 }
 
 /// Of the benchmarks of one site: everything that decides the factors of jobs that end between two instants, both
-/// included; without a time, of jobs that ask for none.
+/// included; without a time, of jobs without one.
 pub(crate) fn of_benchmarks(normalise: &NormalisePlan, site: &str, asked: Option<AskedSpan>) -> String {
     let mut text = Canonical::new("benchmarks");
     let order: Vec<&str> = normalise.order.iter().map(|level| level.as_str()).collect();

@@ -95,7 +95,7 @@ fn nodes(section: &Section<'_>, problems: &mut Problems) -> Vec<(String, At<Stri
     let entries = kinds.entries().into_iter().filter_map(|(kind, _, line)| {
         let list = kinds.text(kind, problems)?;
         if let Err(why) = Hostlist::parse(&list.value) {
-            let message = format!("nodes.{kind} = \"{}\" is no list of nodes: {why}", list.value);
+            let message = format!("nodes.{kind} = \"{}\" is not a list of nodes: {why}", list.value);
             section.wrong(line, message, problems);
             return None;
         }
@@ -143,12 +143,12 @@ impl Compiler {
             self.doubt(spec.line, message);
         }
         if spec.as_of.is_none() && kind != Some(InventoryKind::SacctmgrEvent) {
-            let message = "no as_of: what files say that do not tell when it was true has no date";
+            let message = "no as_of: rows of files that do not state when they were true have no date";
             self.doubt(spec.line, message);
         }
     }
 
-    /// What an `[[inventory]]` means, and when its files were true if they do not say.
+    /// What an `[[inventory]]` means, and when its files were true if they do not state it.
     pub(crate) fn inventory(
         &mut self,
         spec: InventorySpec,
@@ -159,7 +159,7 @@ impl Compiler {
             && let Some(kind) = kind.filter(|kind| *kind != InventoryKind::SwfMachines)
         {
             let message = format!(
-                "nodes says which nodes are of the kinds of a machine file (swf-machines), {} names them itself",
+                "nodes names the nodes of the kinds of a machine file (swf-machines), {} names them itself",
                 kind.as_str()
             );
             self.wrong(at.line, message);

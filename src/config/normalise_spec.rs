@@ -26,7 +26,7 @@ pub enum MissingSpec {
     Fallback {
         /// Value per core in ten-thousandths.
         value_e4_per_core: i64,
-        /// Which benchmark, if said.
+        /// Which benchmark, if stated.
         benchmark: Option<Benchmark>,
         /// Line of the table.
         line: usize,
@@ -77,7 +77,7 @@ fn order(section: &Section<'_>, problems: &mut Problems) -> Option<At<Vec<Benchm
         else {
             let hint = did_you_mean(&text.value, words);
             let list = words.join("\", \"");
-            let message = format!("order has \"{}\", which is none of \"{list}\"{hint}", text.value);
+            let message = format!("order has \"{}\", which is not one of \"{list}\"{hint}", text.value);
             section.wrong(text.line, message, problems);
             return None;
         };
@@ -115,7 +115,7 @@ fn known_on(section: &Section<'_>, problems: &mut Problems) -> Option<At<i64>> {
 fn missing(section: &Section<'_>, problems: &mut Problems) -> Option<MissingSpec> {
     const CHOICES: &str = "\"null\", \"reject\" or { fallback = 10.0 }";
     let Some((value, line)) = section.get("missing") else {
-        let message = format!("[normalise] does not say what becomes of jobs without a benchmark: missing = {CHOICES}");
+        let message = format!("[normalise] does not set what becomes of jobs without a benchmark: missing = {CHOICES}");
         section.wrong(section.line(), message, problems);
         return None;
     };
@@ -127,7 +127,7 @@ fn missing(section: &Section<'_>, problems: &mut Problems) -> Option<MissingSpec
             let benchmark = table.text("benchmark", problems).and_then(|at| {
                 let found = Benchmark::parse(&at.value);
                 if found.is_none() {
-                    let message = format!("benchmark = \"{}\" is none of hs06, hs23, si00", at.value);
+                    let message = format!("benchmark = \"{}\" is not one of hs06, hs23, si00", at.value);
                     table.wrong(at.line, message, problems);
                 }
                 found
@@ -171,11 +171,11 @@ impl Compiler {
         let known_on_ms = spec.known_on_ms.as_ref().map(|at| at.value);
         let mut table = BenchmarkTable::default();
         if let Some(path) = &spec.benchmarks {
-            let (place, label) = (self.beside(path, "benchmarks")?, self.table_label(&path.value));
+            let (place, label) = (self.relative_path(path, "benchmarks")?, self.table_label(&path.value));
             table = BenchmarkTable::load(Path::new(&place), &label, known_on_ms, &mut self.problems);
         }
         if let Some(path) = &spec.nodes {
-            let (place, label) = (self.beside(path, "nodes")?, self.table_label(&path.value));
+            let (place, label) = (self.relative_path(path, "nodes")?, self.table_label(&path.value));
             table = table.with_nodes(NodeTable::load(Path::new(&place), &label, &mut self.problems));
         }
         if spec.benchmarks.is_none() {
@@ -203,7 +203,7 @@ impl Compiler {
                     _ => None,
                 };
                 let Some(benchmark) = benchmark.or(only) else {
-                    let message = "the fallback does not say which benchmark it is, and the table does not name just \
+                    let message = "the fallback does not state which benchmark it is, and the table does not name just \
                                    one: missing = { fallback = .., benchmark = \"hs06\" }";
                     self.wrong(line, message);
                     return None;

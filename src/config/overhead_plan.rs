@@ -8,7 +8,7 @@ use crate::time::{Day, YearStart, Zone};
 /// Where nodes and what they have come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum NodesFrom {
-    /// What the inventories of the pipeline say.
+    /// The inventories of the pipeline.
     Inventory,
     /// The most that jobs held at one time.
     Jobs,
@@ -23,7 +23,7 @@ pub struct OverheadPlan {
     pub period: Option<(Day, Day)>,
     /// Who bears what is not used.
     pub scheme: Scheme,
-    /// Whether jobs are charged by that scheme: where the pipeline says `billing`.
+    /// Whether jobs are charged by that scheme: where the pipeline sets `billing`.
     pub is_charged: bool,
     /// Canonical units in the order of the file.
     pub units: Vec<Unit>,

@@ -112,7 +112,11 @@ pub(crate) fn period(section: &Section<'_>, problems: &mut Problems) -> Option<(
             .flatten()
             .and_then(|ms| Day::try_from(ms.div_euclid(86_400_000)).ok());
         if day.is_none() {
-            period.wrong(line, format!("{key} = {text} is no day such as 2026-10-01"), problems);
+            period.wrong(
+                line,
+                format!("{key} = {text} is not a day such as 2026-10-01"),
+                problems,
+            );
         }
         day
     };
@@ -164,8 +168,8 @@ pub(crate) fn units(section: &Section<'_>, problems: &mut Problems) -> Vec<UnitS
         let device = model.map_or(Resource::Gpu, |model| Resource::GpuModel(model.value));
         thresholds.extend(gpu.map(|n| (device, n)));
         if let Some((_, line)) = unit.get("disk") {
-            let message = "disk cannot be part of a unit: inventories tell what nodes have (disk_byte of node), but no \
-                           source tells what jobs hold of it (Slurm's --tmp is only asked for, and never allocated)";
+            let message = "disk cannot be part of a unit: inventories state what nodes have (disk_byte of node), but no \
+                           source states what jobs hold of it (Slurm's --tmp is only requested, never allocated)";
             unit.wrong(line, message, problems);
         }
         if thresholds.is_empty() && !["preset", "core", "memory", "gpu", "disk"].into_iter().any(named) {
@@ -216,7 +220,7 @@ fn memory(unit: &Section<'_>, problems: &mut Problems) -> Option<i64> {
     let bytes = bytes(&text.value);
     if bytes.is_none() {
         let message = format!(
-            "memory = \"{}\" is no size such as \"2GiB\" or \"2GB\" (10^9 bytes); units are B, kB, MB, GB, TB, KiB, MiB, \
+            "memory = \"{}\" is not a size such as \"2GiB\" or \"2GB\" (10^9 bytes); units are B, kB, MB, GB, TB, KiB, MiB, \
              GiB and TiB",
             text.value
         );
@@ -250,14 +254,14 @@ pub fn bytes(text: &str) -> Option<i64> {
     bytes.filter(|_| is_whole)
 }
 
-/// A mistake was told.
+/// A mistake was reported.
 pub(crate) struct GivenValues;
 
 impl Compiler {
     /// The inventory that the files of `nodes` are.
     ///
     /// # Errors
-    /// When a mistake was told.
+    /// When a mistake was reported.
     pub(crate) fn nodes(
         &mut self,
         spec: &OverheadSpec,

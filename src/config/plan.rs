@@ -13,7 +13,7 @@ use crate::summarise::settings::Settings;
 use crate::time::grain::Grain;
 use crate::time::{YearStart, Zone};
 
-/// What counts where a site, month and view have jobs and summaries. They are the same hours, told twice.
+/// What counts where a site, month and view have jobs and summaries. They are the same hours, recorded twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overlap {
     /// Jobs; the summaries are out of scope.
@@ -55,15 +55,15 @@ pub struct Plan {
     pub grain: Grain,
     /// What counts where jobs and summaries overlap; without it an overlap fails the run.
     pub overlap: Option<Overlap>,
-    /// Jobs that two files tell of with other times or another cluster count twice; else they stop the run.
+    /// Jobs that two files contain with other times or another cluster count twice; else they stop the run.
     pub keeps_copies: bool,
     /// Limits of what may be refused over all sources.
     pub limits: RejectLimits,
     /// Sources in file order, then inventories in file order.
     pub sources: Vec<Arc<SourcePlan>>,
-    /// By name of an inventory: when its files were true if they do not say.
+    /// By name of an inventory: when its files were true if they do not state it.
     pub as_of: BTreeMap<String, AsOf>,
-    /// By name of an inventory: whether its listings name all nodes, where the pipeline says.
+    /// By name of an inventory: whether its listings name all nodes, where the pipeline sets it.
     pub complete: BTreeMap<String, bool>,
     /// True overhead; `None` leaves its datasets out.
     pub overhead: Option<super::overhead_plan::OverheadPlan>,

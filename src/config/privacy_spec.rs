@@ -16,7 +16,7 @@ pub struct PrivacySpec {
     pub rotation: Option<At<Rotation>>,
     /// `key = { file = .. }` or `{ env = .. }`
     pub key: Option<At<KeyPlace>>,
-    /// `replaces` beside it
+    /// `replaces` next to it
     pub replaces: Option<At<String>>,
     /// Whether there is a `key`, right or wrong.
     has_key: bool,
@@ -45,7 +45,7 @@ fn key(section: &Section<'_>, problems: &mut Problems) -> Option<(At<KeyPlace>, 
     let (value, line) = section.get("key")?;
     if value.as_str().is_some() {
         // Whoever wrote it here must not find it in a log as well: the message does not repeat it.
-        let message = "the key must not stand in the pipeline file: key = { file = \"..\" } or key = { env = \"..\" }";
+        let message = "the key must not be in the pipeline file: key = { file = \"..\" } or key = { env = \"..\" }";
         section.wrong(line, message, problems);
         return None;
     }
@@ -79,8 +79,8 @@ impl PrivacySpec {
         problems: &mut Problems,
     ) -> Option<Privacy> {
         let mut actions = [PrivacyAction::Keep; 4];
-        for (action, said) in actions.iter_mut().zip(&self.actions) {
-            *action = said.as_ref().map_or(PrivacyAction::Keep, |at| at.value);
+        for (action, stated) in actions.iter_mut().zip(&self.actions) {
+            *action = stated.as_ref().map_or(PrivacyAction::Keep, |at| at.value);
         }
         let mut privacy = Privacy {
             actions,
@@ -93,7 +93,7 @@ impl PrivacySpec {
                 problems.mistake(label, self.line, message);
             }
             if !self.has_rotation {
-                let message = "[privacy] does not say how long a pseudonym lasts: rotate = \"year\", \"quarter\" or \
+                let message = "[privacy] does not set how long a pseudonym lasts: rotate = \"year\", \"quarter\" or \
                                \"month\"";
                 problems.mistake(label, self.line, message);
             }

@@ -58,7 +58,7 @@ pub enum RejectLimit {
     Fraction(f64),
 }
 
-/// What a source, or the whole pipeline, may refuse; `None` where the pipeline does not say.
+/// The rows a source, or the complete pipeline, may refuse; `None` where the pipeline does not set it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RejectLimits {
     /// `max_rejected`: rows that may be refused.

@@ -18,7 +18,7 @@ use crate::sources::dialect::SourceOption;
 pub struct ScaledSpec {
     /// Line of the table.
     pub line: usize,
-    /// What it says.
+    /// Its value.
     pub scaled_to: ScaledTo,
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn read(source: &Section<'_>, problems: &mut Problems) -> Option<Scal
     let name = section.required_text("benchmark", "hs06, hs23 or si00", problems)?;
     let benchmark = Benchmark::parse(&name.value);
     if benchmark.is_none() {
-        let message = format!("benchmark = \"{}\" is none of hs06, hs23, si00", name.value);
+        let message = format!("benchmark = \"{}\" is not one of hs06, hs23, si00", name.value);
         section.wrong(name.line, message, problems);
     }
     if !section.has("value") {
@@ -113,11 +113,11 @@ pub(crate) fn decimal(section: &Section<'_>, key: &str, problems: &mut Problems)
         .ok()
 }
 
-/// A source whose times arrive scaled: its name, its site and what it says.
+/// A source whose times arrive scaled: its name, its site and its reference.
 pub(crate) type ScaledSource = (String, Option<String>, ScaledSpec);
 
 impl Compiler {
-    /// The sources whose times arrive scaled; those where that cannot be are told.
+    /// The sources whose times arrive scaled; those where that is not possible are reported.
     pub(crate) fn scaled_sources(&mut self, sources: &[SourceSpec]) -> Vec<ScaledSource> {
         let mut scaled = Vec::new();
         for source in sources {
@@ -153,7 +153,7 @@ impl Compiler {
                 Some(line) if !spec.scaled_to.unscale => {
                     let message = format!(
                         "scaled twice: the times of {name} arrive scaled to a reference in {word}, and line {line} of \
-                         the benchmarks scales nodes in {word} again; say unscale = true if it is there to get the raw \
+                         the benchmarks scales nodes in {word} again; set unscale = true if it is there to get the raw \
                          times back"
                     );
                     self.wrong(spec.line, message);

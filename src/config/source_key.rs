@@ -1,4 +1,4 @@
-//! A key of a `[[source]]`: one row says everything about it.
+//! A key of a `[[source]]`: one row defines it.
 
 use toml::de::DeValue;
 
@@ -38,7 +38,7 @@ pub struct SourceKey {
 pub struct KeyExample {
     /// Its value as TOML.
     pub value: &'static str,
-    /// Lines of the comment beside it.
+    /// Lines of its comment.
     pub comment: &'static [&'static str],
 }
 
@@ -46,7 +46,7 @@ pub struct KeyExample {
 pub enum UsedBy {
     /// For every one: it acts behind the readers.
     Every,
-    /// For those whose row lists the option. For others it is what the second says.
+    /// For those whose row lists the option. For others it has the meaning of the second.
     Listed(SourceOption, Misplaced),
     /// For one, whose reader knows it.
     Reader(Dialect),
@@ -85,7 +85,7 @@ impl SourceKey {
     }
 }
 
-/// A key that stands in a source, for [`SourceKey::read`].
+/// A key of a source, for [`SourceKey::read`].
 pub(crate) struct StatedKey<'s, 'a> {
     pub(crate) key: &'static str,
     pub(crate) section: &'s Section<'a>,
@@ -114,7 +114,7 @@ impl StatedKey<'_, '_> {
         self.section.word(self.key, words, self.problems).map(|at| at.value)
     }
 
-    /// A whole number; `what` says of what.
+    /// A whole number; `what` names its subject.
     pub(crate) fn integer(&mut self, what: &str) -> Option<i64> {
         let (value, line) = self.section.get(self.key)?;
         let number = match value {

@@ -1,7 +1,7 @@
 //! Every key of a `[[source]]`, one row each, in the order of the reference, of the example of `check` and of the fingerprint.
 //!
 //! A new key is a row here, a field of the options it sets, and the place that acts by it. [`ReaderOptions`] hold what readers
-//! are told, each reader's own under its name; [`IntakeOptions`] what completes the records of any reader.
+//! take, each reader's own under its name; [`IntakeOptions`] the values that complete the records of any reader.
 //!
 //! [`ReaderOptions`]: crate::sources::options::ReaderOptions
 //! [`IntakeOptions`]: crate::dedupe::options::IntakeOptions
@@ -89,7 +89,7 @@ pub static SOURCE_KEYS: &[SourceKey] = &[
         form: || Text,
         required: None,
         doc: "The cluster of records that name none.",
-        example: example("\"zoo\"", &["for records that name none"]),
+        example: example("\"zoo\"", &["for records that do not name one"]),
         used_by: UsedBy::Every,
         read: |key, spec| spec.intake.cluster = key.text().map(|at| at.value),
         fingerprint: Some(|plan, text| text.optional("cluster", plan.intake.cluster.as_deref())),
@@ -300,7 +300,7 @@ pub static SOURCE_KEYS: &[SourceKey] = &[
             "100",
             &[
                 "default: 5 % of the rows that are new, or what [pipeline]",
-                "allows if that is more; rows the pipeline itself says to",
+                "allows if that is more; rows the pipeline is configured to",
                 "reject are not among them",
             ],
         ),

@@ -11,8 +11,8 @@ use crate::diagnostics::section::At;
 use crate::sources::format::Format;
 use crate::sources::options::ReaderOptions;
 
-/// `[[source]]`: what its keys set, [`super::source_options`] says key by key. What has to be looked up first, such as a
-/// zone or a table, stands as it is written.
+/// `[[source]]`: the values its keys set; [`super::source_options`] defines the keys. A value that has to be looked up first, such as a
+/// zone or a table, is kept as written.
 #[derive(Debug)]
 pub struct SourceSpec {
     /// Line of the table.
@@ -35,7 +35,7 @@ pub struct SourceSpec {
     pub blah: Vec<At<String>>,
     /// `scaled_to`
     pub scaled_to: Option<ScaledSpec>,
-    /// What readers are told, but for the zone.
+    /// The options of readers, except the zone.
     pub reader: ReaderOptions,
     /// What completes records, but for rules and scales.
     pub intake: IntakeOptions,

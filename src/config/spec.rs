@@ -66,7 +66,7 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// Reads `text`; `file` is the name mistakes are told with. What is wrong is told and left out.
+    /// Reads `text`; `file` is its name in reported mistakes. Invalid parts are reported and left out.
     pub fn read(file: &str, text: &str, problems: &mut Problems) -> Self {
         let source = SectionSource { file, text };
         let (table, errors) = DeTable::parse_recoverable(text);

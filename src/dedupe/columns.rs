@@ -221,7 +221,7 @@ impl Columns {
         self.gpus.append(true);
     }
 
-    /// The waiting batch of everything pushed; the builders start anew.
+    /// The batch of everything pushed; the builders start empty.
     ///
     /// # Errors
     /// [`crate::error::Kind::Internal`] when the builders disagree.

@@ -1,7 +1,7 @@
-//! Jobs that two files tell of under two identities: one file was printed in another zone, or names the cluster otherwise.
+//! Jobs that two files contain under two identities: one file was printed in another zone, or has another name of the cluster.
 //!
 //! Such jobs agree in number and duration, in user, cores, CPU time and wait where both state them, and their times differ
-//! by one constant that zones can differ by. Days are looked at in order, each beside the one before; of large days, a sample by job number. What lies further apart,
+//! by one constant that zones can differ by. Days are compared in order, each with the one before; of large days, a sample by job number. Jobs further apart,
 //! and copies within one file, are looked for by [`super::shifted`].
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -23,7 +23,7 @@ const SAMPLE: usize = 4096;
 const QUARTER_MS: i64 = 900_000;
 const SHIFT_MOST_MS: i64 = 14 * 3_600_000;
 
-/// Jobs of one file that another one tells of with times that differ by one constant, or of another cluster.
+/// Jobs of one file that another one contains with times that differ by one constant, or of another cluster.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Copied {
     /// The file read in this run; of two, the later one.
@@ -89,7 +89,7 @@ pub struct Copies<'a> {
     files: Vec<(Arc<str>, u32, bool)>,
     file_at: HashMap<Arc<str>, usize>,
     clusters: Vec<Option<Arc<str>>>,
-    /// Days with news, in order.
+    /// Days with new records, in order.
     days: &'a [Day],
     before: Looked,
     /// The day that is looked at, and its rows so far; `None` where it is of no interest.
@@ -166,8 +166,8 @@ impl<'a> Copies<'a> {
         today.jobs.sort_unstable_by_key(|job| job.key);
         for job in &today.jobs {
             if let Some((file_id, ..)) = self.files.get(job.file).filter(|(.., is_fresh)| *is_fresh) {
-                let told = self.found.job_n.entry(Arc::clone(file_id)).or_default();
-                told.add(CopyExtent::of_level(today.level, job.core_s));
+                let reported = self.found.job_n.entry(Arc::clone(file_id)).or_default();
+                reported.add(CopyExtent::of_level(today.level, job.core_s));
             }
         }
         let mut before = std::mem::take(&mut self.before);
@@ -243,7 +243,7 @@ impl<'a> Copies<'a> {
             if group.len() + same.len() < 2 {
                 continue;
             }
-            // A job that one file tells of twice came back, such as one that is requeued every hour.
+            // A job that one file contains twice was run again, such as one that is requeued every hour.
             let mut files: Vec<usize> = group.iter().chain(&*same).map(|job| job.file).collect();
             files.sort_unstable();
             if files.windows(2).any(|two| two.first() == two.last()) {
@@ -315,7 +315,7 @@ fn is_in_sample(job: &SeenJob, level: u32) -> bool {
     job.spread.trailing_zeros() >= level
 }
 
-/// Days that must be looked at for the news of `fresh`, which are in order: they themselves and their neighbours.
+/// Days that must be compared for the new records of `fresh`, in order: their own days and the neighbouring ones.
 fn is_near(day: Day, fresh: &[Day]) -> bool {
     let from = fresh.partition_point(|fresh| fresh.saturating_add(1) < day);
     fresh.get(from).is_some_and(|fresh| *fresh <= day.saturating_add(1))

@@ -7,12 +7,12 @@ use crate::schema::batch::{ColumnWords, number, words};
 use crate::sources::dialect::Dialect;
 use crate::sources::registry;
 
-/// Says which dialect a row was read as.
+/// The dialect a row was read as.
 pub(super) struct RowDialects<'a> {
     words: ColumnWords<'a>,
     /// By code, where texts are coded.
     coded: Vec<Option<Dialect>>,
-    /// Of the row asked for last.
+    /// Of the row looked up last.
     last: Option<(&'a str, Option<Dialect>)>,
 }
 
@@ -34,7 +34,7 @@ impl<'a> RowDialects<'a> {
         })
     }
 
-    /// The dialect of a row, `None` for a word that is none.
+    /// The dialect of a row, `None` for an unknown word.
     #[inline]
     pub(super) fn of(&mut self, row: usize) -> Option<Dialect> {
         if let ColumnWords::Coded(codes, _) = self.words {

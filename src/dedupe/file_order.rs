@@ -27,7 +27,7 @@ pub struct ArrivedFile {
 }
 
 impl ArrivedFile {
-    /// A file under the path by which it arrived last, of all it was seen under; the first of them where none tells.
+    /// A file under the path by which it arrived last, of all it was seen under; the first of them where no path contains one.
     #[must_use]
     pub fn latest(file_id: &Arc<str>, paths: &FilePaths) -> Self {
         let arrivals = paths.iter().filter_map(|path| Some((arrival_ms(path)?, path)));
@@ -90,7 +90,7 @@ impl FileOrder {
         Self { rank, origins }
     }
 
-    /// Whether the files stand in the same order, wherever they lie.
+    /// Whether the files are in the same order, independent of their paths.
     #[must_use]
     pub fn has_same_ranks(&self, other: &Self) -> bool {
         self.rank == other.rank

@@ -1,4 +1,4 @@
-//! Who is the same job: identity, the instant that places it, and the hash of what is said about it.
+//! The identity of a job, the instant that places it, and the hash of its content.
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 

@@ -1,4 +1,4 @@
-//! The records room's front buffer: takes what a reader says, resolves site and VO, seals identity, and keeps the tally.
+//! The intake of `dedupe`: takes the rows of a reader, resolves site and VO, seals identity, and counts outcomes.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ pub struct Intake {
     rows_candidate: u64,
     scratch: Vec<u8>,
     content: IdentityContent,
-    /// Whether the job told last is the last row of the columns.
+    /// Whether the last job received is the last row of the columns.
     is_last_kept: bool,
     /// The day looked at last, and its month: rows of one day come together.
     day: (i64, Option<Month>),
@@ -374,7 +374,7 @@ fn repeated(row: &JobRow<'_>, rule: &VoRule) -> UnchangedColumns {
     }
 }
 
-/// What a summary says of its jobs, as far as rules of sites, VOs and names ask.
+/// The fields of a summary that rules of sites, VOs and names read.
 fn as_job<'a>(row: &SummaryRow<'a>) -> JobRow<'a> {
     JobRow {
         view: row.view,

@@ -26,7 +26,7 @@ pub struct Reject {
 }
 
 impl Reject {
-    /// A refusal as a reader tells it. Where names are withheld, so are the raw text and the values in the detail: they
+    /// A refusal of a reader. Where names are withheld, so are the raw text and the values in the detail: they
     /// may hold any field, also under the wrong column. The row can still be found in its file.
     #[must_use]
     pub fn new(reason: Reason, at: Position, rows: u64, detail: &str, raw: &[u8], is_withheld: bool) -> Self {
@@ -66,7 +66,7 @@ pub struct IntakeBatch {
     pub summaries: Vec<Summary>,
     /// Refusals.
     pub rejects: Vec<Reject>,
-    /// What was told about the machine.
+    /// The rows about the machine.
     pub inventory: Vec<InventoryPlaced>,
     /// Rows that are not candidates.
     pub tally: Places,

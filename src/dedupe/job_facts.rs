@@ -1,4 +1,4 @@
-//! What a job states beside its number and its duration, so that two records can be held to be of one job.
+//! The facts of a job other than number and duration, by which two records are taken for one job.
 
 use xxhash_rust::xxh3::xxh3_64;
 

@@ -1,4 +1,4 @@
-//! What a record can be believed: limits beyond which a number is a mistake, and oddities that are told and kept.
+//! Plausibility of records: limits beyond which a number is a mistake, and anomalies that are reported and kept.
 
 use super::identity::record_ms;
 use crate::hive::is_nameable;
@@ -28,12 +28,12 @@ const SUMMED_HELD_LIMIT_S: i64 = 100_000_000_000_000;
 const SUMMED_LIMIT_MS: i64 = 1000 * SUMMED_HELD_LIMIT_S;
 const SUMMED_JOB_LIMIT: i64 = 1_000_000_000_000;
 const WORK_LIMIT_S: i64 = 1_000_000_000_000_000_000;
-/// Jobs lie between 1970 and 2200; anything else is a broken clock.
+/// Jobs are between 1970 and 2200; anything else is a broken clock.
 const TIME_LIMIT_MS: std::ops::Range<i64> = 0..7_258_118_400_000;
 /// 2^64 nanoseconds in milliseconds: where a wrapped counter lands.
 const COUNTER_WRAP_MS: i64 = 18_446_744_073_000;
 
-/// Where a job lies in time, and how long it ran.
+/// The instant that places a job, and how long it ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placement {
     /// The instant that places its record, Unix milliseconds.
@@ -42,7 +42,7 @@ pub struct Placement {
     pub wall_ms: i64,
 }
 
-/// Where a job of a dialect lies in time, or the reason to refuse it with a sentence: nothing places it, its times lie
+/// The instant that places a job of a dialect, or the reason to refuse it with a sentence: nothing places it, its times are
 /// outside the years of jobs, or its numbers are beyond what any job has.
 ///
 /// # Errors

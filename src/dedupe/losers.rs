@@ -146,7 +146,7 @@ impl LoserRuns {
         Ok(())
     }
 
-    /// The next row, if it does not lie behind `last`.
+    /// The next row, if it is not after `last`.
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when the temporary file cannot be read back.

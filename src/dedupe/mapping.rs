@@ -1,10 +1,10 @@
-//! Which rules gave records their VO and site, and which names no rule knew: told by the run report.
+//! Which rules gave records their VO and site, and which names no rule knew: listed in the run report.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// Different names that are told one by one.
+/// The most names that are listed one by one.
 const NAME_LIMIT: usize = 1000;
 /// What the other ones are called.
 const OTHERS: &str = "(others)";
@@ -23,7 +23,7 @@ pub struct MappingCounts {
 }
 
 impl MappingCounts {
-    /// Whether there is nothing to tell.
+    /// Whether there is nothing to report.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()

@@ -65,7 +65,7 @@ pub fn merge(
     order: &FileOrder,
 ) -> Result<Merged> {
     if let ([], [], Some(fresh)) = (published, &*earlier, fresh)
-        && is_told_once(fresh)?
+        && has_unique_ids(fresh)?
     {
         let winners = packed::to_records(fresh, None)?;
         return Ok(Merged {
@@ -115,7 +115,7 @@ pub(super) fn resolved(
     let mut rows = Vec::with_capacity(places.len());
     let mut losers = Vec::new();
     for same in places.chunk_by(|a, b| a.record_id == b.record_id) {
-        // Nearly every job is told of once: then there is nothing to weigh.
+        // Nearly every job has one row: then there is nothing to compare.
         if let [only] = same
             && (lost.is_empty() || !lost.contains_key(&only.record_id))
         {
@@ -150,14 +150,14 @@ struct ResolvedJob {
     losers: Vec<Loser>,
 }
 
-/// Resolves the rows of one job; `known` are those that lost before. One row may be told of millions of times.
+/// Resolves the rows of one job; `known` are those that lost before. One row may occur millions of times.
 fn resolve(
     same: &[MergePlace],
     batches: &mut [Versions<'_>],
     order: &FileOrder,
     known: Vec<Loser>,
 ) -> Result<ResolvedJob> {
-    let told: HashSet<(Arc<str>, i64)> = known.iter().map(|of| (Arc::clone(&of.file_id), of.line)).collect();
+    let reported: HashSet<(Arc<str>, i64)> = known.iter().map(|of| (Arc::clone(&of.file_id), of.line)).collect();
     let mut losers = Vec::with_capacity(known.len() + same.len().saturating_sub(1));
     losers.extend(known);
     let known_n = losers.len();
@@ -195,7 +195,8 @@ fn resolve(
     losers.retain(|loser: &Loser| {
         nth += 1;
         let is_winner = loser.file_id == winner.file_id && loser.line == winner.line;
-        nth <= known_n || (!is_winner && (told.is_empty() || !told.contains(&(Arc::clone(&loser.file_id), loser.line))))
+        nth <= known_n
+            || (!is_winner && (reported.is_empty() || !reported.contains(&(Arc::clone(&loser.file_id), loser.line))))
     });
     for loser in &mut losers {
         loser.outcome = outcome(loser.content_hash, winner.content_hash);
@@ -208,9 +209,9 @@ fn resolve(
     })
 }
 
-/// Whether the rows stand in order and no job is told of twice, as most days of most sites are: then nothing has to be
+/// Whether the rows are in order and no job occurs twice, as most days of most sites are: then nothing has to be
 /// resolved.
-fn is_told_once(fresh: &RecordBatch) -> Result<bool> {
+fn has_unique_ids(fresh: &RecordBatch) -> Result<bool> {
     let (ids, _) = id(fresh, "record_id")?.value_data().as_chunks();
     let mut last = None;
     for (record_ms, id) in time(fresh, "record_utc")?.values().iter().zip(ids) {
@@ -268,7 +269,7 @@ fn pick(batches: &[RecordBatch], rows: &[(usize, usize)]) -> Result<RecordBatch>
     )?)
 }
 
-/// What becomes of a row beside the accepted one.
+/// The outcome of a row other than the accepted one.
 pub(super) fn outcome(content: u64, winner: u64) -> Outcome {
     if content == winner {
         Outcome::Duplicate

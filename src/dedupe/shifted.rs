@@ -41,7 +41,7 @@ const SITE_LEAST: usize = 256;
 /// Jobs that agree in number and duration more often than this come back by themselves, such as one that is requeued every hour.
 const TIMES_MOST: usize = 8;
 
-/// Durations that are told apart.
+/// The most durations that are counted separately.
 const WALLS_MOST: usize = 16;
 
 /// One job that is held.

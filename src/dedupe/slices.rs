@@ -1,5 +1,5 @@
-//! The candidates of one day, in slices that fit memory: a day of few rows is one slice. Of the rows that tell of one job
-//! over and over, only the best go on, the others wait as rows that lost.
+//! The candidates of one day, in slices that fit memory: a day of few rows is one slice. Of the rows of one job
+//! that repeat, only the best are merged, the others are stored as superseded rows.
 
 use std::collections::VecDeque;
 
@@ -149,7 +149,7 @@ impl<'a> Slicing<'a> {
             }
         }
         if self.held_n >= LOSERS_HELD {
-            self.put_by()?;
+            self.store()?;
         }
         Ok(())
     }
@@ -158,7 +158,7 @@ impl<'a> Slicing<'a> {
         self.cuts.partition_point(|cut| *cut <= key)
     }
 
-    fn put_by(&mut self) -> Result<()> {
+    fn store(&mut self) -> Result<()> {
         self.held_n = 0;
         for slice in &mut self.day.slices {
             slice.losers.push(std::mem::take(&mut slice.held))?;
@@ -168,7 +168,7 @@ impl<'a> Slicing<'a> {
 
     /// All slices.
     pub(super) fn finish(mut self) -> Result<FreshDay> {
-        self.put_by()?;
+        self.store()?;
         Ok(self.day)
     }
 }

@@ -190,7 +190,7 @@ impl Spill {
         }
     }
 
-    /// Says what the files are called in the end: candidates hold the place of their file in this list until then.
+    /// Sets the final order of the files: until then candidates hold the index of their file in this list.
     pub fn name_files(&mut self, file_ids: &[Arc<str>]) {
         file_ids.clone_into(&mut self.file_ids);
     }

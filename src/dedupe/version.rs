@@ -1,4 +1,4 @@
-//! What a row says about its job, weighed against what others say.
+//! A row of a job, ranked against the other rows of it.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::sources::dialect::VersionRule;
 /// How much a version of a job is worth; the larger wins.
 pub(super) type Worth = (i64, i64, i64, i64, u32, i64);
 
-/// One row that tells of a job others may tell of too.
+/// One row of a job that may have others.
 pub(super) struct RecordVersion {
     /// Its weight.
     pub(super) worth: Worth,
@@ -63,7 +63,7 @@ impl<'a> Versions<'a> {
         })
     }
 
-    /// What a row says.
+    /// The content of a row.
     ///
     /// # Errors
     /// [`crate::error::Kind::Internal`] for a file no ledger knows.

@@ -2,7 +2,7 @@
 
 use crate::time::Month;
 
-/// Months a run was asked for, both included; `None` is open.
+/// The requested months of a run, both included; `None` is open.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Window {
     /// First month.
@@ -12,13 +12,13 @@ pub struct Window {
 }
 
 impl Window {
-    /// Whether every month is asked for.
+    /// Whether every month is requested.
     #[must_use]
     pub fn is_everything(&self) -> bool {
         self.from.is_none() && self.to.is_none()
     }
 
-    /// Whether `month` is asked for.
+    /// Whether `month` is requested.
     #[must_use]
     pub fn holds(&self, month: Month) -> bool {
         self.from.is_none_or(|from| month >= from) && self.to.is_none_or(|to| month <= to)

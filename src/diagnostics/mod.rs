@@ -1,4 +1,4 @@
-//! Every mistake of a pipeline or policy file, collected and told at once.
+//! Every mistake of a pipeline or policy file, collected and reported at once.
 
 pub mod description;
 pub(crate) mod section;
@@ -25,7 +25,7 @@ impl ProblemAt {
     }
 }
 
-/// Mistakes and remarks found so far, each with the file and line it stands on.
+/// Mistakes and remarks found so far, each with its file and line.
 #[derive(Debug, Default)]
 pub struct Problems {
     mistakes: Vec<ProblemAt>,
@@ -115,7 +115,7 @@ fn rendered(entries: &mut [ProblemAt]) -> Vec<String> {
         .collect()
 }
 
-/// Holds a name somebody asks for against those there are; `who_has` begins the sentence, such as `the lake has`.
+/// Checks a requested name against the existing ones; `who_has` begins the sentence, such as `the lake has`.
 ///
 /// # Errors
 /// [`Kind::Usage`] with the nearest name.

@@ -1,4 +1,4 @@
-//! One table of a TOML file: typed access that remembers the line of everything it hands out.
+//! One table of a TOML file: typed access that remembers the line of every value it returns.
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -23,7 +23,7 @@ impl SectionSource<'_> {
     }
 }
 
-/// A value and the line it stands on.
+/// A value and its line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct At<T> {
     /// The value.
@@ -165,7 +165,7 @@ impl<'a> Section<'a> {
                 |(_, word)| format!(", did you mean \"{word}\"?"),
             );
             let list = known.join("\", \"");
-            let message = format!("{key} = \"{}\" is none of \"{list}\"{hint}", text.value);
+            let message = format!("{key} = \"{}\" is not one of \"{list}\"{hint}", text.value);
             self.wrong(text.line, message, problems);
             return None;
         };
@@ -291,7 +291,7 @@ pub(crate) fn root<'a>(
     Section::open(source, table.get_ref(), title, 1, known, problems)
 }
 
-/// What is wrong with a line that is no TOML; most often it is a text without quotes.
+/// What is wrong with a line that is not TOML; most often it is a text without quotes.
 pub(crate) fn toml_mistake(source: SectionSource<'_>, line: usize, message: &str) -> String {
     let written = source.text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
     let (key, value) = written.split_once('=').unwrap_or_default();
@@ -305,7 +305,7 @@ pub(crate) fn toml_mistake(source: SectionSource<'_>, line: usize, message: &str
     let is_text = begins.is_some_and(|first| first.is_alphabetic() || matches!(first, '/' | '.' | '~' | '*'));
     let is_word = ["true", "false", "inf", "nan"].contains(&value);
     if is_key && is_text && !is_word && !value.contains(['"', '\'']) {
-        return format!("{key} = {value}: a text stands in quotes: {key} = \"{value}\"");
+        return format!("{key} = {value}: text needs quotes: {key} = \"{value}\"");
     }
     message.to_owned()
 }

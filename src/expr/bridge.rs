@@ -128,7 +128,7 @@ fn export(array: &ArrayRef) -> Result<Box<dyn PolarsArray>> {
             std::mem::transmute::<FFI_ArrowSchema, ffi::ArrowSchema>(schema),
         )
     };
-    // SAFETY: arrow-rs made array and schema from one valid array, and nobody else holds them.
+    // SAFETY: arrow-rs made array and schema from one valid array, and no other owner holds them.
     #[expect(unsafe_code, reason = "the C data interface is made of raw structs")]
     let array = unsafe {
         let field = ffi::import_field_from_c(&schema)?;
@@ -149,7 +149,7 @@ fn import(array: Box<dyn PolarsArray>) -> Result<ArrayRef> {
             std::mem::transmute::<ffi::ArrowSchema, FFI_ArrowSchema>(schema),
         )
     };
-    // SAFETY: Polars made array and schema from one valid array, and nobody else holds them.
+    // SAFETY: Polars made array and schema from one valid array, and no other owner holds them.
     #[expect(unsafe_code, reason = "the C data interface is made of raw structs")]
     let data = unsafe { from_ffi(array, &schema) }?;
     Ok(make_array(data))

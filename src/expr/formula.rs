@@ -75,7 +75,7 @@ impl Value {
     }
 }
 
-/// Why a text is no formula.
+/// Why a text is not a formula.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mistake {
     /// It reads a column there is not.
@@ -127,7 +127,7 @@ impl Formula {
         Ok(Self { expr, kind, reads })
     }
 
-    /// A number that depends on where another lies: `steps` ascend; `above` holds beyond the
+    /// A number that depends on the range of another: `steps` ascend; `above` holds beyond the
     /// last bound. A bound belongs to its own step when `is_upper_included`, else to the next one.
     ///
     /// # Errors
@@ -261,7 +261,7 @@ fn literal(value: LiteralValue) -> PolarsResult<Expr> {
         Some(AnyValue::Float64(value)) => {
             // The shortest text that reads as this float is the text that was written: `words` keeps it below 16 digits.
             let text = format!("{value}");
-            let value = parse(&text).ok_or_else(|| polars_err!(SQLInterface: "{text} is no decimal"))?;
+            let value = parse(&text).ok_or_else(|| polars_err!(SQLInterface: "{text} is not a decimal"))?;
             Ok(number(value))
         }
         Some(AnyValue::Int32(value)) => whole(i128::from(value)),
@@ -285,7 +285,7 @@ pub fn fits(value: i128) -> bool {
     -end < value && value < end
 }
 
-/// A decimal text (`12`, `-0.5`) in units of the last of [`SCALE`] places; `None` when it is none, has more places or is
+/// A decimal text (`12`, `-0.5`) in units of the last of [`SCALE`] places; `None` when it is not one, has more places or is
 /// too large.
 #[must_use]
 pub fn parse(text: &str) -> Option<i128> {
@@ -321,7 +321,9 @@ fn kind(expr: &Expr, columns: &BTreeMap<String, Type>) -> Result<Type, Mistake> 
         Some(DataType::Decimal(_, scale)) if *scale == SCALE as usize => Ok(Type::Number),
         Some(DataType::String) => Ok(Type::Text),
         Some(DataType::Boolean) => Ok(Type::Truth),
-        Some(other) => Err(Mistake::Wrong(format!("it gives {other}, which is no exact number"))),
+        Some(other) => Err(Mistake::Wrong(format!(
+            "it gives {other}, which is not an exact number"
+        ))),
         None => Err(Mistake::Wrong("it gives nothing".to_owned())),
     }
 }
@@ -330,7 +332,7 @@ fn kind(expr: &Expr, columns: &BTreeMap<String, Type>) -> Result<Type, Mistake> 
 fn sentence(why: &polars::prelude::PolarsError) -> String {
     let text = why.to_string();
     let first = text.lines().next().unwrap_or_default().trim();
-    // What cannot be parsed is shown beside this already.
+    // The text that cannot be parsed is already shown next to this message.
     if first.contains("unable to parse") {
         return "it cannot be read as one expression: an operator, a value or a bracket is missing or too many"
             .to_owned();

@@ -76,7 +76,7 @@ pub fn add_up(
     join(&to_arrow(&sorted, &split_schema)?, measures, schema)
 }
 
-/// A sum that is null when nothing is known; Polars says zero.
+/// A sum that is null when nothing is known; Polars gives zero.
 fn sum(column: &str) -> Expr {
     when(col(column).count().gt(lit(0)))
         .then(col(column).sum())

@@ -1,4 +1,4 @@
-//! What can be told of a formula from its words alone, before SQL makes something else of them.
+//! Checks of a formula by its tokens alone, before SQL interprets them.
 
 use super::formula::{Mistake, SCALE};
 
@@ -7,7 +7,7 @@ pub const FUNCTIONS: [&str; 11] = [
     "greatest", "least", "ceil", "ceiling", "floor", "round", "abs", "coalesce", "ifnull", "nullif", "if",
 ];
 
-/// Words that stand before a bracket and are no function.
+/// Words that may precede a bracket without being a function.
 const KEYWORDS: [&str; 11] = [
     "and", "or", "not", "in", "then", "else", "when", "case", "between", "is", "end",
 ];

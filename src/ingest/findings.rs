@@ -68,7 +68,7 @@ pub(crate) struct SourceSums {
     pub(crate) unread_files: u64,
     /// Their rows.
     pub(crate) new_rows: u64,
-    /// Their rows that were refused, but for those the pipeline itself says to reject.
+    /// Their refused rows, except those the pipeline is configured to reject.
     pub(crate) new_rejected: u64,
     /// Rows of all files that were read.
     pub(crate) rows: u64,
@@ -98,7 +98,7 @@ pub(crate) struct Findings {
 }
 
 impl Notes {
-    /// Before anything is entered: what the lake knows of files, and what it knew before it forgot to build itself anew.
+    /// Before anything is entered: the entries of files in the lake, and the former ones where it is being rebuilt.
     pub(crate) fn begin<'a>(file_ids: impl Iterator<Item = &'a Arc<str>>, book: &Book, former: &Book) -> Self {
         let known = |id: &&Arc<str>| {
             let book = [book, former]
@@ -153,7 +153,7 @@ impl Notes {
             };
             let outcome = Ended::of(book, &seen.file_id, &BTreeMap::new());
             if outcome.rows_n == 0 || outcome.is_unread {
-                // The same trouble another night.
+                // The same refusal as in an earlier run.
                 findings.count(&input.source, &outcome, true);
                 findings.name(&input.source, &seen.path, input.bytes, &outcome);
             }
@@ -172,8 +172,8 @@ impl Notes {
 /// Messages of the tool among the rows, in a tally.
 const MESSAGES: RowPlace = RowPlace::nowhere(Reason::ToolMessage);
 
-/// Whether the pipeline itself says to reject rows for this reason.
-fn is_asked_for(reason: Reason) -> bool {
+/// Whether the pipeline is configured to reject rows for this reason.
+fn is_configured(reason: Reason) -> bool {
     matches!(
         reason,
         Reason::BenchmarkMissing | Reason::SummaryBenchmarkMissing | Reason::OverlapsJobs
@@ -184,8 +184,8 @@ fn is_asked_for(reason: Reason) -> bool {
 struct Ended {
     rows_n: u64,
     rejected_n: u64,
-    /// Refused, and not because the pipeline says so.
-    unasked_n: u64,
+    /// Refused, and not by configuration.
+    unexpected_n: u64,
     is_unread: bool,
     reasons: Vec<RefusedReason>,
 }
@@ -202,11 +202,11 @@ impl Ended {
             of.map(|(_, n)| n).sum()
         };
         let is_rejected = |reason: Reason| reason.outcome() == Outcome::Rejected;
-        let unasked_n = of(&|reason| is_rejected(reason) && !is_asked_for(reason));
-        // A header that repeats is no message.
+        let unexpected_n = of(&|reason| is_rejected(reason) && !is_configured(reason));
+        // A repeated header is not a message.
         let has_message = first.contains_key(&Reason::ToolMessage);
         let message_n = of(&|reason| reason == Reason::ToolMessage);
-        let is_unread = unasked_n + message_n == rows_n && (unasked_n > 0 || has_message);
+        let is_unread = unexpected_n + message_n == rows_n && (unexpected_n > 0 || has_message);
         let mut reasons: Vec<RefusedReason> = rows
             .iter()
             .filter(|(reason, _)| is_rejected(**reason) || (is_unread && **reason == Reason::ToolMessage))
@@ -221,7 +221,7 @@ impl Ended {
         Self {
             rows_n,
             rejected_n: of(&is_rejected),
-            unasked_n,
+            unexpected_n,
             is_unread,
             reasons,
         }
@@ -237,7 +237,7 @@ impl Findings {
             sums.new_files += 1;
             sums.unread_files += u64::from(outcome.is_unread);
             sums.new_rows += outcome.rows_n;
-            sums.new_rejected += outcome.unasked_n;
+            sums.new_rejected += outcome.unexpected_n;
         }
     }
 

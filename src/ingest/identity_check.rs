@@ -1,4 +1,4 @@
-//! Whether published records say what they would say completed from a line of their CE's log.
+//! Whether published records equal what they would be if completed from a line of their CE's log.
 //!
 //! Records hold what the pipeline made of a line: the VO its rule gives, and in place of a name that is withheld a
 //! pseudonym or nothing. So the same is made of the line once more, and that is compared; the name itself is nowhere.
@@ -47,7 +47,7 @@ impl<'a> MatchRules<'a> {
     fn takes(&self, is_of: impl Fn(&VoColumn) -> bool) -> bool {
         match self.vo {
             VoRule::Value(_) => false,
-            // Logs of batch systems name no other VO beside that of the line.
+            // Logs of batch systems name no VO but that of the line.
             VoRule::Record | VoRule::Corrections(_) => is_of(&VoColumn::Vo),
             VoRule::Column(column) => is_of(column),
             VoRule::Table(table) => table.columns().iter().any(is_of),
@@ -55,10 +55,10 @@ impl<'a> MatchRules<'a> {
     }
 }
 
-/// What a record says, held against a line.
+/// The identity of a record, compared with a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Match {
-    /// What it says completed from the line.
+    /// It equals the record completed from the line.
     Same,
     /// Something else.
     Other,
@@ -66,7 +66,7 @@ pub(crate) enum Match {
     Withheld,
 }
 
-/// What records say of who they are in the grid.
+/// The grid identity of published records.
 pub(crate) struct StatedIdentity<'b> {
     format: &'b StringArray,
     infrastructure: &'b StringArray,
@@ -105,15 +105,15 @@ impl<'b> StatedIdentity<'b> {
         })
     }
 
-    /// Whether a record says what it says completed from a line. What a line leaves open the log of the batch system may
+    /// Whether a record equals the record completed from a line. A field missing in the line may come from the log of the batch system:
     /// state.
-    pub(crate) fn says(&self, row: usize, line: &IdentityLine, rules: &MatchRules<'_>) -> Match {
+    pub(crate) fn matches(&self, row: usize, line: &IdentityLine, rules: &MatchRules<'_>) -> Match {
         let stated = registry::named(self.format.value(row)).map(|dialect| dialect.row().identity);
-        let is = |column: &StringArray, told: Option<&str>, may_tell: bool| {
-            (told.is_none() && may_tell) || word(column, row) == told
+        let is = |column: &StringArray, reported: Option<&str>, may_fill: bool| {
+            (reported.is_none() && may_fill) || word(column, row) == reported
         };
         let is_stated = stated == Some(DialectIdentity::Everything);
-        let tells_host = is_stated || stated == Some(DialectIdentity::SubmitHost);
+        let states_host = is_stated || stated == Some(DialectIdentity::SubmitHost);
         let fqan = line.fqan().map(Fqan::parse);
         let is_same_group = (fqan.is_none() && is_stated)
             || word(self.fqan, row) == line.fqan()
@@ -121,7 +121,7 @@ impl<'b> StatedIdentity<'b> {
                 && word(self.vo_role, row) == fqan.and_then(|fqan| fqan.role);
         let is_same = is_same_group
             && word(self.infrastructure, row) == Some(GRID)
-            && is(self.submit_host, line.submit_host(), tells_host);
+            && is(self.submit_host, line.submit_host(), states_host);
         if !is_same {
             return Match::Other;
         }
@@ -139,10 +139,10 @@ impl<'b> StatedIdentity<'b> {
         }
     }
 
-    fn user(&self, row: usize, line: &IdentityLine, rules: &MatchRules<'_>, may_tell: bool) -> Match {
-        let told = line.global_user();
-        let Some(user) = told else {
-            return same(may_tell || self.global_user.is_null(row));
+    fn user(&self, row: usize, line: &IdentityLine, rules: &MatchRules<'_>, may_fill: bool) -> Match {
+        let reported = line.global_user();
+        let Some(user) = reported else {
+            return same(may_fill || self.global_user.is_null(row));
         };
         let action = rules
             .privacy
@@ -154,18 +154,18 @@ impl<'b> StatedIdentity<'b> {
                 let pseudonym = privacy.pseudonym(Field::GlobalUser, user, site, month);
                 same(word(self.global_user, row) == pseudonym.as_deref())
             }
-            _ => same(word(self.global_user, row) == told),
+            _ => same(word(self.global_user, row) == reported),
         }
     }
 
-    fn vo(&self, row: usize, line: &IdentityLine, rules: &MatchRules<'_>, may_tell: bool) -> Match {
+    fn vo(&self, row: usize, line: &IdentityLine, rules: &MatchRules<'_>, may_fill: bool) -> Match {
         let fqan = line.fqan().map(Fqan::parse);
-        // What the record does not show as its log told it.
+        // The column that does not hold the value of the log unchanged.
         let is_unseen = |column: &VoColumn| match column {
             VoColumn::User => !rules.keeps(Field::User),
             VoColumn::UserGroup => !rules.keeps(Field::UserGroup),
-            VoColumn::Vo => may_tell && fqan.is_none(),
-            VoColumn::GlobalUser => may_tell && line.global_user().is_none(),
+            VoColumn::Vo => may_fill && fqan.is_none(),
+            VoColumn::GlobalUser => may_fill && line.global_user().is_none(),
             VoColumn::Account | VoColumn::Partition | VoColumn::Qos => false,
         };
         if rules.takes(is_unseen) {
@@ -187,9 +187,9 @@ impl<'b> StatedIdentity<'b> {
         same(word(self.vo, row) == vo)
     }
 
-    fn id(&self, row: usize, line: &IdentityLine, rules: &MatchRules<'_>, may_tell: bool) -> Match {
-        let told = line.global_job_id();
-        if (told.is_none() && may_tell) || word(self.global_job_id, row) == told {
+    fn id(&self, row: usize, line: &IdentityLine, rules: &MatchRules<'_>, may_fill: bool) -> Match {
+        let reported = line.global_job_id();
+        if (reported.is_none() && may_fill) || word(self.global_job_id, row) == reported {
             return Match::Same;
         }
         // An id that holds a name which is withheld is left out.

@@ -2,7 +2,7 @@
 //!
 //! Rule (APEL): a line answers to a job whose id is its `lrmsID` and which ended between a day before and 28 days after
 //! the line's timestamp. Where several do, the latest before the job's end counts, or else the first after it; lines
-//! that say the same at the same time are told apart by what they say, never by the order they were read in.
+//! of the same time are ordered by their content, never by the order they were read in.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -60,8 +60,8 @@ pub(crate) struct LateRecords {
     pub(crate) record_ids: BTreeSet<u128>,
     /// Files that hold a version of one.
     pub(crate) file_ids: BTreeSet<Arc<str>>,
-    /// Records of which it cannot be told: what decides is withheld, and the log they were completed from is gone.
-    pub(crate) untold_n: u64,
+    /// Records for which it cannot be determined: the deciding fields are withheld, and the log they were completed from is gone.
+    pub(crate) unreported_n: u64,
 }
 
 /// Takes lines in.
@@ -196,7 +196,7 @@ impl IdentityIndex {
         Some((first, times.max()?.saturating_add(AFTER_MS)))
     }
 
-    /// Marks the lines that answer to records of `source`, and tells of each with its row.
+    /// Marks the lines that match records of `source`, and passes on each with its row.
     ///
     /// # Errors
     /// [`crate::error::Kind::Internal`] when the batch is not of `records`.
@@ -204,7 +204,7 @@ impl IdentityIndex {
         &self,
         batch: &RecordBatch,
         source: &str,
-        mut told: impl FnMut(usize, &IdentityLine),
+        mut reported: impl FnMut(usize, &IdentityLine),
     ) -> Result<()> {
         let (sources, jobs, ends) = (text(batch, "source")?, text(batch, "job_id")?, time(batch, "end_utc")?);
         for row in 0..batch.num_rows() {
@@ -213,14 +213,14 @@ impl IdentityIndex {
             }
             if let Some(line) = self.find(jobs.value(row), ends.value(row)) {
                 line.is_used.store(true, Ordering::Relaxed);
-                told(row, line);
+                reported(row, line);
             }
         }
         Ok(())
     }
 
-    /// Marks the lines that answer to published records of a source. Adds the ids of records that do not say what their
-    /// line says, because the line was not there when they were made, and the files they were read from. What is withheld
+    /// Marks the lines that match published records of a source. Adds the ids of records that differ from their
+    /// line, because the line was not there when they were made, and the files they were read from. What is withheld
     /// is held against the line that answered when there were only the files `known` then.
     ///
     /// # Errors
@@ -232,18 +232,18 @@ impl IdentityIndex {
         known: &[bool],
         late: &mut LateRecords,
     ) -> Result<()> {
-        let said = StatedIdentity::of(batch)?;
+        let stated = StatedIdentity::of(batch)?;
         let (jobs, ends) = (text(batch, "job_id")?, time(batch, "end_utc")?);
         let (records, files) = (id(batch, "record_id")?, text(batch, "file_id")?);
         let mut rows = Vec::new();
         self.mark(batch, rules.source, |row, line| {
-            let is_late = match said.says(row, line, rules) {
+            let is_late = match stated.matches(row, line, rules) {
                 Match::Same => false,
                 Match::Other => true,
                 Match::Withheld if line.is_in(known) => false,
                 Match::Withheld => {
                     let was = self.find_known(jobs.value(row), ends.value(row), known);
-                    late.untold_n += u64::from(was.is_none());
+                    late.unreported_n += u64::from(was.is_none());
                     was.is_some_and(|was| was.who != line.who || was.global_job_id != line.global_job_id)
                 }
             };
@@ -302,11 +302,11 @@ impl IdentityLine {
     }
 }
 
-/// What `infrastructure` says of jobs that came through a CE, and of others.
+/// Values of `infrastructure` for jobs that came through a CE, and for others.
 pub(crate) const GRID: &str = "grid";
 const LOCAL: &str = "local";
 
-/// Hands on what a reader says, jobs with their grid identity.
+/// Forwards the rows of a reader, jobs with their grid identity.
 pub(crate) struct IdentityJoin<'a> {
     pub(crate) index: &'a IdentityIndex,
     pub(crate) inner: &'a mut dyn Sink,
@@ -322,7 +322,7 @@ impl Relay for IdentityJoin<'_> {
         row.repeats = UnchangedColumns::default();
         let line = row.end_ms.and_then(|end_ms| self.index.find(row.job_id, end_ms));
         match line {
-            // A job whose own log tells its VO came from somewhere, too.
+            // A job whose own log names its VO came through a CE, too.
             None if row.vo.is_some() => {}
             None => row.infrastructure = row.infrastructure.or(Some(LOCAL)),
             Some(line) => {

@@ -52,7 +52,7 @@ struct LogFile {
     /// Known before it is read only when it was hashed.
     file_id: Option<Arc<str>>,
     file: InputFile,
-    /// All jobs it tells of were completed from it.
+    /// All its jobs were completed from it.
     is_known: bool,
 }
 
@@ -63,7 +63,7 @@ struct Joined {
     index: Arc<IdentityIndex>,
 }
 
-/// Whether the logs tell of jobs that were published without.
+/// Whether the logs contain jobs that were published without them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum LateLogs {
     /// No.
@@ -90,8 +90,8 @@ pub(crate) struct IdentitySources {
 }
 
 impl IdentitySources {
-    /// Reads the CE logs, and finds out whether they tell of jobs that were published without; and of how many jobs that
-    /// cannot be told.
+    /// Reads the CE logs, and finds out whether they contain jobs that were published without them; and for how many jobs that
+    /// cannot be determined.
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when a log or the lake cannot be read.
@@ -104,7 +104,7 @@ impl IdentitySources {
         window: Window,
     ) -> Result<(Self, LateCompletion)> {
         let grids = Self::read(plan, found, state, is_rebuild, window)?;
-        let (files, untold_n) = grids.survey(plan.privacy.as_deref(), state, publication)?;
+        let (files, unreported_n) = grids.survey(plan.privacy.as_deref(), state, publication)?;
         let late = if is_rebuild {
             LateLogs::Not
         } else if !state.can_complete(&files, found, window) {
@@ -114,7 +114,7 @@ impl IdentitySources {
         } else {
             LateLogs::Files(files)
         };
-        let unknown_n = if is_rebuild { 0 } else { untold_n };
+        let unknown_n = if is_rebuild { 0 } else { unreported_n };
         Ok((grids, LateCompletion { late, unknown_n }))
     }
 
@@ -155,7 +155,7 @@ impl IdentitySources {
         Ok(grids)
     }
 
-    /// Tells every batch log to be read what its jobs are completed from.
+    /// Gives every batch log to be read the index its jobs are completed from.
     pub(crate) fn assign(&self, files: &mut [Reading]) {
         for file in files {
             file.grid = self.of(&file.source);
@@ -170,16 +170,16 @@ impl IdentitySources {
         joined.map(|joined| Arc::clone(&joined.index))
     }
 
-    /// Marks the lines that published records were completed from. Where a line came later than the record it answers to,
-    /// all versions of that record must be made anew: these are the files they are read from. Of as many records it cannot
-    /// be told whether one did.
+    /// Marks the lines that published records were completed from. Where a line came later than the record it matches,
+    /// all versions of that record must be rebuilt: these are the files they are read from. The number counts records for which it cannot
+    /// be determined whether one did.
     fn survey(
         &self,
         privacy: Option<&Privacy>,
         state: &State,
         publication: &Publication,
     ) -> Result<(BTreeSet<Arc<str>>, u64)> {
-        let (mut files, mut untold_n) = (BTreeSet::new(), 0);
+        let (mut files, mut unreported_n) = (BTreeSet::new(), 0);
         for (name, joined) in &self.joined {
             let mut late = LateRecords::default();
             let Some((first_ms, last_ms)) = joined.index.reach_ms() else {
@@ -218,12 +218,12 @@ impl IdentitySources {
                     .is_some_and(|input| input.source == *name)
             };
             files.extend(late.file_ids.into_iter().filter(is_own));
-            untold_n += late.untold_n;
+            unreported_n += late.unreported_n;
         }
-        Ok((files, untold_n))
+        Ok((files, unreported_n))
     }
 
-    /// Tells the ledger which lines of the CE logs no job answers to. `files` are those this run read, with their ids.
+    /// Enters into the ledger the lines of the CE logs that match no job. `files` are those this run read, with their ids.
     pub(crate) fn finalize(&self, book: &mut Book, files: &[Reading], file_ids: &[Arc<str>]) {
         let read: BTreeMap<(&str, &str), &Arc<str>> = files
             .iter()
@@ -248,7 +248,7 @@ impl IdentitySources {
     }
 }
 
-/// The lines of all logs. What a log holds besides is told when it is read as an input.
+/// The lines of all logs. Other content of a log is reported when it is read as an input.
 fn index(files: &[LogFile], source: &Arc<SourcePlan>) -> Result<IdentityIndex> {
     let mut builder = IdentityIndexBuilder::default();
     for (log, place) in files.iter().zip(0..) {
@@ -261,9 +261,9 @@ fn index(files: &[LogFile], source: &Arc<SourcePlan>) -> Result<IdentityIndex> {
             Ok(())
         };
         match read(&mut builder) {
-            // An archive that is damaged, or a log that cannot be opened, is told when it is read as an input; what came before the damage counts.
+            // An archive that is damaged, or a log that cannot be opened, is reported when it is read as an input; lines before the damage count.
             Err(why) if is_damage(&why) || InputFile::is_shut(&why) => {}
-            told => told.map_err(|why| why.at("file", &log.file.path))?,
+            reported => reported.map_err(|why| why.at("file", &log.file.path))?,
         }
     }
     builder.finish()

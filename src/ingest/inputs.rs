@@ -41,10 +41,10 @@ impl FoundFile {
 ///
 /// # Errors
 /// [`crate::error::Kind::NoInput`] naming the patterns without a file, and [`crate::error::Kind::Config`] where inputs and
-/// output do not lie apart.
+/// output overlap.
 pub(crate) fn find(plan: &Plan, output: &str) -> Result<Vec<FoundFile>> {
     hold_apart(plan, output)?;
-    // Nobody needs to know what tables look like before files are read, but then everybody does: it is parsed meanwhile.
+    // Table layouts are needed only when files are read, and then by all threads: they are parsed meanwhile.
     std::thread::spawn(|| schema::dataset("records").is_ok());
     let mut found = Vec::new();
     for source in plan.all_sources() {
@@ -73,7 +73,7 @@ impl Plan {
     /// The input files of one of its sources.
     ///
     /// # Errors
-    /// As [`discover`], and [`crate::error::Kind::Config`] when one of them lies in the output: what is published there
+    /// As [`discover`], and [`crate::error::Kind::Config`] when one of them is in the output: files published there
     /// would be read.
     pub fn inputs(&self, source: &SourcePlan) -> Result<Vec<InputFile>> {
         let base = self.file.parent().unwrap_or(Path::new("/"));
@@ -86,7 +86,7 @@ impl Plan {
             };
             if let Some(inside) = files.iter().find(is_inside) {
                 return Err(Error::config(format!(
-                    "source {}: {} lies in the output, {}: what is published there would be read",
+                    "source {}: {} is in the output, {}: files published there would be read",
                     source.name,
                     inside.path,
                     output.display()

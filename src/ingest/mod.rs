@@ -1,7 +1,7 @@
-//! Input files to rows: found, opened, read side by side, refused rows kept.
+//! Input files to rows: found, opened, read in parallel, with refused rows kept.
 //!
-//! In: the sources of a plan. Out: records by day, summaries, inventory rows, rejects, and what each file came to.
-//! Promise: every row that was framed ends in one of them, and the ledger says where.
+//! In: the sources of a plan. Out: records by day, summaries, inventory rows, rejects, and the outcome of each file.
+//! Promise: every row that was framed ends in one of them, and the ledger records where.
 
 pub mod findings;
 pub mod first_refusal;

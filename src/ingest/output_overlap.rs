@@ -1,4 +1,4 @@
-//! Inputs and output lie apart: what is published must not be read as input by the next run.
+//! Inputs and output must not overlap: what is published must not be read as input by the next run.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ const MATCHING: MatchOptions = MatchOptions {
     require_literal_leading_dot: true,
 };
 
-/// Refuses an output that lies in what is read, and inputs that lie in the output, also before either is there.
+/// Refuses an output that is in what is read, and inputs that are in the output, also before either exists.
 ///
 /// # Errors
 /// [`crate::error::Kind::Config`] naming the source, the input and the output.
@@ -44,7 +44,7 @@ pub(crate) fn hold_apart(plan: &Plan, output: &str) -> Result<()> {
     Ok(())
 }
 
-/// Where on the disk something lies; nowhere if it is an object store.
+/// The path on the disk; `None` for an object store.
 fn place(text: &str) -> Option<PathBuf> {
     if let Some(url) = text.starts_with("file://").then(|| Url::parse(text).ok()).flatten() {
         return url.to_file_path().ok();
@@ -66,7 +66,7 @@ fn real(path: &Path) -> PathBuf {
 
 fn clash(input: &Path, output: &Path) -> Option<&'static str> {
     if input.starts_with(output) && input != output {
-        return Some("the input lies in the output");
+        return Some("the input is in the output");
     }
     let pattern = Pattern::new(&input.to_string_lossy()).ok();
     let is_read = |folder: &&Path| {
@@ -76,11 +76,11 @@ fn clash(input: &Path, output: &Path) -> Option<&'static str> {
         };
         *folder == input || is_matched() == Some(true)
     };
-    // What lies below a folder with such a name is left out by whoever reads it.
+    // Readers leave out everything below a folder with such a name.
     let is_left_out = |folder: &Path| {
         let below = output.strip_prefix(folder).map(Path::components);
         below.is_ok_and(|mut parts| parts.any(|part| is_skipped(&part.as_os_str().to_string_lossy())))
     };
     let read = output.ancestors().find(is_read)?;
-    (!is_left_out(read)).then_some("the output lies in the input")
+    (!is_left_out(read)).then_some("the output is in the input")
 }

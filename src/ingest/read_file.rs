@@ -25,11 +25,11 @@ pub(crate) struct Reading {
     pub(crate) file: Arc<InputFile>,
     /// The source it belongs to.
     pub(crate) source: Arc<SourcePlan>,
-    /// Where the grid identity of its jobs is told, if not by itself.
+    /// The index with the grid identity of its jobs, if not in the file itself.
     pub(crate) grid: Option<Arc<IdentityIndex>>,
     /// What becomes of names.
     pub(crate) privacy: Option<Arc<Privacy>>,
-    /// When its path says that it was true, Unix milliseconds; of listings of a machine.
+    /// The time from its path when it was true, Unix milliseconds; for listings of a machine.
     pub(crate) dated_ms: Option<i64>,
     /// Other paths with the same bytes.
     pub(crate) copies: Vec<String>,
@@ -53,14 +53,14 @@ impl Reading {
     }
 
     /// An intake for its rows. The id of a file depends on all of its bytes: until they are read, its place in the list
-    /// of files, `at`, stands for it.
+    /// of files, `at`, represents it.
     pub(crate) fn intake(&self, at: usize, dialect: Dialect, window: Window, columns: Columns) -> Intake {
         let (options, file_id) = (Arc::clone(&self.source.intake), at.to_string().into());
         Intake::new(options, dialect, file_id, window, columns).under(self.privacy.clone())
     }
 
-    /// Lets a piece say what it holds: jobs with their grid identity, where that is told elsewhere.
-    pub(crate) fn tell(&self, work: Work, sink: &mut dyn Sink) {
+    /// Sends the rows of a piece to a sink: jobs with their grid identity, where that is in another log.
+    pub(crate) fn send_to(&self, work: Work, sink: &mut dyn Sink) {
         match &self.grid {
             Some(index) => work(&mut IdentityJoin { index, inner: sink }),
             None => work(sink),
@@ -70,8 +70,8 @@ impl Reading {
     /// Ends an intake: its candidates wait in the spill from here on, the rest is for [`ReadFile::take`].
     ///
     /// # Errors
-    /// [`Kind::Io`] when candidates cannot be put by.
-    pub(crate) fn put_by(&self, intake: Intake, spill: &Spill) -> Result<(IntakeBatch, Columns)> {
+    /// [`Kind::Io`] when candidates cannot be stored.
+    pub(crate) fn store(&self, intake: Intake, spill: &Spill) -> Result<(IntakeBatch, Columns)> {
         let (harvest, columns) = intake.harvest().map_err(|e| e.at("file", &self.file.path))?;
         if let Some(index) = &self.grid {
             // Completed just now, so none of them is late.
@@ -98,7 +98,7 @@ pub(crate) struct ReadFile {
     pub(crate) summaries: Vec<Summary>,
     /// Refusals.
     pub(crate) rejects: RejectBuffer,
-    /// What was told about the machine.
+    /// The rows about the machine.
     pub(crate) inventory: Vec<InventoryPlaced>,
     /// Hash of the bytes as they were read; empty for a file that could not be opened.
     pub(crate) blake3: String,
@@ -126,10 +126,10 @@ impl ReadFile {
         }
     }
 
-    /// Takes what an intake was told.
+    /// Takes the rows of an intake.
     ///
     /// # Errors
-    /// [`Kind::Io`] when refusals cannot be put by.
+    /// [`Kind::Io`] when refusals cannot be stored.
     pub(crate) fn take(&mut self, mut harvest: IntakeBatch) -> Result<()> {
         self.summaries.append(&mut harvest.summaries);
         self.mapping.merge(&harvest.mapping);
@@ -151,7 +151,7 @@ impl ReadFile {
     /// Refuses all summaries but the first `limit` of the file.
     ///
     /// # Errors
-    /// [`Kind::Io`] when refusals cannot be put by.
+    /// [`Kind::Io`] when refusals cannot be stored.
     pub(crate) fn hold_summaries(&mut self, limit: usize) -> Result<()> {
         if self.summaries.len() <= limit {
             return Ok(());
@@ -164,10 +164,10 @@ impl ReadFile {
         })
     }
 
-    /// Refuses the summaries that are not kept, with this sentence; they are asked for in the order of the file.
+    /// Refuses the summaries that are not kept, with this sentence; they must be requested in the order of the file.
     ///
     /// # Errors
-    /// [`Kind::Io`] when refusals cannot be put by.
+    /// [`Kind::Io`] when refusals cannot be stored.
     pub(crate) fn keep_summaries(&mut self, detail: &str, mut is_kept: impl FnMut(&Summary) -> bool) -> Result<()> {
         self.summaries.sort_by_key(|row| (row.line, row.byte_offset));
         let all = std::mem::take(&mut self.summaries);
@@ -189,10 +189,10 @@ impl ReadFile {
         self.rejects.push(rejects)
     }
 
-    /// Refuses the rest of the file: it cannot be read as what its source says.
+    /// Refuses the rest of the file: it cannot be read in the format of its source.
     ///
     /// # Errors
-    /// [`Kind::Io`] when the refusal cannot be put by.
+    /// [`Kind::Io`] when the refusal cannot be stored.
     pub(crate) fn refuse_file(&mut self, why: &Error, is_private: bool) -> Result<()> {
         let (at, detail) = (Position::default(), why.to_string());
         let reject = Reject::new(Reason::UnreadableFile, at, 1, &detail, b"", is_private);

@@ -1,4 +1,4 @@
-//! Reading inputs: threads cut files into pieces and parse them, and what they say waits in the spill.
+//! Reading inputs: threads cut files into pieces and parse them, and their rows wait in the spill.
 
 use std::io::{BufReader, Read};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -47,10 +47,10 @@ pub(crate) struct ReadPool<'a> {
     feeds: Vec<Mutex<FileState>>,
     /// What they came to.
     pub(crate) results: Vec<Mutex<ReadFile>>,
-    /// The next file nobody has opened.
+    /// The next file that is not yet opened.
     next: AtomicUsize,
     failure: Mutex<Option<Error>>,
-    /// The months asked for.
+    /// The requested months.
     pub(crate) window: Window,
     /// Candidates.
     pub(crate) spill: &'a Spill,
@@ -62,11 +62,11 @@ pub(crate) struct ReadPool<'a> {
 /// Every thread opens files of its own as long as there are any, and helps with those of the others then. Whoever has
 /// cut a piece off a file parses it, too: its bytes are still near.
 ///
-/// A file that cannot be opened, or read as its source says, is a reject like any other and stops nothing. Mistakes of the
+/// A file that cannot be opened, or read in the format of its source, is a reject like any other and stops nothing. Mistakes of the
 /// pipeline (a missing time zone) and failing disks do.
 ///
 /// # Errors
-/// [`Kind::Config`] and [`Kind::Io`] as said; [`Kind::Internal`] when a thread died.
+/// [`Kind::Config`] and [`Kind::Io`] as described; [`Kind::Internal`] when a thread died.
 pub(crate) fn read_all(
     files: &[Reading],
     window: Window,
@@ -183,7 +183,7 @@ impl ReadPool<'_> {
         self.finish(&mut feed, bytes, result, reading)
     }
 
-    /// Reads what nobody asked for, and closes the file.
+    /// Reads the remaining bytes that no reader needed, and closes the file.
     fn finish<T>(
         &self,
         feed: &mut FileState,
@@ -201,7 +201,7 @@ impl ReadPool<'_> {
     }
 }
 
-/// Counts a file, or the rest of one, that cannot be read as its source says.
+/// Counts a file, or the rest of one, that cannot be read in the format of its source.
 fn unreadable(result: &Mutex<ReadFile>, e: Error, reading: &Reading) -> Result<()> {
     if matches!(e.kind(), Kind::Config | Kind::Io | Kind::NoInput | Kind::Internal) {
         return Err(e);
@@ -221,7 +221,7 @@ enum Unopened {
 /// Recognises one file; `None` for an empty one.
 fn open(reading: &Reading, bytes: HashingReader) -> Result<Option<(Dialect, Pieces)>, Unopened> {
     let none = |why| Unopened::For { dialect: None, why };
-    // The first few bytes are asked for by themselves: they are read, and hashed, together with what follows them.
+    // The first few bytes are requested separately: they are read, and hashed, together with what follows them.
     let bytes = BufReader::with_capacity(FIRST_BYTES, bytes);
     let (mut input, damage) = compression::salvage(Box::new(bytes)).map_err(|e| none(as_data(e)))?;
     let head = head(&mut *input).map_err(|e| none(as_data(Error::io("the file cannot be read").because(e))))?;
@@ -261,7 +261,7 @@ pub(crate) fn is_damage(e: &Error) -> bool {
 }
 
 /// What stops a run as soon as it reads the first rows of a file: a mistake of the pipeline, such as local times without a
-/// zone. What is wrong with the file itself is for the run to tell.
+/// zone. Damage of the file itself is reported by the run.
 #[must_use]
 pub fn first_mistake(source: &Arc<SourcePlan>, file: &InputFile) -> Option<Error> {
     let input = compression::decompress(file.open().ok()?);
@@ -286,7 +286,7 @@ pub(crate) fn head_of(file: &InputFile) -> Result<Vec<u8>> {
 }
 
 fn head(input: &mut dyn Read) -> std::io::Result<Vec<u8>> {
-    // Read at once: what is read to its end is asked for in pieces that double.
+    // Read at once: files read to their end are requested in pieces of doubling size.
     let mut head = vec![0; registry::HEAD_BYTES];
     let mut len = 0;
     while let Some(room) = head.get_mut(len..).filter(|room| !room.is_empty()) {

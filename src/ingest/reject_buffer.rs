@@ -17,7 +17,7 @@ use crate::runtime::scratch;
 use crate::runtime::scratch::{Scratch, SpillRange};
 use crate::schema::batch::{int, text, texts};
 
-/// Raw text kept per refusal; `raw_byte_n` tells the full length and the file still holds the rest.
+/// Raw text kept per refusal; `raw_byte_n` is the full length and the file still holds the rest.
 const RAW_LIMIT: usize = 64 << 10;
 /// Bytes of refusals kept in memory per file.
 const MEMORY_LIMIT: usize = 8 << 20;

@@ -23,28 +23,25 @@ pub(crate) fn read_again(completion: LateCompletion, state: &State) -> BTreeSet<
     again
 }
 
-/// Tells of lines of CEs that came late; the files to read again for them.
+/// Reports late lines of CE logs; returns the files to read again for them.
 fn completed_late(completion: LateCompletion) -> BTreeSet<Arc<str>> {
     let LateCompletion { late, unknown_n } = completion;
     if unknown_n > 0 {
         warn!(
             job_n = unknown_n,
-            "a CE's log came later than jobs it tells of, and of {unknown_n} of them it cannot be told whether it says \
-             something else: what decides is withheld, and the log they were completed from is gone"
+            "late CE log: for {unknown_n} of its jobs it cannot be determined whether it states \
+             another identity: the deciding fields are withheld, and the log they were completed from is gone"
         );
     }
     match late {
         LateLogs::Not => BTreeSet::new(),
         LateLogs::Files(files) => {
             let n = files.len();
-            info!(
-                file_n = n,
-                "a CE's log came later than jobs it tells of: files read again for them: {n}"
-            );
+            info!(file_n = n, "late CE log: files read again: {n}");
             files
         }
         LateLogs::LeftAsIs => {
-            warn!("a CE's log came later than jobs it tells of whose log is gone: they stay as they are");
+            warn!("late CE log: jobs whose own log is gone stay as they are");
             BTreeSet::new()
         }
     }

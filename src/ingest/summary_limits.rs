@@ -2,7 +2,7 @@
 //!
 //! A month of summaries is settled at once, with all its versions of all sites. The room of a month goes to its files in the
 //! order of their arrival, which is the order in which their versions replace each other: a lake made of files that came
-//! night by night, in that order, is the lake of all of them at once.
+//! run by run, in that order, is the lake of all of them at once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -35,7 +35,7 @@ impl SummaryLimits {
     /// Refuses the summaries that were read beyond the limits. `book` knows what the lake holds of other files.
     ///
     /// # Errors
-    /// [`crate::error::Kind::Io`] when refusals cannot be put by.
+    /// [`crate::error::Kind::Io`] when refusals cannot be stored.
     pub(crate) fn hold(&self, files: LedgerFiles<'_>, read: &mut [ReadFile], book: &Book) -> Result<()> {
         for read in &mut *read {
             read.hold_summaries(self.file_n)?;

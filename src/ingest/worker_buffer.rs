@@ -1,4 +1,4 @@
-//! Where a reading thread puts what pieces of files say.
+//! The buffer of a reading thread for the rows of pieces of files.
 
 use super::reading::{ReadPool, dead};
 use crate::dedupe::Intake;
@@ -7,11 +7,11 @@ use crate::error::Result;
 use crate::sources::Work;
 use crate::sources::dialect::Dialect;
 
-/// Where one thread puts what pieces say, until it is worth a batch.
+/// The rows one thread has read from pieces, until they fill a batch.
 pub(crate) struct WorkerBuffer<'a> {
     pool: &'a ReadPool<'a>,
     columns: Columns,
-    /// The file pieces were taken of, and what they said.
+    /// The file the pieces belong to, and their rows.
     open: Option<(usize, Intake)>,
 }
 
@@ -25,7 +25,7 @@ impl<'a> WorkerBuffer<'a> {
         }
     }
 
-    /// Lets a piece of file `at` say what it holds.
+    /// Reads the rows of a piece of file `at`.
     ///
     /// # Errors
     /// As [`WorkerBuffer::clear`].
@@ -40,7 +40,7 @@ impl<'a> WorkerBuffer<'a> {
             let intake = reading.intake(at, dialect, pool.window, std::mem::take(columns));
             (at, intake)
         });
-        reading.tell(work, intake);
+        reading.send_to(work, intake);
         if intake.is_full() {
             self.clear()?;
         }
@@ -50,14 +50,14 @@ impl<'a> WorkerBuffer<'a> {
     /// Hands over what was taken in.
     ///
     /// # Errors
-    /// [`crate::error::Kind::Io`] when candidates or refusals cannot be put by.
+    /// [`crate::error::Kind::Io`] when candidates or refusals cannot be stored.
     pub(crate) fn clear(&mut self) -> Result<()> {
         let Some((at, intake)) = self.open.take() else {
             return Ok(());
         };
         let reading = self.pool.files.get(at).ok_or_else(dead)?;
         let batch;
-        (batch, self.columns) = reading.put_by(intake, self.pool.spill)?;
+        (batch, self.columns) = reading.store(intake, self.pool.spill)?;
         let result = self.pool.results.get(at).ok_or_else(dead)?;
         result.lock().map_err(|_| dead())?.take(batch)
     }

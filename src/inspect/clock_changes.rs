@@ -1,17 +1,17 @@
-//! What local times tell of their zone: when its clocks were changed.
+//! Evidence of local times about their zone: when its clocks were changed.
 
 use crate::record::JobRow;
 
 const HOUR_MS: i64 = 3_600_000;
 
-/// Jobs that took an hour more or less than their printed times say.
+/// Jobs that took an hour more or less than their printed times give.
 #[derive(Debug, Default)]
 pub(super) struct ClockChanges {
     forward: ClockChange,
     back: ClockChange,
 }
 
-/// Jobs that tell of changes in one direction.
+/// Jobs that show changes in one direction.
 #[derive(Debug, Default)]
 struct ClockChange {
     jobs: u64,
@@ -29,14 +29,14 @@ impl ClockChanges {
         let surplus = end.saturating_sub(start).saturating_sub(wall).saturating_sub(suspended);
         match surplus {
             HOUR_MS => self.forward.add(start, end),
-            // The hour is printed twice, and the end may lie in the second one.
+            // The hour occurs twice, and the end may be in the second one.
             _ if surplus == -HOUR_MS => self.back.add(start, end.saturating_add(HOUR_MS)),
             _ => {}
         }
     }
 
     /// A sentence for each direction.
-    pub(super) fn told(&self) -> Vec<String> {
+    pub(super) fn reported(&self) -> Vec<String> {
         let each = [("forward", "less", &self.forward), ("back", "more", &self.back)];
         each.into_iter()
             .filter_map(|(direction, how, change)| {
@@ -46,7 +46,7 @@ impl ClockChanges {
                 let (from, to) = (time(from)?, time(to)?);
                 let (from, to) = (from.trim_end_matches('Z'), to.trim_end_matches('Z'));
                 Some(format!(
-                    "{n} jobs took an hour {how} than their times say: clocks went {direction} between {from} and {to}, \
+                    "{n} jobs took an hour {how} than their times give: clocks went {direction} between {from} and {to}, \
                      local time; timezone must be a zone where they did"
                 ))
             })

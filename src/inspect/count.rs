@@ -1,4 +1,4 @@
-//! Counts everything a reader says.
+//! Counts everything a reader delivers.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::sources::projection::{ColumnPart, Interest};
 use crate::sources::{Position, Sink};
 use crate::time::DAY_MS;
 
-/// Distinct values followed per column; a file with more is only said to have more.
+/// Distinct values followed per column; of more values only that fact is reported.
 const DISTINCT: usize = 10_000;
 /// Values shown per column.
 const SHOWN: usize = 5;
@@ -31,7 +31,7 @@ struct ByReason {
 /// What was seen so far.
 #[derive(Debug)]
 pub(super) struct InspectCounts {
-    /// Of the records read now: it says which instant places one.
+    /// The kind of the records read now, which decides the instant that places one.
     dialect: Dialect,
     rows: u64,
     jobs: u64,
@@ -59,7 +59,7 @@ pub(super) struct InspectCounts {
     with_cpu: u64,
     inventory: BTreeMap<&'static str, i64>,
     undated: bool,
-    /// Accounts beside the top one, and whether any names the account above it.
+    /// Accounts other than the top one, and whether any names the account above it.
     account_n: u64,
     has_parents: bool,
     /// Look only at what is shown.
@@ -131,7 +131,7 @@ impl InspectCounts {
         report.problems = before;
         report.inventory = inventory;
         if undated {
-            let problem = "the file does not say when it was true: set as_of in the inventory";
+            let problem = "the file does not state when it was true: set as_of in the inventory";
             report.problems.push(problem.to_owned());
         }
         if is_treeless {
@@ -201,7 +201,7 @@ impl InspectCounts {
         self.jobs
     }
 
-    /// Whether any job tells the CPU time it used.
+    /// Whether any job contains the CPU time it used.
     pub(super) fn has_cpu(&self) -> bool {
         self.with_cpu > 0
     }
@@ -260,23 +260,25 @@ impl InspectCounts {
             report.problems.push(problem.to_owned());
         }
         report.problems.extend(spellings(&self.vos));
-        report.problems.extend(self.changes.iter().flat_map(ClockChanges::told));
+        report
+            .problems
+            .extend(self.changes.iter().flat_map(ClockChanges::reported));
         report.sites = top(self.sites);
         report.clusters = top(self.clusters);
         report.views = top(self.views);
         report.vos = top(self.vos);
-        let mut say = |n: u64, what: &str| {
+        let mut add_line = |n: u64, what: &str| {
             if n > 0 {
                 report.problems.push(format!("{n} of {} jobs {what}", self.jobs));
             }
         };
-        say(
+        add_line(
             self.without_end,
-            "have no end: they still run, or their end is not told",
+            "have no end: they still run, or their end is not recorded",
         );
-        say(self.without_core, "do not say how many cores they had");
-        say(self.without_vo, "name no VO");
-        say(
+        add_line(self.without_core, "do not state how many cores they had");
+        add_line(self.without_vo, "name no VO");
+        add_line(
             self.without_site.unwrap_or(0),
             "name no site: only a source that names it takes them",
         );
@@ -285,13 +287,13 @@ impl InspectCounts {
         }
         if self.without_benchmark > 0 {
             report.problems.push(format!(
-                "{} summaries name no benchmark that is known: what their work is in, nobody says",
+                "{} summaries name no known benchmark: the unit of their work is unknown",
                 self.without_benchmark
             ));
         }
         if self.aggregates.keys().any(|kind| *kind != SummaryKind::Sync) {
-            let problem = "summaries are usage told a second time where the site also sends jobs: overlap in [pipeline] \
-                           says which counts";
+            let problem = "summaries count usage a second time where the site also sends jobs: overlap in [pipeline] \
+                           sets which counts";
             report.problems.push(problem.to_owned());
         }
         if let Some(check) = self.cross_check {

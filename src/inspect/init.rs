@@ -1,4 +1,4 @@
-//! A commented pipeline file for dumps that were inspected: what is known stands in it, what is not is empty.
+//! A commented pipeline file for dumps that were inspected: known values are filled in, unknown ones are left empty.
 
 use std::collections::BTreeSet;
 
@@ -9,9 +9,9 @@ use super::report::FileReport;
 /// What one word of the command line named: a file, or a folder with the files in it.
 #[derive(Debug)]
 pub struct InspectedInput {
-    /// The path or URL as it is to stand in the pipeline file.
+    /// The path or URL as written in the pipeline file.
     pub path: String,
-    /// Every file that was found there, with its own path as it is to stand in the pipeline file.
+    /// Every file that was found there, with its own path as written in the pipeline file.
     pub files: Vec<(String, FileReport)>,
 }
 
@@ -164,7 +164,7 @@ fn open(text: &str) -> Vec<(usize, String)> {
 }
 
 fn written(name: &str, sources: &[ProposedSource], remarks: &[String], unknown: &[String]) -> String {
-    /// Most findings of a source that stand in the file.
+    /// The most findings of a source that are written to the file.
     const FINDINGS: usize = 8;
     let mut lines = vec![
         "# Fill in what is empty (\"\"); `gridtally check` names each such line. All keys: `gridtally help check`.".to_owned(),

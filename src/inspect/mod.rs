@@ -161,7 +161,7 @@ fn read(
     None
 }
 
-/// The source a file is read as when no pipeline says how: nothing overridden, good records of bad messages kept.
+/// The source a file is read as when no pipeline configures it: nothing overridden, good records of bad messages kept.
 pub(crate) fn stand_in(dialect: Dialect, hints: &Hints) -> ReaderOptions {
     ReaderOptions {
         zone: Some(Zone::utc()),

@@ -1,4 +1,4 @@
-//! A source for the pipeline file, from what a file told.
+//! A source for the pipeline file, from the findings of a file.
 
 use toml_edit::Value;
 

@@ -68,7 +68,7 @@ pub struct FileReport {
     pub compression: &'static str,
     /// The word of the pipeline file's `format`, `archive`, or the form of an inventory; absent when unknown.
     pub dialect: Option<&'static str>,
-    /// What tells the version of the format.
+    /// The evidence for the version of the format.
     pub version: Option<String>,
     /// Columns of the table.
     pub column_n: Option<usize>,
@@ -88,7 +88,7 @@ pub struct FileReport {
     pub aggregates: Vec<ValueCount>,
     /// When the jobs ran; of aggregates, their months.
     pub period: Option<InspectedPeriod>,
-    /// What a file about the machine tells, added up: nodes, CPUs, ...
+    /// The sums of a file about the machine: nodes, CPUs, ...
     pub inventory: BTreeMap<&'static str, i64>,
     /// Rows by outcome and reason.
     pub outcomes: Vec<ReasonCount>,
@@ -108,7 +108,7 @@ pub struct FileReport {
     pub problems: Vec<String>,
     /// Rows kept by `acceptance = "salvage"` that are refused otherwise, where there are any: the counts are with them.
     pub salvaged_row_n: Option<u64>,
-    /// Comparison of the two forms of records that are there twice, when it was asked for.
+    /// Comparison of the two forms of records that exist in both, when it was requested.
     pub cross_check: Option<CrossCheck>,
     /// A `[[source]]` or `[[inventory]]` to start from.
     pub proposal: Option<String>,
@@ -151,7 +151,7 @@ impl FileReport {
         }
     }
 
-    /// Takes the comparison in, and tells every field the forms disagree on.
+    /// Adds the comparison, and reports every field the forms disagree on.
     pub(super) fn crossed(&mut self, check: CrossCheck) {
         if check.document_n == 0 {
             let problem = "nothing to cross-check: no record is there in two forms that can be read";
@@ -244,7 +244,7 @@ impl FileReport {
         if let Some(check) = &self.cross_check {
             let digits: u64 = check.fields.values().map(|field| field.last_digits_n).sum();
             let text = format!(
-                "{} of {} documents say the same twice ({digits} numbers up to the last digits of a float), {} keep no \
+                "{} of {} documents agree in both forms ({digits} numbers up to the last digits of a float), {} keep no \
                  XML",
                 check.agreeing_n, check.document_n, check.without_xml_n
             );

@@ -25,7 +25,7 @@ impl ScaledData {
     }
 }
 
-/// What the fact of a place says: for which instants the table was asked, if it was, and what it says there.
+/// The value of the fact of a place: the instants that were looked up in the table, if any, and its rows there.
 pub(crate) fn of_place(plan: &Plan, place: &SiteMonth, asked: Option<AskedSpan>) -> String {
     let hash = fingerprint::of_benchmarks(&plan.normalise, &place.site, asked);
     let between = asked.map_or_else(

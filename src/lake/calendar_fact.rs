@@ -8,7 +8,7 @@ use crate::summarise::attribution::Attribution;
 use crate::time::grain::Grain;
 use crate::time::{Calendar, YearStart, Zone};
 
-/// What [`Fact::Calendar`] says of a plan.
+/// The value of [`Fact::Calendar`] for a plan.
 pub(crate) fn of_plan(plan: &Plan) -> String {
     let YearStart { month, day } = plan.allocation_year_start;
     let grain = match plan.grain {
@@ -40,7 +40,7 @@ pub(crate) fn restored(facts: &LakeFacts) -> Result<(Attribution, Calendar)> {
     Ok((rule.attribution, Calendar::new(rule.zone, rule.grain, rule.year_start)))
 }
 
-/// What a lake says of its attribution and calendar.
+/// The attribution and calendar a lake records.
 ///
 /// # Errors
 /// [`Kind::Data`] when an earlier version published it: a run writes the fact down.
@@ -48,7 +48,7 @@ pub(crate) fn rule(facts: &LakeFacts) -> Result<CalendarRule> {
     let unstated = || {
         Error::new(
             Kind::Data,
-            "the lake does not say its calendar: a run of this version writes it down",
+            "the lake does not record its calendar: a run of this version records it",
         )
     };
     let attribution = Attribution::of_lake(facts).ok_or_else(unstated)?;

@@ -8,7 +8,7 @@ use crate::store::lake::{self, LakeTable};
 use crate::store::{Fact, Publication};
 use crate::time::Month;
 
-/// What of a plan decides capacity; `None` when it says nothing of it.
+/// The settings of a plan that decide capacity; `None` when it sets none.
 pub(crate) fn fingerprint(plan: &Plan) -> Option<String> {
     let table = plan.capacity.as_ref()?;
     let text = format!("{:?}\n{}", plan.calendar_zone, table.canonical());

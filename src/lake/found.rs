@@ -12,7 +12,7 @@ pub(crate) struct FoundFile {
     pub(crate) source: Arc<SourcePlan>,
     pub(crate) privacy: Option<Arc<Privacy>>,
     pub(crate) blake3: Option<String>,
-    /// When its path says that it was true, Unix milliseconds.
+    /// The time from its path when it was true, Unix milliseconds.
     pub(crate) dated_ms: Option<i64>,
 }
 

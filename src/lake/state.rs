@@ -25,7 +25,7 @@ use crate::sources::dialect::READERS;
 use crate::sources::format::Format;
 use crate::sources::registry;
 use crate::store::lake::{self, INPUTS, LEDGER, LakeTable};
-use crate::store::machinery::BESIDE;
+use crate::store::machinery::PUBLICATION_BOOKS;
 use crate::store::{Fact, LakeFacts, Publication, empty};
 
 /// The state of a lake.
@@ -73,7 +73,7 @@ impl State {
         })
     }
 
-    /// The corrections that were applied, as [`crate::reference::correction::CorrectionTable::signed`] tells them.
+    /// The corrections that were applied, in the form of [`crate::reference::correction::CorrectionTable::signed`].
     pub(crate) fn signed_corrections(&self) -> &str {
         self.facts.get(Fact::Corrections).unwrap_or_default()
     }
@@ -135,7 +135,7 @@ impl State {
     }
 
     /// The inventories whose files are read under other settings now. No record depends on them, and files that are
-    /// gone keep what they said.
+    /// gone keep their rows.
     ///
     /// # Errors
     /// [`crate::error::Kind::Config`] when they name users that are to be withheld from now on.
@@ -169,7 +169,7 @@ impl State {
         }
         let message = format!(
             "the privacy key is another one than that of the lake: every person would get another pseudonym. Put the former \
-             key back, or publish to a new output; to make all pseudonyms anew, say replaces = \"{was}\" beside the key"
+             key back, or publish to a new output; to replace all pseudonyms, set replaces = \"{was}\" next to the key"
         );
         Err(Error::config(message).at("pipeline", plan.file.display()))
     }
@@ -209,11 +209,11 @@ impl State {
         schema_changed || !self.changed_sources(plan).is_empty()
     }
 
-    /// Whether all records have to be built anew from all files, because the settings changed.
+    /// Whether all records have to be rebuilt from all files, because the settings changed.
     ///
     /// # Errors
     /// [`crate::error::Kind::Config`] when files that would have to be read again are gone, or only some months of
-    /// them are asked for: the lake would lose the others.
+    /// them are requested: the lake would lose the other months.
     pub(crate) fn wants_rebuild(&self, plan: &Plan, found: &[FoundFile], window: Window) -> Result<bool> {
         if !self.settings_changed(plan) {
             return Ok(false);
@@ -257,8 +257,8 @@ impl State {
     }
 
     /// Whether known files are found under names that put them in another order. Of two versions of a job the other
-    /// one may win then, and only its file still tells what it says: records are built anew from all files. Where
-    /// that cannot be now (a file is gone, or some months alone are asked for), the lake remembers that it is due.
+    /// one may win then, and only its file contains it: records are rebuilt from all files. Where
+    /// that cannot be now (a file is gone, or only some months are requested), the lake remembers that it is due.
     ///
     /// Where publications of summaries are made of several files, it is also decided by the names which files these are.
     pub(crate) fn is_reordered(&mut self, plan: &Plan, found: &[FoundFile], window: Window) -> bool {
@@ -267,7 +267,7 @@ impl State {
             known.is_some_and(|input| !input.paths.contains(&found.file.path))
         };
         let renamed: Vec<&FoundFile> = found.iter().filter(is_new_name).collect();
-        let is_news = !renamed.is_empty();
+        let has_renamed = !renamed.is_empty();
         let has_parts = (plan.sources.iter()).any(|source| source.publishing.parts != SummaryParts::File);
         let is_other = || {
             let mut book = self.book.clone();
@@ -277,33 +277,33 @@ impl State {
             let (was, is) = (FileOrder::new(arrivals(&self.book)), FileOrder::new(arrivals(&book)));
             !was.has_same_ranks(&is) || has_parts && was != is
         };
-        let is_due = self.facts.has(Fact::Reordered) || is_news && is_other();
+        let is_due = self.facts.has(Fact::Reordered) || has_renamed && is_other();
         if !is_due {
             return false;
         }
         let can_be = window.is_everything() && self.gone(found, |input| !is_inventory(input)).is_empty();
         if !can_be {
-            let why = "files were seen under other names, records are due to be built anew";
+            let why = "files were seen under other names, records have to be rebuilt";
             self.facts.insert(Fact::Reordered, why);
         }
         can_be
     }
 
-    /// Whether records were left without what a CE's log told later.
+    /// Whether records lack the identity that a late CE log contains.
     #[must_use]
     pub(crate) fn is_completion_due(&self) -> bool {
         self.facts.has(Fact::CompletedLate)
     }
 
-    /// Whether `files` can be read again now because a CE's log came later than the jobs they tell of. Where that cannot
-    /// be now (one is gone, or some months alone are asked for), the lake remembers that it is due.
+    /// Whether `files` can be read again now because a CE log came later than the jobs they contain. Where that cannot
+    /// be now (one is gone, or only some months are requested), the lake remembers that it is due.
     pub(crate) fn can_complete(&mut self, files: &BTreeSet<Arc<str>>, found: &[FoundFile], window: Window) -> bool {
         let there: BTreeSet<Arc<str>> = found.iter().filter_map(FoundFile::file_id).collect();
         let can_be = files.is_empty() || window.is_everything() && files.is_subset(&there);
         if can_be {
             self.facts.remove(Fact::CompletedLate);
         } else {
-            let why = "a CE's log came later than jobs it tells of, their files are due to be read again";
+            let why = "late CE log: the files of its jobs have to be read again";
             self.facts.insert(Fact::CompletedLate, why);
         }
         can_be
@@ -402,10 +402,10 @@ impl State {
             table.write(&batch(&self.book)?)?;
             table.finish(&[])?;
         }
-        let mut beside = BTreeSet::new();
-        for dataset in BESIDE {
-            if publication.holds_beside(dataset)? {
-                beside.insert(dataset);
+        let mut books = BTreeSet::new();
+        for dataset in PUBLICATION_BOOKS {
+            if publication.holds_book(dataset)? {
+                books.insert(dataset);
             }
         }
         // Where an earlier version put it, it would be in the ledger's folder.
@@ -414,7 +414,7 @@ impl State {
         empty::publish(publication, datasets)?;
         let files = |dataset: &Dataset| {
             let name = dataset.name.as_str();
-            let has = name == "runs" || beside.contains(name) || publication.will_hold(name);
+            let has = name == "runs" || books.contains(name) || publication.will_hold(name);
             has.then(|| dataset.path.clone())
         };
         let mut views = publication.stage(SCRIPT, SCRIPT, 1)?;
@@ -426,8 +426,8 @@ impl State {
 /// Value of [`Fact::Layout`]; it rises when folders or the script change.
 const LAYOUT: &str = "3";
 
-/// (file id, arrival in the name, path) of every input of a book. What came again word for word holds from then on: in
-/// between something else may have been said.
+/// (file id, arrival in the name, path) of every input of a book. A file that arrives again unchanged counts from then on: in
+/// between, another file may have replaced its content.
 fn arrivals(book: &Book) -> Vec<ArrivedFile> {
     let of_records = book.inputs().iter().filter(|(_, input)| !is_inventory(input));
     of_records
@@ -454,7 +454,7 @@ fn key_check_value(plan: &Plan) -> Option<String> {
     Some(pseudonyms.key.check_value())
 }
 
-/// Whether a file tells of the machine. Such files come and go; no record is made of them.
+/// Whether a file describes the machine. Such files come and go; no record is made of them.
 fn withholds_users(plan: &Plan) -> bool {
     plan.privacy.as_ref().is_some_and(|privacy| !privacy.keeps(Field::User))
 }
@@ -464,7 +464,7 @@ fn is_inventory(input: &InputEntry) -> bool {
         || registry::named(&input.format).is_some_and(|dialect| dialect.inventory().is_some())
 }
 
-/// Versions of the datasets that are built night upon night: another version means building them anew.
+/// Versions of the datasets that are extended run by run: another version means rebuilding them.
 fn records_version() -> String {
     ["records", "history", "usage_part", "summary", "summary_history"]
         .map(|name| schema::dataset(name).map_or(0, |dataset| dataset.version).to_string())

@@ -117,14 +117,14 @@ impl Book {
         }
     }
 
-    /// Notes that a known file was seen under another path; true if that is news.
+    /// Notes that a known file was seen under another path; true if the path is new.
     pub fn seen(&mut self, file_id: &str, path: &str) -> bool {
         self.inputs
             .get_mut(file_id)
             .is_some_and(|input| input.paths.insert(path))
     }
 
-    /// Enters one reading of a file. Rows left for later (outside the months asked for) stay so only where no earlier
+    /// Enters one reading of a file. Rows left for later (outside the requested months) stay so only where no earlier
     /// run has taken them.
     pub fn enter(&mut self, file_id: &Arc<str>, input: InputEntry, places: Places) {
         let left_before: Option<BTreeSet<_>> = self.inputs.contains_key(file_id).then(|| {
@@ -187,7 +187,7 @@ impl Book {
         }
     }
 
-    /// Says anew which of a file's rows of some reasons have which of them; not if that are more or fewer rows than
+    /// Replaces the reasons of a file's rows among some reasons; not if that are more or fewer rows than
     /// before, because the file changed since it was read.
     pub fn divide(&mut self, file_id: &str, parts: &[ReasonRows]) {
         let Some(places) = self.places.get_mut(file_id) else {

@@ -7,9 +7,9 @@ use std::fmt;
 pub enum Outcome {
     /// It is in `records`, or is a step folded into a record that is.
     Accepted,
-    /// Another row says exactly the same about the same job.
+    /// Another row has exactly the same content for the same job.
     Duplicate,
-    /// Another row says more, or something later, about the same job.
+    /// Another row has more, or later, content for the same job.
     Superseded,
     /// It cannot be believed; `rejects` keeps its raw text.
     Rejected,
@@ -94,17 +94,17 @@ reasons! {
         SummaryRecord = "summary_record",
         /// A sync record: a count of jobs, to be compared.
         SyncRecord = "sync_record",
-        /// A row of the machine's inventory: it tells of nodes, their events, partitions or associations.
+        /// A row of the machine's inventory: a node, event, partition or association.
         Inventory = "inventory",
     }
     Duplicate {
-        /// A job row that says what the accepted row says.
+        /// A job row with the same content as the accepted row.
         SameContent = "same_content",
         /// A step row of a duplicate job row.
         SameContentStep = "same_content_step",
         /// A row of a file whose bytes were already read under another name.
         SameFile = "same_file",
-        /// A summary that says what its later version says.
+        /// A summary with the same content as its later version.
         SameSummary = "same_summary",
     }
     Superseded {
@@ -120,23 +120,23 @@ reasons! {
         Repaired = "repaired",
     }
     Rejected {
-        /// The file cannot be read as what its source says it is; what was read before the damage is kept.
+        /// The file cannot be read in the format its source declares; what was read before the damage is kept.
         UnreadableFile = "unreadable_file",
         /// The last record of the file has no end: the file was cut off.
         Truncated = "truncated",
-        /// The fields cannot be told apart or do not match the header.
+        /// The fields cannot be distinguished or do not match the header.
         FieldCount = "field_count",
         /// A field that must be there is missing or empty.
         MissingField = "missing_field",
         /// A key the format does not know.
         UnknownField = "unknown_field",
-        /// A number that is none, or does not fit.
+        /// A number that is not valid, or does not fit.
         BadNumber = "bad_number",
-        /// A time that is none, or cannot be.
+        /// A time that is not valid, or not possible.
         BadTime = "bad_time",
-        /// A duration that is none, or cannot be.
+        /// A duration that is not valid, or not possible.
         BadDuration = "bad_duration",
-        /// A job identifier that is none.
+        /// A job identifier that is not valid.
         BadJobId = "bad_job_id",
         /// A state word this version does not know.
         UnknownState = "unknown_state",
@@ -152,15 +152,15 @@ reasons! {
         BadXml = "bad_xml",
         /// A well-formed document that is not a usage record.
         NotARecord = "not_a_record",
-        /// A benchmark that is none, or not one of the known kinds.
+        /// A benchmark that is not valid, or not of a known kind.
         BadBenchmark = "bad_benchmark",
         /// The name of a site or VO is longer than a folder name may be (200 bytes once encoded).
         NameTooLong = "name_too_long",
         /// Neither the record nor the pipeline names the site.
         SiteUnknown = "site_unknown",
-        /// Neither the record's times nor its end say when it ran.
+        /// Neither the record's times nor its end determine when it ran.
         TimeUnknown = "time_unknown",
-        /// A list of hosts that is none, or means more hosts than any cluster has.
+        /// A list of hosts that is not valid, or expands to more hosts than any cluster has.
         BadHostlist = "bad_hostlist",
         /// A row that contradicts another one of the same file about the same thing.
         Contradiction = "contradiction",
@@ -168,16 +168,16 @@ reasons! {
         TooLong = "too_long",
         /// The input goes beyond a limit that keeps bombs out: nesting, number of members, unpacked size.
         LimitExceeded = "limit_exceeded",
-        /// No benchmark is known for the job and the pipeline says to reject it.
+        /// No benchmark is known for the job and the pipeline is configured to reject it.
         BenchmarkMissing = "benchmark_missing",
-        /// A summary without a benchmark, and the pipeline says to reject it.
+        /// A summary without a benchmark, and the pipeline is configured to reject it.
         SummaryBenchmarkMissing = "summary_benchmark_missing",
         /// A job of more usage than the sums of its site and month can take: its records come to more than any site has.
         SumLimit = "sum_limit",
         /// A summary of more usage than the sums of its site and month can take: its summaries come to more than any site
         /// has.
         SummarySumLimit = "summary_sum_limit",
-        /// A summary of a site, month and view that also have jobs, and the pipeline says to reject it.
+        /// A summary of a site, month and view that also have jobs, and the pipeline is configured to reject it.
         OverlapsJobs = "overlaps_jobs",
     }
     OutOfScope {
@@ -207,11 +207,11 @@ reasons! {
         Setting = "setting",
         /// A line that includes another file, which is read only if the pipeline names it.
         Include = "include",
-        /// The record lies outside the months this run was asked for.
+        /// The record is outside the months requested from this run.
         OutsidePeriod = "outside_period",
-        /// A summary of a site, month and view that also have jobs, and the pipeline says that jobs count.
+        /// A summary of a site, month and view that also have jobs, and the pipeline sets that jobs count.
         JobsCount = "jobs_count",
-        /// A job of a site, month and view that also have summaries, and the pipeline says that summaries count.
+        /// A job of a site, month and view that also have summaries, and the pipeline sets that summaries count.
         SummariesCount = "summaries_count",
         /// A row of a repair file whose original is not refused, or was mended by another file before.
         RepairUnmatched = "repair_unmatched",

@@ -31,7 +31,7 @@ pub struct Normaliser<'a> {
     answers: Vec<Answer>,
     hasher: RandomState,
     last: usize,
-    /// Earliest and latest instant asked for.
+    /// Earliest and latest instant that can be looked up.
     asked: Option<AskedSpan>,
 }
 
@@ -119,7 +119,7 @@ impl<'a> Normaliser<'a> {
         let scaled_to = self.plan.scaled.get(source)?;
         let kind = scaled_to.benchmark;
         let nodes = scaled_to.unscale.then(|| {
-            let place = self.site.telling(place);
+            let place = self.site.distinguished_by(place);
             self.site
                 .factors(&[BenchmarkLevel::Node], &place, at_ms)
                 .per_core
@@ -143,7 +143,7 @@ impl<'a> Normaliser<'a> {
         }
         let (plan, site) = (self.plan, &self.site);
         self.asked = Some(self.asked.unwrap_or(AskedSpan::at(at_ms)).with(at_ms));
-        let place = site.telling(place);
+        let place = site.distinguished_by(place);
         let (season, words) = (site.season(at_ms), words(&place));
         if let Some(answer) = self
             .answers

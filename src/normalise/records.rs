@@ -1,4 +1,4 @@
-//! The factors of a batch of `records`, and the columns that tell them.
+//! The factors of a batch of `records`, and the columns that record them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -161,7 +161,7 @@ pub fn factors_of(batch: &RecordBatch, normaliser: &mut Normaliser<'_>) -> Resul
     Ok(scales)
 }
 
-/// The factors that a batch of published `records` tells of its rows. The reference of times that arrived scaled is not
+/// The factors recorded in a batch of published `records`. The reference of times that arrived scaled is not
 /// among them.
 ///
 /// # Errors
@@ -183,8 +183,8 @@ pub fn kept_factors(batch: &RecordBatch) -> Result<Scales> {
         let mut known = [None; 3];
         for (known, (values, origins)) in known.iter_mut().zip(&kept) {
             let Some(value) = number(values, row) else { continue };
-            let told = origins.get(row).and_then(BenchmarkOrigin::parse);
-            let value = i64::try_from(value).ok().zip(told);
+            let reported = origins.get(row).and_then(BenchmarkOrigin::parse);
+            let value = i64::try_from(value).ok().zip(reported);
             *known = value.map(|(e4, origin)| KnownFactor { e4, origin });
             if known.is_none() {
                 return Err(Error::new(Kind::Data, "a value per core whose origin is unknown").at("row", row));
@@ -204,7 +204,7 @@ pub fn kept_factors(batch: &RecordBatch) -> Result<Scales> {
     Ok(scales)
 }
 
-/// The batch with the columns that tell the factor of each row and where it came from.
+/// The batch with the columns that record the factor of each row and where it came from.
 ///
 /// # Errors
 /// [`crate::error::Kind::Internal`] when the batch is not of `records`.

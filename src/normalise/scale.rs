@@ -34,7 +34,7 @@ pub enum Scale {
     Fallback(Factors),
     /// Nothing is known; work stays unknown.
     Missing,
-    /// Nothing is known, and the pipeline says to reject.
+    /// No benchmark is known, and the pipeline is configured to reject the job.
     Rejected,
 }
 

@@ -3,21 +3,21 @@
 use ahash::RandomState;
 use hashbrown::HashTable;
 
-/// Places in which shapes are found without hashing, two in each: nearly all that jobs ask for.
+/// Places in which shapes are found without hashing, two in each: nearly all that jobs request.
 const NEAR_N: usize = 1024;
 
-/// Different amounts held by jobs, each kept once: millions of jobs ask for the same few things.
+/// Different amounts held by jobs, each kept once: millions of jobs request the same few things.
 #[derive(Clone, Debug, Default)]
 pub struct AllocationShapes {
-    /// Numbers by what they stand for.
+    /// Numbers by the amounts they represent.
     numbers: HashTable<u32>,
     hasher: RandomState,
     /// One shape behind the other.
     amounts: Vec<i64>,
     width: usize,
-    /// What was asked for last.
+    /// The shape requested last.
     key: Vec<i64>,
-    /// Numbers of the shapes that were asked for last, each in a place its amounts give.
+    /// Numbers of the shapes that were requested last, each in a place its amounts give.
     near: Vec<[u32; 2]>,
 }
 
@@ -52,7 +52,7 @@ impl AllocationShapes {
         Some(number)
     }
 
-    /// Whether a number stands for these amounts.
+    /// Whether a number represents these amounts.
     #[inline]
     fn is(&self, number: u32, amounts: &[i64], exclusive: i64) -> bool {
         let Some((of_exclusive, of_amounts)) = self.amounts(number).split_last() else {

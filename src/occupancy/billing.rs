@@ -148,7 +148,7 @@ pub fn bill(
     billed
 }
 
-/// Rounds what is billed of a resource down to the places of a bill and hands out what is left of `total`.
+/// Rounds what is billed of a resource down to the places of a bill and assigns the remainder of `total`.
 fn settle(billed: &mut [[i128; LEDGER_N]], resource: usize, total: i128, order: &[usize]) {
     /// Weights below 2^60 and a rest below 2^60 give a product that fits.
     const WEIGHT_BITS: u32 = 60;
@@ -203,7 +203,7 @@ struct Meter<'a> {
 }
 
 impl Visit for Meter<'_> {
-    const IS_TOLD_INTERVALS: bool = true;
+    const WANTS_INTERVALS: bool = true;
 
     fn stretch(&mut self, stretch: &TimeRange<'_>) {
         let (_, shares) = shares(stretch, self.unit, self.scheme, &mut self.free);

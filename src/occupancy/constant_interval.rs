@@ -49,7 +49,7 @@ pub(super) struct IntervalUnit {
 }
 
 impl IntervalUnit {
-    /// Adds units beside which nothing of some resources is allocated.
+    /// Adds units of a node on which nothing of some resources is allocated.
     pub(super) fn idle(&mut self, is_idle: [bool; LEDGER_N], unit_s: i64) {
         for (sum, is_idle) in self.idle_unit_s.iter_mut().zip(is_idle) {
             *sum += if is_idle { i128::from(unit_s) } else { 0 };
@@ -94,7 +94,7 @@ impl ConstantInterval {
         self.span_s == 0
     }
 
-    /// The day it lies in.
+    /// Its day.
     pub(super) fn day(&self) -> Day {
         self.day
     }
@@ -162,7 +162,7 @@ impl ConstantInterval {
     }
 }
 
-/// Adds what depends on a unit. `free` is what was, `idle` the part of it beside which nothing was allocated.
+/// Adds what depends on a unit. `free` is the free amount, `idle` the part of it while nothing was allocated.
 fn settle_unit(
     sums: &mut UnitSums,
     unit: &IntervalUnit,
@@ -176,7 +176,7 @@ fn settle_unit(
     let overhead = thresholds.times([unit_s; LEDGER_N]);
     add(&mut sums.overhead, overhead);
     add(&mut sums.stranded, less(free, overhead));
-    // Nobody is billed for what is free beside nothing.
+    // Free amounts are billed to no job while nothing is allocated.
     let shared = less(free, idle);
     let shared_overhead = less(overhead, thresholds.times(unit.idle_unit_s));
     let split = shared_overhead.into_iter().zip(less(shared, shared_overhead));

@@ -41,7 +41,7 @@ impl Grid {
                 day,
                 hour_of_week: u8::try_from(hour).unwrap_or(0),
             };
-            // An hour that happens twice goes on.
+            // A repeated hour continues the first one.
             if cells
                 .last()
                 .is_none_or(|last| (last.day, last.hour_of_week) != (cell.day, cell.hour_of_week))

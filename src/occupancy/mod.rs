@@ -8,29 +8,29 @@
 //! **The ledger.** For every node, resource and period
 //! `capacity = allocated + overhead + stranded + down + reserved`, exactly, in resource-seconds:
 //!
-//! * *capacity*: what the inventory says the node has;
+//! * *capacity*: the resources of the node according to the inventory;
 //! * *allocated*: what jobs were given (never what their processes used), as much of it as there is;
 //! * *overhead*: units times threshold, of each resource the unit names: jobs of that shape would have fitted;
 //! * *stranded*: free, and of no use to this unit: leftovers below a threshold, resources the unit does not name, and
-//!   everything beside a job that has the node to itself;
+//!   everything not held by a job that has the node exclusively;
 //! * *down*: not allocated while the node is down or drained. What runs on a draining node is allocated;
 //! * *reserved*: not allocated while the node is in a reservation or in maintenance, and what is set aside for the
 //!   system at all times.
 //!
-//! What jobs hold beyond capacity is no part of this: it is summed up as *over-allocated* and every stretch of it is a
-//! [`OverAllocation`]. Nothing is cut off without being told.
+//! What jobs hold beyond capacity is not part of this: it is summed up as *over-allocated* and every stretch of it is a
+//! [`OverAllocation`]. Nothing is cut off without being reported.
 //!
 //! **Billing.** A node's jobs share its billable resources in proportion to what they hold: what is allocated (by usage),
 //! with what is stranded (overhead-aware, the paper's scheme: overhead is the provider's loss), or with both stranded and
-//! overhead (the whole node). Where nothing of a resource is allocated nobody can be billed: its rate is unknown and the
+//! overhead (the whole node). Where nothing of a resource is allocated no job can be billed: its rate is unknown and the
 //! loss is the provider's.
 //!
 //! **The queue.** A job waits from the second it is eligible to the one it starts. At an instant it would have fitted by
-//! *vector* when enough nodes that will do have everything it asks for free, and by *units* when they have as many
-//! canonical units free as it takes. Both are told: a job of 3 cores and 3 GB fits beside 3 free cores and 4 GB, which
+//! *vector* when enough suitable nodes have everything it requests free, and by *units* when they have as many
+//! canonical units free as it takes. Both are reported: a job of 3 cores and 3 GB fits into 3 free cores and 4 GB, which
 //! are two units of 1 core and 2 GB, not three; and a job of 1 core and 4 GB takes two units. Nodes that take jobs count
 //! as room for an unknown cause; nodes that are reserved, or will be before the job's time limit, and nodes that are down
-//! or drained are told apart.
+//! or drained are distinguished.
 //!
 //! Time is whole seconds, intervals are half-open, amounts are integers. The kernel goes through each node's events once,
 //! in order; nodes are independent of one another and are worked on in parallel, slices of time one after the other.

@@ -35,7 +35,7 @@ pub struct DaySums {
     pub reserved: NodeSums,
     /// What jobs held beyond what there is.
     pub over: NodeSums,
-    /// By unit asked for.
+    /// By requested unit.
     pub units: Vec<UnitSums>,
 }
 
@@ -52,7 +52,7 @@ pub struct UnitSums {
     pub billed: NodeSums,
 }
 
-/// What is told of one node.
+/// The totals of one node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeTotals {
     /// Days in their order.
@@ -227,7 +227,7 @@ impl Adder<'_> {
 }
 
 impl Visit for Adder<'_> {
-    const IS_TOLD_INTERVALS: bool = false;
+    const WANTS_INTERVALS: bool = false;
 
     #[expect(
         clippy::inline_always,

@@ -22,13 +22,13 @@ pub struct OverAllocation {
 /// Over-allocations of a node.
 #[derive(Debug, Default)]
 pub(super) struct OverAllocations {
-    /// The last of each resource: it may go on.
+    /// The last of each resource: it may still grow.
     last: [Option<OverAllocation>; LEDGER_N],
     earlier: Vec<OverAllocation>,
 }
 
 impl OverAllocations {
-    /// Goes on with an over-allocation that lasted until now, or begins one.
+    /// Extends an over-allocation that lasted until now, or begins one.
     #[cold]
     pub(super) fn add(&mut self, found: OverAllocation) {
         let Some(last) = self.last.get_mut(found.resource) else {

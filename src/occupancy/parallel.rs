@@ -51,8 +51,8 @@ pub fn each_node<R: Send, S: Default + Send>(
     Ok((done.into_iter().map(|(_, result)| result).collect(), states))
 }
 
-/// Sweeps every node of a slice; `ask` says what is asked of the nth node, and with which others it is spread. Nodes that
-/// are spread together are asked for the same units.
+/// Sweeps every node of a slice; `ask` gives the units of the nth node, and its group for spreading. Nodes that
+/// are spread together have the same units.
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when the temporary file of the slice cannot be read, [`crate::error::Kind::Internal`] when a

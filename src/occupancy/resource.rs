@@ -26,7 +26,7 @@ pub const LEDGER_COLUMNS: [&str; LEDGER_N] = ["core", "memory_byte", "gpu"];
 /// Largest amount of a resource on one node: a PiB of memory. What claims more is damage.
 pub const AMOUNT_LIMIT: i64 = 1 << 50;
 
-/// The resources that are followed side by side: those of the ledger, then the models units name.
+/// The resources that are swept together: those of the ledger, then the models units name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resources(Vec<Resource>);
 
@@ -64,7 +64,7 @@ impl Resources {
         self.0.iter().position(|resource| resource == of)
     }
 
-    /// Amounts in this order, as `of` tells them.
+    /// Amounts in this order, as given by `of`.
     pub fn amounts<T>(&self, of: impl FnMut(&Resource) -> T) -> Vec<T> {
         self.0.iter().map(of).collect()
     }

@@ -52,7 +52,7 @@ impl SlicePart {
         }
     }
 
-    /// Seconds from its beginning of what lies in it.
+    /// A span within it, in seconds from its beginning.
     #[inline]
     pub(super) fn within(&self, held: SecondSpan) -> (u32, u32) {
         let SecondSpan { start_s, end_s } = self.span;

@@ -55,20 +55,20 @@ impl Slices {
         self.parts.is_empty()
     }
 
-    /// The slices a time lies in, with what of it does.
+    /// The slices a span touches, with its part in each.
     pub fn overlaps(&self, span: SecondSpan) -> impl Iterator<Item = (usize, SecondSpan)> + '_ {
         let reached = self.reached(span);
         let parts = self.parts.iter().enumerate().take(reached.end).skip(reached.start);
         parts.map(move |(nth, part)| (nth, span.within(part.span)))
     }
 
-    /// Places of the slices a time lies in.
+    /// Indices of the slices a span touches.
     fn reached(&self, span: SecondSpan) -> Range<usize> {
         let first = self.parts.partition_point(|part| part.span.end_s <= span.start_s);
         first..self.parts.partition_point(|part| part.span.start_s < span.end_s)
     }
 
-    /// Adds what lies in the slices of a job on a node, known by `tag`; nothing when nothing does.
+    /// Adds the parts of a job on a node, identified by `tag`, to their slices; none when it touches none.
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when the temporary file cannot be written.
@@ -89,7 +89,7 @@ impl Slices {
         })
     }
 
-    /// Puts a row into every slice a time lies in.
+    /// Puts a row into every slice a span touches.
     #[inline]
     fn put(&mut self, span: SecondSpan, row_byte: usize, add: impl Fn(&mut SlicePart, (u32, u32))) -> Result<()> {
         if span.is_empty() {
@@ -124,13 +124,13 @@ impl Slices {
         Ok(())
     }
 
-    /// The nth slice with all that runs in it, of as many nodes. It can be asked for again.
+    /// The nth slice with all that runs in it, of as many nodes. It can be read again.
     ///
     /// # Errors
     /// [`crate::error::Kind::Internal`] when there is none.
     pub fn slice(&self, nth: usize, node_n: usize) -> Result<Slice<'_>> {
         let part = self.parts.get(nth);
-        let part = part.ok_or_else(|| Error::internal("a slice that is not there was asked for"))?;
+        let part = part.ok_or_else(|| Error::internal("a slice that does not exist was requested"))?;
         Ok(Slice::new(part, &self.scratch, node_n))
     }
 

@@ -16,7 +16,7 @@ pub struct TimeRange<'a> {
     pub until_s: i64,
     /// How often the node has changed: while it does not, only what jobs hold does.
     pub segment_n: usize,
-    /// The local hour it lies in.
+    /// Its local hour.
     pub cell: GridCell,
     /// Whether the node takes jobs.
     pub state: CapacityState,
@@ -30,10 +30,10 @@ pub struct TimeRange<'a> {
     pub is_exclusive: bool,
 }
 
-/// Who is told of a node's stretches.
+/// Receives the constant intervals of a node.
 pub trait Visit {
     /// Whether it wants to know which intervals begin and end, too.
-    const IS_TOLD_INTERVALS: bool;
+    const WANTS_INTERVALS: bool;
 
     /// Nothing changes in this time.
     fn stretch(&mut self, stretch: &TimeRange<'_>);
@@ -44,7 +44,7 @@ pub trait Visit {
 }
 
 /// Goes through the time of `grid` on one node. `intervals` are those of a slice that begins with the grid. Ends come before
-/// beginnings of the same second. Where there is no node nothing is told, unless jobs claim to run there.
+/// beginnings of the same second. Where there is no node nothing is passed on, unless jobs claim to run there.
 pub fn sweep<V: Visit>(
     history: &History,
     intervals: &[Interval],
@@ -62,7 +62,7 @@ pub fn sweep<V: Visit>(
 
 /// What jobs hold on a node at a time: amounts, and how many of them have it to themselves.
 trait SweepHeld: AsRef<[i64]> {
-    /// Adds a shape as often as `sign` says.
+    /// Adds a shape `sign` times.
     fn add(&mut self, shapes: &AllocationShapes, shape: u32, sign: i64);
 }
 
@@ -97,7 +97,7 @@ fn run<V: Visit>(
     let number = |nth: usize| u32::try_from(nth).unwrap_or(u32::MAX);
     let nth_of = |event: Event| usize::try_from(event.word()).unwrap_or(usize::MAX);
     let events = events(intervals, |nth, interval| {
-        if V::IS_TOLD_INTERVALS {
+        if V::WANTS_INTERVALS {
             number(nth)
         } else {
             interval.shape
@@ -113,8 +113,8 @@ fn run<V: Visit>(
         while let Some(event) = next
             && second(next) <= at_s
         {
-            // Nobody can foresee which it is: a product costs less than a wrong guess.
-            if !V::IS_TOLD_INTERVALS {
+            // The branch is unpredictable: a product costs less than a misprediction.
+            if !V::WANTS_INTERVALS {
                 held.add(shapes, event.word(), event.sign());
             } else if let Some(interval) = intervals.get(nth_of(event)) {
                 held.add(shapes, interval.shape, event.sign());
@@ -150,7 +150,7 @@ fn run<V: Visit>(
         }
         at_s = until_s;
     }
-    if V::IS_TOLD_INTERVALS {
+    if V::WANTS_INTERVALS {
         for event in next.into_iter().chain(rest).filter(|event| event.sign() < 0) {
             if let Some(interval) = intervals.get(nth_of(event)) {
                 visit.ends(nth_of(event), interval);

@@ -10,11 +10,11 @@ pub(super) const GIB_BITS: u32 = 30;
 /// Highest hour of the week.
 const LAST_HOUR: i64 = 167;
 
-/// The time in which nodes took jobs, over numbers of units and over what was free. Of nodes that are asked for the same
+/// The time in which nodes took jobs, over numbers of units and over what was free. Of nodes with the same
 /// units one can be kept for all.
 #[derive(Clone, Debug, Default)]
 pub struct TimeHistogram {
-    /// By unit asked for: seconds by hour of the week and number of units (and 0).
+    /// By requested unit: seconds by hour of the week and number of units (and 0).
     pub units: Vec<Seconds>,
     /// Seconds by free cores, whole GiB of memory and GPUs.
     pub shapes: Seconds,

@@ -18,7 +18,7 @@ pub struct Unit {
     pub partitions: Vec<String>,
 }
 
-/// The definitions the paper suggests for the Open Science Grid, by the word a pipeline says: one core and 2 GB for nodes
+/// The definitions the paper suggests for the Open Science Grid, by the name a pipeline uses: one core and 2 GB for nodes
 /// without GPUs, one GPU and nothing else for nodes with them.
 pub const PRESETS: &[(&str, &[(Resource, i64)])] = &[
     ("osg-cpu", &[(Resource::Core, 1), (Resource::Memory, 2 * GB)]),

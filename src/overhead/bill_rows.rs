@@ -70,13 +70,13 @@ impl BillRow {
         }
     }
 
-    /// What orders the rows of a file beside the record: as its schema says.
+    /// The order of the rows of a file after the record, as in its schema.
     fn key(&self) -> (usize, usize, usize, Option<&str>) {
         (self.job, self.unit, self.piece, self.correction_id.as_deref())
     }
 }
 
-const WHY_JOB: &str = "its nodes, or what it was given on them, cannot be told";
+const WHY_JOB: &str = "its nodes, or its allocation on them, are unknown";
 const WHY_NODE: &str = "what its node has is not known";
 
 impl<'a> BillBills<'a> {
@@ -218,7 +218,7 @@ impl<'a> BillBills<'a> {
     }
 }
 
-/// Posts what corrections take and give beside the rows; gives the jobs under the names they were moved to.
+/// Posts the amounts that corrections take and give as additional rows; returns the jobs under the names they were moved to.
 fn correct(
     batch: &RecordBatch,
     rows: &mut Vec<BillRow>,

@@ -141,7 +141,7 @@ impl BillHeld {
     }
 }
 
-/// Bills by the number of their record, which is asked for in ascending order.
+/// Bills by the number of their record, which must be requested in ascending order.
 pub(crate) struct SortedBills {
     held: BillHeld,
     /// The run that is in `bills`.

@@ -79,7 +79,7 @@ pub(crate) fn policies(plan: &Plan) -> Vec<[String; 8]> {
     rows
 }
 
-/// A period that charges are told by.
+/// A period of charges.
 pub(crate) struct BillPiece {
     pub(crate) period: Period,
     pub(crate) span: SecondSpan,

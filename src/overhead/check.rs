@@ -66,8 +66,8 @@ pub(crate) fn verify(store: &Store, manifest: &Manifest, displaced: &Views) -> R
                             word(cluster, row).map(str::to_owned),
                             word(unit, row).map(str::to_owned),
                         );
-                        let (up, told) = times.entry(key).or_default();
-                        *(if is_ledger { up } else { told }) += i128::from(column.value(row));
+                        let (up, reported) = times.entry(key).or_default();
+                        *(if is_ledger { up } else { reported }) += i128::from(column.value(row));
                     }
                 }
                 if is_ledger {
@@ -78,12 +78,12 @@ pub(crate) fn verify(store: &Store, manifest: &Manifest, displaced: &Views) -> R
         }
     }
     findings.extend(unpaid(store, manifest, bills, displaced)?);
-    for (((site, _, month), _, unit), (up, told)) in times {
-        if up != told {
+    for (((site, _, month), _, unit), (up, reported)) in times {
+        if up != reported {
             let unit = unit.unwrap_or_default();
             findings.push((
                 "overhead_histogram".to_owned(),
-                format!("{site} {month}, unit {unit}: {told} node-seconds, but nodes took jobs for {up}"),
+                format!("{site} {month}, unit {unit}: {reported} node-seconds, but nodes took jobs for {up}"),
             ));
         }
     }

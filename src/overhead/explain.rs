@@ -29,10 +29,10 @@ use crate::store::lake::parse_month_path;
 use crate::store::{Manifest, Store};
 use crate::time::Zone;
 
-/// Stretches that are told one by one.
-const TOLD_N: usize = 24;
+/// The most constant intervals that are listed one by one.
+const LISTED_N: usize = 24;
 
-/// What stands behind the bills of a job: lines by the options of the unit and the pool.
+/// The derivation of the bills of a job: lines by the options of the unit and the pool.
 pub(crate) type OverheadLines = BTreeMap<(String, String), Vec<String>>;
 
 /// Works out again what a job of a site is billed; `record` is its one row.
@@ -94,7 +94,7 @@ pub(crate) fn explain(store: &Store, manifest: &Manifest, site: &str, record: &R
         },
     )?;
     let (board, slices) = (staged.board, staged.slices);
-    let mut told_of = Story {
+    let mut explanation = Story {
         basis: &basis,
         shapes: &board.shapes,
         tag,
@@ -111,14 +111,14 @@ pub(crate) fn explain(store: &Store, manifest: &Manifest, site: &str, record: &R
             };
             let units = NodeUnits::of(node, &basis.overhead, &resources);
             for (unit, thresholds) in units.numbers.iter().zip(&units.thresholds) {
-                told_of.node(node, *unit, thresholds, intervals, &grid);
+                explanation.node(node, *unit, thresholds, intervals, &grid);
             }
         })?;
     }
-    told_of.end()
+    explanation.end()
 }
 
-/// The files of records of a lake, by site. What they span was told when they were swept.
+/// The files of records of a lake, by site. Their spans were set when they were swept.
 fn record_files(manifest: &Manifest) -> RecordFiles {
     let reaches = manifest.facts.get(Fact::OverheadReach);
     let reaches: BTreeMap<String, Reach> = from_fact(reaches).unwrap_or_default();
@@ -139,7 +139,7 @@ fn record_files(manifest: &Manifest) -> RecordFiles {
     sites
 }
 
-/// What is told.
+/// The printed lines.
 struct Story<'a> {
     basis: &'a Basis,
     shapes: &'a AllocationShapes,
@@ -165,7 +165,7 @@ struct Listener<'a> {
     held: [i64; LEDGER_N],
     free: Vec<i64>,
     /// By resource, with what the job held.
-    told: [Vec<(i64, AlreadyReported)>; LEDGER_N],
+    reported: [Vec<(i64, AlreadyReported)>; LEDGER_N],
 }
 
 impl Listener<'_> {
@@ -179,21 +179,21 @@ impl Listener<'_> {
 }
 
 impl Visit for Listener<'_> {
-    const IS_TOLD_INTERVALS: bool = true;
+    const WANTS_INTERVALS: bool = true;
 
     fn stretch(&mut self, stretch: &TimeRange<'_>) {
         if self.held == [0; LEDGER_N] {
             return;
         }
         let (_, shares) = shares(stretch, self.thresholds, self.scheme, &mut self.free);
-        for ((told, share), held) in self.told.iter_mut().zip(shares).zip(self.held) {
-            match told.last_mut() {
+        for ((reported, share), held) in self.reported.iter_mut().zip(shares).zip(self.held) {
+            match reported.last_mut() {
                 Some((of, last)) if *of == held && last.share == share && last.until_s == stretch.from_s => {
                     last.until_s = stretch.until_s;
                 }
                 _ => {
                     let (from_s, until_s) = (stretch.from_s, stretch.until_s);
-                    told.push((held, AlreadyReported { from_s, until_s, share }));
+                    reported.push((held, AlreadyReported { from_s, until_s, share }));
                 }
             }
         }
@@ -213,7 +213,7 @@ fn instant(s: i64) -> String {
 }
 
 impl Story<'_> {
-    /// Tells of a node.
+    /// The lines of a node.
     fn node(
         &mut self,
         node: &InventoryNode,
@@ -232,25 +232,25 @@ impl Story<'_> {
             shapes: self.shapes,
             held: [0; LEDGER_N],
             free: Vec::new(),
-            told: Default::default(),
+            reported: Default::default(),
         };
         sweep(&node.history, intervals, self.shapes, grid, &mut listener);
-        for ((pool, counted), told) in POOLS.into_iter().zip(listener.told) {
-            let told: Vec<(i64, AlreadyReported)> = told.into_iter().filter(|(held, _)| *held > 0).collect();
-            if told.is_empty() {
+        for ((pool, counted), reported) in POOLS.into_iter().zip(listener.reported) {
+            let reported: Vec<(i64, AlreadyReported)> = reported.into_iter().filter(|(held, _)| *held > 0).collect();
+            if reported.is_empty() {
                 continue;
             }
             let what = counted.trim_end_matches(" s");
             let key = (options(unit), pool.to_owned());
             let lines = self.lines.entry(key.clone()).or_default();
             let mut sum = 0;
-            for (nth, (held, of)) in told.iter().enumerate() {
+            for (nth, (held, of)) in reported.iter().enumerate() {
                 let span_s = of.until_s - of.from_s;
                 let share = of.share;
                 let rate = rate(share.billable, share.used).unwrap_or(0);
                 let billed = rate * i128::from(span_s) * i128::from(*held);
                 sum += billed;
-                if nth < TOLD_N {
+                if nth < LISTED_N {
                     lines.push(format!(
                         "{} {} to {}: {held} of {} {what} held, {} overhead, {} stranded, {} billable of {}: rate {}, \
                          times {held} {what} times {span_s} s = {}",
@@ -267,8 +267,8 @@ impl Story<'_> {
                     ));
                 }
             }
-            if told.len() > TOLD_N {
-                lines.push(format!("{}: {} stretches more", node.name, told.len() - TOLD_N));
+            if reported.len() > LISTED_N {
+                lines.push(format!("{}: {} stretches more", node.name, reported.len() - LISTED_N));
             }
             *self.sums.entry(key).or_default() += sum;
         }

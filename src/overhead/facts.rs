@@ -15,7 +15,7 @@ pub(crate) fn to_fact<T: Serialize>(value: &T) -> Result<String> {
     serde_json::to_string(value).map_err(|why| Error::internal("a fact cannot be written").because(why))
 }
 
-/// A fact of an earlier version that no longer reads is none.
+/// A fact of an earlier version that cannot be parsed counts as missing.
 pub(crate) fn from_fact<T: DeserializeOwned>(text: Option<&str>) -> Option<T> {
     serde_json::from_str(text?).ok()
 }

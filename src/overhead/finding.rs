@@ -1,4 +1,4 @@
-//! What cannot be, or cannot be told, about jobs on nodes.
+//! Contradictory or incomplete facts about jobs on nodes.
 
 use std::collections::BTreeMap;
 
@@ -7,9 +7,9 @@ use crate::time::SecondSpan;
 /// What it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum FindingKind {
-    /// A job does not say how much it was given.
+    /// A job does not state how much it was given.
     AmountUnknown,
-    /// The inventory does not say how much a node has.
+    /// The inventory does not state how much a node has.
     CapacityUnknown,
     /// The list of nodes cannot be read.
     NodeListBad,
@@ -21,9 +21,9 @@ pub(crate) enum FindingKind {
     NodeUnknown,
     /// Jobs held more than there is.
     OverAllocated,
-    /// A job that waited does not say what it asked for.
+    /// A job that waited does not state what it requested.
     RequestUnknown,
-    /// A job says that it held its nodes longer than any job does.
+    /// A job held its nodes longer than plausible.
     SpanTooLong,
 }
 
@@ -89,7 +89,7 @@ pub(crate) struct OverheadFindings(BTreeMap<usize, BTreeMap<FindingKey, FindingS
 
 impl OverheadFindings {
     /// Adds a job's part of a slice.
-    pub(crate) fn tell(&mut self, month: usize, of: FindingSubject<'_>, span: SecondSpan, core_n: i64) {
+    pub(crate) fn add(&mut self, month: usize, of: FindingSubject<'_>, span: SecondSpan, core_n: i64) {
         let key = (
             of.kind,
             of.cluster.map(str::to_owned),

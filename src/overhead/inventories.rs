@@ -13,8 +13,8 @@ use crate::store::{Store, read_table};
 use crate::time::grain::Grain;
 use crate::time::{Calendar, SecondSpan, YearStart, Zone};
 
-/// What inventories say, a hash of the files that say it, and which listings without a date are there. Such a listing
-/// says what is so now, as long as its file is there; later it says nothing.
+/// The rows of inventories, a hash of their files, and the present listings without a date. Such a listing
+/// is true now, as long as its file exists; later it has no effect.
 pub(crate) fn machine_of(
     sweep: &Sweep<'_>,
     resources: &Resources,
@@ -52,10 +52,10 @@ pub(crate) fn machine_of(
     Ok((machine, hasher.finalize().to_hex().to_string(), listings))
 }
 
-/// Datasets that say what nodes are.
+/// Datasets that describe nodes.
 pub(crate) const INVENTORIES: [&str; 3] = ["node", "node_event", "partition"];
 
-/// A file of what inventories say.
+/// A file with rows of inventories.
 pub(crate) struct InventoryFile {
     pub(crate) dataset: &'static str,
     /// Where it is published.
@@ -66,7 +66,7 @@ pub(crate) struct InventoryFile {
     pub(crate) is_present: bool,
 }
 
-/// What these files say; by name of an inventory, whether its listings are complete.
+/// The rows of these files; by name of an inventory, whether its listings are complete.
 pub(crate) fn machine_in(
     store: &Store,
     files: impl Iterator<Item = InventoryFile>,
@@ -93,7 +93,7 @@ pub(crate) fn machine_in(
     Ok(machine)
 }
 
-/// The months to be told of: those of the pipeline's period, or of the days jobs span.
+/// The months to be reported: those of the pipeline's period, or of the days jobs span.
 pub(crate) fn periods(zone: &Zone, year_start: YearStart, overhead: &OverheadPlan, span: SecondSpan) -> Vec<DuePeriod> {
     let mut days = Calendar::new(zone.clone(), Grain::Day, year_start);
     let mut months = Calendar::new(zone.clone(), Grain::Month, year_start);

@@ -1,4 +1,4 @@
-//! How much of every resource jobs of the records held and asked for.
+//! How much of every resource jobs of the records held and requested.
 
 use arrow::array::{Int64Array, RecordBatch};
 
@@ -11,15 +11,15 @@ use crate::schema::batch::{int, number};
 /// Largest number of cores or GPUs of a job on a node.
 const COUNT_LIMIT: i64 = 1 << 32;
 
-/// Amounts of a job by resource; `None` where it does not tell, or tells what cannot be.
+/// Amounts of a job by resource; `None` where it states none, or an impossible one.
 pub(super) struct JobAmounts {
     /// What it held.
     pub(super) amounts: Vec<Option<i64>>,
-    /// What it asked for.
+    /// Its request.
     pub(super) requests: Vec<Option<i64>>,
 }
 
-/// The columns that say how much.
+/// The columns of amounts.
 pub(super) struct AmountColumns<'b> {
     batch: &'b RecordBatch,
     core: &'b Int64Array,
@@ -45,7 +45,7 @@ impl<'b> AmountColumns<'b> {
         number(self.core, row)
     }
 
-    /// What a job held and asked for.
+    /// The allocation and the request of a job.
     pub(super) fn row(&self, row: usize, resources: &Resources) -> Result<JobAmounts> {
         let mut amounts = Vec::with_capacity(resources.width());
         let mut requests = Vec::with_capacity(resources.width());
@@ -55,7 +55,7 @@ impl<'b> AmountColumns<'b> {
                     let core_n = self.core_n(row);
                     (core_n, core_n.filter(|n| *n > 0), COUNT_LIMIT)
                 }
-                // What was asked for stands in where the batch system does not say what it gave, and the reverse.
+                // The request is used where the allocation is not recorded, and the reverse.
                 Resource::Memory => {
                     let (given, asked) = (number(self.memory, row), number(self.requested_memory, row));
                     (given.or(asked), asked.or(given), AMOUNT_LIMIT)

@@ -12,7 +12,7 @@ use crate::time::SecondSpan;
 
 /// The view of jobs that hold nodes: what runs inside of them holds none of its own.
 pub(crate) const BATCH: &str = "batch";
-/// Columns that say when a job waited and when it held nodes.
+/// Columns with the times a job waited and held nodes.
 pub(crate) const SPAN_COLUMNS: [&str; 10] = [
     "job_id",
     "cluster",
@@ -25,17 +25,17 @@ pub(crate) const SPAN_COLUMNS: [&str; 10] = [
     "suspended_s",
     "node_list",
 ];
-/// No job holds its nodes for longer than five years: a broken clock says so.
+/// No job holds its nodes for longer than five years: such a record is from a broken clock.
 const LONGEST_S: i64 = 5 * 366 * 86_400;
 
 /// When a job of the batch system held its nodes, in Unix seconds, half-open; `None` for what is no such job, for what
-/// never started, and for what says that it held them longer than any job does. One that has not ended holds them as
+/// never started, and for one that held them longer than plausible. One that has not ended holds them as
 /// long as it is known to have run. Instants are cut to whole seconds.
 pub(crate) fn span(batch: &JobColumns<'_>, row: usize) -> Option<SecondSpan> {
     stated_span(batch, row).filter(|span| span.length_s() <= LONGEST_S)
 }
 
-/// The span of a job that says it held its nodes longer than any job does.
+/// The span of a job that held its nodes longer than plausible.
 pub(super) fn too_long(batch: &JobColumns<'_>, row: usize) -> Option<SecondSpan> {
     stated_span(batch, row).filter(|span| span.length_s() > LONGEST_S)
 }
@@ -56,7 +56,7 @@ fn stated_span(batch: &JobColumns<'_>, row: usize) -> Option<SecondSpan> {
 }
 
 /// When a job of the batch system waited for its nodes, in Unix seconds, half-open: from when it was eligible (or was
-/// submitted, where nobody says) to when it started, or was given up. `None` where an edge is not known.
+/// submitted, where unspecified) to when it started, or was cancelled. `None` where an edge is not known.
 pub(super) fn wait(batch: &JobColumns<'_>, row: usize) -> Option<SecondSpan> {
     if batch.view.value(row) != BATCH {
         return None;
@@ -70,7 +70,7 @@ pub(super) fn wait(batch: &JobColumns<'_>, row: usize) -> Option<SecondSpan> {
     (!waited.is_empty()).then_some(waited)
 }
 
-/// The columns that say when.
+/// The columns of times.
 pub(crate) struct JobColumns<'b> {
     pub(super) job_id: &'b arrow::array::StringArray,
     pub(super) cluster: &'b arrow::array::StringArray,
@@ -114,13 +114,13 @@ pub(crate) struct Reach {
     pub(crate) row_n: u64,
     /// First second and the one after the last in which a job ran that names its nodes.
     pub(crate) span: Option<SecondSpan>,
-    /// The same in which one ran that names none.
+    /// The cluster in which a job without one ran.
     pub(crate) loose: Option<SecondSpan>,
     /// The same in which one waited.
     pub(crate) wait: Option<SecondSpan>,
     /// Clusters with jobs that name their nodes.
     pub(crate) clusters: BTreeSet<Option<String>>,
-    /// Jobs that are left out, because they say that they ran longer than any job does.
+    /// Jobs that are left out, because they ran longer than plausible.
     #[serde(default)]
     pub(crate) too_long_n: u64,
     /// The first of them.

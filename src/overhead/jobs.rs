@@ -16,7 +16,7 @@ use crate::reference::hostlist::Hostlist;
 use crate::schema::batch::{int, number, text, word};
 use crate::time::SecondSpan;
 
-/// Columns that say what it asked for and held as well.
+/// Columns with its request and its allocation.
 pub(crate) const COLUMNS: [&str; 18] = [
     "job_id",
     "cluster",
@@ -45,7 +45,7 @@ const LISTED_N: usize = 1 << 20;
 /// left is one that cannot be read. Twenty bytes of a list may name sixty thousand nodes.
 const NODES_OF_JOBS_N: usize = 160_000;
 
-/// Says of a job that ran longer than any job does that it is left out: where it begins, which is where its file reaches.
+/// Reports that a job is left out that ran longer than plausible: in the month it begins, which its file covers.
 fn leave_out(columns: &JobColumns<'_>, row: usize, slices: &Slices, findings: &mut OverheadFindings) {
     let cluster = word(columns.cluster, row);
     let spans = too_long(columns, row).into_iter();
@@ -56,11 +56,11 @@ fn leave_out(columns: &JobColumns<'_>, row: usize, slices: &Slices, findings: &m
         resource: None,
     };
     for (month, part) in spans.flat_map(|held| slices.overlaps(first_second(held))) {
-        findings.tell(month, of, part, 0);
+        findings.add(month, of, part, 0);
     }
 }
 
-/// Puts a job into the queue, or says what it does not tell.
+/// Puts a job into the queue, or reports which facts it lacks.
 fn wait_for(
     ask: std::result::Result<u32, Option<usize>>,
     cluster: Option<&str>,
@@ -78,7 +78,7 @@ fn wait_for(
                 resource,
             };
             for (month, part) in slices.overlaps(waited) {
-                findings.tell(month, of, part, 0);
+                findings.add(month, of, part, 0);
             }
         }
     }
@@ -117,7 +117,7 @@ pub(crate) struct NodePlacement {
     resources: Resources,
     /// What jobs hold.
     pub(crate) shapes: AllocationShapes,
-    /// What jobs that wait ask for.
+    /// Requests of waiting jobs.
     pub(crate) asks: Asks,
     /// Number of the next record: what a job on a node is known by.
     pub(crate) next_tag: u64,
@@ -182,7 +182,7 @@ impl NodePlacement {
         let (node_n, limit) = (int(batch, "alloc_node_n")?, int(batch, "time_limit_s")?);
         for row in 0..batch.num_rows() {
             let tag = u32::try_from(self.next_tag)
-                .map_err(|why| Error::internal("more jobs at once than can be told apart").because(why))?;
+                .map_err(|why| Error::internal("more jobs at once than can be distinguished").because(why))?;
             self.next_tag += 1;
             let overlapping = |span: &SecondSpan| slices.overlaps(*span).next().is_some();
             let (held, waited) = (
@@ -213,7 +213,7 @@ impl NodePlacement {
                 wait_for(ask, cluster, waited, slices, findings)?;
             }
             let Some(held) = held else { continue };
-            let mut tell = |kind: FindingKind, node: Option<&str>, resource: Option<usize>, core_n: Option<i64>| {
+            let mut add = |kind: FindingKind, node: Option<&str>, resource: Option<usize>, core_n: Option<i64>| {
                 let of = FindingSubject {
                     kind,
                     cluster,
@@ -221,7 +221,7 @@ impl NodePlacement {
                     resource,
                 };
                 for (month, part) in slices.overlaps(held) {
-                    findings.tell(month, of, part, core_n.unwrap_or(0));
+                    findings.add(month, of, part, core_n.unwrap_or(0));
                 }
             };
             let Some(places) = places else {
@@ -230,18 +230,18 @@ impl NodePlacement {
                 } else {
                     FindingKind::NodeListMissing
                 };
-                tell(kind, None, None, core_n);
+                add(kind, None, None, core_n);
                 self.unbilled.insert(tag, EVERYTHING);
                 continue;
             };
             let host_n = i64::try_from(places.len()).unwrap_or(i64::MAX);
-            if number(node_n, row).is_some_and(|told| told != host_n) {
-                tell(FindingKind::NodeNDiffers, None, None, None);
+            if number(node_n, row).is_some_and(|reported| reported != host_n) {
+                add(FindingKind::NodeNDiffers, None, None, None);
             }
             let mut unbilled = 0;
             for (at, amount) in amounts.iter().enumerate() {
                 if amount.is_none() {
-                    tell(FindingKind::AmountUnknown, None, Some(at), core_n);
+                    add(FindingKind::AmountUnknown, None, Some(at), core_n);
                     unbilled |= u8::try_from(at).map_or(0, |at| 1_u8.checked_shl(at.into()).unwrap_or(0)) & EVERYTHING;
                 }
             }
@@ -249,7 +249,7 @@ impl NodePlacement {
             for place in places.iter() {
                 if let WaitingPlace::Unknown(node) = place {
                     let share = amounts.first().map(|core_n| core_n / host_n.max(1));
-                    tell(FindingKind::NodeUnknown, Some(node), None, share);
+                    add(FindingKind::NodeUnknown, Some(node), None, share);
                     unbilled = EVERYTHING;
                 }
             }
@@ -272,7 +272,7 @@ impl NodePlacement {
 
     /// Splits what a job holds evenly over the entries of its list; what is left over goes to the first of them, one
     /// each. A job that has several nodes to itself and holds all their cores has on each as many as it has. While it is
-    /// suspended a job gives back its cores and nothing else; when that was is not told, so it is taken to be at the end.
+    /// suspended a job gives back its cores and nothing else; the time of that is not recorded, so it is taken to be at the end.
     fn place(&mut self, job: &HeldJob<'_>, slices: &mut Slices) -> Result<()> {
         let HeldJob {
             places,
@@ -286,7 +286,7 @@ impl NodePlacement {
         let host_n = i64::try_from(places.len()).unwrap_or(i64::MAX).max(1);
         let own_cores: Option<Vec<i64>> = is_exclusive.then(|| self.cores_of(places)).flatten();
         let own_cores = own_cores.filter(|cores| Some(cores.iter().sum::<i64>()) == amounts.first().copied());
-        let too_many = || Error::internal("more different shapes of jobs than can be told apart");
+        let too_many = || Error::internal("more different shapes of jobs than can be distinguished");
         for (nth, place) in (0_i64..).zip(places) {
             let WaitingPlace::Known(node) = place else { continue };
             let mut share: Vec<i64> = amounts

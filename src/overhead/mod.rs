@@ -2,7 +2,7 @@
 //!
 //! A site's months are swept one after the other. A month is made again when jobs of the run reach into it, when it is at
 //! an edge of what was published, or when nobody has made it; all of them when the settings or the machine changed, and
-//! always when the jobs themselves say what nodes have. Of the records only those files are read that reach into such a
+//! always when the capacity of nodes comes from jobs. Of the records only those files are read that overlap such a
 //! month; what each of them spans is remembered by its hash.
 
 pub mod bill;
@@ -69,7 +69,7 @@ type Partitions = BTreeMap<SiteMonth, Vec<Day>>;
 /// by which jobs may have other payers now.
 ///
 /// # Errors
-/// [`crate::error::Kind::Config`] when it cannot be told which nodes an inventory lists,
+/// [`crate::error::Kind::Config`] when the nodes an inventory lists cannot be determined,
 /// [`crate::error::Kind::Data`] when a sum does not fit its column, [`crate::error::Kind::Io`] when the lake cannot be
 /// read or written.
 pub(crate) fn publish(
@@ -191,7 +191,7 @@ fn withdraw(sweep: &Sweep<'_>, state: &mut State, published: &BTreeSet<SweepPlac
     }
 }
 
-/// Says which nodes are counted no longer, because listings do not name them.
+/// Reports the nodes that are no longer counted, because listings do not name them.
 fn report_gone(machine: &NodeInventory) {
     let gone = machine.gone();
     let Some(first) = gone.first() else { return };
@@ -200,7 +200,7 @@ fn report_gone(machine: &NodeInventory) {
     warn!(
         node_n = gone.len(),
         "overhead: {} nodes that later listings do not name are counted until then (first: {} of {cluster} until {since}); \
-         if listings name only some of the nodes, say complete = false in their [[inventory]]",
+         if listings name only some of the nodes, set complete = false in their [[inventory]]",
         gone.len(),
         first.node,
     );

@@ -17,13 +17,13 @@ pub(crate) struct NodeListing {
     pub(crate) node: String,
     /// When it was so.
     pub(crate) as_of_s: i64,
-    /// What it has; `None` where the listing does not tell.
+    /// What it has; `None` where the listing does not state it.
     pub(crate) capacity: Vec<Option<i64>>,
     /// How much of that is set aside for the system.
     pub(crate) set_aside: Vec<i64>,
     /// Partitions, comma-separated.
     pub(crate) partitions: Option<String>,
-    /// `None` where the listing does not tell, or not of when.
+    /// `None` where the listing does not state it, or not its time.
     pub(crate) state: Option<CapacityState>,
     /// Whether the listing names all nodes there are.
     pub(crate) complete: Complete,
@@ -40,7 +40,7 @@ impl NodeListing {
     }
 }
 
-/// The state of a node as a listing tells it.
+/// The state of a node from a listing.
 #[derive(Clone, Copy, Debug)]
 struct ListedState {
     as_of_s: i64,
@@ -67,9 +67,9 @@ pub(crate) struct NodeHistoryEvent {
 }
 
 /// What a node was for as long as two listings, one after the other, agree: the state of both, at least that it took no
-/// jobs. Where they do not, or one is missing, it is taken for up. `told` are the states of listings in the order of time.
-fn agreed(told: &[ListedState], at_s: i64) -> CapacityState {
-    let (before, after) = told.split_at(told.partition_point(|listed| listed.as_of_s <= at_s));
+/// jobs. Where they do not, or one is missing, it is taken for up. `reported` are the states from listings in the order of time.
+fn agreed(reported: &[ListedState], at_s: i64) -> CapacityState {
+    let (before, after) = reported.split_at(reported.partition_point(|listed| listed.as_of_s <= at_s));
     let state = |listed: &ListedState| listed.state;
     match (before.last().map(state), after.first().map(state)) {
         (Some(before), Some(after)) if before == after => before,
@@ -80,7 +80,7 @@ fn agreed(told: &[ListedState], at_s: i64) -> CapacityState {
     }
 }
 
-/// The events, each once: one that still lasted when it was first exported ended as a later export says.
+/// The events, each once: one that still lasted when it was first exported ends as in a later export.
 pub(crate) fn ended(events: Vec<NodeHistoryEvent>) -> Vec<NodeHistoryEvent> {
     let mut last: BTreeMap<(Option<String>, i64, CapacityState), NodeHistoryEvent> = BTreeMap::new();
     for event in events {
@@ -96,9 +96,9 @@ pub(crate) fn ended(events: Vec<NodeHistoryEvent>) -> Vec<NodeHistoryEvent> {
 /// When a node was there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Presence<'a> {
-    /// Between which seconds events of the cluster tell of it, if they do.
+    /// The seconds that events of the cluster cover, if any.
     pub(crate) span: Option<SecondSpan>,
-    /// When it came and went, as listings say.
+    /// When it came and went, from listings.
     pub(crate) life: &'a [LifeChange],
 }
 
@@ -109,7 +109,7 @@ impl Presence<'_> {
 }
 
 /// What a node was over time. The first listing holds from always, each until the next one; where complete listings do not
-/// name the node, there is none. A state holds at its instant: to the next listing as far as both agree or events tell of
+/// name the node, there is none. A state holds at its instant: to the next listing as far as both agree or events cover
 /// it, else the node is taken for up.
 pub(crate) fn history(
     listings: &[&NodeListing],
@@ -135,7 +135,7 @@ pub(crate) fn history(
             state: listing.state?,
         })
     });
-    let told: Vec<ListedState> = states.collect();
+    let reported: Vec<ListedState> = states.collect();
     let mut segments: Vec<CapacitySegment> = Vec::new();
     for from_s in cuts {
         let current = listings.iter().rev().find(|listing| listing.as_of_s <= from_s);
@@ -144,20 +144,20 @@ pub(crate) fn history(
         };
         let is_there = presence.holds(from_s);
         let amount = |at: usize| {
-            // Where this listing does not tell, the nearest one that does.
-            let told = listing.capacity.get(at).copied().flatten();
+            // Where this listing does not state it, the nearest one that does.
+            let reported = listing.capacity.get(at).copied().flatten();
             let any = || {
                 listings
                     .iter()
                     .find_map(|listing| listing.capacity.get(at).copied().flatten())
             };
-            told.or_else(any).unwrap_or(0)
+            reported.or_else(any).unwrap_or(0)
         };
         let during = events
             .iter()
             .filter(|event| event.from_s <= from_s && from_s < event.until_s)
             .map(|event| event.state);
-        let listed = match agreed(&told, from_s) {
+        let listed = match agreed(&reported, from_s) {
             CapacityState::Down if has_events => CapacityState::Up,
             other => other,
         };

@@ -1,4 +1,4 @@
-//! The nodes of a site over time, from what its inventories say.
+//! The nodes of a site over time, from its inventories.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -23,7 +23,7 @@ struct NodePart {
     is_exclusive: bool,
 }
 
-/// Everything inventories say.
+/// All rows of inventories.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NodeInventory {
     listings: Vec<NodeListing>,
@@ -72,7 +72,7 @@ fn state_of(state: Option<&str>, flags: Option<&str>) -> CapacityState {
     found
 }
 
-/// When a node came and went. Since when it is there, events of the cluster tell better than listings do.
+/// When a node came and went. Its beginning is known better from events of the cluster than from listings.
 fn life_of<'l>(lives: &'l Lives<'_>, node: &str, has_events: bool) -> &'l [LifeChange] {
     match lives.get(node).map(Vec::as_slice) {
         Some([first, _, later @ ..]) if has_events && *first == LifeChange::NOT_AT_FIRST => later,
@@ -92,7 +92,7 @@ fn seconds(ms: i64) -> i64 {
 pub(crate) fn model_n(batch: &RecordBatch, name: &str, row: usize, model: &str) -> Result<Option<i64>> {
     let lists = column(batch, name)?
         .as_list_opt::<i32>()
-        .ok_or_else(|| Error::internal(format!("{name} is no list")))?;
+        .ok_or_else(|| Error::internal(format!("{name} is not a list")))?;
     if lists.is_null(row) {
         return Ok(None);
     }
@@ -142,8 +142,8 @@ impl NodeInventory {
         gone
     }
 
-    /// Adds the nodes of one file; rows without a date only with `undated`. A file that tells of several instants is a
-    /// table of changes and names all nodes at none of them, unless the pipeline says so.
+    /// Adds the nodes of one file; rows without a date only with `undated`. A file with several instants is a
+    /// table of changes and names all nodes at none of them, unless the pipeline sets it.
     pub(crate) fn add_nodes(
         &mut self,
         batches: &[RecordBatch],
@@ -203,7 +203,7 @@ impl NodeInventory {
                 capacity,
                 set_aside,
                 partitions: owned(word(partitions, row)),
-                // When a listing without a date was true, nobody knows; what a node has changes rarely, its state often.
+                // The time of a listing without a date is unknown; the capacity of a node changes rarely, its state often.
                 state: number(as_of, row)
                     .filter(|_| state.is_valid(row) || flags.is_valid(row))
                     .map(|_| state_of(word(state, row), word(flags, row))),
@@ -258,7 +258,7 @@ impl NodeInventory {
     /// Whether a row belongs to a site, given all sites of the lake.
     ///
     /// # Errors
-    /// [`crate::error::Kind::Config`] when it names none and there are several.
+    /// [`crate::error::Kind::Config`] when it names no cluster and there are several.
     fn is_of(row: Option<&String>, name: &str, all: &BTreeSet<String>, what: &str) -> Result<bool> {
         match row {
             Some(row) => Ok(row == name),
@@ -273,10 +273,10 @@ impl NodeInventory {
         }
     }
 
-    /// What is said of a cluster of a site. `sites` and `clusters` are all that jobs name.
+    /// The nodes of a cluster of a site. `sites` and `clusters` are all that jobs name.
     ///
     /// # Errors
-    /// [`crate::error::Kind::Config`] when it cannot be told what a listing belongs to.
+    /// [`crate::error::Kind::Config`] when the cluster of a listing cannot be determined.
     pub(crate) fn of(
         &self,
         site: &str,
@@ -314,7 +314,7 @@ impl NodeInventory {
         Ok(ours)
     }
 
-    /// Partitions whose jobs have their nodes to themselves, as the last listing says.
+    /// Partitions whose jobs have their nodes to themselves, from the last listing.
     pub(crate) fn exclusive(&self) -> BTreeSet<&str> {
         let last: BTreeMap<&str, bool> = self
             .parts
@@ -372,13 +372,13 @@ impl NodeInventory {
         nodes.collect()
     }
 
-    /// When nodes came and went, as listings say.
+    /// When nodes came and went, from listings.
     fn lives(&self) -> Lives<'_> {
         let listings = self.listings.iter();
         lives(listings.map(NodeListing::mention))
     }
 
-    /// Partitions by node, as listings of partitions say.
+    /// Partitions by node, from listings of partitions.
     fn partitions_of_nodes(&self) -> HashMap<String, String> {
         let mut last: BTreeMap<&str, &str> = BTreeMap::new();
         for part in &self.parts {

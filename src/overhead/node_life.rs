@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// Whether a listing names all nodes there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Complete {
-    /// It does not, as the pipeline or the file says.
+    /// It does not, by the pipeline or the file.
     No,
-    /// It names all nodes of those listings with which it shares a node: listings of other parts of a machine stand
-    /// beside it.
+    /// It names all nodes of those listings with which it shares a node: listings of other parts of a machine are
+    /// independent of it.
     OfItsPart,
-    /// It does, as the pipeline says.
+    /// It does, by the pipeline.
     Yes,
 }
 
@@ -49,7 +49,7 @@ impl LifeChange {
 /// When nodes came and went. A node that is not named here was always there.
 pub(crate) type Lives<'a> = HashMap<&'a str, Vec<LifeChange>>;
 
-/// Makes lives of what listings name. What has no date says nothing of when.
+/// Derives lives of nodes from listings. Rows without a date have no effect on them.
 pub(crate) fn lives<'a>(mentions: impl Iterator<Item = NodeMention<'a>>) -> Lives<'a> {
     let mut at_instant: BTreeMap<i64, NodeListed<'a>> = BTreeMap::new();
     for NodeMention {

@@ -19,20 +19,20 @@ pub struct OverheadReport {
     /// Jobs in them that are billed nothing, because summaries of the same site, month and view count in their place;
     /// each counted once per month.
     pub displaced_job_n: u64,
-    /// Jobs left out because they say that they held their nodes for more than five years.
+    /// Jobs left out because they held their nodes for more than five years.
     pub too_long_job_n: u64,
     /// The first of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_too_long_job: Option<String>,
     /// Findings by kind.
     pub findings: BTreeMap<String, u64>,
-    /// Nobody says what nodes have: the most that jobs held stands in.
+    /// The capacity of nodes is unknown: the most that jobs held is used.
     pub is_from_jobs: bool,
 }
 
 impl OverheadReport {
-    /// Whether there is anything to say.
-    pub(crate) fn has_news(&self) -> bool {
+    /// Whether there is anything to report.
+    pub(crate) fn has_changes(&self) -> bool {
         self.month_n + self.too_long_job_n > 0
     }
 

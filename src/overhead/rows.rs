@@ -163,7 +163,7 @@ const MEASURES: [fn(&NodeLine<'_>) -> Option<NodeSums>; 8] = [
     |line| line.of_unit.map(|unit| unit.billed),
 ];
 
-/// Cluster and partitions: what distributions are told by.
+/// Cluster and partitions: the key of distributions.
 type RowGroup = (Option<String>, Option<String>);
 
 fn group(node: &InventoryNode) -> RowGroup {
@@ -195,7 +195,7 @@ pub(crate) fn histogram(asked: &[AskedNode<'_>], spreads: &TimeHistograms) -> Re
     ])
 }
 
-/// Sums of the queue in the order of the columns; none where nobody can tell.
+/// Sums of the queue in the order of the columns; none where it cannot be determined.
 const QUEUE_MEASURES: [fn(&QueueSums) -> Option<i64>; 12] = [
     |sums| Some(sums.job_n),
     |sums| by_vector(sums, sums.fitting_job_n),
@@ -212,11 +212,11 @@ const QUEUE_MEASURES: [fn(&QueueSums) -> Option<i64>; 12] = [
 ];
 
 fn by_vector(sums: &QueueSums, sum: i64) -> Option<i64> {
-    (!sums.is_vector_untold).then_some(sum)
+    (!sums.is_vector_unknown).then_some(sum)
 }
 
 fn by_unit(sums: &QueueSums, sum: i64) -> Option<i64> {
-    (!sums.is_unit_untold).then_some(sum)
+    (!sums.is_unit_unknown).then_some(sum)
 }
 
 fn of_cause([drain, reservation, unknown]: ByCause, cause: Cause) -> i64 {

@@ -112,9 +112,9 @@ pub(crate) fn publish(
         let (swept, spreads) = each_node(slice, each, sweep.threads)?;
         let spreads = merge(spreads);
         let over = swept.into_iter().collect::<Result<Vec<_>>>()?;
-        let mut told = findings.rows(nth);
-        told.extend(of_nodes(&board.nodes, &units, &over, month.span)?);
-        for row in &told {
+        let mut reported = findings.rows(nth);
+        reported.extend(of_nodes(&board.nodes, &units, &over, month.span)?);
+        for row in &reported {
             *report.findings.entry(row.kind.as_str().to_owned()).or_default() += 1;
         }
         write_nodes(sweep, site.name, &month.period, &asked, &totals, report.is_from_jobs)?;
@@ -122,7 +122,7 @@ pub(crate) fn publish(
             rows::histogram(&asked, &spreads)?,
             rows::queue(&queued, &board.asks.names, overhead)?,
             rows::shapes(&asked, &spreads)?,
-            rows::findings(told)?,
+            rows::findings(reported)?,
         ];
         write(sweep, site.name, &month.period, &batches)?;
         if overhead.is_charged {
@@ -135,7 +135,7 @@ pub(crate) fn publish(
     Ok(())
 }
 
-/// For every node the first one that is listed alike and asked for the same units: their time is spread together.
+/// For every node the first one with an equal listing and the same units: their time is aggregated together.
 fn alike(machines: &[QueueMachine<'_>], nodes: &[InventoryNode]) -> Vec<usize> {
     let mut first = BTreeMap::new();
     let keys = (nodes.iter().zip(machines)).map(|(node, machine)| (&node.cluster, &node.partitions, machine.units));

@@ -39,11 +39,11 @@ pub(crate) struct StagedFile {
     pub(crate) first_tag: u64,
 }
 
-/// A slice: a calendar month, or the part of it that lies in one allocation year.
+/// A slice: a calendar month, or the part of it that is in one allocation year.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DuePeriod {
     pub(crate) period: Period,
-    /// As far as it is in the period that is asked for.
+    /// The part of it in the requested period.
     pub(crate) span: SecondSpan,
 }
 
@@ -56,15 +56,15 @@ pub(crate) struct SweptSite<'a> {
     pub(crate) all: &'a BTreeSet<String>,
     /// Its records.
     pub(crate) files: &'a [RecordFile],
-    /// What inventories say; without one the jobs say what nodes have.
+    /// The rows of inventories; without one the capacity of nodes comes from jobs.
     pub(crate) machine: Option<&'a NodeInventory>,
 }
 
-/// Reads the jobs that run or wait in the slices that are due. `seen` is told every batch with the number of its
+/// Reads the jobs that run or wait in the slices that are due. `seen` receives every batch with the number of its
 /// first record.
 ///
 /// # Errors
-/// [`crate::error::Kind::Config`] when it cannot be told what a listing belongs to, [`crate::error::Kind::Io`].
+/// [`crate::error::Kind::Config`] when the cluster of a listing cannot be determined, [`crate::error::Kind::Io`].
 pub(crate) fn stage(
     store: &Store,
     site: SweptSite<'_>,
@@ -100,7 +100,7 @@ pub(crate) fn stage(
     Ok(stage)
 }
 
-/// What is said of every cluster of a site that has jobs which name their nodes.
+/// The overhead of every cluster of a site with jobs that name their nodes.
 fn machines(site: SweptSite<'_>) -> Result<BTreeMap<Option<String>, Option<NodeInventory>>> {
     let clusters: BTreeSet<&Option<String>> = (site.files).iter().flat_map(|file| &file.reach.clusters).collect();
     let named: BTreeSet<String> = clusters.iter().copied().flatten().cloned().collect();
@@ -115,7 +115,7 @@ fn machines(site: SweptSite<'_>) -> Result<BTreeMap<Option<String>, Option<NodeI
     Ok(machines)
 }
 
-/// Takes the most that jobs held at one time for what a node has. A resource no job on it told of is not known, but GPUs:
+/// Takes the most that jobs held at one time for what a node has. A resource that no job on it recorded is unknown, except GPUs:
 /// a node whose jobs have none is taken to have none.
 fn capacity_from_jobs(board: &mut NodePlacement, slices: &Slices) -> Result<()> {
     for nth in 0..slices.len() {

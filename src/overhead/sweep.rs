@@ -1,4 +1,4 @@
-//! The sweep of a run: which sites and months of overhead are made anew.
+//! The sweep of a run: which sites and months of overhead are rebuilt.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub(crate) struct Basis {
     pub(crate) allocation_year_start: YearStart,
     /// Listings without a date that were there: paths in the lake.
     pub(crate) listings: BTreeSet<String>,
-    /// By name of an inventory: whether its listings name all nodes, where the pipeline says.
+    /// By name of an inventory: whether its listings name all nodes, where the pipeline sets it.
     #[serde(default)]
     pub(crate) complete: BTreeMap<String, bool>,
 }

@@ -1,4 +1,4 @@
-//! What jobs that wait ask for.
+//! Requests of waiting jobs.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -13,9 +13,9 @@ pub(crate) enum WaitingPlace {
     Unknown(String),
 }
 
-/// The nodes a job asks for.
+/// The nodes a job requests.
 pub(crate) struct AskedNodes<'a> {
-    /// How many, where it says.
+    /// How many, where it states it.
     pub(crate) node_n: Option<i64>,
     /// Those it was given.
     pub(crate) places: Option<&'a [WaitingPlace]>,
@@ -26,7 +26,7 @@ pub(crate) struct AskedNodes<'a> {
 /// Where a job waits: its cluster and its partition, or several of them.
 pub(crate) type WaitingLine = (Option<String>, Option<String>);
 
-/// Different things asked for, each kept once.
+/// Distinct requests, each kept once.
 pub(crate) struct Asks {
     units: Vec<(Unit, Thresholds)>,
     lines: HashMap<WaitingLine, usize>,
@@ -56,11 +56,11 @@ impl Asks {
         }
     }
 
-    /// The number of what a job asks for: nodes (where nobody says how many, those it was given; one core needs one) with
+    /// The number of what a job requests: nodes (where it is unknown how many, those it was given; one core needs one) with
     /// an even share of everything, rounded up.
     ///
     /// # Errors
-    /// The place of a resource it does not tell; `None` when it is the number of nodes.
+    /// The index of a resource it does not state; `None` when it is the number of nodes.
     pub(crate) fn number(
         &mut self,
         cluster: Option<&str>,
@@ -124,7 +124,7 @@ impl Asks {
         Ok(number)
     }
 
-    /// The nodes that will do, by where jobs wait. A node of which nobody says its partitions is in all of them.
+    /// The suitable nodes by partition. A node of unknown partitions is in all of them.
     pub(crate) fn pools(&self, nodes: &[InventoryNode]) -> Vec<Vec<u32>> {
         let pools = self.names.iter().map(|(cluster, partition)| {
             let wanted: Option<BTreeSet<&str>> = partition.as_deref().map(|names| partitions(names).collect());

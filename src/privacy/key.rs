@@ -14,7 +14,7 @@ pub const MIN_KEY_BYTES: usize = 16;
 /// A longer one is a file named by mistake.
 const MAX_KEY_BYTES: u64 = 4096;
 
-/// Where a key comes from. The key itself never stands in the pipeline file.
+/// Where a key comes from. The key itself never is in the pipeline file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyPlace {
     /// The content of a file, without the line ends behind it.
@@ -68,8 +68,8 @@ impl PrivacyKey {
             KeyPlace::File { path, is_open } => {
                 if !is_open && may_all_read(Path::new(path)) {
                     return Err(format!(
-                        "everybody on this machine may read or write the key file {path}: chmod o-rwx it, or say that this \
-                         is meant (readable_by = \"all\" beside file, --key-readable-by-all beside --key-file)"
+                        "everybody on this machine may read or write the key file {path}: chmod o-rwx it, or declare that this \
+                         is intended (readable_by = \"all\" next to file, --key-readable-by-all with --key-file)"
                     ));
                 }
                 let read = small_file::read(Path::new(path), MAX_KEY_BYTES);
@@ -112,13 +112,13 @@ impl PrivacyKey {
         text
     }
 
-    /// Says in a lake which key its pseudonyms were made with, without telling it.
+    /// Identifies in a lake the key its pseudonyms were made with, without revealing it.
     #[must_use]
     pub fn check_value(&self) -> String {
         self.code(&["gridtally key check"], 8)
     }
 
-    /// Tells keys apart without telling them.
+    /// Distinguishes keys without revealing them.
     pub(super) fn fingerprint(&self) -> String {
         self.code(&["gridtally key fingerprint"], 16)
     }

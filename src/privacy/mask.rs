@@ -7,10 +7,10 @@ use crate::time::Month;
 /// Bytes of a pseudonym: at 96 bits, ten million names collide with a probability below 10^-14.
 const PSEUDONYM_BYTES: usize = 12;
 
-/// What stands for the names of a row.
+/// The replacements for the names of a row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Masked {
-    /// In the order of [`Field::ALL`]; `None` where nothing stands for it.
+    /// In the order of [`Field::ALL`]; `None` where it has no replacement.
     masks: [Option<String>; 4],
     /// Which fields keep what the source has.
     kept: [bool; 4],
@@ -67,7 +67,7 @@ impl Masked {
     }
 }
 
-/// Whether a word stands in an id by itself, as the owner's name does in `condor.anna@host#1.0#7`.
+/// Whether a word is a separate part of an id, as the owner's name does in `condor.anna@host#1.0#7`.
 fn holds_word(id: &str, word: &str) -> bool {
     let ends = |letter: Option<char>| letter.is_none_or(|letter| !letter.is_alphanumeric());
     id.match_indices(word).any(|(at, found)| {
@@ -85,7 +85,7 @@ impl Field {
             Self::UserGroup => row.user_group,
             Self::JobName => row.job_name,
         };
-        // An empty name names nobody.
+        // An empty name is no name.
         value.filter(|name| !name.is_empty())
     }
 
@@ -100,7 +100,7 @@ impl Field {
 }
 
 impl Rotation {
-    /// The period a month lies in.
+    /// The period a month is in.
     #[must_use]
     pub fn period(self, month: Month) -> String {
         let text = month.to_string();

@@ -19,7 +19,7 @@ pub enum PrivacyAction {
     Keep,
     /// It is unknown (null).
     Drop,
-    /// A keyed pseudonym stands for it.
+    /// A keyed pseudonym replaces it.
     Pseudonym,
 }
 
@@ -42,7 +42,7 @@ impl PrivacyAction {
     }
 }
 
-/// How long a pseudonym stands for the same name. Across periods nothing links the two.
+/// How long a pseudonym represents the same name. Across periods nothing links the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rotation {
     /// A calendar year.
@@ -98,7 +98,7 @@ impl Field {
     }
 
     /// Whether the same name means the same thing at every site. A certificate subject does; a user `anna` of one
-    /// site is not the `anna` of another, and their pseudonyms must not say so.
+    /// site is not the `anna` of another, and their pseudonyms must not be equal.
     #[must_use]
     pub fn is_global(self) -> bool {
         self == Self::GlobalUser
@@ -110,7 +110,7 @@ impl Field {
 pub struct Pseudonyms {
     /// The key.
     pub key: PrivacyKey,
-    /// How long one stands for the same name.
+    /// How long a pseudonym represents the same name.
     pub rotation: Rotation,
     /// The check value of the key that this one replaces.
     pub replaces: Option<String>,
@@ -148,7 +148,7 @@ impl Privacy {
         self.actions.iter().any(|action| *action != PrivacyAction::Keep)
     }
 
-    /// What decides results, for fingerprints. Another key gives another text, and the text does not tell the key.
+    /// What decides results, for fingerprints. Another key gives another text, and the text does not reveal the key.
     #[must_use]
     pub fn canonical(&self) -> String {
         let mut text = String::from("privacy 1");

@@ -36,7 +36,7 @@ anomalies! {
     WallUnlikeSpan = 3, "is_wall_unlike_span";
     /// The job ended before it started.
     EndBeforeStart = 4, "is_end_before_start";
-    /// The start lies in the first day of 1970: an unset clock.
+    /// The start is in the first day of 1970: an unset clock.
     EpochStart = 5, "is_epoch_start";
     /// The source names no number of cores, or zero.
     CoreUnknown = 6, "is_core_unknown";
@@ -52,11 +52,11 @@ anomalies! {
     Reassembled = 11, "is_reassembled";
     /// CPU time is unknown: the dump carries none (`sacct -X`) or the steps were purged.
     CpuUnknown = 12, "is_cpu_unknown";
-    /// No VO: the record names none and the table has no match.
+    /// No VO: the record does not name one and the table has no match.
     VoUnmapped = 13, "is_vo_unmapped";
     /// A value that cannot be (negative duration, sentinel) was read as unknown.
     ValueDropped = 14, "is_value_dropped";
-    /// A time the source does not state was taken from others: the wall time is the end less the start, or the start is
-    /// the time of submission, as the pipeline says.
+    /// A time the source does not state was derived from others: the wall time is the end less the start, or the start is
+    /// the time of submission, as the pipeline configures.
     TimeAssumed = 15, "is_time_assumed";
 }

@@ -1,4 +1,4 @@
-//! What a reader says about one job, before the records room makes a record of it.
+//! One job as read, before `dedupe` makes a record of it.
 
 use super::unchanged_columns::UnchangedColumns;
 
@@ -14,7 +14,7 @@ pub struct JobRow<'a> {
     pub cluster: Option<&'a str>,
     /// CE or host the job was submitted through.
     pub submit_host: Option<&'a str>,
-    /// Where a payload says it ran, as opposed to the site that reports it.
+    /// Site where a payload reports it ran, as opposed to the site that reports it.
     pub payload_site: Option<&'a str>,
     /// Job id as people know it (`123_4`, `1277340`). Never empty.
     pub job_id: &'a str,
@@ -22,7 +22,7 @@ pub struct JobRow<'a> {
     pub raw_job_id: Option<&'a str>,
     /// Grid-wide id.
     pub global_job_id: Option<&'a str>,
-    /// What tells this record from all others, in place of cluster, job id and time: the key of APEL's server, or what all
+    /// The key of this record among all others, in place of cluster, job id and time: the key of APEL's server, or what all
     /// encodings of a GRACC record share.
     /// With a key present, the key alone (with site and source kind) is the identity.
     pub identity_key: Option<&'a str>,
@@ -30,7 +30,7 @@ pub struct JobRow<'a> {
     pub vo: Option<&'a str>,
     /// The VO's name as the record prints it, an FQAN or not, where it also states a short one.
     pub vo_name: Option<&'a str>,
-    /// The short name of the VO that the record states beside it.
+    /// The short name of the VO that the record states next to it.
     pub reportable_vo: Option<&'a str>,
     /// VOMS name as the record states it, one or several separated by `;`.
     pub fqan: Option<&'a str>,
@@ -80,7 +80,7 @@ pub struct JobRow<'a> {
     pub cpu_system_ms: Option<i64>,
     /// Cores (Slurm CPUs, grid processors) allocated.
     pub alloc_core_n: Option<i64>,
-    /// Cores asked for.
+    /// Cores requested.
     pub requested_core_n: Option<i64>,
     /// Nodes allocated.
     pub alloc_node_n: Option<i64>,
@@ -110,9 +110,9 @@ pub struct JobRow<'a> {
     pub exit_code: Option<i64>,
     /// Signal that ended it.
     pub exit_signal: Option<i64>,
-    /// CPU time that worker nodes scaled to a reference, milliseconds: set by the records room, where a source says so.
+    /// CPU time that worker nodes scaled to a reference, milliseconds: set by `dedupe`, where a source states it.
     pub scaled_cpu_ms: Option<i64>,
-    /// Wall time that worker nodes scaled to a reference, milliseconds: set by the records room, where a source says so.
+    /// Wall time that worker nodes scaled to a reference, milliseconds: set by `dedupe`, where a source states it.
     pub scaled_wall_ms: Option<i64>,
     /// Benchmark the record states: `hs06`, `hs23` or `si00`.
     pub benchmark: Option<&'a str>,
@@ -120,6 +120,6 @@ pub struct JobRow<'a> {
     pub benchmark_milli_per_core: Option<i64>,
     /// What the reader noticed (see [`super::anomaly::Anomaly`]); the records room adds what it can see itself.
     pub anomalies: u32,
-    /// Texts that are those of the row this sink was told before.
+    /// Texts that are equal to those of the row this sink received before.
     pub repeats: UnchangedColumns,
 }

@@ -1,4 +1,4 @@
-//! What a reader says about one summary, and the same sealed: owned, with site, VO, identity and provenance.
+//! One summary as read, and the same sealed: owned, with site, VO, identity and provenance.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ pub enum SummaryKind {
     Summary,
     /// The same with work instead of a benchmark: times are already multiplied by it (APEL v0.3, normalised v0.4).
     NormalisedSummary,
-    /// Only a count of jobs, sent to find out whether all arrived. It is no usage.
+    /// A count of jobs only, sent to check whether all arrived. It is not usage.
     Sync,
 }
 
@@ -60,13 +60,13 @@ pub struct SummaryRow<'a> {
     pub site: Option<&'a str>,
     /// UTC month in which the jobs ended; `None` when the record names none that exists.
     pub month: Option<Month>,
-    /// What tells it from all others of its site and month, in place of the key of APEL's server.
+    /// Its key among all others of its site and month, in place of the key of APEL's server.
     pub identity_key: Option<&'a str>,
     /// VO as the record names it; the pipeline's `vo` wins.
     pub vo: Option<&'a str>,
     /// The VO's name as the jobs printed it, where the record also has the one it was corrected to.
     pub vo_name: Option<&'a str>,
-    /// The short name of the VO that the record states beside it.
+    /// The short name of the VO that the record states next to it.
     pub reportable_vo: Option<&'a str>,
     /// VO group.
     pub vo_group: Option<&'a str>,
@@ -78,7 +78,7 @@ pub struct SummaryRow<'a> {
     pub global_user: Option<&'a str>,
     /// GRACC probe.
     pub cluster: Option<&'a str>,
-    /// Where payloads say they ran, as opposed to the site that reports them.
+    /// Site where payloads report they ran, as opposed to the site that reports them.
     pub payload_site: Option<&'a str>,
     /// CE or host the jobs were submitted through.
     pub submit_host: Option<&'a str>,
@@ -88,7 +88,7 @@ pub struct SummaryRow<'a> {
     pub infrastructure_description: Option<&'a str>,
     /// Benchmark type as the record spells it.
     pub service_level_type: Option<&'a str>,
-    /// The same as one of `hs06`, `hs23`, `si00`; `None` when it is none of them.
+    /// The same as one of `hs06`, `hs23`, `si00`; `None` when it is not one of them.
     pub benchmark: Option<&'a str>,
     /// Value per core of that benchmark, in thousandths.
     pub benchmark_milli_per_core: Option<i64>,
@@ -145,9 +145,9 @@ pub struct Summary {
     pub byte_offset: i64,
     /// Identity: what APEL's server replaces rows by.
     pub summary_id: u128,
-    /// Hash of what it says.
+    /// Hash of its content.
     pub content_hash: u64,
-    /// Whether a later publication of its month no longer holds it; unknown when the source does not say what a
+    /// Whether a later publication of its month no longer holds it; unknown when the source does not state what a
     /// publication is.
     pub is_stale: Option<bool>,
     /// What became of it.
@@ -197,7 +197,7 @@ impl Summary {
     /// Seals a row of `source`. The rule of identity is the key of APEL's server: site, month, user, VO, group, role,
     /// submit host, infrastructure, benchmark type and value, nodes and cores, texts compared without regard to case
     /// and to blanks at their end. VO is the one the record states, so that a mapping does not merge what it sent apart.
-    /// Where the reader gives a key of its own, it stands for all of these but site and month.
+    /// Where the reader gives a key of its own, it replaces all of these but site and month.
     #[must_use]
     pub fn seal(row: &SummaryRow<'_>, site: &str, month: Month, source: &str, vo: Option<&str>) -> Self {
         let is_sync = row.kind == SummaryKind::Sync;

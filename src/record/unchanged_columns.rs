@@ -1,11 +1,11 @@
-//! Which texts a row shares with the row before it: who is told need not compare them.
+//! Which texts a row shares with the row before it, so that a sink need not compare them.
 
 macro_rules! texts {
     ($($text:ident = $bit:literal,)+) => {
-        /// Texts that are the same, null or not, as in the row that the same sink was told before. A reader which does not
-        /// know says nothing ([`UnchangedColumns::default`]); a sink that stands in between and changes a text takes it out.
+        /// Texts that are the same, null or not, as in the row that the same sink received before. A reader that does not
+        /// know marks none ([`UnchangedColumns::default`]); a forwarding sink that changes a text removes its mark.
         ///
-        /// It saves work and tells nothing of a job: rows that differ in nothing else are equal.
+        /// It saves work and is not part of a job: rows that differ in nothing else are equal.
         #[derive(Clone, Copy, Debug, Default)]
         pub struct UnchangedColumns(u16);
 

@@ -29,9 +29,9 @@ pub struct Allocation {
     pub from: Day,
     /// First day on which it is no longer good; `None` is open.
     pub until: Option<Day>,
-    /// What people call it; the account if nothing is said.
+    /// Its display name; the account if the table gives none.
     pub project: Option<String>,
-    /// Who sees it; empty when the table does not say.
+    /// Who sees it; empty when the table does not state it.
     pub users: Vec<String>,
     /// Its attribute in `ColdFront`: the primary key.
     pub coldfront_attribute: Option<i64>,
@@ -70,7 +70,7 @@ pub struct AllocationTable {
 }
 
 impl AllocationTable {
-    /// Reads the table at `path`; `file` is the name mistakes are told with.
+    /// Reads the table at `path`; `file` is its name in reported mistakes.
     pub fn load(path: &Path, file: &str, problems: &mut Problems) -> Self {
         let input = csv_table::open(path, file, problems);
         input.map_or_else(Self::default, |input| Self::read(input, file, problems))
@@ -80,7 +80,7 @@ impl AllocationTable {
     /// included), `site`, `cluster`, `unit`, `project`, `users` (separated by `;`) and `coldfront_attribute`.
     ///
     /// Rows for the same account, policy, place and days add up: a supplement. Rows that merely overlap are a mistake,
-    /// for nothing says which of them a job uses.
+    /// for it would be undecided which of them a job uses.
     pub fn read(input: impl Read, file: &str, problems: &mut Problems) -> Self {
         let csv = CsvTable::read(input, file, problems);
         let mut table = Self::default();
@@ -122,7 +122,7 @@ fn row<'c>(cell: &impl Fn(&str) -> &'c str, line: usize) -> Result<Allocation, S
         "" => Ok(None),
         text => match text.parse::<crate::time::Date>() {
             Ok(date) if text.len() == 10 && date.year() > 0 => Ok(Some(day_of(date))),
-            _ => Err(format!("{name}: \"{text}\" is no day such as 2026-04-01")),
+            _ => Err(format!("{name}: \"{text}\" is not a day such as 2026-04-01")),
         },
     };
     let word = |name: &str| Some(cell(name)).filter(|text| !is_any(text)).map(str::to_owned);
@@ -131,7 +131,7 @@ fn row<'c>(cell: &impl Fn(&str) -> &'c str, line: usize) -> Result<Allocation, S
         "" => None,
         text => Some(
             text.parse::<i64>()
-                .map_err(|_| format!("coldfront_attribute: \"{text}\" is no primary key"))?,
+                .map_err(|_| format!("coldfront_attribute: \"{text}\" is not a primary key"))?,
         ),
     };
     let from = day("valid_from")?.ok_or_else(|| "valid_from is missing".to_owned())?;

@@ -12,7 +12,7 @@ use crate::hive::check_value;
 use crate::time::Month;
 use crate::time::month::{Day, day_of};
 
-/// What stands for "the field is empty" in a filter.
+/// The value of a filter that means "the field is empty".
 const NONE: &str = "-";
 /// More would not be corrections any more.
 const LIMIT: usize = 10_000;
@@ -49,7 +49,7 @@ const AMOUNTS: [&str; 7] = [
 const AMOUNT_LIMIT: u64 = 100_000_000_000_000_000;
 /// The model of an addition's GPUs.
 const GPU_MODEL: &str = "gpu_model";
-/// Columns tables had from the start: the others are part of a row's hash only where they say something.
+/// Columns tables had from the start: the others are part of a row's hash only where they are not empty.
 const FIRST: [&str; 16] = [
     "site",
     "month",
@@ -73,7 +73,7 @@ const UNDOES: &str = "undoes";
 /// What a correction does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Adds usage no record tells of.
+    /// Adds usage that is in no record.
     Add,
     /// Takes out what it matches.
     Void,
@@ -131,7 +131,7 @@ pub struct Correction {
     pub is_undone: bool,
     /// What it takes and gives.
     rule: String,
-    /// Hash of what the row says.
+    /// Hash of the content of the row.
     hash: String,
 }
 
@@ -162,7 +162,7 @@ impl Correction {
         found.map(|(_, amount)| *amount)
     }
 
-    /// Whether it takes usage of a month whose columns are these; those of its filters are asked for.
+    /// Whether it takes usage of a month whose columns are these; its filters are applied to them.
     pub fn takes<'v>(&self, month: Day, record_id: Option<&[u8]>, value: impl Fn(&str) -> Option<&'v str>) -> bool {
         self.is_of_month(month)
             && self
@@ -217,7 +217,7 @@ pub struct CorrectionTable {
 }
 
 impl CorrectionTable {
-    /// Reads the table at `path`; `file` is the name mistakes are told with. Rows with a mistake are left out.
+    /// Reads the table at `path`; `file` is its name in reported mistakes. Rows with a mistake are left out.
     pub fn load(path: &Path, file: &str, problems: &mut Problems) -> Self {
         let input = csv_table::open(path, file, problems);
         input.map_or_else(Self::default, |input| Self::read(input, file, problems))
@@ -257,7 +257,7 @@ impl CorrectionTable {
             };
             match parse(&cell) {
                 Ok(row) if !ids.insert(row.id.clone()) => {
-                    problems.mistake(file, *line, format!("the id \"{}\" stands here twice", row.id));
+                    problems.mistake(file, *line, format!("the id \"{}\" occurs twice", row.id));
                 }
                 Ok(row) => {
                     if let Err(why) = table.add(row) {
@@ -273,7 +273,7 @@ impl CorrectionTable {
     /// Adds a row as a lake keeps it: who signed it and when, and its rule (see [`Correction::rule`]).
     ///
     /// # Errors
-    /// A sentence when it is no correction.
+    /// A sentence when the row is not a valid correction.
     pub fn add_kept(&mut self, signed: [(&str, &str); 5], rule: &str) -> Result<(), String> {
         let given = rule.split(';').filter_map(|part| part.split_once('='));
         let cells: Vec<(&str, String)> = (signed.iter().map(|(name, value)| (*name, (*value).to_owned())))
@@ -310,7 +310,7 @@ impl CorrectionTable {
         self.rows.iter().find(|row| row.id == id)
     }
 
-    /// What was signed so far, a line for each row: id and hash of what it says. Grows at its end only.
+    /// The rows signed so far, a line each: id and hash of the content. Only appended to.
     #[must_use]
     pub fn signed(&self) -> String {
         let mut text = String::new();
@@ -360,7 +360,7 @@ fn parse<'c>(cell: &impl Fn(&str) -> &'c str) -> Result<Correction, String> {
         return Err(format!("an id is a text of 1 to {ID_LIMIT} bytes"));
     }
     let action = Action::ALL.into_iter().find(|action| action.as_str() == cell("action"));
-    let action = action.ok_or_else(|| format!("\"{}\" is no action (add, void, remap, undo)", cell("action")))?;
+    let action = action.ok_or_else(|| format!("\"{}\" is not an action (add, void, remap, undo)", cell("action")))?;
     for name in ["author", "reason"] {
         if cell(name).is_empty() {
             return Err(format!("a correction is signed: {name} is empty"));
@@ -436,7 +436,7 @@ fn parse<'c>(cell: &impl Fn(&str) -> &'c str) -> Result<Correction, String> {
         .collect();
     let date: crate::time::Date = cell("date")
         .parse()
-        .map_err(|_| format!("date: \"{}\" is no day such as 2026-04-01", cell("date")))?;
+        .map_err(|_| format!("date: \"{}\" is not a day such as 2026-04-01", cell("date")))?;
     Ok(Correction {
         id: id.to_owned(),
         action,

@@ -1,4 +1,4 @@
-//! Reading small CSV tables by column name, with every mistake told by line.
+//! Reading small CSV tables by column name, with every mistake reported by line.
 
 use std::io::{Cursor, Read};
 use std::path::Path;
@@ -14,11 +14,11 @@ pub(super) struct CsvTable {
     pub(super) columns: Vec<String>,
     /// Each row with its 1-based line; as many cells as the header has.
     pub(super) rows: Vec<(usize, Vec<String>)>,
-    /// What is wrong with its header was told.
-    pub(super) is_told: bool,
+    /// Whether mistakes in its header were reported.
+    pub(super) is_reported: bool,
 }
 
-/// Opens the table at `path`, of at most 256 MiB; that it cannot be read is told as a mistake of `file`.
+/// Opens the table at `path`, of at most 256 MiB; a failure to read it is reported as a mistake of `file`.
 pub(super) fn open(path: &Path, file: &str, problems: &mut Problems) -> Option<impl Read + use<>> {
     match small_file::read(path, TABLE_LIMIT_BYTES) {
         Ok(bytes) => Some(Cursor::new(bytes)),
@@ -30,7 +30,7 @@ pub(super) fn open(path: &Path, file: &str, problems: &mut Problems) -> Option<i
 }
 
 impl CsvTable {
-    /// Reads all of it. Rows that do not fit the header are told and left out.
+    /// Reads all of it. Rows that do not fit the header are reported and left out.
     pub(super) fn read(input: impl Read, file: &str, problems: &mut Problems) -> Self {
         let mut reader = csv::ReaderBuilder::new()
             .flexible(true)
@@ -44,7 +44,7 @@ impl CsvTable {
                 return Self {
                     columns: Vec::new(),
                     rows: Vec::new(),
-                    is_told: true,
+                    is_reported: true,
                 };
             }
         };
@@ -53,12 +53,12 @@ impl CsvTable {
             return Self {
                 columns: Vec::new(),
                 rows: Vec::new(),
-                is_told: true,
+                is_reported: true,
             };
         }
         for (nth, column) in columns.iter().enumerate() {
             if columns.iter().take(nth).any(|earlier| earlier == column) {
-                problems.mistake(file, 1, format!("the column \"{column}\" stands twice in the header"));
+                problems.mistake(file, 1, format!("the column \"{column}\" occurs twice in the header"));
             }
         }
         let mut rows = Vec::new();
@@ -82,14 +82,14 @@ impl CsvTable {
         Self {
             columns,
             rows,
-            is_told: false,
+            is_reported: false,
         }
     }
 
     /// The place of a column, or a mistake.
     pub(super) fn column(&self, name: &str, file: &str, problems: &mut Problems) -> Option<usize> {
         let place = self.columns.iter().position(|column| column == name);
-        if place.is_none() && !self.is_told {
+        if place.is_none() && !self.is_reported {
             problems.mistake(file, 1, format!("the header has no column \"{name}\""));
         }
         place
@@ -109,7 +109,7 @@ impl CsvTable {
         place.and_then(|place| cells.get(place)).map_or("", String::as_str)
     }
 
-    /// Tells every column that is not in `known`.
+    /// Reports every column that is not in `known`.
     pub(super) fn refuse_unknown(&self, known: &[&str], file: &str, problems: &mut Problems) {
         for column in &self.columns {
             if !known.contains(&column.as_str()) {

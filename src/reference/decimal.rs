@@ -21,9 +21,9 @@ pub fn scaled(text: &str, decimals: u32) -> Result<i128, String> {
     let (whole, fraction) = plain.split_once('.').unwrap_or((plain, ""));
     let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     if whole.is_empty() || !digits(whole) || !digits(fraction) || plain.ends_with('.') {
-        return Err(format!("\"{text}\" is no positive decimal number such as 10.8"));
+        return Err(format!("\"{text}\" is not a positive decimal number such as 10.8"));
     }
-    // Trailing zeros say nothing, so they do not count against the limit.
+    // Trailing zeros carry no value, so they do not count against the limit.
     let fraction = fraction.trim_end_matches('0');
     let places = usize::try_from(decimals).unwrap_or_default();
     if fraction.len() > places {

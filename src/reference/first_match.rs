@@ -18,7 +18,7 @@ pub trait MatchColumn: Copy + PartialEq + 'static {
     /// What a table of these is made of.
     const TABLE: MatchWording;
 
-    /// What a job says in it; an empty text is nothing.
+    /// The value of a job in it; an empty text counts as none.
     fn of<'a>(self, row: &JobRow<'a>) -> Option<&'a str>;
 
     /// The word in the pipeline file and in the header of a table.
@@ -79,7 +79,7 @@ impl<C: MatchColumn> FirstMatch<C> {
         &self.columns
     }
 
-    /// Reads the table at `path`; `file` is the name mistakes are told with. Rows with a mistake are left out.
+    /// Reads the table at `path`; `file` is its name in reported mistakes. Rows with a mistake are left out.
     pub fn load(path: &Path, file: &str, problems: &mut Problems) -> Self {
         let input = csv_table::open(path, file, problems);
         input.map_or_else(Self::default, |input| Self::read(input, file, problems))
@@ -167,7 +167,7 @@ impl<C: MatchColumn> FirstMatch<C> {
         matching.next().map(|rule| rule.answer.as_str())
     }
 
-    /// What the table says, in its order: what decides results.
+    /// The content of the table, in its order: all that decides results.
     #[must_use]
     pub fn canonical(&self) -> String {
         let mut text = String::new();
@@ -192,7 +192,7 @@ fn result_of<C: MatchColumn>(csv: &CsvTable, file: &str, problems: &mut Problems
     let named = csv.columns.iter().position(|name| name == result);
     let ends_with = csv.columns.last().is_some_and(|name| name == last);
     let found = named.or_else(|| ends_with.then(|| csv.columns.len() - 1));
-    if found.is_none() && !csv.is_told {
+    if found.is_none() && !csv.is_reported {
         let message = format!("the header names no result: add a column \"{result}\", or put \"{last}\" last");
         problems.mistake(file, 1, message);
     }

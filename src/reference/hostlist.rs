@@ -28,7 +28,7 @@ const BRACKET_LIMIT: usize = 16;
 /// Widest padded number.
 const WIDTH_LIMIT: usize = 64;
 
-/// Why a text is no list of hosts.
+/// Why a text is not a list of hosts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HostlistError {
     /// It is written in a way Slurm refuses, or that can only be damage.
@@ -147,7 +147,7 @@ impl<'t> Hostlist<'t> {
         Self::parse_within(text, HOST_LIMIT)
     }
 
-    /// Reads a list of at most `limit` hosts. The words that stand for no hosts (`None assigned`, `(null)`,
+    /// Reads a list of at most `limit` hosts. The words that mean no hosts (`None assigned`, `(null)`,
     /// `(unknown)`, `N/A` and nothing at all) are the empty list.
     ///
     /// # Errors
@@ -195,7 +195,7 @@ impl<'t> Hostlist<'t> {
     }
 }
 
-/// Whether a text stands for no hosts.
+/// Whether a text means no hosts.
 #[must_use]
 pub fn is_none(text: &str) -> bool {
     matches!(
@@ -263,7 +263,7 @@ fn entry(name: &str) -> Result<HostlistEntry<'_>, HostlistError> {
 }
 
 fn range(text: &str) -> Result<Range, HostlistError> {
-    let wrong = || HostlistError::Syntax(format!("[{}] is no range of numbers", clip(text)));
+    let wrong = || HostlistError::Syntax(format!("[{}] is not a range of numbers", clip(text)));
     let number = |digits: &str| {
         let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
         if digits.len() > WIDTH_LIMIT {

@@ -13,7 +13,7 @@ use crate::hive::check_value;
 use crate::time::Day;
 use crate::time::month::{date_of, day_of};
 
-/// More nodes, or CPUs in one, nobody has.
+/// The most nodes, and the most CPUs of one, that are plausible.
 const LIMIT: i64 = 100_000_000;
 
 /// One type of node at one site while it does not change.
@@ -21,7 +21,7 @@ const LIMIT: i64 = 100_000_000;
 pub struct NodeType {
     /// Site.
     pub site: String,
-    /// Cluster; `None` when the site does not say.
+    /// Cluster; `None` when the site does not state it.
     pub cluster: Option<String>,
     /// What the site calls the type.
     pub name: String,
@@ -41,7 +41,7 @@ pub struct NodeType {
     pub benchmark: Benchmark,
     /// Score of a whole node in ten-thousandths.
     pub per_node_e4: i64,
-    /// What the node multiplies CPU time by before it tells it (`$cpumult`), in ten-thousandths.
+    /// The factor by which the node multiplies CPU time before it records it (`$cpumult`), in ten-thousandths.
     pub cpumult_e4: Option<i64>,
     /// The same of wall time (`$wallmult`).
     pub wallmult_e4: Option<i64>,
@@ -74,7 +74,7 @@ pub struct NodeTypeTable {
 }
 
 impl NodeTypeTable {
-    /// Reads the table at `path`; `file` is the name mistakes are told with. Rows with a mistake are left out.
+    /// Reads the table at `path`; `file` is its name in reported mistakes. Rows with a mistake are left out.
     pub fn load(path: &Path, file: &str, problems: &mut Problems) -> Self {
         let input = csv_table::open(path, file, problems);
         input.map_or_else(Self::default, |input| Self::read(input, file, problems))
@@ -99,12 +99,12 @@ impl NodeTypeTable {
             }
             table.rows.extend(row.filter(|_| wrongs.is_empty()));
         }
-        table.tell_overlaps(file, problems);
+        table.report_overlaps(file, problems);
         table
     }
 
     /// Two rows of one type at once would count its nodes twice.
-    fn tell_overlaps(&self, file: &str, problems: &mut Problems) {
+    fn report_overlaps(&self, file: &str, problems: &mut Problems) {
         let mut rows: Vec<&NodeType> = self.rows.iter().collect();
         rows.sort_by_key(|row| (row.scope(), row.from, row.line));
         let mut furthest: Option<&NodeType> = None;
@@ -129,7 +129,7 @@ impl NodeTypeTable {
         }
     }
 
-    /// What the table says, independent of the order and spelling of its rows.
+    /// The content of the table, independent of the order and spelling of its rows.
     #[must_use]
     pub fn canonical(&self) -> String {
         let mut rows: Vec<NodeType> = self.rows.clone();
@@ -145,7 +145,7 @@ impl NodeTypeTable {
         text
     }
 
-    /// The days on which anything changes, ascending: the first and all before it are told by `None`.
+    /// The days on which anything changes, ascending: the time before the first is given by `None`.
     #[must_use]
     pub fn changes(&self, site: &str) -> Vec<Option<Day>> {
         let of_site = self.rows.iter().filter(|row| row.site == site);
@@ -169,17 +169,17 @@ impl NodeTypeTable {
 }
 
 /// Notes a mistake; gives nothing, of whatever was wanted.
-fn tell<T>(wrongs: &mut Vec<String>, name: &str, why: &str) -> Option<T> {
+fn report<T>(wrongs: &mut Vec<String>, name: &str, why: &str) -> Option<T> {
     wrongs.push(format!("{name}: {why}"));
     None
 }
 
 fn parse<'c>(line: usize, cell: &impl Fn(&str) -> &'c str, wrongs: &mut Vec<String>) -> Option<NodeType> {
     let mut name = |column: &str| match cell(column) {
-        "" => tell(wrongs, column, "is empty"),
+        "" => report(wrongs, column, "is empty"),
         text => match check_value(column, text) {
             Ok(()) => Some(text.to_owned()),
-            Err(why) => tell(wrongs, column, &why),
+            Err(why) => report(wrongs, column, &why),
         },
     };
     let (site, node_type) = (name("site"), name("node_type"));
@@ -187,14 +187,14 @@ fn parse<'c>(line: usize, cell: &impl Fn(&str) -> &'c str, wrongs: &mut Vec<Stri
     if benchmark.is_none() {
         let kinds = Benchmark::ALL.map(Benchmark::as_str);
         let hint = did_you_mean(cell("benchmark"), kinds);
-        let why = format!("\"{}\" is none of {}{hint}", cell("benchmark"), kinds.join(", "));
-        tell::<()>(wrongs, "benchmark", &why);
+        let why = format!("\"{}\" is not one of {}{hint}", cell("benchmark"), kinds.join(", "));
+        report::<()>(wrongs, "benchmark", &why);
     }
     let mut count = |column: &str, default: Option<i64>| match (cell(column), default) {
         ("", Some(default)) => Some(default),
         (text, _) => match text.parse::<i64>() {
             Ok(n) if (1..=LIMIT).contains(&n) => Some(n),
-            _ => tell(wrongs, column, &format!("\"{text}\" is no number from 1 to {LIMIT}")),
+            _ => report(wrongs, column, &format!("\"{text}\" is not a number from 1 to {LIMIT}")),
         },
     };
     let (node_n, physical) = (count("node_n", None), count("physical_cpu_n", None));
@@ -202,7 +202,7 @@ fn parse<'c>(line: usize, cell: &impl Fn(&str) -> &'c str, wrongs: &mut Vec<Stri
     let slot_n = count("slot_n", logical.or(Some(1)));
     let mut decimal = |column: &str| match cell(column) {
         "" => None,
-        text => ten_thousandths(text).map_or_else(|why| tell(wrongs, column, &why), Some),
+        text => ten_thousandths(text).map_or_else(|why| report(wrongs, column, &why), Some),
     };
     let (per_core, per_node) = (decimal("value_per_core"), decimal("value_per_node"));
     let (cpumult_e4, wallmult_e4) = (decimal("cpumult"), decimal("wallmult"));
@@ -210,14 +210,15 @@ fn parse<'c>(line: usize, cell: &impl Fn(&str) -> &'c str, wrongs: &mut Vec<Stri
         "" => None,
         text => match text.parse::<crate::time::Date>() {
             Ok(date) if text.len() == 10 && date.year() > 0 => Some(day_of(date)),
-            _ => tell(wrongs, column, &format!("\"{text}\" is no day such as 2024-04-01")),
+            _ => report(wrongs, column, &format!("\"{text}\" is not a day such as 2024-04-01")),
         },
     };
     let (from, until) = (day("valid_from"), day("valid_to"));
     if from.zip(until).is_some_and(|(from, until)| until <= from) {
-        tell::<()>(wrongs, "valid_to", "is not after valid_from");
+        report::<()>(wrongs, "valid_to", "is not after valid_from");
     }
-    let per_node_e4 = node_power(cell, per_core, per_node, logical).map_or_else(|why| tell(wrongs, "value", why), Some);
+    let per_node_e4 =
+        node_power(cell, per_core, per_node, logical).map_or_else(|why| report(wrongs, "value", why), Some);
     let (site, name, node_n) = (site?, node_type?, node_n?);
     Some(NodeType {
         site,
@@ -237,7 +238,7 @@ fn parse<'c>(line: usize, cell: &impl Fn(&str) -> &'c str, wrongs: &mut Vec<Stri
     })
 }
 
-/// The score of a node, from it or from that of a logical CPU; where both stand, they must agree to the last decimal.
+/// The score of a node, from it or from that of a logical CPU; where both are given, they must agree to the last decimal.
 fn node_power<'c>(
     cell: &impl Fn(&str) -> &'c str,
     per_core: Option<i64>,
@@ -254,7 +255,7 @@ fn node_power<'c>(
             Err("value_per_core times logical_cpu_n is not value_per_node")
         }
         (Some(Some(value)), _) | (None, Some(value)) => Ok(value),
-        // The cell with the mistake is told by itself.
+        // The mistake in the cell itself is already reported.
         (None, None) => Ok(0),
     }
 }

@@ -17,7 +17,7 @@ pub enum SiteColumn {
     SubmitHost,
     /// `partition`
     Partition,
-    /// `payload_site`: where a payload says it ran
+    /// `payload_site`: where a payload reports it ran
     PayloadSite,
     /// `view`
     View,
@@ -52,7 +52,7 @@ impl MatchColumn for SiteColumn {
     }
 }
 
-/// Sites by what records say; the answer is in `to_site`.
+/// Sites by values of records; the result is in `to_site`.
 pub type SiteTable = FirstMatch<SiteColumn>;
 
 /// Where a record's site comes from when the source does not name it.
@@ -70,8 +70,8 @@ pub enum SiteRule {
 }
 
 impl SiteRule {
-    /// The site of a job and the rule that gave it: `None` beside it for plain records, `unmapped` when a table or
-    /// topology does not know the job and its own site stands in.
+    /// The site of a job and the rule that gave it: no rule for plain records, `unmapped` when a table or
+    /// topology does not know the job and its own site is used.
     #[must_use]
     pub fn site<'a>(&'a self, row: &JobRow<'a>) -> (Option<&'a str>, Option<&'static str>) {
         let own = SiteColumn::Site.of(row);

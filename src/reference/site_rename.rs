@@ -15,12 +15,12 @@ pub struct SiteRenames {
 }
 
 impl SiteRenames {
-    /// Reads the table at `path`; `file` is the name mistakes are told with.
+    /// Reads the table at `path`; `file` is its name in reported mistakes.
     pub fn load(path: &Path, file: &str, problems: &mut Problems) -> Self {
         csv_table::open(path, file, problems).map_or_else(Self::default, |input| Self::read(input, file, problems))
     }
 
-    /// Reads a table; `file` is the name mistakes are told with.
+    /// Reads a table; `file` is its name in reported mistakes.
     pub fn read(input: impl Read, file: &str, problems: &mut Problems) -> Self {
         let csv = CsvTable::read(input, file, problems);
         let mut table = Self::default();

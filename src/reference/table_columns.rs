@@ -82,7 +82,7 @@ pub const BENCHMARKS: &[TableColumn] = &[
         "The value of a whole node; shared by its `cores`.",
     )
     .of("the same, per node"),
-    optional("cores", COUNT, "Cores of the node; needed beside `value_per_system`."),
+    optional("cores", COUNT, "Cores of the node; needed with `value_per_system`."),
     required("valid_from", DAY, "First day, from midnight UTC; empty is always."),
     required("valid_to", DAY, "First day no longer; empty is open."),
     optional(
@@ -101,7 +101,7 @@ pub const BENCHMARKS: &[TableColumn] = &[
 /// Columns of which a header of [`BENCHMARKS`] has one.
 pub(crate) const BENCHMARK_VALUES: &[&str] = &["value_per_core", "value_per_cpu", "value_per_system"];
 
-/// Of `nodes` beside `benchmarks`.
+/// Of `nodes`, used with `benchmarks`.
 pub const BENCHMARK_NODES: &[TableColumn] = &[
     required("site", TEXT, ANY_SITE),
     optional("cluster", TEXT, ANY_CLUSTER),
@@ -129,7 +129,11 @@ pub const NODE_TYPES: &[TableColumn] = &[
     )
     .of("cores"),
     required("benchmark", "`hs06`, `hs23` or `si00`", "The scale of the value."),
-    optional("cluster", TEXT, "Cluster; empty or `*` where the site does not say."),
+    optional(
+        "cluster",
+        TEXT,
+        "Cluster; empty or `*` where the site does not state it.",
+    ),
     optional(
         "value_per_core",
         DECIMAL,
@@ -205,7 +209,11 @@ pub const CORRECTIONS: &[TableColumn] = &[
 /// Of `table` in `vo = { corrections = .. }`.
 pub const VO_CORRECTIONS: &[TableColumn] = &[
     required("vo_name", TEXT, "VO or FQAN as the record prints it."),
-    optional("reportable_vo", TEXT, "The short name beside it; empty or `*` is any."),
+    optional(
+        "reportable_vo",
+        TEXT,
+        "The short name next to it; empty or `*` matches any.",
+    ),
     required("to_vo", TEXT, "The VO."),
 ];
 
@@ -261,7 +269,7 @@ pub const SITE_RENAMES: &[TableColumn] = &[
 
 /// Of a CSV listing of nodes.
 pub const NODE_LISTING: &[TableColumn] = &[
-    required("node", "host list", "Nodes; a list stands in quotes."),
+    required("node", "host list", "Nodes; quote a list."),
     optional("cluster", TEXT, "Cluster; empty is that of the `[[inventory]]`."),
     optional(
         "as_of",

@@ -60,7 +60,7 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// Reads the table at `path`; `file` is the name mistakes are told with.
+    /// Reads the table at `path`; `file` is its name in reported mistakes.
     pub fn load(path: &Path, file: &str, problems: &mut Problems) -> Self {
         let input = csv_table::open(path, file, problems);
         input.map_or_else(Self::default, |input| Self::read(input, file, problems))
@@ -132,7 +132,7 @@ impl Topology {
         })
     }
 
-    /// What the table says, in its order: what decides results.
+    /// The content of the table, in its order: all that decides results.
     #[must_use]
     pub fn canonical(&self) -> String {
         format!("{:?}\n{:?}", self.resources, self.names)

@@ -35,7 +35,7 @@ impl MatchColumn for VoColumn {
     }
 }
 
-/// VOs by what records say; the answer is in `to_vo`, or in a `vo` that is the last column.
+/// VOs by values of records; the result is in `to_vo`, or in a `vo` that is the last column.
 pub type VoTable = FirstMatch<VoColumn>;
 
 impl VoRule {

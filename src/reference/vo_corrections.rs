@@ -1,4 +1,4 @@
-//! VO names put right as GRACC does: a table of corrections, then what the name itself tells.
+//! VO names corrected as GRACC does: by a table of corrections, then by the parts of the name itself.
 
 use std::fmt::Write as _;
 use std::io::Read;
@@ -12,7 +12,7 @@ use crate::diagnostics::Problems;
 use crate::hive::check_value;
 use crate::record::JobRow;
 
-/// Names that stand for no VO.
+/// Names that mean no VO.
 const SENTINELS: [&str; 8] = [
     "unknown",
     "other",
@@ -29,19 +29,19 @@ const SENTINELS: [&str; 8] = [
 pub enum VoOrigin {
     /// A row of the table of corrections.
     Correction,
-    /// The name is a known VO as it stands.
+    /// The name is a known VO without a change.
     Known,
     /// The first path element of an FQAN is a known VO.
     FirstPathElement,
     /// A known VO in another letter case.
     CaseFold,
-    /// The short name the record states beside it is a known VO, in any letter case.
+    /// The short name the record states next to it is a known VO, in any letter case.
     ReportableName,
-    /// The record says that it does not know.
+    /// The record states that its VO is unknown.
     Sentinel,
     /// No rule knows the name.
     Unmapped,
-    /// The record names none.
+    /// The record has no VO.
     Missing,
 }
 
@@ -65,7 +65,7 @@ impl VoOrigin {
 /// A table of corrections and the VOs that are known.
 ///
 /// The corrections are a CSV table of `vo_name` (VO or FQAN as the record prints it), `reportable_vo` (the short name
-/// beside it; empty or `*` matches any) and `to_vo`. Both names must be equal, letter case included; first match wins.
+/// next to it; empty or `*` matches any) and `to_vo`. Both names must be equal, letter case included; first match wins.
 /// Known VOs are all results of the table, and those of a second table with a column `VO`.
 #[derive(Clone, Debug, Default)]
 pub struct VoCorrections {
@@ -77,7 +77,7 @@ pub struct VoCorrections {
 }
 
 impl VoCorrections {
-    /// Reads the corrections at `path`; `file` is the name mistakes are told with.
+    /// Reads the corrections at `path`; `file` is its name in reported mistakes.
     pub fn load(&mut self, path: &Path, file: &str, problems: &mut Problems) {
         if let Some(input) = csv_table::open(path, file, problems) {
             self.read(input, file, problems);
@@ -190,7 +190,7 @@ impl VoCorrections {
         (None, VoOrigin::Unmapped)
     }
 
-    /// What the tables say, in their order: what decides results.
+    /// The content of the tables, in their order: all that decides results.
     #[must_use]
     pub fn canonical(&self) -> String {
         let mut text = String::new();

@@ -41,7 +41,7 @@ pub struct WrittenTable {
     pub columns: Vec<TableColumn>,
     /// What becomes of others.
     pub others: OtherColumns,
-    /// What it does with several rows that fit, and what makes a row bad beside its cells.
+    /// What it does with several rows that fit, and what makes a row bad besides its cells.
     pub rows: &'static str,
     /// A table without a mistake.
     pub example: &'static str,
@@ -88,7 +88,7 @@ fn benchmarks() -> Vec<WrittenTable> {
             doc: "Which nodes are of a class that benchmarks name, and how many cores each has.",
             columns: table_columns::BENCHMARK_NODES.to_vec(),
             others: OtherColumns::Refused,
-            rows: "Two rows that tell of one node at once are a mistake.",
+            rows: "Two rows that describe one node at the same time are a mistake.",
             example: "site,cluster,nodes,node_class,cores,valid_from,valid_to\nOAK,,n[01-20],old,16,,2024-01-01\n",
             check: Some(|bytes, file, problems| {
                 NodeTable::read(bytes, file, problems);

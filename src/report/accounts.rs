@@ -12,7 +12,7 @@ use crate::store::lake::parse_usage_path;
 /// Names that an error lists.
 const LISTED: usize = 10;
 
-/// Where an account is; `None` where a listing does not say.
+/// Where an account is; `None` where a listing does not state it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AccountPlace {
     /// Site.
@@ -22,7 +22,7 @@ pub struct AccountPlace {
 }
 
 impl AccountPlace {
-    /// Whether this may be a place that is asked for; what either does not say may be any.
+    /// Whether this may be a requested place; what either does not state matches any.
     #[must_use]
     pub fn may_be(&self, site: Option<&str>, cluster: Option<&str>) -> bool {
         let is = |own: &Option<String>, other: Option<&str>| match (own, other) {
@@ -42,10 +42,10 @@ pub struct Account {
     pub name: String,
 }
 
-/// What the newest listing of each source says.
+/// What the newest listing of each source states.
 #[derive(Clone, Debug, Default)]
 pub struct Accounts {
-    /// The account above each; `None` where the listing does not say, and of root.
+    /// The account above each; `None` where the listing does not state it, and for root.
     above: BTreeMap<Account, Option<String>>,
     /// Who is in each.
     users: BTreeSet<(Account, String)>,
@@ -186,7 +186,7 @@ pub fn used(lake: &Lake) -> Result<BTreeSet<Account>> {
     Ok(accounts)
 }
 
-/// Why an account that is asked for at a place is not among those that are known; `None` when it is.
+/// Why an account requested at a place is not among the known ones; `None` when it is.
 #[must_use]
 pub fn why_unknown(name: &str, site: Option<&str>, cluster: Option<&str>, known: &BTreeSet<Account>) -> Option<String> {
     let same = || known.iter().filter(|account| account.name == name);

@@ -61,8 +61,8 @@ impl Balance {
 /// An account uses what it is granted together with the accounts below it.
 ///
 /// # Errors
-/// [`Kind::Config`] when the table names a policy nobody charges by, or another unit than it counts in, or days that
-/// charges do not tell apart.
+/// [`Kind::Config`] when the table names a policy without charges, or another unit than it counts in, or days that
+/// the charges do not resolve.
 pub fn balances(
     table: &AllocationTable,
     charged: &[AccountCharge],
@@ -206,20 +206,20 @@ fn is_in_time(row: &Allocation, charge: &AccountCharge, on: On) -> Result<bool, 
         return Ok(true);
     }
     Err(format!(
-        "the allocation begins or ends inside {}, and this lake tells charges by month: grain = \"day\" in its pipeline \
-         tells them by day",
+        "the allocation begins or ends inside {}, and this lake has charges by month: grain = \"day\" in its pipeline \
+         gives them by day",
         charge.month
     ))
 }
 
-/// Says who sees each balance: whom the table names, else the account's users in the newest listing of associations, else
+/// Sets who sees each balance: the users the table names, else the account's users in the newest listing of associations, else
 /// those who had jobs under the account.
 ///
 /// # Errors
 /// [`Kind::Io`] when the lake cannot be read.
 pub fn add_users(balances: &mut [Balance], accounts: &Accounts, lake: &Lake) -> Result<()> {
-    let is_told = |balance: &Balance| !balance.allocation.users.is_empty();
-    let members: BTreeSet<(Account, String)> = if balances.iter().all(is_told) {
+    let is_reported = |balance: &Balance| !balance.allocation.users.is_empty();
+    let members: BTreeSet<(Account, String)> = if balances.iter().all(is_reported) {
         BTreeSet::new()
     } else if accounts.is_empty() {
         seen(lake)?
@@ -228,7 +228,7 @@ pub fn add_users(balances: &mut [Balance], accounts: &Accounts, lake: &Lake) -> 
     };
     for balance in balances {
         let of = &balance.allocation;
-        if is_told(balance) {
+        if is_reported(balance) {
             balance.users.extend(of.users.iter().cloned());
             continue;
         }
@@ -296,7 +296,7 @@ pub fn table(balances: &[Balance], on: Day) -> Table {
     })
 }
 
-/// The balances as a table in which each is written as `wording` says.
+/// The balances as a table in which each is written in the way of `wording`.
 pub(super) fn worded(balances: &[Balance], on: Day, wording: impl Fn(&Balance) -> BalanceWording) -> Table {
     let amount = ColumnKind::Decimal(u8::try_from(CHARGE_SCALE).unwrap_or(u8::MAX));
     let mut table = Table::new(
@@ -385,7 +385,7 @@ pub fn ondemand(balances: &[Balance], now_s: i64) -> Result<String> {
 /// What was charged as a fixture `ColdFront` loads (`manage.py loaddata`): the usage of allocation attributes.
 ///
 /// # Errors
-/// [`Kind::Usage`] when an allocation does not say which attribute is its own.
+/// [`Kind::Usage`] when an allocation does not state its attributes.
 pub fn coldfront(balances: &[Balance]) -> Result<String> {
     let mut entries = Vec::new();
     for balance in balances {

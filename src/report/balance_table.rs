@@ -1,4 +1,4 @@
-//! Balances as people read them: with the digits that matter, and without columns that say nothing.
+//! Balances as people read them: with the digits that matter, and without empty or constant columns.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub fn table(balances: &[Balance], on: Day) -> Table {
         }
     });
     for column in &mut table.columns {
-        // The unit of amounts stands in a column of its own.
+        // The unit of amounts has a separate column.
         if column.unit == "unit" {
             column.unit = "";
         }
@@ -71,7 +71,7 @@ fn digits(balances: &[Balance]) -> BTreeMap<&str, u8> {
     digits.collect()
 }
 
-/// Takes out columns that say nothing, or the same as others.
+/// Removes empty columns and columns equal to others.
 fn drop_dull(table: &mut Table) {
     let is_dull = |at: usize, name: &str| {
         let mut cells = table.rows.iter().map(|row| (row.first(), row.get(at)));

@@ -9,10 +9,10 @@ use crate::schema::batch::{date, decimal, int, number, text, word};
 use crate::store::lake::parse_usage_path;
 use crate::time::{Day, Month};
 
-/// Views whose hours are the site's own account; others tell of the same hours.
+/// Views whose hours are the site's own account; others describe the same hours.
 const OWN_VIEW: &str = "batch";
 
-/// What is known of whole months where the pipeline does not say `grain = "day"`.
+/// The reports that are limited to complete months where the pipeline does not set `grain = "day"`.
 const CHARGES: &str = "charges (whose pipeline has no grain = \"day\", or that corrections make)";
 
 /// What the ids of policies by shares of nodes begin with.
@@ -38,7 +38,7 @@ impl BalanceTariff {
         let chosen: Vec<&str> = self.options.split(' ').filter(|option| !option.is_empty()).collect();
         let of_nodes = self.policy.strip_prefix(NODE_SHARE);
         if let Some((scheme, named)) = of_nodes.zip(self.options.strip_prefix("unit=")) {
-            // Behind the name stand its thresholds.
+            // The thresholds follow the name.
             let name: Vec<&str> = named.split(' ').take_while(|word| !word.contains('=')).collect();
             return format!("{}, {scheme}", name.join(" "));
         }
@@ -48,7 +48,7 @@ impl BalanceTariff {
         format!("{} ({})", self.policy, chosen.join(", "))
     }
 
-    /// What people call it beside others: what was chosen stands there only where that tells them apart.
+    /// Its display name among others: with the chosen options only where they are needed to distinguish tariffs.
     pub fn title_among<'a>(&self, others: impl IntoIterator<Item = &'a Self>) -> String {
         let mut same = others.into_iter().filter(|other| other.policy == self.policy);
         if self.is_of_nodes() || same.any(|other| other.options != self.options) {
@@ -102,7 +102,7 @@ impl fmt::Display for BalanceTariff {
     }
 }
 
-/// One row of `charges`, without what reports do not tell apart.
+/// One row of `charges`, without the columns that no report uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccountCharge {
     /// Site.
@@ -121,7 +121,7 @@ pub struct AccountCharge {
     pub cluster: Option<String>,
     /// Account that pays.
     pub account: Option<String>,
-    /// The signed correction it is an entry of; `None` for what records say.
+    /// The signed correction it is an entry of; `None` for usage as recorded.
     pub correction_id: Option<String>,
     /// Jobs charged that ended in the period.
     pub job_n: i64,
@@ -138,8 +138,8 @@ pub struct AccountCharge {
 /// The charges of a selection, under every tariff; of the view `batch` alone.
 ///
 /// # Errors
-/// [`Kind::NoInput`] when the lake has no charges; [`Kind::Io`] when it cannot be read; [`Kind::Usage`] when days are asked
-/// for and charges are by month.
+/// [`Kind::NoInput`] when the lake has no charges; [`Kind::Io`] when it cannot be read; [`Kind::Usage`] when days are requested
+/// and charges are by month.
 pub fn read(lake: &Lake, selection: &Selection) -> Result<Vec<AccountCharge>> {
     if lake.manifest.dataset("charges").next().is_none() {
         let message = "the lake has no charges: its pipeline needs [[charge]]";
@@ -224,10 +224,10 @@ pub fn tariffs(lake: &Lake) -> Result<BTreeSet<BalanceTariff>> {
     Ok(tariffs)
 }
 
-/// The charges under the tariffs that are asked for, or under the only one there is.
+/// The charges under the requested tariffs, or under the only one.
 ///
 /// # Errors
-/// [`Kind::Usage`] when charges of one pool would be told twice, or nobody is called so; the message names them all.
+/// [`Kind::Usage`] when charges of one pool would be reported twice, or no tariff has the requested name; the message names all of them.
 pub fn choose(charged: Vec<AccountCharge>, asked: &[String]) -> Result<Vec<AccountCharge>> {
     let all: BTreeSet<BalanceTariff> = charged.iter().map(|row| row.tariff.clone()).collect();
     let list = |tariffs: &mut dyn Iterator<Item = &BalanceTariff>| {
@@ -242,7 +242,7 @@ pub fn choose(charged: Vec<AccountCharge>, asked: &[String]) -> Result<Vec<Accou
     }
     if asked.is_empty() && all.len() > 1 {
         let message = format!(
-            "charges under several policies are views of the same jobs: --policy says which is told; there is {}",
+            "charges under several policies are views of the same jobs: select one by --policy: {}",
             list(&mut all.iter())
         );
         return Err(Error::new(Kind::Usage, message));

@@ -10,9 +10,9 @@ use crate::schema::batch::{int, number, text, time, word};
 use crate::time::month::date_of;
 use crate::time::{Day, Month, Zone};
 
-/// Days before and after a day that say what is usual.
+/// Days before and after a day from which the usual number of jobs is taken.
 const WINDOW_DAYS: i32 = 28;
-/// A day without a job is no surprise where fewer are usual: at 3 a day it happens one day in twenty.
+/// A day without a job is not a surprise where fewer are usual: at 3 a day it happens one day in twenty.
 const USUAL_JOBS: i64 = 3;
 /// A level is one of so many days.
 const LEVEL_DAYS: i32 = 14;
@@ -54,7 +54,7 @@ impl CompletenessFinding {
 pub struct Incomplete {
     /// Site.
     pub site: String,
-    /// CE, or cluster where jobs name none.
+    /// CE, or cluster where jobs do not name one.
     pub ce: String,
     /// What.
     pub finding: CompletenessFinding,
@@ -74,7 +74,7 @@ pub type Days = BTreeMap<Day, (i64, i64)>;
 /// Days by site and CE.
 pub type CompletenessHistory = BTreeMap<(String, String), Days>;
 
-/// Reads the history of every site and CE from the records of a lake. All of it, because the past says what is usual;
+/// Reads the history of every site and CE from the records of a lake. All of it, because the usual number of jobs is taken from the past;
 /// only sites are selected.
 ///
 /// # Errors
@@ -83,7 +83,7 @@ pub fn history(lake: &Lake, selection: &Selection) -> Result<CompletenessHistory
     history_since(lake, selection, None)
 }
 
-/// What looks incomplete at the end of a lake, of the last two months it has records of: cheap enough for every night.
+/// Days that look incomplete at the end of a lake, in the last two months with records: cheap enough for every day.
 /// Where the last days are days of this fortnight, silence until yesterday counts.
 ///
 /// # Errors
@@ -245,7 +245,7 @@ fn pauses(
     if let (Some(last), Some(longest)) = (active.last(), lengths.iter().max()) {
         let silence = i64::from(last_day.saturating_sub(*last));
         let jobs = usual(days, last + 1, last_day);
-        // Where jobs are expected, a silence at the end is a gap that nobody has closed yet.
+        // Where jobs are expected, a silence at the end is an open gap.
         let is_long = if is_expected {
             silence >= usual_pause.saturating_mul(2).saturating_sub(1).max(1)
         } else {

@@ -36,14 +36,14 @@ const INKS: [&str; 21] = [
     "series6",
 ];
 
-/// A colour no drawing has otherwise stands in for each while it is drawn.
+/// While it is drawn, each is represented by a colour that no drawing uses otherwise.
 fn ink(name: &str) -> RGBColor {
     let at = INKS.iter().position(|ink| *ink == name).unwrap_or(0);
     RGBColor(0xF1, 0xD0, u8::try_from(at).unwrap_or(0))
 }
 
 fn themed(mut svg: String) -> String {
-    // Inside a page the name space goes without saying, and nothing of a page shall look like an address.
+    // Inside a page the name space may be omitted, and nothing of a page shall look like an address.
     svg = svg.replacen(" xmlns=\"http://www.w3.org/2000/svg\"", "", 1);
     for name in INKS {
         let RGBColor(red, green, blue) = ink(name);
@@ -73,13 +73,13 @@ pub struct ChartFrame<'a> {
     pub x_name: &'a dyn Fn(i32) -> String,
     /// Words for a place upwards.
     pub y_name: &'a dyn Fn(i32) -> String,
-    /// Places to the right that are asked for their words, at most.
+    /// The most places on the horizontal axis whose label is requested.
     pub x_label_n: usize,
-    /// Places upwards that are asked for their words, at most.
+    /// The most places on the vertical axis whose label is requested.
     pub y_label_n: usize,
     /// What the axis to the right is.
     pub x_title: &'a str,
-    /// What the axis upwards is; it stands beside the axis.
+    /// The label of the vertical axis, drawn next to it.
     pub y_title: &'a str,
 }
 
@@ -135,7 +135,7 @@ pub struct LegendEntry<'a> {
     pub word: &'a str,
 }
 
-/// A drawing with its caption and its legend. `alt` says in words what is to be seen.
+/// A drawing with its caption and its legend. `alt` describes the drawing in words.
 #[must_use]
 pub fn figure(caption: &str, inks: &[LegendEntry<'_>], alt: &str, svg: &str) -> String {
     format!(
@@ -163,7 +163,7 @@ fn legend(entries: &[LegendEntry<'_>]) -> String {
     html
 }
 
-/// Something that is shown when asked for.
+/// Something that is shown when requested.
 #[must_use]
 pub fn details(summary: &str, body: &str) -> String {
     format!("<details><summary>{}</summary>\n{body}</details>\n", escape(summary))

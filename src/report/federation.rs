@@ -56,7 +56,7 @@ pub fn gather(lake: &Lake, selection: &Selection) -> Result<FederationUsage> {
     Ok(FederationUsage { groups, notes })
 }
 
-/// Sums in the units of a federation: seconds, and seconds of the benchmark asked for.
+/// Sums in the units of a federation: seconds, and seconds of the requested benchmark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FederationSums {
     /// Jobs.

@@ -2,7 +2,7 @@
 //!
 //! FOCUS wants costs in a national currency and knows virtual ones. A policy counted in a currency is billed in it; one
 //! counted in anything else (service units, core hours) is priced in that as in a virtual currency, and no money is
-//! asked for: its costs are zero. Nobody publishes a price of a unit but the policy itself, so a unit costs one of what
+//! due: its costs are zero. Only the policy itself gives a price of a unit, so a unit costs one of what
 //! the policy counts in. The provider is the site, the billing account a VO (the site itself where the VO is unknown),
 //! the sub account the account. `ConsumedQuantity` is exact to the millisecond; `x_GpuSeconds` are whole seconds, as the
 //! lake keeps them.
@@ -87,12 +87,12 @@ const COLUMNS: [(&str, ColumnKind); 55] = {
     ]
 };
 
-/// What a report of costs needs to be told.
+/// The settings of a report of costs.
 #[derive(Clone, Debug, Default)]
 pub struct FocusBilling {
     /// National currency of what no policy counts in money.
     pub currency: Option<String>,
-    /// Who sends the invoice; the site if nobody is named.
+    /// Who sends the invoice; the site if none is named.
     pub issuer: Option<String>,
     /// Whether jobs whose charge is unknown are left out, and counted; else they are an error.
     pub is_leaving_out: bool,
@@ -140,13 +140,13 @@ pub fn report(charged: &[AccountCharge], zone: &Zone, billing: &FocusBilling) ->
     };
     if unpriced != Unpriced::default() && !billing.is_leaving_out {
         let message = format!(
-            "the charge of {} jobs is unknown, and FOCUS has no unknown costs; --leave-out tells the others and counts these",
+            "the charge of {} jobs is unknown, and FOCUS has no unknown costs; --leave-out reports the others and counts these",
             unpriced.job_n
         );
         return Err(Error::new(Kind::Data, message));
     }
     if let Some(currency) = billing.currency.as_deref().filter(|code| !is_currency(code)) {
-        let message = format!("{currency:?} is no currency of ISO 4217, such as EUR");
+        let message = format!("{currency:?} is not a currency of ISO 4217, such as EUR");
         return Err(Error::new(Kind::Usage, message));
     }
     let mut groups: BTreeMap<FocusKey<'_>, FocusSums> = BTreeMap::new();
@@ -187,7 +187,7 @@ fn row(key: &FocusKey<'_>, sums: &FocusSums, zone: &Zone, billing: &FocusBilling
         (false, Some(currency)) => currency,
         (false, None) => {
             let message = format!(
-                "{tariff} counts in {}, which is no money: --currency says in which one would be billed",
+                "{tariff} counts in {}, which is not money: name the billing currency by --currency",
                 tariff.unit
             );
             return Err(Error::new(Kind::Usage, message));
@@ -230,7 +230,7 @@ fn row(key: &FocusKey<'_>, sums: &FocusSums, zone: &Zone, billing: &FocusBilling
         instant(month.next().first_day()),
         instant(month.first_day()),
         Cell::text("Usage"),
-        // Whoever signs a correction corrects what was told before.
+        // A signed correction corrects an earlier report.
         correction.map_or(Cell::Empty, |_| Cell::text("Correction")),
         Cell::text(description),
         Cell::text("Usage-Based"),
@@ -242,7 +242,7 @@ fn row(key: &FocusKey<'_>, sums: &FocusSums, zone: &Zone, billing: &FocusBilling
         decimal(price),
         decimal(cost),
         Cell::text(site),
-        // Charges are told before anybody writes an invoice.
+        // Charges are reported before an invoice exists.
         Cell::Empty,
         Cell::text(issuer),
         decimal(cost),

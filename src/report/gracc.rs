@@ -1,6 +1,6 @@
 //! GRACC's daily summary documents.
 //!
-//! The keys are GRACC's. What the lake does not keep apart is told as GRACC tells a missing value: the VO stands for the
+//! The keys are GRACC's. A field that the lake does not keep is written as GRACC writes a missing value: the VO is used for the
 //! name before its corrections as well, and the host a payload ran on is `N/A`. CPU time that is unknown is null, and so are
 //! its user and system part where they are not known of all CPU time.
 
@@ -60,7 +60,7 @@ impl GraccSums {
     }
 }
 
-/// What a piece of the lake comes to, by what tells documents apart.
+/// The sums of a piece of the lake by the key of its documents.
 type GraccGroups = HashMap<Owned<7, 4>, GraccSums, ahash::RandomState>;
 
 /// The sum of what is known of two; unknown where neither is.
@@ -77,7 +77,7 @@ fn resource_type(view: &str) -> String {
         .map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// What tells documents apart.
+/// The key of a document.
 pub const KEYS: [&str; 14] = [
     "EndTime",
     "VOName",
@@ -109,7 +109,7 @@ pub const METRICS: [&str; 7] = [
 /// Keys that are numbers.
 const NUMBERS: [&str; 3] = ["Processors", "GPUs", "Resource_ExitCode"];
 
-/// The values of a document by key, as they are spelled; nothing of what is no document.
+/// The values of a document by key, as they are written; `None` for text that is not a document.
 #[must_use]
 pub fn fields_of(document: &str) -> BTreeMap<String, String> {
     let values: BTreeMap<String, Value> = serde_json::from_str(document).unwrap_or_default();
@@ -135,11 +135,11 @@ pub fn text_of(fields: &BTreeMap<String, String>) -> String {
 /// The documents of one month and site, one to a line, sorted, and what they come to.
 type Documents = (Vec<String>, GraccSums);
 
-/// Hands out the documents of each site and month; see [`table`].
+/// Passes on the documents of each site and month; see [`table`].
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when the lake cannot be read, and what `take` fails with.
-pub fn tell(
+pub fn export(
     lake: &Lake,
     selection: &Selection,
     users: &Users,
@@ -163,9 +163,9 @@ pub fn tell(
     Ok(())
 }
 
-/// Every document of the selection, sorted. Views stay apart: they tell of the same hours. Corrections are applied: those
-/// of one month concern jobs that ended in it, and what they add stands on its first day. Subjects are written as `users`
-/// says.
+/// Every document of the selection, sorted. Views are kept separate: they describe the same hours. Corrections are applied: those
+/// of one month concern jobs that ended in it, and additions count on its first day. Subjects are written as set by
+/// `users`.
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when the lake cannot be read.
@@ -180,7 +180,7 @@ pub fn table(lake: &Lake, selection: &Selection, users: &Users) -> Result<Table>
 /// The table before there are documents in it.
 fn empty() -> Table {
     const WORD: ColumnKind = ColumnKind::Text;
-    // Views tell of the same hours: nothing has a total.
+    // Views describe the same hours, so there is no total.
     const SECONDS: ColumnKind = ColumnKind::Decimal(3);
     let kind = |name: &str| match name {
         name if NUMBERS.contains(&name) => ("", ColumnKind::Number),
@@ -213,11 +213,11 @@ fn groups(lake: &Lake, selection: &Selection, users: &Users) -> Result<BTreeMap<
         groups.entry(key).or_default().add(&sums);
     }
     for (site, month, rule) in corrections.additions() {
-        let says = |name: &str| rule.filter(name).flatten();
-        if !selection.has_site(site) || !selection.days.has(month.first_day()) || !selection.has_vo(says("vo")) {
+        let rule_value = |name: &str| rule.filter(name).flatten();
+        if !selection.has_site(site) || !selection.days.has(month.first_day()) || !selection.has_vo(rule_value("vo")) {
             continue;
         }
-        let of = |name: &str| says(name).unwrap_or(MISSING).to_owned();
+        let of = |name: &str| rule_value(name).unwrap_or(MISSING).to_owned();
         let key = (
             i64::from(month.first_day()),
             of("vo"),
@@ -334,7 +334,7 @@ fn gather(lake: &Lake, selection: &Selection, piece: &LakePiece, corrections: &C
     Ok(groups)
 }
 
-/// A group by what orders the documents, its subject as `users` says.
+/// A group with the key that orders the documents, its subject as set by `users`.
 fn sorted(key: Owned<7, 4>, users: &Users) -> Result<GraccKey> {
     let ([vo, project, dn, kind, grid, probe, site], [day, cores, gpus, exit]) = (key.words, key.numbers);
     let month = i32::try_from(day).ok().and_then(Month::of_day);

@@ -3,7 +3,7 @@
 
 use hashbrown::Equivalent;
 
-/// Words and numbers that tell rows apart.
+/// Texts and numbers that distinguish rows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Owned<const W: usize, const N: usize> {
     /// The words.

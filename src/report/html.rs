@@ -11,7 +11,7 @@ const WRAPPED_CHARS: usize = 40;
 
 const STYLE: &str = include_str!("page.css");
 
-/// Text as it may stand between tags or in a quoted attribute.
+/// Text as it may be between tags or in a quoted attribute.
 #[must_use]
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

@@ -1,4 +1,4 @@
-//! Names somebody asks for, held against those a lake knows.
+//! Checks requested names against those a lake contains.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ pub struct KnownNames {
 }
 
 impl KnownNames {
-    /// Those of a lake; of its VOs those of usage, which are all there are where a selection asks for no other.
+    /// Those of a lake; of its VOs those of usage, all of them where the selection requests no others.
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when it cannot be read.
@@ -40,11 +40,11 @@ impl KnownNames {
         self.vos.extend(other.vos.iter().cloned());
     }
 
-    /// Holds the sites and VOs of a selection against them, VOs whatever the case of their letters. `who_has` says
+    /// Checks the sites and VOs of a selection against them, VOs regardless of letter case. `who_has` names
     /// who knows them, such as `the lake has`.
     ///
     /// # Errors
-    /// [`crate::error::Kind::Usage`] for one that nobody knows, with the nearest name.
+    /// [`crate::error::Kind::Usage`] for an unknown one, with the nearest name.
     pub fn must_have(&self, selection: &Selection, who_has: &str) -> Result<()> {
         for site in &selection.sites {
             must_be_known(who_has, "site", site, &self.sites)?;
@@ -84,7 +84,7 @@ fn vos_of_records(lake: &Lake) -> Result<BTreeSet<String>> {
     Ok(known)
 }
 
-/// What people have to know of a receiver nobody has sent to before, where the book has others.
+/// The note about a receiver that nothing was sent to before, where the book has others.
 #[must_use]
 pub fn note_of_new_receiver<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let known: BTreeSet<&str> = known.into_iter().collect();

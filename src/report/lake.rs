@@ -1,4 +1,4 @@
-//! A lake opened for a report: which sites, months and VOs are asked for, and the batches that may hold them.
+//! A lake opened for a report: which sites, months and VOs are requested, and the batches that may hold them.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ const PIECE_GROUPS: usize = 8;
 /// Rows read at once.
 const BATCH_ROWS: usize = 16_384;
 
-/// Which part of a lake a report is about. Nothing said means everything.
+/// Which part of a lake a report is about. An empty selection means everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     /// Sites, by their exact names.
@@ -31,19 +31,19 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Whether a site is asked for.
+    /// Whether a site is requested.
     #[must_use]
     pub fn has_site(&self, site: &str) -> bool {
         self.sites.is_empty() || self.sites.contains(site)
     }
 
-    /// Whether a month is asked for, or some days of it.
+    /// Whether a month is requested, or some days of it.
     #[must_use]
     pub fn has_month(&self, month: Month) -> bool {
         self.days.touches(month)
     }
 
-    /// Refuses a month of which only some days are asked for, where `what` is known of the whole month alone.
+    /// Refuses a month of which only some days are requested, where `what` exists by complete month only.
     ///
     /// # Errors
     /// [`Kind::Usage`] when it is such a month.
@@ -55,7 +55,7 @@ impl Selection {
         Err(Error::new(Kind::Usage, message))
     }
 
-    /// Whether a VO is asked for; unknown ones only when none is named.
+    /// Whether a VO is requested; unknown ones only when none is named.
     #[must_use]
     pub fn has_vo(&self, vo: Option<&str>) -> bool {
         self.vos.is_empty() || vo.is_some_and(|vo| self.vos.iter().any(|wanted| wanted.eq_ignore_ascii_case(vo)))
@@ -90,7 +90,7 @@ pub fn on_all_processors<R: Send>(
 /// A published lake.
 #[derive(Debug)]
 pub struct Lake {
-    /// Where it lies.
+    /// Its path or URL.
     pub store: Store,
     /// What is published.
     pub manifest: Manifest,
@@ -109,10 +109,10 @@ impl Lake {
     /// The zone in which its months are cut.
     ///
     /// # Errors
-    /// [`Kind::Data`] when it does not say.
+    /// [`Kind::Data`] when it does not state it.
     pub fn zone(&self) -> Result<Zone> {
         let name = self.manifest.facts.get(Fact::CalendarTimezone).ok_or_else(|| {
-            let message = "the lake does not say in which zone its months are cut: run its pipeline again";
+            let message = "the lake does not state in which zone its months are cut: run its pipeline again";
             Error::new(Kind::Data, message).at("lake", self.store.url())
         })?;
         Zone::named(name)
@@ -134,7 +134,7 @@ impl Lake {
     pub fn record_pieces(&self, selection: &Selection) -> Result<Vec<LakePiece>> {
         let mut pieces = Vec::new();
         for (site, month, path) in self.months("records")? {
-            // A job lies in the month of its start, or of its end: never in a later one than that in which it ended.
+            // A job is in the month of its start, or of its end: never in a later one than that in which it ended.
             if !selection.has_site(&site) || selection.days.last_month().is_some_and(|to| to < month) {
                 continue;
             }
@@ -191,10 +191,10 @@ impl Lake {
         Ok(files)
     }
 
-    /// The summaries and sync records of the selection that count, of batch jobs: other views tell of the same hours.
+    /// The summaries and sync records of the selection that count, of batch jobs: other views describe the same hours.
     ///
     /// # Errors
-    /// [`Kind::Io`] when they cannot be read; [`Kind::Usage`] when days of their months are asked for.
+    /// [`Kind::Io`] when they cannot be read; [`Kind::Usage`] when days of their months are requested.
     pub fn summaries(&self, selection: &Selection) -> Result<Vec<Summary>> {
         let mut rows = Vec::new();
         for (site, month, path) in self.months("summary")? {

@@ -1,8 +1,8 @@
-//! What the lake says, in the words of those who want to hear it. Reports read the lake; none makes a number of its own.
+//! Reports of a lake in the formats of their readers. Reports read the lake and compute no usage, work or charge of their own.
 //!
 //! [`apel`] writes the messages of the APEL accounting system and [`gracc`] the documents of OSG's. [`federation`] counts
-//! as federations do, for [`portal`] and [`osg`], with what [`sites`] adds; [`charges`] are what money is told of, for [`focus`] and [`balance`]; [`sreport`] prints Slurm's table, [`site`] a
-//! page for a board. [`publication`] keeps book of what was sent, [`reconcile`] says why two accounts differ and
+//! as federations do, for [`portal`] and [`osg`], with what [`sites`] adds; [`charges`] are the basis of money, for [`focus`] and [`balance`]; [`sreport`] prints Slurm's table, [`site`] a
+//! page for a board. [`publication`] records what was sent, [`reconcile`] explains why two accounts differ and
 //! [`completeness`] which days look missing. [`lake`]
 //! reads, [`table`] holds what a report came to and [`render`] writes it as text, CSV, JSON, Markdown, HTML ([`html`]) or
 //! Parquet.

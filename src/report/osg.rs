@@ -11,7 +11,7 @@ use crate::time::Month;
 
 const HOUR_S: i128 = 3600;
 
-/// The report, in hours. `reported_at` is what its column of that name says.
+/// The report, in hours. `reported_at` is the value of its column of that name.
 #[must_use]
 pub fn report(groups: &[Aggregate], scale: WorkScale, sites: &BTreeMap<String, SiteEntry>, reported_at: &str) -> Table {
     let label = scale.label(groups);

@@ -218,12 +218,12 @@ pub fn wlcg(groups: &[Aggregate], scale: WorkScale, sites: &BTreeMap<String, Sit
         (federation(&site), site, vo, month)
     };
     let by_infrastructure = sums_by(groups, scale, |group| (key(group), Infrastructure::of(group)));
-    // The pledge of a federation and VO stands in one row of the month, so that it adds up; the share is of all rows.
+    // The pledge of a federation and VO is in one row of the month, so that it adds up; the share is of all rows.
     let by_federation = sums_by(groups, scale, |group| {
         let (federation, _, vo, month) = key(group);
         (federation, vo.to_lowercase(), month)
     });
-    let mut told: std::collections::BTreeSet<(String, String, Month)> = std::collections::BTreeSet::new();
+    let mut reported: std::collections::BTreeSet<(String, String, Month)> = std::collections::BTreeSet::new();
     for ((federation, site, vo, month), sums) in sums_by(groups, scale, key) {
         let of = (federation.clone(), vo.to_lowercase(), month);
         let year = pledge_year(month);
@@ -231,7 +231,7 @@ pub fn wlcg(groups: &[Aggregate], scale: WorkScale, sites: &BTreeMap<String, Sit
             let days = i128::from(month.next().first_day() - month.first_day());
             i128::from(*power) * days * 24
         });
-        let promised = promised.filter(|_| told.insert(of.clone()));
+        let promised = promised.filter(|_| reported.insert(of.clone()));
         let share = promised.map_or(Cell::Empty, |promised| {
             let work = by_federation.get(&of).map_or(0, |sums| sums.core_wall_work_s);
             Cell::ratio(

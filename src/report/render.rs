@@ -49,7 +49,7 @@ pub fn render(table: &Table, format: TableFormat) -> Result<Vec<u8>> {
     })
 }
 
-/// Aligned columns under names and units, totals below a rule. Numbers stand to the right.
+/// Aligned columns under names and units, totals below a rule. Numbers are aligned to the right.
 #[must_use]
 pub fn text(table: &Table) -> String {
     if table.rows.is_empty() {

@@ -12,7 +12,7 @@ const SCALE: u32 = 12;
 /// A number on a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shown {
-    /// What stands there.
+    /// What is shown.
     pub text: String,
     /// All of its digits, where these are others.
     pub exact: Option<String>,

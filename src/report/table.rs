@@ -7,7 +7,7 @@ use crate::time::instant::second_text;
 /// One value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cell {
-    /// Unknown, or nothing to say.
+    /// Unknown or not applicable.
     Empty,
     /// Words.
     Text(String),
@@ -57,7 +57,7 @@ impl Cell {
         matches!(self, Self::Int(_) | Self::Decimal { .. })
     }
 
-    /// The sum of two cells of one column; what is no number adds nothing.
+    /// The sum of two cells of one column; a cell that is not a number adds nothing.
     fn plus(&self, other: &Self) -> Self {
         match (self, other) {
             (Self::Int(a), Self::Int(b)) => Self::Int(a.saturating_add(*b)),
@@ -120,16 +120,16 @@ pub enum ColumnKind {
     Sum,
     /// Decimals with so many digits after the point that are added up in the totals.
     DecimalSum(u8),
-    /// Whole numbers that nobody adds up.
+    /// Whole numbers without a total.
     Number,
-    /// Decimals that nobody adds up.
+    /// Decimals without a total.
     Decimal(u8),
 }
 
 impl ColumnKind {
-    /// Whole numbers about jobs, in rows of so many kinds that tell of the same ones: of several there is no total.
+    /// Whole numbers about jobs in rows of `kind_n` kinds that describe the same jobs: several kinds have no total.
     #[must_use]
-    pub fn told_by(kind_n: usize) -> Self {
+    pub fn distinguished_by(kind_n: usize) -> Self {
         if kind_n > 1 { Self::Number } else { Self::Sum }
     }
 

@@ -37,7 +37,7 @@ impl VoCase {
         found
     }
 
-    /// What to say of them; `None` where no names differ in case alone.
+    /// The note about them; `None` where no names differ in case alone.
     #[must_use]
     pub fn note(&self, is_merged: bool) -> Option<String> {
         if self.spellings.is_empty() {

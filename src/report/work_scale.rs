@@ -1,4 +1,4 @@
-//! In which benchmark a report counts work, and what that benchmark is called where the numbers stand.
+//! The benchmark in which a report counts work, and its name next to the numbers.
 
 use super::apel::aggregate::{Aggregate, Works};
 use crate::reference::benchmark::Benchmark;

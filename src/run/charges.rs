@@ -19,7 +19,7 @@ use crate::summarise::charges::part;
 use crate::summarise::years::with_years;
 use crate::time::Month;
 
-/// Where the policies stand behind which charges were made.
+/// The policy files that charges were computed with.
 pub(crate) const POLICIES: &str = "policies/policies.parquet";
 
 /// What one site and month was charged for one subject in this run, and where it is kept. Whatever is charged for hands

@@ -18,7 +18,7 @@ use crate::record::SiteMonth;
 use crate::store::lake;
 use crate::time::{Day, Month};
 
-/// Jobs of one file of a site that other files tell of as well, with times or a cluster that differ.
+/// Jobs of one file of a site that other files contain as well, with times or a cluster that differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CopiedReport {
     /// Site.
@@ -27,7 +27,7 @@ pub struct CopiedReport {
     pub file: String,
     /// The cluster its jobs are of.
     pub cluster: Option<String>,
-    /// The files that tell of the same jobs.
+    /// The files that contain the same jobs.
     pub of_files: Vec<String>,
     /// The cluster they are of there.
     pub of_cluster: Option<String>,
@@ -49,7 +49,7 @@ pub struct CopiedReport {
     pub is_estimate: bool,
 }
 
-/// What is equal in copies that are told of together.
+/// What is equal in copies that are reported together.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Alike {
     site: String,
@@ -79,19 +79,19 @@ pub(crate) fn site_n(partitions: &BTreeMap<SiteMonth, Vec<Day>>) -> usize {
 }
 
 /// The jobs of each site that are there twice in the months that were merged and in those before and after a month with
-/// news.
+/// new records.
 ///
 /// # Errors
-/// [`Kind::Io`] when a month beside cannot be read.
+/// [`Kind::Io`] when an adjoining month cannot be read.
 pub(crate) fn shifted(
     context: &PartitionContext<'_>,
     copies: &ShiftedCopies<'_>,
     partitions: &BTreeMap<SiteMonth, Vec<Day>>,
 ) -> Result<Vec<Shifted>> {
-    let mut beside: BTreeSet<(&str, Month)> = BTreeSet::new();
+    let mut neighbours: BTreeSet<(&str, Month)> = BTreeSet::new();
     for (SiteMonth { site, month }, _) in partitions.iter().filter(|(_, days)| !days.is_empty()) {
         let before = Month::of_day(month.first_day().saturating_sub(1));
-        beside.extend(
+        neighbours.extend(
             before
                 .into_iter()
                 .chain([month.next()])
@@ -99,10 +99,10 @@ pub(crate) fn shifted(
         );
     }
     // What is rebuilt is merged from its inputs alone.
-    beside.retain(|(site, month)| {
+    neighbours.retain(|(site, month)| {
         !context.selection.extent.is_rebuild() && !partitions.contains_key(&SiteMonth::new(*site, *month))
     });
-    for (site, month) in beside {
+    for (site, month) in neighbours {
         let path = lake::month_path("records", site, month);
         let columns = Some(shifted::COLUMNS);
         let Some(batches) = lake::column_batches(context.publication, &path, columns)? else {
@@ -118,7 +118,7 @@ pub(crate) fn shifted(
 /// Names the copies that what was merged has, each kind by itself.
 ///
 /// # Errors
-/// [`Kind::Data`] when there are any and the pipeline does not say that they are kept.
+/// [`Kind::Data`] when there are any and the pipeline is not configured to keep them.
 pub(crate) fn judge(
     plan: &Plan,
     done: &[PartitionResult],
@@ -126,11 +126,11 @@ pub(crate) fn judge(
     paths: &BTreeMap<Arc<str>, Arc<str>>,
     reports: &mut Vec<CopiedReport>,
 ) -> Result<()> {
-    let mut told: BTreeMap<(&str, &Arc<str>), CopyExtent> = BTreeMap::new();
+    let mut totals: BTreeMap<(&str, &Arc<str>), CopyExtent> = BTreeMap::new();
     let mut found: BTreeMap<Alike, (CopyExtent, BTreeSet<Arc<str>>)> = BTreeMap::new();
     for part in done {
         for (file_id, extent) in &part.copies.job_n {
-            told.entry((&part.site, file_id)).or_default().add(*extent);
+            totals.entry((&part.site, file_id)).or_default().add(*extent);
         }
         for (copied, extent) in &part.copies.copied {
             let (sum, of) = found.entry(alike(&part.site, copied)).or_default();
@@ -141,7 +141,7 @@ pub(crate) fn judge(
     let path = |file_id: &Arc<str>| paths.get(file_id).unwrap_or(file_id).to_string();
     let mut reported: BTreeSet<Alike> = BTreeSet::new();
     for (alike, (extent, of)) in found {
-        let jobs = told
+        let jobs = totals
             .get(&(alike.site.as_str(), &alike.file_id))
             .copied()
             .unwrap_or_default();

@@ -35,7 +35,7 @@ pub(crate) fn additions(plan: &Plan) -> impl Iterator<Item = SiteMonth> {
 
 /// Stages `corrections`: what is published of partitions this run did not touch, and what it made of the others. Gives
 /// the ids of those that match nothing. `charged` are those that charges have entries of: a reservation is charged, and
-/// is no usage.
+/// is not usage.
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when the lake cannot be read or written.
@@ -52,13 +52,13 @@ pub(crate) fn publish(
     };
     let mut entries = CorrectionEntries::default();
     if !is_rebuild {
-        let anew: BTreeMap<&str, BTreeSet<Day>> = parts.iter().fold(BTreeMap::new(), |mut anew, part| {
-            let days: &mut BTreeSet<Day> = anew.entry(part.site.as_str()).or_default();
+        let rebuilt: BTreeMap<&str, BTreeSet<Day>> = parts.iter().fold(BTreeMap::new(), |mut rebuilt, part| {
+            let days: &mut BTreeSet<Day> = rebuilt.entry(part.site.as_str()).or_default();
             days.insert(part.month.first_day());
-            anew
+            rebuilt
         });
         for batch in lake::batches(publication, PATH)?.into_iter().flatten() {
-            carry_over(&batch?, table, &anew, &mut entries.0)?;
+            carry_over(&batch?, table, &rebuilt, &mut entries.0)?;
         }
     }
     for part in parts {
@@ -135,7 +135,7 @@ fn add(into: &mut CorrectionAmounts, more: CorrectionAmounts) {
 fn carry_over(
     batch: &RecordBatch,
     table: &CorrectionTable,
-    anew: &BTreeMap<&str, BTreeSet<Day>>,
+    rebuilt: &BTreeMap<&str, BTreeSet<Day>>,
     into: &mut BTreeMap<EntryKey, CorrectionAmounts>,
 ) -> Result<()> {
     let (correction, entry, site) = (
@@ -153,7 +153,7 @@ fn carry_over(
             continue;
         };
         let holds = table.get(id).is_some_and(Correction::is_active);
-        if !holds || anew.get(site).is_some_and(|months| months.contains(&record_month)) {
+        if !holds || rebuilt.get(site).is_some_and(|months| months.contains(&record_month)) {
             continue;
         }
         let own = |column| word(column, row).map(str::to_owned);

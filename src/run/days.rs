@@ -10,7 +10,7 @@ use crate::time::Day;
 
 type Batches = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
 
-/// Hands out the rows of successive days; holds one batch.
+/// Writes the rows of successive days; holds one batch.
 pub(crate) struct DayBatches {
     batches: Option<Batches>,
     rest: Option<RecordBatch>,

@@ -1,15 +1,15 @@
-//! How much of a lake a run makes anew.
+//! How much of a lake a run rebuilds.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::run::outdated::Outdated;
 
-/// How much is made anew whether or not its inputs are new.
+/// How much is rebuilt independent of new inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RunExtent {
-    /// Nothing: only what news touch.
-    News,
+    /// Nothing: only the parts with new records.
+    NewRecords,
     /// All sums, from the records that are published.
     Sums,
     /// All records, from all input files, and so all sums.
@@ -17,23 +17,23 @@ pub(crate) enum RunExtent {
 }
 
 impl RunExtent {
-    /// Whether all records are built anew from all input files.
+    /// Whether all records are rebuilt from all input files.
     pub(crate) fn is_rebuild(self) -> bool {
         self == Self::Records
     }
 
-    /// Whether all sums are made anew.
+    /// Whether all sums are rebuilt.
     pub(crate) fn is_of_all_sums(self) -> bool {
-        self != Self::News
+        self != Self::NewRecords
     }
 
-    /// Whether all sums are made anew from the records that are published.
+    /// Whether all sums are rebuilt from the records that are published.
     pub(crate) fn is_of_published_records(self) -> bool {
         self == Self::Sums
     }
 }
 
-/// What a run makes anew beside what news touch.
+/// What a run rebuilds in addition to the parts with new records.
 pub(crate) struct RunSelection {
     pub(crate) extent: RunExtent,
     /// Known files that are read again: their published rows are replaced.

@@ -8,7 +8,7 @@ use crate::schema::listing_datasets;
 use crate::store::Publication;
 use crate::store::lake::{self, LakeTable};
 
-/// Stages what one file says, and takes away what it no longer does.
+/// Stages the rows of one file, and removes its former ones.
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when it cannot be staged.

@@ -9,9 +9,9 @@ use crate::config::reject_limits::{RejectLimit, RejectLimits};
 use crate::error::{Error, Kind, Result};
 use crate::ingest::findings::{Findings, SourceSums, refused_text};
 
-/// Share of a source's rows that may be refused where the pipeline does not say.
+/// Share of a source's rows that may be refused where the pipeline does not set it.
 const SHARE: RejectLimit = RejectLimit::Fraction(0.05);
-/// Files of which nothing is read where the pipeline does not say.
+/// Files that may be left unread where the pipeline does not set it.
 const UNREAD: RejectLimit = RejectLimit::Count(0);
 
 impl RejectLimit {
@@ -101,7 +101,7 @@ fn check(plan: &Plan, findings: &Findings) -> Result<()> {
     let files = files.filter(|file| guilty.contains(&file.source.as_str()));
     let message = format!(
         "more was refused than the pipeline allows: nothing was published, the lake is as before\n{broken}{}Dump these \
-         files again, mend them or move them away. To publish without them, say max_unread (files of which nothing is \
+         files again, mend them or move them away. To publish without them, set max_unread (files of which nothing is \
          read) or max_rejected (rows) in the [[source]] or [pipeline].",
         refused_text(files, false)
     );

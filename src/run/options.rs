@@ -6,7 +6,7 @@ use crate::config::Plan;
 use crate::ingest::summary_limits::SummaryLimits;
 use crate::time::Month;
 
-/// Choices of one run; none of them changes what a record says.
+/// Choices of one run; none of them changes the content of a record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunOptions {
     /// Folder or URL to publish to, in place of the pipeline's `output`. Relative to the working directory.

@@ -18,7 +18,7 @@ pub(crate) struct Outdated {
 }
 
 impl Outdated {
-    /// Compares what was written down with what the table says now, between the same instants.
+    /// Compares the recorded rows of the table with its present ones, between the same instants.
     pub(crate) fn find(state: &State, plan: &Plan) -> Self {
         let is_outdated = |scaled: ScaledData, place: &&SiteMonth| {
             let was = state.fact(scaled.fact(place)).unwrap_or_default();

@@ -53,7 +53,7 @@ pub(crate) struct PartitionContext<'a> {
     pub(crate) paths: &'a BTreeMap<Arc<str>, Arc<str>>,
     /// Files this run read.
     pub(crate) fresh: &'a BTreeSet<Arc<str>>,
-    /// What is made anew: published rows of files that are read again are ignored.
+    /// What is rebuilt: published rows of files that are read again are ignored.
     pub(crate) selection: &'a RunSelection,
     /// Finds jobs that are there twice, whatever the month, while partitions are merged.
     pub(crate) shifted: Option<&'a ShiftedCopies<'a>>,
@@ -70,7 +70,7 @@ pub(crate) struct PartitionResult {
     pub(crate) site: String,
     /// Month.
     pub(crate) month: Month,
-    /// What the ledger must say about it.
+    /// The outcomes to enter into the ledger.
     pub(crate) settled: Settled,
     /// The views of its jobs.
     pub(crate) views: BTreeSet<String>,
@@ -84,9 +84,9 @@ pub(crate) struct PartitionResult {
     pub(crate) asked: Option<AskedSpan>,
     /// Records by benchmark and where its value came from.
     pub(crate) origins: Origins,
-    /// Jobs that two files tell of under two identities.
+    /// Jobs that two files contain under two identities.
     pub(crate) copies: copies::CopyFound,
-    /// What stands behind its files.
+    /// The inputs of its files.
     provenance: Vec<(String, String)>,
 }
 
@@ -106,7 +106,7 @@ pub(crate) fn process(
     }
     let path = lake::month_path("records", site, month);
     let mut table = LakeTable::create(context.publication, "records", &path)?;
-    // Encoding and compressing is most of the work: it goes on beside the merging of the next day.
+    // Encoding and compressing is most of the work: it runs concurrently with the merging of the next day.
     let (send, receive) = bounded::<RecordBatch>(2);
     let is_merged = AtomicBool::new(false);
     let (done, table) = std::thread::scope(|scope| {
@@ -119,7 +119,7 @@ pub(crate) fn process(
             Ok::<_, Error>(table)
         });
         let done = merge_days(context, site, month, days, &mut |batch| {
-            // A writer that failed has hung up, and says why below.
+            // A writer that failed has closed its channel, and returns its error below.
             let _ = send.send(batch.clone());
         });
         is_merged.store(true, Ordering::Relaxed);
@@ -163,7 +163,7 @@ fn merge_days(
     let history_path = lake::month_path("history", site, month);
     let charges_path = lake::month_path("job_charges", site, month);
     let mut history_table: Option<LakeTable<'_>> = None;
-    // What corrections add stands before the jobs of the month.
+    // Additions of corrections precede the jobs of the month.
     if let Some(rows) = charges.add_corrections(month)? {
         opened(&mut job_charges, context, "job_charges", &charges_path)?.write(&rows)?;
     }
@@ -266,7 +266,7 @@ fn publish_part(context: &PartitionContext<'_>, site: &str, month: Month, part: 
     Ok(())
 }
 
-/// Which inputs stand behind a file: the hashes that `b3sum` prints, and the pipeline's name.
+/// The inputs of a file: the hashes that `b3sum` prints, and the pipeline's name.
 fn provenance(context: &PartitionContext<'_>, settled: &Settled) -> Vec<(String, String)> {
     let mut inputs: Vec<&str> = settled
         .keys()

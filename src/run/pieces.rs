@@ -28,7 +28,7 @@ pub(super) const HISTORY_ROWS: usize = 1 << 16;
 pub(super) struct PublishedRows {
     records: DayBatches,
     losers: DayBatches,
-    /// Rows of `losers` that were read and not yet asked for, in order.
+    /// Rows of `losers` that were read and not yet used, in order.
     known: std::iter::Peekable<std::vec::IntoIter<Loser>>,
 }
 
@@ -77,7 +77,7 @@ impl PublishedRows {
     }
 }
 
-/// Some rows of a day: all that tell of the jobs between two keys.
+/// Some rows of a day: all rows of the jobs between two keys.
 pub(super) struct DayPiece {
     /// The accepted rows, in order.
     pub(super) batches: Vec<RecordBatch>,
@@ -103,10 +103,10 @@ pub(super) struct DayMerge<'a> {
     context: &'a PartitionContext<'a>,
     day: Day,
     published: &'a mut PublishedRows,
-    /// `None` for a day without news.
+    /// `None` for a day without new records.
     fresh: Option<FreshDay>,
     slice: Option<FreshSlice>,
-    /// Whether all rows of the slice were handed out.
+    /// Whether all rows of the slice were returned.
     is_taken: bool,
 }
 
@@ -194,7 +194,7 @@ impl<'a> DayMerge<'a> {
         })
     }
 
-    /// Hands out the rows of a piece that lost, in order, some at a time.
+    /// Returns the superseded rows of a piece, in order, some at a time.
     pub(super) fn take_losers(&mut self, piece: DayPiece, take: &mut dyn FnMut(&[Loser]) -> Result<()>) -> Result<()> {
         match piece.losers {
             PieceLosers::Settled(losers) => losers.chunks(HISTORY_ROWS).try_for_each(take),

@@ -1,4 +1,4 @@
-//! What a run says of the policies it charged by: how many jobs, and why not the others.
+//! The report of a run about its policies: the number of charged jobs, and the reasons for the others.
 
 use std::collections::BTreeMap;
 

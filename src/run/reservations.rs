@@ -1,7 +1,7 @@
 //! Windows of reservations, charged by the policies that charge for them: whether jobs used them or not.
 //!
-//! A window is told by listings of an inventory, mostly by several. The last one holds; one that had not begun when the
-//! last listing told of it was a plan, and is not charged. Windows of maintenance are nobody's and are not charged.
+//! A window is listed in an inventory, usually several times. The last one holds; one that had not begun when the
+//! last listing contained it was a plan, and is not charged. Windows of maintenance have no owner and are not charged.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ use crate::store::read_table;
 use crate::summarise::charges::Charges;
 use crate::time::Month;
 
-/// What a window is told by: site, cluster, name and start.
+/// The key of a window: site, cluster, name and start.
 type ChargedWindow = (String, Option<String>, String, i64);
 
 /// What makes one listing of a window the last: when it was true, then the later end, then the input file.
@@ -36,7 +36,7 @@ const VIEW: &str = "reservation";
 /// Charges every window the lake knows of, and takes away what is no longer charged.
 ///
 /// # Errors
-/// [`Kind::Config`] when an inventory tells of reservations and not of which site; [`Kind::Data`] when a number does not
+/// [`Kind::Config`] when an inventory contains reservations without a site; [`Kind::Data`] when a number does not
 /// fit; [`Kind::Io`] when the lake cannot be read or written.
 pub(crate) fn charge(context: &PartitionContext<'_>) -> Result<Vec<ChargePart>> {
     let subject = Subject::Reservations;
@@ -134,7 +134,7 @@ fn last(all: &RecordBatch) -> Result<BTreeMap<ChargedWindow, u32>> {
     let mut last: BTreeMap<ChargedWindow, (ChargedRank, u32)> = BTreeMap::new();
     for row in 0..all.num_rows() {
         let own_site = word(site, row).ok_or_else(|| {
-            let message = "an [[inventory]] tells of reservations, and a policy charges for them: it needs a site";
+            let message = "an [[inventory]] describes reservations, and a policy charges for them: it needs a site";
             Error::new(Kind::Config, message).at("reservation", name.value(row))
         })?;
         let window = (

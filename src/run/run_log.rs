@@ -12,7 +12,7 @@ use crate::schema::batch::{counts, dates, texts, times};
 use crate::store::{Seal, TableOptions, TableWriter};
 use crate::time::Month;
 
-/// The page of a run that commits what `seal` says: its path, and its one row.
+/// The page of a run that commits the content of `seal`: its path, and its one row.
 ///
 /// # Errors
 /// [`crate::error::Kind::Internal`] when it is not what the schema declares.

@@ -1,4 +1,4 @@
-//! What a run tells people and tools.
+//! The report of a run for people and tools.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -33,7 +33,7 @@ pub enum Status {
     Unchanged,
     /// `--dry-run`: everything was checked, nothing was published.
     DryRun,
-    /// It failed; `error` says why.
+    /// It failed; `error` is the reason.
     Failed,
 }
 
@@ -71,7 +71,7 @@ pub struct SourceReport {
     pub mapping: MappingCounts,
 }
 
-/// A view of a site and month of which jobs and summaries tell, among those this run looked at.
+/// A view of a site and month with both jobs and summaries, among those this run processed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OverlapReport {
     /// Site.
@@ -80,11 +80,11 @@ pub struct OverlapReport {
     pub month: String,
     /// View.
     pub view: String,
-    /// What the pipeline says of it: `jobs`, `summaries` or `reject`.
+    /// The setting of the pipeline for it: `jobs`, `summaries` or `reject`.
     pub overlap: &'static str,
 }
 
-/// Days of the last months that look incomplete, as `gridtally report completeness` tells them.
+/// Days of the last months that look incomplete, as in `gridtally report completeness`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct IncompleteDays {
     /// Site.
@@ -139,10 +139,10 @@ pub struct RunReport {
     pub outcomes: BTreeMap<String, u64>,
     /// Rows of the whole lake by outcome and reason.
     pub reasons: BTreeMap<String, u64>,
-    /// Views of sites and months of which jobs and summaries tell.
+    /// Views of sites and months with both jobs and summaries.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub overlaps: Vec<OverlapReport>,
-    /// Jobs that two files tell of with other times or another cluster, and that `copied_jobs` keeps.
+    /// Jobs that two files contain with other times or another cluster, and that `copied_jobs` keeps.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub copied_jobs: Vec<CopiedReport>,
     /// Corrections that match nothing, by id.
@@ -401,14 +401,14 @@ impl RunReport {
             let _ = writeln!(text, "  records by {what}: {counts}");
         }
         for month in &self.recomputed {
-            let news = if month.has_new_records {
+            let new_records = if month.has_new_records {
                 ", new records included"
             } else {
                 ""
             };
             let _ = writeln!(
                 text,
-                "  {} {} {}: CPU {} s becomes {} s ({}), core wall {} s becomes {} s ({}){news}",
+                "  {} {} {}: CPU {} s becomes {} s ({}), core wall {} s becomes {} s ({}){new_records}",
                 month.site,
                 month.month,
                 month.benchmark,
@@ -429,7 +429,7 @@ impl RunReport {
                 let _ = writeln!(text, "  {line}");
             }
         }
-        if let Some(overhead) = self.overhead.as_ref().filter(|overhead| overhead.has_news()) {
+        if let Some(overhead) = self.overhead.as_ref().filter(|overhead| overhead.has_changes()) {
             text.push_str(&overhead.text());
         }
         text.push_str(&self.warnings_text());

@@ -27,7 +27,7 @@ use crate::runtime::progress::Progress;
 /// Runs a pipeline.
 ///
 /// # Errors
-/// [`Kind::Config`] for a pipeline that cannot do what it says, [`Kind::NoInput`] for a pattern without a file,
+/// [`Kind::Config`] for a pipeline that cannot be executed, [`Kind::NoInput`] for a pattern without a file,
 /// [`Kind::Data`] when more rows are refused than the pipeline allows (nothing is published then), [`Kind::Busy`]
 /// while another run holds the lake, [`Kind::Io`], and [`Kind::Internal`] when the ledger does not close.
 ///
@@ -43,7 +43,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     Ok(report)
 }
 
-/// As [`run`], with a report that also says how far a run came that failed.
+/// As [`run`], with a report that also shows how far a failed run came.
 ///
 /// # Errors
 /// As [`run`].

@@ -36,7 +36,7 @@ use crate::summarise::summaries::SummaryUsage;
 use crate::summarise::sums;
 use crate::time::{Day, Month};
 
-/// Where jobs and summaries tell of the same usage.
+/// The places where jobs and summaries cover the same usage.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct OverlapPlace {
     site: String,
@@ -47,7 +47,7 @@ struct OverlapPlace {
 /// What settling the summaries came to.
 #[derive(Default)]
 pub(crate) struct SettledSummaries {
-    /// What the ledger must say.
+    /// The outcomes to enter into the ledger.
     settled: Vec<(SiteMonth, Settled)>,
     /// What they contribute to usage, also where that is nothing.
     parts: Vec<UsagePart>,
@@ -55,7 +55,7 @@ pub(crate) struct SettledSummaries {
     counting: Views,
     /// Between which instants benchmarks were looked for.
     pub(crate) asked: BTreeMap<SiteMonth, Option<AskedSpan>>,
-    /// Where both tell of the same view.
+    /// The places where both cover the same view.
     overlaps: BTreeSet<OverlapPlace>,
 }
 
@@ -100,7 +100,7 @@ pub(crate) fn months(
     months
 }
 
-/// Tells the ledger what became of jobs and summaries, and gives what each place contributes to usage: of a view its jobs
+/// Enters the outcomes of jobs and summaries into the ledger, and returns the contribution of each place to usage: of a view its jobs
 /// or its summaries, never both.
 ///
 /// # Errors
@@ -146,10 +146,10 @@ pub(crate) fn contributions(
 }
 
 /// Settles summaries and merges jobs, those first that decide whether the others count. `merge` merges the jobs; those of
-/// views in [`PartitionContext::displaced`] do not count. Gives with them the views that have both, and tells people of these.
+/// views in [`PartitionContext::displaced`] do not count. Returns with them the views that have both, and prints these.
 ///
 /// # Errors
-/// [`Kind::Config`] when jobs and summaries overlap and the pipeline does not say which count; [`Kind::Io`] when the lake cannot be read or written.
+/// [`Kind::Config`] when jobs and summaries overlap and the pipeline does not set which count; [`Kind::Io`] when the lake cannot be read or written.
 pub(crate) fn settle(
     context: &PartitionContext<'_>,
     state: &State,
@@ -189,7 +189,7 @@ pub(crate) fn settle(
             Err(undecided(&overlaps))
         };
     };
-    let told = overlaps.into_iter().map(|OverlapPlace { site, month, view }| {
+    let reported = overlaps.into_iter().map(|OverlapPlace { site, month, view }| {
         let word = overlap.as_str();
         info!(
             site,
@@ -205,8 +205,8 @@ pub(crate) fn settle(
             overlap: word,
         }
     });
-    let told = told.collect();
-    Ok((summaries, done, told))
+    let reported = reported.collect();
+    Ok((summaries, done, reported))
 }
 
 /// The views of the jobs of each place.
@@ -268,7 +268,7 @@ fn undecided(overlaps: &BTreeSet<OverlapPlace>) -> Error {
         String::new()
     };
     Error::config(format!(
-        "jobs and summaries of the same usage: {}{more}; say in [pipeline] which of them counts: overlap = \"jobs\", \
+        "jobs and summaries of the same usage: {}{more}; set in [pipeline] which of them counts: overlap = \"jobs\", \
          \"summaries\" or \"reject\"",
         named.join(", ")
     ))
@@ -402,7 +402,7 @@ fn reject(context: &PartitionContext<'_>, SiteMonth { site, month }: &SiteMonth,
         reason: row.reason,
         detail: match row.reason {
             Reason::OverlapsJobs => Cow::Owned(format!(
-                "{site} has jobs of the view {} in {month}, and the pipeline rejects summaries beside jobs",
+                "{site} has jobs of the view {} in {month}, and the pipeline rejects summaries where there are jobs",
                 row.word("view").unwrap_or_default()
             )),
             Reason::SummarySumLimit => Cow::Owned(format!(

@@ -49,23 +49,23 @@ fn given(place: *mut u8) -> *mut u8 {
     place
 }
 
-/// Says so without asking for memory, and ends.
+/// Reports it without allocating memory, and ends the process.
 #[cold]
 fn end() -> ! {
     static IS_ENDING: AtomicBool = AtomicBool::new(false);
     const WORDS: &[u8] =
-        b"gridtally: the machine gives no more memory; what is published stands, and the next run finishes \
+        b"gridtally: the machine gives no more memory; published data is unchanged, and the next run finishes \
         what this one began\n";
     if IS_ENDING.swap(true, Ordering::Relaxed) {
         std::process::abort();
     }
-    // There is nobody else to tell.
+    // No other way to report is left.
     let _ = std::io::stderr().write_all(WORDS);
     std::process::exit(i32::from(Kind::Memory.exit_code()))
 }
 
 /// What jemalloc reads at its start. Left alone it keeps freed pages for ten seconds: longer than most runs, whose
-/// rooms free what the next one takes anew, so that a run would seem to need what all its rooms need together. Pages are
+/// stages free what the next one takes again, so that a run would seem to need what all its rooms need together. Pages are
 /// given back in one step: two ask the kernel twice, and it may count them to the run in between.
 ///
 /// Columns, pages and parts of files are large, and are freed soon: that their memory comes from the kernel in pieces of

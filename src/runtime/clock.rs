@@ -1,4 +1,4 @@
-//! The only place that knows what time it is: the record of a run says when it ran, a message that is sent says when,
+//! The only place that knows what time it is: the record of a run holds when it ran, a message that is sent holds when,
 //! nothing else does.
 
 use std::time::{Duration, Instant};

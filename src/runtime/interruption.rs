@@ -1,5 +1,5 @@
 //! What happens to work that a signal ends: steps that must be whole are waited for, what was staged is taken away, and
-//! what stands can be said.
+//! the state left behind can be reported.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -18,7 +18,7 @@ static CHANGED: Condvar = Condvar::new();
 
 struct InterruptionState {
     is_ending: bool,
-    /// Does something exist that an end would have to say something of: a lock of a lake was taken.
+    /// Whether the end of the process has something to report: the lock of a lake was taken.
     is_writing: bool,
     /// Objects that are being written at the moment.
     object_n: usize,
@@ -33,13 +33,13 @@ struct InterruptionState {
 /// A step that others may see half of, in words.
 #[derive(Debug)]
 pub(crate) struct Commit {
-    /// What stands once it is made.
+    /// The state once it is made.
     pub(crate) made: &'static str,
-    /// What stands when it was cut off.
+    /// The state when it was interrupted.
     pub(crate) cut: &'static str,
 }
 
-/// What stands when work is ended.
+/// The state when work is ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct InterruptionStanding {
     /// In words.
@@ -104,7 +104,7 @@ pub(crate) fn tidy_with(act: impl Fn() + Send + Sync + 'static) -> Tidying {
 
 impl Drop for Tidying {
     fn drop(&mut self) {
-        // Once the process is ending what is registered is done: nobody gives back a lock meanwhile under which it is.
+        // Once the process is ending registered work is finished: a lock under which it runs is not released meanwhile.
         begin().tidies.remove(&self.0);
     }
 }
@@ -146,7 +146,7 @@ impl Drop for Writing {
     }
 }
 
-/// A commit under way. Dropped before it is made, it was none.
+/// A commit under way. Dropped before it is made, there was none.
 #[must_use]
 pub(crate) struct Committing(bool);
 
@@ -179,8 +179,8 @@ impl Drop for Committing {
     }
 }
 
-/// Ends all work: from now on nothing new begins. Waits for what must be whole, takes away what was staged, and tells
-/// what stands. Only to be called by who then ends the process.
+/// Ends all work: from now on nothing new begins. Waits for what must be whole, takes away what was staged, and reports
+/// the state left behind. Only for callers that then end the process.
 pub(crate) fn end() -> InterruptionStanding {
     let since = Instant::now();
     let mut state = state();
@@ -208,7 +208,7 @@ fn tidy(tidies: Vec<Act>) -> bool {
         for tidy in tidies {
             tidy();
         }
-        // Nobody waits any more when it took too long.
+        // The receiver is gone when this took too long.
         let _ = done.send(());
     });
     tidying.is_ok() && is_done.recv_timeout(TIDY_PATIENCE).is_ok()

@@ -1,8 +1,8 @@
-//! What long work tells the people who wait for it.
+//! Progress of long work, for the people who wait for it.
 
 /// Hears how far the work is. Never decides anything.
 pub trait Progress: Sync {
-    /// A phase begins: `total` units of work lie ahead (0 when nobody knows), such as `("reading", 123, "bytes")`.
+    /// A phase begins: `total` units of work follow (0 when unknown), such as `("reading", 123, "bytes")`.
     fn begin(&self, phase: &str, total: u64, unit: &str);
 
     /// `n` more units of the phase are done.
@@ -12,7 +12,7 @@ pub trait Progress: Sync {
     fn end(&self);
 }
 
-/// Tells nobody.
+/// Reports nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 

@@ -1,4 +1,4 @@
-//! One unnamed temporary file: what does not fit memory waits there until it is asked for.
+//! One unnamed temporary file: holds what does not fit in memory until it is needed.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -19,7 +19,7 @@ pub(crate) struct Scratch {
     end: u64,
 }
 
-/// Where something lies in a [`Scratch`].
+/// Where something is in a [`Scratch`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SpillRange {
     at: u64,

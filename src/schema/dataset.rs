@@ -130,7 +130,7 @@ pub struct Column {
     pub encoding: Encoding,
 }
 
-/// What stands in the path of a file for a partition value that is unknown. No VO is called so: the name of none begins
+/// Text in the path of a file for an unknown partition value. No VO is called so: the name of none begins
 /// with an underscore.
 pub const UNKNOWN_PARTITION: &str = "__unknown__";
 

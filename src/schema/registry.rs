@@ -54,7 +54,7 @@ pub fn datasets() -> Result<&'static [Dataset]> {
 }
 
 /// The datasets that listings of the machine fill: a folder for each source, a file for each listing. None where a
-/// schema file is wrong, which whoever asks for one of them is told.
+/// schema file is wrong, which is reported to every caller.
 pub fn listing_datasets() -> impl Iterator<Item = &'static Dataset> {
     let all = datasets().into_iter().flatten();
     all.filter(|dataset| {

@@ -74,14 +74,14 @@ pub fn script(pipeline: &str, datasets: &[Dataset], files: impl Fn(&Dataset) -> 
     );
     let mut sql = format!("{marker}\n");
     sql.push_str(
-        "-- DuckDB does not tell a script where it lies, and this lake may be a copy of another: say which one is meant.\n\
+        "-- DuckDB gives a script no path of its own, and this lake may be a copy of another: set which one is meant.\n\
          --   gridtally sql LAKE > lake.sql, then: duckdb -init lake.sql       (LAKE is a folder or URL)\n\
          --   duckdb -cmd \"SET VARIABLE gridtally_root = 'LAKE'\" -cmd \".read LAKE/gridtally.sql\"\n\
          --   con.execute(\"SET VARIABLE gridtally_root = 'LAKE'\"); con.execute(open('LAKE/gridtally.sql').read())\n\
          SET VARIABLE gridtally_lake = NULL;\n\
          SET VARIABLE gridtally_lake = (CASE WHEN getvariable('gridtally_root') IS NULL THEN error(\
-         'gridtally.sql cannot know which lake it lies in. Say it first: SET VARIABLE gridtally_root = ''folder or URL of the lake''; \
-         or let gridtally sql LAKE write a script that says it.') ELSE getvariable('gridtally_root') END);\n\
+         'gridtally.sql cannot know which lake it is in. Set it first: SET VARIABLE gridtally_root = ''folder or URL of the lake''; \
+         or let gridtally sql LAKE write a script that sets it.') ELSE getvariable('gridtally_root') END);\n\
          SET VARIABLE gridtally_lake = (SELECT CASE WHEN count(*) = 1 THEN getvariable('gridtally_lake') ELSE error(\
          'This script is not that of the lake at ' || getvariable('gridtally_lake') || ': there is no lake of its pipeline.') END\n",
     );
@@ -89,7 +89,7 @@ pub fn script(pipeline: &str, datasets: &[Dataset], files: impl Fn(&Dataset) -> 
         sql,
         "  FROM read_text(getvariable('gridtally_lake') || '/{SCRIPT}*') WHERE parse_filename(filename) = '{SCRIPT}' \
          AND starts_with(content, {}));\n\
-         -- What was said holds for one script: the next one asks again.\n\
+         -- The setting holds for one script: the next one requires it again.\n\
          SET VARIABLE gridtally_root = NULL;\n",
         quoted(&marker)
     );
@@ -133,7 +133,7 @@ pub fn script_at(root: &str, script: &str) -> String {
 fn view(sql: &mut String, dataset: &Dataset, files: Option<&str>) {
     let name = &dataset.name;
     let has = |column: &str| dataset.columns.iter().any(|c| c.name == column);
-    // A charge carries its unit, so that sum(charge) over several is refused, and charge.amount says what is meant.
+    // A charge carries its unit, so that sum(charge) over several is refused, and charge.amount makes the intent explicit.
     let is_charged = has("charge") && has("unit");
     let mut replaced = Vec::new();
     if is_charged {
@@ -187,8 +187,8 @@ fn meaning(column: &Column, is_charged: bool) -> String {
     if is_charged && column.name == "charge" {
         return format!("{doc} Add up charge.amount, of one unit, policy and view: charges_in(unit) has them.");
     }
-    let says_unit = column.unit.is_empty() || column.unit == "1" || column.unit == "UTC";
-    if says_unit || column.kind == ColumnType::GpuList {
+    let states_unit = column.unit.is_empty() || column.unit == "1" || column.unit == "UTC";
+    if states_unit || column.kind == ColumnType::GpuList {
         doc.clone()
     } else {
         format!("{doc} [{}]", column.unit)

@@ -1,4 +1,4 @@
-//! When a message arrived, as far as the name of its file tells.
+//! The arrival time of a message, where the name of its file contains one.
 
 /// Unix milliseconds at which a message was put into a dirq spool, from its path.
 ///

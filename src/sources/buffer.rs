@@ -88,7 +88,7 @@ impl Buffer {
         if rest.len() < room {
             rest.resize(room.next_multiple_of(ROOM_BYTES), 0);
         }
-        // What is read next stands behind what is left.
+        // The next bytes follow the remaining ones.
         let from = rest.as_ptr().wrapping_add(left.len()).align_offset(ALIGNED_BYTES) % ALIGNED_BYTES;
         let end = from + left.len();
         if let Some(room) = rest.get_mut(from..end) {
@@ -118,7 +118,7 @@ impl Drop for Buffer {
     }
 }
 
-/// Bytes on their way to a worker, who keeps what they stand in afterwards.
+/// Bytes on their way to a worker, which reuses their buffer afterwards.
 pub(super) struct BufferBlock {
     bytes: Vec<u8>,
     from: usize,

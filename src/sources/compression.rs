@@ -1,4 +1,4 @@
-//! Compressed input, recognised by its content: names lie, magic bytes do not.
+//! Compressed input, recognised by its content: names may be wrong, magic bytes are not.
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -22,7 +22,7 @@ pub enum Compression {
     Xz,
 }
 
-/// Bytes needed to tell: the longest magic is that of bzip2 with the head of its first block.
+/// Bytes needed to recognise it: the longest magic is that of bzip2 with the head of its first block.
 const MAGIC_BYTES: usize = 10;
 
 impl Compression {
@@ -62,7 +62,7 @@ fn opens_bzip2_block(head: &[u8]) -> bool {
 
 /// Unpacks `raw` if it is packed. All members of a file are read, one after the other.
 ///
-/// A packed file that is cut off or damaged fails while it is read, with a message that says so.
+/// A packed file that is cut off or damaged fails while it is read, with a message that names the damage.
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when the first bytes cannot be read.
@@ -70,8 +70,8 @@ pub fn decompress(raw: Box<dyn Read + Send>) -> Result<Box<dyn Read + Send>> {
     unpacked(raw, None)
 }
 
-/// As [`decompress`], but damage ends the stream like a proper end does, so that all before it is read; what is lost is
-/// for [`Damage::take`] to say.
+/// As [`decompress`], but damage ends the stream like a proper end does, so that everything before it is read; the loss is
+/// returned by [`Damage::take`].
 ///
 /// # Errors
 /// As [`decompress`].
@@ -85,7 +85,7 @@ pub fn salvage(raw: Box<dyn Read + Send>) -> Result<(Box<dyn Read + Send>, Damag
 pub struct Damage(Arc<Mutex<Option<String>>>);
 
 impl Damage {
-    /// What is lost and why, the first time it is asked for.
+    /// What is lost and why; returned once.
     #[must_use]
     pub fn take(&self) -> Option<Error> {
         let why = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -135,7 +135,7 @@ struct PackedStream {
     is_whole: Arc<AtomicBool>,
     /// The decoder gave up: what is left of the file is only counted.
     is_lost: Arc<AtomicBool>,
-    /// Reading itself failed, which is no damage.
+    /// Reading itself failed, which is not damage.
     has_failed: Arc<AtomicBool>,
 }
 
@@ -150,7 +150,7 @@ impl Drop for CountedStream {
         while self.packed.is_lost.load(Ordering::Relaxed) && !self.packed.is_whole.load(Ordering::Relaxed) {
             let n = self.inner.buffer().len();
             self.inner.consume(n);
-            // What cannot be read to its end has no end that could be told.
+            // A stream that cannot be read to its end has no end to report.
             if self
                 .fill_buf()
                 .is_err_and(|why| why.kind() != io::ErrorKind::Interrupted)
@@ -201,7 +201,7 @@ pub(crate) fn peek(mut raw: Box<dyn Read + Send>, n: usize) -> Result<(Vec<u8>, 
     Ok((head, Box::new(whole)))
 }
 
-/// A decoder whose errors say what they mean for the file.
+/// A decoder whose errors describe their effect on the file.
 struct Unpacked {
     inner: Box<dyn Read + Send>,
     compression: Compression,
@@ -236,8 +236,8 @@ impl Unpacked {
                 self.packed.is_lost.store(true, Ordering::Relaxed);
                 // The decoder goes, and counts what it leaves behind.
                 self.inner = Box::new(io::empty());
-                let told = format!("{} ({why})", self.lost());
-                *damage.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(told);
+                let reported = format!("{} ({why})", self.lost());
+                *damage.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(reported);
                 self.is_ended = true;
                 Ok(0)
             }

@@ -6,13 +6,13 @@ use serde::Serialize;
 
 /// Relative difference up to which two numbers differ in the last digits of a float only.
 const LAST_DIGITS: f64 = 1e-9;
-/// Fields that are told apart; real records have a few hundred names.
+/// The most fields that are compared; real records have a few hundred names.
 const FIELD_LIMIT: usize = 10_000;
 
 /// One field over all documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FieldCheck {
-    /// Both forms say the same.
+    /// Both forms agree.
     pub equal_n: u64,
     /// Numbers that differ in the last digits of a float only.
     pub last_digits_n: u64,
@@ -45,7 +45,7 @@ pub struct CrossCheck {
 
 /// A value of one form.
 #[derive(Clone, Copy, Debug)]
-pub struct CrossCheckSaid<'a> {
+pub struct CrossCheckValue<'a> {
     /// How it is written.
     pub text: &'a str,
     /// Whether it is a number there.
@@ -58,8 +58,8 @@ impl CrossCheck {
         &mut self,
         record: &str,
         field: &str,
-        flat: Option<CrossCheckSaid<'_>>,
-        xml: Option<CrossCheckSaid<'_>>,
+        flat: Option<CrossCheckValue<'_>>,
+        xml: Option<CrossCheckValue<'_>>,
     ) -> bool {
         if !self.fields.contains_key(field) {
             if self.fields.len() >= FIELD_LIMIT {
@@ -84,10 +84,10 @@ impl CrossCheck {
         };
         *counter += 1;
         if !agrees && check.example.is_none() {
-            let said = |said: Option<CrossCheckSaid<'_>>| {
-                said.map_or_else(|| "nothing".to_owned(), |said| format!("{:?}", said.text))
+            let stated = |stated: Option<CrossCheckValue<'_>>| {
+                stated.map_or_else(|| "nothing".to_owned(), |stated| format!("{:?}", stated.text))
             };
-            check.example = Some(format!("{record}: flat {}, XML {}", said(flat), said(xml)));
+            check.example = Some(format!("{record}: flat {}, XML {}", stated(flat), stated(xml)));
         }
         agrees
     }
@@ -101,7 +101,7 @@ impl CrossCheck {
     }
 }
 
-/// Relative difference of two numbers; `None` when one is none.
+/// Relative difference of two numbers; `None` when either is not a number.
 fn distance(a: &str, b: &str) -> Option<f64> {
     let (a, b): (f64, f64) = (a.trim().parse().ok()?, b.trim().parse().ok()?);
     let scale = a.abs().max(b.abs());

@@ -35,7 +35,7 @@ pub fn scaled_ascii(bytes: &[u8], places: u32) -> Option<Scaled> {
     if whole.is_empty() && fraction.is_empty() {
         return None;
     }
-    // So many of the digits stand before the point once the scale is applied.
+    // The number of digits before the point once the scale is applied.
     let mut kept = i64::try_from(whole.len()).ok()? + exponent + i64::from(places);
     let (mut value, mut first_dropped, mut is_exact) = (0_i64, None, true);
     for &byte in whole.iter().chain(fraction) {

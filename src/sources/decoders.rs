@@ -10,7 +10,7 @@ use zstd::stream::raw::{Decoder, InBuffer, Operation as _, OutBuffer};
 use super::compression::Compression;
 use crate::error::{Error, Result};
 
-/// A decoder of `raw`, which is packed as `compression` says.
+/// A decoder of `raw`, which is packed with `compression`.
 pub(super) fn decoder(compression: Compression, raw: impl BufRead + Send + 'static) -> Result<Box<dyn Read + Send>> {
     Ok(match compression {
         Compression::None => Box::new(raw),
@@ -97,7 +97,7 @@ fn damaged(what: &str) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, what)
 }
 
-/// How far a total went on; it never goes back.
+/// A total that only grows.
 fn since(before: u64, now: u64) -> usize {
     usize::try_from(now.saturating_sub(before)).unwrap_or(usize::MAX)
 }
@@ -175,7 +175,7 @@ impl GzipSteps {
             .map_or(GzipPart::Body, |(_, part)| part)
     }
 
-    /// One byte beside what is packed.
+    /// One byte outside the packed data.
     fn byte(&mut self, byte: u8) -> io::Result<()> {
         self.part = match self.part {
             GzipPart::Head(n) => {
@@ -224,7 +224,7 @@ impl GzipSteps {
         Ok(())
     }
 
-    /// Compares what a member says of itself with what it gave.
+    /// Compares the size and checksum a member declares with its data.
     fn member_ends(&mut self) -> io::Result<GzipPart> {
         if self.tail != u64::from(self.crc.sum()) | u64::from(self.crc.amount()) << 32 {
             return Err(damaged("corrupt gzip stream does not have a matching checksum"));
@@ -298,7 +298,7 @@ impl DecoderSteps for GzipSteps {
 /// Zstandard, one frame after the other, and of each one block in a step: of a step that fails nothing is given out.
 struct ZstdSteps {
     decoder: Decoder<'static>,
-    /// What the decoder asks for: what it is at, and the head of the next block.
+    /// The input the decoder needs: the current block, and the head of the next one.
     wants: usize,
     /// Whether the decoder may hold back bytes for which there was no room.
     is_full: bool,

@@ -1,6 +1,6 @@
 //! A dialect: what one kind of file is called, how it is recognised and read, and what its records mean.
 //!
-//! Everything the program has to know of a dialect is one [`DialectRow`], which stands in the folder of its reader. The list
+//! Everything the program has to know of a dialect is one [`DialectRow`], which is in the folder of its reader. The list
 //! of rows is in [`super`]; the pipeline file, `inspect`, `check`, `replay`, the help and the reference derive from it.
 
 use std::fmt;
@@ -69,7 +69,7 @@ pub enum VoNaming {
     Source,
 }
 
-/// What records state of the grid identity of their job beside a CE log.
+/// The part of the grid identity of a job that records contain without a CE log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatedIdentity {
     /// Nothing.
@@ -174,7 +174,7 @@ impl RawLayout {
     };
 }
 
-/// What `inspect` proposes beside the required keys for the log of a batch system.
+/// The keys `inspect` proposes besides the required ones for the log of a batch system.
 pub(super) const BATCH_LOG_PROPOSAL: &[&str] = &[
     "# blah = [\"blahp.log-*\"]      # the CE's logs, where grid jobs come through one",
     "# vo = { column = \"user_group\" } # or { table = \"vo.csv\" }, where no CE names VOs",
@@ -211,7 +211,7 @@ pub struct DialectRow {
     pub recognise: fn(&FileHead<'_>) -> Option<Certainty>,
     /// Reads a file.
     pub reader: Reader,
-    /// What the head of a file states beside its dialect.
+    /// Facts from the head of a file, other than its dialect.
     pub hints: fn(&[u8]) -> Hints,
     /// Where the site is found.
     pub site: SiteNaming,

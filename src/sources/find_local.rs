@@ -76,7 +76,7 @@ impl<'a> FolderWalk<'a> {
     }
 
     fn glob(&mut self, pattern: &str) -> Result<()> {
-        // The pipeline's own folder is no pattern, whatever characters its name has.
+        // The pipeline's own folder is not a pattern, whatever characters its name has.
         let prefix = self.base.to_str().unwrap_or_default();
         let (from, rest) = match pattern.strip_prefix(prefix) {
             Some(rest) if rest.starts_with('/') => (self.base, rest),
@@ -97,7 +97,7 @@ impl<'a> FolderWalk<'a> {
         match fs::metadata(&path) {
             Ok(meta) if meta.is_dir() => self.folder(&path),
             Ok(meta) if meta.is_file() => self.file(path, meta.len()),
-            // A pipe or a socket has nothing to tell twice.
+            // A pipe or a socket cannot be read twice.
             Ok(_) => {}
             // A message that was taken away. A link to nothing stays.
             Err(_) if fs::symlink_metadata(&path).is_err_and(|why| why.kind() == ErrorKind::NotFound) => {}
@@ -129,7 +129,7 @@ fn names(folder: &Path) -> std::io::Result<Vec<OsString>> {
     if is_message && names.iter().any(|name| name == "body") {
         names.retain(|name| name == "body");
     }
-    // A spool keeps what is not yet, or no longer, a message in two folders beside the numbered ones.
+    // A spool keeps what is not yet, or no longer, a message in two folders next to the numbered ones.
     if names.iter().any(|name| is_hex(&name.to_string_lossy(), 8)) {
         names.retain(|name| name != "temporary" && name != "obsolete");
     }

@@ -20,7 +20,7 @@ pub(super) fn find(pattern: &str) -> Result<Vec<InputFile>> {
         return Err(Error::config(message));
     }
     let (prefix, wild) = split(pattern);
-    let url = Url::parse(prefix).map_err(|why| Error::config(format!("{pattern} is no URL")).because(why))?;
+    let url = Url::parse(prefix).map_err(|why| Error::config(format!("{pattern} is not a URL")).because(why))?;
     let (store, path) = remote::connect(&url).map_err(|why| why.at("input", pattern))?;
     let root = without_password(url);
     let below = Below {
@@ -30,7 +30,7 @@ pub(super) fn find(pattern: &str) -> Result<Vec<InputFile>> {
     };
     if let Some(wild) = wild {
         let wanted = glob::Pattern::new(wild)
-            .map_err(|why| Error::config(format!("\"{pattern}\" is no pattern")).because(why))?;
+            .map_err(|why| Error::config(format!("\"{pattern}\" is not a pattern")).because(why))?;
         return below.list(Some(&wanted)).map_err(|why| why.at("input", pattern));
     }
     if !prefix.ends_with('/')

@@ -1,4 +1,4 @@
-//! A sink that stands before another one, as the members of an archive and the rows of a repair do.
+//! A sink that forwards to another one, for the members of an archive and the rows of a repair.
 
 use super::cross_check::CrossCheck;
 use super::dialect::Dialect;
@@ -8,7 +8,7 @@ use crate::ledger::Reason;
 use crate::record::{JobRow, SummaryRow};
 use crate::reference::inventory::InventoryRow;
 
-/// Hands on to another sink all that it is told, and says only what it changes on the way: being one, it is a [`Sink`].
+/// Forwards all rows to another sink; an implementation defines only what it changes. It is itself a [`Sink`].
 ///
 /// [`Sink`] has methods with a default body, which count rows as out of scope. A sink in between that forgot one would
 /// lose those rows without a word; so nothing here is forwarded by hand but in one place, where the lint below counts.
@@ -16,17 +16,17 @@ pub(crate) trait Relay {
     /// The sink behind it.
     fn inner(&mut self) -> &mut dyn Sink;
 
-    /// Where the sink behind it finds what stands `at`.
+    /// The position, for the next sink, of a row `at` a position.
     fn place(&self, at: Position) -> Position {
         at
     }
 
-    /// Hands on a job that stands `at` for the sink behind it.
+    /// Forwards a job; `at` is its position for the next sink.
     fn relay_job(&mut self, row: &JobRow<'_>, at: Position, step_n: u32) {
         self.inner().job(row, at, step_n);
     }
 
-    /// Hands on a refusal, `at` as the reader told it.
+    /// Forwards a refusal, with `at` as given by the reader.
     fn relay_reject(&mut self, reason: Reason, at: Position, rows: u64, detail: &str, raw: &[u8]) {
         let place = self.place(at);
         self.inner().reject(reason, place, rows, detail, raw);

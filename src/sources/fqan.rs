@@ -3,7 +3,7 @@
 /// VO, group and role of a primary FQAN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fqan<'a> {
-    /// First path element, or the whole text when it is no path.
+    /// First path element, or the whole text when it is not a path.
     pub vo: &'a str,
     /// Everything before the role; without a role everything, even `/Capability=NULL`.
     pub group: Option<&'a str>,

@@ -33,7 +33,7 @@ impl HashingReader {
     /// hash of all of it, in hexadecimal.
     ///
     /// # Errors
-    /// Whatever the input says.
+    /// Those of the input.
     pub fn finish(mut self) -> std::io::Result<String> {
         let mut buffer = [0; DRAIN_BYTES];
         loop {

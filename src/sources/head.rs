@@ -15,7 +15,7 @@ pub(crate) fn without_mark(head: &[u8]) -> &[u8] {
 pub struct FileHead<'a> {
     /// All of them.
     pub bytes: &'a [u8],
-    /// From the first character that is no blank, without a byte order mark.
+    /// From the first character that is not a blank, without a byte order mark.
     pub text: &'a [u8],
 }
 
@@ -53,7 +53,7 @@ impl<'a> FileHead<'a> {
         matches!(self.first(), Some(b'{' | b'['))
     }
 
-    /// Whether a word stands somewhere in it.
+    /// Whether it contains a word.
     #[must_use]
     pub fn has(&self, word: &str) -> bool {
         memmem::find(self.text, word.as_bytes()).is_some()

@@ -1,4 +1,4 @@
-//! What the first bytes of a file tell people about it, beyond its dialect.
+//! Notes for people from the first bytes of a file, beyond its dialect.
 
 use super::head::without_mark;
 use super::sacct::FixedOrder;
@@ -74,14 +74,14 @@ pub(crate) const SACCT_RELEASES: &[(&str, &str)] = &[
 /// The first line of a `sacct` dump.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SacctHeader {
-    /// What stands between two columns; only blanks when the columns have a fixed width.
+    /// The separator of two columns; only blanks when the columns have a fixed width.
     pub delimiter: String,
     /// The columns as they are spelled.
     pub columns: Vec<String>,
 }
 
 impl SacctHeader {
-    /// The header, if one of the first lines is one with a delimiter. Messages of the tool may stand before it.
+    /// The header, if one of the first lines is one with a delimiter. Messages of the tool may precede it.
     #[must_use]
     pub fn find(head: &[u8]) -> Option<Self> {
         Self::any(head).filter(|header| !header.is_fixed_width())
@@ -91,7 +91,7 @@ impl SacctHeader {
         self.delimiter.trim_matches(' ').is_empty()
     }
 
-    /// The header, whatever stands between its columns.
+    /// The header, whatever is between its columns.
     pub(super) fn any(head: &[u8]) -> Option<Self> {
         /// Lines looked at.
         const FIRST: usize = 8;
@@ -132,7 +132,7 @@ impl SacctHeader {
         }
     }
 
-    /// Whether a column is there, whatever its letter case and however wide it was asked for (`JobName%30`).
+    /// Whether a column exists, regardless of letter case and requested width (`JobName%30`).
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.columns.iter().any(|column| {
@@ -142,7 +142,7 @@ impl SacctHeader {
     }
 }
 
-/// What the head of a file tells.
+/// The notes from the head of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hints {
     /// Version of the format or of the software that wrote it.

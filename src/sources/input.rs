@@ -16,9 +16,9 @@ use crate::error::{Error, Kind, Result};
 pub use super::arrival::arrival_ms;
 pub use super::compression::{Compression, decompress};
 
-/// What is said of a pipe, a socket or a device.
+/// The reason for refusing a pipe, a socket or a device.
 pub(super) const NO_FILE: &str =
-    "is no file: of pipes, sockets and devices nobody knows whether they end, or say the same again";
+    "is not a regular file: a pipe, socket or device may not end, and cannot be read twice";
 
 /// Where the bytes of an input are.
 #[derive(Clone, Debug)]
@@ -49,12 +49,12 @@ pub struct InputFile {
 /// The files of a source, sorted by path, each once. `base` is the folder of the pipeline file.
 ///
 /// A path is taken literally if something has that name, else as a glob (`*`, `?`, `[..]`, `**`). Folders are read
-/// to all depths. In folders and globs, hidden files, names that end in `.lck` or `.tmp` and what is no file (a pipe, say)
+/// to all depths. In folders and globs, hidden files, names that end in `.lck` or `.tmp` and what is not a file (such as a pipe)
 /// are left out, and of a spooled message (a folder named with 14 hexadecimal digits) only its `body` is taken. What cannot
-/// be looked into, such as a folder nobody may read, is taken as a file that cannot be opened.
+/// be read, such as a folder without permission, is taken as a file that cannot be opened.
 ///
 /// # Errors
-/// [`Kind::NoInput`] naming every pattern that gives no file, or a path that is no file.
+/// [`Kind::NoInput`] naming every pattern that gives no file, or a path that is not a file.
 pub fn discover(search: SearchPaths<'_>, base: &Path) -> Result<Vec<InputFile>> {
     let mut files: Vec<InputFile> = Vec::new();
     let mut missing = Vec::new();
@@ -144,7 +144,7 @@ impl InputFile {
         }
     }
 
-    /// Whether opening it failed because of the file itself: nobody may read it, it is a link to nothing or to itself, or it is
+    /// Whether opening it failed because of the file itself: it has no read permission, it is a link to nothing or to itself, or it is
     /// gone. What the machine lacks, and what object stores answer, is another matter.
     #[must_use]
     pub fn is_shut(why: &Error) -> bool {
@@ -216,7 +216,7 @@ pub(super) fn relative(path: &Path, base: &Path) -> String {
     if text.is_empty() { ".".to_owned() } else { text }
 }
 
-/// A name as text. Bytes that are none are told one by one: names that differ must not become the same file.
+/// A name as text. Bytes that are not text are escaped one by one: names that differ must not become the same file.
 pub(crate) fn legible(name: &OsStr) -> String {
     let mut text = String::new();
     for chunk in name.as_encoded_bytes().utf8_chunks() {

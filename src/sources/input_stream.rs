@@ -39,7 +39,7 @@ impl InputStream {
         self.is_ended
     }
 
-    /// Where its first byte lies.
+    /// The position of its first byte.
     pub(super) fn at(&self) -> Position {
         self.at
     }
@@ -69,12 +69,12 @@ pub(super) struct StreamPlace<'a> {
 }
 
 impl<'a> StreamPlace<'a> {
-    /// At the start of `bytes`, which lies at `at`.
+    /// At the start of `bytes`, which begin at `at`.
     pub(super) fn new(bytes: &'a [u8], at: Position) -> Self {
         Self { bytes, at, offset: 0 }
     }
 
-    /// Where the byte at `offset`, which lies behind those asked for before, is in the file.
+    /// The position in the file of the byte at `offset`; offsets must ascend from call to call.
     pub(super) fn go_to(&mut self, offset: usize) -> Position {
         let passed = self.bytes.get(self.offset..offset).unwrap_or_default();
         self.at = self.at.after(passed);

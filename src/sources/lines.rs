@@ -1,4 +1,4 @@
-//! Logs of lines cut into pieces of whole records. A record is a line, or a line and those that go on with it.
+//! Logs of lines cut into pieces of whole records. A record is a line, or a line and its continuation lines.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -65,7 +65,7 @@ pub(super) struct LogRecord<'a> {
 }
 
 impl LogRecord<'_> {
-    /// What is to be said of the record as it is written: bits of [`Anomaly`].
+    /// The anomalies of the record as written: bits of [`Anomaly`].
     pub(super) fn anomalies(&self) -> u32 {
         match self.text {
             Cow::Owned(_) => Anomaly::InvalidText.bit(),
@@ -83,9 +83,9 @@ impl LogRecord<'_> {
     }
 }
 
-/// What a log says, record by record.
+/// The format of a log, record by record.
 pub(super) trait Grammar: Send + Sync + 'static {
-    /// Whether records may go on over several lines. Only then are `begins` and `goes_on` asked.
+    /// Whether records may continue over several lines. Only then are `begins` and `continues` called.
     const IS_MULTILINE: bool = false;
 
     /// Whether a line that begins with these (up to 64) bytes begins a record.
@@ -94,8 +94,8 @@ pub(super) trait Grammar: Send + Sync + 'static {
         true
     }
 
-    /// Whether a record goes on after these lines.
-    fn goes_on(&self, record: &[u8]) -> bool {
+    /// Whether a record has further lines after these.
+    fn continues(&self, record: &[u8]) -> bool {
         let _ = record;
         false
     }
@@ -106,7 +106,7 @@ pub(super) trait Grammar: Send + Sync + 'static {
         true
     }
 
-    /// Gives one record, already counted, its outcome: the refusal if it is returned, else what the sink is told.
+    /// Gives one record, already counted, its outcome: the refusal if it is returned, else the rows sent to the sink.
     fn record(&self, record: &LogRecord<'_>, sink: &mut dyn Sink) -> Result<(), Refusal>;
 }
 
@@ -136,7 +136,7 @@ struct LogLines<G> {
 }
 
 impl<G: Grammar> LogLines<G> {
-    /// Where the last record of the buffer that may still go on begins.
+    /// The beginning of the last record of the buffer, which may be incomplete.
     fn cut(&self) -> Option<usize> {
         if !G::IS_MULTILINE {
             return memchr::memrchr(b'\n', &self.feed).map(|end| end + 1);
@@ -212,7 +212,7 @@ impl<G: Grammar> ReadStep for LogLines<G> {
     }
 }
 
-/// Reads the records of one piece. `is_last` says that the file ends with it.
+/// Reads the records of one piece. `is_last` means that the file ends with it.
 fn parse<G: Grammar>(grammar: &G, bytes: &[u8], from: Position, limits: LogLimits, is_last: bool, sink: &mut dyn Sink) {
     let mut at = from;
     let mut rest = bytes;
@@ -222,7 +222,7 @@ fn parse<G: Grammar>(grammar: &G, bytes: &[u8], from: Position, limits: LogLimit
             while end < rest.len() {
                 let (so_far, more) = rest.split_at(end);
                 let next = line_end(rest, end);
-                if next > limits.record || grammar.begins(head(more)) || !grammar.goes_on(so_far) {
+                if next > limits.record || grammar.begins(head(more)) || !grammar.continues(so_far) {
                     break;
                 }
                 end = next;
@@ -246,7 +246,7 @@ fn parse<G: Grammar>(grammar: &G, bytes: &[u8], from: Position, limits: LogLimit
         }
         sink.rows_read(1);
         let text = String::from_utf8_lossy(record);
-        let told = grammar.record(
+        let reported = grammar.record(
             &LogRecord {
                 text,
                 at: here,
@@ -254,7 +254,7 @@ fn parse<G: Grammar>(grammar: &G, bytes: &[u8], from: Position, limits: LogLimit
             },
             sink,
         );
-        if let Err(refusal) = told {
+        if let Err(refusal) = reported {
             if is_cut_off && refusal.reason != Reason::Truncated {
                 let detail = format!("the file ends inside this record: {}", refusal.detail);
                 sink.reject(Reason::Truncated, here, 1, &detail, record);

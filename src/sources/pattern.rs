@@ -23,9 +23,9 @@ const OPTIONS: MatchOptions = MatchOptions {
 /// The paths below `from` that match, sorted, and those that cannot be looked into. What is not there matches nothing.
 ///
 /// # Errors
-/// [`crate::error::Kind::Config`] for what is no pattern.
+/// [`crate::error::Kind::Config`] for a text that is not a pattern.
 pub(super) fn matching(from: &Path, pattern: &str) -> Result<Vec<PathBuf>> {
-    let wrong = |why| Error::config(format!("\"{pattern}\" is no pattern")).because(why);
+    let wrong = |why| Error::config(format!("\"{pattern}\" is not a pattern")).because(why);
     Pattern::new(pattern).map_err(wrong)?;
     let names = pattern.split('/').filter(|name| !name.is_empty());
     let parts = names.map(|name| {
@@ -88,7 +88,7 @@ impl GlobSearch {
         }
     }
 
-    /// The names in a folder, sorted; none in what is no folder. One that cannot be looked into is found itself: what is in
+    /// The names in a folder, sorted; none in anything else. A folder that cannot be read is itself returned: what is in
     /// it may match.
     fn names(&mut self, folder: &Path) -> Vec<OsString> {
         let entries = fs::read_dir(folder).and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect());

@@ -1,7 +1,7 @@
 //! What of a job somebody who listens to a reader wants to hear.
 
-/// A part of what is said about a job, beside what it always says: its identifiers, its start, end and wall time, and
-/// what a row needs to be told from others.
+/// An optional part of a job row. Always read are its identifiers, its start, end and wall time, and
+/// what distinguishes a row from others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnPart {
     /// Cluster.
@@ -48,8 +48,8 @@ pub enum ColumnPart {
 
 /// The parts somebody wants to hear.
 ///
-/// A reader may tell the others too, or leave them unknown, and what it leaves out it does not check: a row that would
-/// be refused for such a part alone is told. Every row is framed and gets its outcome all the same.
+/// A reader may set the others too, or leave them unknown, and what it leaves out it does not check: a row that would
+/// be refused for such a part alone is accepted. Every row is framed and gets its outcome all the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interest(u32);
 

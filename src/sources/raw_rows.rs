@@ -1,4 +1,4 @@
-//! Rows as they stand in an input file, with what is needed around them to read them alone.
+//! Raw rows of an input file, with the surrounding text that is needed to read them alone.
 
 use std::io::{BufRead, BufReader, Read};
 
@@ -20,7 +20,7 @@ pub enum RawExtent {
     Rows(u64),
 }
 
-/// A row that is asked for.
+/// A requested row.
 #[derive(Clone, Copy, Debug)]
 pub struct RawWanted {
     /// Where it begins, after decompression.
@@ -91,7 +91,7 @@ pub fn excerpts(layout: &RawLayout, input: Box<dyn Read + Send>, wanted: &[RawWa
             header.extend_from_slice(without_mark(&piece));
         }
         while let Some((at, wanted)) = next.next_if(|(_, wanted)| wanted.byte_offset < end) {
-            // What an input is said to hold before its begin cannot be there.
+            // A position before the beginning of the input cannot exist.
             let skipped = usize::try_from(wanted.byte_offset.saturating_sub(start)).unwrap_or(0);
             open.push(RawOpen {
                 at,
@@ -152,7 +152,7 @@ impl RawOpen {
     }
 }
 
-/// The end a row of a dialect must have when it stands alone.
+/// The end a row of a dialect needs in a separate file.
 #[must_use]
 pub fn closed(layout: &RawLayout, mut body: Vec<u8>) -> Vec<u8> {
     if body.last() != Some(&b'\n') {

@@ -16,11 +16,11 @@ use url::Url;
 use crate::error::{Error, Kind, Result};
 use crate::store::outage::PATIENCE;
 
-/// How much of an object is asked for at once. Two such blocks are in memory per open input: the one that is read and
+/// Bytes of an object per request. Two such blocks are in memory per open input: the one that is read and
 /// the one on its way.
 const BLOCK_BYTES: u64 = 4 << 20;
 
-/// How soon an answer that was cut off is asked for again.
+/// Delay before an answer that was cut off is requested again.
 const BETWEEN_TRIES: Duration = Duration::from_millis(500);
 
 fn runtime() -> Result<&'static Runtime> {
@@ -41,7 +41,7 @@ fn runtime() -> Result<&'static Runtime> {
 fn start<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> Result<Receiver<T>> {
     let (sender, receiver) = sync_channel(1);
     runtime()?.spawn(async move {
-        // Nobody waits any more when the receiver is gone.
+        // No reader waits any more when the receiver is gone.
         let _ = sender.send(future.await);
     });
     Ok(receiver)
@@ -159,7 +159,7 @@ impl RangeReader {
         Ok(reader)
     }
 
-    /// Asks for what follows the block at hand, if anything does.
+    /// Requests the block after the current one, if there is one.
     fn ask(&mut self) -> Result<()> {
         self.end = self
             .end
@@ -212,7 +212,7 @@ fn whole(store: &Arc<dyn ObjectStore>, path: &Path) -> Result<object_store::Resu
 }
 
 /// Reads the chunks of one answer in order; the next one is on its way while one is being read. An answer that is cut off
-/// is asked for again, and read on from where it ended.
+/// is requested again, and read on from where it ended.
 struct StreamReader {
     store: Arc<dyn ObjectStore>,
     path: Path,

@@ -65,7 +65,7 @@ pub struct RefusedUnit {
     pub detail: String,
 }
 
-/// One row to read again, with what stood around it.
+/// One row to read again, with its surroundings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepairUnit {
     /// The refusal it replaces; what is wrong with the control line if it cannot be read.
@@ -113,7 +113,7 @@ impl Units {
     /// Reads the title.
     ///
     /// # Errors
-    /// [`Kind::Data`] when it is none, or of a version not known here.
+    /// [`Kind::Data`] when it is not a repair file, or of an unknown version.
     pub fn open(input: Box<dyn BufRead + Send>) -> Result<Self> {
         let mut units = Self {
             input,

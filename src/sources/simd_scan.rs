@@ -11,7 +11,7 @@ pub const WORD: usize = 64;
 /// Who looks at the words of a text, in order.
 ///
 /// Whatever `look` calls for every word is compiled once for each kind of processor only if it is inlined there:
-/// `#[inline(always)]` is no taste here.
+/// `#[inline(always)]` is needed here.
 pub trait ScanLook {
     /// Looks at the bytes that begin at `from`.
     fn look<S: Simd>(&mut self, lanes: u8x64<S>, chunk: &[u8; WORD], from: usize);
@@ -79,7 +79,7 @@ pub fn places<S: Simd>(simd: S, mut hits: u64, from: u32, room: &mut [u32; WORD]
     if let Some(avx512) = simd.level().as_avx512() {
         return places_at_once(avx512, hits, from, room);
     }
-    // Eight at a time, whether there are so many or not: whether a loop goes on is hardly ever guessed wrong.
+    // Eight at a time, even if fewer are left: the branch of the loop is then rarely mispredicted.
     let (rooms, _) = room.as_chunks_mut::<8>();
     for room in rooms.iter_mut().take(count(hits).div_ceil(8)) {
         for place in room {

@@ -34,7 +34,7 @@ pub trait Sink {
     /// sentence of detail naming field and value.
     fn reject(&mut self, reason: Reason, at: Position, rows: u64, detail: &str, raw: &[u8]);
 
-    /// Something about the machine behind the jobs, told by `rows` input rows: none when another row of the same line
+    /// Something about the machine behind the jobs, from `rows` input rows: none when another row of the same line
     /// accounts for it. A sink that keeps no inventory refuses it.
     fn inventory(&mut self, row: &InventoryRow, at: Position, rows: u64) {
         if rows > 0 {
@@ -54,12 +54,12 @@ pub trait Sink {
     /// What follows is of this dialect: members of an archive may be of several.
     fn dialect(&mut self, _: Dialect) {}
 
-    /// Who compares documents that carry their record twice; with nobody, the second form is never decoded.
+    /// Compares documents that carry their record twice; with `None`, the second form is never decoded.
     fn cross_check(&mut self) -> Option<&mut CrossCheck> {
         None
     }
 
-    /// One input row that says who a job of the batch system is in the grid, and nothing of its usage.
+    /// One input row with the grid identity of a job of the batch system, without its usage.
     fn grid_identity(&mut self, identity: &GridIdentity<'_>, at: Position) {
         let _ = (identity, at);
         self.out_of_scope(Reason::GridIdentity, 1);

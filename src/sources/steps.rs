@@ -31,19 +31,19 @@ impl<S: ReadStep> Iterator for ReadSteps<S> {
     }
 }
 
-/// The pieces of a stream, and behind them what of it is lost, with what its reader says of that.
+/// The pieces of a stream, and after them its lost part, with the reader's message about it.
 pub(crate) fn until_damage(pieces: Pieces, damage: Damage) -> Pieces {
     let mut pieces = Some(pieces);
     let next = move || match pieces.as_mut()?.next() {
         Some(Ok(work)) => Some(Ok(work)),
         ended => {
             pieces = None;
-            let said = ended.and_then(Result::err);
-            match (damage.take(), said) {
-                (Some(lost), Some(said)) if said.kind() == Kind::Data => {
-                    Some(Err(Error::new(Kind::Data, format!("{lost}; {said}"))))
+            let stated = ended.and_then(Result::err);
+            match (damage.take(), stated) {
+                (Some(lost), Some(stated)) if stated.kind() == Kind::Data => {
+                    Some(Err(Error::new(Kind::Data, format!("{lost}; {stated}"))))
                 }
-                (lost, said) => said.or(lost).map(Err),
+                (lost, stated) => stated.or(lost).map(Err),
             }
         }
     };

@@ -1,4 +1,4 @@
-//! Files that lie beside dumps and have no reader: what they are, and what to give instead.
+//! Files without a reader that are often stored with dumps: their kind, and what to use instead.
 
 use memchr::memmem;
 
@@ -9,7 +9,7 @@ use super::hints::SacctHeader;
 enum FileMark {
     /// Its first line begins with this.
     Begins(&'static str),
-    /// One of its first lines has all of these words, whatever stands between them.
+    /// One of its first lines has all of these words, whatever is between them.
     Words(&'static [&'static str]),
     /// It is JSON with all of these keys.
     Json(&'static [&'static str]),
@@ -22,27 +22,27 @@ use FileMark::{Begins, Json, Words, Yaml};
 const KNOWN: &[(FileMark, &str)] = &[
     (
         Begins("JobId="),
-        "scontrol show job tells of jobs that have not ended: dump ended ones with sacct -P",
+        "scontrol show job lists jobs that have not ended: dump ended ones with sacct -P",
     ),
     (
         Words(&["JOBID", "PRIORITY", "FAIRSHARE"]),
-        "sprio tells why jobs wait, not what they used: dump jobs with sacct -P",
+        "sprio shows why jobs wait, not what they used: dump jobs with sacct -P",
     ),
     (
         Words(&["JOBID", "PARTITION", "SUBMIT_TIME"]),
-        "squeue tells of jobs that have not ended: dump ended ones with sacct -P",
+        "squeue lists jobs that have not ended: dump ended ones with sacct -P",
     ),
     (
         Words(&["JOBID", "PARTITION", "NODELIST(REASON)"]),
-        "squeue tells of jobs that have not ended: dump ended ones with sacct -P",
+        "squeue lists jobs that have not ended: dump ended ones with sacct -P",
     ),
     (
         Words(&["RawShares", "FairShare"]),
-        "sshare tells shares and usage of the moment: dump associations with sacctmgr dump, jobs with sacct -P",
+        "sshare shows shares and usage of the moment: dump associations with sacctmgr dump, jobs with sacct -P",
     ),
     (
         Begins("Current Association Manager state"),
-        "scontrol show assoc_mgr tells limits and usage of the moment: dump associations with sacctmgr dump",
+        "scontrol show assoc_mgr shows limits and usage of the moment: dump associations with sacctmgr dump",
     ),
     (
         Begins("--------"),
@@ -58,7 +58,7 @@ const KNOWN: &[(FileMark, &str)] = &[
     ),
     (
         Words(&["NODELIST", "NODES", "PARTITION", "STATE"]),
-        "sinfo -N alone tells nothing of what nodes have: dump with sinfo -N -l, or scontrol -o show node",
+        "sinfo -N alone does not show the resources of nodes: dump with sinfo -N -l, or scontrol -o show node",
     ),
     (
         Words(&["ControlHost", "ControlPort"]),
@@ -66,7 +66,7 @@ const KNOWN: &[(FileMark, &str)] = &[
     ),
     (
         Words(&["Name", "Priority", "GraceTime", "UsageFactor"]),
-        "sacctmgr show qos is not read: the QOS of a job stands in its record",
+        "sacctmgr show qos is not read: the QOS of a job is in its record",
     ),
     (
         Words(&["Type", "Name", "ID"]),
@@ -76,7 +76,7 @@ const KNOWN: &[(FileMark, &str)] = &[
     (Begins("Runaway Jobs:"), "sacctmgr show runawayjobs is not read"),
     (
         Yaml(&["jobs", "job_id", "association"]),
-        "sacct --yaml is not read: sacct --json says the same",
+        "sacct --yaml is not read: sacct --json has the same content",
     ),
     (
         Json(&["jobs", "job_id"]),
@@ -84,7 +84,7 @@ const KNOWN: &[(FileMark, &str)] = &[
     ),
     (
         Json(&["shares", "shares_normalized"]),
-        "sshare tells shares and usage of the moment: dump associations with sacctmgr dump, jobs with sacct -P",
+        "sshare shows shares and usage of the moment: dump associations with sacctmgr dump, jobs with sacct -P",
     ),
 ];
 

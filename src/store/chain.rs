@@ -12,11 +12,11 @@ use crate::error::{Error, Kind, Result};
 pub struct Page {
     /// Its number, from 1.
     pub number: u64,
-    /// Where it lies.
+    /// Its path.
     pub path: String,
     /// BLAKE3 of its contents, hexadecimal.
     pub blake3: String,
-    /// BLAKE3 of the page before it, as it says.
+    /// BLAKE3 of the page before it, as recorded in it.
     previous: String,
 }
 
@@ -133,7 +133,7 @@ impl Store {
     }
 }
 
-/// What lies at a path as a page, or why it is none.
+/// The page at a path, or why the object is not a page.
 fn page(store: &Store, path: &str) -> Result<Result<Page, String>> {
     let blake3 = hash(store, path)?;
     let footer = match describe(&store.reader(path)?) {
@@ -145,7 +145,9 @@ fn page(store: &Store, path: &str) -> Result<Result<Page, String>> {
         found.map(|(_, value)| value.as_str())
     };
     let (Some(written), Some(number), Some(previous)) = (of(PAGE_KEY), of(PAGE_N_KEY), of(PREVIOUS_KEY)) else {
-        return Ok(Err("no page of the book: it names none before it".to_owned()));
+        return Ok(Err(
+            "no page of the book: it does not name the page before it".to_owned()
+        ));
     };
     let Some(number) = number.parse().ok().filter(|number| *number > 0) else {
         return Ok(Err(format!("no page of the book: its number is {number:?}")));

@@ -8,7 +8,7 @@ use url::Url;
 /// (`endpoint`, `token`, `timeout`) anyone could have exported.
 const VARIABLES: &[&str] = &["aws_", "azure_", "google_"];
 
-/// The store a URL names, and the path in it. What each variable means is for the store to say; it leaves out what it
+/// The store a URL names, and the path in it. The store interprets each variable; it ignores those it
 /// does not know.
 pub(crate) fn connect(url: &Url) -> object_store::Result<(Box<dyn ObjectStore>, Path)> {
     build(url, options(url, std::env::vars_os()))
@@ -74,7 +74,7 @@ fn options(
 ) -> impl Iterator<Item = (String, String)> {
     let is_plain = url.scheme() == "http";
     let is_web = is_plain || url.scheme() == "https";
-    // A server without ranges sends a whole file in one answer, which may take as long as it takes if it goes on.
+    // A server without ranges sends a whole file in one answer, which has no time limit while bytes arrive.
     let of_web = [
         ("allow_http", "true", is_plain),
         ("timeout", "1day", is_web),

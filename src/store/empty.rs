@@ -1,19 +1,19 @@
 //! Datasets without rows: their columns in a file of no rows, so that whoever opens the folder finds the schema.
 //!
-//! Such a file lies in the dataset's own folder, where no partition is, and so it holds the columns of the path as well.
+//! Such a file is in the dataset's own folder, where no partition is, and so it holds the columns of the path as well.
 //! It goes when the first rows come. The manifest counts it to no dataset.
 
 use std::sync::Arc;
 
 use arrow::datatypes::Schema;
 
-use super::machinery::BESIDE;
+use super::machinery::PUBLICATION_BOOKS;
 use super::publish::Publication;
 use super::table::{SCHEMA_VERSION_KEY, TableOptions, TableWriter};
 use crate::error::Result;
 use crate::schema::Dataset;
 
-/// What the manifest says such a file belongs to.
+/// The run such a file belongs to by the manifest.
 const EMPTY: &str = "empty";
 
 /// Adds such a file for each dataset that will hold nothing, and takes it away from the others.
@@ -22,8 +22,8 @@ const EMPTY: &str = "empty";
 /// [`crate::error::Kind::Io`] when it cannot be staged.
 pub fn publish(publication: &Publication, datasets: &[Dataset]) -> Result<()> {
     for dataset in datasets {
-        // These are written beside the manifest, and whoever reads their folders takes every file for one of theirs.
-        if dataset.name == "runs" || BESIDE.contains(&dataset.name.as_str()) {
+        // These datasets are written outside the manifest, and their readers take every file in the folder for one of them.
+        if dataset.name == "runs" || PUBLICATION_BOOKS.contains(&dataset.name.as_str()) {
             continue;
         }
         let path = path(dataset);
@@ -40,7 +40,7 @@ pub fn publish(publication: &Publication, datasets: &[Dataset]) -> Result<()> {
     Ok(())
 }
 
-/// Where the file lies.
+/// The path of the file.
 fn path(dataset: &Dataset) -> String {
     let folder = dataset.path.split('/').next().unwrap_or(&dataset.name);
     format!("{folder}/{EMPTY}.parquet")

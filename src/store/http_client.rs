@@ -1,5 +1,5 @@
 //! The HTTP client of object stores: like the one of `object_store`, but that it neither follows a redirect to a cloud's
-//! metadata address nor connects to a name that stands for one, unless it may.
+//! metadata address nor connects to a name that resolves to one, unless it may.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -12,7 +12,7 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder, NoProxy, Proxy, tls};
 
-/// Addresses at which machines of a cloud ask for their credentials.
+/// Addresses at which machines of a cloud request their credentials.
 const ADDRESSES: [IpAddr; 3] = [
     IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254)),
     IpAddr::V4(Ipv4Addr::new(100, 100, 100, 200)),
@@ -25,9 +25,9 @@ const NAMES: [&str; 3] = ["metadata", "metadata.google.internal", "metadata.goog
 /// Whether a cloud's metadata address may be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MetadataPolicy {
-    /// The environment says so.
+    /// The environment requests it.
     Ask,
-    /// Nobody said so.
+    /// It is not configured.
     Refuse,
 }
 
@@ -41,7 +41,7 @@ impl fmt::Display for MetadataRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "no credentials are set, and {}, where machines of a cloud ask for theirs, is not asked unasked: set the \
+            "no credentials are set, and {}, where machines of a cloud request theirs, is not contacted without permission: set the \
              variables of the store's credentials (AWS_SKIP_SIGNATURE or GOOGLE_SKIP_SIGNATURE=true where all may read), \
              or GRIDTALLY_CLOUD_METADATA=allow",
             self.host
@@ -67,7 +67,7 @@ fn is_metadata(host: &str) -> bool {
     }
 }
 
-/// Resolves names as the system does, but for those that stand for a cloud's metadata address alone.
+/// Resolves names as the system does, but for those that resolve to a cloud's metadata address only.
 struct Resolver;
 
 impl Resolve for Resolver {
@@ -91,34 +91,34 @@ impl Resolve for Resolver {
     }
 }
 
-/// Makes a client as its options say.
+/// Builds a client from its options.
 ///
 /// # Errors
 /// Naming the option that cannot be understood.
 pub(super) fn client(options: &ClientOptions, metadata: MetadataPolicy) -> object_store::Result<Client> {
-    let said = |key: ClientConfigKey| options.get_config_value(&key);
-    let is_said = |key: ClientConfigKey| said(key).is_some_and(|value| is_yes(&value));
-    let length = |key: ClientConfigKey| said(key).map(|text| parse_duration(&text)).transpose();
+    let stated = |key: ClientConfigKey| options.get_config_value(&key);
+    let is_stated = |key: ClientConfigKey| stated(key).is_some_and(|value| is_yes(&value));
+    let length = |key: ClientConfigKey| stated(key).map(|text| parse_duration(&text)).transpose();
     let mut builder = ClientBuilder::new()
-        .user_agent(said(ClientConfigKey::UserAgent).unwrap_or_else(|| USER_AGENT.to_owned()))
-        .https_only(!is_said(ClientConfigKey::AllowHttp))
-        .tls_danger_accept_invalid_certs(is_said(ClientConfigKey::AllowInvalidCertificates))
+        .user_agent(stated(ClientConfigKey::UserAgent).unwrap_or_else(|| USER_AGENT.to_owned()))
+        .https_only(!is_stated(ClientConfigKey::AllowHttp))
+        .tls_danger_accept_invalid_certs(is_stated(ClientConfigKey::AllowInvalidCertificates))
         .no_gzip()
         .no_brotli()
         .no_zstd()
         .no_deflate();
-    if let Some(proxy) = said(ClientConfigKey::ProxyUrl) {
+    if let Some(proxy) = stated(ClientConfigKey::ProxyUrl) {
         let mut proxy = Proxy::all(proxy).map_err(generic)?;
-        if let Some(certificate) = said(ClientConfigKey::ProxyCaCertificate) {
+        if let Some(certificate) = stated(ClientConfigKey::ProxyCaCertificate) {
             let certificate = tls::Certificate::from_pem(certificate.as_bytes()).map_err(generic)?;
             builder = builder.tls_certs_merge(std::iter::once(certificate));
         }
-        if let Some(excludes) = said(ClientConfigKey::ProxyExcludes) {
+        if let Some(excludes) = stated(ClientConfigKey::ProxyExcludes) {
             proxy = proxy.no_proxy(NoProxy::from_string(&excludes));
         }
         builder = builder.proxy(proxy);
     }
-    if is_said(ClientConfigKey::NoSystemCertificates) {
+    if is_stated(ClientConfigKey::NoSystemCertificates) {
         builder = builder.tls_certs_only(std::iter::empty());
     }
     if let Some(timeout) = length(ClientConfigKey::Timeout)? {
@@ -133,10 +133,10 @@ pub(super) fn client(options: &ClientOptions, metadata: MetadataPolicy) -> objec
     if let Some(timeout) = length(ClientConfigKey::PoolIdleTimeout)? {
         builder = builder.pool_idle_timeout(timeout);
     }
-    if let Some(most) = said(ClientConfigKey::PoolMaxIdlePerHost) {
+    if let Some(most) = stated(ClientConfigKey::PoolMaxIdlePerHost) {
         builder = builder.pool_max_idle_per_host(most.parse().map_err(generic)?);
     }
-    if is_said(ClientConfigKey::Http1Only) {
+    if is_stated(ClientConfigKey::Http1Only) {
         builder = builder.http1_only();
     }
     if metadata == MetadataPolicy::Refuse {

@@ -80,7 +80,7 @@ impl Journal {
 }
 
 impl JournalMove {
-    /// A staged object that is gone has been moved already, if what lies at its target is what it was.
+    /// A staged object that is gone has been moved already, if what is at its target is what it was.
     pub(super) fn check_done(&self, store: &Store) -> Result<()> {
         let lost = || {
             Error::new(

@@ -25,7 +25,7 @@ pub const LEDGER: &str = "ledger/ledger.parquet";
 /// Path of the list of input files.
 pub const INPUTS: &str = "inputs/inputs.parquet";
 
-/// Where the list of input files of a lake is: earlier versions put it beside the ledger.
+/// Where the list of input files of a lake is: earlier versions put it next to the ledger.
 #[must_use]
 pub fn inputs_path(manifest: &Manifest) -> &str {
     manifest.dataset("inputs").next().map_or(INPUTS, |file| &file.path)
@@ -143,7 +143,7 @@ pub fn rejects_path(file_id: &str) -> String {
     format!("rejects/{}/{file_id}.parquet", segment("stage", Some("read")))
 }
 
-/// Path of what one inventory file says for one dataset.
+/// Path of the rows of one inventory file for one dataset.
 #[must_use]
 pub fn inventory_path(dataset: &str, source: &str, file_id: &str) -> String {
     format!("{dataset}/{}/{file_id}.parquet", segment("source", Some(source)))

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::time::Month;
 
-/// One fact of a lake. Its name in the manifest is [`Self::name`]; what its value says is known where it is made.
+/// One fact of a lake. Its name in the manifest is [`Self::name`]; the meaning of its value is defined where it is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fact<'a> {
     /// Name of the pipeline that publishes here.
@@ -24,15 +24,15 @@ pub enum Fact<'a> {
     Capacity,
     /// The corrections that were applied.
     Corrections,
-    /// Which folders there are beside those of rows, and what the script says.
+    /// The folders other than those of rows, and the content of the script.
     Layout,
-    /// Versions of the datasets that are built night upon night.
+    /// Versions of the datasets that are extended run by run.
     Schemas,
     /// What the readers knew that refused what is refused.
     Readers,
-    /// Records are due to be built anew: files were seen under other names.
+    /// Records have to be rebuilt: files were seen under other names.
     Reordered,
-    /// Records are due to be built anew: a CE's log came after the jobs it describes.
+    /// Records have to be rebuilt: a CE log arrived after the jobs it describes.
     CompletedLate,
     /// The columns whose names `[privacy]` withholds.
     Privacy,
@@ -100,7 +100,7 @@ impl Fact<'_> {
 pub struct LakeFacts(BTreeMap<String, String>);
 
 impl LakeFacts {
-    /// What a fact says; `None` where the lake does not state it.
+    /// The value of a fact; `None` where the lake does not have it.
     #[must_use]
     pub fn get(&self, fact: Fact<'_>) -> Option<&str> {
         self.0.get(fact.name().as_ref()).map(String::as_str)
@@ -112,12 +112,12 @@ impl LakeFacts {
         self.get(fact).is_some()
     }
 
-    /// States a fact anew.
+    /// Sets a fact.
     pub fn insert(&mut self, fact: Fact<'_>, value: impl Into<String>) {
         self.0.insert(fact.name().into_owned(), value.into());
     }
 
-    /// States a fact anew, or no longer where there is no value.
+    /// Sets a fact, or removes it where there is no value.
     pub fn set(&mut self, fact: Fact<'_>, value: Option<String>) {
         match value {
             Some(value) => self.insert(fact, value),

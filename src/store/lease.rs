@@ -1,8 +1,8 @@
 //! The lock of an output in an object store: an object that is there as long as somebody writes.
 //!
 //! It is made with a conditional write (`If-None-Match: *`), so of two runs one gets it. Its owner renews it every few
-//! seconds with another (`If-Match`), so one that was killed is found out without comparing clocks: a lock that nobody
-//! renews while [`LEASE`] passes has no owner any more and is taken over, by one run again. On the owner's own machine
+//! seconds with another (`If-Match`), so a killed owner is detected without comparing clocks: a lock that is not
+//! renewed while [`LEASE`] passes has no owner any more and is taken over, by one run again. On the owner's own machine
 //! a look at its process settles the question at once. An owner that was only stopped finds its lock gone before it
 //! touches anything published, and ends.
 
@@ -23,7 +23,7 @@ use crate::error::{Error, Kind, Result};
 /// How long a lock of an owner elsewhere must stay as it is before it counts as abandoned.
 const LEASE: Duration = Duration::from_secs(20);
 
-/// How often an owner renews its lock: often enough that one lost request is no loss.
+/// How often an owner renews its lock: often enough that one lost request does not lose the lock.
 const RENEWAL: Duration = Duration::from_secs(4);
 
 /// How often a lock is looked at while it is not known whether its owner lives.
@@ -32,7 +32,7 @@ const POLL: Duration = Duration::from_millis(500);
 /// The locks this process holds, by token.
 static HELD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
-/// What the lock says.
+/// The content of the lock.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Claim {
@@ -115,7 +115,7 @@ impl Lease {
         self.held.renew()
     }
 
-    /// What gives it back while its owner still stands.
+    /// Releases it while its owner still runs.
     pub(super) fn releaser(&self) -> impl Fn() + Send + Sync + use<> {
         let held = Arc::clone(&self.held);
         move || held.give_back()
@@ -188,7 +188,7 @@ impl Claim {
     }
 }
 
-/// A word nobody else uses.
+/// A unique word.
 pub(super) fn random_token() -> String {
     // The standard library seeds these from the system's randomness.
     let random = || RandomState::new().build_hasher().finish();
@@ -198,7 +198,7 @@ pub(super) fn random_token() -> String {
 /// Who holds the lock of an output, as far as it can be seen from here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holder {
-    /// Nobody does, or only one that is gone.
+    /// No owner, or only one that is gone.
     Nobody,
     /// Somebody does.
     Somebody,
@@ -206,7 +206,7 @@ pub enum Holder {
     Unknown,
 }
 
-/// Looks at a lock again and again: one in an object store that nobody renews has no owner any more.
+/// Polls a lock: one in an object store that is not renewed has no owner any more.
 pub struct LockWatch<'a> {
     store: &'a Store,
     seen: Option<(UpdateVersion, Instant)>,
@@ -304,14 +304,14 @@ fn read(store: &Store) -> Result<Option<(Claim, UpdateVersion)>> {
         Ok((found.bytes().await?, version))
     });
     match read {
-        // A lock that says nothing is still one.
+        // An empty lock is still a lock.
         Ok((text, version)) => Ok(Some((serde_json::from_slice(&text).unwrap_or_default(), version))),
         Err(StoreError::NotFound { .. }) => Ok(None),
         Err(why) => Err(at(why)),
     }
 }
 
-/// Whether the store says that somebody else was first.
+/// Whether the store reports that another writer was first.
 fn is_refused(why: &StoreError) -> bool {
     matches!(
         why,
@@ -326,6 +326,6 @@ fn at(why: StoreError) -> Error {
 fn lost() -> Error {
     Error::new(
         Kind::Busy,
-        "another run has taken the output over, because this one stood still for too long",
+        "another run has taken the output over, because this one was still for too long",
     )
 }

@@ -97,7 +97,7 @@ impl Store {
         Ok(())
     }
 
-    /// Where an upload under way lies on a local disk; `None` elsewhere.
+    /// Where an upload under way is on a local disk; `None` elsewhere.
     pub(super) fn upload_on_disk(&self, path: &str) -> Option<PathBuf> {
         // As the object store crate names it.
         Some(self.local_root()?.join(format!("{path}#1")))

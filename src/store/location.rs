@@ -53,7 +53,7 @@ struct Inner {
     local_root: Option<PathBuf>,
     url: String,
     temporary_n: AtomicU64,
-    /// Held by who writes to a web server: two that make the same folder at once are told that it is there.
+    /// Held while writing to a web server: of two requests that create one folder at the same time, one is answered with an error.
     web: Option<Mutex<()>>,
 }
 
@@ -63,7 +63,7 @@ impl Store {
     /// Plain paths and `file://` are local folders; `s3://`, `gs://`, `az://`, `abfss://`, `http(s)://` (`WebDAV`) need
     /// the feature `cloud` and are set up by the variables their own tools use (`AWS_ACCESS_KEY_ID`, `AWS_ENDPOINT`,
     /// `AWS_ALLOW_HTTP`, `GOOGLE_SERVICE_ACCOUNT`, `AZURE_STORAGE_ACCOUNT_NAME`, ...). `memory://name` lives as long as
-    /// the process and is shared by everyone in it who says the same name.
+    /// the process and is shared by all users of the same name in it.
     ///
     /// # Errors
     /// `Config` for a URL that cannot be understood, `Io` when the folder cannot be made.
@@ -286,7 +286,7 @@ impl Store {
         if target.is_root() {
             return Err(Error::internal("an object needs a name"));
         }
-        // The object store crate writes `name#1` beside the target first. Elsewhere than in staging, a killed run
+        // The object store crate writes `name#1` next to the target first. Elsewhere than in staging, a killed run
         // would leave that behind in a folder people read.
         let is_below = |folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
         let is_hidden = [STAGING, SENDING].into_iter().any(is_below);

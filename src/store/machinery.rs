@@ -17,8 +17,8 @@ pub(crate) const COMMIT: Commit = Commit {
     cut: "the commit has begun and is not done: the next run finishes it, until then readers may see a mixture",
 };
 
-/// Datasets beside the manifest: what was sent, and the locks of months, belong to no run.
-pub const BESIDE: [&str; 3] = ["publication", "publication_job", "month_lock"];
+/// Datasets outside the manifest: what was sent, and the locks of months, belong to no run.
+pub const PUBLICATION_BOOKS: [&str; 3] = ["publication", "publication_job", "month_lock"];
 
 /// The books of a lake: datasets whose files are pages that are only ever added, and that no manifest names.
 pub const BOOKS: [&str; 4] = ["month_lock", "publication", "publication_job", "runs"];

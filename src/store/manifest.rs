@@ -11,7 +11,7 @@ use super::location::Store;
 use super::own_hash;
 use crate::error::{Error, Kind, Result};
 
-/// Where the manifest lies, below the root.
+/// Path of the manifest, below the root.
 pub const MANIFEST: &str = "manifest.json";
 
 /// The version of the manifest's form that this program writes and the newest it reads.
@@ -86,8 +86,12 @@ impl Manifest {
     /// `NoInput` when nothing has been published there; otherwise as [`Self::load`] and [`Store::open_existing`].
     pub fn open(output: &str) -> Result<(Store, Self)> {
         let store = Store::open_existing(output)?;
-        let manifest = Self::load(&store)?
-            .ok_or_else(|| Error::new(Kind::NoInput, format!("{output} is no lake: it has no manifest.json")))?;
+        let manifest = Self::load(&store)?.ok_or_else(|| {
+            Error::new(
+                Kind::NoInput,
+                format!("{output} is not a lake: it has no manifest.json"),
+            )
+        })?;
         Ok((store, manifest))
     }
 
@@ -101,12 +105,12 @@ impl Manifest {
                 .at("format_version", version.format_version));
         }
         if version.format_version < FORMAT_VERSION {
-            let message = "the manifest was written by an earlier gridtally: build the lake again in another folder (gridtally \
-                           run), and send all of it anew";
+            let message = "the manifest was written by an earlier gridtally: rebuild the lake in another folder (gridtally \
+                           run), and send all of it again";
             return Err(Error::new(Kind::Data, message).at("format_version", version.format_version));
         }
         if own_hash::of(text).is_none() {
-            return Err(damaged().at("reason", "it does not end with the hash of what it says"));
+            return Err(damaged().at("reason", "it does not end with the hash of its content"));
         }
         let form: ManifestForm = serde_json::from_slice(text).map_err(|e| damaged().because(e))?;
         let mut manifest = Self {

@@ -22,21 +22,22 @@ static OUTAGES: Mutex<BTreeMap<String, Outage>> = Mutex::new(BTreeMap::new());
 
 struct Outage {
     since: Instant,
-    said: Option<Instant>,
+    stated: Option<Instant>,
 }
 
 /// A request to a server failed for a reason that passes.
 pub(super) fn failed(server: &str, why: &str) {
     let mut outages = OUTAGES.lock().unwrap_or_else(PoisonError::into_inner);
     let now = Instant::now();
-    let outage = outages
-        .entry(server.to_owned())
-        .or_insert(Outage { since: now, said: None });
+    let outage = outages.entry(server.to_owned()).or_insert(Outage {
+        since: now,
+        stated: None,
+    });
     let lasts = outage.since.elapsed();
-    if lasts < SHORT || outage.said.is_some_and(|said| said.elapsed() < AGAIN) {
+    if lasts < SHORT || outage.stated.is_some_and(|stated| stated.elapsed() < AGAIN) {
         return;
     }
-    outage.said = Some(now);
+    outage.stated = Some(now);
     drop(outages);
     info!(
         target: TARGET,
@@ -49,7 +50,7 @@ pub(super) fn failed(server: &str, why: &str) {
 /// A server answered.
 pub(super) fn answered(server: &str) {
     let outage = OUTAGES.lock().unwrap_or_else(PoisonError::into_inner).remove(server);
-    if let Some(outage) = outage.filter(|outage| outage.said.is_some()) {
+    if let Some(outage) = outage.filter(|outage| outage.stated.is_some()) {
         info!(
             target: TARGET,
             "{server} answers again after {} s",

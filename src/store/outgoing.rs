@@ -11,13 +11,13 @@ use super::process;
 use crate::error::{Error, Kind, Result};
 use crate::runtime::interruption::{Commit, Tidying, committing, tidy_with};
 
-/// Lies beside what is staged until all of it has its name.
+/// Exists next to what is staged until all of it has its final name.
 const MARK: &str = "staged";
 
 /// What a delivery without a book leaves behind that a signal comes upon.
 const DELIVER: Commit = Commit {
-    made: "what was to be sent lies in its folder",
-    cut: "only a part of what was to be sent lies in its folder: look there before it is sent again",
+    made: "what was to be sent is in its folder",
+    cut: "only a part of what was to be sent is in its folder: check it before sending again",
 };
 
 /// A staged object and the name it is to get. It is stored as the two.
@@ -221,7 +221,7 @@ impl Store {
         Ok(())
     }
 
-    /// Takes the machinery of killed processes, and its empty folders, away from a place that is no lake, such as a spool
+    /// Takes the machinery of killed processes, and its empty folders, away from a place that is not a lake, such as a spool
     /// others read.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Texts of JSON that end with the hash of all that stands before it: no byte of them changes unnoticed.
+//! Texts of JSON that end with the hash of all that precedes it: no byte of them changes unnoticed.
 
 use std::fmt::Write;
 
@@ -18,7 +18,7 @@ pub(super) fn end(mut text: String) -> String {
     text
 }
 
-/// The hash a text ends with; `None` where it is not the hash of what stands before it.
+/// The hash a text ends with; `None` where it is not the hash of what precedes it.
 pub(super) fn of(text: &[u8]) -> Option<String> {
     let at = text.len().checked_sub(MEMBER.len() + DIGITS + END.len())?;
     let (head, last) = text.split_at_checked(at)?;

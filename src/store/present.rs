@@ -1,4 +1,4 @@
-//! What lies at an output: its files, and what else somebody put there.
+//! The objects at an output: its files, and foreign ones.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,14 +9,14 @@ use super::machinery::MACHINERY;
 use super::manifest::Manifest;
 use crate::error::Result;
 
-/// What lies at an output, by path.
+/// The objects at an output, by path.
 #[derive(Default)]
 pub(super) struct Present {
     /// Files, and their sizes in bytes.
     pub(super) files: BTreeMap<String, u64>,
     /// The part files (`name#1`) of interrupted uploads.
     pub(super) parts: Vec<String>,
-    /// What is no file, such as a link that leads nowhere, and what it is.
+    /// Entries that are not files, such as a link without a target, and their kind.
     pub(super) others: Vec<(String, String)>,
 }
 

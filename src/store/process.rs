@@ -2,13 +2,13 @@
 
 use std::fs;
 
-/// This process: boot, space of process numbers, number, start. `None` on systems that do not tell.
+/// This process: boot, space of process numbers, number, start. `None` on systems that do not provide them.
 pub(super) fn own() -> Option<String> {
     let pid = std::process::id();
     Some(format!("{}/{pid}/{}", machine()?, start(&pid.to_string())?))
 }
 
-/// This process in a word that file names can hold: machine, number, start; its number alone on systems that do not tell.
+/// This process in a word that file names can hold: machine, number, start; its number alone on systems that do not provide them.
 pub(super) fn tag() -> String {
     let pid = std::process::id().to_string();
     match (machine_tag(), start(&pid)) {

@@ -154,7 +154,7 @@ impl Publication {
         }
     }
 
-    /// Takes a published file away. One that is added as well stays; one that is not published is no error.
+    /// Removes a published file. One that is also added stays; one that is not published is ignored.
     pub fn remove(&self, path: &str) {
         if self
             .published
@@ -235,11 +235,11 @@ impl Publication {
         paths.into_iter().collect()
     }
 
-    /// Whether a folder beside the manifest holds anything: what was sent, and the locks of months, belong to no run.
+    /// Whether a folder outside the manifest contains anything: what was sent, and the locks of months, belong to no run.
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when it cannot be listed.
-    pub fn holds_beside(&self, folder: &str) -> Result<bool> {
+    pub fn holds_book(&self, folder: &str) -> Result<bool> {
         Ok(!self.store.list(folder)?.is_empty())
     }
 

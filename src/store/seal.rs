@@ -15,7 +15,7 @@ use super::manifest::{MANIFEST, Manifest};
 use super::own_hash;
 use crate::error::{Error, Kind, Result};
 
-/// Where the seal lies, below the root.
+/// Path of the seal, below the root.
 pub const SEAL: &str = "seal.json";
 
 /// The version of the seal's form.
@@ -73,7 +73,7 @@ impl Seal {
     fn parse(text: &[u8]) -> Result<Self> {
         let damaged = || Error::new(Kind::Data, format!("{SEAL} is damaged: {PUT_BACK}"));
         if own_hash::of(text).is_none() {
-            return Err(damaged().at("reason", "it does not end with the hash of what it says"));
+            return Err(damaged().at("reason", "it does not end with the hash of its content"));
         }
         let form: SealForm = serde_json::from_slice(text).map_err(|why| damaged().because(why))?;
         if form.format_version != FORMAT_VERSION {
@@ -97,7 +97,7 @@ impl Seal {
         }
         let problem = match (&manifest, &seal) {
             (None, None) => return Ok(Self::default()),
-            (Some(_), None) => "there is no seal.json beside the manifest".to_owned(),
+            (Some(_), None) => "there is no seal.json next to the manifest".to_owned(),
             _ => match unlike(manifest.as_ref(), seal.as_ref()) {
                 None => return Ok(seal.unwrap_or_default()),
                 Some(problem) => problem,
@@ -131,7 +131,7 @@ impl Seal {
         self.books.get(book).cloned().unwrap_or_default()
     }
 
-    /// What the footer of the next page of a book says, which is to lie at `path`.
+    /// The footer of the next page of a book, which is going to be at `path`.
     #[must_use]
     pub fn footer(&self, path: &str) -> Vec<(String, String)> {
         let head = self.head(book_of(path));
@@ -156,8 +156,8 @@ pub(super) fn book_of(path: &str) -> &str {
 }
 
 /// What is to be done about a lake that is not as it was written.
-pub(super) const PUT_BACK: &str = "put what belongs there back from a copy of the lake; without a copy, build the lake \
-                                   again in another folder (gridtally run), and send all of it anew";
+pub(super) const PUT_BACK: &str = "put what belongs there back from a copy of the lake; without a copy, rebuild the lake \
+                                   in another folder (gridtally run), and send all of it again";
 
 /// Why a manifest is not the one of a seal.
 pub(super) fn unlike(manifest: Option<&Bytes>, seal: Option<&Seal>) -> Option<String> {

@@ -1,15 +1,15 @@
-//! What leaves a lake for others, and what the lake's book says of it: both of it, or nothing.
+//! Sends data to a receiver and records it in the lake's book: both, or neither.
 //!
 //! 1. The intent to send is written into the lake: where, and under which name it is staged there.
 //! 2. What is sent is staged in the folders it goes to, and the pages of the book in the lake, out of sight.
 //! 3. The intent is replaced by the list of all of it. This is the commit: before it the next writer of the book takes back
 //!    what was staged, after it the next one finishes it.
 //! 4. What was staged gets its names, first in the folders, then in the book, whose new end is written into the seal.
-//! 5. The intent says that all is done, the staging folders go, and then the intent.
+//! 5. The intent is marked as done, the staging folders go, and then the intent.
 //!
 //! On a local disk a staged message is either in the staging folder or has its name, so none is sent twice, also if it was
 //! taken from its folder meanwhile. In an object store a name is given by a copy and a delete: one message at most, between
-//! whose copy and delete a kill falls, is sent again. The receiver replaces by key, so it is no harm there.
+//! whose copy and delete a kill falls, is sent again. The receiver replaces by key, so that does no harm.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -21,7 +21,7 @@ use super::journal::JournalMove;
 use super::lake_lock::LakeLock;
 use super::lease::random_token;
 use super::location::Store;
-use super::machinery::{BESIDE, SENDING};
+use super::machinery::{PUBLICATION_BOOKS, SENDING};
 use super::outgoing::{Outgoing, OutgoingMove, Pass, deliver, is_marked};
 use super::seal::{Heads, SEAL, Seal, book_of};
 use crate::error::{Error, Kind, Result};
@@ -91,7 +91,7 @@ impl BookLock {
         let lock = LakeLock::take(store, patience)?;
         let cut_off = settle(&lock)?;
         Seal::held(store)?;
-        for book in BESIDE {
+        for book in PUBLICATION_BOOKS {
             store.pages(book)?;
         }
         Ok(Self { lock, cut_off })
@@ -155,7 +155,7 @@ impl<'a> Sending<'a> {
         Ok(sending)
     }
 
-    /// What the footer of the next page of a book says, which is to lie at `path`.
+    /// The footer of the next page of a book, which is going to be at `path`.
     #[must_use]
     pub fn footer(&self, path: &str) -> Vec<(String, String)> {
         self.pages().seal.footer(path)
@@ -211,7 +211,7 @@ impl<'a> Sending<'a> {
     fn intent(&self, stage: SendingStage) -> Intent {
         let pages = self.pages();
         let entered = |book: &str| pages.moves.iter().any(|page| book_of(&page.to) == book);
-        let ends = BESIDE.into_iter().filter(|book| entered(book));
+        let ends = PUBLICATION_BOOKS.into_iter().filter(|book| entered(book));
         Intent {
             stage,
             token: self.token.clone(),
@@ -264,8 +264,8 @@ impl Intent {
         let store = lock.store();
         for (folder, to) in self.folders.iter().zip(folders) {
             if pass == Pass::Again && !is_marked(to, &self.token)? {
-                let message = "a publication was cut off, and what it had staged to be sent is gone: whether it was sent \
-                               nobody can say. Look at the receiver, then delete the path, and what is in the book is taken \
+                let message = "a publication was interrupted, and the messages it had staged are gone: whether they were sent \
+                               cannot be determined. Check the receiver, then delete the path, and the entries of the book are taken \
                                for not sent";
                 return Err(Error::new(Kind::Data, message)
                     .at("folder", &folder.url)

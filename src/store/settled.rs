@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::location::{Store, StoreEntry};
-use super::machinery::{BESIDE, JOURNAL};
+use super::machinery::{JOURNAL, PUBLICATION_BOOKS};
 use super::manifest::MANIFEST;
 use super::sending::is_book_moving;
 use crate::error::Result;
@@ -36,7 +36,7 @@ impl Store {
         }
         let mut book = Vec::new();
         if part == StatePart::Book {
-            for folder in BESIDE {
+            for folder in PUBLICATION_BOOKS {
                 book.append(&mut self.list(folder)?);
             }
         }

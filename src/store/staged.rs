@@ -23,7 +23,7 @@ pub struct Staged {
 }
 
 impl StagedWriter {
-    /// Ends the file, saying how many rows it has (0 for what is not a table).
+    /// Closes the file; `rows` is its number of rows (0 unless it is a table).
     pub fn finish(self, rows: u64) -> Result<Staged> {
         let written = self.writer.finish()?;
         let entry = FileEntry {
@@ -52,7 +52,7 @@ impl Write for StagedWriter {
 }
 
 impl Staged {
-    /// What the manifest will say about it.
+    /// Its future entry in the manifest.
     pub fn entry(&self) -> &FileEntry {
         &self.entry
     }

@@ -29,15 +29,15 @@ pub const ROW_GROUP_ROWS: usize = 122_880;
 /// Rows of a page.
 pub const PAGE_ROWS: usize = ROW_GROUP_ROWS / 6;
 
-/// Key of the footer entry that says which version of its schema a file follows, a plain number.
+/// Key of the footer entry that holds the schema version of a file, a plain number.
 pub const SCHEMA_VERSION_KEY: &str = "gridtally.schema_version";
 
-/// Chance that a bloom filter sends a reader to a row group for nothing.
+/// Chance that a Bloom filter sends a reader to a row group without a match.
 const BLOOM_FALSE_POSITIVES: f64 = 0.01;
 
 const ZSTD_LEVEL: i32 = 3;
 
-/// What a table says about itself beside its rows.
+/// Metadata of a table other than its rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TableOptions<'a> {
     /// Columns by which the caller has sorted the rows: ascending, nulls first. Stated in the file, not checked.
@@ -171,10 +171,10 @@ impl<W: Write + Send> TableWriter<W> {
         if is_hurried {
             let (bench, second) = (&mut self.bench, &mut self.second);
             std::thread::scope(|scope| {
-                let beside = scope.spawn(|| pages(second));
+                let other = scope.spawn(|| pages(second));
                 let made = pages(bench);
                 let dead = |_| Err(Error::internal("a writing thread died"));
-                made.and(beside.join().unwrap_or_else(dead))
+                made.and(other.join().unwrap_or_else(dead))
             })?;
         } else {
             pages(&mut self.bench)?;

@@ -22,7 +22,7 @@ impl Store {
         let store = Self::open(&folder.path().to_string_lossy())?;
         let path = folder.path().to_owned();
         let tidying = tidy_with(move || {
-            // There is nobody to tell what stays in the folder of temporary files.
+            // A file that stays in the folder for temporary files cannot be reported anywhere.
             drop(std::fs::remove_dir_all(&path));
         });
         let kept = TemporaryFolder {

@@ -1,4 +1,4 @@
-//! Is what is published what the manifest says, all of it and nothing else?
+//! Checks that the published files are exactly those of the manifest.
 
 use std::collections::BTreeMap;
 
@@ -71,7 +71,7 @@ impl Verified {
     }
 }
 
-/// What [`verify_store`] finds of the files a manifest names, and of those nobody names.
+/// What [`verify_store`] finds of the files a manifest names, and of files it does not name.
 ///
 /// # Errors
 /// As [`verify_store`].
@@ -103,7 +103,7 @@ pub fn verify_files(store: &Store) -> Result<Vec<Finding>> {
         match present.files.get(&file.path) {
             None => report(&file.path, "in the manifest but not there".to_owned()),
             Some(&size) if size != file.bytes => {
-                report(&file.path, format!("{size} bytes, the manifest says {}", file.bytes));
+                report(&file.path, format!("{size} bytes, the manifest states {}", file.bytes));
             }
             Some(_) if hash(store, &file.path)? != file.blake3 => {
                 report(
@@ -164,7 +164,7 @@ fn table_problems(store: &Store, file: &FileEntry) -> Result<Vec<String>> {
         Err(e) => return Ok(vec![format!("not readable as Parquet: {e}")]),
     };
     if rows != file.rows {
-        problems.push(format!("{rows} rows, the manifest says {}", file.rows));
+        problems.push(format!("{rows} rows, the manifest states {}", file.rows));
     }
     let stated = footer
         .iter()
@@ -173,7 +173,7 @@ fn table_problems(store: &Store, file: &FileEntry) -> Result<Vec<String>> {
     if stated != Some(file.schema_version.to_string().as_str()) {
         let stated = stated.unwrap_or("none");
         problems.push(format!(
-            "schema version {stated}, the manifest says {}",
+            "schema version {stated}, the manifest states {}",
             file.schema_version
         ));
     }

@@ -1,5 +1,5 @@
-//! Requests to servers: answers that are cut off count as failed, outages are said, and nobody asks a cloud's metadata
-//! address who was not told to.
+//! Requests to servers: answers that are cut off count as failed, outages are reported, and a cloud's metadata
+//! address is contacted only on request.
 
 use async_trait::async_trait;
 use object_store::ClientOptions;
@@ -10,11 +10,11 @@ use object_store::client::{
 use super::http_client::{self, MetadataPolicy, MetadataRefusal};
 use super::outage;
 
-/// Answers up to this size are awaited whole, so that one that is cut off is asked for again. Larger ones are read as they
+/// Answers up to this size are awaited whole, so that one that is cut off is requested again. Larger ones are read as they
 /// come.
 const WHOLE_BYTES: u64 = 16 << 20;
 
-/// Variables that say that credentials come from there.
+/// Variables that configure that source of credentials.
 const ASKING: [&str; 4] = [
     "GRIDTALLY_CLOUD_METADATA",
     "AWS_METADATA_ENDPOINT",
@@ -29,12 +29,12 @@ pub(super) struct Wire {
 }
 
 impl Wire {
-    /// As the environment says.
+    /// As the environment configures.
     pub(super) fn new() -> Self {
         let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-        let is_said = ASKING.iter().any(|name| is_set(name));
+        let is_stated = ASKING.iter().any(|name| is_set(name));
         Self {
-            metadata: if is_said {
+            metadata: if is_stated {
                 MetadataPolicy::Ask
             } else {
                 MetadataPolicy::Refuse
@@ -69,7 +69,7 @@ impl HttpService for Client {
             .uri()
             .authority()
             .map_or_else(|| host.to_owned(), ToString::to_string);
-        // Of a name and password before it nothing is said.
+        // A name and password before it are not printed.
         let server = server.rsplit('@').next().unwrap_or_default().to_owned();
         // What changes something is done once it is answered, whatever becomes of the answer's body.
         let is_read = request.method().as_str() == "GET";

@@ -11,7 +11,7 @@
 pub fn apportion(total: i64, weights: &[i64], shares: &mut Vec<i64>) {
     shares.clear();
     if let [_] = weights {
-        // Nearly every job lies in one period.
+        // Nearly every job is in one period.
         shares.push(total);
         return;
     }

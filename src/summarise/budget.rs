@@ -1,6 +1,6 @@
 //! How much usage of one site and record month counts: what keeps every published sum within 63 bits.
 //!
-//! One record may say as much as 10^15 core milliseconds, so that some nine thousand of them overflow a sum of 63 bits. No
+//! One record may contain as much as 10^15 core milliseconds, so that some nine thousand of them overflow a sum of 63 bits. No
 //! site has such usage: ten million cores come to 2.6 × 10^16 core milliseconds in a month. Such records are refused one by
 //! one, by file and line, and the month is published without them. Neither wider columns nor tighter limits of a record
 //! would do: readers of `usage` expect 64-bit integers, and a limit of 2^32 such records were 50 days of one core.
@@ -9,7 +9,7 @@
 //! added up in the order in which `records` is sorted, so that it does not matter in which nights they were read. A record
 //! that its class has no room for is refused; smaller ones that follow still fit.
 //!
-//! No sum of usage overflows then, whatever the records say. Usage of one month is contributed by records of at most 22
+//! No sum of usage overflows then, whatever the records contain. Usage of one month is contributed by records of at most 22
 //! months, unless it lies more than [`NEAR_MS`] from the instant that places its record, and by records of all 2 760
 //! months of 1970 to 2199 otherwise: 22 × 2 × 2^57 + 2760 × 2^49 is less than 2^63. Entries of corrections are summed
 //! apart from records, and are no more than the records they move.
@@ -32,12 +32,12 @@ pub enum LoadClass {
     Ordinary,
     /// The largest jobs of the largest machines, and mistakes.
     Vast,
-    /// Its usage lies in other months than its record, more than 300 days away.
+    /// Its usage is in other months than its record, more than 300 days away.
     Distant,
 }
 
 impl LoadClass {
-    /// The class of a load whose usage lies between two instants; `vast` is where vast loads begin, all Unix milliseconds.
+    /// The class of a load whose usage is between two instants; `vast` is where vast loads begin, all Unix milliseconds.
     #[must_use]
     pub fn of(load: u64, vast: u64, record_ms: i64, from_ms: i64, until_ms: i64) -> Self {
         let is_far = |ms: i64| ms.abs_diff(record_ms) > NEAR_MS;
@@ -48,7 +48,7 @@ impl LoadClass {
         }
     }
 
-    /// The class of a load whose usage lies in the month of its record; `vast` is where vast loads begin.
+    /// The class of a load whose usage is in the month of its record; `vast` is where vast loads begin.
     #[must_use]
     pub fn near(load: u64, vast: u64) -> Self {
         if load < vast { Self::Ordinary } else { Self::Vast }

@@ -1,4 +1,4 @@
-//! Corrections as entries of their own: what a record contributes stays, and a correction posts beside it what it takes
+//! Corrections as entries of their own: the contribution of a record stays, and a correction posts separate entries of what it takes
 //! and what it gives. The sum is the corrected number; without the entries of one id it is what it was before.
 
 use arrow::array::{FixedSizeBinaryArray, RecordBatch};
@@ -11,15 +11,15 @@ use crate::schema::batch::{ColumnWords, id, words};
 use crate::time::calendar::Period;
 use crate::time::{Calendar, Month};
 
-/// What stands in `source` and `view` of added usage when the correction does not say.
+/// The `source` and `view` of added usage when the correction does not set them.
 const ADDED_SOURCE: &str = "corrections";
 const ADDED_VIEW: &str = "batch";
 
 /// Who usage is counted for: VO and account.
 pub(super) type CorrectedPayer<'a> = (Option<&'a str>, Option<&'a str>);
 
-/// Leads usage through voids and remaps, in their order, each applied to what those before it have left. `takes` says
-/// whether one takes it from a payer; `step` is told which did, from whom, and to whom it went. A void ends the way.
+/// Leads usage through voids and remaps, in their order, each applied to what those before it have left. `takes` decides
+/// whether one takes it from a payer; `step` receives each that did, the former and the new payer. A void ends the chain.
 pub(super) fn lead<'a>(
     rules: &[&'a Correction],
     payer: CorrectedPayer<'a>,
@@ -143,7 +143,7 @@ impl<'a> Corrector<'a> {
             let Some(period) = period_of(month, calendar) else {
                 continue;
             };
-            let dimensions = DIMENSIONS.map(|name| says(rule, name));
+            let dimensions = DIMENSIONS.map(|name| rule_value(rule, name));
             let mut part = Sums {
                 cpu_ms: rule.adds("cpu_ms"),
                 ..Sums::default()
@@ -152,7 +152,7 @@ impl<'a> Corrector<'a> {
                 *sum = rule.adds(name).unwrap_or(0);
             }
             let key = KeyRef {
-                vo: says(rule, "vo"),
+                vo: rule_value(rule, "vo"),
                 allocation_year: period.allocation_year,
                 month: period.month,
                 day: period.day,
@@ -174,13 +174,13 @@ pub(super) fn noon_ms(month: Month) -> i64 {
     i64::from(month.first_day()) * 86_400_000 + 43_200_000
 }
 
-/// What an addition says of itself in a column of text.
-pub(super) fn says<'r>(rule: &'r Correction, column: &str) -> Option<&'r str> {
-    let said = rule.filter(column).flatten();
+/// The value of an addition in a column of text.
+pub(super) fn rule_value<'r>(rule: &'r Correction, column: &str) -> Option<&'r str> {
+    let stated = rule.filter(column).flatten();
     match column {
-        "source" => said.or(Some(ADDED_SOURCE)),
-        "view" => said.or(Some(ADDED_VIEW)),
-        _ => said,
+        "source" => stated.or(Some(ADDED_SOURCE)),
+        "view" => stated.or(Some(ADDED_VIEW)),
+        _ => stated,
     }
 }
 

@@ -1,11 +1,11 @@
-//! What corrections make of single records, for those who tell of jobs one by one: the table is read from the lake, so
-//! that what they tell is what `usage` holds after corrections.
+//! Effects of corrections on single records, for reports of single jobs: the table is read from the lake, so
+//! that their results equal `usage` after corrections.
 
 use std::collections::BTreeSet;
 
 use arrow::array::{FixedSizeBinaryArray, RecordBatch, StringArray};
 
-use super::correct::{CorrectedPayer, lead, says};
+use super::correct::{CorrectedPayer, lead, rule_value};
 use crate::error::{Error, Kind, Result};
 use crate::reference::correction::{Action, Correction, CorrectionTable};
 use crate::schema::batch::{date, id, text, word};
@@ -78,7 +78,7 @@ impl Corrections {
         }
     }
 
-    /// Usage that no record tells of: site, month and what the correction says of it.
+    /// Usage without a record: site, month and the values of the correction.
     pub fn additions(&self) -> impl Iterator<Item = (&str, Month, &Correction)> {
         let added = self.table.active().filter(|rule| rule.action == Action::Add);
         added.filter_map(|rule| Some((rule.site.as_deref()?, rule.month?, rule)))
@@ -88,7 +88,7 @@ impl Corrections {
 /// The view of an addition.
 #[must_use]
 pub fn added_view(rule: &Correction) -> &str {
-    says(rule, "view").unwrap_or_default()
+    rule_value(rule, "view").unwrap_or_default()
 }
 
 /// The corrections of one site, in their order.
@@ -100,7 +100,7 @@ pub struct CorrectionEffects<'a> {
 /// What became of one record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CorrectionEffect<'a> {
-    /// It counts for nothing.
+    /// It does not count.
     pub is_void: bool,
     /// Its VO now.
     pub vo: Option<&'a str>,

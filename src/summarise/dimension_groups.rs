@@ -1,4 +1,4 @@
-//! Which rows of a batch have all dimensions alike, told by the codes of their texts: texts are looked at once for each
+//! Groups the rows of a batch by equal dimensions, using the codes of their texts: texts are compared once for each
 //! combination instead of once for each row.
 
 use ahash::RandomState;
@@ -8,7 +8,7 @@ use hashbrown::HashTable;
 use crate::schema::batch::ColumnWords;
 
 /// The number of the combination that each row has of these columns; `None` when one is not coded, or a number of 64 bits
-/// cannot tell all combinations apart.
+/// cannot distinguish all combinations.
 pub(super) fn combinations<'a>(columns: impl IntoIterator<Item = ColumnWords<'a>>, rows: usize) -> Option<Vec<u64>> {
     let mut step = 1_u64;
     let mut combinations = vec![0; rows];

@@ -37,7 +37,7 @@ pub struct Key {
     pub day: Option<Day>,
     /// In the order of [`DIMENSIONS`].
     pub dimensions: [Option<String>; 10],
-    /// The correction it is an entry of; `None` is what records say.
+    /// The correction it is an entry of; `None` for usage as recorded.
     pub correction_id: Option<String>,
 }
 
@@ -54,7 +54,7 @@ pub struct KeyRef<'a> {
     pub day: Option<Day>,
     /// In the order of [`DIMENSIONS`].
     pub dimensions: [Option<&'a str>; 10],
-    /// The correction it is an entry of; `None` is what records say.
+    /// The correction it is an entry of; `None` for usage as recorded.
     pub correction_id: Option<&'a str>,
 }
 

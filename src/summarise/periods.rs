@@ -56,7 +56,7 @@ impl PeriodSplitter {
             }
         };
         (self.from_ms, self.until_ms) = (from_ms, until_ms);
-        // Nearly every job lies in one period, that of the job before.
+        // Nearly every job is in one period, that of the job before.
         if let ([period], [weight]) = (self.pieces.as_slice(), self.weights.as_mut_slice())
             && (period.from_ms..period.until_ms).contains(&from_ms)
             && (from_ms..period.until_ms).contains(&until_ms)
@@ -66,7 +66,7 @@ impl PeriodSplitter {
         }
         self.pieces.clear();
         self.weights.clear();
-        // The instant of the end lies in the period that begins there when it is an edge: periods are half-open.
+        // The instant of the end is in the period that begins there when it is an edge: periods are half-open.
         let mut at_ms = from_ms;
         loop {
             let period = self.calendar.period(at_ms)?;

@@ -22,7 +22,7 @@ pub fn usage_view(view: &str) -> Cow<'static, str> {
     }
 }
 
-/// The benchmark of a normalised summary that names none: APEL's server adds such work up as HEPSPEC06.
+/// The benchmark of a normalised summary without one: APEL's server adds such work up as HEPSPEC06.
 const UNNAMED: Benchmark = Benchmark::Hs06;
 
 /// Adds up the summaries of one site and month.
@@ -38,7 +38,7 @@ impl<'a> SummaryUsage<'a> {
     #[must_use]
     pub fn new(settings: Settings<'a>, site: &'a str) -> Self {
         Self {
-            // A summary says its month and no instant: the zone decides nothing, and it has no day.
+            // A summary states its month and no instant: the zone decides nothing, and it has no day.
             calendar: Calendar::new(Zone::utc(), Grain::Month, settings.allocation_year_start),
             normaliser: Normaliser::new(settings.normalise, site),
             groups: Groups::default(),

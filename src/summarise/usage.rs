@@ -19,7 +19,7 @@ use crate::schema::batch::number;
 use crate::time::Month;
 use crate::time::calendar::Period;
 
-/// A row of a batch that is no usage, and why.
+/// A row of a batch that is not usage, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RefusedJob {
     /// The row.
@@ -218,7 +218,7 @@ impl<'a> Usage<'a> {
         let wall_s = view.wall_s.value(row);
         let held_s = view.held_s(row);
         let cpu_ms = number(view.cpu_ms, row);
-        // Nearly every job lies in one period, which takes all of it.
+        // Nearly every job is in one period, which takes all of it.
         let is_whole = matches!(self.cutter.pieces.as_slice(), [_]);
         if !is_whole {
             apportion(wall_s, &self.cutter.weights, &mut self.shares.wall_s);

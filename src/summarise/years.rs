@@ -1,4 +1,4 @@
-//! Core-, GPU- and equivalent years of charges. A year is the allocation year the row lies in, with the days it has: none
+//! Core-, GPU- and equivalent years of charges. A year is the allocation year the row is in, with the days it has: none
 //! of 8760 or 8766 hours is meant.
 
 use std::sync::Arc;
@@ -16,7 +16,7 @@ const SPANS: [(&str, i128); 4] = [("_second", 1), ("_minute", 60), ("_hour", 360
 /// Rows of `charge_part` with their years: of raw usage, and of the charge where its unit is something held for a time.
 ///
 /// # Errors
-/// [`crate::error::Kind::Internal`] when the batch is none of `charge_part`.
+/// [`crate::error::Kind::Internal`] when it is not a batch of `charge_part`.
 pub fn with_years(batch: &RecordBatch) -> Result<RecordBatch> {
     let (length_s, units) = (int(batch, "year_s")?, text(batch, "unit")?);
     let (core_s, gpu_s) = (int(batch, "alloc_core_s")?, int(batch, "alloc_gpu_s")?);

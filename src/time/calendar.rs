@@ -8,7 +8,7 @@ use super::grain::Grain;
 use super::month::{Day, Month, date_of};
 use super::zone::Zone;
 
-/// A period of `usage`: a day or a month, and the allocation year it lies in.
+/// A period of `usage`: a day or a month, and the allocation year it is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Period {
     /// Its first instant, Unix milliseconds.

@@ -62,7 +62,7 @@ impl FromStr for Date {
 
     /// Reads `YYYY-MM-DD` and no other form.
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("{text:?} is no day such as 2026-03-01");
+        let wrong = || format!("{text:?} is not a day such as 2026-03-01");
         let shape = text.len() == 10
             && text.bytes().enumerate().all(|(nth, byte)| match nth {
                 4 | 7 => byte == b'-',

@@ -49,7 +49,7 @@ impl SecondSpan {
         self.start_s <= other.start_s && other.end_s <= self.end_s
     }
 
-    /// What of it lies in another, empty where nothing does.
+    /// What of it is in another, empty where nothing does.
     #[must_use]
     pub fn within(self, other: Self) -> Self {
         Self {
@@ -84,7 +84,7 @@ impl MsSpan {
         self.until_ms - self.from_ms
     }
 
-    /// What of it lies in another, empty where nothing does.
+    /// What of it is in another, empty where nothing does.
     #[must_use]
     pub fn within(self, other: Self) -> Self {
         Self {

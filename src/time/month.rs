@@ -74,7 +74,7 @@ impl Month {
     /// The month of a day number; `None` outside the years gridtally can name.
     #[must_use]
     pub fn of_day(day: Day) -> Option<Self> {
-        // The reverse of `days_since_1970`, without the detour over a civil date: every record asks for its month.
+        // The reverse of `days_since_1970`, without the detour over a civil date: every record requests its month.
         let day = i64::from(day) + 719_468;
         let era = day.div_euclid(146_097);
         let day_of_era = day.rem_euclid(146_097);
@@ -155,6 +155,6 @@ impl FromStr for Month {
             .and_then(|(year, month)| Some((year.parse().ok()?, month.parse().ok()?)))
             .and_then(|(year, month)| Date::new(year, month, 1))
             .map(Self::of_date)
-            .ok_or_else(|| format!("{text:?} is no month such as 2026-03"))
+            .ok_or_else(|| format!("{text:?} is not a month such as 2026-03"))
     }
 }

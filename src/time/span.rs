@@ -131,7 +131,7 @@ impl FromStr for MonthOrDay {
             return Ok(Self::Day(day_of(date)));
         }
         let month = text.parse().map(Self::Month);
-        month.map_err(|_| format!("{text:?} is no month such as 2026-03, and no day such as 2026-03-31"))
+        month.map_err(|_| format!("{text:?} is not a month such as 2026-03, and no day such as 2026-03-31"))
     }
 }
 

@@ -142,7 +142,7 @@ impl Zone {
     /// What local wall-clock seconds (days since 1970 times 86 400 plus second of day, read off the clock) mean.
     #[must_use]
     pub fn resolve(&self, local_s: i64) -> Local {
-        // Any zone's offset is within a day of UTC, so the change that matters lies in this window.
+        // Any zone's offset is within a day of UTC, so the change that matters is in this window.
         const DAY_S: i64 = 86_400;
         let before = self.offset_at(local_s.saturating_sub(DAY_S));
         let after = self.offset_at(local_s.saturating_add(DAY_S));

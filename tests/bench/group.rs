@@ -1,4 +1,4 @@
-//! Parsing and grouping alone: every row is framed and gets its outcome, and what jobs say is added up by month and a few
+//! Parsing and grouping alone: every row is framed and gets its outcome, and what jobs state is added up by month and a few
 //! words, as `duckdb_job.py group` does it. Of Slurm text, either side looks into the columns alone that this takes.
 
 use std::fs::File;

@@ -142,13 +142,13 @@ pub(crate) fn files(path: &Path) -> Vec<PathBuf> {
 fn pipeline(dialect: Dialect, path: &Path) -> String {
     let name = format!("{dialect:?}").to_lowercase();
     let path = path.display();
-    let said = match dialect {
+    let stated = match dialect {
         Dialect::Sacct => "site = \"FELL\"\ntimezone = \"Europe/Zurich\"\nvo = { column = \"account\" }\n",
         Dialect::Gracc | Dialect::Apel => "",
     };
     format!(
         "[pipeline]\nname = \"bench\"\noutput = \"lake\"\nallocation_year_start = \"04-01\"\n\
          calendar_timezone = \"Europe/Zurich\"\nattribution = \"prorated\"\ngrain = \"month\"\n\n\
-         [[source]]\nname = \"{name}\"\nformat = \"{name}\"\npaths = [\"{path}\"]\n{said}"
+         [[source]]\nname = \"{name}\"\nformat = \"{name}\"\npaths = [\"{path}\"]\n{stated}"
     )
 }

@@ -64,13 +64,13 @@ fn options() -> Options {
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let mut text = || words.next().unwrap_or_else(|| panic!("{word} needs a value"));
-        let number = |text: String| -> i64 { text.parse().unwrap_or_else(|_| panic!("{text:?} is no number")) };
+        let number = |text: String| -> i64 { text.parse().unwrap_or_else(|_| panic!("{text:?} is not a number")) };
         match word.as_str() {
             "--rows" => options.rows = number(text()),
             "--reports" => options.reports = Some(number(text())),
             "--runs" => options.runs = usize::try_from(number(text())).expect("a number of runs").max(1),
             "--group" => options.group = Some((text().into(), text().into())),
-            // Cargo says this to every benchmark.
+            // Cargo states this to every benchmark.
             "--bench" => {}
             _ => panic!("{word:?} is unexpected; there are --rows N, --runs K and --reports N"),
         }
@@ -121,7 +121,7 @@ fn compare(input: &Input, runs: usize) {
         100.0 * (normalised.cpu_s - plain.cpu_s) / normalised.cpu_s,
         100.0 * (normalised.wall_s - plain.wall_s) / normalised.wall_s,
     );
-    // DuckDB looks into what the query takes. Our reader of Slurm text does, and also at what tells jobs from steps, rows
+    // DuckDB looks into what the query takes. Our reader of Slurm text does, and also at what distinguishes jobs from steps, rows
     // that have not started and cores as they were allocated; the others read everything.
     let (grouping, theirs) = match input.dialect {
         Dialect::Sacct => (
@@ -170,7 +170,7 @@ fn compare(input: &Input, runs: usize) {
     }
 }
 
-/// The whole job on packed input, and unpacking it alone: what is between the two is not done side by side.
+/// The whole job on packed input, and unpacking it alone: what is between the two is not done in parallel.
 fn unpack(plain: &Input, input: &Input, runs: usize) {
     let name = input.path.file_name().expect("a file").display();
     let alone = (plain.path != input.path).then(|| median(runs, || unpacking(&input.path)));

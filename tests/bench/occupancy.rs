@@ -36,11 +36,11 @@ const MEMORY_BYTE: i64 = 256 << 30;
 const SLICE_S: i64 = 30 * 86_400;
 /// Jobs on nodes of a slice, at most: larger inputs span more slices, one in memory at a time, the others on disk.
 const SLICE_N: i64 = 20_000_000;
-/// Jobs on nodes in a file, unless one number is asked for.
+/// Jobs on nodes in a file, unless one number is requested.
 const SIZES: [i64; 3] = [2_000_000, SLICE_N, 5 * SLICE_N];
 /// DuckDB takes many minutes, and more memory than machines have, for more.
 const COMPARED_N: i64 = SLICE_N;
-/// Of which the median is told.
+/// Of which the median is reported.
 const RUN_N: usize = 3;
 const THREADS: usize = 2;
 /// Rows read at once, and how often they are before they are put into slices.
@@ -105,9 +105,9 @@ fn main() {
 fn compare(sizes: &[i64]) {
     let folder = tempfile::tempdir().unwrap();
     println!(
-        "{NODE_N} nodes, {THREADS} threads each, reading the file included. The kernel (median of {RUN_N} runs) tells \
+        "{NODE_N} nodes, {THREADS} threads each, reading the file included. The kernel (median of {RUN_N} runs) reports \
          capacity, allocated, overhead, stranded and\nbilled cores, memory and GPUs by node and day, units by hour of \
-         the week, free shapes and over-allocations.\nDuckDB (once) tells the integrals of units and of allocated \
+         the week, free shapes and over-allocations.\nDuckDB (once) reports the integrals of units and of allocated \
          cores: one number each.\n"
     );
     println!(

@@ -1,6 +1,6 @@
 //! Reports of a lake of many records, by everything that is read from records and from usage, against DuckDB doing the
 //! same aggregate on the same Parquet. The lake is one of Slurm jobs, linked so often under other sites that it holds the
-//! records that are asked for: what is read and added up is as much, and the disk holds it once.
+//! records that are requested: what is read and added up is as much, and the disk holds it once.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Documents as a dump of a GRACC raw index holds them: flat fields beside the XML they were made from.
+//! Documents as a dump of a GRACC raw index holds them: flat fields next to the XML they were made from.
 
 use std::fmt::Write as _;
 use std::io::Write as _;

@@ -48,7 +48,7 @@ fn bench(words: &[&str]) {
         let mut number = || -> i64 {
             let text = words.next().unwrap_or_else(|| panic!("{word} needs a number\n{USAGE}"));
             text.parse()
-                .unwrap_or_else(|_| panic!("{text:?} is no number\n{USAGE}"))
+                .unwrap_or_else(|_| panic!("{text:?} is not a number\n{USAGE}"))
         };
         match *word {
             "--sacct-rows" => sacct_rows = number(),

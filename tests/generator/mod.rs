@@ -1,5 +1,5 @@
 //! Makes accounting dumps: the sample data of this repository and inputs of any size for the benchmark. Everything is
-//! a function of its arguments; neither the clock nor the machine has a say.
+//! a function of its arguments; neither the clock nor the machine has a state.
 
 pub(crate) mod apel;
 pub(crate) mod bulk;

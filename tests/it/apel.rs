@@ -221,7 +221,7 @@ fn a_header_in_the_middle_refuses_all_of_its_file() {
     let findings = gridtally::report::apel::check::message(&text, None);
     assert_eq!(findings.len(), 1);
     assert!(
-        findings[0].detail.contains("stands in line 10, and must be the first"),
+        findings[0].detail.contains("is on line 10 and must be the first"),
         "{findings:?}"
     );
     for lead in ["", "\n \n"] {
@@ -295,7 +295,7 @@ fn two_percent_signs_cut_a_record_wherever_they_are() {
 }
 
 #[test]
-fn a_cut_off_file_says_so() {
+fn a_cut_off_file_states_it() {
     let text = format!("{HEADER}{}{}", record("1", ""), record("2", ""));
     let cut = &text[..text.len() - 60];
     assert_eq!(read(cut, Acceptance::Salvage).reasons(), [Reason::Truncated]);
@@ -305,7 +305,7 @@ fn a_cut_off_file_says_so() {
 }
 
 #[test]
-fn text_that_is_not_utf8_is_replaced_and_said() {
+fn text_that_is_not_utf8_is_replaced_and_stated() {
     let mut text = format!("{HEADER}{}", record("1", "LocalUserId: X\n")).into_bytes();
     let at = text.iter().position(|&b| b == b'X').unwrap();
     text[at] = 0xff;
@@ -364,7 +364,7 @@ const SMALL: ApelLimits = ApelLimits {
 };
 
 #[test]
-fn what_is_too_long_is_said_and_bounded() {
+fn what_is_too_long_is_reported_and_bounded() {
     let giant: String = (0..20).map(|id| record(&id.to_string(), "")).collect();
     let long = record("long", &format!("Queue: {}\n", "q".repeat(2000)));
     let text = format!(

@@ -1,5 +1,5 @@
-//! Records of a message are held against the one before them: what stands before a record must never change what it
-//! says.
+//! Records of a message are compared with the one before them: the record before must never change the values of a
+//! record.
 
 use arrow::array::RecordBatch;
 use gridtally::dedupe::columns::Columns;
@@ -138,8 +138,8 @@ fn read(records: &[String], version: &str, acceptance: Acceptance) -> Collected 
     run(apel::pieces(input(text.as_bytes()), plan(apel::DIALECT.format(), acceptance)).unwrap())
 }
 
-/// What the records room makes of the jobs, with what the reader says of repeated texts or without.
-fn taken_in(all: &Collected, is_told: bool) -> RecordBatch {
+/// The records `dedupe` makes of the jobs, with or without the reader's marks of repeated texts.
+fn taken_in(all: &Collected, is_reported: bool) -> RecordBatch {
     let mut intake = Intake::new(
         options(None),
         apel::DIALECT,
@@ -148,7 +148,7 @@ fn taken_in(all: &Collected, is_told: bool) -> RecordBatch {
         Columns::new(),
     );
     for job in &all.jobs {
-        let repeats = job.row.repeats.when(is_told);
+        let repeats = job.row.repeats.when(is_reported);
         intake.job(
             &JobRow {
                 repeats,
@@ -165,7 +165,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
 
     #[test]
-    fn a_record_says_the_same_whatever_stands_before_it(
+    fn a_record_states_the_same_whatever_is_before_it(
         records in prop::collection::vec((prop::collection::vec(change(), 0..4), 1..4_usize), 1..8),
         is_v04 in prop::bool::weighted(0.2),
         is_strict in any::<bool>(),
@@ -212,10 +212,10 @@ proptest! {
 }
 
 #[test]
-fn texts_that_did_not_change_are_said_to_be_repeated() {
+fn texts_that_did_not_change_are_stated_to_be_repeated() {
     let records = [text(&[]), text(&[Change::Value(1, 8)]), text(&[Change::Value(4, 8)])];
     let jobs = read(&records, "v0.3", Acceptance::StrictApel).jobs;
-    let said = jobs.iter().map(|job| {
+    let stated = jobs.iter().map(|job| {
         let of = |texts| job.row.repeats.has(texts);
         [
             UnchangedColumns::SUBMIT_HOST,
@@ -225,7 +225,7 @@ fn texts_that_did_not_change_are_said_to_be_repeated() {
         .map(of)
     });
     assert_eq!(
-        said.collect::<Vec<_>>(),
+        stated.collect::<Vec<_>>(),
         [[false, false, false], [false, true, true], [false, false, true]]
     );
 }

@@ -124,7 +124,7 @@ fn golden_messages_give_what_the_server_stored() {
     assert!(loaded.is_empty());
 }
 
-/// Single messages of the server's own tests and a spool as it lies on disk.
+/// Single messages of the server's own tests and a spool as found on disk.
 #[test]
 fn real_single_messages_and_spool() {
     let test = "real_single_messages_and_spool";

@@ -175,7 +175,7 @@ fn lv_12_multipliers_are_known_to_be_in_the_times_already() {
     assert!(
         half.warnings
             .iter()
-            .any(|said| said.contains("cpumult and wallmult differ")),
+            .any(|stated| stated.contains("cpumult and wallmult differ")),
         "{:?}",
         half.warnings
     );
@@ -314,7 +314,7 @@ fn nodes_come_and_go() {
 }
 
 #[test]
-fn every_mistake_of_a_table_is_told_at_once() {
+fn every_mistake_of_a_table_is_reported_at_once() {
     let rows = [
         ",C,10,2,4,hs06,5.32,,,,,,\n",
         "A,C,0,2,4,hs60,5.32,,,,,,\n",
@@ -325,23 +325,23 @@ fn every_mistake_of_a_table_is_told_at_once() {
         "A,E,10,2,4,hs06,5.32,,,,,2026-01-01,\n",
         "A,E,10,2,4,hs23,5.32,,,,,2025-01-01,2026-01-02\n",
     ];
-    let said = read(&rows).unwrap_err();
+    let stated = read(&rows).unwrap_err();
     for (line, what) in [
         (2, "site: is empty"),
-        (3, "node_n: \"0\" is no number from 1 to"),
-        (3, "benchmark: \"hs60\" is none of hs06, hs23, si00"),
+        (3, "node_n: \"0\" is not a number from 1 to"),
+        (3, "benchmark: \"hs60\" is not one of hs06, hs23, si00"),
         (4, "neither value_per_core nor value_per_node is given"),
         (5, "value_per_core times logical_cpu_n is not value_per_node"),
         (6, "value_per_core: \"0\" must be above zero"),
         (6, "cpumult: \"1.23456\" has more than 4 decimals"),
-        (6, "valid_from: \"2026-02-30\" is no day"),
+        (6, "valid_from: \"2026-02-30\" is not a day"),
         (7, "valid_to: is not after valid_from"),
         (9, "line 9 overlaps line 8"),
     ] {
-        let found = said
+        let found = stated
             .lines()
-            .any(|told| told.starts_with(&format!("nodes.csv:{line}: ")) && told.contains(what));
-        assert!(found, "line {line}: {what}\n{said}");
+            .any(|reported| reported.starts_with(&format!("nodes.csv:{line}: ")) && reported.contains(what));
+        assert!(found, "line {line}: {what}\n{stated}");
     }
 }
 
@@ -382,7 +382,7 @@ fn the_command_prints_what_a_site_publishes() {
         "  CPUScalingReferenceSI00=1330 (5.32 HS06)",
         "  installed capacity 410.704 HS06 = 102676 SI00",
     ] {
-        assert!(text.lines().any(|told| told == line), "{line}\n{text}");
+        assert!(text.lines().any(|reported| reported == line), "{line}\n{text}");
     }
     assert!(text.contains("5:22:35"), "10 hours over 1.86\n{text}");
     let csv = capacity(&["--format", "csv", "--reference", "mean"]);

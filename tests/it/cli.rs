@@ -101,31 +101,31 @@ fn a_wrong_command_line_is_exit_2_with_words_on_stderr() {
 
 #[cfg(unix)]
 #[test]
-fn inspect_goes_on_where_a_folder_cannot_be_looked_into() {
+fn inspect_continues_where_a_folder_cannot_be_looked_into() {
     let here = tempfile::tempdir().unwrap();
     let folder = here.path().join("in");
     fs::create_dir_all(folder.join("b")).unwrap();
     fs::write(folder.join("a.txt"), JOBS).unwrap();
     fs::write(folder.join("b/c.txt"), JOBS).unwrap();
-    // One that leads to itself, and one to a folder it lies in, which is not read twice.
+    // One link that leads to itself, and one to a folder that contains it, which is not read twice.
     std::os::unix::fs::symlink("around", folder.join("around")).unwrap();
     std::os::unix::fs::symlink("..", folder.join("b/up")).unwrap();
     for words in [&["in"][..], &["in", "in/a.txt"]] {
         let output = gridtally(&[&["inspect"], words].concat(), here.path());
         assert_eq!(output.status.code(), Some(74), "{}", stderr(&output));
-        let told = stderr(&output);
+        let reported = stderr(&output);
         assert!(
-            told.contains("in/around cannot be read: Too many levels of symbolic links"),
-            "{told}"
+            reported.contains("in/around cannot be read: Too many levels of symbolic links"),
+            "{reported}"
         );
-        assert_eq!(told.lines().count(), 1, "{told}");
+        assert_eq!(reported.lines().count(), 1, "{reported}");
         let shown = stdout(&output);
         let count = |path: &str| shown.lines().filter(|line| line.starts_with(path)).count();
         assert_eq!((count("in/a.txt"), count("in/b/c.txt")), (words.len(), 1), "{shown}");
     }
 }
 
-/// Names on a disk are bytes: a file of any name can be looked into, and what must be text says so.
+/// Names on a disk are bytes: a file of any name can be looked into, and a command that needs text reports it.
 #[cfg(unix)]
 #[test]
 fn names_that_are_no_text() {
@@ -133,14 +133,14 @@ fn names_that_are_no_text() {
     let here = tempfile::tempdir().unwrap();
     let odd = std::ffi::OsStr::from_bytes(b"caf\xe9.txt");
     fs::write(here.path().join(odd), JOBS).unwrap();
-    let say = |word: &str| {
+    let run = |word: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gridtally"));
         command.arg(word).arg(odd).current_dir(here.path()).output().unwrap()
     };
-    let output = say("inspect");
+    let output = run("inspect");
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(stdout(&output).contains("caf\\xe9.txt"), "{}", stdout(&output));
-    let output = say("verify");
+    let output = run("verify");
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
     assert!(
         stderr(&output).contains("the argument caf\\xe9.txt is not UTF-8"),
@@ -188,7 +188,7 @@ fn files_that_never_end_are_refused() {
             let output = gridtally(command, here.path());
             assert_eq!(output.status.code(), Some(66), "{command:?} {}", stderr(&output));
             assert!(
-                stderr(&output).contains(&format!("{path} is no file")),
+                stderr(&output).contains(&format!("{path} is not a regular file")),
                 "{command:?} {}",
                 stderr(&output)
             );
@@ -239,7 +239,7 @@ fn a_lake_that_lost_a_file_is_damaged() {
 }
 
 #[test]
-fn check_says_good_wrong_or_without_input() {
+fn check_states_good_wrong_or_without_input() {
     let here = tempfile::tempdir().unwrap();
     let good = "[pipeline]\nname = \"zoo\"\noutput = \"out\"\n\
                 [[source]]\nname = \"a\"\nformat = \"gracc\"\npaths = [\"in/*.json\"]\n";
@@ -312,14 +312,14 @@ fn check_says_good_wrong_or_without_input() {
         source("a", "paths = [\"in/*\"]")
     );
     fs::write(here.path().join("inside.toml"), inside).unwrap();
-    stopped("inside.toml", 78, "source a: the input lies in the output");
+    stopped("inside.toml", 78, "source a: the input is in the output");
 
     let output = gridtally(&["check", "none.toml"], here.path());
     assert_eq!(output.status.code(), Some(78));
 }
 
 #[test]
-fn inspect_tells_unknown_files_and_goes_on_after_missing_ones() {
+fn inspect_reports_unknown_files_and_continues_after_missing_ones() {
     let here = tempfile::tempdir().unwrap();
     fs::write(here.path().join("odd.bin"), b"\x00\x01odd").unwrap();
     let output = gridtally(&["inspect", "none", "odd.bin", "--format", "json"], here.path());
@@ -362,7 +362,7 @@ fn a_reader_that_goes_away_is_no_error() {
 }
 
 #[test]
-fn a_cause_that_was_already_told_is_not_told_again() {
+fn a_cause_that_was_already_reported_is_not_reported_again() {
     let inner = std::io::Error::other("disk on fire");
     let outer = gridtally::error::Error::io("cannot write").because(gridtally::error::Error::from(inner));
     assert_eq!(

@@ -44,7 +44,7 @@ fn places<'a>(section: &'a SectionDescription, path: &str, headers: &str, found:
 }
 
 /// What the program prints of a file that is wrong.
-fn told(command: &[&str], text: &str) -> String {
+fn reported(command: &[&str], text: &str) -> String {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("file.toml"), text).unwrap();
     let output = gridtally(dir.path(), &[command, &["file.toml"]].concat());
@@ -54,14 +54,14 @@ fn told(command: &[&str], text: &str) -> String {
 }
 
 /// The list behind some words of the line that has `start`.
-fn listed(told: &str, start: &str, words: &str) -> Option<BTreeSet<String>> {
-    let line = told.lines().find(|line| line.contains(start))?;
+fn listed(reported: &str, start: &str, words: &str) -> Option<BTreeSet<String>> {
+    let line = reported.lines().find(|line| line.contains(start))?;
     let (_, list) = line.split_once(words)?;
     let plain = list.replace('"', "");
     Some(plain.split(", ").map(|word| word.trim().to_owned()).collect())
 }
 
-/// A kind of file: what describes it, what reads it, and what stands before a table that is tried.
+/// A kind of file: its description, its reader, and the text before a table that is tried.
 struct DescribedFile {
     description: SectionDescription,
     command: &'static [&'static str],
@@ -99,10 +99,10 @@ fn every_table_is_described_with_the_keys_its_reader_takes() {
         let mut found = Vec::new();
         places(&file.description, "", "", &mut found);
         for place in found {
-            let told = told(file.command, &format!("{}{}zz = 1\n", file.head, place.headers));
+            let reported = reported(file.command, &format!("{}{}zz = 1\n", file.head, place.headers));
             let keys: BTreeSet<String> = place.section.keys.iter().map(|key| key.name.to_owned()).collect();
-            let known = listed(&told, "unknown key \"zz\"", "; known are ");
-            assert_eq!(known, Some(keys), "{}: {told}", place.section.title);
+            let known = listed(&reported, "unknown key \"zz\"", "; known are ");
+            assert_eq!(known, Some(keys), "{}: {reported}", place.section.title);
         }
     }
 }
@@ -117,10 +117,10 @@ fn every_word_of_a_closed_list_is_described() {
             for key in &place.section.keys {
                 let ValueForm::Words(words) = &key.form else { continue };
                 let before = format!("{}{}{}", file.head, place.headers, companions(key.name));
-                let told = told(file.command, &format!("{before}{} = \"zz\"\n", key.name));
+                let reported = reported(file.command, &format!("{before}{} = \"zz\"\n", key.name));
                 let words: BTreeSet<String> = words.iter().map(|word| (*word).to_owned()).collect();
-                let known = listed(&told, &format!("{} = \"zz\"", key.name), "is none of ");
-                assert_eq!(known, Some(words), "{} {}: {told}", place.section.title, key.name);
+                let known = listed(&reported, &format!("{} = \"zz\"", key.name), "is not one of ");
+                assert_eq!(known, Some(words), "{} {}: {reported}", place.section.title, key.name);
                 n += 1;
             }
         }
@@ -279,7 +279,7 @@ fn an_unknown_key_or_word_suggests_the_nearest() {
             "did you mean \"osg-gpu\"?",
         ),
     ] {
-        let told = told(&[command], text);
-        assert!(told.contains(hint), "{text}: {told}");
+        let reported = reported(&[command], text);
+        assert!(reported.contains(hint), "{text}: {reported}");
     }
 }

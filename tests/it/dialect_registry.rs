@@ -85,8 +85,8 @@ fn every_dialect_can_be_declared_and_its_other_names_are_suggested() {
             "{with_site}"
         );
         for alias in row.aliases {
-            let said = checked(&alias.to_uppercase(), "site = \"X\"\n");
-            assert!(said.contains(&format!("did you mean \"{}\"?", row.word)), "{said}");
+            let stated = checked(&alias.to_uppercase(), "site = \"X\"\n");
+            assert!(stated.contains(&format!("did you mean \"{}\"?", row.word)), "{stated}");
         }
     }
 }
@@ -105,17 +105,17 @@ fn keys_that_a_dialect_does_not_use_are_reported() {
                 _ => "",
             };
             let keys = format!("site = \"X\"\n{beside}{} = {}\n", row.key, row.example.value);
-            let said = checked(dialect.as_str(), &keys);
+            let stated = checked(dialect.as_str(), &keys);
             let message = format!("{} does nothing for {}", row.key, dialect.as_str());
-            assert_eq!(said.contains(&message), !row.may_serve(dialect.format()), "{said}");
-            remarks += usize::from(said.contains(&message));
+            assert_eq!(stated.contains(&message), !row.may_serve(dialect.format()), "{stated}");
+            remarks += usize::from(stated.contains(&message));
         }
     }
     assert!(remarks > 30, "{remarks} remarks");
 }
 
 #[test]
-fn every_key_of_a_source_stands_in_the_example_of_check_as_the_schema_has_it() {
+fn every_key_of_a_source_is_in_the_example_of_check_as_the_schema_has_it() {
     let text = help("check");
     let (_, example) = text.split_once("  [[source]]\n").unwrap();
     let (example, _) = example.split_once("\n\n").unwrap();
@@ -200,7 +200,7 @@ fn reference() -> String {
     format!("{text}\n{ZONES}")
 }
 
-/// `UPDATE_README=1` writes the page anew.
+/// `UPDATE_README=1` writes the page again.
 #[test]
 fn the_reference_of_dialects_is_that_of_their_rows() {
     let path = repository("docs/reference/dialects.md");

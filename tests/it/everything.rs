@@ -27,9 +27,9 @@ fn gridtally(folder: &Path, args: &[&str]) -> Output {
 
 fn sound(folder: &Path, args: &[&str]) -> String {
     let output = gridtally(folder, args);
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{args:?}: {}\n{told}", output.status);
-    assert!(!told.contains("panicked"), "{told}");
+    let reported = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{args:?}: {}\n{reported}", output.status);
+    assert!(!reported.contains("panicked"), "{reported}");
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -89,10 +89,10 @@ fn everything_there_is_ingests_in_one_pipeline_and_the_books_close() {
 
     let lake = folder.join("out");
     let args = [&lake, &folder, &data].map(|path| path.to_str().unwrap());
-    let told = python(TABLES, &args);
-    let (files, summary): (Vec<&str>, Vec<&str>) = told.lines().partition(|line| line.starts_with("file "));
+    let reported = python(TABLES, &args);
+    let (files, summary): (Vec<&str>, Vec<&str>) = reported.lines().partition(|line| line.starts_with("file "));
 
-    // Each file closes, and is told of once for each source that reads it.
+    // Each file closes, and is reported once for each source that reads it.
     let mut read = BTreeSet::new();
     let mut rows = Vec::new();
     for line in files {
@@ -106,7 +106,7 @@ fn everything_there_is_ingests_in_one_pipeline_and_the_books_close() {
     }
     for (path, row_n) in stated_rows(&fs::read_to_string(data.join("traces/MANIFEST.md")).unwrap()) {
         let found = rows.iter().find(|(of, _)| *of == path);
-        // The extract with columns of its own is no input; of wagap's two files the first is named.
+        // The extract with columns of its own is not an input; of wagap's two files the first is named.
         assert!(
             found.is_some_and(|(_, n)| *n == row_n)
                 || Path::new(&path).extension().is_some_and(|extension| extension == "csv"),
@@ -114,7 +114,7 @@ fn everything_there_is_ingests_in_one_pipeline_and_the_books_close() {
         );
     }
 
-    // Every file of the data is read, or is no input for a stated reason.
+    // Every file of the data is read, or excluded for a stated reason.
     let mut there = BTreeSet::new();
     files_below(&data, &data, &mut there);
     let rules: Vec<(&str, &str)> = NOT_INPUT

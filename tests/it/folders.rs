@@ -53,7 +53,7 @@ for name in folders:
             assert Counter(values("vo")) == vos, (name, reader)
             viewed = views.execute(f'SELECT vo FROM "{name}"').fetchall()
             assert Counter("__unknown__" if vo is None else vo for vo, in viewed) == vos and (None,) in viewed, name
-            # A VO that is asked for is looked for in its own folders.
+            # A VO that is requested is looked for in its own folders.
             plan = views.execute(f"EXPLAIN ANALYZE SELECT count(*) FROM \"{name}\" WHERE vo = 'firn'").fetchall()[0][1]
             own = len(glob.glob(f"{folder}/*/vo=firn/*/*.parquet"))
             assert re.search(rf"(Total Files Read|Scanning Files): {own}\b", plan), plan
@@ -177,14 +177,14 @@ fn the_folders_of_an_unknown_vo_are_renamed() {
         manifest.facts.insert(Fact::Layout, "2");
     });
     assert!(house.gridtally(&["verify", "lake"]).contains("sound"));
-    let said = house.gridtally(&["run", "p.toml", "--report", "json"]);
-    assert!(said.contains("\"files_read_n\":0"), "{said}");
+    let stated = house.gridtally(&["run", "p.toml", "--report", "json"]);
+    assert!(stated.contains("\"files_read_n\":0"), "{stated}");
     assert_eq!(listing(&house.path("lake")), fresh);
     assert!(!usage.join(then).exists());
     assert!(house.gridtally(&["verify", "lake"]).contains("sound"));
 }
 
-/// An earlier version put the list of inputs beside the ledger.
+/// An earlier version put the list of inputs next to the ledger.
 #[test]
 fn the_list_of_inputs_moves_out_of_the_folder_of_the_ledger() {
     let house = House::new();
@@ -213,8 +213,8 @@ fn the_list_of_inputs_moves_out_of_the_folder_of_the_ledger() {
     );
     assert!(house.gridtally(&["sql", "lake"]).contains("/ledger/inputs.parquet'"));
     // ... and the next run moves it, and reads nothing again.
-    let said = house.gridtally(&["run", "p.toml", "--report", "json"]);
-    assert!(said.contains("\"files_read_n\":0"), "{said}");
+    let stated = house.gridtally(&["run", "p.toml", "--report", "json"]);
+    assert!(stated.contains("\"files_read_n\":0"), "{stated}");
     assert_eq!(listing(&house.path("lake")), fresh);
     assert!(house.gridtally(&["verify", "lake"]).contains("sound"));
 }

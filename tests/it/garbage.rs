@@ -1,4 +1,4 @@
-//! Files that are not what their source says: each ends in counted refusals, never in a panic.
+//! Files that are not in the format of their source: each ends in counted refusals, never in a panic.
 
 use std::fs;
 use std::io::Write;
@@ -34,7 +34,7 @@ fn run(format: &str, keys: &str, contents: &[u8], limit: &str) -> Output {
         .unwrap()
 }
 
-fn told(output: &Output) -> String {
+fn reported(output: &Output) -> String {
     [&output.stdout, &output.stderr]
         .map(|text| String::from_utf8_lossy(text))
         .concat()
@@ -49,24 +49,39 @@ fn garbage_is_refused_and_counted_under_every_format() {
     for (format, keys) in FORMATS {
         for (what, contents) in [("UTF-16", &utf16), ("a program", &program)] {
             let output = run(format, keys, contents, "");
-            assert_eq!(output.status.code(), Some(65), "{what} as {format}: {}", told(&output));
+            assert_eq!(
+                output.status.code(),
+                Some(65),
+                "{what} as {format}: {}",
+                reported(&output)
+            );
             let output = run(format, keys, contents, "max_rejected = 1.0");
-            let text = told(&output);
+            let text = reported(&output);
             assert_eq!(output.status.code(), Some(0), "{what} as {format}: {text}");
             assert!(text.contains("rejected: "), "{what} as {format}: {text}");
             let output = run(format, keys, contents, "max_rejected = 0");
-            let text = told(&output);
+            let text = reported(&output);
             assert_eq!(output.status.code(), Some(65), "{what} as {format}: {text}");
             assert!(!text.contains("panicked"), "{what} as {format}: {text}");
         }
         let output = run(format, keys, b"", "max_rejected = 0");
-        assert_eq!(output.status.code(), Some(0), "nothing as {format}: {}", told(&output));
+        assert_eq!(
+            output.status.code(),
+            Some(0),
+            "nothing as {format}: {}",
+            reported(&output)
+        );
     }
     for end in ["\n", "\r\n"] {
         let header = format!("{HEADER}{end}");
         for (format, keys) in [FORMATS[0], FORMATS[3]] {
             let output = run(format, keys, header.as_bytes(), "max_rejected = 0");
-            assert_eq!(output.status.code(), Some(0), "a header as {format}: {}", told(&output));
+            assert_eq!(
+                output.status.code(),
+                Some(0),
+                "a header as {format}: {}",
+                reported(&output)
+            );
         }
     }
 }
@@ -89,18 +104,18 @@ fn a_line_that_unpacks_without_end_is_refused_for_its_length() {
     ];
     for ((format, keys), head) in FORMATS.into_iter().zip(heads) {
         let output = run(format, keys, &bomb(&head), "max_rejected = 1.0");
-        assert_eq!(output.status.code(), Some(0), "{format}: {}", told(&output));
+        assert_eq!(output.status.code(), Some(0), "{format}: {}", reported(&output));
         let reasons = ["rejected: too_long", "rejected: bad_message"];
         assert!(
-            reasons.iter().any(|reason| told(&output).contains(reason)),
+            reasons.iter().any(|reason| reported(&output).contains(reason)),
             "{format}: {}",
-            told(&output)
+            reported(&output)
         );
     }
 }
 
 #[test]
-fn what_is_refused_though_it_could_be_read_says_what_is_known_of_it_and_nothing_else() {
+fn what_is_refused_though_it_could_be_read_states_what_is_known_of_it_and_nothing_else() {
     let row = JobRow {
         view: "batch",
         job_id: "387",

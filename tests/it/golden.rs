@@ -3,7 +3,7 @@
 //! A case is `pipeline.toml`, its inputs, `command` and `expected`. Each line of `command` holds the arguments of one call of
 //! `gridtally`; the first is a run into `lake`. `expected/stdout` is what all calls but the first print;
 //! `expected/<dataset>` lists the rows of a dataset, one value per line, for each file of that name in `expected`.
-//! `UPDATE_GOLDEN=1` writes `expected` anew: look at the difference before it is committed.
+//! `UPDATE_GOLDEN=1` writes `expected` again: look at the difference before it is committed.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -20,7 +20,7 @@ use crate::support::forge::{copy_lake, rows};
 use crate::support::sample::{repository, run};
 use crate::support::tar;
 
-/// Columns that tell nothing of the meaning of a row.
+/// Columns that are not part of the meaning of a row.
 const HASHES: [&str; 4] = ["blake3", "content_hash", "file_id", "record_id"];
 
 fn cases() -> Vec<PathBuf> {

@@ -299,7 +299,7 @@ proptest! {
         prop_assert_eq!(scan(&bytes).is_ok(), oracle.is_ok(), "{:?}", String::from_utf8_lossy(&bytes));
     }
 
-    /// Values that are asked for are those `serde_json` decodes.
+    /// Requested values are equal to those `serde_json` decodes.
     #[test]
     fn the_scanner_decodes_what_serde_json_decodes(value in json()) {
         let text = serde_json::to_string(&serde_json::json!({"x": value})).unwrap();
@@ -359,7 +359,7 @@ proptest! {
 }
 
 #[test]
-fn lone_surrogates_and_bad_bytes_are_replaced_and_said() {
+fn lone_surrogates_and_bad_bytes_are_replaced_and_stated() {
     for text in [&b"\"a\\ud800b\""[..], b"\"a\\udc00b\"", b"\"a\xffb\""] {
         let Ok(Scalar::Text(text)) = Scanner::new(text).scalar() else {
             panic!("{text:?}");

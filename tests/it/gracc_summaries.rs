@@ -1,5 +1,5 @@
 //! Documents of GRACC's summary index. The real ones are made here of real raw documents by the summariser's rules: the
-//! same jobs told twice, once by one and once added up.
+//! same jobs reported twice, once by one and once added up.
 
 mod transfers;
 mod views;
@@ -76,7 +76,7 @@ fn a_summary_is_read_with_its_keys_and_sums() {
         reportable_vo: Some("reef"),
         vo_group: Some("/reef/coral"),
         vo_role: Some("Role=pilot"),
-        // The VO stands in for a project nobody named.
+        // The VO is used for a missing project.
         account: None,
         global_user: Some("Generic reef user"),
         cluster: Some("htcondor-ce:gate.example.org"),
@@ -99,7 +99,7 @@ fn a_summary_is_read_with_its_keys_and_sums() {
         one(&json!({ "Processors": 0, "CpuDuration": 0, "OIM_WLCGAPELNormalFactor": 0.0, "Count": null })).unwrap();
     assert_eq!((numbers.alloc_core_n, numbers.cpu_ms), (None, Some(50_000_250)));
     assert_eq!((numbers.benchmark, numbers.job_n), (None, Some(5)));
-    // A factor of a whole node is none of a core.
+    // A factor of a complete node is not one of a core.
     let node = one(&json!({ "OIM_WLCGAPELNormalFactor": 1162.4 })).unwrap();
     assert_eq!((node.benchmark, node.benchmark_milli_per_core), (None, None));
     let payload = one(&json!({
@@ -365,7 +365,7 @@ fn jobs_and_their_summaries_come_to_the_same_usage_and_are_never_added_up() {
     let expected: BTreeMap<_, _> = jobs.iter().map(|(key, sums)| (as_summaries(key), *sums)).collect();
     assert!(expected.keys().any(|(.., view)| view == "summary_payload"));
     assert_eq!(scene.usage("summary-lake"), expected);
-    // Both at once are one usage, told twice.
+    // Both at once are one usage, reported twice.
     let none = scene.run("both", "", "", &["raw", "summaries"]).unwrap_err();
     assert_eq!(none.kind(), Kind::Config);
     for (overlap, lost, n) in [
@@ -382,7 +382,7 @@ fn jobs_and_their_summaries_come_to_the_same_usage_and_are_never_added_up() {
 }
 
 #[test]
-fn summaries_that_are_written_anew_replace_the_former() {
+fn summaries_that_are_rewritten_replace_the_former() {
     let scene = Scene(tempfile::tempdir().unwrap());
     let mut text = String::new();
     let mut source = document();
@@ -410,8 +410,8 @@ fn summaries_that_are_written_anew_replace_the_former() {
     let view = |view: &str| ("EXAMPLE_CE".to_owned(), 19_113, view.to_owned());
     let expected = BTreeMap::from([(view("summary"), sums(3)), (view("summary_payload"), sums(3))]);
     assert_eq!(scene.usage("out"), expected);
-    let told = summary_diff::report(scene.0.path().join("out").to_str().unwrap()).unwrap();
-    let views: Vec<&str> = told.months.iter().map(|month| month.view.as_str()).collect();
+    let reported = summary_diff::report(scene.0.path().join("out").to_str().unwrap()).unwrap();
+    let views: Vec<&str> = reported.months.iter().map(|month| month.view.as_str()).collect();
     assert_eq!(views, ["batch", "payload"]);
-    assert!(told.text().contains("g 2022-05 payload\n"), "{}", told.text());
+    assert!(reported.text().contains("g 2022-05 payload\n"), "{}", reported.text());
 }

@@ -93,7 +93,7 @@ fn what_slurm_refuses_is_refused() {
 }
 
 #[test]
-fn limits_are_told_and_nothing_is_expanded_to_find_them() {
+fn limits_are_reported_and_nothing_is_expanded_to_find_them() {
     assert_eq!(Hostlist::parse("n[1-65536]").unwrap().len(), RANGE_LIMIT);
     assert_eq!(Hostlist::parse("n[1-300]m[1-300]").unwrap().len(), 90_000);
     let many = vec!["n[0-65535]"; 100].join(",");

@@ -1,5 +1,7 @@
 //! The rules of the house that no compiler checks.
 
+mod words;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -48,7 +50,7 @@ const WRITING: [&str; 9] = [
 
 const FORBIDDEN: [&str; 6] = ["todo!", "unimplemented!", "FIXME", "TODO", "XXX", "dbg!"];
 
-/// One Rust file: its path under the folder asked for, and its text.
+/// One Rust file: its path under the folder, and its text.
 struct Source {
     path: String,
     text: String,
@@ -92,7 +94,7 @@ fn sources(folder: &str) -> Vec<Source> {
     found
 }
 
-/// Fails with every place where `is_bad` says why a line of code is.
+/// Fails with every line of code for which `is_bad` gives a reason.
 fn forbid(is_bad: impl Fn(&Source, &str) -> Option<String>) {
     let mut places = Vec::new();
     for source in sources("src") {
@@ -123,7 +125,7 @@ fn files_are_small() {
 fn nothing_is_left_to_be_done() {
     for source in sources("src") {
         for word in FORBIDDEN {
-            assert!(!source.text.contains(word), "src/{} says {word}", source.path);
+            assert!(!source.text.contains(word), "src/{} contains {word}", source.path);
         }
     }
 }
@@ -145,7 +147,7 @@ fn only_store_writes() {
     });
 }
 
-/// What only expr says of Polars, and only its bridge of the other Arrow.
+/// Only expr names Polars, and only its bridge the other Arrow.
 #[test]
 fn only_expr_knows_polars_and_only_the_bridge_both_arrows() {
     forbid(|source, line| {
@@ -162,7 +164,7 @@ fn only_expr_knows_polars_and_only_the_bridge_both_arrows() {
             .then(|| line.split("crate::").skip(1).find(|name| !name.starts_with("error::")))
             .flatten();
         match (bridging, polars, other) {
-            (Some(word), _, _) if !is_bridge && !is_naming => Some(format!("says {word}")),
+            (Some(word), _, _) if !is_bridge && !is_naming => Some(format!("contains {word}")),
             (_, Some(word), _) => Some(format!("knows {word}")),
             (_, _, Some(room)) => Some(format!("expr knows {room}")),
             _ => None,

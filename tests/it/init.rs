@@ -50,17 +50,17 @@ fn a_written_pipeline_is_good_or_check_names_each_empty_line() {
         let dir = tempfile::tempdir().unwrap();
         let (path, printed) = init(dir.path(), &[&dump]);
         let text = fs::read_to_string(&path).unwrap();
-        let (is_good, told) = check(dir.path());
+        let (is_good, reported) = check(dir.path());
         let open: Vec<&str> = printed.lines().filter(|line| line.contains(": fill in ")).collect();
-        assert_eq!(is_good, open.is_empty(), "{}: {told}\n{text}", dump.display());
+        assert_eq!(is_good, open.is_empty(), "{}: {reported}\n{text}", dump.display());
         for line in &open {
             let place = line.split(": ").next().unwrap();
-            assert!(told.contains(&format!("{place}:")), "{place} is not in {told}");
+            assert!(reported.contains(&format!("{place}:")), "{place} is not in {reported}");
         }
         good += usize::from(is_good);
         fs::write(&path, decided(&text)).unwrap();
-        let (is_good, told) = check(dir.path());
-        assert!(is_good, "{}: {told}\n{}", dump.display(), decided(&text));
+        let (is_good, reported) = check(dir.path());
+        assert!(is_good, "{}: {reported}\n{}", dump.display(), decided(&text));
     }
     assert!(good > 0, "no dump states all that is needed");
 }

@@ -105,10 +105,10 @@ fn every_pattern_that_matches_nothing_is_named() {
     fs::create_dir(folder.path().join("empty")).unwrap();
     let error = find(&folder, &["../d", "../nope.txt", "../d/*.xz", "../empty"]).unwrap_err();
     assert_eq!(error.kind(), Kind::NoInput);
-    let told = error.to_string();
-    assert!(told.lines().all(|line| line.contains("p.toml:7: ")), "{told}");
+    let reported = error.to_string();
+    assert!(reported.lines().all(|line| line.contains("p.toml:7: ")), "{reported}");
     let after_line = |line: &str| line.split_once("p.toml:7: ").map(|(_, message)| message.to_owned());
-    let lines: Vec<String> = told.lines().filter_map(after_line).collect();
+    let lines: Vec<String> = reported.lines().filter_map(after_line).collect();
     assert_eq!(
         lines,
         [
@@ -185,7 +185,7 @@ fn a_spool_gives_the_bodies_of_its_messages() {
 }
 
 #[test]
-fn the_name_of_a_spooled_message_tells_its_arrival() {
+fn the_name_of_a_spooled_message_reports_its_arrival() {
     // 0x6b00ff7a seconds, 0x2fe95 = 196 245 microseconds.
     let expected = Some(0x6b00_ff7a_i64 * 1000 + 196);
     assert_eq!(arrival_ms("spool/in/00000000/6b00ff7a2fe953/body"), expected);
@@ -295,7 +295,7 @@ fn every_member_of_a_packed_file_is_read() {
 }
 
 #[test]
-fn a_packed_file_that_was_cut_off_fails_and_says_so() {
+fn a_packed_file_that_was_cut_off_fails_and_states_it() {
     let text = noise(3000);
     for &(compression, pack) in PACKERS
         .iter()
@@ -316,7 +316,7 @@ fn a_packed_file_that_was_cut_off_fails_and_says_so() {
 
 #[test]
 fn short_and_empty_files_are_plain() {
-    for text in [&b""[..], b"B", b"BZh", b"BZh9 is no archive", b"\x1f"] {
+    for text in [&b""[..], b"B", b"BZh", b"BZh9 is not an archive", b"\x1f"] {
         assert_eq!(unpack(text.to_vec()).unwrap(), text);
     }
 }
@@ -348,7 +348,7 @@ fn dialects_are_recognised_by_content() {
 }
 
 #[test]
-fn hints_tell_version_and_what_is_missing() {
+fn hints_report_version_and_what_is_missing() {
     let of = |text: &str| diagnosis::of(recognise(text.as_bytes()), text.as_bytes());
     let sacct = of("JobID|Start|End|State\n1|2026-03-01T00:00:00|2026-03-01T01:00:00|COMPLETED\n");
     assert!(sacct.naive_times && !sacct.has_cpu_column);
@@ -374,7 +374,7 @@ fn hints_tell_version_and_what_is_missing() {
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "a test that is skipped must say so")]
+#[expect(clippy::print_stderr, reason = "a test that is skipped must print it")]
 fn real_files_are_recognised() {
     let shared = std::env::var_os("GRIDTALLY_SHARED").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"),

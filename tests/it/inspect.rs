@@ -1,4 +1,4 @@
-//! What `inspect` says of a file, held against what a pipeline makes of it.
+//! The report of `inspect` on a file, compared with the result of a pipeline.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -90,7 +90,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Real ones beside them, where they are.
+/// Real ones as well, where available.
 fn real() -> Vec<PathBuf> {
     let Some(data) = shared("proposals_work_when_pasted", "data") else {
         return Vec::new();
@@ -183,7 +183,7 @@ fn proposals_work_when_pasted() {
 
 /// What a person should know of records before adding them up.
 #[test]
-fn views_spellings_and_ce_logs_are_told() {
+fn views_spellings_and_ce_logs_are_reported() {
     let here = tempfile::tempdir().unwrap();
     let here = here.path();
     let record = |id: u32, vo: &str, kind: &str| {
@@ -215,7 +215,7 @@ fn views_spellings_and_ce_logs_are_told() {
     );
 }
 
-/// What a dump tells of the zone its times are in.
+/// Evidence of a dump about the zone of its times.
 #[test]
 fn zones_leave_traces() {
     let here = tempfile::tempdir().unwrap();
@@ -245,11 +245,11 @@ fn zones_leave_traces() {
     dump("seconds", &[["1774738800", "1774749600", "10800"]]);
     let reports = inspect(here, &["local", "offsets", "seconds"]);
     let problems = reports[0]["problems"].to_string();
-    for says in [
-        "2 jobs took an hour less than their times say: clocks went forward between 2026-03-29T01:30:00 and 2026-03-29T04:00:00",
-        "2 jobs took an hour more than their times say: clocks went back between 2026-10-25T02:50:00 and 2026-10-25T03:10:00",
+    for expected in [
+        "2 jobs took an hour less than their times give: clocks went forward between 2026-03-29T01:30:00 and 2026-03-29T04:00:00",
+        "2 jobs took an hour more than their times give: clocks went back between 2026-10-25T02:50:00 and 2026-10-25T03:10:00",
     ] {
-        assert!(problems.contains(says), "{says}: {problems}");
+        assert!(problems.contains(expected), "{expected}: {problems}");
     }
     let times: Vec<&str> = reports.iter().map(|report| report["times"].as_str().unwrap()).collect();
     assert_eq!(
@@ -263,12 +263,12 @@ fn zones_leave_traces() {
     assert!(!reports[1]["problems"].to_string().contains("clocks"));
 }
 
-/// Listings that people take for dumps are told by name, with what to give instead.
+/// Listings that people take for dumps are reported by name, with what to give instead.
 #[test]
 fn listings_without_a_reader_are_named() {
     let here = tempfile::tempdir().unwrap();
     let here = here.path();
-    for (nth, (text, says)) in [
+    for (nth, (text, expected)) in [
         ("JobId=53 JobName=x\n   UserId=u(1)\n", "scontrol show job"),
         (
             "   JOBID PARTITION  USER ACCOUNT PRIORITY SITE AGE ASSOC FAIRSHARE\n 1 p u a 1 1 1 1 1\n",
@@ -303,7 +303,7 @@ fn listings_without_a_reader_are_named() {
         ),
         (
             "%YAML 1.1\n---\njobs:\n- account: a\n  association:\n    id: 1\n  job_id: 3\n",
-            "sacct --json says the same",
+            "sacct --json has the same content",
         ),
         ("{\"jobs\": [{\"job_id\": 1, \"eligible_time\": 1}]}", "squeue"),
         ("Site: S\nLocalJobId: 1\nWallDuration: 3\n", "without its first line"),
@@ -317,8 +317,8 @@ fn listings_without_a_reader_are_named() {
         let report = inspect(here, &[&file]).remove(0);
         assert_eq!(report["dialect"], Value::Null, "{report}");
         assert!(
-            report["problems"][0].as_str().unwrap().contains(says),
-            "{says}: {report}"
+            report["problems"][0].as_str().unwrap().contains(expected),
+            "{expected}: {report}"
         );
     }
 }

@@ -80,7 +80,7 @@ fn every_proposal_runs() {
             .entry(format!("{folder} {} {}", report["dialect"], report["version"]))
             .or_default();
         *alike += 1;
-        // The log of a CE is no source, and which nodes of a machine file are of which kind nobody can guess.
+        // The log of a CE is not a source, and the nodes of each kind of a machine file cannot be guessed.
         let proposal = report["proposal"].as_str().unwrap_or_default();
         if *alike <= ALIKE && proposal.starts_with("[[") && !proposal.contains("nodes = {}") {
             pasted(here, report, nth);
@@ -141,20 +141,20 @@ fn a_complete_dump_that_lacks_columns_is_not_called_cut_off() {
     let here = here.path();
     fs::write(here.join("dump"), "JobID|Account|User\n1|a|u\n").unwrap();
     let output = gridtally(here, &["inspect", "dump"]);
-    let (text, told) = (
+    let (text, reported) = (
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr),
     );
-    assert_eq!(output.status.code(), Some(65), "{told}");
+    assert_eq!(output.status.code(), Some(65), "{reported}");
     assert!(
-        told.contains("nothing can be accounted of: dump") && !told.contains("to the end"),
-        "{told}"
+        reported.contains("nothing can be accounted of: dump") && !reported.contains("to the end"),
+        "{reported}"
     );
     assert!(text.contains("lacks columns") && !text.contains("[[source]]"), "{text}");
 }
 
 #[test]
-fn a_dump_is_no_pipeline_and_that_is_all_that_is_told() {
+fn a_dump_is_not_a_pipeline_and_that_is_all_that_is_reported() {
     let here = tempfile::tempdir().unwrap();
     let here = here.path();
     fs::write(here.join("dump.txt"), ADVISED[4].1).unwrap();
@@ -162,12 +162,12 @@ fn a_dump_is_no_pipeline_and_that_is_all_that_is_told() {
     for (file, dialect) in [("dump.txt", "sacct"), ("documents.json", "gracc")] {
         for command in ["check", "run"] {
             let output = gridtally(here, &[command, file]);
-            let told = String::from_utf8_lossy(&output.stderr);
-            assert_eq!(output.status.code(), Some(78), "{told}");
-            assert_eq!(told.lines().count(), 1, "{told}");
+            let reported = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(78), "{reported}");
+            assert_eq!(reported.lines().count(), 1, "{reported}");
             assert!(
-                told.contains(&format!("{file} is a dump ({dialect}), not a pipeline")),
-                "{told}"
+                reported.contains(&format!("{file} is a dump ({dialect}), not a pipeline")),
+                "{reported}"
             );
         }
     }

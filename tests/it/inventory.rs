@@ -1,4 +1,4 @@
-//! What the batch system says about its own machine: every form of it, and the lake made of it.
+//! The batch system's description of its own machine: every form of it, and the lake made of it.
 
 mod damage;
 mod formats;
@@ -17,16 +17,16 @@ use gridtally::sources::inventory::{InventoryKind, pieces, recognise};
 use gridtally::sources::options::ReaderOptions;
 use gridtally::sources::{Position, Sink};
 
-/// Everything a reader said.
+/// All rows of a reader.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct InventoryRows {
     rows_read: u64,
     rows: Vec<InventoryPlaced>,
     rejects: Vec<(Reason, u64, String)>,
     out_of_scope: Vec<(Reason, u64)>,
 }
 
-impl Sink for Told {
+impl Sink for InventoryRows {
     fn rows_read(&mut self, n: u64) {
         self.rows_read += n;
     }
@@ -53,7 +53,7 @@ impl Sink for Told {
     }
 }
 
-impl Told {
+impl InventoryRows {
     fn nodes(&self) -> Vec<&NodeRow> {
         let of = |placed| match placed {
             &InventoryPlaced {
@@ -104,24 +104,24 @@ impl Told {
 }
 
 /// Reads a file as a form of inventory; every row must have one outcome.
-pub(crate) fn read_as(kind: InventoryKind, bytes: &[u8], zone: Option<&str>) -> Told {
+pub(crate) fn read_as(kind: InventoryKind, bytes: &[u8], zone: Option<&str>) -> InventoryRows {
     let plan = ReaderOptions {
         format: kind.dialect().format(),
         ..crate::sacct::plan(zone)
     };
-    let mut told = Told::default();
+    let mut reported = InventoryRows::default();
     for work in pieces(kind, Box::new(std::io::Cursor::new(bytes.to_vec())), Arc::new(plan)).unwrap() {
-        work.unwrap()(&mut told);
+        work.unwrap()(&mut reported);
     }
-    let accounted: u64 = told.rows.iter().map(|row| row.input_row_n).sum();
-    let elsewhere: u64 = told.out_of_scope.iter().map(|(_, rows)| rows).sum();
-    let refused = u64::try_from(told.rejects.len()).unwrap();
-    assert_eq!(told.rows_read, accounted + elsewhere + refused, "{told:#?}");
-    told
+    let accounted: u64 = reported.rows.iter().map(|row| row.input_row_n).sum();
+    let elsewhere: u64 = reported.out_of_scope.iter().map(|(_, rows)| rows).sum();
+    let refused = u64::try_from(reported.rejects.len()).unwrap();
+    assert_eq!(reported.rows_read, accounted + elsewhere + refused, "{reported:#?}");
+    reported
 }
 
-/// Reads a file as what its content says it is.
-fn read(text: &str, kind: InventoryKind) -> Told {
+/// Reads a file in the format recognised from its content.
+fn read(text: &str, kind: InventoryKind) -> InventoryRows {
     assert_eq!(recognise(text.as_bytes()), Some(kind), "{text}");
     read_as(kind, text.as_bytes(), Some("Europe/Zurich"))
 }

@@ -39,7 +39,7 @@ fn byte_by_byte(text: &[u8]) -> Found {
     }
 }
 
-/// Every kind of processor this one can stand in for.
+/// Every kind of processor that this one can run code for.
 fn levels() -> Vec<Level> {
     let best = Level::new();
     let mut levels = vec![best, Level::baseline()];

@@ -107,7 +107,7 @@ fn upward(house: &Crate) -> Vec<String> {
             match place(room) {
                 Some(there) if there <= here => {}
                 Some(_) => found.push(format!("{}:{}: {}", file.path, import.line, import.path.join("::"))),
-                None => found.push(format!("{}:{}: {room} is no room", file.path, import.line)),
+                None => found.push(format!("{}:{}: {room} is not a room", file.path, import.line)),
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What `sample-data/README.md` says must become of each odd thing, asked of the lake.
+//! The outcome of each anomaly that `sample-data/README.md` documents, queried from the lake.
 
 use crate::support::python::python;
 use crate::support::sample::lake;
@@ -121,7 +121,7 @@ const LESSONS: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn sample_data_becomes_what_its_readme_says() {
+fn sample_data_becomes_what_its_readme_states() {
     let lake = lake().to_string_lossy();
     let mut args: Vec<&str> = vec![&lake];
     args.extend(LESSONS.iter().map(|(question, _)| *question));

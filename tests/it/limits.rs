@@ -79,7 +79,7 @@ impl Scene {
     }
 }
 
-/// The files of a lake but for the log of its runs and the seal, which tell the time.
+/// The files of a lake but for the log of its runs and the seal, which contain the time.
 fn lake(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
@@ -151,7 +151,7 @@ fn pipeline(source: &str, more: &str) -> String {
 /// The keys of a source of dumps.
 const DUMPS: &str = "format = \"sacct\"\npaths = [\"dumps\"]\ntimezone = \"UTC\"";
 
-/// A row of a dump, of one hour on one core unless `with` says otherwise, by column.
+/// A row of a dump, of one hour on one core unless set in `with`, by column.
 fn row(id: u32, with: &[(&str, &str)]) -> String {
     let cells = [
         ("JobIDRaw", id.to_string()),

@@ -32,9 +32,9 @@ fn a_quiet_command_reports_warnings_and_errors_alone() {
     let here = night();
     let ran = gridtally(&here, &["run", "oak.toml", "--report", "json", "-q"]);
     assert!(ran.status.success());
-    let said = stderr(&ran);
-    assert_eq!(said.lines().count(), 1, "{said}");
-    assert!(said.starts_with("warning: oak.toml:4: "), "{said}");
+    let stated = stderr(&ran);
+    assert_eq!(stated.lines().count(), 1, "{stated}");
+    assert!(stated.starts_with("warning: oak.toml:4: "), "{stated}");
     let missing = gridtally(&here, &["--quiet", "run", "nothing.toml"]);
     assert!(stderr(&missing).starts_with("gridtally: "), "{}", stderr(&missing));
 }
@@ -44,10 +44,13 @@ fn a_verbose_command_reports_each_file_and_stage() {
     let here = night();
     let plain = stderr(&gridtally(&here, &["run", "oak.toml", "--dry-run"]));
     assert!(!plain.contains("debug: "), "{plain}");
-    let said = stderr(&gridtally(&here, &["run", "-v", "oak.toml"]));
-    let file = said.lines().find(|line| line.starts_with("debug: file read ")).unwrap();
+    let stated = stderr(&gridtally(&here, &["run", "-v", "oak.toml"]));
+    let file = stated
+        .lines()
+        .find(|line| line.starts_with("debug: file read "))
+        .unwrap();
     assert!(file.contains("file=\"dump.txt\"") && file.contains("row_n=1"), "{file}");
-    assert!(said.contains("debug: phase ended phase=\"read\""), "{said}");
+    assert!(stated.contains("debug: phase ended phase=\"read\""), "{stated}");
     let both = gridtally(&here, &["run", "-v", "-q", "oak.toml"]);
     assert_eq!(both.status.code(), Some(2));
 }

@@ -28,8 +28,8 @@ const FORMATS: [Dialect; 6] = [
     swf::DIALECT,
 ];
 
-/// Submit times count from here where a header does not say it.
-fn told(format: Dialect) -> Arc<ReaderOptions> {
+/// The beginning of submit times where a header does not state it.
+fn reported(format: Dialect) -> Arc<ReaderOptions> {
     Arc::new(ReaderOptions {
         swf: SwfOptions {
             unix_start_time: Some(0),
@@ -44,7 +44,7 @@ fn pieces(format: Dialect, from: Box<dyn Read + Send>, limits: LogLimits) -> Pie
         block_byte: Some(limits.block),
         record_byte: Some(limits.record),
     };
-    format.pieces_sized(from, told(format), sizes).unwrap()
+    format.pieces_sized(from, reported(format), sizes).unwrap()
 }
 
 /// Reads all of a text.

@@ -44,7 +44,7 @@ fn vo_names_are_put_right_by_the_first_rule_that_knows_them() {
             Some("NanoHub"),
             VoOrigin::Correction,
         ),
-        // Both names must be those of the table, letter case included; then the path tells.
+        // Both names must be those of the table, letter case included; then the path decides.
         (
             Some("/nanohub/Role=NULL/Capability=NULL"),
             Some("x"),
@@ -176,7 +176,7 @@ fn a_topology_finds_resources_as_gracc_does() {
             Some(("Uni B", "resource_name")),
         ),
         (batch("slurm:elsewhere", "B-Site"), TopologyLevel::Site, None),
-        // A payload ran where it says, not where its submit host stands.
+        // A payload ran at the site it names, not at that of its submit host.
         (
             payload(Some("C-CE")),
             TopologyLevel::ResourceGroup,
@@ -205,9 +205,9 @@ fn hit(n: u32, vo: &str, probe: &str) -> String {
     )
 }
 
-/// The whole way: a packed archive in a pipeline with rules, and the report that says which of them fired.
+/// End to end: a packed archive in a pipeline with rules, and the report of the rules that matched.
 #[test]
-fn a_run_counts_the_rules_that_fired_and_the_names_none_knew() {
+fn a_run_counts_the_rules_that_fired_and_the_does_not_name_one_knew() {
     let house = tempfile::tempdir().unwrap();
     let path = |name: &str| house.path().join(name);
     let lines = [
@@ -267,7 +267,7 @@ fn a_run_counts_the_rules_that_fired_and_the_names_none_knew() {
         ("out_of_scope/other_record_type", 1),
         ("rejected/bad_json", 1),
     ]);
-    // The last line of a member has no end; that it is garbage is told as a cut-off.
+    // The last line of a member has no end; that it is garbage is reported as a cut-off.
     let mut found = counts(&report["reasons"]);
     if let Some(n) = found.remove("rejected/truncated") {
         found.insert("rejected/bad_json".to_owned(), n);

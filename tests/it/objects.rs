@@ -56,11 +56,11 @@ fn gridtally(cloud: &impl Cloud, args: &[&str], folder: &Path) -> Command {
 
 fn run(cloud: &impl Cloud, args: &[&str], folder: &Path) -> String {
     let output = gridtally(cloud, args, folder).output().unwrap();
-    assert!(output.status.success(), "{args:?}: {}", told(&output));
+    assert!(output.status.success(), "{args:?}: {}", reported(&output));
     String::from_utf8(output.stdout).unwrap()
 }
 
-fn told(output: &Output) -> String {
+fn reported(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
@@ -115,7 +115,7 @@ fn published(cloud: &impl Cloud, lake: &str) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// What does not say where its inputs are.
+/// Output that does not contain the location of its inputs.
 fn figures(lake: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let is_figure = |path: &str| {
         ["records/", "history/", "usage/", "usage_part/"]
@@ -154,7 +154,7 @@ fn object_stores_hold_the_same_bytes() {
         again.contains("nothing new") && again.contains("s3://bucket/lake"),
         "{again}"
     );
-    // The lock is given back by a request for many objects, which does not say for which.
+    // The lock is given back by a request for many objects, which does not name them.
     assert_eq!(
         s3.changes(),
         before + 1,
@@ -183,7 +183,7 @@ fn object_stores_hold_the_same_bytes() {
         .unwrap();
     s3.put(&format!("lake/{victim}"), b"no table");
     let damaged = gridtally(&s3, &["verify", "s3://bucket/lake"], here).output().unwrap();
-    assert_eq!(damaged.status.code(), Some(65), "{}", told(&damaged));
+    assert_eq!(damaged.status.code(), Some(65), "{}", reported(&damaged));
     let findings = String::from_utf8(damaged.stdout).unwrap();
     assert!(findings.contains(victim.as_str()), "{findings}");
 }

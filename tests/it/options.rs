@@ -15,7 +15,7 @@ struct Meaning {
     /// Whether it may be given several times.
     is_list: bool,
     /// The first sentence of its help.
-    says: String,
+    expected: String,
 }
 
 impl Meaning {
@@ -31,7 +31,7 @@ impl Meaning {
                 .collect::<Vec<_>>()
                 .join(" "),
             is_list: matches!(option.get_action(), ArgAction::Append | ArgAction::Count),
-            says: sentence.to_owned(),
+            expected: sentence.to_owned(),
         }
     }
 }
@@ -69,7 +69,10 @@ fn an_option_means_one_thing_in_all_commands() {
     for (name, uses) in &all {
         let meanings: BTreeSet<&Meaning> = uses.iter().map(|(_, meaning)| meaning).collect();
         let is_exception = EXCEPTIONS.iter().any(|(exception, _)| exception == name);
-        assert!(meanings.len() > 1 || !is_exception, "--{name} is no exception any more");
+        assert!(
+            meanings.len() > 1 || !is_exception,
+            "--{name} is not an exception any more"
+        );
         if meanings.len() > 1 && !is_exception {
             odd.push(format!("--{name}:\n{uses:#?}"));
         }

@@ -9,17 +9,17 @@ use std::process::{Command, Output};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-/// A request: its first line, and the range it asks for.
+/// A request: its first line, and the range it requests.
 struct Asked {
     line: String,
     range: Option<(usize, usize)>,
 }
 
-/// A server that does with each connection what it is told; what it was asked.
+/// A server that handles each connection as instructed; the requests it received.
 fn serve(mut answer: impl FnMut(&Asked, &mut TcpStream) + Send + 'static) -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let place = listener.local_addr().unwrap().to_string();
-    let (say, said) = channel();
+    let (sender, received) = channel();
     std::thread::spawn(move || {
         for connection in listener.incoming() {
             let mut connection = connection.unwrap();
@@ -35,11 +35,11 @@ fn serve(mut answer: impl FnMut(&Asked, &mut TcpStream) + Send + 'static) -> (St
                     range = Some((from.parse().unwrap(), to.parse().unwrap()));
                 }
             }
-            drop(say.send(line.clone()));
+            drop(sender.send(line.clone()));
             answer(&Asked { line, range }, &mut connection);
         }
     });
-    (place, said)
+    (place, received)
 }
 
 const DATED: &str = "Last-Modified: Tue, 01 Sep 2026 00:00:00 GMT\r\nConnection: close\r\n";
@@ -122,7 +122,7 @@ fn a_server_that_fails_for_a_while_is_waited_for() {
 }
 
 #[test]
-fn answers_that_are_cut_off_are_asked_for_again() {
+fn answers_that_are_cut_off_are_requested_again() {
     // Small ones whole, large ones from where they ended.
     for (comment, has_ranges, at_most) in [("", true, 1_000), (&*"x".repeat(60_000), false, 10 << 20)] {
         let here = tempfile::tempdir().unwrap();
@@ -151,7 +151,7 @@ fn answers_that_are_cut_off_are_asked_for_again() {
 }
 
 #[test]
-fn a_clouds_metadata_address_is_asked_only_where_it_is_said() {
+fn a_clouds_metadata_address_is_asked_only_where_it_is_reported() {
     for input in [
         "s3://bucket/jobs.txt",
         "gs://bucket/jobs.txt",
@@ -202,7 +202,7 @@ fn a_clouds_metadata_address_is_asked_only_where_it_is_said() {
 
 /// A web server that sends whoever asks to a cloud's metadata address.
 #[test]
-fn a_redirect_to_a_clouds_metadata_address_is_followed_only_where_it_is_said() {
+fn a_redirect_to_a_clouds_metadata_address_is_followed_only_where_it_is_reported() {
     for target in [
         "http://169.254.169.254/latest/meta-data/",
         "http://2852039166/latest/",

@@ -78,7 +78,7 @@ fn no_cell_of_csv_is_computed_and_no_character_is_obeyed() {
         assert!(text.contains("[31m"), "{format}: {text}");
         assert!(!text.contains(['\u{1b}', '\u{85}', '\u{202e}']), "{format}: {text:?}");
     }
-    // A name that stands in the words of a run, and one of a file that is not there.
+    // A name in the messages of a run, and one of a missing file.
     let odd = "odd\u{1b}[2J\u{9b}31m.toml";
     let output = gridtally(&["run", odd], here.path());
     assert!(
@@ -165,16 +165,16 @@ fn another_key_than_that_of_the_lake_stops_the_run() {
     assert!(!before.contains("well kept"));
     // More to read: a run that looked at nothing would change nothing either.
     fs::write(here.path().join("jobs-late.txt"), format!("{HEAD}{}", job(77, "snow"))).unwrap();
-    write("a key that somebody made anew by mistake");
+    write("a key that somebody rebuilt by mistake");
     let output = gridtally(&["run", "oak.toml"], here.path());
-    let told = words(&output);
-    assert_eq!(output.status.code(), Some(78), "{told}");
+    let reported = words(&output);
+    assert_eq!(output.status.code(), Some(78), "{reported}");
     assert!(
-        told.contains("the privacy key is another one") && told.contains("oak.toml"),
-        "{told}"
+        reported.contains("the privacy key is another one") && reported.contains("oak.toml"),
+        "{reported}"
     );
     assert_eq!(manifest(), before);
-    let (_, rest) = told.split_once("replaces = \"").unwrap();
+    let (_, rest) = reported.split_once("replaces = \"").unwrap();
     let former = rest.split('"').next().unwrap();
     let meant = PRIVACY.replace("\"key\" }", &format!("\"key\", replaces = \"{former}\" }}"));
     fs::write(here.path().join("oak.toml"), pipeline(&meant)).unwrap();

@@ -1,4 +1,4 @@
-//! The overhead datasets of a pipeline: what they say, when they are made, and that they agree with Slurm's own sums.
+//! The overhead datasets of a pipeline: their content, when they are made, and that they agree with Slurm's own sums.
 
 mod bill;
 mod lake;
@@ -71,7 +71,7 @@ os.chdir(sys.argv[1])
 db = duckdb.connect()
 db.execute("SET VARIABLE gridtally_root = '.'")
 db.execute(open("gridtally.sql").read())
-# Here charges are asked for by unit or pool: as numbers.
+# Here charges are requested by unit or pool: as numbers.
 for name in ("charges", "job_charges"):
     db.execute(f"CREATE TEMP VIEW {name} AS SELECT * REPLACE (charge.amount AS charge) FROM memory.main.{name}")
 for row in db.execute(sys.argv[2]).fetchall():

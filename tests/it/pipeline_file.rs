@@ -1,4 +1,4 @@
-//! The pipeline file and the tables it names: what is taken, what is refused, and how it is told.
+//! The pipeline file and the tables it names: what is taken, what is refused, and how it is reported.
 
 use gridtally::sources::{apel, sacct};
 use std::fs;
@@ -195,7 +195,7 @@ fn defaults_are_the_documented_ones() {
 }
 
 #[test]
-fn an_unknown_key_is_told_with_its_line_and_a_suggestion() {
+fn an_unknown_key_is_reported_with_its_line_and_a_suggestion() {
     let text = format!("{HEAD}atribution = \"by-end\"\n{SOURCE}sitee = \"X\"\n");
     let lines = mistakes(&text);
     assert_eq!(
@@ -213,7 +213,7 @@ fn an_unknown_key_is_told_with_its_line_and_a_suggestion() {
 }
 
 #[test]
-fn all_mistakes_are_told_at_once() {
+fn all_mistakes_are_reported_at_once() {
     let house = House::new(
         r#"[pipeline]
 name = ""
@@ -247,12 +247,12 @@ missing = "zero"
         &[
             "zoo.toml:1: [pipeline] has no output",
             "zoo.toml:2: name must not be empty",
-            "zoo.toml:3: allocation_year_start = \"02-29\" is no month and day of every year",
+            "zoo.toml:3: allocation_year_start = \"02-29\" is not a month and day of every year",
             "zoo.toml:4: there is no time zone called \"Europe/Zurych\", did you mean \"Europe/Zurich\"?",
-            "zoo.toml:5: attribution = \"by-start\" is none of \"prorated\", \"by-end\"",
+            "zoo.toml:5: attribution = \"by-start\" is not one of \"prorated\", \"by-end\"",
             "zoo.toml:6: grain must be a text in quotes, not an integer",
             "zoo.toml:7: max_rejected must be a number of rows",
-            "zoo.toml:10: format = \"sact\" is none of \"sacct\", \"apel\", \"gracc\"",
+            "zoo.toml:10: format = \"sact\" is not one of \"sacct\", \"apel\", \"gracc\"",
             "zoo.toml:11: paths is empty",
             "zoo.toml:12: sacct names no site",
             "zoo.toml:13: the source of line 9 is also called \"a\"",
@@ -261,9 +261,9 @@ missing = "zero"
             "zoo.toml:17: vo takes exactly one of column, table, value",
             "zoo.toml:18: max_rejected must be a number of rows",
             "zoo.toml:21: missing must be \"null\", \"reject\" or { fallback = 10.0 }",
-            "b.csv:2: \"hs07\" is no benchmark",
+            "b.csv:2: \"hs07\" is not a benchmark",
             "b.csv:2: value_per_core: \"0\" must be above zero",
-            "b.csv:2: valid_from: \"2020-13-01\" is no day",
+            "b.csv:2: valid_from: \"2020-13-01\" is not a day",
             "b.csv:3: value_per_core: \"1.23456\" has more than 4 decimals",
             "b.csv:3: valid_to 2020-01-01 is not after valid_from 2021-01-01",
         ],
@@ -271,14 +271,14 @@ missing = "zero"
 }
 
 #[test]
-fn broken_toml_is_told_with_its_line() {
+fn broken_toml_is_reported_with_its_line() {
     let lines = mistakes("[pipeline]\nname = \"zoo\noutput = \"out\"\n");
     assert!(lines.iter().any(|line| line.starts_with("zoo.toml:2: ")), "{lines:?}");
     assert!(!lines.iter().any(|line| line.contains("[[source]]")), "{lines:?}");
 }
 
 #[test]
-fn sections_that_are_missing_or_misshapen_are_told() {
+fn sections_that_are_missing_or_misshapen_are_reported() {
     starts(
         &mistakes(""),
         &["zoo.toml: there is no [pipeline]", "zoo.toml: there is no [[source]]"],
@@ -295,15 +295,15 @@ fn sections_that_are_missing_or_misshapen_are_told() {
             "zoo.toml:4: [[source]] has no paths",
         ],
     );
-    // Without a table, what records state counts; what becomes of the others is said.
+    // Without a table, the values of records count; what becomes of the others is reported.
     starts(
         &mistakes(&format!("{HEAD}{SOURCE}[normalise]\n")),
-        &["zoo.toml:8: [normalise] does not say what becomes of jobs without a benchmark"],
+        &["zoo.toml:8: [normalise] does not set what becomes of jobs without a benchmark"],
     );
 }
 
 #[test]
-fn a_fallback_says_which_benchmark_it_is_unless_the_table_does() {
+fn a_fallback_states_which_benchmark_it_is_unless_the_table_does() {
     let text = format!("{HEAD}{SOURCE}[normalise]\nbenchmarks = \"b.csv\"\nmissing = {{ fallback = 10 }}\n");
     let house = House::new(&text);
     let head = "site,cluster,benchmark,value_per_core,valid_from,valid_to\n";
@@ -318,7 +318,7 @@ fn a_fallback_says_which_benchmark_it_is_unless_the_table_does() {
     house.file("b.csv", &format!("{head}A,,hs06,9.5,,\nA,,hs23,9.5,,\n"));
     starts(
         &house.mistakes(),
-        &["zoo.toml:10: the fallback does not say which benchmark it is"],
+        &["zoo.toml:10: the fallback does not state which benchmark it is"],
     );
     let alone = House::new(&format!(
         "{HEAD}{SOURCE}[normalise]\nmissing = {{ fallback = 10.0, benchmark = \"si00\" }}\n"
@@ -381,7 +381,7 @@ fn a_limit_of_rejects_holds_exactly() {
 proptest::proptest! {
     #![proptest_config(proptest::test_runner::Config { cases: 300, failure_persistence: None, ..Default::default() })]
 
-    /// Whatever stands behind a key, the answer is a plan or mistakes, never a panic.
+    /// Whatever the value of a key, the answer is a plan or mistakes, never a panic.
     #[test]
     fn no_value_makes_the_reader_panic(nth in 0_usize..17, value in "(\"[ -~é]{0,8}\"|[0-9+._e-]{1,8}|\\[[0-9,\"]{0,5}\\]|\\{ ?[a-z]{0,6} = [0-9.]{1,4} ?\\}|[ -~]{0,10})") {
         const KEYS: &[&str] = &[

@@ -97,7 +97,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// The charges of the guide to policies, beside the sample data.
+/// The charges of the guide to policies, with the sample data.
 #[test]
 fn the_charges_of_the_guide_are_charged() {
     let text = std::fs::read_to_string(repository("docs/guides/policies.md")).unwrap();
@@ -120,7 +120,7 @@ fn the_charges_of_the_guide_are_charged() {
     };
     run(&["run", "pipelines/readme.toml"]);
     assert!(run(&["verify", "out"]).contains(": sound"));
-    // The sample has the bills of its overhead and two policies of its own beside them.
+    // The sample has the bills of its overhead and two policies of its own.
     let sql = "SELECT string_agg(DISTINCT id, ' ' ORDER BY id) AS ids FROM 'out/policies/policies.parquet' \
                WHERE id NOT LIKE 'node-share/%'";
     let answer = python(QUERY, &[&dir.path().to_string_lossy(), sql]);

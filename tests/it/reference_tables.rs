@@ -1,4 +1,4 @@
-//! Reference tables: what holds when, what matches first, and how mistakes are told.
+//! Reference tables: validity, precedence, and how mistakes are reported.
 
 use gridtally::diagnostics::Problems;
 use gridtally::record::JobRow;

@@ -1,4 +1,4 @@
-//! Reports: what the lake says, in the words of others.
+//! Reports of a lake in the formats of their readers.
 
 mod apel;
 mod balance;

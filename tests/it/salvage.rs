@@ -1,4 +1,4 @@
-//! What is before the damage of a packed file is read, what is lost is said, and what was refused is tried again by
+//! The part of a packed file before damage is read, the loss is reported, and refused rows are tried again by
 //! readers that know more.
 
 use std::fmt::Write as _;
@@ -108,9 +108,9 @@ fn every_row_before_the_damage_is_read() {
             refused.contains("unreadable_file") && refused.contains(name),
             "{name}: {refused}"
         );
-        let says = format!("{} packed bytes gave ", cut.len());
+        let expected = format!("{} packed bytes gave ", cut.len());
         assert!(
-            refused.contains(&says) && refused.contains("is not there"),
+            refused.contains(&expected) && refused.contains("is not there"),
             "{name}: {refused}"
         );
     }
@@ -159,7 +159,7 @@ fn a_sparse_member_is_refused_by_its_name() {
     assert_eq!(report["outcomes"]["rejected"], 2, "{report}");
 }
 
-/// Says that the readers of the lake knew less.
+/// Marks the lake as written by earlier readers.
 fn forge(lake: &Path, knew: &str) {
     let store = Store::open(&lake.to_string_lossy()).unwrap();
     let publication = Publication::begin(&store).unwrap();
@@ -210,7 +210,7 @@ fn bytes_of(mut decoder: impl Read) -> Vec<u8> {
     bytes
 }
 
-/// With a checksum: without one, damage may unpack to other bytes of which nothing tells.
+/// With a checksum: without one, damage may unpack to other bytes unnoticed.
 fn zstd_checked(bytes: &[u8]) -> Vec<u8> {
     let mut out = zstd::stream::write::Encoder::new(Vec::new(), 3).unwrap();
     out.include_checksum(true).unwrap();
@@ -261,11 +261,11 @@ fn damage_costs_no_byte_that_can_be_unpacked() {
                 there.len()
             );
             if let Some(lost) = damage.take() {
-                let says = format!("gave {} bytes, which are read", read.len());
-                assert!(lost.to_string().contains(&says), "{name} {at}: {lost}");
+                let expected = format!("gave {} bytes, which are read", read.len());
+                assert!(lost.to_string().contains(&expected), "{name} {at}: {lost}");
                 damaged_n += 1;
             } else {
-                assert!(read == text.as_bytes(), "{name} {at}: nothing said");
+                assert!(read == text.as_bytes(), "{name} {at}: no loss reported");
             }
         }
     }
@@ -286,7 +286,7 @@ fn gzip_damaged(before: &[u8], behind: &[u8]) -> (Vec<u8>, usize) {
 }
 
 #[test]
-fn rows_before_damage_are_read_and_the_loss_is_said() {
+fn rows_before_damage_are_read_and_the_loss_is_reported() {
     let text = dump(3_000);
     let half = text.find("\n1501|").unwrap() + 20;
     let archive = tar(&[
@@ -314,12 +314,15 @@ fn rows_before_damage_are_read_and_the_loss_is_said() {
             .current_dir(here.path())
             .output()
             .unwrap();
-        let told = String::from_utf8(output.stdout).unwrap();
-        assert_eq!(output.status.code(), Some(65), "{told}");
-        assert!(told.contains(&gave) && told.contains("FAILURE"), "{damage}: {told}");
+        let reported = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(65), "{reported}");
         assert!(
-            told.contains("[[source]]") && told.contains(&jobs.to_string()),
-            "{told}"
+            reported.contains(&gave) && reported.contains("FAILURE"),
+            "{damage}: {reported}"
+        );
+        assert!(
+            reported.contains("[[source]]") && reported.contains(&jobs.to_string()),
+            "{reported}"
         );
     }
 }
@@ -344,10 +347,10 @@ fn inspect_proposes_to_salvage_a_damaged_message() {
         .current_dir(here.path())
         .output()
         .unwrap();
-    let told = String::from_utf8(output.stdout).unwrap();
+    let reported = String::from_utf8(output.stdout).unwrap();
     assert!(
-        told.contains("acceptance = \"salvage\"") && told.contains("keeps 200 good rows"),
-        "{told}"
+        reported.contains("acceptance = \"salvage\"") && reported.contains("keeps 200 good rows"),
+        "{reported}"
     );
-    assert!(told.contains("FAILURE"), "{told}");
+    assert!(reported.contains("FAILURE"), "{reported}");
 }

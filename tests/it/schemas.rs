@@ -104,7 +104,7 @@ fn listings_fill_the_datasets_of_a_folder_per_source() {
 }
 
 #[test]
-fn every_column_says_what_it_is() {
+fn every_column_is_described() {
     for dataset in schema::datasets().unwrap() {
         assert!(!dataset.doc.is_empty() && !dataset.title.is_empty());
         assert_eq!(

@@ -1,4 +1,4 @@
-//! A run that a signal ends says what stands, and what it says is so.
+//! A run ended by a signal reports the state left behind, and the report is true.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -67,7 +67,7 @@ fn signal(child: &Child, name: &str) {
     assert!(sent.success(), "{name}");
 }
 
-fn said_by(output: &Output) -> String {
+fn output_text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
@@ -83,7 +83,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_run_that_waits_is_ended_and_says_that_the_lake_is_as_before() {
+fn a_run_that_waits_is_ended_and_states_that_the_lake_is_as_before() {
     let stalled = Stalled::start();
     for (name, code) in [("INT", 130), ("TERM", 143)] {
         let here = tempfile::tempdir().unwrap();
@@ -94,9 +94,9 @@ fn a_run_that_waits_is_ended_and_says_that_the_lake_is_as_before() {
         let _kept_open = stalled.asked.recv_timeout(PATIENCE).unwrap();
         signal(&run, name);
         let output = run.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(code), "{}", said_by(&output));
-        let says = format!("ended by SIG{name}: nothing was published, the lake is as before\n");
-        assert!(said_by(&output).ends_with(&says), "{}", said_by(&output));
+        assert_eq!(output.status.code(), Some(code), "{}", output_text(&output));
+        let expected = format!("ended by SIG{name}: nothing was published, the lake is as before\n");
+        assert!(output_text(&output).ends_with(&expected), "{}", output_text(&output));
         let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(report["status"], "failed");
         assert_eq!(report["error"]["exit_code"], code);
@@ -119,7 +119,7 @@ fn a_dry_run_that_is_ended_leaves_no_temporary_folder() {
     assert_eq!(names(&temporary).len(), 1);
     signal(&run, "TERM");
     let output = run.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(143), "{}", said_by(&output));
+    assert_eq!(output.status.code(), Some(143), "{}", output_text(&output));
     assert!(names(&temporary).is_empty(), "{:?}", names(&temporary));
 }
 
@@ -138,14 +138,14 @@ fn a_signal_that_was_ignored_from_the_start_stays_so() {
     signal(&run, "INT");
     signal(&run, "TERM");
     let output = run.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(143), "{}", said_by(&output));
+    assert_eq!(output.status.code(), Some(143), "{}", output_text(&output));
 }
 
 #[test]
-fn what_is_said_to_stand_stands_whenever_the_signal_comes() {
+fn what_is_stated_to_stand_stands_whenever_the_signal_comes() {
     let here = tempfile::tempdir().unwrap();
     let here = here.path();
-    // Everything is published anew when the two alternate.
+    // Everything is published again when the two alternate.
     let sample = sample::pipeline();
     let grain = "grain = \"month\"";
     assert!(sample.contains(grain));
@@ -159,11 +159,11 @@ fn what_is_said_to_stand_stands_whenever_the_signal_comes() {
     };
     let began = Instant::now();
     let first = run(0).wait_with_output().unwrap();
-    assert!(first.status.success(), "{}", said_by(&first));
+    assert!(first.status.success(), "{}", output_text(&first));
     let whole = began.elapsed();
     let lake = here.join("lake");
     let (manifest, journal) = (lake.join("manifest.json"), lake.join(".gridtally/journal.json"));
-    let mut said = std::collections::BTreeMap::<&str, u32>::new();
+    let mut stated = std::collections::BTreeMap::<&str, u32>::new();
     for nth in 1..=12_u32 {
         let before = fs::read(&manifest).unwrap();
         let was_cut = journal.exists();
@@ -180,30 +180,30 @@ fn what_is_said_to_stand_stands_whenever_the_signal_comes() {
             signal(&run, "TERM");
         }
         let output = run.wait_with_output().unwrap();
-        let words = said_by(&output);
+        let words = output_text(&output);
         let after = fs::read(&manifest).unwrap();
         let machinery = names(&lake.join(".gridtally"));
         match output.status.code() {
-            Some(0) => *said.entry("done").or_default() += 1,
+            Some(0) => *stated.entry("done").or_default() += 1,
             Some(143) if words.contains("the lake is as before") => {
                 assert!(was_cut || after == before, "{words}");
                 assert_eq!(machinery, ["lock"], "{words}");
-                *said.entry("as before").or_default() += 1;
+                *stated.entry("as before").or_default() += 1;
             }
             Some(143) if words.contains("the commit was made") => {
                 assert_ne!(after, before, "{words}");
                 assert_eq!(machinery, ["lock"], "{words}");
-                *said.entry("made").or_default() += 1;
+                *stated.entry("made").or_default() += 1;
             }
-            Some(143) if words.contains("the next run finishes it") => *said.entry("cut").or_default() += 1,
-            Some(143) if words.contains("nothing was written") => *said.entry("nothing").or_default() += 1,
+            Some(143) if words.contains("the next run finishes it") => *stated.entry("cut").or_default() += 1,
+            Some(143) if words.contains("nothing was written") => *stated.entry("nothing").or_default() += 1,
             code => panic!("{code:?}: {words}"),
         }
     }
-    eprintln!("said: {said:?}");
-    assert!(said.get("as before").is_some_and(|n| *n > 0), "{said:?}");
+    eprintln!("stated: {stated:?}");
+    assert!(stated.get("as before").is_some_and(|n| *n > 0), "{stated:?}");
     let last = run(0).wait_with_output().unwrap();
-    assert!(last.status.success(), "{}", said_by(&last));
+    assert!(last.status.success(), "{}", output_text(&last));
     let sound = gridtally(&["verify", "lake"], here).output().unwrap();
     assert!(sound.status.success(), "{}", String::from_utf8_lossy(&sound.stdout));
 }

@@ -97,7 +97,7 @@ fn a_script_opens_the_lake_that_is_meant_or_stops() {
         .current_dir(here.path())
         .status();
     assert!(copied.unwrap().success());
-    // The lake goes on, its copy does not: what each holds tells which one was opened.
+    // The lake changes, its copy does not: the content shows which one was opened.
     lake(here.path(), "twin", "out", 3);
     let open = |folder: &str, script: &str, root: &[&str]| {
         python(OPEN, &[&[folder, script], root].concat()).trim_end().to_owned()
@@ -106,7 +106,7 @@ fn a_script_opens_the_lake_that_is_meant_or_stops() {
     for folder in [path(""), out.clone(), backup.clone(), "/".to_owned()] {
         for (script, jobs) in [(&out, "3"), (&backup, "1")] {
             let file = format!("{script}/gridtally.sql");
-            // Nobody says which lake is meant: not even the only one in sight is taken.
+            // The intended lake is unknown: not even the only one found is taken.
             let stopped = open(&folder, &file, &[]);
             assert!(
                 stopped.starts_with("stopped: ") && stopped.contains("gridtally_root"),
@@ -114,14 +114,14 @@ fn a_script_opens_the_lake_that_is_meant_or_stops() {
             );
             assert_eq!(open(&folder, &file, &[script]), jobs);
         }
-        // What was said for one script is not taken for the next.
+        // The setting of one script is not taken for the next.
         let two = open(&folder, &format!("{out}/gridtally.sql:{backup}/gridtally.sql"), &[&out]);
         assert!(two.starts_with("stopped: "), "{two}");
     }
     let nowhere = open("/", &format!("{out}/gridtally.sql"), &[&path("")]);
     assert!(nowhere.contains("not that of the lake"), "{nowhere}");
 
-    // The program writes a script that says it, from any path.
+    // The program writes a script with the path set, from anywhere.
     let other = tempfile::tempdir().unwrap();
     for (folder, named, jobs) in [
         (here.path(), "out", "3"),
@@ -169,7 +169,7 @@ assert one("SELECT core_hours(7200), gpu_hours(1800), cpu_hours(7200000), cpu_pe
 assert one("SELECT cpu_percent(1, 0)") == [(None,)]
 assert one("SELECT count(DISTINCT unit) FROM overhead_of('osg-gpu')") == [(1,)]
 one("SELECT * FROM overhead_queue_of('osg-gpu')")
-# Every column of every dataset says what it is.
+# Every column of every dataset states what it is.
 bare = one("""SELECT table_name, column_name FROM duckdb_columns() WHERE schema_name = 'main' AND NOT internal AND comment IS NULL
               AND table_name IN (SELECT view_name FROM duckdb_views() WHERE sql LIKE '%gridtally_lake%')""")
 assert not bare, bare

@@ -1,5 +1,5 @@
 //! The page of the tables people write is what their readers take: examples are read, columns that must be there are
-//! missed, others are as the page says.
+//! missed, others are as documented.
 
 use gridtally::diagnostics::Problems;
 use gridtally::ledger::Reason;
@@ -39,10 +39,10 @@ fn examples_of_tables_are_taken_and_need_the_columns_that_are_required() {
     for (table, check) in tables() {
         assert_eq!(mistakes(check, table.example), "", "{}", table.title);
         for column in table.columns.iter().filter(|column| column.is_required) {
-            let told = mistakes(check, &without(table.example, column.name));
+            let reported = mistakes(check, &without(table.example, column.name));
             assert!(
-                told.contains(column.name),
-                "{} without {}: {told}",
+                reported.contains(column.name),
+                "{} without {}: {reported}",
                 table.title,
                 column.name
             );
@@ -53,24 +53,24 @@ fn examples_of_tables_are_taken_and_need_the_columns_that_are_required() {
 }
 
 #[test]
-fn tables_take_every_column_of_the_page_and_others_as_it_says() {
+fn tables_take_every_column_of_the_page_and_others_as_it_states() {
     for (table, check) in tables() {
         let names: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
-        let told = mistakes(check, &format!("{}\n", names.join(",")));
-        assert!(!told.contains("column"), "{}: {told}", table.title);
-        let told = mistakes(check, &format!("{},zz\n", names.join(",")));
-        let is_refused = told.contains("unknown column \"zz\"");
+        let reported = mistakes(check, &format!("{}\n", names.join(",")));
+        assert!(!reported.contains("column"), "{}: {reported}", table.title);
+        let reported = mistakes(check, &format!("{},zz\n", names.join(",")));
+        let is_refused = reported.contains("unknown column \"zz\"");
         assert_eq!(
             is_refused,
             table.others == OtherColumns::Refused,
-            "{}: {told}",
+            "{}: {reported}",
             table.title
         );
     }
 }
 
 #[test]
-fn listings_of_a_sites_own_are_read_as_the_page_says() {
+fn listings_of_a_sites_own_are_read_as_the_page_states() {
     let listings: Vec<WrittenTable> = written_tables()
         .into_iter()
         .filter(|table| table.check.is_none())

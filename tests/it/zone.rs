@@ -53,7 +53,7 @@ for name in open(os.path.join(root, "zones")).read().split():
 "#;
 
 #[test]
-fn every_zone_changes_when_the_iana_database_says_from_1970_to_2100() {
+fn every_zone_changes_when_the_iana_database_states_from_1970_to_2100() {
     let output = Command::new("python3")
         .args(["-c", CHANGES])
         .arg(package(TZDATA))

@@ -53,7 +53,7 @@ def spread(job, attribution, grain):
         at = period[1]
     # The last piece holds the instant of the end, and counts the job: periods are half-open, so a job that ends on the
     # stroke of a period counts in the one that begins there, as APEL counts it. A job that took no time, or is not
-    # split, lies in the period its end lies in.
+    # split, is in the period its end is in.
     if not pieces:
         pieces = [(period_of(until, grain), 1)]
     elif end is not None and pieces[-1][0][1] == end:
@@ -88,7 +88,7 @@ def published(out):
 
     duckdb.sql("SET TimeZone = 'UTC'")
     sums = ", ".join(f"sum({name})::HUGEINT::VARCHAR" for name in MEASURES)
-    # The folder of an unknown VO has a word, as `gridtally.sql` and the README say.
+    # The folder of an unknown VO has a word, as `gridtally.sql` and the README state.
     keys = ", ".join("nullif(vo, '__unknown__') AS vo" if key == "vo" else key for key in KEYS)
     rows = duckdb.sql(
         f"SELECT {keys}, {sums} FROM read_parquet('{out}/usage/*/*/*/usage.parquet', "

@@ -52,7 +52,7 @@ struct ChargedJob {
 /// By policy, version, options and unit: charges by job and account.
 type Payers = BTreeMap<[String; 4], BTreeMap<ChargedJob, i128>>;
 
-/// What stands behind `path`, a file of `charges` as the lake names it, or the folder it lies in: by policy, with the
+/// The records behind `path`, a file of `charges` as the lake names it, or the folder it is in: by policy, with the
 /// `top` jobs of each.
 ///
 /// # Errors

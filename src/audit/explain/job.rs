@@ -146,7 +146,7 @@ pub struct Explained {
     pub history: Vec<EarlierVersion>,
     /// Work done, with the benchmark and where it came from.
     pub work: Vec<String>,
-    /// Whether summaries of its site, month and view count in its place: then it is no usage and is not charged.
+    /// Whether summaries of its site, month and view count in its place; if so, it is not usage and is not charged.
     pub is_displaced: bool,
     /// What usage has of it, period by period, as recorded.
     pub usage: Vec<JobUsage>,
@@ -217,9 +217,9 @@ impl ExplainedLake {
             Err(why) => (None, Some(why)),
         };
         let format = of("format")?;
-        // A lake of before says no calendar: then parts are told without how they came about.
-        let told = calendar_fact::restored(&self.manifest.facts).ok();
-        let mut splitter = told.map(|(attribution, calendar)| ShareSplitter::new(attribution, calendar));
+        // A lake of an earlier version records no calendar: its parts are reported without their derivation.
+        let reported = calendar_fact::restored(&self.manifest.facts).ok();
+        let mut splitter = reported.map(|(attribution, calendar)| ShareSplitter::new(attribution, calendar));
         let view = RecordView::new(record)?;
         let shares = splitter
             .as_mut()

@@ -24,7 +24,7 @@ pub(crate) fn row(
 ) -> Result<std::result::Result<[String; 2], String>> {
     let place = folder.join(path);
     if !place.is_file() {
-        return Ok(Err(format!("{path} is not under {} (say --inputs)", folder.display())));
+        return Ok(Err(format!("{path} is not under {} (set --inputs)", folder.display())));
     }
     let file = InputFile::local(&place, path.to_owned())?;
     if file.content_hash()? != blake3 {

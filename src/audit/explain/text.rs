@@ -9,37 +9,37 @@ impl Explained {
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::new();
-        let mut say = |line: &str| {
+        let mut add_line = |line: &str| {
             // Writing to a string cannot fail.
             let _ = writeln!(text, "{line}");
         };
-        say(&format!(
+        add_line(&format!(
             "Job {} of {}: record {}",
             self.job_id, self.site, self.record_id
         ));
-        say("\nWhere it comes from");
-        say(&format!(
+        add_line("\nWhere it comes from");
+        add_line(&format!(
             "  source {}, format {}, input {}",
             self.source, self.format, self.file_id
         ));
-        say(&format!(
+        add_line(&format!(
             "  {} line {}, byte {}",
             self.path, self.line, self.byte_offset
         ));
         match (&self.raw, &self.raw_missing) {
             (Some([header, row]), _) => {
                 for line in header.lines().chain(row.lines()) {
-                    say(&format!("  | {line}"));
+                    add_line(&format!("  | {line}"));
                 }
             }
-            (None, why) => say(&format!(
+            (None, why) => add_line(&format!(
                 "  the row is not shown: {}",
                 why.as_deref().unwrap_or_default()
             )),
         }
-        say("\nHow it was read");
+        add_line("\nHow it was read");
         if let Some(zone) = &self.zone {
-            say(&format!(
+            add_line(&format!(
                 "  times without an offset are those of {zone}; *_utc are in UTC"
             ));
         }
@@ -49,25 +49,25 @@ impl Explained {
             } else {
                 format!(" {}", field.unit)
             };
-            say(&format!("  {} = {}{unit}   ({})", field.name, field.value, field.from));
+            add_line(&format!("  {} = {}{unit}   ({})", field.name, field.value, field.from));
         }
-        say("\nOther rows of the same job");
+        add_line("\nOther rows of the same job");
         if self.history.is_empty() {
-            say("  none");
+            add_line("  none");
         }
         for past in &self.history {
-            say(&format!("  {}: {} line {}", past.outcome, past.path, past.line));
+            add_line(&format!("  {}: {} line {}", past.outcome, past.path, past.line));
         }
-        say("\nWork, by the benchmark that held when it ended");
+        add_line("\nWork, by the benchmark that held when it ended");
         if self.work.is_empty() {
-            say("  no benchmark is known");
+            add_line("  no benchmark is known");
         }
         for line in &self.work {
-            say(&format!("  {line}"));
+            add_line(&format!("  {line}"));
         }
-        say("\nUsage: its parts by period, in proportion to the time it ran in each, as recorded");
+        add_line("\nUsage: its parts by period, in proportion to the time it ran in each, as recorded");
         if self.is_displaced {
-            say("  none: summaries of its site, month and view count in its place; it is not charged either");
+            add_line("  none: summaries of its site, month and view count in its place; it is not charged either");
         }
         for used in &self.usage {
             let cpu = used
@@ -75,7 +75,7 @@ impl Explained {
                 .map_or_else(|| "CPU unknown".to_owned(), |cpu_ms| format!("{cpu_ms} ms CPU"));
             let [ran_ms, of_ms] = used.ran_ms;
             let counted = if used.is_counted { ", counted here" } else { "" };
-            say(&format!(
+            add_line(&format!(
                 "  {}: ran {} of {} ms: {} s wall, {} core s, {cpu}{counted} -> {}",
                 used.month, ran_ms, of_ms, used.wall_s, used.alloc_core_s, used.cell
             ));
@@ -88,13 +88,13 @@ impl Explained {
 /// What was charged, and how.
 fn charges(charges: &[JobCharge]) -> String {
     let mut text = String::new();
-    let mut say = |line: &str| {
+    let mut add_line = |line: &str| {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{line}");
     };
-    say("\nCharges");
+    add_line("\nCharges");
     if charges.is_empty() {
-        say("  no policy of the lake is for this job");
+        add_line("  no policy of the lake is for this job");
     }
     for charge in charges {
         let options = if charge.options.is_empty() {
@@ -102,12 +102,12 @@ fn charges(charges: &[JobCharge]) -> String {
         } else {
             format!(" ({})", charge.options)
         };
-        say(&format!(
+        add_line(&format!(
             "  {} {}{options}: {}",
             charge.policy, charge.version, charge.title
         ));
         for line in &charge.steps {
-            say(&format!("    {line}"));
+            add_line(&format!("    {line}"));
         }
         for piece in &charge.pieces {
             let amount = piece.charge.as_deref().map_or_else(
@@ -120,7 +120,7 @@ fn charges(charges: &[JobCharge]) -> String {
             let payer = piece.account.as_deref().unwrap_or("no account");
             let entry = piece.correction_id.as_ref();
             let entry = entry.map_or_else(String::new, |id| format!(" by correction {id}"));
-            say(&format!(
+            add_line(&format!(
                 "    {}: {amount}{ran}{entry}, {payer} -> {}",
                 piece.month, piece.cell
             ));

@@ -122,7 +122,7 @@ struct CellJobs {
     benchmarks: BTreeMap<(String, i128, String), CellTotals>,
 }
 
-/// What stands behind `path`, a file of `usage` as the lake names it, or the folder it lies in, with the `top` jobs.
+/// The usage behind `path`, a file of `usage` as the lake names it, or the folder it is in, with the `top` jobs.
 ///
 /// # Errors
 /// [`Kind::NoInput`] when there is no lake, or no such cell in it; [`Kind::Data`] when the lake was made by a version that
@@ -169,7 +169,7 @@ pub fn usage(output: &str, path: &str, top: usize) -> Result<UsageCell> {
     }
     for view in &mut views {
         if let Some(jobs) = jobs.remove(&view.name) {
-            jobs.tell(view, top);
+            jobs.finish_into(view, top);
         }
     }
     Ok(UsageCell {
@@ -327,7 +327,7 @@ impl CellJobs {
         Ok(())
     }
 
-    fn tell(mut self, view: &mut ViewUsage, top: usize) {
+    fn finish_into(mut self, view: &mut ViewUsage, top: usize) {
         view.job_n = self.parts.len();
         for part in &self.parts {
             view.of_jobs.add(&part.part);
@@ -362,15 +362,15 @@ impl UsageCell {
             "{}\njobs are attributed {}, calendar {}\n",
             self.path, self.attribution, self.calendar
         );
-        let mut say = |line: &str| {
+        let mut add_line = |line: &str| {
             // Writing to a string cannot fail.
             let _ = writeln!(text, "{line}");
         };
         for view in &self.views {
-            say(&format!("\nView {}: {}", view.name, view.total.text()));
-            say(&format!("  as recorded: {}", view.recorded.text()));
+            add_line(&format!("\nView {}: {}", view.name, view.total.text()));
+            add_line(&format!("  as recorded: {}", view.recorded.text()));
             for touch in &view.corrections {
-                say(&format!(
+                add_line(&format!(
                     "  correction {} ({} by {}: {}): {}",
                     touch.correction_id,
                     touch.action,
@@ -380,12 +380,12 @@ impl UsageCell {
                 ));
             }
             if view.recorded == view.of_jobs {
-                say(&format!(
+                add_line(&format!(
                     "  the records below come to what is recorded: {} of them have a part in it",
                     view.job_n
                 ));
             } else {
-                say(&format!(
+                add_line(&format!(
                     "  the records of jobs come to {}: here summaries count, see gridtally summaries",
                     view.of_jobs.text()
                 ));
@@ -405,10 +405,10 @@ impl UsageCell {
                         used.core_wall_s
                     )
                 };
-                say(&line);
+                add_line(&line);
             }
             if !view.top.is_empty() {
-                say("  most core time:");
+                add_line("  most core time:");
             }
             for job in &view.top {
                 let account = job.account.as_deref().unwrap_or("no account");
@@ -420,7 +420,7 @@ impl UsageCell {
                     .iter()
                     .map(|[kind, value, origin]| format!(", {kind} {value} ({origin})"))
                     .collect();
-                say(&format!(
+                add_line(&format!(
                     "    {:>14} core s  job {} ({account}): {} of its {} s * {cores} cores, {} ms CPU{}",
                     job.part.alloc_core_s,
                     job.job_id,

@@ -229,7 +229,7 @@ fn check_year(
     let published = of.manifest.dataset(dataset.name).map(|file| file.path.as_str());
     for path in published.filter(|path| !due.contains(*path)) {
         if lake::parse_usage_path(path).is_some_and(|(of_site, _, of_year)| of_site == site && of_year == year) {
-            findings.push((path.to_owned(), "holds rows of which nothing tells".to_owned()));
+            findings.push((path.to_owned(), "holds rows without a counterpart".to_owned()));
         }
     }
     Ok(findings)

@@ -14,7 +14,7 @@ pub(crate) fn open(output: &str) -> Result<(Store, Option<Manifest>)> {
     let store = Store::open_existing(output)?;
     match Manifest::load(&store) {
         Ok(None) if store.get(SEAL)?.is_none() => {
-            let message = format!("{output} is no lake: it has no manifest.json");
+            let message = format!("{output} is not a lake: it has no manifest.json");
             Err(Error::new(Kind::NoInput, message))
         }
         Ok(manifest) => Ok((store, manifest)),

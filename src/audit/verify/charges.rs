@@ -17,7 +17,7 @@ type ChargeCheckPayer = (String, String, String, String, String);
 /// Charge in billionths, jobs charged and jobs without a price.
 type ChargeCheckSums = BTreeMap<ChargeCheckPayer, [i128; 3]>;
 
-/// Tells where the sums of charges one by one, `charge_part` and `charges` differ.
+/// Reports where the sums of single charges, `charge_part` and `charges` differ.
 pub(crate) fn check(store: &Store, manifest: &Manifest, report: &mut VerifyReport) -> Result<()> {
     let single = sums(store, manifest, "job_charges", report)?;
     for dataset in ["charge_part", "charges"] {
@@ -80,7 +80,7 @@ fn sums(store: &Store, manifest: &Manifest, dataset: &str, report: &mut VerifyRe
 /// Record, policy, version and options; VO and account; allocation year, month and day.
 type ChargeCheckName = ([u8; 16], [String; 3], [Option<String>; 2], (i64, i32, Option<i32>));
 
-/// Tells entries that take something else than what had been charged under the same name.
+/// Reports entries that take back another amount than was charged under the same name.
 fn refunds(store: &Store, manifest: &Manifest, report: &mut VerifyReport) -> Result<()> {
     for file in manifest.dataset("job_charges") {
         let touched = touched(store, &file.path)?;
@@ -139,7 +139,7 @@ fn refunds(store: &Store, manifest: &Manifest, report: &mut VerifyReport) -> Res
     Ok(())
 }
 
-/// The records that corrections take charges from, or give them to. What is added beside records is not among them.
+/// The records that corrections take charges from, or give them to. Additions without a record are not among them.
 fn touched(store: &Store, path: &str) -> Result<BTreeSet<[u8; 16]>> {
     let mut touched = BTreeSet::new();
     let columns = ["record_id", "job_id", "correction_id"];

@@ -16,7 +16,7 @@ use crate::schema::batch::text;
 use crate::store::{Fact, lake, read_table};
 use crate::summarise::group::Groups;
 
-/// What tells its rows apart.
+/// The key of its rows.
 const KEYS: [&str; 7] = [
     "correction_id",
     "entry",
@@ -42,16 +42,16 @@ pub(super) fn check(of: &Recomputation<'_>) -> Result<Findings> {
     })
 }
 
-/// The first row that does not say what was signed.
+/// The first row that differs from the signed one.
 fn unsigned(of: &Recomputation<'_>) -> Option<String> {
     let signed = of.manifest.facts.get(Fact::Corrections)?;
-    let told = of.corrections.table().signed();
-    if told.is_empty() || told == signed {
+    let reported = of.corrections.table().signed();
+    if reported.is_empty() || reported == signed {
         return None;
     }
-    let (mut signed, mut told) = (signed.lines(), told.lines());
+    let (mut signed, mut reported) = (signed.lines(), reported.lines());
     loop {
-        let (was, is) = (signed.next(), told.next());
+        let (was, is) = (signed.next(), reported.next());
         if was != is {
             let id = is.or(was).and_then(|line| line.split('\t').next()).unwrap_or("");
             return Some(format!("correction {id} is not what was signed"));
@@ -85,7 +85,7 @@ fn computed(of: &Recomputation<'_>) -> Result<RecordBatch> {
     entries.batch(table, &charged(of)?)
 }
 
-/// The corrections that charges have entries of: a reservation or a share of nodes is charged, and is no usage.
+/// The corrections that charges have entries of: a reservation or a share of nodes is charged, and is not usage.
 fn charged(of: &Recomputation<'_>) -> Result<BTreeSet<String>> {
     let mut ids = BTreeSet::new();
     for file in of.manifest.dataset("charge_part") {

@@ -6,7 +6,7 @@ use arrow::util::display::array_value_to_string;
 use crate::error::{Error, Result};
 use crate::schema::batch::{column, decoded};
 
-/// What tells rows of a dataset apart, and which of their values are compared.
+/// The key of a dataset's rows, and the values that are compared.
 pub(super) struct Compared<'a> {
     /// Columns that name a row.
     pub(super) keys: &'a [&'a str],
@@ -62,7 +62,7 @@ impl<'a> Compared<'a> {
             Some(format!("lacks a row of {}", self.key(&computed, rows)?))
         } else if held.num_rows() > rows {
             Some(format!(
-                "holds a row of {}, of which nothing tells",
+                "holds a row of {} without a counterpart",
                 self.key(&held, rows)?
             ))
         } else {

@@ -49,23 +49,28 @@ pub fn verify(output: &str) -> Result<VerifyReport> {
     verify_state(output, &[], false)
 }
 
-/// As [`verify`], beside a run: what that has not published yet is no damage, and a state between two is looked at again
+/// As [`verify`], concurrently with runs: data a run has not published yet is not damage, and a state between two is looked at again
 /// until it has settled. Each of `heads` was the end of a book once, and must be a page of one.
 ///
 /// # Errors
 /// As [`verify`]; [`Kind::Busy`] when nothing has settled within `patience`.
-pub fn verify_beside(output: &str, heads: &[String], patience: Duration, note: impl Fn(&str)) -> Result<VerifyReport> {
+pub fn verify_during_runs(
+    output: &str,
+    heads: &[String],
+    patience: Duration,
+    note: impl Fn(&str),
+) -> Result<VerifyReport> {
     let store = Store::open_existing(output)?;
     let since = Stopwatch::start();
-    let mut is_told = false;
+    let mut is_reported = false;
     let mut watch = LockWatch::new(&store);
     loop {
         let state = || Ok::<_, Error>((store.get(MANIFEST)?, store.get(SEAL)?));
         let (before, mut holder) = (state()?, watch.look()?);
         let was_locked = holder != Holder::Nobody;
-        if was_locked && !is_told {
+        if was_locked && !is_reported {
             note("a run holds the lake: what it has not published yet is left out");
-            is_told = true;
+            is_reported = true;
         }
         let verdict = verify_state(output, heads, was_locked);
         let is_moving = was_locked || watch.look()? != Holder::Nobody || state()? != before;
@@ -95,7 +100,7 @@ pub fn verify_beside(output: &str, heads: &[String], patience: Duration, note: i
 /// How soon a lake that changes is looked at again.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
 
-/// Verifies the lake as it is now; while it is locked, what lies in the folder of the machinery belongs to a run.
+/// Verifies the lake as it is now; while it is locked, the files in the machinery's folder belong to a run.
 fn verify_state(output: &str, heads: &[String], is_locked: bool) -> Result<VerifyReport> {
     let (store, manifest) = books::open(output)?;
     let mut report = VerifyReport {
@@ -227,14 +232,14 @@ fn check_parts(
             report.find(&path, format!("contributes nothing, but the records have {totals:?}"));
         }
     }
-    let mut told = VerifiedTotals::default();
+    let mut reported = VerifiedTotals::default();
     for file in manifest.dataset("corrections") {
-        told = told.plus(usage_totals(&table(&file.path)?)?);
+        reported = reported.plus(usage_totals(&table(&file.path)?)?);
     }
-    if told != entries {
+    if reported != entries {
         report.find(
             "corrections",
-            format!("tell of {told:?}, but their entries in usage are {entries:?}"),
+            format!("contain {reported:?}, but their entries in usage are {entries:?}"),
         );
     }
     Ok(parts)
@@ -244,7 +249,7 @@ fn sum(batch: &RecordBatch, name: &str) -> Result<i128> {
     Ok(int(batch, name)?.iter().flatten().map(i128::from).sum())
 }
 
-/// Records that are no usage, and the check that rejects hold what the ledger says was rejected.
+/// Records that are no usage, and the check that rejects hold the rows the ledger counts as rejected.
 fn refused_ids(store: &Store, manifest: &Manifest, book: &Book, report: &mut VerifyReport) -> Result<RefusedRecords> {
     let mut ids = RefusedRecords::new();
     // Rows by input and whether they were mended.
@@ -271,12 +276,12 @@ fn refused_ids(store: &Store, manifest: &Manifest, book: &Book, report: &mut Ver
         let places = book.places(file_id).into_iter().flatten();
         let repaired = places.filter(|(place, _)| place.reason == Reason::Repaired);
         let repaired: u64 = repaired.map(|(_, rows)| rows).sum();
-        for (is_mended, said, what) in [(false, rejected, "refused"), (true, repaired, "mended")] {
+        for (is_mended, stated, what) in [(false, rejected, "refused"), (true, repaired, "mended")] {
             let held = held.remove(&(file_id.to_string(), is_mended)).unwrap_or(0);
-            if i128::from(said) != held {
+            if i128::from(stated) != held {
                 report.find(
                     "rejects",
-                    format!("hold {held} {what} rows of input {file_id}, the ledger says {said}"),
+                    format!("hold {held} {what} rows of input {file_id}, the ledger counts {stated}"),
                 );
             }
         }
@@ -292,25 +297,25 @@ fn refused_ids(store: &Store, manifest: &Manifest, book: &Book, report: &mut Ver
 
 /// The ledger's lines about records and history against what these hold.
 fn check_ledger(book: &Book, counted: &CountedRecords, report: &mut VerifyReport) {
-    let mut said = CountedRecords::new();
+    let mut stated = CountedRecords::new();
     for file_id in book.inputs().keys() {
         for (place, rows) in book.places(file_id).into_iter().flatten() {
             if crate::ledger::book::is_settled_by_merge(place.reason) {
-                let of = said.entry((place.site.clone(), place.month)).or_default();
+                let of = stated.entry((place.site.clone(), place.month)).or_default();
                 of.add(file_id, place.reason, *rows);
             }
         }
     }
-    let keys: BTreeSet<_> = said.keys().chain(counted.keys()).cloned().collect();
+    let keys: BTreeSet<_> = stated.keys().chain(counted.keys()).cloned().collect();
     for key in keys {
-        let (said, held) = (said.get(&key), counted.get(&key));
-        if said != held {
+        let (stated, held) = (stated.get(&key), counted.get(&key));
+        if stated != held {
             let (site, month) = key;
             let month = month.map(|month| month.to_string()).unwrap_or_default();
             report.find(
                 LEDGER,
                 format!(
-                    "{} {month}: the ledger says {said:?}, the files hold {held:?}",
+                    "{} {month}: the ledger counts {stated:?}, the files hold {held:?}",
                     site.unwrap_or_default()
                 ),
             );

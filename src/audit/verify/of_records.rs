@@ -23,7 +23,7 @@ use crate::summarise::group::{DIMENSIONS, to_batch};
 use crate::summarise::summaries::SummaryUsage;
 use crate::summarise::sums::WORK_COLUMNS;
 
-/// What tells contributions apart.
+/// The key of contributions.
 pub(super) fn usage_keys() -> Vec<&'static str> {
     let mut keys = vec!["month", "day"];
     keys.extend(DIMENSIONS);
@@ -31,7 +31,7 @@ pub(super) fn usage_keys() -> Vec<&'static str> {
     keys
 }
 
-/// What tells charges of jobs apart.
+/// The key of charges of jobs.
 const CHARGE_KEYS: [&str; 8] = [
     "record_id",
     "job_id",
@@ -49,7 +49,7 @@ const BENCHMARK_COUNTS: [&str; 2] = ["benchmark_missing_job_n", "benchmark_fallb
 /// Compares `usage_part` and the `job_charges` of jobs with what records, summaries and corrections come to.
 pub(super) fn check(of: &Recomputation<'_>) -> Result<Findings> {
     let files = ["records", "summary", "usage_part"].map(|dataset| of.manifest.dataset(dataset));
-    let told = files
+    let reported = files
         .into_iter()
         .flatten()
         .filter_map(|file| lake::parse_month_path(&file.path));
@@ -59,7 +59,7 @@ pub(super) fn check(of: &Recomputation<'_>) -> Result<Findings> {
     let charged = charged
         .filter(|file| lake::is_month_path("job_charges", &file.path))
         .filter_map(|file| lake::parse_month_path(&file.path));
-    let places: BTreeSet<SiteMonth> = told.chain(added).chain(charged).collect();
+    let places: BTreeSet<SiteMonth> = reported.chain(added).chain(charged).collect();
     let places: Vec<SiteMonth> = places.into_iter().collect();
     let found = pool::each(&places, threads(), |place| {
         let path = lake::month_path("usage_part", &place.site, place.month);
@@ -125,7 +125,7 @@ fn check_place(of: &Recomputation<'_>, place: &SiteMonth) -> Result<Findings> {
     Ok(findings)
 }
 
-/// The records that count: not refused, and not of a view of which summaries tell.
+/// The records that count: not refused, and not of a view that summaries cover.
 fn counting(of: &Recomputation<'_>, place: &SiteMonth, batch: &RecordBatch) -> Result<RecordBatch> {
     let displaced = of.displaced.get(&folded(place));
     if of.refused.is_empty() && displaced.is_none() {

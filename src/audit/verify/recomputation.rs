@@ -39,7 +39,7 @@ pub(super) struct Recomputation<'a> {
 }
 
 impl Recomputation<'_> {
-    /// What sums are made by. What a benchmark table says is in the records.
+    /// The settings sums are computed with. The values of a benchmark table are in the records.
     pub(super) fn settings(&self) -> Settings<'_> {
         Settings {
             attribution: self.rule.attribution,
@@ -80,7 +80,7 @@ impl Recomputation<'_> {
         let computed = computed.filter(|computed| computed.num_rows() > 0);
         match (computed, self.manifest.file(path)) {
             (None, None) => Ok(None),
-            (None, Some(_)) => Ok(Some("holds rows of which nothing tells".to_owned())),
+            (None, Some(_)) => Ok(Some("holds rows without a counterpart".to_owned())),
             (Some(_), None) => Ok(Some("is not there, and rows of it were computed".to_owned())),
             (Some(computed), Some(_)) => compared.difference(computed, &self.rows(path, dataset)?),
         }

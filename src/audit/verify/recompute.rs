@@ -2,7 +2,7 @@
 //!
 //! `records` and `summary` give `usage_part` and, under the policies that the lake keeps, `job_charges`; `job_charges` give
 //! `charge_part`; the parts give `usage` and `charges`, and both what `corrections` came to. So a value that was changed anywhere behind `records` is found,
-//! whatever vouches for it. What `records`, `summary` and the inventory say themselves only the input files can prove.
+//! whatever vouches for it. The content of `records`, `summary` and the inventory is proven only by the input files.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -51,7 +51,7 @@ pub(super) struct RecomputeOutcome {
     pub(super) not_recomputed: Vec<String>,
 }
 
-/// Computes every dataset again of which the lake keeps the making, and tells where a file says something else.
+/// Recomputes every dataset whose inputs are in the lake, and reports where a file differs.
 pub(super) fn check(
     store: &Store,
     manifest: &Manifest,
@@ -125,8 +125,8 @@ fn tariffs(store: &Store, manifest: &Manifest) -> Result<(Vec<Arc<Tariff>>, Vec<
                 let key = [ids, versions, options].map(|column| column.value(row).to_owned());
                 match Tariff::restored(&file.path, texts.value(row), options.value(row)) {
                     Ok(tariff) => {
-                        let told = [&tariff.policy.id, &tariff.policy.version, &tariff.chosen];
-                        if told.into_iter().ne(&key) {
+                        let reported = [&tariff.policy.id, &tariff.policy.version, &tariff.chosen];
+                        if reported.into_iter().ne(&key) {
                             let why = "the text of a policy is not that of its name";
                             return Err(Error::new(Kind::Data, why).at("policy", key.join(" ")));
                         }

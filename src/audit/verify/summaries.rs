@@ -1,4 +1,4 @@
-//! Summaries in the proof of a lake: they account for themselves, and contribute what they say.
+//! Summaries in the proof of a lake: they account for themselves, and contribute their own amounts.
 
 use std::collections::BTreeMap;
 

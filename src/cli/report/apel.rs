@@ -22,7 +22,7 @@ use crate::store::StatePart;
 
 /// Write the messages of the APEL accounting system: jobs, summaries, normalised summaries, sync records.
 ///
-/// Jobs lie in the UTC month of their end, whole, as everywhere in APEL. Only the view `batch` is told, and where
+/// Each job counts completely in the UTC month of its end, as everywhere in APEL. Only the view `batch` is reported, and where
 /// received summaries count they are sent on in place of jobs. Every record is held against the rules of APEL's server
 /// before it leaves, because one bad record would make it refuse the whole message. The same lake gives the same messages.
 ///
@@ -39,7 +39,7 @@ Examples:
     gridtally report apel out --from 2026-01 --to 2026-03 --message summary-v0.4 --message sync \\
         --out /var/spool/apel/outgoing --layout spool
 
-  The same every night: only what differs is sent, what is gone is taken back, and the lake keeps book:
+  The same every day: only differences are sent, removed records are retracted, and the lake records what was sent:
     gridtally report apel out --message summary-v0.4 --message sync --receiver apel \
         --out /var/spool/apel/outgoing --layout spool")]
 pub(super) struct Args {
@@ -65,7 +65,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", default_value_t = BATCH_RECORDS, value_parser = batch)]
     batch: usize,
 
-    /// Leave out and count what is unknown, in place of failing: usage that the messages cannot tell, without CPU time or
+    /// Leave out and count what is unknown, in place of failing: usage that the messages cannot express, without CPU time or
     /// benchmark.
     #[arg(long)]
     leave_out: bool,
@@ -74,7 +74,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "URL")]
     out: Option<String>,
 
-    /// How messages lie in that folder.
+    /// Layout of the messages in that folder.
     #[arg(long, value_name = "LAYOUT", default_value = "files", requires = "out")]
     layout: OutboxLayout,
 
@@ -109,7 +109,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
             Ok((request.selection.clone(), Exporter::Apel(request)))
         });
     }
-    let (outbox, published) = reading(&[&args.lake], StatePart::Published, || tell(args))?;
+    let (outbox, published) = reading(&[&args.lake], StatePart::Published, || export(args))?;
     if let Some(outbox) = outbox {
         outbox.deliver()?;
         print(&published.table(), args.format)?;
@@ -120,7 +120,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// What is to be told of a lake.
+/// What is to be reported of a lake.
 fn request(args: &Args, lake: &Lake) -> Result<ApelRequest> {
     let mut kinds = args.message.clone();
     kinds.sort_unstable();
@@ -145,8 +145,8 @@ fn request(args: &Args, lake: &Lake) -> Result<ApelRequest> {
     })
 }
 
-/// Tells all of it: to stdout, or to an outbox that still waits to be delivered.
-fn tell(args: &Args) -> Result<(Option<Outbox>, Published)> {
+/// Reports all of it: to stdout, or to an outbox that still waits to be delivered.
+fn export(args: &Args) -> Result<(Option<Outbox>, Published)> {
     let lake = Lake::open(&args.lake)?;
     let request = request(args, &lake)?;
     let Some(out) = &args.out else {

@@ -20,7 +20,7 @@ use crate::runtime::clock;
 use crate::store::StatePart;
 use crate::time::Day;
 
-/// Tell what is left of allocations: what was granted less what was charged, exactly.
+/// Report the balance of allocations: what was granted less what was charged, exactly.
 ///
 /// An allocation names account, policy, amount and days. Charges of its days count, up to --on and that day included:
 /// where the lake reports charges by month, allocations begin and end with a month, and so does a past day. Where a listing
@@ -32,7 +32,7 @@ Examples:
   What is left today:
     gridtally report balance out --allocations allocations.csv
 
-  The file Open OnDemand warns users from (OOD_BALANCE_PATH), every night:
+  The file Open OnDemand warns users from (OOD_BALANCE_PATH), every day:
     gridtally report balance out --allocations allocations.csv --policy csc-puhti-cpu --for ondemand > balances.json
 
   Usage of ColdFront's allocations:
@@ -139,7 +139,7 @@ fn answer(args: &Args) -> Result<()> {
     }
     if args.reader == Some(BalanceReader::Ondemand) {
         for balance in found.iter().filter(|balance| balance.users.is_empty()) {
-            info!("{}: nobody is known to see its balance", balance.project());
+            info!("{}: no user is known who may see its balance", balance.project());
         }
     }
     Ok(())

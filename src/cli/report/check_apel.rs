@@ -18,7 +18,7 @@ use crate::runtime::clock;
 /// Lists every record the server would refuse, and with it, as it does, the whole message; and every record that another
 /// one replaces there, because both have the same key to the server: it compares texts without case, and of several
 /// benchmarks in a record it counts by HEPscore23, else HEPSPEC06, else SI00. `replaced`: two facts become one. `republished`:
-/// a later message says the same key again, as publishers do who correct themselves. Messages are loaded in the order of
+/// a later message contains the same key again, as from publishers that correct themselves. Messages are loaded in the order of
 /// their names. Exit code 65 when anything would be refused or replaced.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         table.push(vec![
             Cell::text(name(replaced.at).unwrap_or_default()),
             Cell::Int(i128::try_from(replaced.at.record).unwrap_or(0)),
-            Cell::text(if replaced.is_told_again {
+            Cell::text(if replaced.is_reported_again {
                 "republished"
             } else {
                 "replaced"
@@ -94,7 +94,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let replaced = loaded
         .replaced
         .iter()
-        .filter(|replaced| !replaced.is_told_again)
+        .filter(|replaced| !replaced.is_reported_again)
         .count();
     if refused + replaced == 0 {
         return Ok(());

@@ -14,7 +14,7 @@ use crate::time::month::day_of;
 
 /// Find days that are missing: gaps, probes that fell silent, months that end early, levels that shift.
 ///
-/// Every CE (cluster, where jobs name no CE) is judged by its own history: a day without a job is told where at least
+/// Every CE (cluster, where jobs name no CE) is judged by its own history: a day without a job is reported where at least
 /// three a day are usual, silence where it lasts twice as long as ever before while others still report, a shift where
 /// core time per day changes by a factor of three between two fortnights. Days are those of the lake's zone.
 #[derive(Debug, clap::Args)]
@@ -33,7 +33,7 @@ pub(super) struct Args {
     selection: SelectionArgs,
 
     /// Day until which jobs are expected, included: YYYY-MM-DD, or `today` for yesterday, the last whole day. Silence up to
-    /// then is told however short it is, where it is longer than pauses usually are.
+    /// then is reported however short it is, where it is longer than pauses usually are.
     #[arg(long, value_name = "DAY", value_parser = until)]
     until: Option<Until>,
 

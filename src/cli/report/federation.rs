@@ -76,7 +76,7 @@ impl Common {
 /// Show usage as EGI's accounting portal does, or export it in the portal's columns.
 ///
 /// Hours of CPU, of wall time, of wall time times processors, raw and normalised; efficiency as EGI defines it (of
-/// normalised times) and as WLCG does (of raw ones). Jobs lie whole in the UTC month of their end.
+/// normalised times) and as WLCG does (of raw ones). Each job counts completely in the UTC month of its end.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -108,7 +108,7 @@ fn egi_table(args: &EgiArgs) -> Result<()> {
     print(&table, args.common.format)
 }
 
-/// Show usage as WLCG's reports do: work of all cores by federation, VO and month, grid and local, beside the pledges.
+/// Show usage as WLCG's reports do: work of all cores by federation, VO and month, grid and local, next to the pledges.
 ///
 /// A pledge is the power promised times the hours of the month; pledge years run from April to March.
 #[derive(Debug, clap::Args)]
@@ -158,7 +158,7 @@ pub(super) struct OsgArgs {
     #[arg(long, conflicts_with = "format")]
     summary_dat: bool,
 
-    /// What the column `reported_at` says; now (UTC) if not given.
+    /// Value of the column `reported_at`; now (UTC) if not given.
     #[arg(long, value_name = "TIME")]
     reported_at: Option<String>,
 }

@@ -16,8 +16,8 @@ use crate::store::StatePart;
 ///
 /// The provider is the site, the billing account the VO (the site itself where none is known), the sub account the
 /// account, the resource the cluster. A policy that counts in money (`usd`, `chf`) is billed in it. One that counts in
-/// service units or core hours is priced in these as in a virtual currency, at one each, and no money is asked for: its
-/// costs are 0 in the currency that --currency names. Only the view `batch` is told. `ConsumedQuantity` is exact core
+/// service units or core hours is priced in these as in a virtual currency, at one each, and no money is due: its
+/// costs are 0 in the currency that --currency names. Only the view `batch` is reported. `ConsumedQuantity` is exact core
 /// seconds, with parts of seconds where the lake has any; `x_GpuSeconds` are whole seconds.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\

@@ -6,7 +6,7 @@ use super::users::UsersArgs;
 use crate::cli::reading::reading;
 use crate::cli::selection::{Finest, SelectionArgs};
 use crate::error::Result;
-use crate::report::gracc::{table, tell};
+use crate::report::gracc::{export, table};
 use crate::report::lake::Lake;
 use crate::report::publication::exporter::Exporter;
 use crate::report::publication::outbox::{Outbox, OutboxLayout};
@@ -18,7 +18,7 @@ use crate::store::StatePart;
 /// Write GRACC's daily summary documents.
 ///
 /// By UTC day of the end, VO, project, subject, processors, GPUs, resource type, exit code, grid, probe and site. Resource
-/// types (Batch, Payload, Storage) tell of the same hours: never add them up. Subjects are withheld unless `--users` says
+/// types (Batch, Payload, Storage) describe the same hours: never add them up. Subjects are withheld unless `--users` sets
 /// otherwise.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
@@ -62,11 +62,11 @@ pub(super) fn run(args: &Args) -> Result<()> {
             let selection = args
                 .selection
                 .of(lake, Finest::Month("a receiver holds months as a whole"))?;
-            let teller = Exporter::Gracc {
+            let exporter = Exporter::Gracc {
                 selection: selection.clone(),
                 users: args.users.users()?,
             };
-            Ok((selection, teller))
+            Ok((selection, exporter))
         });
     }
     let outbox = reading(&[&args.lake], StatePart::Published, || documents(args))?;
@@ -84,7 +84,7 @@ fn documents(args: &Args) -> Result<Option<Outbox>> {
         return Ok(None);
     };
     let mut outbox = Outbox::open(out, OutboxLayout::Files, clock::now_ms(), lake.store.url())?;
-    tell(&lake, &selection, &users, |site, month, text, _| {
+    export(&lake, &selection, &users, |site, month, text, _| {
         outbox.put(RecordFormat::Gracc, site, month, 1, text).map(drop)
     })?;
     Ok(Some(outbox))

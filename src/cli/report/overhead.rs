@@ -11,7 +11,7 @@ use crate::report::render::{TableFormat, json, ndjson};
 use crate::store::StatePart;
 
 /// What the nodes could still have run: the ledger of their capacity, how many canonical units were free for how long,
-/// nodes and days with the most overhead, the shapes that stood free, and what cannot be.
+/// nodes and days with the most overhead, the shapes that were free, and contradictory records.
 ///
 /// The pipeline of the lake needs `[overhead]`.
 #[derive(Debug, clap::Args)]
@@ -57,7 +57,7 @@ fn answer(args: &Args) -> Result<()> {
         TableFormat::Json => output::text(&json(&overhead.objects()?)),
         TableFormat::Ndjson => output::text(&ndjson(&overhead.objects()?)),
         TableFormat::Csv | TableFormat::Parquet => {
-            let message = "the tables have different columns: --table says which one (see --help)";
+            let message = "the tables have different columns: select one by --table (see --help)";
             Err(Error::new(Kind::Usage, message))
         }
     }

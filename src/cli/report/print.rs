@@ -1,4 +1,4 @@
-//! Prints a report in the format that was asked for.
+//! Prints a report in the format that was requested.
 
 use tracing::info;
 
@@ -11,7 +11,7 @@ use crate::report::table::Table;
 pub(crate) fn print(table: &Table, format: TableFormat) -> Result<()> {
     let is_shown = match format {
         TableFormat::Html | TableFormat::Markdown => true,
-        // Text says that there is nothing under the title.
+        // The text format marks a title without content.
         TableFormat::Table => table.rows.is_empty(),
         TableFormat::Csv | TableFormat::Json | TableFormat::Ndjson | TableFormat::Parquet => false,
     };

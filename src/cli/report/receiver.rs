@@ -40,8 +40,8 @@ pub(super) struct ReceiverArgs {
     #[arg(long, value_name = "URL", requires = "receiver", conflicts_with = "diff")]
     delete_list: Option<String>,
 
-    /// A kind the receiver may count beside another one of the same site and month; may be given several times. Without it
-    /// a second kind, which would count the same jobs once more, is an error. Sync records are held beside any.
+    /// A kind the receiver may count in addition to another of the same site and month; may be given several times. Without it
+    /// a second kind, which would count the same jobs once more, is an error. Sync records are held in addition to any.
     #[arg(long, value_name = "KIND")]
     beside: Vec<RecordFormat>,
 
@@ -82,33 +82,33 @@ impl ReceiverArgs {
             return Ok(());
         }
         let message = format!(
-            "{} tell of the same jobs: a receiver counts each of them; choose one, or name with --beside KIND what it may \
+            "{} describe the same jobs: a receiver counts each of them; choose one, or name with --beside KIND what it may \
              count as well",
             unagreed.join(" and ")
         );
         Err(Error::new(Kind::Usage, message))
     }
 
-    /// Sends what differs from what the receiver holds, or shows it. `tell` says of a lake what is wanted.
+    /// Sends what differs from what the receiver holds, or shows it. `select` gives the selection and the exporter for a lake.
     pub(super) fn run(
         &self,
         receiver: &str,
         lake: &str,
         to: &Destination<'_>,
-        tell: impl Fn(&Lake) -> Result<(Selection, Exporter)>,
+        select: impl Fn(&Lake) -> Result<(Selection, Exporter)>,
     ) -> Result<()> {
         let compare = || {
             let lake = Lake::open(lake)?;
-            let (selection, teller) = tell(&lake)?;
+            let (selection, exporter) = select(&lake)?;
             if !selection.vos.is_empty() {
-                let message = "what a receiver holds is told by site and month, whole: --vo cannot be part of it";
+                let message = "what a receiver holds is compared by complete site and month: --vo cannot restrict it";
                 return Err(Error::new(Kind::Usage, message));
             }
             if to.out.is_none() && !self.diff {
                 let message = "--receiver needs --out, where to send, or --diff";
                 return Err(Error::new(Kind::Usage, message));
             }
-            let plan = plan(&lake, &teller, receiver, &self.terms())?;
+            let plan = plan(&lake, &exporter, receiver, &self.terms())?;
             note(&plan);
             Ok((lake, plan))
         };
@@ -125,7 +125,7 @@ impl ReceiverArgs {
                 Ok(())
             });
         };
-        // Looked for before it is locked: what is no lake is left as it is.
+        // Checked before locking: a folder that is not a lake is left as it is.
         let (store, _) = Manifest::open(lake)?;
         let book = BookLock::take(&store, self.wait.or(0))?;
         note_cut_off(&book);
@@ -139,7 +139,7 @@ impl ReceiverArgs {
 
     fn terms(&self) -> Terms {
         Terms {
-            beside: self.beside.iter().copied().collect(),
+            also_counted: self.beside.iter().copied().collect(),
             is_listing: self.delete_list.is_some(),
             is_repairing: self.repair_summaries,
         }
@@ -259,7 +259,7 @@ fn stale_lines(plan: &PublicationPlan) -> Vec<String> {
             "{site} {month}: the server keeps {} rows of its super-summaries whose jobs are under other keys now: {} jobs, \
              {} wall hours and {} CPU hours too many; {remedy}",
             rows.len(),
-            sum(&|told| Some(told.job_n())),
+            sum(&|reported| Some(reported.job_n())),
             hours(sum(&MessageRecord::wall_s)),
             hours(sum(&MessageRecord::cpu_s)),
         ));

@@ -17,7 +17,7 @@ use crate::report::site::users::top_users;
 use crate::store::lake::sites;
 use crate::store::{StatePart, Store};
 
-/// Write a page about one site that a resource board reads, and the same numbers as CSV beside it.
+/// Write a page about one site that a resource board reads, and the same numbers as CSV next to it.
 ///
 /// The lake's only site, or the one that --site names.
 ///
@@ -41,7 +41,7 @@ pub(super) struct Args {
     #[arg(long)]
     users: bool,
 
-    /// Folder or URL to write to: index.html and the CSV files beside it.
+    /// Folder or URL to write to: index.html and the CSV files next to it.
     #[arg(long, value_name = "URL")]
     out: String,
 }
@@ -61,7 +61,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     })?;
     let out = Store::open(&args.out)?;
     let supply = &data.supply;
-    let beside = [
+    let files = [
         ("usage.csv", Some(data.table())),
         (
             "capacity.csv",
@@ -78,7 +78,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     ];
     out.put("index.html", Bytes::from(page::write(&data)?))?;
     let mut written = vec!["index.html"];
-    for (name, table) in &beside {
+    for (name, table) in &files {
         if let Some(table) = table {
             out.put(name, Bytes::from(render(table, TableFormat::Csv)?))?;
             written.push(name);

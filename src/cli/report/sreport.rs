@@ -15,9 +15,9 @@ use crate::store::StatePart;
 /// Print Slurm's familiar tables, with sreport's numbers to the printed digit.
 ///
 /// They are made from the records of jobs, cut to the period whatever the lake's attribution, after signed corrections.
-/// Lines of accounts hold those below them, where listings of associations tell the tree. Idle time of reservations goes
-/// to those who might have used it, as in Slurm, where listings tell their windows. What no job says, as APEL's say
-/// nothing of GPUs, is left empty. Tables with names of people need --users.
+/// Lines of accounts hold those below them, where listings of associations contain the tree. Idle time of reservations goes
+/// to those who might have used it, as in Slurm, where listings contain their windows. A measure that no record contains, as APEL's contain nothing
+/// about GPUs, is left empty. Tables with names of people need --users.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -86,7 +86,7 @@ fn print_tables(args: &Args) -> Result<()> {
         (Some(kind), false) if kind.names_people() => {
             return Err(Error::new(
                 Kind::Usage,
-                "this table names people: ask for it with --users",
+                "this table names people: request it with --users",
             ));
         }
         (Some(kind), _) => kind,

@@ -4,7 +4,7 @@ use crate::error::{Error, Kind, Result};
 use crate::privacy::{KeyPlace, Privacy, PrivacyAction, PrivacyKey, Pseudonyms, Rotation};
 use crate::report::apel::users::Users;
 
-/// What becomes of the names of people in what is told to others.
+/// What becomes of the names of people in what is exported.
 #[derive(Debug, clap::Args)]
 pub(super) struct UsersArgs {
     /// What becomes of the names of people.
@@ -39,7 +39,7 @@ impl UsersArgs {
     /// What becomes of the names of people.
     ///
     /// # Errors
-    /// [`Kind::Usage`] when a key is missing or for nothing, [`Kind::Config`] when it cannot be had.
+    /// [`Kind::Usage`] when a key is missing or not needed, [`Kind::Config`] when it cannot be had.
     pub(super) fn users(&self) -> Result<Users> {
         let key = match (&self.key_file, &self.key_env) {
             (Some(file), _) => Some(KeyPlace::File {

@@ -118,7 +118,7 @@ fn keys_at(from: &[GatherPart], routes: &[Route]) -> Result<(Vec<i64>, Vec<u128>
 }
 
 /// The place of each row in the order by instant and identity, equal ones as they stand; `None` when that is the order
-/// they stand in.
+/// they have.
 fn places(instants: &[i64], ids: &[u128]) -> Result<Option<Vec<u32>>> {
     if instants.iter().zip(ids).is_sorted() {
         return Ok(None);
@@ -126,7 +126,7 @@ fn places(instants: &[i64], ids: &[u128]) -> Result<Option<Vec<u32>>> {
     let first = instants.iter().copied().min().unwrap_or_default();
     let since = |instant: i64| instant.wrapping_sub(first).cast_unsigned();
     let span = instants.iter().map(|instant| since(*instant)).max().unwrap_or_default();
-    // The instant and the beginning of the identity share a number, which tells nearly all rows apart.
+    // The instant and the beginning of the identity share a number, which orders nearly all rows.
     let width = u64::BITS - span.leading_zeros();
     let key = |(instant, id): (&i64, &u128)| {
         let high = u64::try_from(id >> u64::BITS).unwrap_or(u64::MAX);

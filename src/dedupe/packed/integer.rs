@@ -31,7 +31,7 @@ pub struct IntegerNumbers {
     last: Option<i64>,
 }
 
-/// What is said of `rows` values before the first null.
+/// The validity bits of `rows` values before the first null.
 pub(super) fn all_valid(rows: usize) -> NullBufferBuilder {
     let mut valid = NullBufferBuilder::new(rows + 1024);
     valid.append_n_non_nulls(rows);
@@ -77,7 +77,7 @@ impl IntegerNumbers {
         }
     }
 
-    /// The packed column of `rows` rows, `None` if it holds only nulls; starts anew.
+    /// The packed column of `rows` rows, `None` if it holds only nulls; starts empty.
     pub fn finish(&mut self, name: &str, rows: usize) -> Option<(Field, ArrayRef)> {
         let packed = match (self.values.is_empty(), self.last) {
             (true, None) => None,

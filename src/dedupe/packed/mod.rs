@@ -158,7 +158,7 @@ pub fn to_records(gathered: &RecordBatch, picked: Option<&UInt32Array>) -> Resul
         let column = match (field.data_type(), gathered.column_by_name(field.name())) {
             (DataType::Boolean, _) => flags
                 .next()
-                .ok_or_else(|| Error::internal("a flag that is no anomaly"))?,
+                .ok_or_else(|| Error::internal("a flag that is not an anomaly"))?,
             (data_type, None) => ArrayRef::clone(
                 empty
                     .entry(data_type)

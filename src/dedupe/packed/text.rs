@@ -105,7 +105,7 @@ impl TextWords {
         if is_repeated && self.is_coded && text.is_some() == self.last.is_some() {
             debug_assert!(
                 text.is_none_or(|text| self.is_last(text)),
-                "a text that is said to be repeated"
+                "a text that is marked as repeated"
             );
             return Ok(());
         }
@@ -124,7 +124,7 @@ impl TextWords {
         Ok(())
     }
 
-    /// Whether a text is what the last row has, which is no null.
+    /// Whether a text equals that of the last row, which is not a null.
     #[inline]
     fn is_last(&self, text: &str) -> bool {
         let (from, to) = self.bounds;
@@ -203,7 +203,7 @@ impl TextWords {
         i32::try_from(self.bytes.len()).map_err(|_| too_much())
     }
 
-    /// The packed column of `rows` rows, `None` if it holds only nulls; starts anew.
+    /// The packed column of `rows` rows, `None` if it holds only nulls; starts empty.
     ///
     /// # Errors
     /// [`crate::error::Kind::Internal`] never for texts.
@@ -415,7 +415,7 @@ impl TextGathering {
         if K::DATA_TYPE == DataType::UInt8 {
             let mut known: Vec<Option<u32>> = vec![None; entries.len()];
             for (row, place) in route.pairs() {
-                // The code of a null is arbitrary, and no entry may stand behind it.
+                // The code of a null is arbitrary, and may have no entry.
                 let at = code(row).as_usize();
                 let Some(slot) = known.get_mut(at) else { continue };
                 let code = match *slot {
@@ -440,7 +440,7 @@ impl TextGathering {
         for (row, place) in route.pairs() {
             self.set(place, self.next_code());
             let at = code(row).as_usize();
-            // The code of a null is arbitrary, and no entry may stand behind it.
+            // The code of a null is arbitrary, and may have no entry.
             self.entries
                 .append_value(if at < entries.len() { entries.value(at) } else { "" });
         }

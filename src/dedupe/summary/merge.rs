@@ -7,7 +7,7 @@
 //!   in it. A publication is one input file, or several of one folder or one time (see [`SummaryParts`]).
 //!
 //! The last is what was made last, as rows state it; where they do not, when their file arrived by its name; what has
-//! neither stands before the others, in the order of the paths.
+//! none precedes the others, in the order of the paths.
 //!
 //! Both are computed from all versions ever read, so the order in which files are read does not matter.
 

@@ -46,7 +46,7 @@ pub enum SummaryParts {
     File,
     /// The files of a folder, which took its place when the last of them did.
     Folder,
-    /// Files that arrived at most so long after one another, by the arrival in their names; a file whose name tells none
+    /// Files that arrived at most so long after one another, by the arrival in their names; a file whose name contains none
     /// is one of its own.
     Within {
         /// Longest pause, milliseconds.
@@ -59,7 +59,7 @@ pub enum SummaryParts {
 pub struct Publishing {
     /// Which version counts.
     pub replacement: Replacement,
-    /// What a publication is complete for; `None` when the pipeline does not say.
+    /// What a publication is complete for; `None` when the pipeline does not set it.
     pub publication: Option<SummaryPublication>,
     /// Of which files one is made.
     pub parts: SummaryParts,

@@ -17,7 +17,7 @@ pub(crate) enum RepairOutcome {
     Repaired,
     /// They are refused again.
     Refused,
-    /// They lie outside the months asked for.
+    /// They are outside the requested months.
     Later,
     /// There is nothing to mend.
     Unmatched,

@@ -48,7 +48,7 @@ pub(crate) struct Repairs {
 }
 
 impl Repairs {
-    /// What is published; nothing when everything is built anew.
+    /// What is published; nothing when everything is rebuilt.
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when the lake cannot be read.

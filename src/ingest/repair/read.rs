@@ -31,7 +31,7 @@ struct RepairReader<'a> {
     spill: &'a Spill,
 }
 
-/// Reads a repair file; `at` is its place in the list of files, which stands for its id in the spill.
+/// Reads a repair file; `at` is its place in the list of files, which represents its id in the spill.
 ///
 /// # Errors
 /// [`Kind::Io`] when reading fails. What is wrong with the file is a refusal.
@@ -209,12 +209,12 @@ impl RepairReader<'_> {
         self.held = 0;
         let none_yet = self.intake();
         let intake = std::mem::replace(&mut self.intake, none_yet);
-        let (harvest, _) = self.reading.put_by(intake, self.spill)?;
+        let (harvest, _) = self.reading.store(intake, self.spill)?;
         self.filled.take(harvest)
     }
 }
 
-/// Reads a text with its header; gives what the reader of the dialect says against it.
+/// Reads a text with its header; returns the objection of the dialect's reader.
 fn read_into(reading: &Reading, dialect: Dialect, unit: &RepairUnit, intake: &mut Intake) -> Result<Option<String>> {
     let mut text = unit.header.to_vec();
     text.extend_from_slice(&unit.body);
@@ -227,25 +227,25 @@ fn read_into(reading: &Reading, dialect: Dialect, unit: &RepairUnit, intake: &mu
         byte_offset: unit.byte_offset,
     };
     let options = Arc::clone(&reading.source.reader);
-    let said = |e: Error| match e.kind() {
+    let stated = |e: Error| match e.kind() {
         // A missing time zone is the pipeline's fault in a repair file as in any other.
         Kind::Config | Kind::Internal => Err(e),
         _ => Ok(Some(e.to_string())),
     };
     let pieces = match dialect.pieces(Box::new(Cursor::new(text)), options) {
         Ok(pieces) => pieces,
-        Err(e) => return said(e),
+        Err(e) => return stated(e),
     };
     for work in pieces {
         match work {
-            Ok(work) => reading.tell(work, &mut sink),
-            Err(e) => return said(e),
+            Ok(work) => reading.send_to(work, &mut sink),
+            Err(e) => return stated(e),
         }
     }
     Ok(None)
 }
 
-/// Tells an intake where a row stands in the repair file: a row is known by its file and line.
+/// Gives an intake the position of a row in the repair file: a row is identified by its file and line.
 struct Moved<'a> {
     intake: &'a mut Intake,
     header_lines: u64,

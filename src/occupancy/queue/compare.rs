@@ -171,7 +171,7 @@ impl QueueSweep<'_> {
     }
 }
 
-/// 0, or 1 + the cause, of an ask for so many nodes.
+/// 0, or 1 + the cause, of a request for so many nodes.
 fn fits([_, drained, reserved, open]: QueueCounts, node_n: u32) -> usize {
     if open >= node_n {
         3

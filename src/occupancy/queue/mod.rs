@@ -1,8 +1,8 @@
-//! Whether jobs that waited would have fitted: the free resources of all nodes against what is asked for, at every
+//! Whether jobs that waited would have fitted: the free resources of all nodes against what is requested, at every
 //! instant.
 //!
-//! Jobs that ask for the same form a class. A change on a node is held against the classes that wait for such a node at
-//! that time, and nothing else is looked at: the cost is events times the different things asked for, not jobs times
+//! Jobs that request the same form a class. A change on a node is held against the classes that wait for such a node at
+//! that time, and nothing else is compared: the cost is events times distinct requests, not jobs times
 //! instants.
 
 use std::collections::BTreeMap;
@@ -24,21 +24,21 @@ use crate::time::Day;
 /// Events sorted at once.
 const WINDOW_N: usize = 4 << 20;
 
-/// Why a job waited although it would have fitted, as far as that can be told.
+/// Why a job waited although it would have fitted, as far as that can be determined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cause {
     /// Only with nodes that were down or drained.
     Drain,
     /// Only with nodes that were reserved or in maintenance, or were to be before the time limit of the job.
     Reservation,
-    /// Nodes that took jobs had room: priorities, limits, features or the scheduler's own pace. Nobody says.
+    /// Nodes that took jobs had room: priorities, limits, features or the scheduler's own pace. The cause itself is unknown.
     Unknown,
 }
 
 /// Seconds by cause, in the order of [`Cause`].
 pub type ByCause = [i64; 3];
 
-/// What jobs of one class ask for.
+/// The request of the jobs of one class.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Ask {
     /// Which nodes will do; see [`Queue::pools`].
@@ -51,7 +51,7 @@ pub struct Ask {
     pub need: Vec<i64>,
     /// The node to itself.
     pub is_exclusive: bool,
-    /// How long at most, seconds; `None` where nobody says.
+    /// How long at most, seconds; `None` where unspecified.
     pub limit_s: Option<i64>,
     /// Units it is measured in, with how many of them it takes on a node.
     pub units: Vec<(usize, i64)>,
@@ -71,7 +71,7 @@ pub struct Wait {
 /// Who waits for what.
 #[derive(Clone, Debug, Default)]
 pub struct Queue {
-    /// Different things asked for.
+    /// Distinct requests.
     pub asks: Vec<Ask>,
     /// Jobs.
     pub waits: Vec<Wait>,
@@ -84,7 +84,7 @@ pub struct Queue {
 pub struct QueueSums {
     /// Jobs that waited.
     pub job_n: i64,
-    /// Of these, jobs that would have fitted at some time of the day by what they ask for.
+    /// Of these, jobs that would have fitted at some time of the day by their request.
     pub fitting_job_n: i64,
     /// Time they waited, job-seconds.
     pub wait_s: i64,
@@ -94,15 +94,15 @@ pub struct QueueSums {
     pub unit_s: ByCause,
     /// Of that, by both, whatever the cause.
     pub both_s: i64,
-    /// Seconds in which at least one waiting job would have fitted by what it asks for.
+    /// Seconds in which at least one waiting job would have fitted by its request.
     pub vector_moment_s: i64,
     /// The same by units.
     pub unit_moment_s: i64,
-    /// Of some of these jobs nobody can tell whether they would have fitted by what they ask for: no node that would do is
-    /// known, or none says how much it has of all they ask for.
-    pub is_vector_untold: bool,
+    /// For some of these jobs it cannot be determined whether they would have fitted by their request: no suitable node is
+    /// known, or none has a known capacity of everything they request.
+    pub is_vector_unknown: bool,
     /// The same by units, and where no unit measures the jobs.
-    pub is_unit_untold: bool,
+    pub is_unit_unknown: bool,
 }
 
 /// Group, unit (`None` where no unit measures the job) and local day.

@@ -13,7 +13,7 @@ pub(super) fn relative(s: i64) -> u32 {
 #[derive(Clone, Debug, Default)]
 pub(super) struct QueueNode {
     pub(super) used: Vec<i64>,
-    /// Whether what follows must be worked out anew.
+    /// Whether what follows must be worked out again.
     pub(super) is_stale: bool,
     pub(super) free: Vec<i64>,
     pub(super) level: usize,
@@ -24,14 +24,14 @@ pub(super) struct QueueNode {
     pub(super) pools: Vec<usize>,
 }
 
-/// How nodes stand to an ask: none of them, or those that would do by cause.
+/// How nodes fit a request: none of them, or the number of suitable ones by cause.
 pub(super) type QueueCounts = [u32; 4];
 
 /// An ask jobs are waiting with.
 pub(super) struct Class {
     pub(super) waiting_n: i64,
-    /// Whether any node says enough to tell if it fits: first by vector, then by unit.
-    pub(super) is_told: Vec<bool>,
+    /// Whether any node states enough to determine if it fits: first by vector, then by unit.
+    pub(super) is_reported: Vec<bool>,
     /// By node of the pool's numbers: 0 where it does not fit, or 1 + the cause; first by vector, then by unit.
     pub(super) levels: Vec<Vec<u8>>,
     pub(super) counts: Vec<QueueCounts>,

@@ -217,11 +217,11 @@ impl<'a> QueueSweep<'a> {
         let is_new = self.class(ask).is_none();
         if is_new {
             let width = 1 + of.units.len();
-            let is_told = (0..width).map(|measure| self.is_told(of, measure)).collect();
+            let is_reported = (0..width).map(|measure| self.is_reported(of, measure)).collect();
             if let Some(slot) = self.classes.get_mut(ask) {
                 *slot = Some(Class {
                     waiting_n: 0,
-                    is_told,
+                    is_reported,
                     levels: vec![vec![0; self.nodes.len()]; width],
                     counts: vec![[0; 4]; width],
                     fits: vec![0; width],
@@ -245,8 +245,8 @@ impl<'a> QueueSweep<'a> {
         }
     }
 
-    /// Whether any node that would do says how much it has: by vector of all that is asked for, else of the nth unit.
-    fn is_told(&self, ask: &Ask, measure: usize) -> bool {
+    /// Whether the capacity of any suitable node is known: for measure 0 of everything requested, else of the nth unit.
+    fn is_reported(&self, ask: &Ask, measure: usize) -> bool {
         let mut pool = self.queue.pools.get(ask.pool).into_iter().flatten();
         match measure.checked_sub(1) {
             None => pool.any(|node| {
@@ -263,7 +263,7 @@ impl<'a> QueueSweep<'a> {
         }
     }
 
-    /// Forgets a class nobody waits with.
+    /// Removes a class without waiting jobs.
     fn leave(&mut self, ask: usize, at_s: u32) {
         let Some(of) = self.queue.asks.get(ask) else { return };
         let Some(class) = self.classes.get_mut(ask).and_then(Option::take) else {
@@ -290,13 +290,13 @@ impl<'a> QueueSweep<'a> {
         let Some(class) = self.classes.get(ask).and_then(Option::as_ref) else {
             return;
         };
-        let is_untold = |measure: usize| !class.is_told.get(measure).copied().unwrap_or(false);
+        let is_unknown = |measure: usize| !class.is_reported.get(measure).copied().unwrap_or(false);
         for (nth, unit) in measures(of).into_iter().enumerate() {
             let sums = self.sums.entry((of.group, unit, self.day)).or_default();
             sums.job_n += 1;
             sums.fitting_job_n += i64::from(class.fitted_s > begun_s);
-            sums.is_vector_untold |= is_untold(0);
-            sums.is_unit_untold |= is_untold(nth + 1);
+            sums.is_vector_unknown |= is_unknown(0);
+            sums.is_unit_unknown |= is_unknown(nth + 1);
         }
     }
 

@@ -1,6 +1,6 @@
 //! For which instants a table was asked.
 
-/// The first and the last instant a table was asked for, Unix milliseconds, both included.
+/// The first and last instant that was looked up in a table, Unix milliseconds, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AskedSpan {
     /// The first.

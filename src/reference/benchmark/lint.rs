@@ -25,7 +25,7 @@ const UNIT_SWITCHES: [i64; 3] = [4, SI00_PER_HS06, 1000];
 /// A true change of hardware has stayed below this ratio (2.95 is the largest of 73 in six years of GRACC's sites).
 const JUMP: i64 = 3;
 
-/// Tells values that no core has in their unit.
+/// Reports values that are not plausible for a core in their unit.
 pub(super) fn ranges(rows: &[BenchmarkRow], file: &str, problems: &mut Problems) {
     for row in rows.iter().filter(|row| !row.is_range_accepted) {
         let (line, e4, kind) = (row.span.line, row.span.value_e4, row.kind.as_str());
@@ -37,15 +37,15 @@ pub(super) fn ranges(rows: &[BenchmarkRow], file: &str, problems: &mut Problems)
             Some("looks like HS06 in a row of si00 (1 HS06 is 250 SI00)")
         } else if e4 >= NODE_SCORE_E4.saturating_mul(unit) {
             Some(if is_si00 {
-                "is no core's: 200 HS06 and more is the score of a whole node"
+                "is not the score of a core: 200 HS06 and more is the score of a whole node"
             } else {
-                "is no core's: 200 and more is the score of a whole node, or SI00"
+                "is not the score of a core: 200 and more is the score of a whole node, or SI00"
             })
         } else {
             None
         };
         if let Some(why) = wrong {
-            let message = format!("{value} {kind} per core {why}; if it is right, say accept = range");
+            let message = format!("{value} {kind} per core {why}; if it is right, set accept = range");
             problems.mistake(file, line, message);
         } else if !(least..=most).contains(&e4) {
             let (least, most) = (decimal(least), decimal(most));
@@ -58,7 +58,7 @@ pub(super) fn ranges(rows: &[BenchmarkRow], file: &str, problems: &mut Problems)
     }
 }
 
-/// Tells gaps, jumps and unit switches within the values of one scope, and scopes whose kinds contradict one another.
+/// Reports gaps, jumps and unit switches within the values of one scope, and scopes whose kinds contradict one another.
 pub(super) fn series(table: &BenchmarkTable, file: &str, problems: &mut Problems) {
     for (site, part) in table.parts() {
         for entry in &part.entries {
@@ -97,7 +97,7 @@ fn step(kind: Benchmark, of: &str, before: &TimelineSpan, after: &TimelineSpan, 
     if let Some(ratio) = switch {
         let message = format!(
             "{was} {kind} (line {}) becomes {is}, exactly {ratio} times as {}: a switch of units; write the values in \
-             the unit they are in, or say accept = jump if it is a change of hardware",
+             their actual unit, or set accept = jump if it is a change of hardware",
             before.line,
             if before.value_e4 < after.value_e4 {
                 "much"

@@ -39,7 +39,7 @@ pub struct NodeTable {
 }
 
 impl NodeTable {
-    /// Reads the table at `path`; `file` is the name mistakes are told with. Rows with a mistake are left out.
+    /// Reads the table at `path`; `file` is its name in reported mistakes. Rows with a mistake are left out.
     pub fn load(path: &Path, file: &str, problems: &mut Problems) -> Self {
         let input = csv_table::open(path, file, problems);
         input.map_or_else(Self::default, |input| Self::read(input, file, problems))
@@ -76,33 +76,34 @@ impl NodeTable {
             return Err(format!("valid_to {to} is not after valid_from {from}"));
         }
         if known.class.is_none() && known.core_n.is_none() {
-            return Err("says neither node_class nor cores".to_owned());
+            return Err("contains neither node_class nor cores".to_owned());
         }
         let site = text("site").unwrap_or_default();
         self.rows.push((site.clone(), cell("nodes").to_owned(), known.clone()));
         let of_site = self.nodes.entry(site).or_default();
         for host in hosts(cell("nodes"))? {
-            let told = of_site.entry(host).or_default();
-            let clash = told.iter().find(|other| {
+            let reported = of_site.entry(host).or_default();
+            let clash = reported.iter().find(|other| {
                 other.cluster == known.cluster && other.from_ms < known.until_ms && known.from_ms < other.until_ms
             });
             if let Some(other) = clash {
                 return Err(format!(
-                    "line {line} overlaps line {}: both tell of one node at once",
+                    "line {line} overlaps line {}: both describe one node at the same time",
                     other.line
                 ));
             }
-            told.push(known.clone());
+            reported.push(known.clone());
         }
         Ok(())
     }
 
     fn known(&self, site: &str, cluster: Option<&str>, host: &str, at_ms: i64) -> Option<&BenchmarkKnown> {
         ["", site].iter().rev().find_map(|site| {
-            let told = named(self.nodes.get(*site)?, host)?;
+            let reported = named(self.nodes.get(*site)?, host)?;
             let holds = |known: &&BenchmarkKnown| known.from_ms <= at_ms && at_ms < known.until_ms;
             let of = |wanted: Option<&str>| {
-                told.iter()
+                reported
+                    .iter()
                     .filter(holds)
                     .find(|known| known.cluster.as_deref() == wanted)
             };
@@ -132,7 +133,7 @@ impl NodeTable {
         }
     }
 
-    /// What it says of a site to what was asked, a line each, in no order.
+    /// Its rows of a site that concern the looked-up nodes and times, a line each, in no order.
     pub(super) fn relevant(&self, site: &str, asked: AskedSpan, into: &mut Vec<String>) {
         let (from_ms, until_ms) = (asked.first_ms, asked.last_ms);
         for (nodes, known) in self.of_site(site) {

@@ -91,7 +91,7 @@ impl<U: QuantityUnit, D: QuantityDimension> Quantity<U, D> {
         Self::from_scaled(self.scaled.saturating_mul(i128::from(count)))
     }
 
-    /// An equal share for each of `count`, halves rounded up; `None` for nobody.
+    /// An equal share for each of `count`, halves rounded up; `None` for a count of 0.
     #[must_use]
     pub fn shared_by(self, count: i64) -> Option<Self> {
         let count = i128::from(count);
@@ -194,7 +194,7 @@ impl OneToOne {
         self.source
     }
 
-    /// Both, side by side.
+    /// Both, next to each other.
     #[must_use]
     pub fn pool<D: QuantityDimension>(self, hs06: Quantity<Hs06, D>, hs23: Quantity<Hs23, D>) -> Pooled<D> {
         Pooled {

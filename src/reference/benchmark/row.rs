@@ -32,11 +32,11 @@ impl BenchmarkRow {
         if kind.is_none() {
             let word = cell("benchmark");
             let hint = did_you_mean(word, NAMES.iter().map(|&(name, _)| name));
-            wrong.push(format!("\"{word}\" is no benchmark (hs06, hs23, si00){hint}"));
+            wrong.push(format!("\"{word}\" is not a benchmark (hs06, hs23, si00){hint}"));
         }
-        let mut tell = |column: &str, why: String| wrong.push(format!("{column}: {why}"));
-        let core_n = count(cell("cores")).map_err(|why| tell("cores", why));
-        let cpu_n = count(cell("cpus_per_core")).map_err(|why| tell("cpus_per_core", why));
+        let mut report = |column: &str, why: String| wrong.push(format!("{column}: {why}"));
+        let core_n = count(cell("cores")).map_err(|why| report("cores", why));
+        let cpu_n = count(cell("cpus_per_core")).map_err(|why| report("cpus_per_core", why));
         let value = match (core_n, cpu_n) {
             (Ok(core_n), Ok(cpu_n)) => value(&cell, core_n, cpu_n).map_err(|why| wrong.push(why)),
             _ => Err(()),
@@ -56,7 +56,7 @@ impl BenchmarkRow {
         for word in cell("accept").split_whitespace() {
             if !matches!(word, "range" | "jump") {
                 let hint = did_you_mean(word, ["range", "jump"]);
-                wrong.push(format!("accept: \"{word}\" is none of range, jump{hint}"));
+                wrong.push(format!("accept: \"{word}\" is not one of range, jump{hint}"));
             }
         }
         let named = |column: &str| Some(cell(column)).filter(|text| !is_any(text)).map(str::to_owned);
@@ -114,7 +114,7 @@ fn value<'c>(cell: &impl Fn(&str) -> &'c str, core_n: Option<i64>, cpu_n: Option
             share
                 .and_then(|e4| i64::try_from(e4).ok())
                 .filter(|e4| *e4 > 0)
-                .ok_or_else(|| "value_per_system over cores is no value per core".to_owned())
+                .ok_or_else(|| "value_per_system over cores is not a value per core".to_owned())
         }
         _ => Ok(value_e4),
     }
@@ -127,7 +127,7 @@ pub(super) fn count(cell: &str) -> Result<Option<i64>, String> {
     }
     match cell.parse::<u32>() {
         Ok(n) if n > 0 => Ok(Some(i64::from(n))),
-        _ => Err(format!("\"{cell}\" is no count above zero")),
+        _ => Err(format!("\"{cell}\" is not a count above zero")),
     }
 }
 
@@ -136,7 +136,7 @@ pub(super) fn day_ms(cell: &str, open: i64) -> Result<i64, String> {
     if cell.is_empty() {
         return Ok(open);
     }
-    let wrong = || format!("\"{cell}\" is no day such as 2024-04-01");
+    let wrong = || format!("\"{cell}\" is not a day such as 2024-04-01");
     let shape = cell.len() == 10
         && cell.bytes().enumerate().all(|(nth, byte)| match nth {
             4 | 7 => byte == b'-',

@@ -3,13 +3,13 @@
 /// How closely a scope describes a job: the steps of a pipeline's `order`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum BenchmarkLevel {
-    /// What the record says itself (APEL's `ServiceLevel`).
+    /// The value the record states itself (APEL's `ServiceLevel`).
     Record,
     /// Rows that name nodes or a class of nodes.
     Node,
     /// Rows that name a cluster, a CE or a partition.
     Cluster,
-    /// Rows that name none of these.
+    /// Rows that do not name one of these.
     Site,
 }
 
@@ -29,7 +29,7 @@ impl BenchmarkLevel {
     }
 }
 
-/// Where the value that scales a job came from, as `records` tells it.
+/// Where the value that scales a job came from, as recorded in `records`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum BenchmarkOrigin {
     /// The record states it.

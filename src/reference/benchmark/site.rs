@@ -1,4 +1,4 @@
-//! What a table says of one site.
+//! The rows of a table for one site.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -64,7 +64,7 @@ impl<'a> SiteBenchmarks<'a> {
 
     /// The words of a place that make a difference here.
     #[must_use]
-    pub fn telling<'p>(&self, place: BenchmarkPlace<'p>) -> BenchmarkPlace<'p> {
+    pub fn distinguished_by<'p>(&self, place: BenchmarkPlace<'p>) -> BenchmarkPlace<'p> {
         BenchmarkPlace {
             cluster: place.cluster.filter(|_| self.uses.cluster),
             submit_host: place.submit_host.filter(|_| self.uses.submit_host),
@@ -130,8 +130,8 @@ impl<'a> SiteBenchmarks<'a> {
             let class = self.table.nodes.class(self.site, place.cluster, node, at_ms);
             let span = closest(part, place, node, class, |entry| entry.at(kind, at_ms).is_some())?.at(kind, at_ms)?;
             is_uniform &= *first.get_or_insert(span.value_e4) == span.value_e4;
-            let told = self.table.nodes.core_n(self.site, place.cluster, node, at_ms);
-            let core_n = told.or(span.core_n).map(i128::from);
+            let reported = self.table.nodes.core_n(self.site, place.cluster, node, at_ms);
+            let core_n = reported.or(span.core_n).map(i128::from);
             sum += i128::from(span.value_e4) * core_n.unwrap_or(0);
             core_sum = core_sum.zip(core_n).map(|(sum, core_n)| sum + core_n);
         }
@@ -147,7 +147,7 @@ impl<'a> SiteBenchmarks<'a> {
     #[must_use]
     pub fn relevant(&self, asked: AskedSpan) -> String {
         let (from_ms, until_ms) = (asked.first_ms, asked.last_ms);
-        let mut said = Vec::new();
+        let mut stated = Vec::new();
         let of_parts = self.own.iter().map(|_| "site").chain(["any"]);
         for (part, of) in self.parts().zip(of_parts) {
             for entry in &part.entries {
@@ -155,7 +155,7 @@ impl<'a> SiteBenchmarks<'a> {
                 for (kind, timeline) in Benchmark::ALL.into_iter().zip(&entry.timelines) {
                     let held = timeline.spans().iter();
                     let held = held.filter(|span| span.from_ms <= until_ms && span.until_ms > from_ms);
-                    said.extend(held.map(|span| BenchmarkSaid {
+                    stated.extend(held.map(|span| StatedBenchmark {
                         of,
                         scope: scope.clone(),
                         kind: kind.as_str(),
@@ -166,9 +166,9 @@ impl<'a> SiteBenchmarks<'a> {
                 }
             }
         }
-        said.sort();
-        // Two rows that say the same one after the other are one.
-        said.dedup_by(|next, last| {
+        stated.sort();
+        // Two equal adjoining rows count as one.
+        stated.dedup_by(|next, last| {
             let is_same = (next.of, &next.scope, next.kind, next.value)
                 == (last.of, &last.scope, last.kind, last.value)
                 && last.until_ms == next.from_ms;
@@ -177,7 +177,7 @@ impl<'a> SiteBenchmarks<'a> {
             }
             is_same
         });
-        let mut lines: Vec<String> = said.iter().map(|said| format!("{said:?}")).collect();
+        let mut lines: Vec<String> = stated.iter().map(|stated| format!("{stated:?}")).collect();
         if self.uses.nodes {
             self.table.nodes.relevant(self.site, asked, &mut lines);
             lines.sort();
@@ -188,7 +188,7 @@ impl<'a> SiteBenchmarks<'a> {
 
 /// A value that holds between two instants.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct BenchmarkSaid {
+struct StatedBenchmark {
     of: &'static str,
     scope: String,
     kind: &'static str,

@@ -64,7 +64,7 @@ pub struct BenchmarkTable {
 }
 
 impl BenchmarkTable {
-    /// Reads the table at `path`; `file` is the name mistakes are told with. Rows with a mistake are left out, and so
+    /// Reads the table at `path`; `file` is its name in reported mistakes. Rows with a mistake are left out, and so
     /// are rows recorded after `known_on_ms`.
     pub fn load(path: &Path, file: &str, known_on_ms: Option<i64>, problems: &mut Problems) -> Self {
         let input = csv_table::open(path, file, problems);
@@ -169,7 +169,7 @@ impl BenchmarkTable {
         std::iter::once((None, &self.anywhere)).chain(sites)
     }
 
-    /// What it says of one site.
+    /// Its rows for one site.
     #[must_use]
     pub fn site<'a>(&'a self, site: &'a str) -> SiteBenchmarks<'a> {
         SiteBenchmarks::new(self, site)
@@ -204,9 +204,9 @@ impl BenchmarkTable {
 }
 
 impl BenchmarkPart {
-    /// Notes which entries name which nodes, and tells of nodes that two rows of the same closeness name at once.
+    /// Notes which entries name which nodes, and reports nodes that two rows of the same rank name at the same time.
     fn place_nodes(&mut self, file: &str, problems: &mut Problems) {
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         for (at, entry) in self.entries.iter().enumerate() {
             let Some(pattern) = &entry.scope.nodes else { continue };
             let line = entry
@@ -225,7 +225,7 @@ impl BenchmarkPart {
                                     == (&b.cluster, &b.submit_host, &b.partition, &b.node_class)
                             };
                             if is_alike(&entry.scope, &other.scope) {
-                                told.extend(clash(entry, other));
+                                reported.extend(clash(entry, other));
                             }
                         }
                         others.push(at);
@@ -234,9 +234,9 @@ impl BenchmarkPart {
                 Err(why) => problems.mistake(file, line.unwrap_or(0), why),
             }
         }
-        told.sort_unstable();
-        told.dedup();
-        for (first, second) in told {
+        reported.sort_unstable();
+        reported.dedup();
+        for (first, second) in reported {
             let message = format!("line {second} overlaps line {first}: both name one node, and hold at once");
             problems.mistake(file, second, message);
         }

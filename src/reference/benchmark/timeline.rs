@@ -7,9 +7,9 @@ pub(super) struct TimelineSpan {
     pub(super) until_ms: i64,
     /// Per core as the jobs count them, in ten-thousandths.
     pub(super) value_e4: i64,
-    /// Cores of a node, where the row says.
+    /// Cores of a node, where the row states them.
     pub(super) core_n: Option<i64>,
-    /// When it was learnt; the earliest instant when the row does not say.
+    /// When it was learnt; the earliest instant when the row does not state it.
     pub(super) recorded_ms: i64,
     pub(super) line: usize,
     /// The jump from the value before is meant.

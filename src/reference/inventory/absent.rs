@@ -1,6 +1,6 @@
 //! The words by which Slurm states that there is no value.
 
-/// The words Slurm prints for nothing.
+/// The words Slurm prints for an absent value.
 #[must_use]
 pub fn is_absent(text: &str) -> bool {
     matches!(

@@ -30,7 +30,7 @@ pub struct InventoryPlaced {
 pub struct InventoryOrigin {
     /// Site.
     pub site: Option<String>,
-    /// Cluster of rows that name none.
+    /// Cluster of rows that do not name one.
     pub cluster: Option<String>,
     /// When it was so, Unix milliseconds.
     pub as_of_ms: Option<i64>,
@@ -74,13 +74,13 @@ pub fn batches(rows: &[InventoryPlaced], origin: &InventoryOrigin) -> Result<Vec
     Ok(found)
 }
 
-/// A row and where it stands.
+/// A row and its position.
 struct PlacedRow<'r, R> {
     placed: &'r InventoryPlaced,
     row: &'r R,
 }
 
-/// What a resource weighs in a partition, and where that stands.
+/// The weight of a resource in a partition, and its position.
 struct PlacedWeight<'r> {
     placed: &'r InventoryPlaced,
     row: &'r PartitionRow,

@@ -1,4 +1,4 @@
-//! GPUs of nodes: by model, MIG slices told from whole devices, typed and untyped counts never added together.
+//! GPUs of nodes: by model, MIG slices distinguished from whole devices, typed and untyped counts never added together.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub struct Gpus {
 
 impl Gpus {
     /// All devices. A count without a type and counts by type are two ways to name the same devices, so the former
-    /// stands if it is there.
+    /// is used if it is present.
     #[must_use]
     pub fn device_n(&self) -> i64 {
         let typed = || self.models.iter().map(|(_, n)| n).sum();
@@ -32,7 +32,7 @@ impl Gpus {
     /// Reads a node's `Gres`: `gpu:a100:2(S:0-1),gpu:t4:2,shard:8`. Other resources are passed over.
     ///
     /// # Errors
-    /// The entry that is none.
+    /// The entry that is not valid.
     pub fn of_gres(text: &str) -> Result<Self, String> {
         let mut found = Builder::default();
         if super::absent::is_absent(text) {
@@ -50,11 +50,13 @@ impl Gpus {
                     (None, Some(one))
                 }
                 (Some(model), count, None) => (Some(model), count),
-                _ => return Err(format!("\"{entry}\" is no generic resource")),
+                _ => return Err(format!("\"{entry}\" is not a generic resource")),
             };
             let n = match count {
                 None => 1,
-                Some(count) => quantity::size(count, 1).ok_or_else(|| format!("\"{entry}\" does not say how many"))?,
+                Some(count) => {
+                    quantity::size(count, 1).ok_or_else(|| format!("\"{entry}\" does not state how many"))?
+                }
             };
             found.add(model, n).ok_or_else(|| format!("\"{entry}\" is too many"))?;
         }

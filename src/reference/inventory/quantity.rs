@@ -59,7 +59,7 @@ pub fn size(text: &str, base: i64) -> Option<i64> {
     i64::try_from(scaled.checked_add(SCALE / 2)? / SCALE).ok()
 }
 
-/// A plain count; `None` for what is none, and for the numbers that stand for "not set" and "infinite".
+/// A plain count; `None` for any other text, and for the numbers that stand for "not set" and "infinite".
 #[must_use]
 pub fn count(text: &str) -> Option<i64> {
     let value: u64 = text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok())??;

@@ -31,7 +31,7 @@ impl InventoryRow {
         }
     }
 
-    /// Whether it does not say itself when it was so.
+    /// Whether its date is missing in the file.
     #[must_use]
     pub fn is_undated(&self) -> bool {
         match self {
@@ -43,7 +43,7 @@ impl InventoryRow {
         }
     }
 
-    /// Takes away who is named, and the free text that may name somebody. A user of an account stays one: it says
+    /// Removes names of people, and free text that may contain one. A user of an account stays one: it states
     /// `withheld`, because without a user the row would be the account's own. There is no period a pseudonym could
     /// belong to.
     pub fn withhold_users(&mut self) {
@@ -69,7 +69,7 @@ pub struct NodeRow {
     pub cluster: Option<String>,
     /// Name.
     pub node: String,
-    /// When this was so, Unix milliseconds, if the file says.
+    /// When this was true, Unix milliseconds, if the file states it.
     pub as_of_ms: Option<i64>,
     /// Schedulable CPUs as configured (threads or cores, as the site chose).
     pub cpu_n: Option<i64>,
@@ -87,7 +87,7 @@ pub struct NodeRow {
     pub system_memory_byte: Option<i64>,
     /// Local scratch disk, bytes.
     pub disk_byte: Option<i64>,
-    /// GPUs; `None` where the file cannot tell.
+    /// GPUs; `None` where the file does not state them.
     pub gpus: Option<Gpus>,
     /// Generic resources as printed.
     pub gres: Option<String>,
@@ -138,7 +138,7 @@ pub struct EventRow {
     pub state_flags: Option<String>,
     /// Reason.
     pub reason: Option<String>,
-    /// Who said so.
+    /// User who set it.
     pub user: Option<String>,
     /// Resources as printed.
     pub tres: Option<String>,
@@ -161,7 +161,7 @@ pub struct PartitionRow {
     pub cluster: Option<String>,
     /// Name.
     pub partition: String,
-    /// When this was so, Unix milliseconds, if the file says.
+    /// When this was true, Unix milliseconds, if the file states it.
     pub as_of_ms: Option<i64>,
     /// Nodes, as a host list.
     pub nodes: Option<String>,
@@ -175,7 +175,7 @@ pub struct PartitionRow {
     pub gpus: Option<Gpus>,
     /// State, upper case.
     pub state: Option<String>,
-    /// Jobs go here when they name none.
+    /// Jobs go here when they do not name one.
     pub is_default: Option<bool>,
     /// A job takes whole nodes.
     pub is_exclusive: Option<bool>,
@@ -193,7 +193,7 @@ pub struct PartitionRow {
     pub billing_weights: Option<String>,
     /// The same, read.
     pub weights: Vec<Weight>,
-    /// How weighted amounts become one number: `sum`, `max_tres` or `max_tres_gres`; `None` where the file cannot tell.
+    /// How weighted amounts become one number: `sum`, `max_tres` or `max_tres_gres`; `None` where the file does not state it.
     pub billing_rule: Option<&'static str>,
 }
 
@@ -204,7 +204,7 @@ pub struct ReservationRow {
     pub cluster: Option<String>,
     /// Name.
     pub reservation: String,
-    /// When this was so, Unix milliseconds, if the file says.
+    /// When this was true, Unix milliseconds, if the file states it.
     pub as_of_ms: Option<i64>,
     /// Begins, Unix milliseconds.
     pub start_ms: i64,
@@ -216,7 +216,7 @@ pub struct ReservationRow {
     pub nodes: Option<String>,
     /// How many.
     pub node_n: Option<i64>,
-    /// CPUs as Slurm counts those of jobs; cores where the resources name none.
+    /// CPUs as Slurm counts those of jobs; cores where the resources contain none.
     pub core_n: Option<i64>,
     /// Memory, bytes.
     pub memory_byte: Option<i64>,

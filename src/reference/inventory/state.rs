@@ -1,6 +1,6 @@
 //! Node states as Slurm writes them: words joined by `+`, and marks behind the last one.
 
-/// Marks behind a state and what they stand for.
+/// Marks after a state and their meaning.
 const MARKS: &[(char, &str)] = &[
     ('*', "NOT_RESPONDING"),
     ('~', "POWERED_DOWN"),

@@ -22,10 +22,10 @@ pub struct Tres {
 }
 
 impl Tres {
-    /// Reads a list; the words for nothing are the empty one.
+    /// Reads a list; the words for "none" give the empty list.
     ///
     /// # Errors
-    /// The entry that is none.
+    /// The entry that is not valid.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut found = Self::default();
         let mut gpus = Builder::default();
@@ -33,7 +33,7 @@ impl Tres {
             return Ok(found);
         }
         for entry in text.split(',') {
-            let wrong = || format!("\"{entry}\" is no amount of a resource");
+            let wrong = || format!("\"{entry}\" is not an amount of a resource");
             let (name, value) = entry.split_once('=').ok_or_else(wrong)?;
             let base = if name == "mem" { MIB } else { 1 };
             let amount = || quantity::size(value, base).ok_or_else(wrong);

@@ -11,7 +11,7 @@ const WEIGHT_LIMIT: i128 = 1_000_000_000_000_000_000_000_000;
 /// One weight: `weight` is charged for every `per_n` of the resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Weight {
-    /// The resource in lower case (`cpu`, `mem`, `gres/gpu:a100`): Slurm does not tell upper from lower here.
+    /// The resource in lower case (`cpu`, `mem`, `gres/gpu:a100`): Slurm does not distinguish upper from lower here.
     pub tres: String,
     /// Ten to the power of [`WEIGHT_PLACES`] times the weight.
     pub weight_e12: i128,
@@ -20,18 +20,18 @@ pub struct Weight {
 }
 
 /// Reads the weights of a partition: `CPU=1.0,Mem=0.25G,GRES/gpu:a100=32.5`. A unit behind the weight of memory or of a
-/// burst buffer means "per that unit", powers of 1024; without one the weight is per MiB. The words for nothing give no
+/// burst buffer means "per that unit", powers of 1024; without one the weight is per MiB. The words for "none" give no
 /// weights: such a partition charges its CPUs.
 ///
 /// # Errors
-/// A sentence about the entry that is none.
+/// A sentence about the entry that is not valid.
 pub fn parse(text: &str) -> Result<Vec<Weight>, String> {
     let mut weights: Vec<Weight> = Vec::new();
     if super::absent::is_absent(text) {
         return Ok(weights);
     }
     for entry in text.split(',').map(str::trim) {
-        let wrong = || format!("\"{entry}\" is no billing weight");
+        let wrong = || format!("\"{entry}\" is not a billing weight");
         let (name, value) = entry.split_once('=').ok_or_else(wrong)?;
         let tres = name.trim().to_ascii_lowercase();
         let is_size = tres == "mem" || tres.starts_with("bb/");
@@ -45,7 +45,7 @@ pub fn parse(text: &str) -> Result<Vec<Weight>, String> {
             .filter(|weight| *weight < WEIGHT_LIMIT)
             .ok_or_else(wrong)?;
         if tres.is_empty() || weights.iter().any(|weight| weight.tres == tres) {
-            return Err(format!("\"{entry}\": the resource is not named, or stands twice"));
+            return Err(format!("\"{entry}\": the resource is not named, or occurs twice"));
         }
         weights.push(Weight {
             tres,

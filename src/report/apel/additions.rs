@@ -12,7 +12,7 @@ use crate::time::Month;
 /// What signed corrections add to a selection.
 ///
 /// # Errors
-/// [`crate::error::Kind::Io`] when the lake cannot be read; [`crate::error::Kind::Usage`] when days of a month are asked for
+/// [`crate::error::Kind::Io`] when the lake cannot be read; [`crate::error::Kind::Usage`] when days of a month are requested
 /// to which something is added.
 pub fn additions(lake: &Lake, selection: &Selection) -> Result<Vec<Aggregate>> {
     let corrections = lake.corrections()?;
@@ -39,14 +39,14 @@ pub fn additions_in_words(lake: &Lake, selection: &Selection) -> Result<Vec<(Str
     let words = asked(&corrections, selection).map(|(site, month, rule)| {
         selection.must_be_whole(month, ADDED)?;
         let (wall, core, cpu) = (rule.adds("wall_s"), rule.adds("alloc_core_s"), rule.adds("cpu_ms"));
-        let said = format!(
+        let stated = format!(
             "correction {} of {site} {month}: wall hours {}, core hours {}, CPU hours {}",
             rule.id,
             hours(wall, 1),
             hours(core, 1),
             hours(cpu, 1000)
         );
-        Ok((said, rule.adds("job_n").unwrap_or(0)))
+        Ok((stated, rule.adds("job_n").unwrap_or(0)))
     });
     words.collect()
 }
@@ -61,8 +61,8 @@ fn asked<'a>(
     })
 }
 
-/// What a correction adds. Nobody says on how many cores it ran but its core time: where that is no multiple of its wall
-/// time, it stands as core time on one core.
+/// What a correction adds. The number of cores is unknown, the core time is known: where it is not a multiple of the wall
+/// time, it is reported as core time on one core.
 fn of_addition(site: &str, month: Month, rule: &Correction) -> Aggregate {
     let amount = |name: &str| rule.adds(name).unwrap_or(0);
     let (wall_s, core_wall_s) = (amount("wall_s"), amount("alloc_core_s"));

@@ -28,7 +28,7 @@ const PREFERRED: [usize; 3] = [1, 0, 2];
 /// Texts of a key: subject, VO, group, role, submit host, infrastructure.
 pub type ApelWords = [Option<String>; 6];
 
-/// Work of wall and CPU time, in seconds of a benchmark; the last is of one nobody named.
+/// Work of wall and CPU time, in seconds of a benchmark; the last is of an unknown one.
 pub type Works = [Option<(i64, i64)>; 4];
 
 /// Sums of jobs.
@@ -221,7 +221,7 @@ fn merge<K: Ord>(mut groups: Vec<Aggregate>, key: impl Fn(&Aggregate) -> K) -> V
 }
 
 impl Aggregate {
-    /// Adds another of the same key. What only one of them says of a benchmark holds for neither of both.
+    /// Adds another of the same key. A benchmark that only one of them states is dropped.
     fn absorb(&mut self, other: &Self) {
         self.sums.add(&other.sums);
         for (level, other) in self.levels_e3.iter_mut().zip(other.levels_e3) {
@@ -265,7 +265,7 @@ impl Aggregate {
     }
 }
 
-/// By what groups are told apart whatever becomes of them: as the server does, but for benchmarks, all of which count.
+/// The key of groups before a kind of message is chosen: as on the server, except that all benchmarks count.
 type ApelKey = (String, Month, [Option<String>; 6], i64, i64, Levels, [bool; 4]);
 
 fn key(group: &Aggregate) -> ApelKey {
@@ -347,7 +347,7 @@ fn rounded(numerator: i128, denominator: i128) -> i64 {
     i64::try_from(rounded).unwrap_or(if rounded < 0 { i64::MIN } else { i64::MAX })
 }
 
-/// The one benchmark a message without a dictionary names: the one asked for, else the one the server would pick.
+/// The one benchmark a message without a dictionary names: the one requested, else the one the server would pick.
 #[must_use]
 pub fn preferred(is_known: impl Fn(usize) -> bool, wanted: Option<Benchmark>) -> Option<usize> {
     match wanted {
@@ -358,7 +358,7 @@ pub fn preferred(is_known: impl Fn(usize) -> bool, wanted: Option<Benchmark>) ->
 
 /// The rows of one kind of message: what has one key on the server is added up, as the server adds up rounded work over
 /// benchmark values. Of several benchmarks the server counts by one, and that one is in its key: rows that differ in the
-/// others alone are one row there, and so here. What the kind cannot tell is counted.
+/// others alone are one row there, and so here. Usage that the kind cannot express is counted.
 #[must_use]
 pub fn rows(
     groups: &[Aggregate],
@@ -406,7 +406,7 @@ pub fn rows(
 /// Site, month and submit host.
 pub type HostMonth = (String, Month, Option<String>);
 
-/// Jobs by site, month and submit host: what a sync message tells. `more` are added to them.
+/// Jobs by site, month and submit host: the content of a sync message. `more` are added to them.
 #[must_use]
 pub fn counts(groups: &[Aggregate], more: &BTreeMap<HostMonth, i64>) -> BTreeMap<HostMonth, i64> {
     let mut counts: BTreeMap<ServerKey, (HostMonth, i64)> = BTreeMap::new();

@@ -47,15 +47,12 @@ pub fn message(text: &str, now_s: Option<i64>) -> Vec<MessageCheckFinding> {
     let text = text.trim();
     let (header, body) = text.split_once('\n').unwrap_or((text, ""));
     let Some(kind) = MessageKind::of_header(header) else {
-        let mut detail = format!("{:?} is no header the server knows", clip(header));
+        let mut detail = format!("{:?} is not a header the server knows", clip(header));
         let further = (2_usize..)
             .zip(body.lines())
             .find(|(_, line)| MessageKind::of_header(line.trim()).is_some());
         if let Some((number, line)) = further {
-            let further = format!(
-                "; {:?} stands in line {number}, and must be the first",
-                clip(line.trim())
-            );
+            let further = format!("; {:?} is on line {number} and must be the first", clip(line.trim()));
             detail.push_str(&further);
         }
         return vec![broken(ApelRule::Header, detail)];
@@ -120,7 +117,7 @@ impl<'a> MessageCheckRecord<'a> {
             let (key, value) = (key.trim(), value.trim());
             if MessageKind::of_header(line.trim()).is_some() {
                 let detail = format!(
-                    "the header {:?} stands inside a message: the server takes one message a file",
+                    "the header {:?} is inside a message: the server takes one message per file",
                     clip(line.trim())
                 );
                 return Err(broken(ApelRule::Header, detail));
@@ -128,7 +125,7 @@ impl<'a> MessageCheckRecord<'a> {
             let Some((known, ..)) = fields.iter().find(|(known, ..)| *known == key) else {
                 return Err(broken(
                     ApelRule::Key,
-                    format!("{:?} is no key of this kind of record", clip(key)),
+                    format!("{:?} is not a key of this kind of record", clip(key)),
                 ));
             };
             let is_null = ["", "none", "null"].iter().any(|null| value.eq_ignore_ascii_case(null));
@@ -180,7 +177,7 @@ fn well_formed(key: &str, value: &str, form: ApelForm, kind: MessageKind) -> Res
         ApelForm::Int | ApelForm::Work
             if (form == ApelForm::Int || !kind.has_dictionary()) && integer(value).is_none() =>
         {
-            wrong(ApelRule::Integer, "is no integer")
+            wrong(ApelRule::Integer, "is not an integer")
         }
         ApelForm::Time if instant(value).is_none() => {
             wrong(ApelRule::Time, "is neither Unix seconds nor YYYY-MM-DDTHH:MM:SSZ")
@@ -189,7 +186,7 @@ fn well_formed(key: &str, value: &str, form: ApelForm, kind: MessageKind) -> Res
             Ok(_) => Ok(()),
             Err(why) => wrong(ApelRule::Benchmark, why),
         },
-        ApelForm::Level if !is_number(value) => wrong(ApelRule::Number, "is no number"),
+        ApelForm::Level if !is_number(value) => wrong(ApelRule::Number, "is not a number"),
         ApelForm::Text | ApelForm::Ignored | ApelForm::Int | ApelForm::Time | ApelForm::Level | ApelForm::Work => {
             Ok(())
         }
@@ -234,7 +231,7 @@ fn job(record: &MessageCheckRecord<'_>, kind: MessageKind, now_s: Option<i64>) -
         .zip(end_s)
         .is_some_and(|(now, end)| end > now.saturating_add(FUTURE_S))
     {
-        return Err(broken(ApelRule::Future, "EndTime lies more than two days ahead"));
+        return Err(broken(ApelRule::Future, "EndTime is more than two days in the future"));
     }
     let (kind_word, level) = (record.get("ServiceLevelType"), record.get("ServiceLevel"));
     if kind == MessageKind::JobV04 {
@@ -292,12 +289,12 @@ fn summary(record: &MessageCheckRecord<'_>, kind: MessageKind, now_s: Option<i64
     let midnight_s = |month: Month| i64::from(month.first_day()) * 86_400;
     let (first_s, next_s) = (midnight_s(month), midnight_s(month.next()));
     if now_s.is_some_and(|now| first_s > now) {
-        return Err(broken(ApelRule::Future, format!("{month} lies ahead")));
+        return Err(broken(ApelRule::Future, format!("{month} is in the future")));
     }
     let ends = [record.time_s("EarliestEndTime"), record.time_s("LatestEndTime")];
     // The first instant of the next month is legal.
     if ends.iter().flatten().any(|end| !(first_s..=next_s).contains(end)) {
-        return Err(broken(ApelRule::Ends, format!("an end lies outside {month}")));
+        return Err(broken(ApelRule::Ends, format!("an end is not in {month}")));
     }
     if let [Some(earliest), Some(latest)] = ends
         && earliest > latest

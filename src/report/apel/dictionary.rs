@@ -13,14 +13,14 @@ pub fn picked(text: &str) -> Result<(&'static str, &str), &'static str> {
     for entry in inside.split(',') {
         let mut parts = entry.split(':');
         let (Some(name), Some(value), None) = (parts.next(), parts.next(), parts.next()) else {
-            return Err("is no dictionary such as {hepspec: 10.5}");
+            return Err("is not a dictionary such as {hepspec: 10.5}");
         };
         let (name, value) = (name.trim(), value.trim());
         if entries.iter().any(|(known, _)| *known == name) {
             return Err("names a benchmark twice");
         }
         if !is_number(value) {
-            return Err("holds what is no number");
+            return Err("contains a value that is not a number");
         }
         entries.push((name, value));
     }

@@ -15,17 +15,17 @@ use crate::time::Month;
 /// Why something of the lake is not in the messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum JobMessageLeftOut {
-    /// The job never started: there is no usage to tell.
+    /// The job never started: there is no usage to report.
     NeverStarted,
-    /// The CPU time of the job is unknown, and every message must tell it.
+    /// The CPU time of the job is unknown, and every message must report it.
     CpuUnknown,
-    /// No benchmark is known for it, or not the one asked for.
+    /// No benchmark is known for it, or another than the requested one.
     BenchmarkMissing,
-    /// It arrived added up, so single jobs cannot be told.
+    /// It arrived as a summary, so single jobs cannot be reported.
     OnlySummaries,
-    /// A correction added it, so neither single jobs nor a benchmark can be told.
+    /// A correction added it, so neither single jobs nor a benchmark can be reported.
     AddedByCorrection,
-    /// It arrived normalised, so the benchmark cannot be told.
+    /// It arrived normalised, so the benchmark cannot be reported.
     AlreadyNormalised,
     /// A text holds what no message can carry: a line end, `%%`, a word that means null, blanks at an end.
     UnwritableText,
@@ -33,7 +33,7 @@ pub enum JobMessageLeftOut {
     Refused,
     /// The sums of its month cannot take it: usage does not hold it.
     SumLimit,
-    /// Another job of its site has its number and its end (in another cluster, say): the server would keep one of both.
+    /// Another job of its site has its number and its end (in another cluster, for example): the server would keep only one.
     SameKey,
 }
 
@@ -62,7 +62,7 @@ impl JobMessageLeftOut {
     }
 }
 
-/// Jobs left out, by reason and, where there is one, the rule that says so.
+/// Jobs left out, by reason and, where there is one, the rule that requires it.
 pub type LeftOutCounts = BTreeMap<(JobMessageLeftOut, String), i64>;
 
 /// One job that can be sent; times in Unix seconds.
@@ -124,9 +124,9 @@ pub type Levels = [Option<i64>; 3];
 /// What is wanted of jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobMessageWanted {
-    /// Jobs that can be told one by one.
+    /// Jobs that can be reported one by one.
     Jobs,
-    /// What groups of jobs that can be told need.
+    /// The columns that groups of reportable jobs need.
     Groups,
     /// The same of all jobs that started: unknown CPU time adds nothing and is counted, and so is a missing benchmark.
     Everything,
@@ -162,19 +162,19 @@ const JOB_COLUMNS: [&str; 5] = ["job_id", "user", "partition", "max_rss_byte", "
 /// [`FACTORS_SINCE`] do not have them.
 const FACTOR_COLUMNS: [&str; 3] = ["hs06_per_core", "hs23_per_core", "si00_per_core"];
 
-/// The first version of `records` that says what scales each job.
+/// The first version of `records` that records the benchmark of each job.
 const FACTORS_SINCE: u32 = 2;
 
 /// The column only messages of single jobs need that records of before version [`FQAN_SINCE`] do not have.
 const FQAN_COLUMN: &str = "fqan";
 
-/// The first version of `records` that says how a job's VOMS name was stated.
+/// The first version of `records` that records how the source stated a job's VOMS name.
 const FQAN_SINCE: u32 = 9;
 
 /// The identity of a record.
 const ID_COLUMN: &str = "record_id";
 
-/// What a lake says about its jobs beside their records.
+/// Facts of a lake about its jobs, other than their records.
 pub struct JobStanding {
     corrections: Corrections,
     /// Records that the sums of their month cannot take.

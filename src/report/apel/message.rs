@@ -110,9 +110,9 @@ fn levels(record: &mut RecordText, levels_e3: &[Option<i64>; 3], kind: MessageKi
     }
 }
 
-/// The VOMS name of a job as its record states it. The server takes VO, group and role from it whatever else is said, so it
-/// is sent only where that gives the same: not of a VO that was renamed or corrected. A name that no message can carry is
-/// left out, since group and role say what counts.
+/// The VOMS name of a job as its record states it. The server takes VO, group and role from it whatever the other fields contain, so it
+/// is sent only where it gives the same values: not for a VO that was renamed or corrected. A name that no message can carry is
+/// left out, since group and role carry the values that count.
 fn fqan<'a>(job: &SendableJob<'a>) -> Option<&'a str> {
     let fqan = job.fqan.filter(|fqan| is_writable(fqan))?;
     let parts = Fqan::parse(fqan);

@@ -25,13 +25,13 @@ pub struct ApelRequest {
     pub selection: Selection,
     /// Kinds of message, each once.
     pub kinds: Vec<MessageKind>,
-    /// The only benchmark to name; the one the server would pick if none is asked for.
+    /// The only benchmark to name; the one the server would pick if none is requested.
     pub benchmark: Option<Benchmark>,
     /// What becomes of names.
     pub users: Users,
     /// Records of a message.
     pub batch_records: usize,
-    /// Whether usage that cannot be told is left out, and counted; else it is an error.
+    /// Whether usage that cannot be reported is left out, and counted; else it is an error.
     pub is_leaving_out: bool,
     /// Now, Unix seconds, for the rules about the future.
     pub now_s: Option<i64>,
@@ -46,7 +46,7 @@ pub struct Sent {
     pub message_n: i64,
     /// Records in them.
     pub record_n: i64,
-    /// Jobs they tell of.
+    /// Number of jobs in them.
     pub job_n: i64,
     /// Wall time, not times cores, seconds.
     pub wall_s: i64,
@@ -68,10 +68,10 @@ pub struct Published {
 /// Takes messages: kind, site, month, number among its like, text.
 pub type ApelTake<'a> = dyn FnMut(MessageKind, &str, Month, usize, String) -> Result<()> + 'a;
 
-/// Writes the messages of a lake. They are handed out sorted, and the same lake gives the same messages.
+/// Writes the messages of a lake. They are sorted, and the same lake gives the same messages.
 ///
 /// # Errors
-/// [`Kind::Data`] when usage cannot be told and is not to be left out; then too, messages may have been handed out
+/// [`Kind::Data`] when usage cannot be reported and is not to be left out; messages may have been written by then
 /// before. [`Kind::Io`] when the lake cannot be read.
 pub fn publish(lake: &Lake, request: &ApelRequest, take: &mut ApelTake<'_>) -> Result<Published> {
     let mut published = Published::default();
@@ -91,9 +91,9 @@ pub fn publish(lake: &Lake, request: &ApelRequest, take: &mut ApelTake<'_>) -> R
     }
     for kind in by_job {
         let mut lost = LeftOutCounts::new();
-        let told: i64 = usage.iter().filter_map(|row| row.number("job_n")).sum();
-        if told > 0 {
-            lost.insert((JobMessageLeftOut::OnlySummaries, String::new()), told);
+        let reported: i64 = usage.iter().filter_map(|row| row.number("job_n")).sum();
+        if reported > 0 {
+            lost.insert((JobMessageLeftOut::OnlySummaries, String::new()), reported);
         }
         note_additions(lake, request, &mut lost)?;
         let mut writer = ApelWriter::new(kind, request, &mut published, take);
@@ -112,7 +112,7 @@ pub fn publish(lake: &Lake, request: &ApelRequest, take: &mut ApelTake<'_>) -> R
     Ok(published)
 }
 
-/// What corrections add has no benchmark, and no job: its hours are said.
+/// Usage added by corrections has neither benchmark nor job; its hours are counted as left out.
 fn note_additions(lake: &Lake, request: &ApelRequest, lost: &mut LeftOutCounts) -> Result<()> {
     for (added, job_n) in additions::additions_in_words(lake, &request.selection)? {
         lost.insert((JobMessageLeftOut::AddedByCorrection, added), job_n);
@@ -123,17 +123,17 @@ fn note_additions(lake: &Lake, request: &ApelRequest, lost: &mut LeftOutCounts) 
 /// Keeps what was left out, or fails because of it.
 fn settle(kind: MessageKind, lost: LeftOutCounts, request: &ApelRequest, published: &mut Published) -> Result<()> {
     let losses = lost.iter().filter(|((why, _), _)| why.is_loss());
-    let told: Vec<String> = losses
+    let reported: Vec<String> = losses
         .map(|((why, rule), n)| match rule.as_str() {
             "" => format!("{n} {}", why.as_str()),
             rule => format!("{n} {} ({rule})", why.as_str()),
         })
         .collect();
-    if !told.is_empty() && !request.is_leaving_out {
+    if !reported.is_empty() && !request.is_leaving_out {
         let message = format!(
-            "jobs that {} messages cannot tell of: {}; --leave-out writes the others and counts these",
+            "jobs that {} messages cannot express: {}; --leave-out writes the others and counts these",
             kind.as_str(),
-            told.join(", ")
+            reported.join(", ")
         );
         return Err(Error::new(Kind::Data, message));
     }
@@ -172,7 +172,7 @@ fn aggregates(
     writer.finish()
 }
 
-/// What a record tells in sum.
+/// The sums of a record.
 #[derive(Clone, Copy, Default)]
 struct SentSums {
     job_n: i64,
@@ -271,12 +271,12 @@ impl<'w, 'a> ApelWriter<'w, 'a> {
         sent.wall_s = sent.wall_s.saturating_add(wall_s);
         sent.cpu_s = sent.cpu_s.saturating_add(cpu_s);
         if is_full {
-            self.hand_out(site, month)?;
+            self.flush_place(site, month)?;
         }
         Ok(())
     }
 
-    fn hand_out(&mut self, site: &str, month: Month) -> Result<()> {
+    fn flush_place(&mut self, site: &str, month: Month) -> Result<()> {
         let Some((batch, _)) = self.open.get_mut(&(site.to_owned(), month)) else {
             return Ok(());
         };
@@ -294,7 +294,7 @@ impl<'w, 'a> ApelWriter<'w, 'a> {
     fn finish(mut self) -> Result<()> {
         let places: Vec<(String, Month)> = self.open.keys().cloned().collect();
         for place in places {
-            self.hand_out(&place.0, place.1)?;
+            self.flush_place(&place.0, place.1)?;
             let hash = self
                 .open
                 .get(&place)
@@ -311,9 +311,9 @@ impl Published {
     /// What was written.
     #[must_use]
     pub fn table(&self) -> Table {
-        // Kinds of message tell of the same jobs.
+        // Kinds of message describe the same jobs.
         let kinds: BTreeSet<MessageKind> = self.sent.keys().map(|(kind, ..)| *kind).collect();
-        let usage = ColumnKind::told_by(kinds.len());
+        let usage = ColumnKind::distinguished_by(kinds.len());
         let mut table = Table::new(
             "Messages for APEL",
             &[

@@ -23,7 +23,7 @@ pub enum ApelRule {
     Order,
     /// A summary names a month from 1 to 12.
     Month,
-    /// The ends of a summary lie in its month, the earliest before the latest.
+    /// The ends of a summary are in its month, the earliest before the latest.
     Ends,
     /// Durations are not negative.
     Negative,
@@ -31,7 +31,7 @@ pub enum ApelRule {
     Benchmark,
     /// The database's columns hold the value.
     Database,
-    /// Nothing lies in the future.
+    /// No time is in the future.
     Future,
 }
 

@@ -1,7 +1,7 @@
-//! What APEL's server tells rows apart by: the keys of its tables. A row with the key of another replaces it, whole.
+//! The keys of the tables of APEL's server. A row with the key of another row replaces that row completely.
 //!
-//! Everybody who must know whether two records are one row there asks here: what is about to be sent, what a receiver
-//! holds, and what lies in a folder of messages.
+//! The only place that decides whether two records are one row there: for records about to be sent, records that a receiver
+//! holds, and records in a folder of messages.
 
 use std::borrow::Cow;
 
@@ -147,7 +147,7 @@ impl ServerKey {
     }
 }
 
-/// What the server writes for a text nobody told.
+/// The value the server writes for a missing text.
 fn none() -> String {
     "none".to_owned()
 }
@@ -218,7 +218,7 @@ pub fn folded(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().flat_map(char::to_lowercase).map(letter).collect())
 }
 
-/// What stands for a letter in lower case.
+/// The lower-case form of a letter.
 fn letter(letter: char) -> char {
     match letter {
         'à'..='ã' => 'a',

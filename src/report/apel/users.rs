@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::privacy::{Field, Privacy};
 use crate::time::Month;
 
-/// What APEL's own client writes for a name that is not told.
+/// The value APEL's own client writes for a missing name.
 pub const WITHHELD: &str = "withheld";
 
 /// What becomes of subjects and local users.
@@ -14,7 +14,7 @@ pub enum Users {
     /// A subject is `withheld`, a local user left out.
     #[default]
     Withhold,
-    /// Keyed pseudonyms stand for both.
+    /// Keyed pseudonyms replace both.
     Pseudonym(Box<Privacy>),
     /// Both as the lake has them.
     Keep,

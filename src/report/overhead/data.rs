@@ -35,8 +35,8 @@ pub(super) struct OverheadPageSums {
     pub(super) node_s: i128,
     pub(super) up_s: i128,
     pub(super) unit_s: i128,
-    /// Of `up_s`, time of nodes that do not say enough to count units.
-    pub(super) untold_s: i128,
+    /// Of `up_s`, time of nodes whose listing is not sufficient to count units.
+    pub(super) unknown_s: i128,
     pub(super) ledgers: [Ledger; 3],
 }
 
@@ -45,8 +45,8 @@ pub(super) struct OverheadPageSums {
 pub(super) struct OverheadView {
     pub(super) all: OverheadPageSums,
     pub(super) is_from_jobs: bool,
-    /// By resource of the ledger: nodes of which, at some time, nobody says what they have of it.
-    pub(super) untold: [BTreeSet<String>; 3],
+    /// By resource of the ledger: nodes whose capacity of it is unknown at some time.
+    pub(super) unknown: [BTreeSet<String>; 3],
     pub(super) days: BTreeMap<Day, OverheadPageSums>,
     pub(super) partitions: BTreeMap<String, OverheadPageSums>,
     pub(super) nodes: BTreeMap<String, OverheadPageSums>,
@@ -63,14 +63,14 @@ pub(super) struct OverheadView {
 pub(super) struct Waited {
     pub(super) job_n: i128,
     pub(super) wait_s: i128,
-    /// They would have fitted by what they ask for; `None` where that is known of no day.
+    /// Jobs that would have fitted by their request; `None` where that is known for no day.
     pub(super) by_vector: Option<Fitted>,
     /// Of `wait_s`, that of the days `by_vector` is of.
-    pub(super) vector_told_s: i128,
+    pub(super) vector_known_s: i128,
     /// They would have fitted by units, whatever the cause; `None` where that is known of no day.
     pub(super) unit_s: Option<i128>,
     /// Of `wait_s`, that of the days `unit_s` is of.
-    pub(super) unit_told_s: i128,
+    pub(super) unit_known_s: i128,
 }
 
 /// Of jobs that waited, what would have fitted.
@@ -189,14 +189,14 @@ fn overhead(
             node_s: node_s.value(row).into(),
             up_s,
             unit_s: counted.unwrap_or(0),
-            untold_s: counted.map_or(up_s, |_| 0),
+            unknown_s: counted.map_or(up_s, |_| 0),
             ..OverheadPageSums::default()
         };
-        let mut is_untold = [false; 3];
-        for ((ledger, is_untold), resource) in sums.ledgers.iter_mut().zip(&mut is_untold).zip(LEDGER_COLUMNS) {
+        let mut is_unknown = [false; 3];
+        for ((ledger, is_unknown), resource) in sums.ledgers.iter_mut().zip(&mut is_unknown).zip(LEDGER_COLUMNS) {
             let of = |measure: &str| amount(&format!("{measure}_{resource}_s"), row);
             let overhead = of("overhead")?;
-            *is_untold = of("capacity")?.is_none();
+            *is_unknown = of("capacity")?.is_none();
             *ledger = Ledger {
                 capacity: of("capacity")?.unwrap_or(0),
                 allocated: of("allocated")?.unwrap_or(0),
@@ -220,7 +220,7 @@ fn overhead(
             .or_default();
         let (name, day) = (node.value(row).to_owned(), day.value(row));
         view.is_from_jobs |= from_jobs.value(row);
-        for (nodes, _) in view.untold.iter_mut().zip(is_untold).filter(|(_, is)| *is) {
+        for (nodes, _) in view.unknown.iter_mut().zip(is_unknown).filter(|(_, is)| *is) {
             nodes.insert(name.clone());
         }
         view.all.add(&sums);
@@ -263,8 +263,8 @@ fn histogram(
 fn queues(batch: &RecordBatch, site: &str, into: &mut BTreeMap<OverheadPagePlace, OverheadPageCluster>) -> Result<()> {
     let (cluster, partition, unit) = (text(batch, "cluster")?, text(batch, "partition")?, text(batch, "unit")?);
     for row in 0..batch.num_rows() {
-        let told = |name: &str| Ok::<_, Error>(number(int(batch, name)?, row).map(i128::from));
-        let n = |name: &str| Ok::<_, Error>(told(name)?.unwrap_or(0));
+        let reported = |name: &str| Ok::<_, Error>(number(int(batch, name)?, row).map(i128::from));
+        let n = |name: &str| Ok::<_, Error>(reported(name)?.unwrap_or(0));
         let cluster = into.entry(place(site, word(cluster, row))).or_default();
         let key = (
             word(partition, row).unwrap_or("-").to_owned(),
@@ -274,7 +274,7 @@ fn queues(batch: &RecordBatch, site: &str, into: &mut BTreeMap<OverheadPagePlace
         let wait_s = n("wait_s")?;
         waited.job_n += n("job_n")?;
         waited.wait_s += wait_s;
-        if let Some(job_n) = told("fitting_job_n")? {
+        if let Some(job_n) = reported("fitting_job_n")? {
             let fitted = Fitted {
                 job_n,
                 unknown_s: n("vector_unknown_s")?,
@@ -283,12 +283,12 @@ fn queues(batch: &RecordBatch, site: &str, into: &mut BTreeMap<OverheadPagePlace
                 moment_s: n("vector_moment_s")?,
             };
             waited.by_vector = Some(waited.by_vector.unwrap_or_default().plus(fitted));
-            waited.vector_told_s += wait_s;
+            waited.vector_known_s += wait_s;
         }
-        if let Some(unknown_s) = told("unit_unknown_s")? {
+        if let Some(unknown_s) = reported("unit_unknown_s")? {
             let unit_s = unknown_s + n("unit_reservation_s")? + n("unit_drain_s")?;
             waited.unit_s = Some(waited.unit_s.unwrap_or(0) + unit_s);
-            waited.unit_told_s += wait_s;
+            waited.unit_known_s += wait_s;
         }
     }
     Ok(())
@@ -354,7 +354,7 @@ impl OverheadPageSums {
         self.node_s += other.node_s;
         self.up_s += other.up_s;
         self.unit_s += other.unit_s;
-        self.untold_s += other.untold_s;
+        self.unknown_s += other.unknown_s;
         for (ledger, other) in self.ledgers.iter_mut().zip(&other.ledgers) {
             ledger.capacity += other.capacity;
             ledger.allocated += other.allocated;

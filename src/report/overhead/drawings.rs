@@ -23,7 +23,7 @@ const HEATS: [(i32, &str, &str); 6] = [
     (800, "heat5", "80 % and more"),
 ];
 
-/// Places of a bar or a row, so that its name stands at its middle and the axis has a mark there and at its edges.
+/// Places of a bar or a row, so that its name is at its middle and the axis has a mark there and at its edges.
 const PLACE_N: i32 = 10;
 
 fn place(nth: usize) -> i32 {
@@ -229,7 +229,7 @@ pub(super) fn heat(view: &OverheadView) -> Result<String> {
     Ok(figure(
         &caption,
         &HEATS.map(|(_, ink, word)| LegendEntry { ink, word }),
-        "A map of nodes against days; the darker or brighter, the more could still have run. The tables tell the sums.",
+        "A map of nodes against days; the further from the background, the more could still have run. The tables contain the sums.",
         &rectangles(&frame, &marks)?,
     ))
 }

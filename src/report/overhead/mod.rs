@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::store::Manifest;
 use crate::store::lake::sites;
 
-/// What the overhead datasets of a lake say, ready to be shown.
+/// The overhead datasets of a lake, prepared for display.
 pub struct Overhead {
     clusters: BTreeMap<OverheadPagePlace, OverheadPageCluster>,
 }
@@ -55,23 +55,23 @@ fn cautions(view: &OverheadView) -> Vec<String> {
     let mut cautions = Vec::new();
     if view.is_from_jobs {
         cautions.push(
-            "Nobody said what the nodes have: the most that jobs held at one time stands in for it, so what was never used \
+            "The capacity of the nodes is unknown: the most that jobs held at one time is used instead, so what was never used \
              is not counted as overhead."
                 .to_owned(),
         );
     }
-    // Where no node says, there is no row that could be taken for all of them.
+    // Where no node states it, there is no row that could be taken for all of them.
     let all = view.nodes.len();
     let partly = |n: &usize| 0 < *n && *n < all;
-    let untold = view
-        .untold
+    let unknown = view
+        .unknown
         .iter()
         .map(BTreeSet::len)
         .enumerate()
         .filter(|(_, n)| partly(n));
-    cautions.extend(untold.map(|(at, n)| {
+    cautions.extend(unknown.map(|(at, n)| {
         let what = tables::resource_name(at);
-        format!("Nodes that do not say what they have of {what}: {n} of {all}. No sum of {what} has them.")
+        format!("Nodes with unknown {what}: {n} of {all}. They are in no sum of {what}.")
     }));
     cautions
 }
@@ -168,9 +168,9 @@ impl Overhead {
             "<p>For every node and resource, second by second: capacity = allocated to jobs + overhead (canonical units that \
              were free: one more job of that shape would have fitted) + stranded (free, and of no use to the unit) + down + \
              reserved. The rate is what jobs are billed of what they were given; the rest of the capacity is the provider's \
-             loss. A job that waited would have fitted when enough nodes had all it asked for free; nodes that were reserved \
-             or drained are causes of their own, otherwise nobody says why. Such shares are of the time waited on days of which that \
-             is known; that of the others is untold. An empty cell is not known.</p>\n<nav aria-label=\"Sections\"><ul class=\"legend\">",
+             loss. A job that waited would have fitted when enough nodes had everything it requested free; nodes that were reserved \
+             or drained are separate causes; otherwise the cause is unknown. Such shares are of the time waited on days of which that \
+             is known; that of the other days is unknown. An empty cell is not known.</p>\n<nav aria-label=\"Sections\"><ul class=\"legend\">",
         );
         for (nth, (title, _)) in sections.iter().enumerate() {
             let _ = write!(body, "<li><a href=\"#s{nth}\">{}</a></li>", escape(title));

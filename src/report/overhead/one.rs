@@ -21,7 +21,7 @@ pub enum OverheadTable {
     Days,
     /// Jobs that waited and would have fitted.
     Queue,
-    /// What stood free together on a node.
+    /// The resources free together on a node.
     Shapes,
     /// What cannot be, by kind.
     FindingKinds,
@@ -55,8 +55,8 @@ impl OverheadTable {
 }
 
 impl Overhead {
-    /// One table: its rows of every cluster and unit, each with what it is of. What the title of a part says (of which
-    /// resource it is) stands in the column `table`.
+    /// One table: its rows of every cluster and unit, each with its cluster and unit. The subject of a part's title (of which
+    /// resource it is) is in the column `table`.
     #[must_use]
     pub fn table(&self, which: OverheadTable) -> Table {
         let mut all = Table::default();

@@ -58,9 +58,9 @@ fn ledger_shares(ledger: &Ledger) -> [Cell; 5] {
     ]
 }
 
-/// Units free on a node on average; nothing where a node does not say enough.
+/// Units free on a node on average; empty where a node's listing is not sufficient.
 fn units_free(sums: &OverheadPageSums) -> Cell {
-    if sums.untold_s > 0 {
+    if sums.unknown_s > 0 {
         return Cell::Empty;
     }
     Cell::ratio(sums.unit_s, sums.up_s, 1)
@@ -168,7 +168,7 @@ pub(super) fn bars(histogram: &BTreeMap<i64, i128>) -> Vec<(String, i128)> {
         return Vec::new();
     };
     let width = if most < BAR_N { 1 } else { (most - 1) / (BAR_N - 1) + 1 };
-    // No unit at all says the most, so it stands alone.
+    // A count without any unit is the most general one, so it has a separate table.
     let mut bars = vec![("0".to_owned(), histogram.get(&0).copied().unwrap_or(0))];
     let mut from = 1;
     while from <= most {
@@ -277,13 +277,13 @@ pub(super) fn days(view: &OverheadView) -> Table {
     groups("By day", "day", rows, view.lead())
 }
 
-/// The shapes that stood free longest, weighted by what they hold.
+/// The shapes that were free longest, weighted by what they hold.
 pub(super) fn shapes(cluster: &OverheadPageCluster) -> Table {
     /// GiB that weigh as much as a core, and as a GPU.
     const CORE_GIB: i128 = 4;
     const GPU_GIB: i128 = 64;
     let mut table = Table::new(
-        "Top wasted shapes: what stood free together on a node, by time and size (4 GiB weigh as a core, 64 as a GPU)",
+        "Top wasted shapes: resources free together on a node, by time and size (4 GiB weigh as a core, 64 as a GPU)",
         &[
             ("cores", "", ColumnKind::Number),
             ("memory", "GiB", ColumnKind::Number),
@@ -313,7 +313,7 @@ pub(super) fn shapes(cluster: &OverheadPageCluster) -> Table {
 }
 
 /// Jobs that waited while there was room for them. Shares are of the time waited on days of which it is known whether
-/// they would have fitted; that of the others is untold.
+/// they would have fitted; that of the other days is unknown.
 pub(super) fn queues(cluster: &OverheadPageCluster) -> Table {
     let mut table = Table::new(
         "Jobs that waited and would have fitted",
@@ -323,8 +323,8 @@ pub(super) fn queues(cluster: &OverheadPageCluster) -> Table {
             ("job_days", "", ColumnKind::Number),
             ("fitting", "", ColumnKind::Number),
             ("waited", "h", ColumnKind::Decimal(1)),
-            share("untold"),
-            share("untold_by_units"),
+            share("unknown"),
+            share("unknown_by_units"),
             share("would_fit"),
             share("by_units"),
             share("cause_unknown"),
@@ -334,25 +334,25 @@ pub(super) fn queues(cluster: &OverheadPageCluster) -> Table {
         ],
     );
     for ((partition, unit), waited) in &cluster.queues {
-        let told = |part: fn(&Fitted) -> i128| waited.by_vector.as_ref().map(part);
+        let reported = |part: fn(&Fitted) -> i128| waited.by_vector.as_ref().map(part);
         let share_of =
-            |part: fn(&Fitted) -> i128| told(part).map_or(Cell::Empty, |part| percent(part, waited.vector_told_s));
-        let untold = |told_s: i128| percent(waited.wait_s - told_s, waited.wait_s);
-        let by_units = waited.unit_s.map(|unit_s| percent(unit_s, waited.unit_told_s));
+            |part: fn(&Fitted) -> i128| reported(part).map_or(Cell::Empty, |part| percent(part, waited.vector_known_s));
+        let unknown = |known_s: i128| percent(waited.wait_s - known_s, waited.wait_s);
+        let by_units = waited.unit_s.map(|unit_s| percent(unit_s, waited.unit_known_s));
         table.push(vec![
             Cell::text(partition),
             Cell::word(unit.as_deref()),
             Cell::Int(waited.job_n),
-            told(|fitted| fitted.job_n).map_or(Cell::Empty, Cell::Int),
+            reported(|fitted| fitted.job_n).map_or(Cell::Empty, Cell::Int),
             hours(waited.wait_s, HOUR_S),
-            untold(waited.vector_told_s),
-            untold(waited.unit_told_s),
+            unknown(waited.vector_known_s),
+            unknown(waited.unit_known_s),
             share_of(|fitted| fitted.unknown_s + fitted.reservation_s + fitted.drain_s),
             by_units.unwrap_or(Cell::Empty),
             share_of(|fitted| fitted.unknown_s),
             share_of(|fitted| fitted.reservation_s),
             share_of(|fitted| fitted.drain_s),
-            told(|fitted| fitted.moment_s).map_or(Cell::Empty, |moment_s| hours(moment_s, HOUR_S)),
+            reported(|fitted| fitted.moment_s).map_or(Cell::Empty, |moment_s| hours(moment_s, HOUR_S)),
         ]);
     }
     table
@@ -369,7 +369,7 @@ pub(super) fn finding_kinds(cluster: &OverheadPageCluster) -> Table {
         ("findings", "", ColumnKind::Number),
         ("nodes", "", ColumnKind::Number),
     ];
-    let mut table = Table::new("What cannot be, or cannot be told", &columns);
+    let mut table = Table::new("Contradictory or incomplete records", &columns);
     let mut kinds: BTreeMap<OverheadTableKey<'_>, (i64, BTreeSet<&str>)> = BTreeMap::new();
     for found in &cluster.findings {
         let (n, nodes) = kinds.entry((&found.kind, found.resource.as_deref())).or_default();

@@ -12,14 +12,14 @@ pub enum PublicationChange {
     Added(MessageRecord),
     /// It is not there any more.
     Vanished(MessageRecord),
-    /// It is there under the same key and says something else.
+    /// It exists under the same key with other content.
     Changed {
         /// As it was.
         before: MessageRecord,
         /// As it is.
         after: MessageRecord,
     },
-    /// It says the same under a key that differs in one field.
+    /// It has the same content under a key that differs in one field.
     Moved {
         /// As it was.
         before: MessageRecord,
@@ -47,7 +47,7 @@ impl PublicationChange {
     #[must_use]
     pub fn record(&self) -> &MessageRecord {
         match self {
-            Self::Added(told) | Self::Vanished(told) => told,
+            Self::Added(record) | Self::Vanished(record) => record,
             Self::Changed { after, .. } | Self::Moved { after, .. } => after,
         }
     }
@@ -64,7 +64,7 @@ impl PublicationChange {
 
 fn differing(before: &MessageRecord, after: &MessageRecord) -> Vec<FieldChange> {
     let keys: BTreeSet<&String> = before.fields.keys().chain(after.fields.keys()).collect();
-    let of = |told: &MessageRecord, key: &str| told.word(key).unwrap_or_default().to_owned();
+    let of = |record: &MessageRecord, key: &str| record.word(key).unwrap_or_default().to_owned();
     keys.into_iter()
         .map(|key| (key.clone(), of(before, key), of(after, key)))
         .filter(|(_, before, after)| before != after)
@@ -73,8 +73,8 @@ fn differing(before: &MessageRecord, after: &MessageRecord) -> Vec<FieldChange> 
 
 /// Records by key; of those with one key the last holds, as for the server.
 #[must_use]
-pub fn by_key(told: &[MessageRecord]) -> BTreeMap<RecordKey, &MessageRecord> {
-    told.iter().map(|told| (told.key(), told)).collect()
+pub fn by_key(record: &[MessageRecord]) -> BTreeMap<RecordKey, &MessageRecord> {
+    record.iter().map(|record| (record.key(), record)).collect()
 }
 
 /// Everything that differs, in the order of keys.
@@ -83,30 +83,30 @@ pub fn diff(before: &[MessageRecord], after: &[MessageRecord]) -> Vec<Publicatio
     let (before, after) = (by_key(before), by_key(after));
     let mut vanished: BTreeMap<&RecordKey, &MessageRecord> = BTreeMap::new();
     let mut changes: BTreeMap<RecordKey, PublicationChange> = BTreeMap::new();
-    for (key, told) in &before {
+    for (key, record) in &before {
         match after.get(key) {
-            Some(now) if now == told => {}
+            Some(now) if now == record => {}
             Some(now) => {
                 let change = PublicationChange::Changed {
-                    before: (*told).clone(),
+                    before: (*record).clone(),
                     after: (*now).clone(),
                 };
                 changes.insert(key.clone(), change);
             }
             None => {
-                vanished.insert(key, told);
+                vanished.insert(key, record);
             }
         }
     }
     let added: BTreeMap<&RecordKey, &MessageRecord> = after
         .iter()
         .filter(|(key, _)| !before.contains_key(*key))
-        .map(|(key, told)| (key, *told))
+        .map(|(key, record)| (key, *record))
         .collect();
     let mut arrived = same_content(&added);
     let left = same_content(&vanished);
     for (content, keys) in left {
-        // Only a record that has one twin can be said to have moved to it.
+        // A record counts as moved only when exactly one other has the same content.
         let twin = arrived.get(&content).map(Vec::as_slice);
         let ([from], Some([to])) = (keys.as_slice(), twin) else {
             continue;
@@ -124,27 +124,27 @@ pub fn diff(before: &[MessageRecord], after: &[MessageRecord]) -> Vec<Publicatio
             arrived.remove(&content);
         }
     }
-    for (key, told) in vanished {
-        changes.insert(key.clone(), PublicationChange::Vanished(told.clone()));
+    for (key, record) in vanished {
+        changes.insert(key.clone(), PublicationChange::Vanished(record.clone()));
     }
-    for (key, told) in added {
+    for (key, record) in added {
         changes
             .entry(key.clone())
-            .or_insert_with(|| PublicationChange::Added(told.clone()));
+            .or_insert_with(|| PublicationChange::Added(record.clone()));
     }
     changes.into_values().collect()
 }
 
-/// What a record says beside its key.
+/// The content of a record without its key.
 type PublicationContent = Vec<(String, String)>;
 
 fn same_content<'a>(
     records: &BTreeMap<&'a RecordKey, &MessageRecord>,
 ) -> BTreeMap<PublicationContent, Vec<&'a RecordKey>> {
     let mut by_content: BTreeMap<PublicationContent, Vec<&'a RecordKey>> = BTreeMap::new();
-    for (key, told) in records {
-        let own = told.key_fields();
-        let content: PublicationContent = (told.fields.iter())
+    for (key, record) in records {
+        let own = record.key_fields();
+        let content: PublicationContent = (record.fields.iter())
             .filter(|(name, _)| !own.contains(&name.as_str()))
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect();
@@ -156,14 +156,14 @@ fn same_content<'a>(
 /// What becomes of `before` by the changes: the proof that they are all of them.
 #[must_use]
 pub fn apply(before: &[MessageRecord], changes: &[PublicationChange]) -> Vec<MessageRecord> {
-    let mut told: BTreeMap<RecordKey, MessageRecord> = by_key(before)
+    let mut record: BTreeMap<RecordKey, MessageRecord> = by_key(before)
         .into_iter()
-        .map(|(key, told)| (key, told.clone()))
+        .map(|(key, record)| (key, record.clone()))
         .collect();
     for change in changes {
         match change {
             PublicationChange::Vanished(gone) | PublicationChange::Moved { before: gone, .. } => {
-                told.remove(&gone.key());
+                record.remove(&gone.key());
             }
             PublicationChange::Added(_) | PublicationChange::Changed { .. } => {}
         }
@@ -171,10 +171,10 @@ pub fn apply(before: &[MessageRecord], changes: &[PublicationChange]) -> Vec<Mes
     for change in changes {
         if !matches!(change, PublicationChange::Vanished(_)) {
             let is = change.record();
-            told.insert(is.key(), is.clone());
+            record.insert(is.key(), is.clone());
         }
     }
-    told.into_values().collect()
+    record.into_values().collect()
 }
 
 /// How many records changed how, and in which fields, in a line.
@@ -204,9 +204,9 @@ pub fn in_brief(changes: &[PublicationChange]) -> String {
 /// The changes, a line for every field that differs.
 #[must_use]
 pub fn table(title: &str, changes: &[PublicationChange]) -> Table {
-    // Messages of several kinds tell of the same jobs.
+    // Messages of several kinds describe the same jobs.
     let forms: BTreeSet<_> = changes.iter().map(|change| change.record().form).collect();
-    let usage = ColumnKind::told_by(forms.len());
+    let usage = ColumnKind::distinguished_by(forms.len());
     let mut table = Table::new(
         title,
         &[
@@ -225,10 +225,10 @@ pub fn table(title: &str, changes: &[PublicationChange]) -> Table {
         ],
     );
     for change in changes {
-        let told = change.record();
+        let record = change.record();
         let (before, after) = match change {
-            PublicationChange::Added(told) => (None, Some(told)),
-            PublicationChange::Vanished(told) => (Some(told), None),
+            PublicationChange::Added(record) => (None, Some(record)),
+            PublicationChange::Vanished(record) => (Some(record), None),
             PublicationChange::Changed { before, after } | PublicationChange::Moved { before, after } => {
                 (Some(before), Some(after))
             }
@@ -240,33 +240,33 @@ pub fn table(title: &str, changes: &[PublicationChange]) -> Table {
             fields.push((String::new(), String::new(), String::new()));
         }
         for (at, (field, was, is)) in fields.into_iter().enumerate() {
-            // Differences stand once for a record, so that they add up.
+            // Differences are listed once for a record, so that they add up.
             let once = |value: i128| if at == 0 { Cell::Int(value) } else { Cell::Empty };
             table.push(vec![
                 Cell::text(change.as_str()),
-                Cell::text(told.form.as_str()),
-                Cell::text(told.site()),
-                Cell::text(told.month().map(|month| month.to_string()).unwrap_or_default()),
-                Cell::text(told.vo()),
-                Cell::text(rest_of_key(told)),
+                Cell::text(record.form.as_str()),
+                Cell::text(record.site()),
+                Cell::text(record.month().map(|month| month.to_string()).unwrap_or_default()),
+                Cell::text(record.vo()),
+                Cell::text(rest_of_key(record)),
                 Cell::text(field),
                 Cell::text(was),
                 Cell::text(is),
                 once(delta(&MessageRecord::job_n)),
-                once(delta(&|told| told.wall_s().unwrap_or(0))),
-                once(delta(&|told| told.cpu_s().unwrap_or(0))),
+                once(delta(&|record| record.wall_s().unwrap_or(0))),
+                once(delta(&|record| record.cpu_s().unwrap_or(0))),
             ]);
         }
     }
     table
 }
 
-/// What tells it from others of its site, month and VO.
-fn rest_of_key(told: &MessageRecord) -> String {
-    let rest = told
+/// The rest of its key among those of its site, month and VO.
+fn rest_of_key(record: &MessageRecord) -> String {
+    let rest = record
         .key_fields()
         .into_iter()
         .filter(|name| !["Site", "SiteName", "Year", "Month", "VO", "VOName"].contains(name));
-    let values = rest.filter_map(|name| Some(format!("{name}={}", told.key_value(name)?)));
+    let values = rest.filter_map(|name| Some(format!("{name}={}", record.key_value(name)?)));
     values.collect::<Vec<_>>().join(" ")
 }

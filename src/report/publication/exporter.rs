@@ -1,4 +1,4 @@
-//! What is told to receivers: the messages of APEL, or the documents of GRACC.
+//! What is sent to receivers: the messages of APEL, or the documents of GRACC.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,10 +12,10 @@ use crate::report::gracc;
 use crate::report::lake::{Lake, Selection};
 use crate::time::{DaySpan, Month};
 
-/// Takes what is told: form, site, month, number among its like, text.
+/// Receives each message: form, site, month, number within these, text.
 pub type ExportTake<'a> = dyn FnMut(RecordFormat, &str, Month, usize, String) -> Result<()> + 'a;
 
-/// What is to be told.
+/// What is to be exported, and how.
 #[derive(Clone, Debug)]
 pub enum Exporter {
     /// Messages of APEL.
@@ -29,7 +29,7 @@ pub enum Exporter {
     },
 }
 
-/// What was told, and what was not.
+/// What was exported, and what was left out.
 #[derive(Clone, Debug, Default)]
 pub struct Export {
     /// By form, site and month.
@@ -39,11 +39,11 @@ pub struct Export {
 }
 
 impl Exporter {
-    /// Tells everything, sorted; the same lake tells the same.
+    /// Exports everything, sorted; the same lake gives the same messages.
     ///
     /// # Errors
-    /// As [`publish`] and [`gracc::tell`].
-    pub fn tell(&self, lake: &Lake, take: &mut ExportTake<'_>) -> Result<Export> {
+    /// As [`publish`] and [`gracc::report`].
+    pub fn export(&self, lake: &Lake, take: &mut ExportTake<'_>) -> Result<Export> {
         match self {
             Self::Apel(request) => {
                 let published = publish(lake, request, &mut |kind, site, month, number, text| {
@@ -58,8 +58,8 @@ impl Exporter {
                 })
             }
             Self::Gracc { selection, users } => {
-                let mut told = Export::default();
-                gracc::tell(lake, selection, users, |site, month, text, [job_n, wall_s, cpu_s]| {
+                let mut reported = Export::default();
+                gracc::export(lake, selection, users, |site, month, text, [job_n, wall_s, cpu_s]| {
                     let sent = Sent {
                         message_n: 1,
                         record_n: i64::try_from(text.lines().count()).unwrap_or(i64::MAX),
@@ -68,10 +68,12 @@ impl Exporter {
                         cpu_s,
                         blake3: blake3::hash(text.as_bytes()).to_hex().to_string(),
                     };
-                    told.sent.insert((RecordFormat::Gracc, site.to_owned(), month), sent);
+                    reported
+                        .sent
+                        .insert((RecordFormat::Gracc, site.to_owned(), month), sent);
                     take(RecordFormat::Gracc, site, month, 1, text)
                 })?;
-                Ok(told)
+                Ok(reported)
             }
         }
     }
@@ -83,7 +85,7 @@ impl Exporter {
         }
     }
 
-    /// Whether it says all there is to say of a place; of others nothing can be said to be gone.
+    /// Whether it exports every record of a place; only for such a place is a missing record a removed one.
     #[must_use]
     pub fn covers(&self, (form, site, month): &PublicationPlace) -> bool {
         let has_form = match (self, form) {
@@ -94,7 +96,7 @@ impl Exporter {
         has_form && self.selection().has_site(site) && self.selection().has_month(*month)
     }
 
-    /// The same for some places, or a little more; `None` when it says nothing of any.
+    /// The same for some places, possibly a few more; `None` when it exports none of them.
     #[must_use]
     pub fn narrowed(&self, places: &BTreeSet<PublicationPlace>) -> Option<Self> {
         let of = |form: RecordFormat| places.iter().any(|place| place.0 == form);
@@ -123,7 +125,7 @@ impl Exporter {
         }
     }
 
-    /// The same in some forms; `None` when it says nothing in any.
+    /// The same in some forms; `None` when it exports none of them.
     #[must_use]
     pub fn of_forms(&self, is_wanted: impl Fn(RecordFormat) -> bool) -> Option<Self> {
         match self {

@@ -26,7 +26,7 @@ const BATCH_ROWS: usize = 16_384;
 /// Rows of a file.
 const FILE_ROWS: usize = 2_000_000;
 
-/// The records of a message, as they stand in it.
+/// The records of a message, as they are written in it.
 pub fn records(message: &str) -> impl Iterator<Item = &str> {
     let body = message.split_once('\n').map_or("", |(_, body)| body);
     body.split("%%").map(str::trim).filter(|record| !record.is_empty())
@@ -45,7 +45,7 @@ pub fn key_of(record: &str) -> u128 {
     job_key(site, id, end)
 }
 
-/// What a receiver was told of a job.
+/// What a receiver holds of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct PublicationHolding {
     content: u64,
@@ -53,21 +53,21 @@ struct PublicationHolding {
 }
 
 impl PublicationHolding {
-    fn news(self, record: &str) -> News {
+    fn change(self, record: &str) -> RecordChange {
         if self.content == xxh3_64(record.as_bytes()) {
-            News::Nothing
+            RecordChange::Unchanged
         } else {
-            News::Changed
+            RecordChange::Changed
         }
     }
 }
 
 /// How a record compares with what the receiver holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum News {
+pub enum RecordChange {
     /// It holds the same.
-    Nothing,
-    /// It holds the job, and was told something else of it.
+    Unchanged,
+    /// It holds the job with other content.
     Changed,
     /// It does not hold the job.
     Added,
@@ -143,23 +143,23 @@ impl HeldJobs {
 
     /// How a record compares with what is held.
     #[must_use]
-    pub fn news(&self, place: &PublicationPlace, record: &str) -> News {
+    pub fn change(&self, place: &PublicationPlace, record: &str) -> RecordChange {
         let held = self.places.get(place).and_then(|held| held.get(&key_of(record)));
-        held.map_or(News::Added, |holding| holding.news(record))
+        held.map_or(RecordChange::Added, |holding| holding.change(record))
     }
 
     /// The same, and remembers that the job is still there.
-    pub fn see(&mut self, place: &PublicationPlace, record: &str) -> News {
+    pub fn see(&mut self, place: &PublicationPlace, record: &str) -> RecordChange {
         let key = key_of(record);
         let held = self.places.get_mut(place);
         let Some(holding) = held.and_then(|held| held.get_mut(&key)) else {
             if let Some(zeros) = self.zeros.get_mut(place) {
                 zeros.remove(&key);
             }
-            return News::Added;
+            return RecordChange::Added;
         };
         holding.is_seen = true;
-        holding.news(record)
+        holding.change(record)
     }
 
     /// Keys of the jobs of a place that were not seen.
@@ -172,16 +172,16 @@ impl HeldJobs {
     }
 }
 
-/// What was last told of jobs, by place and key.
+/// The last record sent of jobs, by place and key.
 ///
 /// # Errors
 /// As [`HeldJobs::load`].
-pub fn last_told(
+pub fn last_reported(
     store: &Store,
     receiver: &str,
     wanted: &BTreeMap<PublicationPlace, HashSet<u128>>,
 ) -> Result<BTreeMap<PublicationPlace, BTreeMap<u128, MessageRecord>>> {
-    let mut told: BTreeMap<PublicationPlace, BTreeMap<u128, MessageRecord>> = BTreeMap::new();
+    let mut reported: BTreeMap<PublicationPlace, BTreeMap<u128, MessageRecord>> = BTreeMap::new();
     let places = wanted.iter().filter(|(_, keys)| !keys.is_empty());
     let places = places.map(|(place, _)| place.clone()).collect();
     each(
@@ -193,12 +193,12 @@ pub fn last_told(
          }| {
             let key = key_of(record);
             if state == PublicationState::Sent && wanted.get(place).is_some_and(|keys| keys.contains(&key)) {
-                let of = told.entry(place.clone()).or_default();
+                let of = reported.entry(place.clone()).or_default();
                 of.insert(key, MessageRecord::parse(place.0, record));
             }
         },
     )?;
-    Ok(told)
+    Ok(reported)
 }
 
 /// Calls `see` with every row of a receiver and some places, oldest first.

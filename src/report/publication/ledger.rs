@@ -13,7 +13,7 @@ use crate::time::Month;
 /// Folder of the ledger in a lake.
 pub const FOLDER: &str = "publication";
 
-/// What is told in one form of one site and month.
+/// One form, site and month: the unit of a publication.
 pub type PublicationPlace = (RecordFormat, String, Month);
 
 /// What became of a record.
@@ -74,19 +74,19 @@ pub struct PublicationEntry {
     pub place: PublicationPlace,
     /// BLAKE3 over all records of its place in this publication.
     pub content: String,
-    /// The record; of single jobs one that counts those of the place.
-    pub told: MessageRecord,
+    /// The record; for single jobs, one record that counts those of the place.
+    pub record: MessageRecord,
 }
 
 impl PublicationEntry {
-    /// Records it stands for: of single jobs those it counts.
+    /// Number of records it represents: for single jobs, those it counts.
     #[must_use]
     pub fn record_n(&self) -> i64 {
-        if self.place.0.is_job() { self.told.job_n() } else { 1 }
+        if self.place.0.is_job() { self.record.job_n() } else { 1 }
     }
 }
 
-/// What a file of the ledger is that says what nobody wrote.
+/// The error for a file of the ledger with an invalid value.
 pub(super) fn damaged(path: &str) -> Error {
     Error::new(Kind::Data, "the ledger of publications is damaged").at("path", path)
 }
@@ -121,7 +121,7 @@ pub fn load(store: &Store) -> Result<Vec<PublicationEntry>> {
                     state: PublicationState::of_word(state.value(row)).ok_or_else(damaged)?,
                     place: (form, site.value(row).to_owned(), month),
                     content: content.value(row).to_owned(),
-                    told: MessageRecord::parse(form, record.value(row)),
+                    record: MessageRecord::parse(form, record.value(row)),
                 });
             }
         }
@@ -138,7 +138,7 @@ pub fn append(sending: &Sending<'_>, entries: &[PublicationEntry]) -> Result<()>
     let Some(first) = entries.first() else { return Ok(()) };
     let dataset = schema::dataset("publication")?;
     let words = |of: &dyn Fn(&PublicationEntry) -> String| texts(entries.iter().map(|entry| Some(of(entry))));
-    let optional = |name: &'static str| texts(entries.iter().map(|entry| entry.told.word(name)));
+    let optional = |name: &'static str| texts(entries.iter().map(|entry| entry.record.word(name)));
     let batch = dataset.batch(vec![
         words(&|entry| entry.publication_id.clone()),
         times(entries.iter().map(|entry| Some(entry.published_ms))),
@@ -150,13 +150,13 @@ pub fn append(sending: &Sending<'_>, entries: &[PublicationEntry]) -> Result<()>
         texts(
             entries
                 .iter()
-                .map(|entry| Some(entry.told.vo()).filter(|vo| !vo.is_empty())),
+                .map(|entry| Some(entry.record.vo()).filter(|vo| !vo.is_empty())),
         ),
         optional("SubmitHost"),
-        ints(entries.iter().map(|entry| Some(entry.told.job_n()))),
-        ints(entries.iter().map(|entry| entry.told.wall_s())),
-        ints(entries.iter().map(|entry| entry.told.cpu_s())),
-        words(&|entry| entry.told.text()),
+        ints(entries.iter().map(|entry| Some(entry.record.job_n()))),
+        ints(entries.iter().map(|entry| entry.record.wall_s())),
+        ints(entries.iter().map(|entry| entry.record.cpu_s())),
+        words(&|entry| entry.record.text()),
         words(&|entry| entry.content.clone()),
     ])?;
     let path = format!("{FOLDER}/{}.parquet", first.publication_id);
@@ -177,11 +177,11 @@ pub fn held<'a>(
     receiver: &str,
 ) -> BTreeMap<PublicationPlace, Vec<&'a PublicationEntry>> {
     let mut held: BTreeMap<PublicationPlace, Vec<&'a PublicationEntry>> = BTreeMap::new();
-    // What stands over or is deleted of what the receiver made of jobs was not told of its place.
-    let is_told =
+    // Overlaid and deleted rows of the receiver's super-summaries are not records of the place itself.
+    let is_reported =
         |entry: &&PublicationEntry| !matches!(entry.state, PublicationState::Overlaid | PublicationState::SuperListed);
     let own = entries.iter().filter(|entry| entry.receiver == receiver);
-    for entry in own.filter(is_told) {
+    for entry in own.filter(is_reported) {
         let of = held.entry(entry.place.clone()).or_default();
         if of
             .first()

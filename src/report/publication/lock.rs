@@ -1,4 +1,4 @@
-//! Months nobody may publish differently: events that lock and unlock, only ever added, each with its reason.
+//! Locked months, which may not be published differently: events that lock and unlock, append-only, each with its reason.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ pub const FOLDER: &str = "month_lock";
 /// What an event leaves behind that a signal comes upon.
 const EVENT: Commit = Commit {
     made: "the event was written",
-    cut: "whether the event was written is told by `gridtally publication locks`",
+    cut: "whether the event was written is shown by `gridtally publication locks`",
 };
 
 /// A month was locked or unlocked.
@@ -65,7 +65,7 @@ pub fn load(store: &Store) -> Result<Vec<LockEvent>> {
     Ok(events)
 }
 
-/// Adds an event, later than those before it whatever the clock says; gives where the book ends with it.
+/// Adds an event, later than those before it even if the clock was set back; returns the end of the book.
 ///
 /// # Errors
 /// [`Kind::Io`] when the lake cannot be written.

@@ -1,4 +1,4 @@
-//! A record as a message tells it, whoever wrote it.
+//! A record of a message or document, whoever wrote it.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,13 +14,13 @@ use crate::time::Month;
 /// One record of a message.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MessageRecord {
-    /// As what it is told.
+    /// The form it is written in.
     pub form: RecordFormat,
     /// Values by key; null words are left out.
     pub fields: BTreeMap<String, String>,
 }
 
-/// By what the receiver tells records apart.
+/// The key by which the receiver distinguishes records.
 pub type RecordKey = (RecordFormat, Vec<String>);
 
 impl MessageRecord {
@@ -48,18 +48,21 @@ impl MessageRecord {
     /// Every record of what was handed over in a form.
     ///
     /// # Errors
-    /// As [`MessageRecord::read`]; [`Kind::Data`] for a line that is no document.
+    /// As [`MessageRecord::read`]; [`Kind::Data`] for a line that is not a document.
     pub fn read_form(form: RecordFormat, text: &str) -> Result<Vec<Self>> {
         match form {
             RecordFormat::Apel(_) => Self::read(text),
             RecordFormat::Gracc => {
                 let lines = text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty());
                 let document = |(line, number): (&str, usize)| {
-                    let told = Self::parse(form, line);
-                    let is_one = told.key_fields().iter().all(|key| told.fields.contains_key(*key));
-                    let message = "a line is no summary document of GRACC, whole and by itself";
+                    let reported = Self::parse(form, line);
+                    let is_one = reported
+                        .key_fields()
+                        .iter()
+                        .all(|key| reported.fields.contains_key(*key));
+                    let message = "a line is not exactly one summary document of GRACC";
                     is_one
-                        .then_some(told)
+                        .then_some(reported)
                         .ok_or_else(|| Error::new(Kind::Data, message).at("line", number))
                 };
                 lines.map(document).collect()
@@ -83,7 +86,7 @@ impl MessageRecord {
     /// # Errors
     /// [`Kind::Data`] when there is no header the server knows.
     pub fn read(text: &str) -> Result<Vec<Self>> {
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         let mut kind = None;
         for piece in text.split("%%") {
             let mut body = String::new();
@@ -104,9 +107,9 @@ impl MessageRecord {
                     "there is no header APEL's server knows before the first record",
                 ));
             };
-            told.push(Self::parse(kind.into(), &body));
+            reported.push(Self::parse(kind.into(), &body));
         }
-        Ok(told)
+        Ok(reported)
     }
 
     /// The keys of its identity.
@@ -172,19 +175,19 @@ impl MessageRecord {
         number.split('.').next().unwrap_or_default().parse().ok()
     }
 
-    /// Wall time, not times cores, seconds; sync records tell none.
+    /// Wall time, not times cores, seconds; sync records have none.
     #[must_use]
     pub fn wall_s(&self) -> Option<i64> {
         self.number("WallDuration")
     }
 
-    /// CPU time, seconds; sync records tell none.
+    /// CPU time, seconds; sync records have none.
     #[must_use]
     pub fn cpu_s(&self) -> Option<i64> {
         self.number("CpuDuration")
     }
 
-    /// Wall and CPU work, seconds of the benchmark, of records that tell work in place of a benchmark.
+    /// Wall and CPU work, seconds of the benchmark, of records that contain work in place of a benchmark.
     #[must_use]
     pub fn work_s(&self) -> (Option<i64>, Option<i64>) {
         (
@@ -277,11 +280,11 @@ impl MessageRecord {
         }
     }
 
-    /// Jobs it tells of.
+    /// Number of jobs in it.
     #[must_use]
     pub fn job_n(&self) -> i64 {
-        let told = self.number("NumberOfJobs").or_else(|| self.number("Njobs"));
-        told.unwrap_or(i64::from(self.form.is_job()))
+        let reported = self.number("NumberOfJobs").or_else(|| self.number("Njobs"));
+        reported.unwrap_or(i64::from(self.form.is_job()))
     }
 
     /// Its site; empty when it names none.
@@ -348,7 +351,7 @@ impl MessageRecord {
     }
 }
 
-/// Names and numbers of a dictionary; of a plain number the one entry, under the name that is stated beside it.
+/// Names and numbers of a dictionary; of a plain number the one entry, under the name in the field next to it.
 fn entries<'a>(value: &'a str, kind: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
     let inside = value.trim_start_matches('{').trim_end_matches('}');
     inside.split(',').map(move |entry| {

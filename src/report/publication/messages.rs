@@ -9,12 +9,12 @@ use crate::error::{Error, Kind, Result};
 pub struct MessageFile {
     /// Where it is.
     pub path: PathBuf,
-    /// What it says.
+    /// Its text.
     pub text: String,
 }
 
-/// Every message at or below a path with its text, sorted. What writers have not finished is passed over, and what the
-/// receiver of a spool lays beside a message, and in folders what is no file, such as a pipe.
+/// Every message at or below a path with its text, sorted. Skipped are unfinished files, files that the
+/// receiver of a spool stores next to a message, and whatever in a folder is not a file, such as a pipe.
 ///
 /// # Errors
 /// [`Kind::NoInput`] when there is nothing, [`Kind::Io`] when it cannot be read.
@@ -25,15 +25,15 @@ pub fn texts(path: &Path) -> Result<Vec<MessageFile>> {
 }
 
 fn walk(path: &Path, into: &mut Vec<MessageFile>) -> Result<()> {
-    let told = |why: std::io::Error| {
+    let reported = |why: std::io::Error| {
         let kind = match why.kind() {
             std::io::ErrorKind::NotFound => Kind::NoInput,
             _ => Kind::Io,
         };
         Error::new(kind, format!("{} cannot be read", path.display())).because(why)
     };
-    if !std::fs::metadata(path).map_err(told)?.is_dir() {
-        let bytes = std::fs::read(path).map_err(told)?;
+    if !std::fs::metadata(path).map_err(reported)?.is_dir() {
+        let bytes = std::fs::read(path).map_err(reported)?;
         into.push(MessageFile {
             path: path.to_owned(),
             text: String::from_utf8_lossy(&bytes).into_owned(),
@@ -41,7 +41,7 @@ fn walk(path: &Path, into: &mut Vec<MessageFile>) -> Result<()> {
         return Ok(());
     }
     let entries = std::fs::read_dir(path).and_then(Iterator::collect::<std::io::Result<Vec<_>>>);
-    let mut entries = entries.map_err(told)?;
+    let mut entries = entries.map_err(reported)?;
     entries.sort_by_key(std::fs::DirEntry::file_name);
     for entry in entries {
         let name = entry.file_name();

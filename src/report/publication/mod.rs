@@ -1,10 +1,10 @@
-//! What was told to whom: the ledger of publications, what changed since, and months nobody may change.
+//! What was sent to which receiver: the ledger of publications, the changes since, and locked months.
 //!
-//! [`told`] is a record as a message or a document tells it, in a [`form`], [`diff`] compares two lists of them, [`ledger`]
-//! keeps what was sent and [`jobs`] single jobs by their keys, [`lock`] keeps months, [`teller`] says what there is to say,
+//! [`message_record`] is a record of a message or document, [`record_format`] its form, [`diff`] compares two lists of them, [`ledger`]
+//! keeps what was sent and [`jobs`] single jobs by their keys, [`lock`] keeps months, [`exporter`] writes the messages of a lake,
 //! [`plan`] compares it with what a receiver holds by its [`terms`], and with what its server made of jobs
-//! ([`super_summaries`]), and [`send`] sends what is new and takes back what is gone. [`outbox`] puts it where it is wanted,
-//! and [`replaced`] finds what would replace one another there. [`carry`] takes the books over into a lake built anew.
+//! ([`super_summaries`]), and [`send`] sends new records and retracts removed ones. [`outbox`] delivers them,
+//! and [`replaced`] finds records that would replace one another there. [`carry`] takes the books over into a rebuilt lake.
 
 pub mod carry;
 pub mod diff;

@@ -1,4 +1,4 @@
-//! Where messages go: plain files with telling names, or the spool of APEL's sender.
+//! Where messages go: plain files with descriptive names, or the spool of APEL's sender.
 
 use bytes::Bytes;
 
@@ -13,14 +13,14 @@ use crate::report::table::{Cell, ColumnKind, Table};
 use crate::store::Outgoing;
 use crate::time::Month;
 
-/// How messages lie in the folder they go to.
+/// Layout of messages in the folder they are written to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum OutboxLayout {
     /// A file per message, `KIND-SITE-MONTH-NUMBER.msg` (`.ndjson` of documents): the same messages have the same names.
     #[default]
     Files,
     /// The `outgoing/` folder of APEL's sender (dirq's `QueueSimple`): messages are taken from it in the order of their
-    /// names, which tell when they were put there.
+    /// names, which contain the time they were put there.
     Spool,
 }
 
@@ -35,8 +35,8 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    /// Opens, or makes, the folder at a path or URL. `now_ms` names what is put into a spool, and `lake`, the place it comes
-    /// from, tells writers apart.
+    /// Opens, or makes, the folder at a path or URL. `now_ms` names what is put into a spool, and `lake`, the place they come
+    /// from, distinguishes writers.
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when it cannot be made.
@@ -49,7 +49,7 @@ impl Outbox {
         })
     }
 
-    /// Puts a message where it belongs. Nobody sees it there before all of them are delivered. Gives its path in the folder.
+    /// Stages a message for its place. It becomes visible there when all of them are delivered. Returns its path in the folder.
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when it cannot be written.
@@ -62,7 +62,7 @@ impl Outbox {
             OutboxLayout::Spool => loop {
                 let (seconds, micros) = (self.next_us / 1_000_000, self.next_us % 1_000_000);
                 self.next_us += 1;
-                // The last digit tells writers apart.
+                // The last digit distinguishes writers.
                 let path = format!(
                     "{:08x}/{seconds:08x}{micros:05x}{:x}",
                     seconds - seconds % 60,
@@ -102,8 +102,8 @@ fn name(form: RecordFormat, site: &str, month: Month) -> String {
     format!("{}-{}-{month}", form.as_str(), site.trim_start_matches('='))
 }
 
-/// Writes the list of what the people of a receiver are to delete of a place: a line for each record, by the fields that
-/// tell it from others, as CSV. Gives its name in the folder.
+/// Writes the list of records of a place that the operators of a receiver have to delete: a line each, with the fields that
+/// identify it, as CSV. Returns the name of the file in the folder.
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when it cannot be written.
@@ -122,8 +122,8 @@ pub fn put_delete_list(
     };
     let columns: Vec<_> = keys.iter().map(|key| (spelled(key), "", ColumnKind::Text)).collect();
     let mut table = Table::new("To be deleted", &columns);
-    for told in gone {
-        table.push(keys.iter().map(|key| Cell::word(told.key_value(key))).collect());
+    for record in gone {
+        table.push(keys.iter().map(|key| Cell::word(record.key_value(key))).collect());
     }
     let place = match listed {
         OutboxListed::Records => name(*form, site, *month),

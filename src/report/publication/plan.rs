@@ -1,4 +1,4 @@
-//! What a lake would tell a receiver, against what it holds.
+//! The records a lake would send to a receiver, compared with those it holds.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use hashbrown::HashSet;
 
 use super::diff::{PublicationChange, diff};
 use super::exporter::{Export, Exporter};
-use super::jobs::{self, HeldJobs, News};
+use super::jobs::{self, HeldJobs, RecordChange};
 use super::ledger::{self, PublicationEntry, PublicationPlace, PublicationState};
 use super::lock::{self, LockEvent};
 use super::message_record::MessageRecord;
@@ -20,10 +20,10 @@ use crate::report::apel::server_key::ServerKey;
 use crate::report::known_names::note_of_new_receiver;
 use crate::report::lake::Lake;
 
-/// So many new or changed jobs of one site and month are told apart; more are counted.
+/// The most new or changed jobs of one site and month that are listed; more are only counted.
 pub const LISTED_JOBS: usize = 10_000;
 
-/// What a lake would tell a receiver, against what it holds.
+/// The records a lake would send to a receiver, compared with those it holds.
 #[derive(Clone, Debug, Default)]
 pub struct PublicationPlan {
     /// Everything that differs.
@@ -32,22 +32,22 @@ pub struct PublicationPlan {
     pub places: BTreeSet<PublicationPlace>,
     /// Records that are gone, by place.
     pub vanished: BTreeMap<PublicationPlace, Vec<MessageRecord>>,
-    /// Places whose single jobs were sent when only their number was kept: what is gone of them nobody can name.
+    /// Places whose single jobs were sent when only their number was kept: removed jobs of these cannot be named.
     pub unnamed: BTreeSet<PublicationPlace>,
-    /// Rows that APEL's server made of jobs which are there no more, with what they say: it keeps them.
+    /// Rows that APEL's server computed from jobs that were since removed, with their values: the server keeps them.
     pub stale: BTreeMap<PublicationPlace, Vec<MessageRecord>>,
-    /// Summaries to put over such rows, or over what stands over them.
+    /// Summaries that replace such rows, or replace their replacements.
     pub overlays: BTreeMap<PublicationPlace, Vec<MessageRecord>>,
     /// What would be counted more than once, in a sentence.
     pub doubled: Option<String>,
     /// What the lake comes to.
     pub all: Export,
     /// Records by place; single jobs are counted.
-    pub told: BTreeMap<PublicationPlace, Vec<MessageRecord>>,
+    pub reported: BTreeMap<PublicationPlace, Vec<MessageRecord>>,
     /// The single jobs the receiver holds of the places that differ.
     pub held_jobs: HeldJobs,
-    /// What tells all of it; `None` when there is nothing to tell.
-    pub teller: Option<Exporter>,
+    /// Exports all of it; `None` when there is nothing to send.
+    pub exporter: Option<Exporter>,
     /// That the book has other receivers, and not this one.
     pub new_receiver: Option<String>,
     /// How the receiver is dealt with.
@@ -64,11 +64,11 @@ fn counted(place: &PublicationPlace, all: &Export) -> Option<MessageRecord> {
     Some(MessageRecord::of_jobs(*form, site, *month, sums, &sent.blake3))
 }
 
-/// Compares a lake with what a receiver holds. Places the teller does not cover stay as they are.
+/// Compares a lake with what a receiver holds. Places the exporter does not cover stay as they are.
 ///
 /// # Errors
-/// As [`Exporter::tell`], and when the ledger cannot be read.
-pub fn plan(lake: &Lake, teller: &Exporter, receiver: &str, terms: &Terms) -> Result<PublicationPlan> {
+/// As [`Exporter::export`], and when the ledger cannot be read.
+pub fn plan(lake: &Lake, exporter: &Exporter, receiver: &str, terms: &Terms) -> Result<PublicationPlan> {
     let mut entries = ledger::load(&lake.store)?;
     let new_receiver = note_of_new_receiver(receiver, entries.iter().map(|entry| entry.receiver.as_str()));
     entries.retain(|entry| entry.receiver == receiver);
@@ -79,20 +79,20 @@ pub fn plan(lake: &Lake, teller: &Exporter, receiver: &str, terms: &Terms) -> Re
         last_ms: entries.last().map(|entry| entry.published_ms),
         ..PublicationPlan::default()
     };
-    // Single jobs first: of those that are taken back by zeros, sync records must tell.
-    if let Some(jobs) = teller.of_forms(RecordFormat::is_job) {
+    // Single jobs first: sync records must count those that are retracted by zeros.
+    if let Some(jobs) = exporter.of_forms(RecordFormat::is_job) {
         plan.add_jobs(lake, &jobs, receiver, &entries, &held)?;
     }
-    let teller = teller
+    let exporter = exporter
         .clone()
-        .counting(plan.still_counted(lake, teller, receiver, &entries)?);
-    if let Some(others) = teller.of_forms(|form| !form.is_job()) {
+        .counting(plan.still_counted(lake, exporter, receiver, &entries)?);
+    if let Some(others) = exporter.of_forms(|form| !form.is_job()) {
         plan.add_others(lake, &others, &held)?;
     }
     let sent = plan.all.sent.iter();
     let sent = sent.map(|(place, sent)| (place.clone(), sent.job_n)).collect();
-    plan.doubled = terms.doubled(&teller, &sent, &held);
-    plan.teller = Some(teller);
+    plan.doubled = terms.doubled(&exporter, &sent, &held);
+    plan.exporter = Some(exporter);
     Ok(plan)
 }
 
@@ -101,7 +101,7 @@ type PublicationHeld<'a> = BTreeMap<PublicationPlace, Vec<&'a PublicationEntry>>
 fn sent_before(held: &PublicationHeld<'_>, place: &PublicationPlace) -> Vec<MessageRecord> {
     let entries = held.get(place).into_iter().flatten();
     let sent = entries.filter(|entry| entry.state == PublicationState::Sent);
-    sent.map(|entry| entry.told.clone()).collect()
+    sent.map(|entry| entry.record.clone()).collect()
 }
 
 /// The counts of single jobs have no identity of their own: there is one for each place.
@@ -129,16 +129,16 @@ struct PublicationListing {
 }
 
 impl PublicationListing {
-    fn add(&mut self, news: News, form: RecordFormat, record: &str) {
+    fn add(&mut self, change: RecordChange, form: RecordFormat, record: &str) {
         if self.added.len() + self.changed.len() >= LISTED_JOBS {
             self.is_full = true;
             return;
         }
-        let told = || MessageRecord::parse(form, record);
-        match news {
-            News::Nothing => {}
-            News::Added => self.added.push(told()),
-            News::Changed => drop(self.changed.insert(jobs::key_of(record), told())),
+        let reported = || MessageRecord::parse(form, record);
+        match change {
+            RecordChange::Unchanged => {}
+            RecordChange::Added => self.added.push(reported()),
+            RecordChange::Changed => drop(self.changed.insert(jobs::key_of(record), reported())),
         }
     }
 }
@@ -157,40 +157,40 @@ impl PublicationPlan {
         self.changes.extend(changes);
     }
 
-    /// What is not told job by job.
-    fn add_others(&mut self, lake: &Lake, teller: &Exporter, held: &PublicationHeld<'_>) -> Result<()> {
-        let mut told: BTreeMap<PublicationPlace, Vec<MessageRecord>> = BTreeMap::new();
-        let all = teller.tell(lake, &mut |form, site, month, _, text| {
-            let of = told.entry((form, site.to_owned(), month)).or_default();
+    /// The forms other than single jobs.
+    fn add_others(&mut self, lake: &Lake, exporter: &Exporter, held: &PublicationHeld<'_>) -> Result<()> {
+        let mut reported: BTreeMap<PublicationPlace, Vec<MessageRecord>> = BTreeMap::new();
+        let all = exporter.export(lake, &mut |form, site, month, _, text| {
+            let of = reported.entry((form, site.to_owned(), month)).or_default();
             of.append(&mut MessageRecord::read_form(form, &text)?);
             Ok(())
         })?;
         self.all.sent.extend(all.sent);
         self.all.left_out.extend(all.left_out);
-        let covered = held.keys().filter(|place| teller.covers(place));
-        for place in told.keys().chain(covered).collect::<BTreeSet<_>>() {
-            let now = told.get(place).map(Vec::as_slice).unwrap_or_default();
+        let covered = held.keys().filter(|place| exporter.covers(place));
+        for place in reported.keys().chain(covered).collect::<BTreeSet<_>>() {
+            let now = reported.get(place).map(Vec::as_slice).unwrap_or_default();
             self.differ(place, diff(&sent_before(held, place), now));
         }
-        self.told.extend(told);
+        self.reported.extend(reported);
         Ok(())
     }
 
     fn add_jobs(
         &mut self,
         lake: &Lake,
-        teller: &Exporter,
+        exporter: &Exporter,
         receiver: &str,
         entries: &[PublicationEntry],
         held: &PublicationHeld<'_>,
     ) -> Result<()> {
-        self.all = teller.tell(lake, &mut |_, _, _, _, _| Ok(()))?;
+        self.all = exporter.export(lake, &mut |_, _, _, _, _| Ok(()))?;
         let counted = |place: &PublicationPlace| (place.clone(), counted(place, &self.all).into_iter().collect());
-        let told: BTreeMap<PublicationPlace, Vec<MessageRecord>> = self.all.sent.keys().map(counted).collect();
-        let covered: Vec<&PublicationPlace> = held.keys().filter(|place| teller.covers(place)).collect();
+        let reported: BTreeMap<PublicationPlace, Vec<MessageRecord>> = self.all.sent.keys().map(counted).collect();
+        let covered: Vec<&PublicationPlace> = held.keys().filter(|place| exporter.covers(place)).collect();
         let mut differing: BTreeMap<PublicationPlace, Vec<PublicationChange>> = BTreeMap::new();
-        for place in told.keys().chain(covered.iter().copied()).collect::<BTreeSet<_>>() {
-            let now = told.get(place).map(Vec::as_slice).unwrap_or_default();
+        for place in reported.keys().chain(covered.iter().copied()).collect::<BTreeSet<_>>() {
+            let now = reported.get(place).map(Vec::as_slice).unwrap_or_default();
             let changes = counts(&sent_before(held, place), now);
             if !changes.is_empty() {
                 differing.insert(place.clone(), changes);
@@ -200,11 +200,11 @@ impl PublicationPlan {
         if self.terms.is_repairing {
             followed.extend(covered.into_iter().cloned());
         }
-        self.told.extend(told);
+        self.reported.extend(reported);
         let mut made = SuperSummaries::with_deleted(entries);
         self.held_jobs = HeldJobs::load(&lake.store, receiver, &followed, |job| made.follow(job))?;
         made.end();
-        self.by_job(lake, teller, receiver, differing, &mut made)?;
+        self.by_job(lake, exporter, receiver, differing, &mut made)?;
         let state = if self.terms.is_listing {
             PublicationState::Listed
         } else {
@@ -221,25 +221,25 @@ impl PublicationPlan {
     /// What must be done about the rows the server made of jobs.
     fn overlay(&mut self, entries: &[PublicationEntry], made: &SuperSummaries) {
         let overlaid = entries.iter().filter(|entry| entry.state == PublicationState::Overlaid);
-        let overlaid = overlaid.filter_map(|entry| Some((entry.told.server_key()?, &entry.told)));
+        let overlaid = overlaid.filter_map(|entry| Some((entry.record.server_key()?, &entry.record)));
         let overlaid: BTreeMap<ServerKey, &MessageRecord> = overlaid.collect();
-        let add = |told: MessageRecord, overlays: &mut BTreeMap<PublicationPlace, Vec<MessageRecord>>| {
-            let month = told.month();
+        let add = |record: MessageRecord, overlays: &mut BTreeMap<PublicationPlace, Vec<MessageRecord>>| {
+            let month = record.month();
             if let Some(month) = month {
-                let place = (told.form, told.site().to_owned(), month);
-                overlays.entry(place).or_default().push(told);
+                let place = (record.form, record.site().to_owned(), month);
+                overlays.entry(place).or_default().push(record);
             }
         };
-        for (key, told) in made.stale() {
+        for (key, record) in made.stale() {
             if overlaid.contains_key(&key) {
                 continue;
             }
             if self.terms.is_repairing {
-                add(told.retraction(), &mut self.overlays);
+                add(record.retraction(), &mut self.overlays);
             }
-            add(told, &mut self.stale);
+            add(record, &mut self.stale);
         }
-        // What stands over a row of the server stands there for ever: it must say what the jobs say.
+        // A replacement of a row of the server is permanent: it must have the values of the jobs.
         for (key, last) in overlaid {
             if let Some(now) = made.now(&key).filter(|now| now != last) {
                 add(now, &mut self.overlays);
@@ -247,15 +247,15 @@ impl PublicationPlan {
         }
     }
 
-    /// Jobs without usage that the receiver counts as jobs, by site, month and submit host, of what sync records tell.
+    /// Jobs without usage that the receiver counts as jobs, by site, month and submit host, that sync records must count.
     fn still_counted(
         &self,
         lake: &Lake,
-        teller: &Exporter,
+        exporter: &Exporter,
         receiver: &str,
         entries: &[PublicationEntry],
     ) -> Result<BTreeMap<HostMonth, i64>> {
-        let sync = |place: &PublicationPlace| teller.covers(&(MessageKind::Sync.into(), place.1.clone(), place.2));
+        let sync = |place: &PublicationPlace| exporter.covers(&(MessageKind::Sync.into(), place.1.clone(), place.2));
         let zeroed = entries
             .iter()
             .filter(|entry| entry.place.0.is_job() && entry.state == PublicationState::Retracted);
@@ -282,19 +282,19 @@ impl PublicationPlan {
                 .iter()
                 .filter(|(place, _)| place.0.is_job() && sync(place))
             {
-                for told in gone {
-                    count(place, told.word("SubmitHost"));
+                for reported in gone {
+                    count(place, reported.word("SubmitHost"));
                 }
             }
         }
         Ok(counted)
     }
 
-    /// Tells the single jobs of places that differ apart, by what the receiver holds of each.
+    /// Compares the single jobs of differing places with those the receiver holds.
     fn by_job(
         &mut self,
         lake: &Lake,
-        teller: &Exporter,
+        exporter: &Exporter,
         receiver: &str,
         counts: BTreeMap<PublicationPlace, Vec<PublicationChange>>,
         made: &mut SuperSummaries,
@@ -302,8 +302,8 @@ impl PublicationPlan {
         let mut held = std::mem::take(&mut self.held_jobs);
         let mut listings: BTreeMap<PublicationPlace, PublicationListing> = BTreeMap::new();
         let known: BTreeSet<PublicationPlace> = counts.keys().filter(|place| held.has(place)).cloned().collect();
-        if let Some(teller) = teller.narrowed(&known) {
-            teller.tell(lake, &mut |form, site, month, _, text| {
+        if let Some(exporter) = exporter.narrowed(&known) {
+            exporter.export(lake, &mut |form, site, month, _, text| {
                 let place = (form, site.to_owned(), month);
                 if !known.contains(&place) {
                     return Ok(());
@@ -311,10 +311,10 @@ impl PublicationPlan {
                 let listing = listings.entry(place.clone()).or_default();
                 for record in jobs::records(&text) {
                     match held.see(&place, record) {
-                        News::Nothing => {}
-                        news => {
+                        RecordChange::Unchanged => {}
+                        change => {
                             made.see(PublicationState::Sent, record);
-                            listing.add(news, form, record);
+                            listing.add(change, form, record);
                         }
                     }
                 }
@@ -332,7 +332,7 @@ impl PublicationPlan {
             );
             wanted.insert(place.clone(), keys);
         }
-        let mut before = jobs::last_told(&lake.store, receiver, &wanted)?;
+        let mut before = jobs::last_reported(&lake.store, receiver, &wanted)?;
         for (place, counts) in counts {
             let mut was = before.remove(&place).unwrap_or_default();
             let listing = listings.remove(&place).unwrap_or_default();

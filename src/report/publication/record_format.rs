@@ -1,4 +1,4 @@
-//! In which form something is told to a receiver, and so how it is known again.
+//! The form of a record sent to a receiver, which decides how it is identified later.
 
 use crate::report::apel::MessageKind;
 
@@ -45,7 +45,7 @@ impl RecordFormat {
 }
 
 impl RecordFormat {
-    /// Whether the receiver adds its jobs up; a sync record is held beside them.
+    /// Whether the receiver sums its jobs; a sync record is only compared with that sum.
     #[must_use]
     pub fn counts(self) -> bool {
         self != Self::Apel(MessageKind::Sync)

@@ -25,11 +25,11 @@ pub struct Replaced {
     pub at: RecordPlace,
     /// Where the record is that replaces it.
     pub by: RecordPlace,
-    /// Jobs it tells of, and the other does.
+    /// Number of jobs in it, and in the other.
     pub job_n: (i64, i64),
-    /// It is told again: the other has the same key as it is written, and is in a later message or the same job. What a
+    /// It is published again: the other has the same key text and is in a later message or the same job. What a
     /// publisher sends to correct itself looks like that; else two facts are mistaken for one.
-    pub is_told_again: bool,
+    pub is_reported_again: bool,
 }
 
 /// Jobs of all records of a table.
@@ -59,10 +59,10 @@ pub fn load(messages: &[&str]) -> Loaded {
         let Some(kind) = kind_of(text).filter(|_| message(text, None).is_empty()) else {
             continue;
         };
-        for (record, told) in (1..).zip(records(text).map(|record| MessageRecord::parse(kind.into(), record))) {
+        for (record, reported) in (1..).zip(records(text).map(|record| MessageRecord::parse(kind.into(), record))) {
             let at = RecordPlace { message: nth, record };
-            let Some(key) = told.server_key() else { continue };
-            let job_n = told.job_n();
+            let Some(key) = reported.server_key() else { continue };
+            let job_n = reported.job_n();
             let jobs = loaded.tables.entry(kind.table()).or_default();
             jobs.sent_n = jobs.sent_n.saturating_add(job_n);
             jobs.held_n = jobs.held_n.saturating_add(job_n);
@@ -71,12 +71,12 @@ pub fn load(messages: &[&str]) -> Loaded {
             };
             jobs.held_n = jobs.held_n.saturating_sub(before_n);
             let earlier = messages.get(before.message).and_then(|text| of(text, before.record));
-            let is_alike = earlier.is_some_and(|earlier| spelled(&earlier) == spelled(&told));
+            let is_alike = earlier.is_some_and(|earlier| spelled(&earlier) == spelled(&reported));
             loaded.replaced.push(Replaced {
                 at: before,
                 by: at,
                 job_n: (before_n, job_n),
-                is_told_again: is_alike && (before.message != nth || kind.is_job()),
+                is_reported_again: is_alike && (before.message != nth || kind.is_job()),
             });
         }
     }
@@ -98,9 +98,9 @@ fn of(text: &str, record: usize) -> Option<MessageRecord> {
 }
 
 /// The key as it is written, with the names of all benchmarks.
-fn spelled(told: &MessageRecord) -> Vec<String> {
-    let word = |name: &str| told.word(name).unwrap_or_default().to_owned();
-    let mut spelled: Vec<String> = told.key_fields().into_iter().map(word).collect();
-    spelled.extend(told.work_benchmarks().map(str::to_owned));
+fn spelled(reported: &MessageRecord) -> Vec<String> {
+    let word = |name: &str| reported.word(name).unwrap_or_default().to_owned();
+    let mut spelled: Vec<String> = reported.key_fields().into_iter().map(word).collect();
+    spelled.extend(reported.work_benchmarks().map(str::to_owned));
     spelled
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::exporter::{ExportTake, Exporter};
-use super::jobs::{self, JobBook, News};
+use super::jobs::{self, JobBook, RecordChange};
 use super::ledger::{self, PublicationEntry, PublicationPlace, PublicationState};
 use super::lock;
 use super::message_record::MessageRecord;
@@ -38,7 +38,7 @@ pub fn permit(lake: &Lake, plan: &PublicationPlan) -> Result<()> {
     Ok(())
 }
 
-/// Hands out the places of a plan that differ, whole, takes back or lists what is gone, and enters all of it into the book.
+/// Sends the differing places of a plan completely, retracts or lists removed records, and enters all of it into the book.
 /// It is sent once the sending is committed.
 ///
 /// # Errors
@@ -53,7 +53,7 @@ pub fn send(
     take: &mut ExportTake<'_>,
 ) -> Result<Vec<PublicationEntry>> {
     permit(lake, plan)?;
-    // What is last by the book is last, whatever the clock says.
+    // The order of the book decides, even if the clock was set back.
     let now_ms = plan.last_ms.map_or(now_ms, |last| now_ms.max(last.saturating_add(1)));
     let id = format!("{now_ms}-{}", std::process::id());
     let mut book = JobBook::new(sending, &id, now_ms, receiver);
@@ -66,7 +66,7 @@ pub fn send(
         let kept = form.is_job().then(|| text.clone());
         take(form, site, month, number, text)?;
         for record in kept.iter().flat_map(|text| jobs::records(text)) {
-            if plan.held_jobs.news(&place, record) != News::Nothing {
+            if plan.held_jobs.change(&place, record) != RecordChange::Unchanged {
                 book.enter(&place, PublicationState::Sent, record)?;
             }
         }
@@ -74,12 +74,16 @@ pub fn send(
         Ok(())
     };
     // What does not differ need not be read once more.
-    if let Some(teller) = plan.teller.as_ref().and_then(|teller| teller.narrowed(&plan.places)) {
-        teller.tell(lake, &mut send)?;
+    if let Some(exporter) = plan
+        .exporter
+        .as_ref()
+        .and_then(|exporter| exporter.narrowed(&plan.places))
+    {
+        exporter.export(lake, &mut send)?;
     }
-    let batch_records = plan.teller.as_ref().map_or(1, Exporter::batch_records);
+    let batch_records = plan.exporter.as_ref().map_or(1, Exporter::batch_records);
     let mut entries = Vec::new();
-    let mut enter = |place: &PublicationPlace, told: MessageRecord, state: PublicationState| {
+    let mut enter = |place: &PublicationPlace, record: MessageRecord, state: PublicationState| {
         let content = plan.all.sent.get(place).map(|sent| sent.blake3.clone());
         entries.push(PublicationEntry {
             publication_id: id.clone(),
@@ -88,12 +92,12 @@ pub fn send(
             state,
             place: place.clone(),
             content: content.unwrap_or_default(),
-            told,
+            record,
         });
     };
     for place in &plan.places {
-        for told in plan.told.get(place).into_iter().flatten() {
-            enter(place, told.clone(), PublicationState::Sent);
+        for reported in plan.reported.get(place).into_iter().flatten() {
+            enter(place, reported.clone(), PublicationState::Sent);
         }
         let vanished = plan.vanished.get(place).map(Vec::as_slice).unwrap_or_default();
         if vanished.is_empty() {
@@ -104,12 +108,12 @@ pub fn send(
             PublicationState::Listed
         } else {
             let zeros: Vec<MessageRecord> = vanished.iter().map(MessageRecord::retraction).collect();
-            hand_out(place, &zeros, batch_records, &mut numbers, take)?;
+            send_records(place, &zeros, batch_records, &mut numbers, take)?;
             PublicationState::Retracted
         };
         if place.0.is_job() {
-            for told in vanished {
-                book.enter(place, state, told.text().trim_end())?;
+            for reported in vanished {
+                book.enter(place, state, reported.text().trim_end())?;
             }
             let n = i64::try_from(vanished.len()).unwrap_or(i64::MAX);
             enter(
@@ -118,21 +122,21 @@ pub fn send(
                 state,
             );
         } else {
-            for told in vanished {
-                enter(place, told.retraction(), state);
+            for reported in vanished {
+                enter(place, reported.retraction(), state);
             }
         }
     }
     for (place, rows) in plan.stale.iter().filter(|_| plan.terms.is_listing) {
         list(place, OutboxListed::SuperSummaries, rows)?;
-        for told in rows {
-            enter(place, told.clone(), PublicationState::SuperListed);
+        for reported in rows {
+            enter(place, reported.clone(), PublicationState::SuperListed);
         }
     }
     for (place, rows) in &plan.overlays {
-        hand_out(place, rows, batch_records, &mut numbers, take)?;
-        for told in rows {
-            enter(place, told.clone(), PublicationState::Overlaid);
+        send_records(place, rows, batch_records, &mut numbers, take)?;
+        for reported in rows {
+            enter(place, reported.clone(), PublicationState::Overlaid);
         }
     }
     book.close()?;
@@ -140,8 +144,8 @@ pub fn send(
     Ok(entries)
 }
 
-/// Hands out records of a place, numbered after what was told of it.
-fn hand_out(
+/// Sends records of a place, numbered after the messages already sent for it.
+fn send_records(
     place: &PublicationPlace,
     records: &[MessageRecord],
     batch_records: usize,

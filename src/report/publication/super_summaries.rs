@@ -15,7 +15,7 @@ use crate::report::apel::server_key::{ServerKey, benchmark_of};
 use crate::sources::fqan::Fqan;
 use crate::time::Month;
 
-/// Fields of a job that tell its row of the super-summaries from others, beside its month.
+/// Fields of a job that, with its month, identify its row of the super-summaries.
 const FIELDS: [&str; 12] = [
     "Site",
     "GlobalUserName",
@@ -54,12 +54,12 @@ impl RowSums {
 #[derive(Clone, Debug)]
 struct SuperRow {
     /// Its key, as a summary.
-    told: MessageRecord,
+    record: MessageRecord,
     key: ServerKey,
     /// What its jobs come to now.
     now: RowSums,
-    /// What it says.
-    said: Option<RowSums>,
+    /// Its sums on the server, where known.
+    stated: Option<RowSums>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +86,7 @@ pub struct SuperSummaries {
 }
 
 impl SuperSummaries {
-    /// None yet. The ledger says which rows were listed to be deleted.
+    /// None yet. The ledger records which rows were listed for deletion.
     #[must_use]
     pub fn with_deleted(entries: &[PublicationEntry]) -> Self {
         let mut made = Self::default();
@@ -95,7 +95,7 @@ impl SuperSummaries {
             .filter(|entry| entry.state == PublicationState::SuperListed)
         {
             let of = made.deleted.entry(entry.published_ms).or_default();
-            of.extend(entry.told.server_key());
+            of.extend(entry.record.server_key());
         }
         made
     }
@@ -160,19 +160,19 @@ impl SuperSummaries {
             self.text.extend_from_slice(field(record, name).as_bytes());
             self.text.push(b'\n');
         }
-        let told = match self.by_text.get(self.text.as_slice()) {
+        let record = match self.by_text.get(self.text.as_slice()) {
             Some(at) => return Some(*at),
             None => as_summary(&MessageRecord::parse(MessageKind::JobV04.into(), record), month),
         };
-        let key = told.server_key()?;
+        let key = record.server_key()?;
         let next = self.rows.len();
         let at = *self.by_key.entry(key.clone()).or_insert(next);
         if at == next {
             self.rows.push(SuperRow {
-                told,
+                record,
                 key,
                 now: RowSums::default(),
-                said: None,
+                stated: None,
             });
         }
         self.by_text.insert(self.text.clone().into_boxed_slice(), at);
@@ -183,7 +183,7 @@ impl SuperSummaries {
     fn summarise(&mut self) {
         for at in std::mem::take(&mut self.touched) {
             if let Some(row) = self.rows.get_mut(at).filter(|row| row.now.job_n > 0) {
-                row.said = Some(row.now);
+                row.stated = Some(row.now);
             }
         }
     }
@@ -192,36 +192,36 @@ impl SuperSummaries {
     fn delete(&mut self, key: &ServerKey) {
         let row = self.by_key.get(key).and_then(|at| self.rows.get_mut(*at));
         if let Some(row) = row {
-            row.said = None;
+            row.stated = None;
         }
     }
 
-    /// The rows that say what no job gives, as summaries with what they say.
+    /// The rows whose sums differ from those of their jobs, as summaries with the sums on the server.
     #[must_use]
     pub fn stale(&self) -> BTreeMap<ServerKey, MessageRecord> {
         let stale = self.rows.iter().filter(|row| row.now.job_n == 0);
-        let told = |row: &SuperRow| Some((row.key.clone(), with_sums(&row.told, row.said?)));
-        stale.filter_map(told).collect()
+        let record = |row: &SuperRow| Some((row.key.clone(), with_sums(&row.record, row.stated?)));
+        stale.filter_map(record).collect()
     }
 
     /// What the jobs of a key come to: a summary of them.
     #[must_use]
     pub fn now(&self, key: &ServerKey) -> Option<MessageRecord> {
         let row = self.rows.get(*self.by_key.get(key)?)?;
-        Some(with_sums(&row.told, row.now))
+        Some(with_sums(&row.record, row.now))
     }
 }
 
-fn with_sums(told: &MessageRecord, sums: RowSums) -> MessageRecord {
-    let mut told = told.clone();
+fn with_sums(record: &MessageRecord, sums: RowSums) -> MessageRecord {
+    let mut record = record.clone();
     for (name, sum) in [
         ("NumberOfJobs", sums.job_n),
         ("WallDuration", sums.wall_s),
         ("CpuDuration", sums.cpu_s),
     ] {
-        told.fields.insert(name.to_owned(), sum.to_string());
+        record.fields.insert(name.to_owned(), sum.to_string());
     }
-    told
+    record
 }
 
 /// The summary the server makes of a job that ends in a month, without its sums.
@@ -235,12 +235,12 @@ fn as_summary(job: &MessageRecord, month: Month) -> MessageRecord {
     for name in ["Site", "GlobalUserName", "SubmitHost", "InfrastructureType"] {
         put(name, job.word(name));
     }
-    // What an FQAN says of the VO holds, whatever the other fields say.
+    // The VO of an FQAN takes precedence over the other fields.
     let fqan = job.word("FQAN").map(Fqan::parse);
     put("VO", fqan.map_or(job.word("VO"), |fqan| Some(fqan.vo)));
     put("VOGroup", fqan.map_or(job.word("VOGroup"), |fqan| fqan.group));
     put("VORole", fqan.map_or(job.word("VORole"), |fqan| fqan.role));
-    // A plain number is no dictionary: jobs of both versions are read.
+    // Jobs of both versions are read; a plain number is not a dictionary.
     let (benchmark, level) = benchmark_of(MessageKind::SummaryV04, |name| job.word(name));
     put("ServiceLevelType", benchmark);
     put("ServiceLevel", level);

@@ -11,8 +11,8 @@ use crate::time::Month;
 /// What was agreed with a receiver, and what it is asked to do itself.
 #[derive(Clone, Debug, Default)]
 pub struct Terms {
-    /// Forms the receiver may count beside another one of the same site and month.
-    pub beside: BTreeSet<RecordFormat>,
+    /// Forms the receiver may count in addition to another of the same site and month.
+    pub also_counted: BTreeSet<RecordFormat>,
     /// People of the receiver delete what they are given a list of; else what is gone is taken back by zeros.
     pub is_listing: bool,
     /// Summaries are put over the rows of the server's super-summaries that its jobs no longer give.
@@ -25,17 +25,17 @@ impl Terms {
     #[must_use]
     pub fn doubled(
         &self,
-        teller: &Exporter,
+        exporter: &Exporter,
         sent: &BTreeMap<PublicationPlace, i64>,
         held: &BTreeMap<PublicationPlace, Vec<&PublicationEntry>>,
     ) -> Option<String> {
         let mut forms: BTreeMap<(String, Month), BTreeMap<RecordFormat, i64>> = BTreeMap::new();
         let new = sent.iter().map(|(place, job_n)| (place, *job_n));
-        // What is held of the forms that are told now is replaced by them.
-        let kept = held.iter().filter(|(place, _)| !teller.covers(place));
+        // Held records of the forms sent now are replaced.
+        let kept = held.iter().filter(|(place, _)| !exporter.covers(place));
         let kept = kept.map(|(place, entries)| {
             let live = entries.iter().filter(|entry| entry.state == PublicationState::Sent);
-            (place, live.map(|entry| entry.told.job_n()).sum())
+            (place, live.map(|entry| entry.record.job_n()).sum())
         });
         for ((form, site, month), job_n) in new.chain(kept) {
             if form.counts() && job_n > 0 {
@@ -50,11 +50,14 @@ impl Terms {
             sent.iter().any(is_it)
         };
         for ((site, month), forms) in &forms {
-            let unagreed: Vec<_> = forms.iter().filter(|(form, _)| !self.beside.contains(form)).collect();
+            let unagreed: Vec<_> = forms
+                .iter()
+                .filter(|(form, _)| !self.also_counted.contains(form))
+                .collect();
             if unagreed.len() < 2 || !forms.keys().any(|form| is_new(form, site, *month)) {
                 continue;
             }
-            let told: Vec<String> = unagreed
+            let reported: Vec<String> = unagreed
                 .iter()
                 .map(|(form, job_n)| {
                     let word = if is_new(form, site, *month) {
@@ -68,7 +71,7 @@ impl Terms {
             return Some(format!(
                 "{site} {month}: the receiver would count the same jobs more than once: {}; send one kind, the one that was \
                  sent before, or name with --beside KIND what it may count as well",
-                told.join(", ")
+                reported.join(", ")
             ));
         }
         None

@@ -97,7 +97,7 @@ impl Compared {
 /// # Errors
 /// [`crate::error::Kind::Io`] when the jobs of a lake cannot be read.
 pub fn compare(a: &UsageSource, b: &UsageSource, tolerance_e6: i128) -> Result<ReconcileComparison> {
-    // A side that only counts jobs says nothing of VOs.
+    // A side that only counts jobs contains nothing about VOs.
     let only_counts = a.cells.is_empty() && !a.counts.is_empty() || b.cells.is_empty() && !b.counts.is_empty();
     let mut comparison = ReconcileComparison {
         names: [a.name.clone(), b.name.clone()],
@@ -177,7 +177,7 @@ fn of_month(month: Month, keys: &[&CellKey], [a, b]: [&UsageSource; 2], compared
             has_jobs(Which::A, a, of_a) && has_jobs(Which::B, b, of_b) && !(of_a.has_sums() && of_b.has_sums());
         let mut shares = if is_by_jobs {
             let mut shares = proof.shares.of(place, [a, b], &proof.names);
-            shares.extend(beside_jobs(&proof, place, of_a, of_b));
+            shares.extend(shares_other_than_jobs(&proof, place, of_a, of_b));
             shares
         } else {
             let known = [(Which::A, [a, b], of_a), (Which::B, [b, a], of_b)]
@@ -209,7 +209,7 @@ fn of_month(month: Month, keys: &[&CellKey], [a, b]: [&UsageSource; 2], compared
         shares.retain(|share| share.amount != Amount::default() || share.cause == Cause::CaseOfNames);
         let spelled_alike = of_a.spellings.keys().eq(of_b.spellings.keys());
         let is_both = !of_a.spellings.is_empty() && !of_b.spellings.is_empty();
-        // A spelling of jobs that one side alone has is no cause of its own.
+        // A spelling that only jobs missing on the other side have is not a separate cause.
         let is_apart = !is_by_jobs && !of_a.spellings.keys().any(|name| of_b.spellings.contains_key(name));
         if is_both
             && !spelled_alike
@@ -241,8 +241,8 @@ fn of_month(month: Month, keys: &[&CellKey], [a, b]: [&UsageSource; 2], compared
     Ok(found)
 }
 
-/// What makes a difference beside single jobs: what corrections added, and summaries in place of jobs.
-fn beside_jobs(
+/// Differences other than single jobs: additions of corrections, and summaries in place of jobs.
+fn shares_other_than_jobs(
     proof: &Proof<'_>,
     place: super::job::JobIdentityPlace,
     a: &SourceCell,

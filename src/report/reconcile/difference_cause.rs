@@ -38,11 +38,11 @@ causes! {
     Correction = "correction";
     /// One side counts received summaries in place of jobs.
     SummariesForJobs = "summaries_for_jobs";
-    /// The same usage stands under another site or VO.
+    /// The same usage is under another site or VO.
     OtherName = "other_name";
     /// Names are spelled in other letter case.
     CaseOfNames = "case_of_names";
-    /// Jobs lie on the other side of the edge of a month.
+    /// Jobs are on the other side of the edge of a month.
     MonthBoundary = "month_boundary";
     /// One side still has rows that were replaced under another key.
     StaleRows = "stale_rows";

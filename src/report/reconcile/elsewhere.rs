@@ -28,7 +28,7 @@ pub fn month_boundary(key: &CellKey, a: &UsageSource, b: &UsageSource) -> Option
     let twin = twins.find(|twin| is_there(twin) && makes_good(key, twin, a, b))?;
     let n = more(key, a, b).job_n.abs();
     let words = format!(
-        "together with {} both sides agree: {n} jobs lie on the other side of the edge",
+        "together with {} both sides agree: {n} jobs are on the other side of the edge",
         twin.2
     );
     Some(moved(Cause::MonthBoundary, words, key, &twin, [a, b]))
@@ -57,7 +57,7 @@ fn makes_good(key: &CellKey, twin: &CellKey, a: &UsageSource, b: &UsageSource) -
     here.without_work() != Amount::default() && Amount::default().minus(more(twin, a, b)).has_same_time(here, 0)
 }
 
-/// A with what lies in the other cell. Its work is that which the other cell has less, at the factor of A.
+/// A plus the amounts in the other cell. Its work is the surplus of the other cell, at the factor of A.
 fn moved(cause: Cause, evidence: String, key: &CellKey, twin: &CellKey, [a, b]: [&UsageSource; 2]) -> Population {
     let here = more(key, a, b);
     // What left a cell of A left it with the factor of A; what came brings that of the cell it came from.

@@ -9,7 +9,7 @@ use crate::time::Month;
 /// No instant, and no CPU time.
 pub const UNKNOWN: i64 = i64::MIN;
 
-/// Texts, and the numbers that stand for them on both sides.
+/// Texts, and the numbers that represent them on both sides.
 #[derive(Default)]
 pub struct JobIdentityNames {
     ids: HashMap<Box<str>, u32, ahash::RandomState>,

@@ -64,7 +64,7 @@ impl KnownJobs<'_> {
         own.filter(|job| job.standing.is_counted())
     }
 
-    /// A part that the other side lacks, or that one of them has twice, where the number of jobs says so.
+    /// A part that the other side lacks, or that one of them has twice, where the number of jobs shows it.
     fn part(&self, cause: Cause, label: &str, part: Amount, of_a: Amount, of_b: Amount, into: &mut Vec<Population>) {
         let (knows, other) = (self.which.as_str(), self.which.other().as_str());
         let less = Amount::default().minus(part);

@@ -88,14 +88,14 @@ impl LakeJobs {
         })
     }
 
-    /// The zone in which the lake cuts months, where it says so.
+    /// The zone in which the lake cuts months, where it is recorded.
     #[must_use]
     pub fn zone(&self) -> Option<Zone> {
         self.lake.zone().ok()
     }
 
     /// The jobs that ended in a month or near its edges, counted or not, and those of the month that have no end.
-    /// `held` are the record months in which jobs of this month are known to lie.
+    /// `held` are the record months that are known to contain jobs of this month.
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when they cannot be read.

@@ -75,7 +75,7 @@ impl DifferenceLevel {
     }
 }
 
-/// The columns of records that say what scales a job.
+/// The columns of records that record the benchmark of a job.
 pub(super) struct LevelColumns<'a> {
     factors: [Option<&'a Decimal128Array>; 3],
     benchmark: &'a StringArray,
@@ -91,7 +91,7 @@ pub(super) const LEVEL_COLUMNS: [&str; 5] = [
     "benchmark_per_core",
 ];
 
-/// The first version of `records` that says what scales each job.
+/// The first version of `records` that records the benchmark of each job.
 pub(super) const FACTORS_SINCE: u32 = 2;
 
 impl<'a> LevelColumns<'a> {

@@ -18,7 +18,7 @@ pub enum Loss {
     Single,
 }
 
-/// By which instant, zone and scope days are told apart.
+/// The instant, zone and scope that define days.
 struct DayRule<'z> {
     zone: &'z Zone,
     of: fn(&JobIdentityJob) -> i64,
@@ -73,7 +73,7 @@ impl Count {
     }
 }
 
-/// The loss of each job of a side; those that are not missing, or of another month, have none. `knows_file` says whether
+/// The loss of each job of a side; those that are not missing, or of another month, have none. `knows_file` is whether
 /// the other side has read a file.
 #[must_use]
 pub fn losses(
@@ -151,7 +151,7 @@ fn days_by(counted: &[CountedJob<'_>], rule: &DayRule<'_>) -> BTreeMap<usize, i3
         by_day.entry((scope, day)).or_default().add(*is_missing);
         by_scope.entry(scope).or_default().add(*is_missing);
     }
-    // One job is no day, and a scope of which nothing is left has lost more than days.
+    // One job is not a day, and a scope with no jobs left has lost more than days.
     let is_gone = |count: &Count| count.is_gone() && count.all > 1;
     let mut gone: BTreeMap<LossScope, usize> = BTreeMap::new();
     for ((scope, _), count) in by_day.iter().filter(|(_, count)| is_gone(count)) {
@@ -208,7 +208,7 @@ fn rests(counted: &[CountedJob<'_>]) -> BTreeMap<u32, i64> {
         let (kept, lost) = rows.split_at_checked(from)?;
         let (line, _, first_day) = *lost.first()?;
         let is_cut = lost.len() >= FEWEST && !kept.is_empty() && lost.iter().all(|(_, is_missing, _)| *is_missing);
-        // Where the cut lies between two days, days are missing.
+        // Where the cut is between two days, days are missing.
         let is_inside = kept.iter().any(|(.., day)| *day == first_day);
         (is_cut && is_inside).then_some((file, line))
     });

@@ -45,8 +45,8 @@ impl UsageSource {
                 notes.extend(jobs.read_xml(&name, &text, scale)?);
                 continue;
             }
-            for told in MessageRecord::read(&text).map_err(|e| e.at("file", file.display()))? {
-                records.insert(told.key(), (told, name.clone()));
+            for record in MessageRecord::read(&text).map_err(|e| e.at("file", file.display()))? {
+                records.insert(record.key(), (record, name.clone()));
             }
         }
         let stated = records.values().map(|(record, file)| StatedRecord { record, file });
@@ -57,8 +57,8 @@ impl UsageSource {
 
     /// Messages of any kind. Of several with one key the last holds.
     #[must_use]
-    pub fn of_messages(told: &[MessageRecord], selection: &Selection, scale: WorkScale) -> Self {
-        let by_key = crate::report::publication::diff::by_key(told);
+    pub fn of_messages(record: &[MessageRecord], selection: &Selection, scale: WorkScale) -> Self {
+        let by_key = crate::report::publication::diff::by_key(record);
         let stated = by_key.into_values().map(|record| StatedRecord { record, file: "" });
         Self::of_records(stated, StatedJobs::default(), selection, scale)
     }
@@ -71,15 +71,15 @@ impl UsageSource {
     ) -> Self {
         let mut side = Self::default();
         let mut endless_n = 0_u64;
-        for StatedRecord { record: told, file } in records {
-            if told.form.is_job() {
-                match StatedJob::of_message(told, file, scale) {
+        for StatedRecord { record, file } in records {
+            if record.form.is_job() {
+                match StatedJob::of_message(record, file, scale) {
                     Some(job) => jobs.put(job),
                     None => endless_n += 1,
                 }
             } else {
-                side.note_names(told.site(), told.vo());
-                side.add_record(told, selection, scale);
+                side.note_names(record.site(), record.vo());
+                side.add_record(record, selection, scale);
             }
         }
         if endless_n > 0 {
@@ -103,43 +103,43 @@ impl UsageSource {
         }
     }
 
-    fn add_record(&mut self, told: &MessageRecord, selection: &Selection, scale: WorkScale) {
-        let Some(month) = told.month().filter(|month| selection.has_month(*month)) else {
+    fn add_record(&mut self, record: &MessageRecord, selection: &Selection, scale: WorkScale) {
+        let Some(month) = record.month().filter(|month| selection.has_month(*month)) else {
             return;
         };
-        let (site, vo) = (told.site(), told.vo());
-        let number = |name: &str| told.number(name).unwrap_or(0);
+        let (site, vo) = (record.site(), record.vo());
+        let number = |name: &str| record.number(name).unwrap_or(0);
         if !selection.has_site(site) {
             return;
         }
-        if told.form == MessageKind::Sync.into() {
-            *self.counts.entry((site.to_lowercase(), month)).or_default() += i128::from(told.job_n());
+        if record.form == MessageKind::Sync.into() {
+            *self.counts.entry((site.to_lowercase(), month)).or_default() += i128::from(record.job_n());
             return;
         }
         if !selection.has_vo(Some(vo)) {
             return;
         }
         let cores = number("Processors");
-        let level = DifferenceLevel::chosen(&told.levels_e3(), scale);
-        let [wall_s, cpu_s] = [told.wall_s(), told.cpu_s()].map(|s| i128::from(s.unwrap_or(0)));
+        let level = DifferenceLevel::chosen(&record.levels_e3(), scale);
+        let [wall_s, cpu_s] = [record.wall_s(), record.cpu_s()].map(|s| i128::from(s.unwrap_or(0)));
         let mut amount = Amount::of_jobs(
-            i128::from(told.job_n()),
+            i128::from(record.job_n()),
             wall_s,
             cpu_s.saturating_mul(1000),
             cores,
             level,
         );
-        if let (None, Some(work)) = (level, scale.of_works(&told.works_s())) {
+        if let (None, Some(work)) = (level, scale.of_works(&record.works_s())) {
             amount.wall_work = i128::from(work.wall_s).saturating_mul(WORK_UNITS_PER_S);
             amount.cpu_work = i128::from(work.cpu_s).saturating_mul(WORK_UNITS_PER_S);
         }
         let mut key = BTreeMap::new();
         for (name, value) in [
-            ("user", told.word("GlobalUserName").map(str::to_owned)),
-            ("vo_group", told.word("VOGroup").map(str::to_owned)),
-            ("vo_role", told.word("VORole").map(str::to_owned)),
-            ("submit_host", told.word("SubmitHost").map(str::to_owned)),
-            ("infrastructure", told.infrastructure().map(str::to_owned)),
+            ("user", record.word("GlobalUserName").map(str::to_owned)),
+            ("vo_group", record.word("VOGroup").map(str::to_owned)),
+            ("vo_role", record.word("VORole").map(str::to_owned)),
+            ("submit_host", record.word("SubmitHost").map(str::to_owned)),
+            ("infrastructure", record.infrastructure().map(str::to_owned)),
             ("nodes", Some(number("NodeCount").to_string())),
             ("cores", Some(cores.to_string())),
             ("benchmark", level.map(DifferenceLevel::in_words)),
@@ -149,7 +149,7 @@ impl UsageSource {
             }
         }
         if let Some(level) = level {
-            let host = told.word("SubmitHost").unwrap_or_default();
+            let host = record.word("SubmitHost").unwrap_or_default();
             self.note_level([site, host], level, month, None, None);
         }
         self.add_rounded([site, vo], month, Fine { key, amount }, UsageOrigin::Sums, 1);

@@ -220,7 +220,7 @@ pub fn pairs(a: &[JobIdentityJob], b: &[JobIdentityJob]) -> Vec<Pair> {
     found
 }
 
-/// What tells jobs of one key apart: those alike in it are paired first.
+/// A second key among jobs of one key: jobs equal in it are paired first.
 type Order = (i64, i64, i64, i64, u32, u32);
 
 type PairingEntry = (PairingKey, Order, usize);
@@ -313,7 +313,7 @@ pub fn copies(jobs: &[JobIdentityJob], has_mate: &[bool], knows_site: impl Fn(u3
             let Some((_, first_has_none, first)) = group.first() else {
                 continue;
             };
-            // Times alone are proof only beside one job that was found on the other side: many jobs may run alike.
+            // Times alone are proof only where another job was found on the other side: many jobs may have equal times.
             let found_n = group.iter().filter(|(_, has_none, _)| !has_none).count();
             if nth == 2 && (*first_has_none || found_n > 1) {
                 continue;

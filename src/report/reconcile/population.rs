@@ -32,7 +32,7 @@ impl Population {
     }
 }
 
-/// What rows and sums of two cells may say that single jobs cannot say better.
+/// The causes that rows and sums of two cells can show where single jobs are not available.
 #[must_use]
 pub fn of_rows(a: &SourceCell, b: &SourceCell) -> Vec<Population> {
     let as_it_is = Population {
@@ -163,9 +163,9 @@ fn stale_rows(of_a: &SourceCell, of_b: &SourceCell) -> Vec<Population> {
                     let (field, is, was) = one_field(&kept.key, &row.key)?;
                     let same = kept.amount.has_same_time(row.amount, 0) && row.amount.wall_s > 0;
                     let words = if field == "user" {
-                        "one user beside another".to_owned()
+                        "one user in place of another".to_owned()
                     } else {
-                        format!("{field} {was} beside {is}")
+                        format!("{field} {was} in place of {is}")
                     };
                     same.then(|| format!("{words}: {} jobs", row.amount.job_n))
                 })
@@ -218,7 +218,7 @@ pub fn missing_rows(of_a: &SourceCell, of_b: &SourceCell) -> Vec<Population> {
             }
             let sum = extra.iter().fold(Amount::default(), |sum, row| sum.plus(row.amount));
             let first = extra.first().map(|row| {
-                // Names of people tell rows apart, and are not said.
+                // Names of people distinguish rows, but are not printed.
                 let fields = row.key.iter().filter(|(name, _)| **name != "user");
                 let fields: Vec<String> = fields.map(|(name, value)| format!("{name} {value}")).collect();
                 fields.join(", ")

@@ -52,7 +52,7 @@ impl<'s> Proof<'s> {
         }
     }
 
-    /// Whether a side holds jobs of a cell that summaries stand for.
+    /// Whether a side holds jobs of a cell that summaries replace.
     #[must_use]
     pub fn has_summarised(&self, which: Which, place: JobIdentityPlace) -> bool {
         self.of(which)

@@ -72,19 +72,19 @@ impl CauseShares {
                 .fold((0, Amount::default()), |(job_n, amount), (_, tally)| {
                     (job_n + tally.job_n, amount.plus(tally.amount))
                 });
-            let mut told: Vec<String> = details
+            let mut reported: Vec<String> = details
                 .iter()
                 .take(DETAILS)
                 .map(|(detail, tally)| in_words(detail, tally, sides, names))
                 .collect();
             if let Some(more) = details.len().checked_sub(DETAILS).filter(|more| *more > 0) {
-                told.push(format!("and {more} more of the kind"));
+                reported.push(format!("and {more} more of the kind"));
             }
             CauseShare {
                 cause,
                 job_n: sum.0,
                 amount: sum.1,
-                evidence: told.join("; "),
+                evidence: reported.join("; "),
             }
         });
         shares.collect()

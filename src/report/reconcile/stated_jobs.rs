@@ -50,7 +50,7 @@ pub struct StatedJob {
     pub node_n: i64,
     /// What scales it.
     pub level: Option<DifferenceLevel>,
-    /// The file it stands in.
+    /// The file it was read from.
     pub file: String,
     /// Line of that file; 0 when it is not known.
     pub line: i64,
@@ -59,29 +59,29 @@ pub struct StatedJob {
 /// All jobs of one side.
 #[derive(Clone, Debug, Default)]
 pub struct StatedJobs {
-    /// By what APEL's server tells jobs apart: site, id and end. Of several the last holds.
+    /// The key of jobs on APEL's server: site, id and end. Of several the last counts.
     jobs: BTreeMap<(String, String, i64), StatedJob>,
 }
 
 impl StatedJob {
     /// A job of a message; `None` when it has no end.
     #[must_use]
-    pub fn of_message(told: &MessageRecord, file: &str, scale: WorkScale) -> Option<Self> {
-        let word = |name| told.word(name).unwrap_or_default().to_owned();
+    pub fn of_message(record: &MessageRecord, file: &str, scale: WorkScale) -> Option<Self> {
+        let word = |name| record.word(name).unwrap_or_default().to_owned();
         Some(Self {
-            site: told.site().to_owned(),
-            vo: told.vo().to_owned(),
+            site: record.site().to_owned(),
+            vo: record.vo().to_owned(),
             cluster: word("MachineName"),
             host: word("SubmitHost"),
-            infrastructure: told.infrastructure().map(str::to_owned),
-            job_id: told.job_id().unwrap_or_default().to_owned(),
-            start_ms: told.start_s().map(|s| s.saturating_mul(1000)),
-            end_ms: told.end_s()?.checked_mul(1000)?,
-            wall_s: told.wall_s()?,
-            cpu_ms: told.cpu_s().map(|s| s.saturating_mul(1000)),
-            core_n: told.number("Processors").unwrap_or(0),
-            node_n: told.number("NodeCount").unwrap_or(0),
-            level: DifferenceLevel::chosen(&told.levels_e3(), scale),
+            infrastructure: record.infrastructure().map(str::to_owned),
+            job_id: record.job_id().unwrap_or_default().to_owned(),
+            start_ms: record.start_s().map(|s| s.saturating_mul(1000)),
+            end_ms: record.end_s()?.checked_mul(1000)?,
+            wall_s: record.wall_s()?,
+            cpu_ms: record.cpu_s().map(|s| s.saturating_mul(1000)),
+            core_n: record.number("Processors").unwrap_or(0),
+            node_n: record.number("NodeCount").unwrap_or(0),
+            level: DifferenceLevel::chosen(&record.levels_e3(), scale),
             file: file.to_owned(),
             line: 0,
         })
@@ -119,7 +119,7 @@ impl StatedJobs {
         self.jobs.values()
     }
 
-    /// Reads a file of XML records, and says what of it is no job.
+    /// Reads a file of XML records, and reports what in it is not a job.
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when it cannot be read.
@@ -134,7 +134,7 @@ impl StatedJobs {
             other_n: 0,
         };
         let options = ReaderOptions {
-            // A bad record is said, and does not take the others with it.
+            // A bad record is reported, and does not take the others with it.
             acceptance: Acceptance::Salvage,
             ..stand_in(apel::DIALECT, &Hints::default())
         };

@@ -28,7 +28,7 @@ pub fn add(mates: &[Mates], sides: [&UsageSource; 2], names: &JobIdentityNames, 
         let JobPair { a, b } = &mates.jobs;
         moved(a, b, names, into);
         let moved = JobIdentityJob { place: b.place, ..*a };
-        // Both times apart by the same are those of another zone; an id of its own says nothing of versions.
+        // Both times apart by the same are those of another zone; an id that differs is no evidence about versions.
         let apart = [(a.start_ms, b.start_ms), (a.end_ms, b.end_ms)].map(|(of_a, of_b)| of_b.saturating_sub(of_a));
         let is_version = mates.way != Way::Renumbered && apart[0] != apart[1];
         if is_version && a.amount().without_work() != b.amount().without_work() {

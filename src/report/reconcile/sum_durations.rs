@@ -42,7 +42,7 @@ pub enum DurationFinding {
     Same,
     /// For this reason.
     Named(DurationNamed),
-    /// No rule says why.
+    /// No rule explains it.
     Unproven,
 }
 

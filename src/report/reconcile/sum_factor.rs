@@ -39,7 +39,7 @@ fn near(x: i128, y: i128) -> bool {
 }
 
 impl FactorRule<'_> {
-    /// The cause, and the mean factors; `None` when it is no factor.
+    /// The cause, and the mean factors; `None` when it is not a factor.
     #[must_use]
     pub fn named(&self, a: Amount, b: Amount) -> Option<(Cause, String)> {
         for (has, lacks, which) in [(a, b, "B"), (b, a, "A")] {
@@ -56,7 +56,7 @@ impl FactorRule<'_> {
         if near(wall, 2_500_000) || near(ratio_e4(b.wall_work, a.wall_work)?, 2_500_000) {
             return Some((Cause::By250, words));
         }
-        // Both kinds of work must be off alike, or it is no factor. A few seconds of CPU round to anything.
+        // Both kinds of work must differ by the same factor, or it is not a factor. A few seconds of CPU round to anything.
         let few = 10 * SMALL_WORK;
         let is_alike = a.cpu_work < few
             || b.cpu_work < few

@@ -15,7 +15,7 @@ const AMOUNTS: [(&str, &str); 6] = [
 ];
 
 impl ReconcileComparison {
-    /// The differences. What each cause makes is B less A, and adds up; what both sides have stands in the first row of a
+    /// The differences. Each cause contributes B less A, and these add up; the amounts of both sides are in the first row of a
     /// difference alone, so that the column can be added up as well.
     #[must_use]
     pub fn table(&self) -> Table {

@@ -17,7 +17,7 @@ use crate::time::{Month, Zone};
 /// A row below the level of site, VO and month.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fine {
-    /// What tells it from others: name of the field and value.
+    /// The field that distinguishes it from others: name and value.
     pub key: BTreeMap<&'static str, String>,
     /// What it comes to.
     pub amount: Amount,
@@ -106,13 +106,13 @@ pub struct UsageSource {
     pub cells: BTreeMap<CellKey, SourceCell>,
     /// The single jobs, where there are any.
     pub jobs: Option<JobStore>,
-    /// Record months in which jobs lie that ended in a month.
+    /// Record months that contain the jobs that ended in a month.
     pub held: BTreeMap<Month, BTreeSet<Month>>,
     /// Values per core in use, by site and submit host in lower case.
     pub levels: BTreeMap<LevelKey, InUse>,
     /// Jobs by site in lower case and month, where only their number is stated (sync records).
     pub counts: BTreeMap<(String, Month), i128>,
-    /// By which rule its own usage is counted in months, where it says so: attribution and zone.
+    /// The rule by which its usage is assigned to months, where known: attribution and zone.
     pub usage_rule: Option<String>,
     /// The sites and VOs it has anything of, in whatever month.
     pub known: KnownNames,
@@ -214,7 +214,7 @@ impl UsageSource {
         }
     }
 
-    /// The zone in which its months and days are cut, where it says so.
+    /// The zone in which its months and days are cut, where known.
     #[must_use]
     pub fn zone(&self) -> Option<Zone> {
         match &self.jobs {

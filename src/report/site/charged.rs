@@ -34,7 +34,7 @@ struct SiteChargeSum {
 /// Policy and options.
 type SiteChargeName<'a> = (&'a str, &'a str);
 
-/// The charges of each policy under which some are known, in the order of the policies; then what is said of the others,
+/// The charges of each policy under which some are known, in the order of the policies; then the notes about the others,
 /// if there are any.
 #[must_use]
 pub fn by_policy(supply: &Supply, grouping: Grouping) -> (Vec<PolicyCharges>, Option<String>) {

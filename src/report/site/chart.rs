@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::report::drawing::{ChartFrame, ChartMark, LegendEntry, figure, rectangles};
 use crate::report::shown::grouped;
 
-/// Inks of series, the last for the rest. Colours that people with any colour vision tell apart (Okabe and Ito).
+/// Inks of series, the last for the rest. Colours that people with any colour vision distinguish (Okabe and Ito).
 pub const SERIES_INKS: [&str; 7] = [
     "series0", "series1", "series2", "series3", "series4", "series5", "series6",
 ];
@@ -14,7 +14,7 @@ const SIZE: (u32, u32) = (960, 320);
 const MONTH_PLACES: i32 = 8;
 /// Places upwards.
 const HEIGHT_PLACES: i32 = 1000;
-/// The least top of a scale: of this and all that [`round_up`] gives, a fifth is a whole number, and stands beside it.
+/// The least top of a scale: of this and all that [`round_up`] gives, a fifth is a whole number, and is printed next to it.
 const LEAST_TOP: i128 = 5;
 /// Months with a label, at most.
 const LABELS: usize = 14;
@@ -46,7 +46,7 @@ fn place(nth: usize) -> i32 {
     i32::try_from(nth).unwrap_or(i32::MAX / MONTH_PLACES)
 }
 
-/// How high a value stands under a top.
+/// The height of a value on a scale up to a top.
 fn height(value: i128, top: i128) -> i32 {
     i32::try_from(value.max(0) * i128::from(HEIGHT_PLACES) / top.max(1)).unwrap_or(HEIGHT_PLACES)
 }

@@ -1,4 +1,4 @@
-//! Which jobs have work in which benchmark: hours in two benchmarks stand side by side only where both are of the same
+//! Which jobs have work in which benchmark: hours in two benchmarks are compared only where both are of the same
 //! jobs.
 
 use crate::error::Result;

@@ -28,7 +28,7 @@ pub struct SitePageSums {
     pub core_s: i128,
     /// CPU time, milliseconds; `None` where it is unknown of every job.
     pub cpu_ms: Option<i128>,
-    /// GPU time, seconds; `None` where no record of the view says how many GPUs a job had.
+    /// GPU time, seconds; `None` where no record of the view states how many GPUs a job had.
     pub gpu_s: Option<i128>,
     /// Work of core time in HEPSPEC06 and `HEPscore23` seconds; `None` where none is known.
     pub work_s: [Option<i128>; 2],
@@ -119,7 +119,7 @@ pub struct SiteData {
     pub coverage: Coverage,
     /// The site and the months of the page.
     pub period: Selection,
-    /// The users who used most, where names are asked for.
+    /// The users who used most, where names are requested.
     pub top_users: Option<TopUsers>,
     /// Records by the flag that is set on them: flag, what it means, how many.
     pub flags: Vec<(String, String, i128)>,
@@ -127,9 +127,9 @@ pub struct SiteData {
     pub outcomes: BTreeMap<(String, String), i128>,
     /// What looks incomplete.
     pub incomplete: Vec<Incomplete>,
-    /// What stands beside usage.
+    /// The data shown in addition to usage.
     pub supply: Supply,
-    /// What the lake says of itself.
+    /// The facts the lake records about itself.
     pub facts: LakeFacts,
     /// Input files of the site, by source: how many.
     pub inputs: BTreeMap<String, usize>,
@@ -137,7 +137,7 @@ pub struct SiteData {
     pub blake3: String,
 }
 
-/// Views whose hours are the site's own account; others tell of the same hours.
+/// Views whose hours are the site's own account; others describe the same hours.
 #[must_use]
 pub fn is_own(view: &str) -> bool {
     matches!(view, "batch" | "summary")
@@ -156,7 +156,7 @@ impl SiteData {
         };
         let mut hasher = blake3::Hasher::new();
         let mut sites = BTreeSet::new();
-        let of_gpus = views_that_tell_gpus(lake, site)?;
+        let of_gpus = views_with_gpus(lake, site)?;
         data.grouping = grouping(lake, site, selection);
         for file in lake.manifest.dataset("usage") {
             let Some((of, vo, _)) = parse_usage_path(&file.path) else {
@@ -178,7 +178,7 @@ impl SiteData {
             sites: std::iter::once(site.to_owned()).collect(),
             ..selection.clone()
         };
-        // Beside what was delivered stands what could have been in the same months.
+        // The delivered amounts are shown with the capacity of the same months.
         let months = data.by_month();
         let period = Selection {
             days: DaySpan {
@@ -274,8 +274,8 @@ impl SiteData {
                 }
             }
         }
-        let told = flags.iter().zip(counts).filter(|(_, n)| *n > 0);
-        self.flags = told
+        let reported = flags.iter().zip(counts).filter(|(_, n)| *n > 0);
+        self.flags = reported
             .map(|((name, doc), n)| ((*name).to_owned(), (*doc).to_owned(), n))
             .collect();
         for file in lake.manifest.dataset("ledger") {
@@ -302,7 +302,7 @@ impl SiteData {
         Ok(())
     }
 
-    /// The sums of the site's own account: views that tell of the same hours again are left out.
+    /// The sums of the site's own account: views that describe the same hours again are left out.
     #[must_use]
     pub fn total(&self) -> SitePageSums {
         let mut total = SitePageSums::default();
@@ -314,7 +314,7 @@ impl SiteData {
         total
     }
 
-    /// Usage by month, VO or account, and view: what the page shows and the file beside it holds.
+    /// Usage by month, VO or account, and view: what the page shows and the file next to it contain.
     #[must_use]
     pub fn table(&self) -> Table {
         let hour = ColumnKind::DecimalSum(2);
@@ -380,7 +380,7 @@ pub(super) fn largest_first<N: Ord>(by_name: BTreeMap<N, SitePageSums>) -> Vec<(
     named
 }
 
-/// Accounts where no VO of the site is known; VOs otherwise, and where only some are asked for.
+/// Accounts where no VO of the site is known; VOs otherwise, and where a selection names some.
 fn grouping(lake: &Lake, site: &str, selection: &Selection) -> Grouping {
     let mut paths = lake.manifest.dataset("usage");
     let is_of_vos = !selection.vos.is_empty()
@@ -388,9 +388,9 @@ fn grouping(lake: &Lake, site: &str, selection: &Selection) -> Grouping {
     if is_of_vos { Grouping::Vo } else { Grouping::Account }
 }
 
-/// The views of a site in which some record says how many GPUs its job had. Usage adds up what is known, and is zero where
+/// The views of a site in which some record states how many GPUs its job had. Usage sums known values, and is zero where
 /// nothing is.
-fn views_that_tell_gpus(lake: &Lake, site: &str) -> Result<BTreeSet<String>> {
+fn views_with_gpus(lake: &Lake, site: &str) -> Result<BTreeSet<String>> {
     let mut views = BTreeSet::new();
     for (of, _, path) in lake.months("records")? {
         if of != site {

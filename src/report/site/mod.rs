@@ -1,4 +1,4 @@
-//! One page about one site that a resource board reads, and the same numbers as CSV beside it.
+//! One page about one site that a resource board reads, and the same numbers as CSV next to it.
 //!
 //! [`data`] reads the lake, [`chart`] draws, [`page`] writes.
 

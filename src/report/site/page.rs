@@ -217,7 +217,7 @@ fn charts(body: &mut String, data: &SiteData) -> Result<()> {
     Ok(())
 }
 
-/// What nodes could have delivered beside what they did.
+/// The capacity of the nodes next to their delivery.
 fn capacity(body: &mut String, data: &SiteData) -> Result<()> {
     const TITLE: &str = "Capacity and what was delivered";
     let installed = &data.supply.installed;
@@ -237,9 +237,9 @@ fn capacity(body: &mut String, data: &SiteData) -> Result<()> {
         &labels,
         &tenths,
     )?;
-    let beside = "<p>The same rows are in <a href=\"capacity.csv\">capacity.csv</a>.</p>\n";
+    let below = "<p>The same rows are in <a href=\"capacity.csv\">capacity.csv</a>.</p>\n";
     let capacity = data.supply.capacity_table(&delivered);
-    let inside = usage_basis(data) + &drawn + &table(&data.coverage.columns_of(&capacity)) + beside;
+    let inside = usage_basis(data) + &drawn + &table(&data.coverage.columns_of(&capacity)) + below;
     section(body, "capacity", TITLE, &inside);
     Ok(())
 }
@@ -279,7 +279,7 @@ fn overhead(body: &mut String, data: &SiteData) {
     }
     let inside = format!(
         "{}<p>Every canonical unit is a view of the same nodes: never add up two \
-         units. <code>gridtally report overhead</code> tells more.</p>\n{}\
+         units. <code>gridtally report overhead</code> gives more detail.</p>\n{}\
          <p>The same rows are in <a href=\"overhead.csv\">overhead.csv</a>.</p>\n",
         basis(data, "Of the cores of all nodes, second by second."),
         table(&data.supply.overhead_table())
@@ -287,7 +287,7 @@ fn overhead(body: &mut String, data: &SiteData) {
     section(body, "overhead", TITLE, &inside);
 }
 
-/// The table of the file beside the page. Only the site's own account has totals: other views tell of the same hours.
+/// The table of the file next to the page. Only the site's own account has totals: other views describe the same hours.
 fn usage(data: &SiteData) -> String {
     let all = data.table();
     let (own, others): (Vec<_>, Vec<_>) = all.rows.iter().cloned().partition(|row| match row.get(2) {
@@ -312,7 +312,7 @@ fn usage(data: &SiteData) -> String {
         out.push_str(&shown(others, None));
     }
     out.push_str(
-        "<p>The same rows are in <a href=\"usage.csv\">usage.csv</a> beside this page, with all their digits.</p>\n",
+        "<p>The same rows are in <a href=\"usage.csv\">usage.csv</a> next to this page, with all their digits.</p>\n",
     );
     out
 }
@@ -326,7 +326,7 @@ fn parts(body: &mut String, data: &SiteData) {
     }
 }
 
-/// The users who used most, where names are asked for.
+/// The users who used most, where names are requested.
 fn users(body: &mut String, data: &SiteData) {
     let Some(top) = &data.top_users else { return };
     let mut inside = basis(
@@ -363,10 +363,7 @@ fn quality(body: &mut String, data: &SiteData) {
         flags.push(vec![Cell::text(name), Cell::Int(*n), Cell::text(meaning)]);
     }
     inside.push_str("<h3>What is odd about single jobs</h3>\n");
-    inside.push_str(&basis(
-        data,
-        "Records as they lie in the lake's months, corrected or not.",
-    ));
+    inside.push_str(&basis(data, "Records as read, in the lake's months, corrected or not."));
     inside.push_str(&if flags.rows.is_empty() {
         "<p>Nothing.</p>\n".to_owned()
     } else {
@@ -415,11 +412,11 @@ fn definitions(body: &mut String) {
         ),
         (
             "view",
-            "Whose account of the hours it is. batch: what the batch system says. summary: what arrived added up. payload: jobs inside pilot jobs, the same hours once more.",
+            "Whose account of the hours it is. batch: as recorded by the batch system. summary: usage that arrived as sums. payload: jobs inside pilot jobs, the same hours once more.",
         ),
         (
             "GPU hours",
-            "GPUs allocated times the time they were held, whatever their model. Empty where no record says how many a job had, as APEL's do not.",
+            "GPUs allocated times the time they were held, whatever their model. Empty where no record states how many a job had, as APEL's do not.",
         ),
         (
             "jobs without benchmark",
@@ -427,19 +424,19 @@ fn definitions(body: &mut String) {
         ),
         (
             "corrections",
-            "Signed entries that take out, add or move usage. They are in all numbers; corrected jobs says how many jobs they added or, below zero, took out.",
+            "Signed entries that take out, add or move usage. They are in all numbers; corrected jobs is how many jobs they added or, below zero, took out.",
         ),
         (
             "account",
-            "Who pays for a job, as the batch system says. It stands in place of the VO where the VO of no job is known.",
+            "Who pays for a job, as recorded by the batch system. It replaces the VO where the VO of no job is known.",
         ),
         (
             "partition, QOS",
-            "The queue a job ran in, and the quality of service it was given, as the batch system says.",
+            "The queue a job ran in, and the quality of service it was given, as recorded by the batch system.",
         ),
         (
             "VO",
-            "Virtual organisation: on whose behalf a job ran, as the site's mapping says.",
+            "Virtual organisation: on whose behalf a job ran, by the site's mapping.",
         ),
         (
             "installed",
@@ -451,7 +448,7 @@ fn definitions(body: &mut String) {
         ),
         (
             "policy, pool, charge",
-            "A policy is a formula that says what a job costs, in its own unit. A pool is what it draws on. The charge is what jobs cost; jobs without a price are those the policy cannot price because something is unknown.",
+            "A policy is a formula for the cost of a job, in its own unit. A pool is what it draws on. The charge is what jobs cost; jobs without a price are those the policy cannot price because something is unknown.",
         ),
         (
             "canonical unit",
@@ -459,7 +456,7 @@ fn definitions(body: &mut String) {
         ),
         (
             "allocated, overhead, stranded, down, reserved",
-            "What jobs were given; what was free and could have run canonical units; what was free and of no use to the unit; what was down or drained; what was reserved. Together they are the capacity. Not known: nothing says what the nodes have.",
+            "What jobs were given; what was free and could have run canonical units; what was free and of no use to the unit; what was down or drained; what was reserved. Together they are the capacity. Not known: the capacity of the nodes is unknown.",
         ),
         (
             "flag",
@@ -469,7 +466,7 @@ fn definitions(body: &mut String) {
             "outcome, reason",
             "Where an input row went: accepted, duplicate, superseded, rejected or out of scope, and why. Every row read ends in exactly one.",
         ),
-        ("unknown", "Nothing says it. Unknown is never counted as zero."),
+        ("unknown", "No record states it. Unknown is never counted as zero."),
     ];
     let mut inside = "<dl class=\"terms\">\n".to_owned();
     for (term, meaning) in terms {

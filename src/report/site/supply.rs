@@ -1,5 +1,5 @@
-//! What stands beside the site's usage: what its nodes could have delivered, what the usage was charged, and what of the
-//! nodes was left over. Each is there only if the pipeline asks for it.
+//! The data shown with the site's usage: what its nodes could have delivered, what the usage was charged, and what of the
+//! nodes was left over. Each is shown only if the pipeline requests it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,7 +44,7 @@ pub struct LeftOver {
     pub unknown: i128,
 }
 
-/// Everything beside usage; empty where the lake has no such dataset.
+/// All data shown with usage; empty where the lake has no such dataset.
 #[derive(Clone, Debug, Default)]
 pub struct Supply {
     /// Capacity by month.
@@ -64,7 +64,7 @@ impl Supply {
     /// [`crate::error::Kind::Io`] when it cannot be read.
     pub fn read(lake: &Lake, site: &str, selection: &Selection, mut see: impl FnMut(&str)) -> Result<Self> {
         let mut supply = Self::default();
-        // Nodes are nobody's: they stand beside all usage only.
+        // Nodes belong to no VO: their capacity is shown only with all usage.
         if selection.vos.is_empty() {
             supply.read_capacity(lake, site, selection, &mut see)?;
             supply.read_overhead(lake, site, selection, &mut see)?;
@@ -162,7 +162,7 @@ impl Supply {
         Ok(())
     }
 
-    /// Capacity beside what was delivered, by month.
+    /// Capacity and what was delivered, by month.
     #[must_use]
     pub fn capacity_table(&self, delivered: &BTreeMap<Month, SitePageSums>) -> Table {
         let hour = ColumnKind::DecimalSum(2);

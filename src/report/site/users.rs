@@ -1,4 +1,4 @@
-//! The users who used most: people are named only where that is asked for, and by the names the lake has.
+//! The users who used most: people are named only where that is requested, and by the names the lake has.
 
 use crate::error::Result;
 use crate::report::lake::{Lake, Selection};
@@ -38,7 +38,7 @@ pub fn top_users(lake: &Lake, selection: &Selection) -> Result<TopUsers> {
         ],
     );
     for row in answer.table.rows {
-        // Between account and seconds stands the name of the resource, of which only one is asked for.
+        // Between account and seconds is the name of the resource; only one is requested.
         if let [cluster, user, account, _, used] = row.as_slice() {
             let hours = match used {
                 Cell::Int(core_s) => Cell::ratio(*core_s, 3600, 2),

@@ -46,7 +46,7 @@ impl SreportKind {
     }
 }
 
-/// What is asked for.
+/// The request.
 #[derive(Clone, Debug)]
 pub struct SreportRequest {
     /// Which table.
@@ -57,7 +57,7 @@ pub struct SreportRequest {
     pub period: SreportPeriod,
     /// In what usage is reported.
     pub unit: TimeUnit,
-    /// Only these trackable resources; empty for all a lake can tell of.
+    /// Only these trackable resources; empty for all that a lake contains.
     pub tres: BTreeSet<String>,
     /// How many lines of users at most ([`SreportKind::TopUsage`]).
     pub top_n: usize,
@@ -68,7 +68,7 @@ pub struct SreportRequest {
 }
 
 impl SreportRequest {
-    /// A table with what sreport takes where nothing else is said.
+    /// A table with sreport's defaults.
     #[must_use]
     pub fn new(kind: SreportKind, selection: Selection, period: SreportPeriod) -> Self {
         Self {
@@ -90,7 +90,7 @@ impl SreportRequest {
     pub(crate) fn check(&self) -> Result<()> {
         if let Some(name) = self.tres.iter().find(|name| !used::is_name(name)) {
             let message = format!(
-                "--tres {name}: a lake tells of {} and gres/gpu:TYPE",
+                "--tres {name}: a lake contains {} and gres/gpu:TYPE",
                 used::TRES.join(", ")
             );
             return Err(Error::new(Kind::Usage, message));
@@ -121,7 +121,7 @@ pub(crate) struct Wholes {
 }
 
 impl Wholes {
-    /// Reads them, if percentages are asked for.
+    /// Reads them, if percentages are requested.
     pub(crate) fn read(jobs: &SreportJobs<'_>, request: &SreportRequest) -> Result<Self> {
         if !request.unit.has_percent() {
             return Ok(Self::default());
@@ -141,10 +141,10 @@ impl Wholes {
     }
 }
 
-/// What is said where nothing tells what a cluster has.
+/// The note where no record states the resources of a cluster.
 pub(crate) fn unregistered(what: &str) -> String {
     format!(
-        "no listing tells what the cluster registered in the period, so {what} are unknown: add `sacctmgr -P show event \
+        "no listing states what the cluster registered in the period, so {what} are unknown: add `sacctmgr -P show event \
          All_Clusters Start=DAY` under [[inventory]]"
     )
 }
@@ -164,7 +164,7 @@ pub(crate) fn table_of(title: &str, words: &[&str], request: &SreportRequest) ->
     Table::new(title, &columns)
 }
 
-/// Adds a line for each resource asked for.
+/// Adds a line for each resource requested.
 pub(crate) fn push_lines(
     table: &mut Table,
     words: &[Cell],

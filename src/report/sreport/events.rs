@@ -23,7 +23,7 @@ pub(super) struct NodeEvent {
     pub(super) amounts: Vec<(String, i64)>,
 }
 
-/// What an event says.
+/// The facts of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EventKind {
     /// The cluster has these resources.
@@ -34,10 +34,10 @@ pub(super) enum EventKind {
     PlannedDown,
 }
 
-/// Cluster, node and start: what tells events apart.
+/// Cluster, node and start: what distinguishes events.
 type EventKey = (String, Option<String>, i64);
 
-/// The events of a selection and period, sorted; each once, however many listings tell of it, and as the one tells that
+/// The events of a selection and period, sorted; each once, however many listings describe it, and as in the one that
 /// knows its end.
 pub(super) fn read(lake: &Lake, selection: &Selection, period: SreportPeriod) -> Result<Vec<NodeEvent>> {
     let mut events: BTreeMap<EventKey, (Option<i64>, Option<NodeEvent>)> = BTreeMap::new();
@@ -60,7 +60,7 @@ pub(super) fn read(lake: &Lake, selection: &Selection, period: SreportPeriod) ->
                     continue;
                 }
                 let has = |flag: &str| word(flags, row).is_some_and(|flags| flags.split('+').any(|own| own == flag));
-                // Maintenance is told by its reservation.
+                // Maintenance is represented by its reservation.
                 if word(state, row) == Some("MAINT") || has("MAINT") || has("MAINTENANCE") {
                     continue;
                 }

@@ -1,4 +1,4 @@
-//! What everybody used, from jobs, signed additions and reservations that stood idle.
+//! Usage of all accounts and users, from jobs, signed additions and idle reservations.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -75,7 +75,7 @@ impl Gathered {
         self.used.entry(who).or_default().add(used);
     }
 
-    /// Says of how many jobs sums are without that hold others of their account.
+    /// Notes the number of jobs that are missing in sums with other jobs of their account.
     fn note_unknown(&mut self) {
         let mut accounts: BTreeMap<(&str, &str), Used> = BTreeMap::new();
         for (who, used) in &self.used {
@@ -88,7 +88,7 @@ impl Gathered {
             }
         }
         let notes = lacking.into_iter().map(|((cluster, tres), job_n)| {
-            format!("cluster {cluster:?}: {job_n} jobs of which nothing says the {tres} are not in its lines")
+            format!("cluster {cluster:?}: {job_n} jobs whose {tres} is unknown are not in its lines")
         });
         let notes: Vec<String> = notes.collect();
         self.notes.extend(notes);
@@ -104,7 +104,7 @@ impl Gathered {
             let silent: Vec<&str> = TRES.into_iter().filter(|name| used.named(name).is_none()).collect();
             if !silent.is_empty() {
                 self.notes.push(format!(
-                    "correction {} adds usage and says nothing of its {}: those lines are without it",
+                    "correction {} adds usage and does not state its {}: those lines do not contain it",
                     rule.id,
                     silent.join(", ")
                 ));
@@ -131,7 +131,7 @@ pub(super) struct Addition<'a> {
     pub(super) used: Option<Used>,
 }
 
-/// What is said of an addition that cannot be cut.
+/// The note about an addition that cannot be cut.
 pub(super) fn cut(rule: &Correction) -> String {
     let month = rule.month.map(|month| month.to_string()).unwrap_or_default();
     format!(

@@ -34,7 +34,7 @@ const COLUMNS: [&str; 16] = [
     "gpus",
 ];
 
-/// What jobs say of each resource, in the order of [`TRES`].
+/// The amounts of jobs by resource, in the order of [`TRES`].
 const AMOUNTS: [&str; TRES.len()] = [
     "alloc_core_n",
     "alloc_memory_byte",
@@ -43,13 +43,13 @@ const AMOUNTS: [&str; TRES.len()] = [
     "alloc_gpu_n",
 ];
 
-/// Place of memory, which jobs tell in bytes and sreport in MiB.
+/// Place of memory, which jobs record in bytes and sreport in MiB.
 const MEMORY: usize = 1;
 
 /// Place of the cores, the one resource that a suspended job gives back.
 const CORES: usize = 0;
 
-/// A part of a job that lies in the period and is counted for one account.
+/// A part of a job that is in the period and is counted for one account.
 #[derive(Clone, Copy)]
 pub(super) struct PeriodPart<'a> {
     /// Cluster; empty when unknown.
@@ -129,7 +129,7 @@ impl<'a> PeriodPart<'a> {
 struct Models<'a> {
     names: &'a StringArray,
     counts: &'a Int64Array,
-    /// Where they stand: first place, and the one behind the last.
+    /// Their range: the first index, and the one after the last.
     places: (usize, usize),
 }
 
@@ -162,7 +162,7 @@ impl<'l> SreportJobs<'l> {
         })
     }
 
-    /// The pieces to read. Jobs that ended after the period lie in a later month, and are cut to it all the same.
+    /// The pieces to read. Jobs that ended after the period are in a later month; they are read too and cut to the period.
     pub(super) fn pieces(&self) -> Result<Vec<LakePiece>> {
         self.lake.record_pieces(&Selection {
             sites: self.selection.sites.clone(),
@@ -171,7 +171,7 @@ impl<'l> SreportJobs<'l> {
     }
 
     /// Every part of a job of a piece that counts.
-    pub(super) fn each(&self, piece: &LakePiece, mut tell: impl FnMut(&PeriodPart<'_>)) -> Result<()> {
+    pub(super) fn each(&self, piece: &LakePiece, mut visit: impl FnMut(&PeriodPart<'_>)) -> Result<()> {
         let effects = self.corrections.of_site(&piece.site);
         let columns: BTreeSet<&str> = COLUMNS.into_iter().chain(effects.columns()).collect();
         let columns: Vec<&str> = columns.into_iter().collect();
@@ -217,10 +217,10 @@ impl<'l> SreportJobs<'l> {
                     amounts: std::array::from_fn(amount),
                     models: typed.row(row),
                 };
-                let mut tell = |effect: CorrectionEffect<'_>, span| {
+                let mut visit = |effect: CorrectionEffect<'_>, span| {
                     if !effect.is_void && self.selection.has_vo(effect.vo) {
                         let account = effect.account.unwrap_or_default();
-                        tell(&part.counted_for(account, span));
+                        visit(&part.counted_for(account, span));
                     }
                 };
                 if effects.is_empty() {
@@ -229,9 +229,9 @@ impl<'l> SreportJobs<'l> {
                         vo: word(vo, row),
                         account: word(account, row),
                     };
-                    tell(own, span);
+                    visit(own, span);
                 } else {
-                    self.fates_of(&effects, &looked_at, row, span, end_ms, tell);
+                    self.fates_of(&effects, &looked_at, row, span, end_ms, visit);
                 }
             }
         }
@@ -246,11 +246,11 @@ impl<'l> SreportJobs<'l> {
         row: usize,
         span: MsSpan,
         end_ms: i64,
-        mut tell: impl FnMut(CorrectionEffect<'_>, MsSpan),
+        mut visit: impl FnMut(CorrectionEffect<'_>, MsSpan),
     ) {
         if self.is_by_end {
             if let Some(month) = month_of(end_ms, &self.zone) {
-                tell(effects.of(columns, row, month), span);
+                visit(effects.of(columns, row, month), span);
             }
             return;
         }
@@ -265,7 +265,7 @@ impl<'l> SreportJobs<'l> {
             match begun {
                 Some((known, _)) if known == effect => {}
                 Some((known, since_ms)) => {
-                    tell(known, part(since_ms, at_ms));
+                    visit(known, part(since_ms, at_ms));
                     begun = Some((effect, at_ms));
                 }
                 None => begun = Some((effect, at_ms)),
@@ -273,7 +273,7 @@ impl<'l> SreportJobs<'l> {
             at_ms = self.begins_ms(month.next()).max(at_ms + 1);
         }
         if let Some((effect, since_ms)) = begun {
-            tell(effect, part(since_ms, span.until_ms));
+            visit(effect, part(since_ms, span.until_ms));
         }
     }
 

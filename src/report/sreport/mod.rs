@@ -1,5 +1,5 @@
 //! Slurm's own tables, as `sreport` prints them: from records, cut to the period whatever the lake's attribution, after
-//! signed corrections. What no job says is empty, not zero.
+//! signed corrections. A measure that no job states is empty, not zero.
 
 mod accounts;
 pub mod answer;
@@ -33,8 +33,8 @@ pub use unit::TimeUnit;
 /// Makes a table.
 ///
 /// # Errors
-/// [`Kind::Io`] when the lake cannot be read; [`Kind::Data`] when it does not say in which zone its months are cut;
-/// [`Kind::Usage`] when what is asked for has no answer.
+/// [`Kind::Io`] when the lake cannot be read; [`Kind::Data`] when it does not state in which zone its months are cut;
+/// [`Kind::Usage`] when the request has no answer.
 pub fn answer(lake: &Lake, request: &SreportRequest) -> Result<SreportAnswer> {
     request.check()?;
     let jobs = SreportJobs::new(lake, &request.selection, request.period)?;
@@ -62,7 +62,7 @@ pub fn answer(lake: &Lake, request: &SreportRequest) -> Result<SreportAnswer> {
     Ok(answer)
 }
 
-/// Summaries tell of jobs added up, which cannot be cut to a period or told apart by user.
+/// Summaries describe jobs added up, which cannot be cut to a period or distinguished by user.
 fn of_summaries(jobs: &SreportJobs<'_>) -> Result<Option<String>> {
     let rows = jobs.lake.summaries(&Selection {
         days: DaySpan::default(),

@@ -33,13 +33,13 @@ impl SreportPeriod {
     /// Between two printed local times, as `start=` and `end=` of sreport: `2026-11-21T01:00`, whole hours.
     ///
     /// # Errors
-    /// [`Kind::Usage`] when one is no such time, or nothing lies between them.
+    /// [`Kind::Usage`] when one is no such time, or none is between them.
     pub fn between(start: &str, end: &str, zone: &Zone) -> Result<Self> {
         let (from_ms, until_ms) = (instant(start, zone)?, instant(end, zone)?);
         if until_ms <= from_ms {
             return Err(Error::new(
                 Kind::Usage,
-                format!("--end {end} does not lie behind --start {start}"),
+                format!("--end {end} is not after --start {start}"),
             ));
         }
         Ok(Self::new(from_ms, until_ms, zone))
@@ -67,7 +67,7 @@ impl SreportPeriod {
         self.until_ms.saturating_sub(self.from_ms) / 1000
     }
 
-    /// The part of a span that lies in the period; `None` when none does.
+    /// The part of a span that is in the period; `None` when none does.
     #[must_use]
     pub fn clip(self, from_ms: i64, until_ms: i64) -> Option<MsSpan> {
         MsSpan { from_ms, until_ms }.common(MsSpan {
@@ -76,19 +76,19 @@ impl SreportPeriod {
         })
     }
 
-    /// Whether a month lies in it as a whole.
+    /// Whether a month is completely in it.
     pub(super) fn holds(self, month: Month, zone: &Zone) -> bool {
         let begins = |month: Month| zone.begins_ms(month.first_day());
         self.from_ms <= begins(month) && begins(month.next()) <= self.until_ms
     }
 
-    /// Whether any of a month lies in it.
+    /// Whether any part of a month is in it.
     pub(super) fn touches(self, month: Month, zone: &Zone) -> bool {
         let begins = |month: Month| zone.begins_ms(month.first_day());
         self.clip(begins(month), begins(month.next())).is_some()
     }
 
-    /// The local hours of a span: their numbers, and the part of the span that lies in each.
+    /// The local hours of a span: their numbers, and the part of the span that is in each.
     pub(super) fn hours(self, span: MsSpan) -> impl Iterator<Item = (i64, i64, i64)> {
         let shift_ms = self.hour_ms;
         let first = (span.from_ms - shift_ms).div_euclid(HOUR_MS);
@@ -113,7 +113,7 @@ pub fn month_of(ms: i64, zone: &Zone) -> Option<Month> {
 
 fn instant(text: &str, zone: &Zone) -> Result<i64> {
     let wrong = |why: &str| Error::new(Kind::Usage, format!("{text:?} {why}: write it as 2026-11-21T01:00"));
-    let local_ms = parse_local_ms(text).ok_or_else(|| wrong("is no local time"))?;
+    let local_ms = parse_local_ms(text).ok_or_else(|| wrong("is not a local time"))?;
     if local_ms % 3_600_000 != 0 {
         return Err(wrong("is no whole hour, and Slurm's roll-up knows only those"));
     }

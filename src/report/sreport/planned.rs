@@ -1,4 +1,4 @@
-//! Cores that were planned for jobs while they waited, hour by hour, as Slurm's roll-up counts them: those a job asked for,
+//! Cores that were planned for jobs while they waited, hour by hour, as Slurm's roll-up counts them: those a job requested,
 //! from when it was eligible until it started or was given up.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,10 +25,10 @@ const COLUMNS: [&str; 8] = [
     "end_utc",
 ];
 
-/// The cores a job asked for; records of before version [`ASKED_SINCE`] do not have them.
+/// The cores a job requested; records of before version [`ASKED_SINCE`] do not have them.
 const ASKED: &str = "requested_core_n";
 
-/// The first version of `records` with the cores a job asked for.
+/// The first version of `records` with the cores a job requested.
 const ASKED_SINCE: u32 = 9;
 
 /// When clusters were registered, by cluster and hour: jobs are planned for no other time.
@@ -52,7 +52,7 @@ pub(super) fn registered(jobs: &SreportJobs<'_>, events: &[NodeEvent]) -> Regist
 pub(super) struct Planned {
     /// By cluster and hour.
     seconds: BTreeMap<(String, i64), i128>,
-    /// Jobs of each cluster that may have waited, of which nothing says since when or for how many cores.
+    /// Jobs of each cluster that may have waited, whose start of waiting or number of cores is unknown.
     unknown: BTreeMap<String, u64>,
 }
 
@@ -81,8 +81,8 @@ impl Planned {
     pub(super) fn notes(&self) -> impl Iterator<Item = String> {
         self.unknown.iter().map(|(cluster, job_n)| {
             format!(
-                "Planned and Idle of cpu of {cluster} stand together in Idle or Planned: {job_n} jobs do not say since when \
-                 they were eligible, or how many cores they asked for"
+                "Planned and Idle of cpu of {cluster} are summed in Idle or Planned: {job_n} jobs do not state since when \
+                 they were eligible, or how many cores they requested"
             )
         })
     }
@@ -116,8 +116,8 @@ impl Planned {
                 let until_ms = until_ms.unwrap_or(jobs.period.until_ms);
                 let eligible_ms = number(eligible, row);
                 // One that was never eligible never waited; one that started was.
-                let is_untold = eligible_ms.is_none() && start.is_valid(row);
-                let from_ms = eligible_ms.or_else(|| is_untold.then_some(until_ms - 1));
+                let is_unknown = eligible_ms.is_none() && start.is_valid(row);
+                let from_ms = eligible_ms.or_else(|| is_unknown.then_some(until_ms - 1));
                 let span = from_ms.and_then(|from_ms| jobs.period.clip(from_ms, until_ms));
                 let Some(span) = span.filter(|_| view.value(row) == "batch") else {
                     continue;
@@ -126,9 +126,9 @@ impl Planned {
                 let own = PlannedWait {
                     cluster,
                     reservation: word(reservation, row),
-                    core_n: asked.and_then(|asked| number(asked, row)).filter(|_| !is_untold),
+                    core_n: asked.and_then(|asked| number(asked, row)).filter(|_| !is_unknown),
                 };
-                let mut tell = |effect: CorrectionEffect<'_>, span| {
+                let mut visit = |effect: CorrectionEffect<'_>, span| {
                     if !effect.is_void && jobs.selection.has_vo(effect.vo) {
                         self.wait(&own, span, jobs, reserved, registered);
                     }
@@ -139,16 +139,16 @@ impl Planned {
                         vo: word(vo, row),
                         account: word(account, row),
                     };
-                    tell(effect, span);
+                    visit(effect, span);
                 } else {
-                    jobs.fates_of(&effects, &looked_at, row, span, until_ms, tell);
+                    jobs.fates_of(&effects, &looked_at, row, span, until_ms, visit);
                 }
             }
         }
         Ok(())
     }
 
-    /// Adds what a job waited. One that waits for a reservation waits for nothing else, and the cores of that are taken
+    /// Adds the planned time of a job. One that waits for a reservation does not wait for other cores, and the cores of that are taken
     /// as a whole, unless others may run on in it.
     fn wait(
         &mut self,
@@ -187,6 +187,6 @@ impl Planned {
 struct PlannedWait<'a> {
     cluster: &'a str,
     reservation: Option<&'a str>,
-    /// Unknown where nothing says it, or since when it waited.
+    /// Unknown where it, or the start of waiting, is not recorded.
     core_n: Option<i64>,
 }

@@ -21,7 +21,7 @@ pub(super) struct Reserved {
 #[derive(Debug, Default)]
 pub(super) struct Sitting {
     ms: BTreeMap<(usize, usize, i64), i64>,
-    /// Clusters and names of reservations that no listing tells of.
+    /// Clusters and names of reservations that no listing describes.
     unlisted: BTreeSet<(String, String)>,
 }
 
@@ -50,7 +50,7 @@ impl Reserved {
         }
     }
 
-    /// The windows of a job's reservation, with what of the job lies in each; `None` when it ran in none that is listed.
+    /// The windows of a job's reservation, with what of the job is in each; `None` when it ran in none that is listed.
     pub(super) fn of<'r>(
         &'r self,
         part: &PeriodPart<'_>,
@@ -96,12 +96,12 @@ impl Reserved {
                     continue;
                 }
                 (_, Allowed::Unnamed) => {
-                    let why = "the listing does not tell who may use them (scontrol show reservation does)";
+                    let why = "the listing does not state who may use them (scontrol show reservation does)";
                     left_out.entry(why).or_default().insert(&window.name);
                     continue;
                 }
                 (_, Allowed::Unlisted) => {
-                    let why = "no listing of associations tells the accounts of their users";
+                    let why = "no listing of associations states the accounts of their users";
                     left_out.entry(why).or_default().insert(&window.name);
                     continue;
                 }
@@ -137,7 +137,7 @@ impl Reserved {
         let unlisted: BTreeSet<&str> = unlisted.collect();
         if !unlisted.is_empty() {
             left_out.insert(
-                "no listing tells of them (add scontrol show reservation under [[inventory]])",
+                "no listing describes them (add scontrol show reservation under [[inventory]])",
                 unlisted,
             );
         }

@@ -20,7 +20,7 @@ struct Size {
 #[derive(Default)]
 struct Sizes {
     accounts: BTreeMap<(String, String), Vec<Size>>,
-    /// Jobs of which nothing tells the cores.
+    /// Jobs whose number of cores is unknown.
     unknown_n: u64,
 }
 
@@ -62,7 +62,7 @@ impl Sizes {
 
 pub(super) fn answer(jobs: &SreportJobs<'_>, request: &SreportRequest) -> Result<SreportAnswer> {
     if request.tres.iter().any(|name| name != "cpu") {
-        return Err(Error::new(Kind::Usage, "sizes are told in cpu alone"));
+        return Err(Error::new(Kind::Usage, "sizes are reported for cpu only"));
     }
     if request.edges.is_empty() || !request.edges.is_sorted_by(|a, b| a < b) || request.edges.first() < Some(&1) {
         return Err(Error::new(
@@ -82,7 +82,7 @@ pub(super) fn answer(jobs: &SreportJobs<'_>, request: &SreportRequest) -> Result
     let mut notes = Vec::new();
     if sizes.unknown_n > 0 {
         notes.push(format!(
-            "{} jobs of which nothing tells the cores are left out",
+            "{} jobs whose number of cores is unknown are left out",
             sizes.unknown_n
         ));
     }

@@ -17,7 +17,7 @@ pub(super) struct AssociationMember {
     pub(super) user: String,
 }
 
-/// What listings say of one cluster.
+/// The associations of one cluster, from its listings.
 #[derive(Clone, Debug, Default)]
 struct AssociationCluster {
     as_of_ms: Option<i64>,
@@ -74,7 +74,7 @@ impl Trees {
         let parents = self.0.get(cluster).map(|known| &known.parents);
         let mut line = Vec::new();
         let mut at = Some(account);
-        // A tree that bites its tail is no tree.
+        // A cycle is not a tree.
         while let Some(account) = at.filter(|account| !line.contains(account)) {
             line.push(account);
             at = parents.and_then(|parents| parents.get(account)).map(String::as_str);
@@ -88,7 +88,7 @@ impl Trees {
         members.filter(|members| !members.is_empty())
     }
 
-    /// What people have to know of accounts of which nothing says where in the tree they are.
+    /// The note about accounts whose place in the tree is unknown.
     pub(super) fn notes<'k>(&self, used: impl Iterator<Item = &'k SreportWho>) -> Vec<String> {
         let mut lost: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for SreportWho { cluster, account, .. } in used {
@@ -104,11 +104,11 @@ impl Trees {
         let note = |(cluster, accounts): (&str, BTreeSet<&str>)| {
             let known = self.0.get(cluster);
             let why = match known {
-                None => "no listing of associations tells",
+                None => "no listing of associations states",
                 Some(known) if known.parents.is_empty() => {
-                    "the listing of associations names no parents and so does not tell"
+                    "the listing of associations names no parents and so does not state"
                 }
-                Some(_) => "the newest listing of associations does not tell",
+                Some(_) => "the newest listing of associations does not state",
             };
             let names: Vec<&str> = accounts.iter().take(3).copied().collect();
             let more = accounts.len().saturating_sub(names.len());

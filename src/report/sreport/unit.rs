@@ -26,7 +26,7 @@ pub enum TimeUnit {
 }
 
 impl TimeUnit {
-    /// Seconds of one, and its name; `None` where only the percentage is asked for.
+    /// Seconds of one, and its name; `None` where only a percentage is requested.
     fn amount(self) -> Option<(i128, &'static str)> {
         match self {
             Self::Seconds | Self::SecondsPercent => Some((1, "TRES s")),

@@ -4,20 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::report::table::known_sum;
 
-/// Trackable resources in sreport's order; memory in MiB. GPUs by model stand behind them.
+/// Trackable resources in sreport's order; memory in MiB. GPUs by model follow them.
 pub(super) const TRES: [&str; 5] = ["cpu", "mem", "node", "billing", "gres/gpu"];
 
-/// What stands before the model in the name of a typed GPU.
+/// The prefix of the model in the name of a typed GPU.
 const MODEL: &str = "gres/gpu:";
 
 /// Seconds of each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Used {
-    /// In the order of [`TRES`]; `None` while no job says how much it held.
+    /// In the order of [`TRES`]; `None` until a job states how much it held.
     sums: [Option<i128>; TRES.len()],
     /// Of GPUs by model.
     models: BTreeMap<String, i128>,
-    /// Jobs of which nothing says how much they held.
+    /// Jobs whose amount is unknown.
     unknown_n: [u64; TRES.len()],
 }
 
@@ -35,7 +35,7 @@ impl Used {
         }
     }
 
-    /// Notes a job of which nothing says how much of the resource at a place it held.
+    /// Notes a job whose amount of the resource at a place is unknown.
     pub(super) fn lack(&mut self, place: usize) {
         if let Some(sum) = self.unknown_n.get_mut(place) {
             *sum += 1;
@@ -106,7 +106,7 @@ pub(super) fn model_of(name: &str) -> Option<&str> {
     name.strip_prefix(MODEL)
 }
 
-/// Whether sreport knows a resource of such a name that a lake can tell of.
+/// Whether a lake can contain a resource that sreport knows by this name.
 pub(super) fn is_name(name: &str) -> bool {
     TRES.contains(&name) || model_of(name).is_some_and(|model| !model.is_empty())
 }

@@ -44,7 +44,7 @@ struct UtilizationHeld {
     allocated: Hours,
     /// While the controller of the cluster was down.
     unseen: Hours,
-    /// Jobs of which nothing says the cores.
+    /// Jobs whose number of cores is unknown.
     unknown_n: u64,
     /// What waited.
     planned: Planned,
@@ -149,7 +149,7 @@ pub(super) fn answer(jobs: &SreportJobs<'_>, request: &SreportRequest) -> Result
     if held.unknown_n > 0 {
         let unknown_n = held.unknown_n;
         notes.push(format!(
-            "{unknown_n} jobs of which nothing says the cpu are not in the lines of cpu"
+            "{unknown_n} jobs whose number of cores is unknown are not in the lines of cpu"
         ));
     }
     let mut spent = rolled_up(jobs, &events, &reserved.windows, &held);
@@ -318,12 +318,12 @@ fn rolled_up(
             if key.tres == "cpu" {
                 own.planned = held.planned.of(&key.cluster, *hour);
             }
-            // Jobs went on while nobody watched the cluster: what they held was not down.
+            // Jobs continued during a gap in the events of the cluster: what they held was not down.
             own.down += (at(&unseen, key, *hour) - at(&held.unseen, key, *hour)).max(0);
             sum.add(own.cut(*total));
         }
     }
-    // Of clusters nothing else tells of, what jobs held.
+    // For clusters without any listing, what jobs held.
     let registered: BTreeSet<&str> = totals.keys().map(|of| of.cluster.as_str()).collect();
     for (key, hours) in &held.allocated {
         if !registered.contains(key.cluster.as_str()) {
@@ -341,7 +341,7 @@ fn hosts(window: &ReservationWindow) -> BTreeSet<String> {
         .collect()
 }
 
-/// What is said where dumps told of jobs that had not started: a record is of a job that started or was given up.
+/// The note where dumps contained jobs that had not started: a record is of a job that started or was cancelled.
 fn unstarted(jobs: &SreportJobs<'_>) -> Result<Option<String>> {
     let mut row_n = 0;
     for file in jobs.lake.manifest.dataset("ledger") {

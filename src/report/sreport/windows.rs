@@ -1,4 +1,4 @@
-//! Windows of reservations as the last listing of each tells of them.
+//! Windows of reservations as the last listing of each describes them.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +11,13 @@ use crate::report::lake::{Lake, Selection};
 use crate::schema::batch::{int, number, text, time, word};
 use crate::time::MsSpan;
 
-/// A window that had begun when a listing last told of it.
+/// A window that had begun when a listing last contained it.
 #[derive(Clone, Debug)]
 pub(super) struct ReservationWindow {
     /// Cluster; `None` where nothing names one.
     pub(super) cluster: Option<String>,
     pub(super) name: String,
-    /// What of it lies in the period, Unix milliseconds.
+    /// Its part in the period, Unix milliseconds.
     pub(super) span: MsSpan,
     /// What is set aside, in the order of trackable resources.
     pub(super) amounts: Vec<(String, i64)>,
@@ -40,17 +40,17 @@ pub(super) enum Allowed {
     },
     /// It names neither accounts nor users.
     Unnamed,
-    /// It names users, and no listing of associations tells their accounts.
+    /// It names users, and no listing of associations states their accounts.
     Unlisted,
 }
 
-/// Cluster, name and start: what tells windows apart.
+/// Cluster, name and start: what distinguishes windows.
 type WindowKey = (Option<String>, String, i64);
 
 /// Which listing of a window is the last: when it was true, then the later end, then the input file.
 type ReservationRank = (Option<i64>, i64, String);
 
-/// The windows of a selection that lie in a period, in the order of their starts.
+/// The windows of a selection that are in a period, in the order of their starts.
 pub(super) fn read(
     lake: &Lake,
     selection: &Selection,
@@ -122,7 +122,7 @@ pub(super) fn read(
     Ok(windows)
 }
 
-/// The associations that the accounts and users of a reservation stand for, as slurmctld makes them.
+/// The associations that the accounts and users of a reservation expand to, as slurmctld makes them.
 fn allowed(accounts: Option<&str>, users: Option<&str>, members: Option<&[AssociationMember]>) -> Allowed {
     let listed = |text: Option<&str>| -> Vec<(String, bool)> {
         let names = text.into_iter().flat_map(|text| text.split(','));

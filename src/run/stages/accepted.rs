@@ -38,7 +38,7 @@ pub(super) struct AcceptedRecords<'a> {
 }
 
 impl<'a> AcceptedRecords<'a> {
-    /// Stages usage, charges, overhead, corrections and all that the lake says of itself.
+    /// Stages usage, charges, overhead, corrections and all facts of the lake.
     ///
     /// # Errors
     /// [`crate::error::Kind::Internal`] when the ledger does not close, [`crate::error::Kind::Data`] when a sum does not fit

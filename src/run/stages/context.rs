@@ -35,7 +35,7 @@ impl<'a> RunContext<'a> {
                 from: options.from,
                 to: options.to,
             },
-            // A machine that does not say how many threads it has gets one.
+            // A machine with an unknown number of threads gets one.
             threads: options.threads.or_else(available).unwrap_or(1).max(1),
             memory_byte_n: options.memory_byte_n.unwrap_or(MEMORY_BUDGET),
             progress,

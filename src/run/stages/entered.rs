@@ -43,7 +43,7 @@ impl<'a> EnteredInputs<'a> {
     /// contributes to usage and charges.
     ///
     /// # Errors
-    /// [`crate::error::Kind::Config`] when jobs and summaries overlap and the pipeline does not say which count,
+    /// [`crate::error::Kind::Config`] when jobs and summaries overlap and the pipeline does not set which count,
     /// [`crate::error::Kind::Data`] when jobs would count twice, [`crate::error::Kind::Io`] when the lake cannot be read or
     /// written.
     pub(super) fn merge(self, monitor: &mut RunMonitor<'_>) -> Result<MergedRecords<'a>> {
@@ -101,7 +101,7 @@ fn process_all(
     );
     // In the order of time, in which dumps mostly are: what waits in memory is given back soonest.
     let work: Vec<_> = partitions.iter().collect();
-    // One more than there are threads: the last partitions of an odd number are then worked on side by side.
+    // One more than there are threads: the last partitions of an odd number are then worked on in parallel.
     let done = pool::each(&work, threads + 1, |(SiteMonth { site, month }, days)| {
         let done = process(context, site, *month, days);
         progress.add(1);

@@ -74,8 +74,8 @@ impl MergeInputs {
     }
 }
 
-/// The partitions to build, each with the days that have something new: beside those with candidates, those that other
-/// news touch.
+/// The partitions to build, each with the days that have something new: those with candidates, and those that other
+/// new records affect.
 pub(super) fn partitions(scope: &RunScope<'_>, mut partitions: Partitions, file_ids: &[Arc<str>]) -> Partitions {
     let (plan, state, selection) = (scope.context.plan, &scope.lake.state, &scope.selection);
     for place in &selection.outdated.jobs {
@@ -96,7 +96,7 @@ pub(super) fn partitions(scope: &RunScope<'_>, mut partitions: Partitions, file_
         }
     }
     for file_id in file_ids {
-        // Records that are no usage lie with their month, and may lie outside the months asked for.
+        // Records that are no usage are with their month, and may be outside the months requested.
         for place in state.book.places(file_id).into_iter().flat_map(Places::keys) {
             let is_of_usage = matches!(place.reason, Reason::BenchmarkMissing | Reason::SumLimit);
             if let (Some(site), Some(month), true) = (&place.site, place.month, is_of_usage) {

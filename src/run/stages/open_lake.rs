@@ -19,7 +19,7 @@ pub(super) struct OpenLake<'a> {
     pub(super) state: State,
     /// Corrections that it does not have yet.
     pub(super) new_corrections: &'a [Correction],
-    /// The folder of a dry run of what is no lake yet; it is removed last.
+    /// The folder of a dry run without an existing lake; it is removed last.
     _temporary: Option<TemporaryFolder>,
 }
 

@@ -221,7 +221,7 @@ fn enter_file(
     Ok(())
 }
 
-/// When a file of an inventory was true if its rows do not say, Unix milliseconds.
+/// When a file of an inventory was true if its rows do not state it, Unix milliseconds.
 fn as_of(plan: &Plan, reading: &Reading, rows: &[InventoryPlaced]) -> Result<Option<i64>> {
     let Some(as_of) = plan.as_of.get(&reading.source.name) else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Second stage: which files are read, and how much of the lake is made anew.
+//! Second stage: which files are read, and how much of the lake is rebuilt.
 
 use super::context::{RunContext, RunMonitor};
 use super::open_lake::OpenLake;
@@ -30,7 +30,7 @@ pub(super) struct RunScope<'a> {
     /// The ledger before a rebuild; empty without one.
     pub(super) former_book: Book,
     pub(super) selection: RunSelection,
-    /// Whether nothing is to be made anew but what new files bring.
+    /// Whether nothing is to be rebuilt but what new files bring.
     is_settled: bool,
 }
 
@@ -75,11 +75,11 @@ impl<'a> RunScope<'a> {
         } else if state.plan_changed(plan) || !state.is_laid_out() {
             RunExtent::Sums
         } else {
-            RunExtent::News
+            RunExtent::NewRecords
         };
         // After a rebuild the state knows of no place.
         let outdated = Outdated::find(state, plan);
-        let is_same = extent == RunExtent::News && outdated.is_empty() && !overhead::is_changed(plan, state);
+        let is_same = extent == RunExtent::NewRecords && outdated.is_empty() && !overhead::is_changed(plan, state);
         let is_settled =
             is_same && lake.new_corrections.is_empty() && !capacity::is_changed(plan, state) && state.is_laid_out();
         Ok(Self {

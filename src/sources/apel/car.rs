@@ -27,13 +27,13 @@ use crate::sources::truncate::clip;
 
 /// Namespace of the record.
 pub(super) const NAMESPACE: &[u8] = b"http://eu-emi.eu/namespaces/2012/11/computerecord";
-/// Deepest element; real ones lie four deep.
+/// Deepest element; real ones are four deep.
 const DEPTH_LIMIT: usize = 64;
 
 /// One `UsageRecord` element.
 pub(super) struct CarFields {
     pub(super) at: Position,
-    /// Where it lies in the document.
+    /// Its position in the document.
     pub(super) span: std::ops::Range<usize>,
     pub(super) car: Result<Car, Refusal>,
 }
@@ -112,7 +112,7 @@ impl CarWalk<'_> {
                 Event::Start(tag) => {
                     self.depth += 1;
                     if self.depth > DEPTH_LIMIT {
-                        return Err(format!("elements lie more than {DEPTH_LIMIT} deep"));
+                        return Err(format!("elements are nested more than {DEPTH_LIMIT} deep"));
                     }
                     let tag = tag.into_owned();
                     if let Some(name) = self.enter(&tag, start, is_ours)? {
@@ -152,7 +152,7 @@ impl CarWalk<'_> {
                     let known = character.map(String::from);
                     let known = known.or_else(|| resolve_predefined_entity(&name).map(str::to_owned));
                     let Some(known) = known else {
-                        return Err(format!("the entity &{}; is none of XML's own", clip(&name)));
+                        return Err(format!("the entity &{}; is not one of XML's own", clip(&name)));
                     };
                     if let Some((_, _, into)) = &mut wanted {
                         into.push_str(&known);
@@ -177,7 +177,7 @@ impl CarWalk<'_> {
         usize::try_from(self.reader.buffer_position()).unwrap_or(usize::MAX)
     }
 
-    /// Opens a record, or says which text is wanted next.
+    /// Opens a record, or sets which text is wanted next.
     fn enter(&mut self, tag: &BytesStart<'_>, start: usize, is_ours: bool) -> Result<Option<&'static str>, String> {
         let local = tag.local_name();
         let local = local.as_ref();
@@ -300,14 +300,19 @@ impl Car {
             Cow::Owned(format!("{text}Z"))
         };
         let seconds = rfc3339_ms(&zoned).map(|ms| ms.div_euclid(1000)).filter(|s| *s >= 0);
-        seconds.ok_or_else(|| Refusal::new(Reason::BadTime, format!("{name} {:?} is no ISO 8601 time", clip(text))))
+        seconds.ok_or_else(|| {
+            Refusal::new(
+                Reason::BadTime,
+                format!("{name} {:?} is not an ISO 8601 time", clip(text)),
+            )
+        })
     }
 
     fn count(&self, name: &'static str) -> Result<Option<i64>, Refusal> {
         let Some(text) = self.get(name) else { return Ok(None) };
         let number = python_scalars::int(text).filter(|n| i32::try_from(*n).is_ok());
         let number = number.ok_or_else(|| {
-            let detail = format!("{name} {:?} is no integer that fits 32 bits", clip(text));
+            let detail = format!("{name} {:?} is not an integer that fits 32 bits", clip(text));
             Refusal::new(Reason::BadNumber, detail)
         })?;
         Ok(Some(number).filter(|n| *n > 0))
@@ -363,7 +368,7 @@ impl Car {
 fn duration_s(name: &str, text: &str) -> Result<i64, Refusal> {
     let seconds = iso8601_s(text).filter(|s| i32::try_from(*s).is_ok());
     seconds.ok_or_else(|| {
-        let detail = format!("{name} {:?} is no ISO 8601 duration that fits 32 bits", clip(text));
+        let detail = format!("{name} {:?} is not an ISO 8601 duration that fits 32 bits", clip(text));
         Refusal::new(Reason::BadDuration, detail)
     })
 }

@@ -1,4 +1,4 @@
-//! What the first bytes of a message or record state beside its dialect.
+//! Facts from the first bytes of a message or record, other than its dialect.
 
 use memchr::memmem;
 

@@ -3,7 +3,7 @@
 use crate::sources::decimal;
 
 /// `P1DT2H3M4.5S` in seconds; the seconds may be decimal, with a point or a comma, and are rounded half up. `None`
-/// when it is no duration, has no part, or does not fit.
+/// when it is not a duration, has no part, or does not fit.
 pub(super) fn iso8601_s(text: &str) -> Option<i64> {
     const DATE: &[(char, i64)] = &[('Y', 31_536_000), ('M', 2_628_000), ('W', 604_800), ('D', 86_400)];
     const TIME: &[(char, i64)] = &[('H', 3600), ('M', 60), ('S', 1)];

@@ -105,7 +105,7 @@ fn count(head: Vec<u8>, mut input: Box<dyn Read + Send>, limits: ApelLimits) -> 
 fn judge(document: &[u8], at: Position, acceptance: Acceptance, limits: ApelLimits, sink: &mut dyn Sink) {
     let (found, failure) = car::read(document, at, limits);
     if found.is_empty() {
-        // A document without a record says nothing; one that cannot be read is one row.
+        // A document without a record gives no row; one that cannot be read is one row.
         if let Some(why) = failure {
             sink.rows_read(1);
             let kept = document.get(..limits.kept).unwrap_or(document);
@@ -155,7 +155,7 @@ struct Counter {
 }
 
 impl Counter {
-    /// Looks at the tags of `bytes` and says how many bytes are done with.
+    /// Scans the tags of `bytes` and returns how many bytes are finished.
     fn feed(&mut self, bytes: &[u8], is_ended: bool) -> usize {
         let mut at = 0;
         loop {

@@ -87,7 +87,7 @@ pub(super) fn next_header(bytes: &[u8], from: usize, starts_line: bool, is_ended
 }
 
 /// The first header whose prefix is within these bytes. A header is a line `APEL-...-message: ...`; no key of a record
-/// looks like one. `starts_line` says whether the first byte starts a line, `is_ended` that no more input follows.
+/// looks like one. `starts_line` is whether the first byte starts a line, `is_ended` that no more input follows.
 fn search(bytes: &[u8], from: usize, until: usize, starts_line: bool, is_ended: bool) -> Option<HeaderSearch> {
     let mut from = from;
     loop {

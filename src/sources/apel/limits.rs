@@ -8,7 +8,7 @@ pub struct ApelLimits {
     /// How much is read at a time; a piece is about as large.
     pub block: usize,
     /// Longest message that is accepted or refused as a whole. Beyond it, the strict rule refuses every record as too
-    /// long, and salvage goes on record by record.
+    /// long, and salvage continues record by record.
     pub message: usize,
     /// Longest record.
     pub record: usize,

@@ -26,7 +26,7 @@ pub(super) struct MessagePiece {
     pub(super) bytes: BufferBlock,
     /// Position of its first byte.
     pub(super) at: Position,
-    /// Kind of the message that goes on here; `None` when the piece starts with a header or the start of the file.
+    /// Kind of the message that continues here; `None` when the piece starts with a header or the start of the file.
     pub(super) within: Option<HeaderKind>,
     /// The message at the start is longer than a message may be, so the strict rule refuses all of it.
     pub(super) is_over_long: bool,
@@ -44,17 +44,17 @@ pub(super) struct MessagePiece {
 const ROOM_JOBS: usize = 4096;
 
 thread_local! {
-    /// Room for the jobs of a message, which the next one uses again: all of them are known before the first is told.
+    /// Room for the jobs of a message, which the next one uses again: all of them are read before the first is sent.
     static ROOM: Cell<Vec<ApelJob<'static>>> = const { Cell::new(Vec::new()) };
 }
 
-/// Leaves the room of jobs that are told to the next message.
+/// Keeps the memory of sent jobs for the next message.
 fn leave(mut jobs: Vec<ApelJob<'_>>) {
     if jobs.capacity() > ROOM_JOBS {
         return;
     }
     jobs.clear();
-    // Jobs of another text, of which there are none, stand in the same place.
+    // An empty list of jobs of another lifetime reuses the same memory.
     let room = jobs.into_iter().map(|_| ApelJob::default()).collect();
     // A thread that ends has no use for it.
     let _ = ROOM.try_with(|kept| kept.set(room));
@@ -77,9 +77,9 @@ impl MessagePiece {
         let mut line = self.at.line;
         while start < self.bytes.len() {
             let is_first = start == 0;
-            // What a message goes on with is no header, whatever it begins like.
-            let goes_on = is_first && self.within.is_some();
-            let has_header = !goes_on && self.header_at_or_after(start) == HeaderSearch::Found(start);
+            // The rest of a message is not a header, even if it looks like one.
+            let continues = is_first && self.within.is_some();
+            let has_header = !continues && self.header_at_or_after(start) == HeaderSearch::Found(start);
             let next = (!self.is_alone).then(|| self.header_at_or_after(start + 1));
             let end = match next {
                 Some(HeaderSearch::Found(at)) => at,
@@ -89,7 +89,7 @@ impl MessagePiece {
             let (kind, body_from) = if has_header {
                 let line_end = memchr::memchr2(b'\n', b'\r', message).unwrap_or(message.len());
                 if line_end > limits.record {
-                    // A header line without an end is no header.
+                    // A header line without an end is not a header.
                     (HeaderKind::Missing, 0)
                 } else {
                     let line = message.get(..line_end).unwrap_or_default();
@@ -144,12 +144,12 @@ pub(super) fn too_long(limits: ApelLimits) -> Refusal {
     )
 }
 
-/// Why what stands behind a header is refused when the file begins with something else: part of a message would stand for
+/// The reason for refusing what follows a header when the file begins with something else: part of a message would count as
 /// all of it.
 pub(super) fn headless() -> Refusal {
     Refusal::new(
         Reason::BadMessage,
-        "the file does not begin with a header line \"APEL-...-message: ...\", which stands further down: the server refuses \
+        "the file does not begin with a header line \"APEL-...-message: ...\", which follows further down: the server refuses \
          all of it; put the line where it belongs"
             .to_owned(),
     )
@@ -233,15 +233,15 @@ fn judge(
     }
 }
 
-/// Reads every record of a message, and then gives each its outcome. `read` is told whether bytes that are no text were
-/// replaced, and writes the record down where it stays until it is told. `records` are none, and have the room for all.
+/// Reads every record of a message, and then gives each its outcome. `read` is given whether bytes that are not text were
+/// replaced, and stores the record where it stays until it is sent. `records` is empty, with capacity for all.
 fn verdict<'a, R: Default>(
     texts: &'a Texts<'a>,
     acceptance: Acceptance,
     limits: ApelLimits,
     mut records: Vec<R>,
     mut read: impl FnMut(ApelText<'a>, bool, &mut R) -> Result<(), Refusal>,
-    mut tell: impl FnMut(&R, Position, &mut dyn Sink),
+    mut emit: impl FnMut(&R, Position, &mut dyn Sink),
     sink: &mut dyn Sink,
 ) -> Vec<R> {
     let frames = &texts.frames.records;
@@ -279,7 +279,7 @@ fn verdict<'a, R: Default>(
                 let detail = format!("the record at line {line} of the same message is refused ({reason})");
                 sink.reject(Reason::MessageRefused, frame.at, 1, &detail, frame.raw);
             }
-            _ => tell(record, frame.at, sink),
+            _ => emit(record, frame.at, sink),
         }
     }
     records
@@ -290,7 +290,7 @@ struct Texts<'a> {
     frames: &'a Frames<'a>,
     /// All of the message, when it is text.
     whole: Option<&'a str>,
-    /// Each record with what is no text replaced, when it is not.
+    /// Each record, with bytes that are not text replaced.
     repaired: Vec<Cow<'a, str>>,
 }
 

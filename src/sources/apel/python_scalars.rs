@@ -37,7 +37,7 @@ pub(super) fn is_null(value: &str) -> bool {
     }
 }
 
-/// Python's `int(text)`: blanks around it, a sign, single underscores between digits. `10.0` is none.
+/// Python's `int(text)`: blanks around it, a sign, single underscores between digits. `10.0` is not an integer.
 pub(super) fn int(text: &str) -> Option<i64> {
     decimal::digits::<18>(text.as_bytes()).or_else(|| int_of(text))
 }

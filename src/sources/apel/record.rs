@@ -64,7 +64,7 @@ struct Meanings<'a> {
     level: Option<(Stated<'a>, ServiceLevel)>,
 }
 
-/// `ServiceLevelType` and `ServiceLevel` as they stand in a record.
+/// `ServiceLevelType` and `ServiceLevel` as written in a record.
 type Stated<'a> = (Option<&'a str>, Option<&'a str>);
 
 impl<'a> Meanings<'a> {
@@ -133,7 +133,7 @@ impl Repeated {
             (Field::InfrastructureType.bit(), UnchangedColumns::INFRASTRUCTURE),
             (LEVEL, UnchangedColumns::BENCHMARK),
         ];
-        // What no record of the kind says.
+        // The columns that no record of the kind contains.
         const NEVER: UnchangedColumns = UnchangedColumns::VIEW
             .and(UnchangedColumns::ACCOUNT)
             .and(UnchangedColumns::QOS)
@@ -168,10 +168,10 @@ impl<'a> ApelJob<'a> {
         Ok(())
     }
 
-    /// Becomes what one record says; after an error it is anything.
+    /// Takes the values of one record; after an error its content is undefined.
     ///
     /// Salvage also reads the keys of v0.1, with the words for benchmarks that went with them; `custom` is a benchmark
-    /// nobody knows. `habits` are those of records of the same message.
+    /// of an unknown name. `habits` are those of records of the same message.
     pub(super) fn read(
         &mut self,
         text: ApelText<'a>,
@@ -184,7 +184,7 @@ impl<'a> ApelJob<'a> {
             is_last_sound,
         }: &mut RecordCache<'a>,
     ) -> Result<(), Refusal> {
-        // Until it is: what is wrong is told to nobody, so that nothing repeats it.
+        // Until it is: a refused record is not sent to the sink, so no later row may repeat its texts.
         let is_after_sound = std::mem::take(is_last_sound);
         let values = reader.read(text, acceptance)?;
         self.fill(values, meanings, is_v04, acceptance)?;

@@ -34,7 +34,10 @@ pub(super) fn plain(kind: Option<&str>, level: Option<&str>) -> Result<ServiceLe
     let benchmark = benchmark(kind).ok_or_else(|| {
         Refusal::new(
             Reason::BadBenchmark,
-            format!("ServiceLevelType {:?} is none of Si2k, HEPSPEC, HEPscore23", clip(kind)),
+            format!(
+                "ServiceLevelType {:?} is not one of Si2k, HEPSPEC, HEPscore23",
+                clip(kind)
+            ),
         )
     })?;
     Ok(ServiceLevel {

@@ -14,7 +14,7 @@ use crate::sources::options::ReaderOptions;
 use crate::sources::steps::ReadStep;
 use crate::sources::{Position, Sink, Work};
 
-/// How a file begins. The server takes its first line for the header, and refuses all of it when that is none.
+/// The beginning of a file. The server takes its first line for the header, and refuses the file when it is not a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum MessageStart {
     /// Nothing but blanks so far.
@@ -49,7 +49,7 @@ pub(super) struct MessageSplitter {
     buffer: Buffer,
     /// Position of the first byte of the buffer.
     at: Position,
-    /// Kind of the message the buffer goes on with; `None` when it starts with a header or with the file.
+    /// Kind of the message the buffer continues with; `None` when it starts with a header or with the file.
     within: Option<HeaderKind>,
     is_over_long: bool,
     starts_line: bool,
@@ -105,7 +105,7 @@ impl MessageSplitter {
             match next_header(&self.buffer, self.searched, self.starts_line, self.is_ended) {
                 HeaderSearch::Found(at) => {
                     if at == 0 {
-                        // Everything before it is already cut off: the message that went on here has ended.
+                        // Everything before it is already cut off: the message that continued here has ended.
                         (self.within, self.is_over_long) = (None, false);
                     } else {
                         last = Some(at);
@@ -125,7 +125,7 @@ impl MessageSplitter {
     fn take(&mut self, n: usize) -> (BufferBlock, Position) {
         let taken = self.buffer.take(n);
         let at = self.at;
-        // Nothing stands behind the last byte that would want to know its line.
+        // Nothing follows the last byte that would need its line.
         if !(self.is_ended && self.buffer.is_empty()) {
             self.at.line += line_ends(&taken);
         }
@@ -134,10 +134,10 @@ impl MessageSplitter {
         (taken, at)
     }
 
-    /// A piece of the first `n` bytes, after which a message of kind `next` goes on, or a new one starts.
+    /// A piece of the first `n` bytes, after which a message of kind `next` goes over into the next piece, or a new one starts.
     fn cut(&mut self, n: usize, next: Option<HeaderKind>, starts_line: bool) -> Work {
         let (bytes, at) = self.take(n);
-        let goes_on = next.is_some();
+        let continues = next.is_some();
         if self.start == MessageStart::Blank {
             self.start = MessageStart::of(&bytes);
         }
@@ -153,7 +153,7 @@ impl MessageSplitter {
             is_alone: self.header_n <= 1,
         };
         self.header_n = 0;
-        self.is_over_long &= goes_on;
+        self.is_over_long &= continues;
         let (acceptance, limits) = (self.options.acceptance, self.limits);
         Box::new(move |sink: &mut dyn Sink| piece.parse(acceptance, limits, sink))
     }
@@ -169,7 +169,7 @@ impl MessageSplitter {
         }
         let line_end = memchr::memchr2(b'\n', b'\r', &self.buffer);
         if line_end.unwrap_or(self.buffer.len()) > self.limits.record {
-            // A header line without an end is no header.
+            // A header line without an end is not a header.
             return Some((HeaderKind::Missing, 0));
         }
         let line_end = line_end?;

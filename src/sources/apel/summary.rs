@@ -1,11 +1,11 @@
 //! One summary, normalised summary or sync record, by the rules of the APEL 2.5 server.
 //!
-//! Left out on purpose: the server refuses a month that lies in the future. That depends on the day of the run, and the
+//! Left out on purpose: the server refuses a month that is in the future. That depends on the day of the run, and the
 //! same input must give the same bytes on any day. A sync record of month 13 passes the server and is taken here
 //! without a month, so that it alone is refused and not its message.
 //!
 //! Salvage also reads what archives hold: v0.2 summaries of before 2014 with `Group` for the VO and normalised
-//! durations, in which all durations are **hours** (real ones say so in the reports published from them); and
+//! durations, in which all durations are **hours** (shown by the reports published from real ones); and
 //! summaries without nodes, cores or benchmark, which pass the server's parser but not its database.
 
 use super::acceptance::Acceptance;
@@ -89,7 +89,7 @@ impl<'a> SummaryValues<'a> {
                 let is_old =
                     shape == SummaryLayout::Levelled && acceptance == Acceptance::Salvage && OLD.contains(&key);
                 if !is_old {
-                    let detail = format!("{:?} is no key of a {} record", clip(key), shape.kind().as_str());
+                    let detail = format!("{:?} is not a key of a {} record", clip(key), shape.kind().as_str());
                     return Err(Refusal::new(Reason::UnknownField, detail));
                 }
                 values.unit_s = 3600;
@@ -181,8 +181,8 @@ impl<'a> SummaryValues<'a> {
             .ok_or_else(wrong)
     }
 
-    /// When the record was last written, as its publisher states: Unix seconds, or a time as messages or the server's
-    /// database print it. The server takes anything here, so what is no time is none.
+    /// When the record was last written, as set by its publisher: Unix seconds, or a time as messages or the server's
+    /// database print it. The server takes anything here, so any other text counts as no time.
     fn made_ms(&self) -> Option<i64> {
         let text = self.get("UpdateTime")?;
         let second = python_scalars::datetime_s(text)
@@ -240,7 +240,7 @@ pub(super) fn parse(text: &str, shape: SummaryLayout, acceptance: Acceptance) ->
     Ok(row)
 }
 
-/// Both ends lie in the month, whose last instant is the first of the next, and in their order.
+/// Both ends are in the month, whose last instant is the first of the next, and in their order.
 fn check_ends(row: &SummaryRow<'_>) -> Result<(), Refusal> {
     let Some(month) = row.month else { return Ok(()) };
     let midnight_ms = |day: i32| i64::from(day) * 86_400_000;
@@ -250,7 +250,7 @@ fn check_ends(row: &SummaryRow<'_>) -> Result<(), Refusal> {
         ("LatestEndTime", row.latest_end_ms),
     ] {
         if let Some(end_ms) = end_ms.filter(|end_ms| !within.contains(end_ms)) {
-            let detail = format!("{key} {} lies outside the month {month}", end_ms / 1000);
+            let detail = format!("{key} {} is outside the month {month}", end_ms / 1000);
             return Err(Refusal::new(Reason::BadTime, detail));
         }
     }
@@ -272,7 +272,7 @@ fn benchmark<'a>(
     let (kind, level) = (values.get("ServiceLevelType"), values.get("ServiceLevel"));
     match shape {
         SummaryLayout::Levelled if values.unit_s != 1 => {
-            // Work in hours: it is not said of which benchmark.
+            // Work in hours, without its benchmark.
             row.kind = SummaryKind::NormalisedSummary;
             row.normalised_wall_s = Some(values.duration_s("NormalisedWallDuration")?);
             row.normalised_cpu_s = Some(values.duration_s("NormalisedCpuDuration")?);
@@ -339,7 +339,7 @@ fn work(values: &SummaryValues<'_>, key: &str) -> Result<(&'static str, i64), Re
     let text = values.required(key)?;
     let bad = |why: &str| Refusal::new(Reason::BadDuration, format!("{key} {:?}: {why}", clip(text)));
     let (benchmark, number) = service_level::pick(text).map_err(bad)?;
-    let seconds = python_scalars::truncated(number).ok_or_else(|| bad("it is no number"))?;
+    let seconds = python_scalars::truncated(number).ok_or_else(|| bad("it is not a number"))?;
     if seconds < 0 {
         return Err(bad("it is negative"));
     }

@@ -60,7 +60,7 @@ fields! {
 pub(super) struct ApelText<'a> {
     /// All of it.
     pub(super) whole: &'a str,
-    /// Where its lines end, but for the last one, counted from a place `from` bytes before it. `None` where nobody has
+    /// Where its lines end, but for the last one, counted from a place `from` bytes before it. `None` where it was not
     /// looked yet.
     pub(super) line_ends: Option<(&'a [usize], usize)>,
 }
@@ -279,7 +279,7 @@ impl<'a> ApelReader<'a> {
                 let (key, value) = pair(line)?;
                 let old = || Field::of_old(key).filter(|_| acceptance == Acceptance::Salvage);
                 let field = Field::of(key).or_else(old).ok_or_else(|| {
-                    let detail = format!("{:?} is no key of an individual job record", clip(key));
+                    let detail = format!("{:?} is not a key of an individual job record", clip(key));
                     Refusal::new(Reason::UnknownField, detail)
                 })?;
                 self.note(line_n, ApelLine::new(line, field));

@@ -6,14 +6,14 @@ use crate::sources::arrival::arrival_ms;
 use crate::sources::forwarding_sink::Relay;
 use crate::sources::{Position, Sink};
 
-/// What is said about a row besides what the row says.
+/// Facts of a row that come from its archive member.
 #[derive(Clone, Debug)]
 pub(super) struct ArchivePlace {
     /// Name of the member.
     pub(super) name: String,
     /// Unpacked bytes of all members before it.
     pub(super) base: u64,
-    /// When its records arrived, as far as the name tells.
+    /// Arrival time of its records, where the name contains one.
     received_ms: Option<i64>,
 }
 
@@ -44,7 +44,7 @@ fn archived_ms(name: &str) -> Option<i64> {
     crate::sources::instant::rfc3339_ms(&format!("{year}-{month}-{day}T{hour}:00:00Z"))
 }
 
-/// Adds the member to everything that is told.
+/// Adds the member to every row and refusal.
 pub(super) struct Inside<'s> {
     pub(super) sink: &'s mut dyn Sink,
     pub(super) place: &'s ArchivePlace,

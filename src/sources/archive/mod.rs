@@ -135,12 +135,12 @@ impl Read for CountedMember {
     }
 }
 
-/// Whether a member is one that folders leave out, too: hidden, unfinished, what a spool keeps beside the body of a
-/// message, and what in a spool is not yet, or no longer, a message. That a path begins elsewhere (`../dumps/x`) says
-/// nothing of its file, which is read and never unpacked to a disk.
+/// Whether a member is one that folders leave out, too: hidden, unfinished, files a spool keeps next to the body of a
+/// message, and what in a spool is not yet, or no longer, a message. A path that begins elsewhere (`../dumps/x`) is irrelevant
+/// for its file, which is read and never unpacked to a disk.
 fn is_left_out(name: &str) -> bool {
     let parts: Vec<&str> = name.split('/').filter(|part| !matches!(*part, "." | "..")).collect();
-    let beside_body = parts
+    let is_spool_file = parts
         .iter()
         .rev()
         .nth(1)
@@ -149,7 +149,7 @@ fn is_left_out(name: &str) -> bool {
         [folder, inner] => matches!(*folder, "temporary" | "obsolete") && (is_hex(inner, 8) || is_hex(inner, 14)),
         _ => false,
     });
-    beside_body || is_no_message || parts.iter().any(|part| is_skipped(part))
+    is_spool_file || is_no_message || parts.iter().any(|part| is_skipped(part))
 }
 
 /// A member whose pieces are being taken.

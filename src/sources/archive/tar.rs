@@ -138,7 +138,7 @@ impl Tar {
                 return Err(damaged("a header has a wrong checksum"));
             }
             let field = |range: std::ops::Range<usize>| header.get(range).unwrap_or_default();
-            let size = octal(field(124..136)).ok_or_else(|| damaged("a size is no number"))?;
+            let size = octal(field(124..136)).ok_or_else(|| damaged("a size is not a number"))?;
             let kind = field(156..157).first().copied().unwrap_or_default();
             match kind {
                 b'L' | b'K' | b'x' | b'g' => {
@@ -146,10 +146,10 @@ impl Tar {
                     match kind {
                         b'L' => long_name = Some(text(&data)),
                         b'x' => {
-                            let told = pax(&data);
-                            is_sparse |= told.is_sparse;
-                            long_name = told.path.or(long_name);
-                            size_in_pax = told.size.or(size_in_pax);
+                            let reported = pax(&data);
+                            is_sparse |= reported.is_sparse;
+                            long_name = reported.path.or(long_name);
+                            size_in_pax = reported.size.or(size_in_pax);
                         }
                         _ => {}
                     }
@@ -232,7 +232,7 @@ fn name(header: &[u8]) -> String {
     }
 }
 
-/// What a pax header says.
+/// The values of a pax header.
 #[derive(Default)]
 struct Pax {
     path: Option<String>,
@@ -242,7 +242,7 @@ struct Pax {
 
 /// Reads a pax header: lines of `<length> <key>=<value>`.
 fn pax(data: &[u8]) -> Pax {
-    let mut told = Pax::default();
+    let mut reported = Pax::default();
     let mut rest = data;
     while let Some(blank) = memchr::memchr(b' ', rest) {
         let length = std::str::from_utf8(rest.get(..blank).unwrap_or_default()).ok();
@@ -253,15 +253,18 @@ fn pax(data: &[u8]) -> Pax {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         if let Some(value) = line.strip_prefix(b"path=") {
             // A sparse member has its name in a key of its own, and a made-up one here.
-            told.path = told.path.filter(|_| told.is_sparse).or_else(|| Some(text(value)));
+            reported.path = reported
+                .path
+                .filter(|_| reported.is_sparse)
+                .or_else(|| Some(text(value)));
         } else if let Some(value) = line.strip_prefix(b"GNU.sparse.name=") {
-            (told.path, told.is_sparse) = (Some(text(value)), true);
+            (reported.path, reported.is_sparse) = (Some(text(value)), true);
         } else if line.starts_with(b"GNU.sparse.") {
-            told.is_sparse = true;
+            reported.is_sparse = true;
         } else if let Some(value) = line.strip_prefix(b"size=") {
-            told.size = std::str::from_utf8(value).ok().and_then(|value| value.parse().ok());
+            reported.size = std::str::from_utf8(value).ok().and_then(|value| value.parse().ok());
         }
         rest = rest.get(length..).unwrap_or_default();
     }
-    told
+    reported
 }

@@ -1,5 +1,5 @@
-//! BLAH accounting logs of a CE: who handed which job to the batch system. They hold no usage; a source of a batch
-//! system's log that names them (`blah = [..]`) gives its jobs the identities they tell.
+//! BLAH accounting logs of a CE: who submitted which job to the batch system. They hold no usage; a source of a batch
+//! system's log that names them (`blah = [..]`) gives its jobs the identities in them.
 //!
 //! One line is `"timestamp=2014-05-18 00:00:58" "userDN=..." "userFQAN=..." .. "ceID=..." "jobID=..." "lrmsID=..."
 //! "localUser=..."`; timestamps are UTC. Of several `userFQAN` the first is the primary one.

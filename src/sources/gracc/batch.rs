@@ -15,7 +15,7 @@ pub(super) enum GraccKind {
     Json,
     /// An XML record.
     Xml,
-    /// Neither: refused as it stands.
+    /// Neither: refused unchanged.
     Refused(Reason, &'static str),
 }
 
@@ -28,7 +28,7 @@ pub(super) struct GraccFrame {
     pub(super) is_cut_off: bool,
 }
 
-/// Where a record of a damaged stretch begins anew.
+/// The beginning of the next record in a damaged stretch.
 pub(super) const JSON_MARK: &[u8] = b"{\"_index\"";
 
 /// Frames that are handed over together.
@@ -71,7 +71,7 @@ impl GraccBatch {
         self.bytes >= limits.block
     }
 
-    /// The piece; the next batch goes on counting.
+    /// The piece; the next batch continues counting.
     pub(super) fn work(&mut self, limits: GraccLimits) -> Work {
         let frames = std::mem::take(&mut self.frames);
         self.bytes = 0;
@@ -132,7 +132,7 @@ fn json(bytes: &[u8], at: Position, is_cut_off: bool, scratch: &mut GraccScratch
     }
 }
 
-/// A part of a damaged stretch without what stands between documents or closes the list around them.
+/// A part of a damaged stretch without separators between documents and the end of the list around them.
 fn without_closing(part: &[u8]) -> &[u8] {
     let mut scanner = Scanner::new(part);
     let is_whole = scanner.scalar().is_ok();

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::usage_xml;
-use crate::sources::cross_check::{CrossCheck, CrossCheckSaid};
+use crate::sources::cross_check::{CrossCheck, CrossCheckValue};
 
 /// Fields the index adds to a record, which its XML cannot have.
 const DERIVED: [&str; 8] = [
@@ -19,7 +19,7 @@ const DERIVED: [&str; 8] = [
 
 /// Compares one document, if it is one of job usage and holds both forms.
 ///
-/// The collector stores 0 for a wall or CPU time that is not in the XML; that is no difference.
+/// The collector stores 0 for a wall or CPU time that is not in the XML; that is not a difference.
 pub(super) fn document(line: &[u8], check: &mut CrossCheck) {
     let Ok(Value::Object(mut envelope)) = serde_json::from_slice(line) else {
         return;
@@ -59,29 +59,30 @@ pub(super) fn document(line: &[u8], check: &mut CrossCheck) {
         let number;
         let flat = match value {
             Value::Null => continue,
-            Value::String(text) => CrossCheckSaid { text, is_number: false },
+            Value::String(text) => CrossCheckValue { text, is_number: false },
             other => {
                 number = other.to_string();
-                CrossCheckSaid {
+                CrossCheckValue {
                     text: &number,
                     is_number: other.is_number(),
                 }
             }
         };
-        let said = xml.get(key).map(said);
-        let is_stand_in = said.is_none() && flat.text == "0" && matches!(key.as_str(), "WallDuration" | "CpuDuration");
-        agrees &= check.compare(record, key, Some(flat), if is_stand_in { Some(flat) } else { said });
+        let stated = xml.get(key).map(stated);
+        let is_stand_in =
+            stated.is_none() && flat.text == "0" && matches!(key.as_str(), "WallDuration" | "CpuDuration");
+        agrees &= check.compare(record, key, Some(flat), if is_stand_in { Some(flat) } else { stated });
     }
     for (key, value) in xml.iter() {
         if !DERIVED.contains(&key) && source.get(key).is_none_or(Value::is_null) {
-            agrees &= check.compare(record, key, None, Some(said(value)));
+            agrees &= check.compare(record, key, None, Some(stated(value)));
         }
     }
     check.agreeing_n += u64::from(agrees);
 }
 
-fn said(value: &super::flat::FlatValue) -> CrossCheckSaid<'_> {
-    CrossCheckSaid {
+fn stated(value: &super::flat::FlatValue) -> CrossCheckValue<'_> {
+    CrossCheckValue {
         text: value.as_str(),
         is_number: matches!(value, super::flat::FlatValue::Number(_)),
     }

@@ -1,4 +1,4 @@
-//! What the first bytes of records state beside their dialect.
+//! Facts from the first bytes of records, other than their dialect.
 
 use memchr::memmem;
 

@@ -34,7 +34,7 @@ keys! {
     Status = "Status", Protocol = "Resource_Protocol", IsNew = "Resource_IsNew",
 }
 
-/// At most one key for each [`place`]: most keys of a document are none of ours, and one look tells.
+/// At most one key for each [`place`]: most keys of a document are not read, and one comparison detects that.
 const PLACES: [Option<Key>; 256] = {
     let mut places = [None; 256];
     let mut at = 0;
@@ -81,7 +81,7 @@ pub(super) struct GraccDocument<'a> {
     marks: JsonIndex,
 }
 
-/// What stands beside the record in an index hit.
+/// The fields of an index hit outside the record.
 const ENVELOPE: [Key; 3] = [Key::Id, Key::Index, Key::EnvelopeType];
 
 impl<'a> GraccDocument<'a> {

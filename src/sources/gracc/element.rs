@@ -29,7 +29,7 @@ impl XmlElement {
     /// Reads one element, which must be all there is.
     pub(super) fn parse(xml: &str) -> Result<Self, Refusal> {
         let mut reader = Reader::from_str(xml);
-        // Open elements, outermost first; the first one stands for the document.
+        // Open elements, outermost first; the first one is the document.
         let mut open = vec![Self::default()];
         let mut element_n = 0;
         loop {
@@ -65,7 +65,7 @@ impl XmlElement {
                         add(&mut open, text);
                     }
                 }
-                Event::DocType(_) => return Err(bad(&"a document type stands inside the record")),
+                Event::DocType(_) => return Err(bad(&"a document type is inside the record")),
                 Event::Comment(_) | Event::PI(_) | Event::Decl(_) => {}
                 Event::Eof => break,
             }
@@ -103,7 +103,7 @@ impl XmlElement {
         })
     }
 
-    /// An attribute by its name without prefix; an empty one is none.
+    /// An attribute by its name without prefix; an empty one counts as missing.
     pub(super) fn attribute(&self, name: &str) -> Option<&str> {
         let found = self.attributes.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())

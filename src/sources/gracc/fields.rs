@@ -107,7 +107,7 @@ impl<'d, 'a> GraccFields<'d, 'a> {
         Ok(value.filter(|&n| n >= 0))
     }
 
-    /// A field that is no part of the usage: what cannot be read is unknown.
+    /// A field that is not part of the usage: a value that cannot be read is unknown.
     pub(super) fn optional<T>(
         &mut self,
         key: Key,
@@ -145,7 +145,7 @@ impl<'d, 'a> GraccFields<'d, 'a> {
         self.byte_n(Key::Memory, Key::MemoryUnit, None)
     }
 
-    /// `Network` in bytes by `Network_storageUnit`: of bytes where it says nothing, as probes write it in all that is known.
+    /// `Network` in bytes by `Network_storageUnit`: in bytes where the unit is missing, as all known probes write it.
     pub(super) fn network_byte(&mut self) -> Result<Option<i64>, Refusal> {
         self.byte_n(Key::Network, Key::NetworkUnit, Some("b"))
     }

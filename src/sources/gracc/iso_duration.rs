@@ -47,7 +47,7 @@ pub(super) fn nanos(text: &str) -> Result<i128, &'static str> {
         let (number, unit) = rest.split_at(end);
         let unit = unit.chars().next().ok_or("a number has no unit")?;
         let place = units.iter().position(|(known, _)| *known == unit);
-        let place = place.ok_or("a unit is unknown, stands twice or stands in the wrong place")?;
+        let place = place.ok_or("a unit is unknown, occurs twice or is in the wrong place")?;
         let (_, factor) = units.get(place).ok_or("a unit is unknown")?;
         total += scaled(number)? * factor;
         part_n += 1;

@@ -119,7 +119,7 @@ impl ReadStep for GraccLines {
     }
 }
 
-/// Reads the lines of one piece. `is_cut_off` says that its last line has no end because the file has none.
+/// Reads the lines of one piece. `is_cut_off` means that its last line has no line end because the file ends there.
 fn parse(bytes: &[u8], from: Position, limits: GraccLimits, is_cut_off: bool, sink: &mut dyn Sink) {
     let mut scratch = GraccScratch::default();
     let mut document = GraccDocument::empty();

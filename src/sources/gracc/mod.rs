@@ -66,7 +66,7 @@ static ROW: DialectRow = DialectRow {
     proposal: &[],
     raw: Some(RawLayout::LINES),
     fingerprint: &[
-        // Lakes from when the id of a document was its identity are read anew.
+        // Lakes written when the id of a document was its identity are read again.
         ("gracc.identity", "view, probe, job and times"),
     ],
 };

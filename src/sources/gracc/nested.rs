@@ -1,5 +1,5 @@
 //! The layout of May 2016, when values were lists and objects (`"EndTime":["..."]`, `"WallDuration":{"seconds":523}`)
-//! and the number of processors stood in the XML alone.
+//! and the number of processors was in the XML alone.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use super::usage_xml;
 use crate::sources::refusal::Refusal;
 use crate::sources::{Position, Sink};
 
-/// Gives a document of that layout its outcome; false when it is none.
+/// Gives a document of that layout its outcome; false for another layout.
 pub(super) fn take(line: &[u8], at: Position, scratch: &mut GraccScratch, sink: &mut dyn Sink) -> bool {
     match read(line) {
         Some(Ok(flat)) => usage::take(line, &flat.document(), at, scratch, sink),
@@ -61,7 +61,7 @@ fn read(line: &[u8]) -> Option<Result<Flat, Refusal>> {
     Some(Ok(flat))
 }
 
-/// A record without what may stand before and behind it in a message.
+/// A record without the text that may precede and follow it in a message.
 fn without_wrapping(text: &str) -> &str {
     let start = ["<JobUsageRecord", "<UsageRecord"]
         .iter()

@@ -98,7 +98,7 @@ impl Records {
             // What a collector adds to an entry besides the record.
             self.window.consume(n);
         } else {
-            self.refuse(Reason::NotARecord, "text stands where a record was expected", n.max(1));
+            self.refuse(Reason::NotARecord, "text is where a record was expected", n.max(1));
         }
         Ok(())
     }
@@ -134,7 +134,7 @@ impl Records {
         self.record(&tag)
     }
 
-    /// The tag that begins `at`; `None` when it is none.
+    /// The tag that begins `at`; `None` when it is not a tag.
     fn tag(&mut self, at: usize) -> Result<Option<Tag>> {
         let mut i = at + 1;
         let is_closing = self.window.byte(i)? == Some(b'/');
@@ -241,7 +241,7 @@ impl Records {
         }
     }
 
-    /// Hands over the record of the next `n` bytes, unless it is the copy that a bundle keeps beside it.
+    /// Reads the record of the next `n` bytes, unless it is the copy that a bundle keeps of it.
     fn emit(&mut self, n: usize, is_cut_off: bool) {
         let offset = self.window.offset();
         let is_copy = matches!(self.entry, Some((2.., true)));

@@ -60,7 +60,7 @@ const TRANSFER_KEYS: [(Key, &str); 8] = [
     (Key::NetworkUnit, "N/A"),
 ];
 
-/// Tells the sink of one summary.
+/// Sends one summary to the sink.
 pub(super) fn take(
     of: Of,
     fields: &mut GraccFields<'_, '_>,
@@ -138,14 +138,14 @@ pub(super) fn take(
     Ok(())
 }
 
-/// A text that says something. `N/A` is what the summariser writes where there is none.
+/// A non-empty text. `N/A` is what the summariser writes for a missing one.
 fn known<'a>(fields: &mut GraccFields<'_, 'a>, key: Key) -> Result<Option<Cow<'a, str>>, Refusal> {
     Ok(fields
         .text(key)?
         .filter(|text| !text.trim().eq_ignore_ascii_case("n/a")))
 }
 
-/// The project, unless it is the VO that stands in for a project nobody named.
+/// The project, unless it is the VO written in place of a missing project.
 fn project<'a>(fields: &mut GraccFields<'_, 'a>) -> Result<Option<Cow<'a, str>>, Refusal> {
     let is_stand_in = match fields.text(Key::RawProjectName)? {
         Some(raw) => ["n/a", "unknown"]
@@ -171,8 +171,8 @@ fn count(fields: &mut GraccFields<'_, '_>, key: Key) -> Result<Option<i64>, Refu
     }
 }
 
-/// What tells it from all others of its site. VO and project are those before corrections, where they are told: a
-/// summary that was corrected anew replaces the one before.
+/// Its key among all others of its site. VO and project are those before corrections, where they are given: a
+/// summary that was corrected again replaces the one before.
 fn identify(of: Of, fields: &mut GraccFields<'_, '_>, day_ms: i64, out: &mut String) -> Result<(), Refusal> {
     out.clear();
     let (word, keys) = match of {

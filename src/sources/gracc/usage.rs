@@ -43,7 +43,7 @@ pub(super) fn take(
     }
 }
 
-/// What a document tells.
+/// The content of a document.
 enum RecordKind {
     /// A job.
     Job,
@@ -116,7 +116,7 @@ fn span(fields: &mut GraccFields<'_, '_>) -> Result<(i64, i64, Option<i64>), Ref
             .collect();
             Err(Refusal {
                 reason: Reason::TimeUnknown,
-                detail: format!("{} missing: when it ran cannot be told", missing.join(" and ")),
+                detail: format!("{} missing: when it ran cannot be determined", missing.join(" and ")),
             })
         }
     }
@@ -236,10 +236,10 @@ impl<'a> GraccIds<'a> {
             })
     }
 
-    /// What makes two documents the same record, in whatever encoding each came: view, probe, job id and times. Neither
-    /// `RecordId` (each sending has its own) nor the index's `_id` (the other encodings lack it) can tell. A record
+    /// The identity of a record, independent of its encoding: view, probe, job id and times. Neither
+    /// `RecordId` (each sending has its own) nor the index's `_id` (the other encodings lack it) can identify it. A record
     /// without a job id, as of a pilot in a container, is the same when everything measured is, which is how the index
-    /// tells it too.
+    /// does it too.
     fn identify(&self, out: &mut String, view: &str, measured: &GraccMeasured, fields: &mut GraccFields<'_, 'a>) {
         out.clear();
         let probe = self.probe.as_deref().unwrap_or_default();
@@ -287,7 +287,7 @@ fn job(
         job_id: ids.job_id()?,
         global_job_id: ids.global.as_deref(),
         identity_key: Some(&scratch.identity),
-        // As GRACC groups: by VOName. The reportable name says less where they differ.
+        // As GRACC groups: by VOName. The reportable name is less specific where they differ.
         vo: fqan.map(|fqan| fqan.vo).or(reportable_vo.as_deref()),
         fqan: vo_name.as_deref().filter(|name| name.starts_with('/')),
         vo_name: vo_name.as_deref(),

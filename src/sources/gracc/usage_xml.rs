@@ -15,7 +15,7 @@ pub(super) const RECORDS: [&[u8]; 4] = [
     b"StorageElement",
 ];
 
-/// Reads one record. Of other records than job usage only `type` is told.
+/// Reads one record. Of other records than job usage only `type` is read.
 ///
 /// What differs from the collector, on purpose: a duration that cannot be read refuses the record instead of becoming
 /// 0, and a `WallDuration` or `CpuDuration` that is not there is unknown instead of 0: of CPU time the flat record is

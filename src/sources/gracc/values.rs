@@ -178,7 +178,7 @@ impl JsonValues {
             JsonEnd::CutOff => {
                 let bytes = self.window.take(usize::MAX);
                 self.batch.push(GraccKind::Json, bytes, offset, true);
-                // Told by the document itself.
+                // A document reports its own mistakes.
                 self.place = JsonPlace::Top;
             }
             JsonEnd::TooLong => {
@@ -197,7 +197,7 @@ impl JsonValues {
         Ok(())
     }
 
-    /// A line between values that is no JSON.
+    /// A line between values that is not JSON.
     fn stray(&mut self) -> Result<()> {
         let offset = self.window.offset();
         let mut at = 0;
@@ -214,11 +214,11 @@ impl JsonValues {
         rest.get(..n.min(self.limits.kept)).unwrap_or(rest).to_vec()
     }
 
-    /// The first byte at or behind `at` that is no white space.
+    /// The first byte at or after `at` that is not white space.
     fn blanks(&mut self, mut at: usize) -> Result<usize> {
         while matches!(self.window.byte(at)?, Some(b' ' | b'\n' | b'\r' | b'\t')) {
             at += 1;
-            // However many there are, they are not kept when nothing stands before them.
+            // However many there are, they are not kept when nothing precedes them.
             if at > self.limits.line {
                 break;
             }

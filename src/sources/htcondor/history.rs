@@ -113,7 +113,7 @@ impl<'a> CondorJob<'a> {
         })
     }
 
-    /// A time; zero is none.
+    /// A time; zero counts as none.
     fn time_ms(&mut self, name: &str) -> Result<Option<i64>, Refusal> {
         Ok(self.number(name, 3, Reason::BadTime)?.filter(|ms| *ms != 0))
     }

@@ -49,7 +49,7 @@ static ROW: DialectRow = DialectRow {
     fingerprint: &[],
 };
 
-/// How much of a file is looked at to tell the two layouts apart.
+/// The bytes of a file that are read to distinguish the two layouts.
 const HEAD: u64 = 64 << 10;
 
 /// Whether the start of a file is a history in one of the two layouts.
@@ -82,7 +82,7 @@ pub fn pieces(mut input: Box<dyn Read + Send>, limits: LogLimits) -> Result<Piec
     let mut head = Cursor::new(head);
     Ok(if is_json {
         let mut from = Position::start();
-        // The mark is neither an object nor a row that is none.
+        // The byte order mark is neither an object nor a bad row.
         head.set_position(mark_byte as u64);
         from.byte_offset += mark_byte as u64;
         objects::pieces(Box::new(head.chain(input)), limits, from)

@@ -35,7 +35,7 @@ enum CondorKind {
     CutOff,
     /// Longer than a record may be.
     TooLong,
-    /// Neither an object nor what stands between objects.
+    /// Neither an object nor a separator of objects.
     Stray,
 }
 
@@ -53,7 +53,7 @@ enum CondorState {
     Outside,
     /// In an object that began at this byte of the buffer.
     Inside(usize),
-    /// In a line that is no object, from this byte on.
+    /// In a line that is not an object, from this byte on.
     Stray(usize),
     /// In an object that is too long and already framed.
     Skipping,
@@ -123,7 +123,7 @@ impl CondorFramer {
         }
     }
 
-    /// How many of the next bytes, which begin at `at` of the buffer, say nothing: the inside of a text, most of a
+    /// How many of the next bytes, which begin at `at` of the buffer, have no meaning here: the inside of a text, most of a
     /// record. They count as taken.
     fn plain(&mut self, rest: &[u8], at: usize, longest: usize) -> usize {
         let CondorState::Inside(start) = self.state else {

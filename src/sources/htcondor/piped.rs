@@ -54,7 +54,10 @@ impl Grammar for Piped {
             let factor_e6 = decimal::scaled(text.trim(), 6)
                 .filter(|factor| factor.value > 0)
                 .ok_or_else(|| {
-                    Refusal::new(Reason::BadNumber, format!("cputmult {:?} is no multiplier", clip(text)))
+                    Refusal::new(
+                        Reason::BadNumber,
+                        format!("cputmult {:?} is not a multiplier", clip(text)),
+                    )
                 })?;
             wall_ms = times(wall_ms, factor_e6.value)?;
             cpu_ms = times(cpu_ms, factor_e6.value)?;

@@ -8,14 +8,14 @@ use crate::sources::Position;
 /// Longest logical line, bytes.
 const LINE_LIMIT: usize = 1 << 20;
 
-/// A line without comment, with those it goes on with.
+/// A line without comment, joined with its continuation lines.
 pub(super) struct ConfLine {
     pub(super) at: Position,
     pub(super) text: String,
     pub(super) is_too_long: bool,
 }
 
-/// The logical lines that say something.
+/// The logical lines that are not empty.
 pub(super) fn conf_lines(bytes: &[u8]) -> Vec<ConfLine> {
     let mut found: Vec<ConfLine> = Vec::new();
     let mut is_open = false;
@@ -23,7 +23,7 @@ pub(super) fn conf_lines(bytes: &[u8]) -> Vec<ConfLine> {
         let text = line.text();
         let text = without_comment(&text);
         let trimmed = text.trim_end();
-        let (part, goes_on) = match trimmed.strip_suffix('\\') {
+        let (part, continues) = match trimmed.strip_suffix('\\') {
             Some(part) => (part, true),
             None => (trimmed, false),
         };
@@ -41,13 +41,13 @@ pub(super) fn conf_lines(bytes: &[u8]) -> Vec<ConfLine> {
                 text: part.to_owned(),
             }),
         }
-        is_open = goes_on;
+        is_open = continues;
     }
     found.retain(|line| !line.text.trim().is_empty());
     found
 }
 
-/// Cuts off what stands behind a `#`; `\#` is a plain one.
+/// Cuts off the text after a `#`; `\#` is a plain one.
 fn without_comment(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut letters = text.chars().peekable();
@@ -64,7 +64,7 @@ fn without_comment(text: &str) -> String {
     kept
 }
 
-/// The first key and all pairs, keys in lower case; `None` when the line is none of pairs. A later pair of a key counts.
+/// The first key and all pairs, keys in lower case; `None` when the line is not one of pairs. Of several pairs of a key the last counts.
 pub(super) fn pairs(text: &str) -> Option<(String, BTreeMap<String, String>)> {
     let mut rest = text.trim();
     let mut first = None;

@@ -9,7 +9,7 @@ use crate::ledger::Reason;
 use crate::reference::hostlist::Hostlist;
 use crate::reference::inventory::{NodeRow, PartitionRow, weights};
 
-/// Reads a partition; also gives the names of its nodes, where the file can tell.
+/// Reads a partition; also gives the names of its nodes, where the file determines them.
 pub(super) fn partition(
     fields: &InventoryFields<'_>,
     conf: &Conf,
@@ -59,7 +59,7 @@ fn members(list: &str, conf: &Conf) -> Result<Option<BTreeSet<String>>, RowTroub
     let mut found = BTreeSet::new();
     for host in Hostlist::parse(list).map_err(hostlist_trouble("Nodes"))?.hosts() {
         let Some(set) = conf.node_sets.get(&*host) else {
-            // A name that is no node here may be a set of an included file.
+            // A name that is not a node here may be a set of an included file.
             if conf.has_include && !conf.nodes.contains_key(&*host) {
                 return Ok(None);
             }

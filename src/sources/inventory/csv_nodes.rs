@@ -1,6 +1,6 @@
 //! Nodes as a CSV of a site's own, under the names the lake has for them:
 //! `node,cluster,as_of,cpu_n,memory_byte,gpu_n,gpus,partitions,state`. `node` may be a host list in quotes, `gpus` is
-//! written like `Gres` (`gpu:a100:4`), several partitions stand between blanks or semicolons. Only `node` and one of the
+//! written like `Gres` (`gpu:a100:4`), several partitions are separated by blanks or semicolons. Only `node` and one of the
 //! amounts must be there; an empty cell is unknown. Lines that begin with `#` are comments.
 
 use std::collections::BTreeMap;
@@ -60,7 +60,7 @@ impl NodeTableHeader {
     pub(super) fn columns(&self) -> Result<&[String], RowTrouble> {
         self.columns.as_deref().ok_or_else(|| {
             let why_not = self.why_not.as_deref();
-            let why_not = why_not.unwrap_or("no header stands before this row");
+            let why_not = why_not.unwrap_or("no header precedes this row");
             (Reason::FieldCount, why_not.to_owned())
         })
     }

@@ -1,4 +1,4 @@
-//! Listings that Slurm's tools render as JSON or YAML: both say the same.
+//! Listings that Slurm's tools render as JSON or YAML: both have the same content.
 
 use memchr::memmem;
 use serde::de::DeserializeOwned;
@@ -31,7 +31,7 @@ pub(super) fn read<D: DeserializeOwned>(bytes: &[u8], what: &str, sink: &mut dyn
             yaml::read(bytes).and_then(|value| serde_json::from_value(value).map_err(|why| (why.to_string(), 1)));
         match read {
             Ok(document) => return Some(document),
-            Err(told) => told,
+            Err(reported) => reported,
         }
     } else {
         match serde_json::from_slice(bytes) {
@@ -46,7 +46,7 @@ pub(super) fn read<D: DeserializeOwned>(bytes: &[u8], what: &str, sink: &mut dyn
     None
 }
 
-/// A text that says something.
+/// A non-empty text.
 pub(super) fn word(value: &Value) -> Option<&str> {
     value.as_str().filter(|text| !is_absent(text))
 }

@@ -86,7 +86,7 @@ fn one(line: &str, tree: &mut Tree) -> Result<Option<InventoryRow>, RowTrouble> 
         _ => {
             return Err((
                 Reason::UnknownField,
-                format!("{:?} is no kind of line of a dump", what.trim()),
+                format!("{:?} is not a kind of line of a dump", what.trim()),
             ));
         }
     }

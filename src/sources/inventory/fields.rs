@@ -10,7 +10,7 @@ use crate::reference::inventory::quantity;
 use crate::reference::inventory::tres::{MIB, Tres};
 use crate::time::Zone;
 
-/// The fields of a row. What stands for nothing is as absent as what is not there.
+/// The fields of a row. A text that means "none" counts as absent.
 pub(super) struct InventoryFields<'t>(pub(super) BTreeMap<&'t str, &'t str>);
 
 impl<'t> InventoryFields<'t> {
@@ -34,12 +34,12 @@ impl<'t> InventoryFields<'t> {
         self.name(key).ok_or_else(|| missing(key))
     }
 
-    /// A name, which may be spelled like a word that stands for nothing.
+    /// A name, which may be spelled like a word that means "none".
     pub(super) fn name(&self, key: &str) -> Option<&'t str> {
         self.0.get(key).copied().filter(|name| !matches!(*name, "" | "(null)"))
     }
 
-    /// A count. The numbers that stand for "not set" are `None`; anything that is no number is a mistake.
+    /// A count. The numbers that stand for "not set" are `None`; anything that is not a number is a mistake.
     pub(super) fn int(&self, key: &str) -> Result<Option<i64>, RowTrouble> {
         let Some(text) = self.get(key).filter(|text| !text.eq_ignore_ascii_case("UNLIMITED")) else {
             return Ok(None);

@@ -31,6 +31,6 @@ pub enum InventoryKind {
     SacctmgrReservation,
     /// A CSV of reservations of a site's own.
     CsvReservation,
-    /// The `.machines` file beside a workload.
+    /// The `.machines` file of a workload.
     SwfMachines,
 }

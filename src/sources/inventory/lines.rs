@@ -48,7 +48,7 @@ pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = InventoryLine<'_>> {
 /// Longest record, bytes: a node with many partitions and features needs a few thousand.
 const RECORD_LIMIT: usize = 1 << 20;
 
-/// A record that begins with a given key and may go on over indented lines.
+/// A record that begins with a given key and may continue over indented lines.
 #[derive(Clone, Debug)]
 pub(super) struct InventoryRecord {
     pub(super) at: Position,
@@ -58,7 +58,7 @@ pub(super) struct InventoryRecord {
     pub(super) is_too_long: bool,
 }
 
-/// Records of `scontrol`: each begins with a line that is not indented; indented ones go on with the record before them,
+/// Records of `scontrol`: each begins with a line that is not indented; indented ones continue with the record before them,
 /// also behind a blank line (24.11 prints one before `ReservationName`). What does not begin with `key` is for the reader
 /// to refuse.
 pub(super) fn records(bytes: &[u8], key: &str) -> Vec<InventoryRecord> {

@@ -1,5 +1,5 @@
-//! The `.machines` file beside a workload of the archive's kind: number, name of the kind, nodes of it, processors of each,
-//! speed and memory of each in KiB, between tabs. It tells how many nodes there are of each kind, but not which: `nodes` of
+//! The `.machines` file of a workload of the archive's kind: number, name of the kind, nodes of it, processors of each,
+//! speed and memory of each in KiB, separated by tabs. It states how many nodes there are of each kind, but not which: `nodes` of
 //! the `[[inventory]]` names those of every kind, as many as the file has.
 
 use super::lines::lines;
@@ -20,7 +20,7 @@ struct KindOfNode {
     memory_byte: i64,
 }
 
-/// The kind a line tells of; the error says which cell is wrong.
+/// The kind a line describes; the error names the wrong cell.
 fn kind_of(line: &str) -> Result<KindOfNode, RowTrouble> {
     let cells: Vec<&str> = line.split('\t').map(str::trim).collect();
     let [_, name, node_n, cpu_n, _, memory_kib] = cells[..] else {
@@ -78,7 +78,7 @@ fn nodes(kind: &KindOfNode, options: &ReaderOptions) -> Result<Vec<NodeRow>, Row
     let (name, node_n) = (&kind.name, kind.node_n);
     let Some(named) = options.nodes_by_kind.get(name) else {
         let detail = format!(
-            "nothing says which nodes are of the kind \"{name}\": name all {node_n} in the [[inventory]], nodes = \
+            "the nodes of the kind \"{name}\" are unknown: name all {node_n} in the [[inventory]], nodes = \
              {{ {name} = \"{name}[1-{node_n}]\" }}"
         );
         return Err((Reason::MissingField, detail));

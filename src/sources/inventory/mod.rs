@@ -1,7 +1,7 @@
-//! What the batch system says about its own machine: nodes, their events, partitions, associations.
+//! The batch system's description of its own machine: nodes, their events, partitions, associations.
 //!
 //! One row of the file (a node of `scontrol`, a line of `sinfo`, a logical line of `slurm.conf`, an element of JSON)
-//! gets exactly one outcome. Headers, comments and blank lines are no rows. Files are small beside accounting dumps and
+//! gets exactly one outcome. Headers, comments and blank lines are no rows. Files are small compared with accounting dumps and
 //! are read whole, within a limit.
 
 mod assoc;
@@ -70,7 +70,7 @@ fn read_whole(
     Ok(Box::new(std::iter::once(Ok(work))))
 }
 
-/// What the first bytes of a file tell people about it.
+/// Notes for people from the first bytes of a file.
 #[must_use]
 pub fn hints(kind: InventoryKind, head: &[u8]) -> Hints {
     let text = String::from_utf8_lossy(head);

@@ -16,7 +16,7 @@ impl PrintedInstant {
     }
 }
 
-/// Reads a time with an offset, without one (in `zone`), or in Unix seconds; `Ok(None)` for the words that stand for
+/// Reads a time with an offset, without one (in `zone`), or in Unix seconds; `Ok(None)` for the words that mean
 /// none. The error is the sentence after the value.
 pub(super) fn read(text: &str, zone: Option<&Zone>) -> Result<Option<PrintedInstant>, &'static str> {
     if crate::reference::inventory::absent::is_absent(text) || text == "0" {

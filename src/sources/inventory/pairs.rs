@@ -147,7 +147,7 @@ pub(super) fn pairs(text: &str) -> BTreeMap<&str, &str> {
     pairs_of(text, KEYS)
 }
 
-/// The pairs of a record. A key that stands again is part of the value before it.
+/// The pairs of a record. A key that occurs again is part of the value before it.
 pub(super) fn pairs_of<'t>(text: &'t str, keys: &[&str]) -> BTreeMap<&'t str, &'t str> {
     let mut found: BTreeMap<&'t str, &'t str> = BTreeMap::new();
     // (key, where its value begins)

@@ -39,7 +39,7 @@ pub(super) fn read(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
     }
 }
 
-/// A partition as `scontrol` and `sinfo` render it. Neither says which one is the default.
+/// A partition as `scontrol` and `sinfo` render it. Neither states which one is the default.
 pub(super) fn partition(value: &Value, cluster: Option<&str>) -> Result<PartitionRow, RowTrouble> {
     let at = |path: &str| value.pointer(path).unwrap_or(&Value::Null);
     let text = |path: &str| word(at(path)).map(str::to_owned);

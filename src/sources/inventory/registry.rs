@@ -132,7 +132,7 @@ const fn row(
         help,
         page: help,
         content: Content::Inventory(kind),
-        // All kinds are told apart at once, by `inventory::recognise`.
+        // All kinds are distinguished at once, by `inventory::recognise`.
         recognise: |_| None,
         reader,
         hints,

@@ -16,7 +16,7 @@ use crate::sources::Sink;
 use crate::sources::options::ReaderOptions;
 use crate::time::Zone;
 
-/// What `scontrol` says when there is none.
+/// The output of `scontrol` when there is none.
 pub(super) const NONE: &str = "No reservations in the system";
 
 /// Names of a row's fields.

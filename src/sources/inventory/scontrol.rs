@@ -40,7 +40,7 @@ pub(super) fn each(
     }
 }
 
-/// What Slurm's tools say to people, caught with their output.
+/// Messages of Slurm's tools, captured with their output.
 pub(super) fn is_message(line: &str) -> bool {
     [
         "scontrol: ",

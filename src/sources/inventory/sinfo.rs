@@ -16,7 +16,7 @@ use crate::reference::inventory::{Gpus, InventoryRow, NodeRow, state};
 use crate::sources::options::ReaderOptions;
 use crate::sources::{Position, Sink};
 
-/// Columns of the format that may stand without a header.
+/// Columns of the format that may occur without a header.
 const ORDER: [&str; 12] = [
     "NODELIST",
     "PARTITION",
@@ -54,7 +54,7 @@ pub(super) fn is_header(line: &str) -> bool {
         .filter(|name| !name.is_empty())
         .collect();
     let has = |name: &str| columns.contains(&name);
-    // Without -N the lines are groups of nodes, and AVAIL stands there.
+    // Without -N the lines are groups of nodes, and AVAIL is present.
     has("NODELIST") && has("STATE") && has("CPUS") && !has("AVAIL")
 }
 
@@ -257,7 +257,7 @@ fn fold(fields: &Whole<'_>, at: Position, nodes: &mut BTreeMap<String, Folded>) 
         line_n: 0,
     });
     if folded.row != row {
-        let detail = format!("{node} is told otherwise on line {}", folded.at.line);
+        let detail = format!("{node} differs from line {}", folded.at.line);
         return Err((Reason::Contradiction, detail));
     }
     folded.line_n += 1;

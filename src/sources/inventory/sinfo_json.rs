@@ -1,6 +1,6 @@
 //! `sinfo --json` since 23.02, or `--yaml`: a partition and some of its nodes, in groups of like ones.
 //!
-//! What a group says of its nodes by least and greatest value is known where the two are equal; features, devices and
+//! A value that a group gives by minimum and maximum of its nodes is known where the two are equal; features, devices and
 //! the reason are those of one node of it, and so known only of a group of one (`sinfo -N --json` writes such). A node is in
 //! as many groups as it is in partitions: what any of them knows of it is known.
 
@@ -26,7 +26,7 @@ struct SinfoDocument {
     meta: Value,
 }
 
-/// A partition, where it was first told of, and by how many groups.
+/// A partition, the position of its first group, and the number of its groups.
 struct ReportedNodes {
     row: PartitionRow,
     at: Position,
@@ -53,8 +53,12 @@ pub(super) fn read(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
             sink.reject(reason, at, 1, &detail, b"");
         }
     }
-    for told in partitions.into_values() {
-        sink.inventory(&InventoryRow::Partition(Box::new(told.row)), told.at, told.group_n);
+    for reported in partitions.into_values() {
+        sink.inventory(
+            &InventoryRow::Partition(Box::new(reported.row)),
+            reported.at,
+            reported.group_n,
+        );
     }
     for member in nodes.into_values() {
         let partitions = sorted_names(member.partitions.iter().map(String::as_str));
@@ -79,11 +83,11 @@ fn add(
     let row = partition(group.get("partition").unwrap_or(&Value::Null), cluster)?;
     let name = row.partition.clone();
     let contradicts = |what: &str, line: u64| {
-        let detail = format!("{what} is told otherwise by element {line}");
+        let detail = format!("{what} differs from element {line}");
         Err((Reason::Contradiction, detail))
     };
-    if let Some(told) = partitions.get(&name).filter(|told| told.row != row) {
-        return contradicts(&name, told.at.line);
+    if let Some(reported) = partitions.get(&name).filter(|reported| reported.row != row) {
+        return contradicts(&name, reported.at.line);
     }
     let common = common(group, cluster)?;
     let mut merged = Vec::new();
@@ -98,10 +102,10 @@ fn add(
             Err(Differs) => return contradicts(node, known.map_or(0, |member| member.at.line)),
         }
     }
-    let told = partitions
+    let reported = partitions
         .entry(name.clone())
         .or_insert(ReportedNodes { row, at, group_n: 0 });
-    told.group_n += 1;
+    reported.group_n += 1;
     for row in merged {
         let member = nodes.entry(row.node.clone()).or_insert_with(|| SinfoMember {
             row: NodeRow::default(),

@@ -1,9 +1,9 @@
 //! `slurm.conf`: the nodes and partitions as they are configured.
 //!
-//! Keys in any case; `\` goes on with the next line; `#` begins a comment; `NodeName=DEFAULT` and
+//! Keys in any case; `\` joins the next line; `#` begins a comment; `NodeName=DEFAULT` and
 //! `PartitionName=DEFAULT` set what later lines leave out. A missing `CPUs` is the product of the topology, a missing
-//! `Sockets` what `CPUs` leaves of it, as in Slurm. Memory that is not configured stays unknown (Slurm would say 1 MB).
-//! Of what stands in included files nothing is known here: where that matters, the column is null.
+//! `Sockets` what `CPUs` leaves of it, as in Slurm. Memory that is not configured stays unknown (Slurm would report 1 MB).
+//! Included files are not read: where their content matters, the column is null.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,7 @@ const NODE_LIMIT: u64 = 1 << 17;
 /// Key and value, keys in lower case.
 pub(super) type Pairs = BTreeMap<String, String>;
 
-/// What the whole file says, once all of its lines are read.
+/// The settings of the complete file, once all of its lines are read.
 #[derive(Default)]
 pub(super) struct Conf {
     pub(super) cluster: Option<String>,
@@ -99,13 +99,13 @@ pub(super) fn read(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
             pairs: whole,
         });
     }
-    let mut told: Vec<(ConfNamed, Vec<String>)> = Vec::new();
+    let mut reported: Vec<(ConfNamed, Vec<String>)> = Vec::new();
     for line in node_lines {
         match nodes(&line, &conf) {
             Ok(rows) => {
                 let names = rows.iter().map(|row| row.node.clone()).collect();
                 conf.nodes.extend(rows.into_iter().map(|row| (row.node.clone(), row)));
-                told.push((line, names));
+                reported.push((line, names));
             }
             Err((reason, detail)) => sink.reject(reason, line.at, 1, &detail, line.raw.as_bytes()),
         }
@@ -123,7 +123,7 @@ pub(super) fn read(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
             Err((reason, detail)) => sink.reject(reason, line.at, 1, &detail, line.raw.as_bytes()),
         }
     }
-    for (line, names) in told {
+    for (line, names) in reported {
         for (nth, name) in names.iter().enumerate() {
             let Some(row) = conf.nodes.remove(name) else { continue };
             let partitions = partitions_of.remove(name).filter(|_| !conf.has_include);

@@ -49,7 +49,7 @@ pub(super) fn read(
         }
         let row = match &header {
             _ if !line.is_ended => Err(cut_off()),
-            None => Err((Reason::FieldCount, "no header stands before this row".to_owned())),
+            None => Err((Reason::FieldCount, "no header precedes this row".to_owned())),
             Some(columns) => fields(&text, columns, free).and_then(|fields| read(&fields)),
         };
         settle(row, line.at, line.bytes, sink);

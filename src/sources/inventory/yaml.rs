@@ -15,10 +15,10 @@ enum YamlOpen {
     Map(Map<String, Value>, Option<String>),
 }
 
-/// The one document of a file; else why it is none, and the line.
+/// The one document of a file; else the reason why it is invalid, and the line.
 pub(super) fn read(bytes: &[u8]) -> Result<Value, (String, u64)> {
     if bytes.len() > SIZE_LIMIT {
-        let why = format!("YAML of more than {SIZE_LIMIT} bytes: --json says the same and may be larger");
+        let why = format!("YAML of more than {SIZE_LIMIT} bytes: --json has the same content and may be larger");
         return Err((why, 1));
     }
     let text = std::str::from_utf8(bytes).map_err(|why| (why.to_string(), 1))?;
@@ -55,7 +55,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Value, (String, u64)> {
             Some(YamlOpen::List(items)) => items.push(value),
             Some(YamlOpen::Map(members, key @ None)) => match value {
                 Value::String(text) if !members.contains_key(&text) => *key = Some(text),
-                other => return Err((format!("{other} is no key, or stands there twice"), at)),
+                other => return Err((format!("{other} is not a key, or occurs twice"), at)),
             },
             Some(YamlOpen::Map(members, key)) => {
                 members.insert(key.take().unwrap_or_default(), value);

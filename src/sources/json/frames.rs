@@ -1,14 +1,14 @@
 //! Cuts the objects of one list out of a stream of JSON, so that no more than a few of them are held at once.
 //!
 //! `{ .., "jobs": [ {..}, {..} ], .. }`: only strings, brackets and the names of the outermost keys are looked at;
-//! whether an object is sound JSON is for its reader to say. Damage stays local. A string cannot hold a line break, so
+//! whether an object is sound JSON is decided by its reader. Damage stays local. A string cannot hold a line break, so
 //! a line break ends a string whose quote was lost; and in indented output, which is what people have, a line that
 //! looks like the first line of the first object begins the next object, whatever brackets were lost before it.
 
 /// More bytes than a line break and the blanks people indent a list by.
 const WIDEST_MARGIN: usize = 64;
 
-/// One object of the list, or what stands in its place.
+/// One object of the list, or the text in its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::sources) struct JsonFrame {
     /// First byte in the buffer.
@@ -28,7 +28,7 @@ pub(in crate::sources) enum JsonEnding {
     Broken,
 }
 
-/// Where the stream stands.
+/// The state of the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum JsonState {
     /// Outside the list.
@@ -39,9 +39,9 @@ enum JsonState {
     Within(usize),
     /// Behind an object, which nothing but a comma or the end of the list may follow.
     Behind(usize, usize),
-    /// Behind an object and its comma. If a key follows, a bracket was lost and the object goes on.
+    /// After an object and its comma. If a key follows, a bracket was lost and the object continues.
     Comma(usize, usize),
-    /// In something that is no object and begins here.
+    /// In something that is not an object and begins here.
     Lost(usize),
 }
 
@@ -88,7 +88,7 @@ impl JsonFramer {
         self.list_n
     }
 
-    /// Whether the stream stands in the list: if it ends here, it was cut off.
+    /// Whether the stream is in the list: if it ends here, it was cut off.
     pub(in crate::sources) fn is_in_list(&self) -> bool {
         self.state != JsonState::Outside
     }
@@ -96,7 +96,7 @@ impl JsonFramer {
     /// The first byte that must stay in the buffer.
     pub(in crate::sources) fn kept_from(&self) -> usize {
         match self.state {
-            // The margin of the first object stands before it.
+            // The margin of the first object precedes it.
             JsonState::Outside | JsonState::Between if self.margin.is_none() => self.at.saturating_sub(WIDEST_MARGIN),
             JsonState::Outside | JsonState::Between => self.at,
             JsonState::Within(start)
@@ -106,7 +106,7 @@ impl JsonFramer {
         }
     }
 
-    /// The object the stream stands in, if it is not closed yet.
+    /// The object the stream is in, if it is not closed yet.
     pub(in crate::sources) fn open(&self) -> Option<usize> {
         match self.state {
             JsonState::Within(start) | JsonState::Lost(start) => Some(start),
@@ -151,7 +151,7 @@ impl JsonFramer {
         at
     }
 
-    /// Looks at the buffer from where it stopped and adds what is complete. `is_last` says nothing more will come.
+    /// Looks at the buffer from where it stopped and adds what is complete. `is_last` means that nothing more will come.
     pub(in crate::sources) fn scan(&mut self, buffer: &[u8], is_last: bool, frames: &mut Vec<JsonFrame>) {
         // A margin at the end of the buffer is only recognised with what follows it.
         let held = if is_last { 0 } else { WIDEST_MARGIN + 8 };
@@ -178,7 +178,7 @@ impl JsonFramer {
                     b'"' | b'\n' => self.is_in_string = false,
                     _ => {}
                 }
-                // One byte more than the key is enough to tell that it is another.
+                // One byte more than the key is enough to detect another key.
                 if self.is_in_string && self.depth == 1 && self.word.len() <= self.key.len() {
                     self.word.push(byte);
                 }
@@ -280,7 +280,7 @@ impl JsonFramer {
         }
     }
 
-    /// Whether the line break at `at` stands before an object of the list.
+    /// Whether the line break at `at` precedes an object of the list.
     fn is_at_margin(&self, buffer: &[u8]) -> bool {
         let margin = self.margin.as_deref().unwrap_or_default();
         !margin.is_empty()

@@ -9,7 +9,7 @@ use crate::sources::simd_scan::{ScanLook, WORD, bits, bits_of_two, show};
 /// The marks of one line. Used again for the next one, because it keeps its room.
 #[derive(Clone, Debug, Default)]
 pub struct JsonIndex {
-    /// None when a control character stands where a string could be, or some escape is of an unusual kind.
+    /// `None` when a control character may be inside a string, or an escape is of an unusual kind.
     words: Vec<Word>,
     /// Some byte is a control character.
     pub(super) has_controls: bool,
@@ -94,8 +94,8 @@ impl ScanLook for Eye {
 }
 
 impl Eye {
-    /// Which bytes a backslash stands before that is not escaped itself. Runs of backslashes escape what follows them
-    /// when they are odd in length; a carry through the run tells.
+    /// The bytes that follow a backslash that is not escaped itself. Runs of backslashes escape what follows them
+    /// when they are odd in length; a carry through the run decides.
     #[inline]
     fn escaped(&mut self, backslashes: u64) -> u64 {
         const EVEN: u64 = 0x5555_5555_5555_5555;

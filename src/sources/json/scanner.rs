@@ -1,7 +1,7 @@
-//! JSON read in place: values nobody asked for are stepped over, not decoded.
+//! JSON read in place: values that are not requested are skipped, not decoded.
 //!
 //! What is accepted is exactly the grammar of RFC 8259 (as `serde_json` skips it), except that text that is not UTF-8
-//! and unpaired surrogates are let through and replaced when the text is asked for.
+//! and unpaired surrogates are accepted and replaced when the text is requested.
 
 use super::marks::JsonIndex;
 use super::text::JsonText;
@@ -133,7 +133,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Reads an object of which only some keys are wanted: `of` tells which, `each` gets their values. All other values
+    /// Reads an object of which only some keys are wanted: `of` selects them, `each` receives their values. All other values
     /// are stepped over.
     ///
     /// Nearly every member is a key without escapes and a text or a whole number, without white space between them:
@@ -414,7 +414,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// How many of eight bytes, the first one lowest, are digits before the first that is none.
+/// How many of eight bytes, the first one lowest, are digits before the first other byte.
 #[inline]
 fn leading_digits(eight: u64) -> usize {
     const HIGH: u64 = 0xf0f0_f0f0_f0f0_f0f0;

@@ -1,4 +1,4 @@
-//! Strings of JSON, decoded when somebody asks for them.
+//! Strings of JSON, decoded on request.
 
 use std::borrow::Cow;
 

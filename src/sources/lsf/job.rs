@@ -77,7 +77,7 @@ impl<'a> LsfFields<'a> {
         Ok(Some(ms).filter(|ms| *ms != 0))
     }
 
-    /// A number of seconds; -1 says that it was not measured.
+    /// A number of seconds; -1 means that it was not measured.
     fn seconds_ms(&self, name: &str, behind: usize) -> Result<Option<i64>, Refusal> {
         let text = self.late(name, behind)?;
         match crate::sources::decimal::scaled(text, 3) {
@@ -147,7 +147,7 @@ pub(super) fn take(record: &LogRecord<'_>, sink: &mut dyn Sink) -> Result<(), Re
         cpu_user_ms: user_ms,
         cpu_system_ms: system_ms,
         alloc_core_n: match placed.core_n {
-            // Never dispatched: it held nothing, whatever it asked for.
+            // Never dispatched: it held nothing, whatever it requested.
             0 => start_ms.map(|_| asked_core_n),
             n => Some(n),
         },
@@ -181,7 +181,7 @@ impl LsfPlaced {
                 None => (1, &**host),
             };
             if !(0..=i64::from(u32::MAX)).contains(&n) {
-                let detail = format!("{:?} is no number of slots and a host", clip(host));
+                let detail = format!("{:?} is not a number of slots and a host", clip(host));
                 return Err(Refusal::new(Reason::BadNumber, detail));
             }
             core_n = core_n.saturating_add(n);

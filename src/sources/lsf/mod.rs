@@ -1,6 +1,6 @@
 //! LSF accounting files (`lsb.acct`): events of blank-separated fields, texts in quotes with quotes doubled.
 //!
-//! A text may hold line ends, so an event goes on until its quotes are closed or a line begins the next one. Only
+//! A text may hold line ends, so an event extends until its quotes are closed or a line begins the next one. Only
 //! `JOB_FINISH` holds usage. Times are Unix seconds.
 
 mod event;
@@ -85,7 +85,7 @@ impl Grammar for Lsf {
         begins(line)
     }
 
-    fn goes_on(&self, record: &[u8]) -> bool {
+    fn continues(&self, record: &[u8]) -> bool {
         memchr::memchr_iter(b'"', record).count() % 2 == 1
     }
 
@@ -96,7 +96,7 @@ impl Grammar for Lsf {
                 "the line begins no event such as \"JOB_FINISH\" \"9.11\" 1380043655",
             ));
         }
-        // Events of other kinds (resizes, reservations, migrations) tell nothing that the end of the job does not.
+        // Events of other kinds (resizes, reservations, migrations) contain nothing that the end of the job does not.
         if !record.text.starts_with("\"JOB_FINISH\" ") {
             sink.out_of_scope(Reason::OtherRecordType, 1);
             return Ok(());

@@ -35,8 +35,8 @@ struct PbsValues<'a> {
 }
 
 impl<'a> PbsValues<'a> {
-    /// Reads `key=value` words. A word without `=` is what follows a blank in the value before it; of a key that comes
-    /// twice the last value counts, but who the job belongs to is said first, before anything a user may have named.
+    /// Reads `key=value` words. A word without `=` belongs to the value before it, after a blank; of a key that comes
+    /// twice the last value counts, but the owner of the job comes first, before any text that a user may have chosen.
     fn of(message: &'a str) -> Self {
         let mut values = Self::default();
         for word in message.split_ascii_whitespace() {
@@ -131,7 +131,7 @@ pub(super) fn take(parts: &PbsParts<'_>, record: &LogRecord<'_>, sink: &mut dyn 
     if dropped {
         anomalies |= Anomaly::ValueDropped.bit();
     }
-    // A signal is told as 256 plus its number; negative ones are the server's own ways to fail.
+    // A signal is reported as 256 plus its number; negative ones are the server's own ways to fail.
     let (exit_code, exit_signal) = match status {
         Some(status) if status > 256 => (None, Some(status - 256)),
         status => (status, None),
@@ -176,7 +176,7 @@ struct PbsPlaced {
 
 impl PbsPlaced {
     /// `host/0+host/1` (one core each), `host/0-1,5+..` (Torque 5.1 and later: core numbers and ranges), `host/0*4` (PBS
-    /// Pro: four cores; `host/0*0`: it is not said how many).
+    /// Pro: four cores; `host/0*0`: unknown number).
     fn of(exec_host: &str) -> Result<Self, Refusal> {
         let wrong = |part: &str| {
             Refusal::new(
@@ -249,7 +249,7 @@ fn size_byte(name: &str, text: &str) -> Result<i64, Refusal> {
     let wrong = || {
         Refusal::new(
             Reason::BadNumber,
-            format!("{name} {:?} is no size such as 2031040kb", clip(text)),
+            format!("{name} {:?} is not a size such as 2031040kb", clip(text)),
         )
     };
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();

@@ -91,7 +91,7 @@ impl Grammar for Pbs {
                 "the line is not date;type;id;message with a date such as 03/21/2015 12:10:19",
             ));
         };
-        // Queued, started, deleted, rerun, licence counts: nothing was used by them that the end does not tell.
+        // Queued, started, deleted, rerun, licence counts: they contain no usage that the end does not.
         if parts.kind != "E" {
             sink.out_of_scope(Reason::OtherRecordType, 1);
             return Ok(());

@@ -6,7 +6,7 @@ use super::solve::{self, Solution};
 use super::start::{self, RowStart};
 use crate::ledger::Reason;
 
-/// Lines one row may be spread over, and how often its fields are shared out anew: bounds for hostile input.
+/// Lines one row may be spread over, and how often its fields are assigned again: bounds for hostile input.
 const MAX_LINES: u64 = 10_000;
 pub(super) const MAX_ATTEMPTS: usize = 32;
 
@@ -22,7 +22,7 @@ pub(super) enum Assembled {
         /// Behind the row.
         extent: RowExtent,
     },
-    /// It cannot be told how.
+    /// The assignment is ambiguous.
     Refused {
         /// Too few fields, too many ways, or cut off.
         reason: Reason,

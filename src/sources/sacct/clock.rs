@@ -34,7 +34,7 @@ impl Stamp {
     }
 }
 
-/// Why a text is no instant.
+/// Why a text is not an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ClockTrouble {
     /// None of the formats.
@@ -108,7 +108,7 @@ impl<'z> Clock<'z> {
         slot.offset_s
     }
 
-    /// The instant `text` means; `Ok(None)` for the words and values that stand for none.
+    /// The instant `text` means; `Ok(None)` for the words and values that mean none.
     pub(super) fn read(&mut self, text: &[u8]) -> Result<Option<Stamp>, ClockTrouble> {
         let Some((date, clock, rest)) = civil(text) else {
             return other_format(text);

@@ -4,7 +4,7 @@ use super::job_id::JobId;
 use super::{duration, memory, scalar, state, tres};
 use crate::sources::projection::ColumnPart;
 
-/// The type a column's text must have. It tells apart fields when a free text holds the delimiter.
+/// The type a column's text must have. It separates fields when a free text contains the delimiter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SacctKind {
     /// A job or step identifier.
@@ -13,7 +13,7 @@ pub(super) enum SacctKind {
     Int,
     /// A count or a size: decimal, perhaps with a fraction and a unit, or nothing.
     Number,
-    /// An instant, or a word that stands for none.
+    /// An instant, or a word that means none.
     Time,
     /// A duration, or nothing.
     Duration,
@@ -50,7 +50,7 @@ impl SacctKind {
         !matches!(self, Self::Word | Self::Line | Self::Free | Self::Key)
     }
 
-    /// Whether `text` can stand in a column of this kind.
+    /// Whether `text` can be in a column of this kind.
     pub(super) fn accepts(self, text: &[u8]) -> bool {
         match self {
             Self::Free => true,
@@ -219,7 +219,7 @@ impl Role {
             Self::JobName => &[ColumnPart::JobName],
             Self::NodeList => &[ColumnPart::NodeList],
             Self::Submit | Self::Eligible => &[ColumnPart::Queueing],
-            // Where no total is told, it is the sum of its parts.
+            // A missing total is the sum of its parts.
             Self::TotalCpu | Self::UserCpu | Self::SystemCpu | Self::TresUsageInTot => {
                 &[ColumnPart::Cpu, ColumnPart::CpuParts]
             }
@@ -250,7 +250,7 @@ pub(super) const STEP_ROLES: &[Role] = &[
     Role::TresUsageInTot,
 ];
 
-/// Columns by lower-case name. Renamed columns stand under both names.
+/// Columns by lower-case name. Renamed columns are listed under both names.
 const COLUMNS: &[(&str, SacctKind, Option<Role>)] = &[
     ("account", SacctKind::Word, Some(Role::Account)),
     ("admincomment", SacctKind::Free, None),

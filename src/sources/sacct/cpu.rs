@@ -20,8 +20,8 @@ pub(super) struct CpuMeasured {
 }
 
 impl CpuMeasured {
-    /// CPU time, and whether the job row is where it comes from. `has_run`: the job started and some time passed;
-    /// `has_ended`: steps that have not ended are not counted yet, so that of a running job zero says nothing.
+    /// CPU time, and whether it comes from the job row. `has_run`: the job started and some time passed;
+    /// `has_ended`: steps that have not ended are not counted yet, so that zero is meaningless for a running job.
     pub(super) fn used_ms(self, has_run: bool, has_ended: bool, steps: &Steps) -> (Option<i64>, bool) {
         let from_steps = steps.cpu_ms.filter(|_| !steps.is_incomplete);
         match self.total_ms {

@@ -170,12 +170,12 @@ impl<'t> DelimiterIndex<'t> {
     }
 }
 
-/// What a stretch of lines tells before it is taken apart.
+/// The state of a stretch of lines before it is accepted.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct BlockStats {
     /// How many line feeds there are.
     pub(super) feed_n: usize,
-    /// A letter `j` stands four bytes before a letter `d`, in either case, as in every spelling of `JobID`.
+    /// A letter `j` is four bytes before a letter `d`, in either case, as in every spelling of `JobID`.
     pub(super) may_name_job_id: bool,
     /// Where a `j` of the word before would have its `d`, in the lowest bits.
     ahead: u64,

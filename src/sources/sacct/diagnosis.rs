@@ -1,4 +1,4 @@
-//! What the first bytes of a dump state beside its dialect.
+//! Facts from the first bytes of a dump, other than its dialect.
 
 use super::{FixedOrder, json};
 use crate::sources::head::without_mark;
@@ -44,7 +44,10 @@ pub(crate) fn of_text(head: &[u8]) -> Hints {
             &["NodeList"],
             "no NodeList: hosts stay unknown, and with them the true overhead",
         ),
-        (&["Submit"], "no Submit: runs of one job id cannot be told apart by it"),
+        (
+            &["Submit"],
+            "no Submit: runs of one job id cannot be distinguished by it",
+        ),
         (&["Start"], "no Start: usage cannot be split over periods"),
         (&["End"], "no End: usage has no period"),
         (
@@ -107,7 +110,7 @@ pub(crate) fn times(header: &SacctHeader, head: &[u8]) -> Option<String> {
     })
 }
 
-/// Whether a time such as `2026-03-01T12:00:00` stands there with neither offset nor `Z` behind it.
+/// Whether a time such as `2026-03-01T12:00:00` occurs with neither offset nor `Z`.
 fn has_naive_time(head: &[u8]) -> bool {
     const SHAPE: &[u8] = b"0000-00-00T00:00:00";
     head.windows(SHAPE.len() + 1).any(|window| {

@@ -57,7 +57,7 @@ fn parse_slow(text: &[u8]) -> Option<i64> {
     seconds.checked_mul(1000)?.checked_add(ms)
 }
 
-/// A word that stands for a limit the job does not have by itself.
+/// A word that means a limit the job does not have by itself.
 pub(super) fn is_word(text: &[u8]) -> bool {
     [&b"UNLIMITED"[..], b"Partition_Limit", b"INFINITE", b"NONE"]
         .iter()

@@ -60,7 +60,7 @@ fn single_byte(rest: &[u8], start: usize, delimiter: u8, cuts: &mut Vec<u32>) ->
         let ends = zero_bytes(word ^ feeds);
         let mut hits = zero_bytes(word ^ delimiters);
         if ends != 0 {
-            // Only what stands before the line feed.
+            // Only the part before the line feed.
             hits &= (ends & ends.wrapping_neg()) - 1;
         }
         while hits != 0 {
@@ -122,7 +122,7 @@ pub(super) struct RowFields<'t, 'c> {
 }
 
 impl<'t, 'c> RowFields<'t, 'c> {
-    /// The bytes `start..end` of `text`, cut where `cuts` says.
+    /// The bytes `start..end` of `text`, cut at `cuts`.
     pub(super) fn new(text: &'t [u8], start: usize, end: usize, cuts: &'c [u32], delimiter_len: usize) -> Self {
         Self {
             text,

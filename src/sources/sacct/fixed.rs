@@ -1,4 +1,4 @@
-//! Fixed orders of columns: dumps other accounting tools ask for without a header.
+//! Fixed orders of columns: dumps that other accounting tools request without a header.
 
 use super::column::{self, SacctKind};
 use super::fields::RowFields;

@@ -16,8 +16,8 @@ use crate::record::{Anomaly, JobRow};
 use crate::sources::projection::ColumnPart;
 use crate::sources::{Position, Sink};
 
-/// What is in `AllocTRES` beside the cores.
-const BESIDE_CORES: &[ColumnPart] = &[ColumnPart::Nodes, ColumnPart::Allocation, ColumnPart::RequestedMemory];
+/// The content of `AllocTRES` other than cores.
+const OTHER_THAN_CORES: &[ColumnPart] = &[ColumnPart::Nodes, ColumnPart::Allocation, ColumnPart::RequestedMemory];
 
 /// What a job row that was read is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,9 +34,9 @@ pub(super) enum Read {
 /// would take as long as filling it.
 #[derive(Debug)]
 pub(super) struct SacctJob<'t> {
-    /// What its row says, but for what is below.
-    told: JobRow<'t>,
-    /// Where the name stands in the piece.
+    /// The values of its row, except those below.
+    reported: JobRow<'t>,
+    /// Position of the name in the piece.
     pub(super) name: Option<(usize, usize)>,
     /// Lines behind its row belong to the name.
     pub(super) is_name_longer: bool,
@@ -50,7 +50,7 @@ pub(super) struct SacctJob<'t> {
 impl Default for SacctJob<'_> {
     fn default() -> Self {
         Self {
-            told: JobRow {
+            reported: JobRow {
                 view: "batch",
                 ..JobRow::default()
             },
@@ -82,9 +82,9 @@ impl<'t> SacctJob<'t> {
         if state == Some("PENDING") || [id, raw].iter().flatten().any(|id: &JobId<'_>| id.is_array_rest) {
             return Ok(Read::NotStarted);
         }
-        self.told.state = state;
+        self.reported.state = state;
         self.times(row, clock)?;
-        if self.told.start_ms.is_none() && self.told.end_ms.is_none() {
+        if self.reported.start_ms.is_none() && self.reported.end_ms.is_none() {
             return if state.is_none_or(waits) {
                 Ok(Read::NotStarted)
             } else {
@@ -97,7 +97,7 @@ impl<'t> SacctJob<'t> {
                 })
             };
         }
-        if self.told.start_ms == self.told.end_ms && never_ran(row) {
+        if self.reported.start_ms == self.reported.end_ms && never_ran(row) {
             return Ok(Read::NotStarted);
         }
         self.amounts(row)?;
@@ -111,12 +111,12 @@ impl<'t> SacctJob<'t> {
         let eligible = row.time(clock, Role::Eligible)?;
         let start = row.time(clock, Role::Start)?;
         let end = row.time(clock, Role::End)?;
-        let told_suspended_s = row.duration_ms(Role::Suspended)?.map(|ms| ms / 1000);
+        let stated_suspended_s = row.duration_ms(Role::Suspended)?.map(|ms| ms / 1000);
         let mut wall_s = match row.int(Role::ElapsedRaw)? {
             Some(second) => Some(second),
             None => row.duration_ms(Role::Elapsed)?.map(|ms| ms / 1000),
         };
-        let suspended_s = told_suspended_s.unwrap_or(0);
+        let suspended_s = stated_suspended_s.unwrap_or(0);
         let length_s = wall_s.map(|wall_s| wall_s.saturating_add(suspended_s));
         let span = clock::span(start, end, length_s);
         let mut start_s = span.start_s;
@@ -150,10 +150,10 @@ impl<'t> SacctJob<'t> {
         }
         let ms = |second: Option<i64>| second.and_then(|s| s.checked_mul(1000));
         let earlier_ms = |stamp: Option<Stamp>| ms(stamp.map(|stamp| stamp.earlier_s));
-        let told = &mut self.told;
-        (told.submit_ms, told.eligible_ms) = (earlier_ms(submit), earlier_ms(eligible));
-        (told.start_ms, told.end_ms) = (ms(start_s), ms(span.end_s));
-        (told.wall_ms, told.suspended_s) = (ms(wall_s), told_suspended_s);
+        let reported = &mut self.reported;
+        (reported.submit_ms, reported.eligible_ms) = (earlier_ms(submit), earlier_ms(eligible));
+        (reported.start_ms, reported.end_ms) = (ms(start_s), ms(span.end_s));
+        (reported.wall_ms, reported.suspended_s) = (ms(wall_s), stated_suspended_s);
         Ok(())
     }
 
@@ -175,7 +175,7 @@ impl<'t> SacctJob<'t> {
                 let why = format!("has an entry that is none: {}", super::refusal::quoted(entry));
                 Refusal::of(Reason::BadNumber, row.layout, Role::AllocTres, allocated, &why)
             };
-            if row.projected.interest.any(BESIDE_CORES) {
+            if row.projected.interest.any(OTHER_THAN_CORES) {
                 let found = tres::alloc(allocated, &mut self.gpus).map_err(refusal)?;
                 allocated_cpu_n = found.cpu;
                 alloc = Some(found);
@@ -183,28 +183,28 @@ impl<'t> SacctJob<'t> {
                 allocated_cpu_n = tres::cpu_n(allocated).map_err(refusal)?;
             }
         }
-        let told = &mut self.told;
-        told.alloc_gpu_n = alloc.map(|alloc| alloc.gpu);
-        told.alloc_memory_byte = alloc.and_then(|alloc| alloc.memory_byte);
+        let reported = &mut self.reported;
+        reported.alloc_gpu_n = alloc.map(|alloc| alloc.gpu);
+        reported.alloc_memory_byte = alloc.and_then(|alloc| alloc.memory_byte);
         // Slurm leaves out a billing that truncates to zero.
-        told.alloc_billing_n = alloc.map(|alloc| alloc.billing.unwrap_or(0));
+        reported.alloc_billing_n = alloc.map(|alloc| alloc.billing.unwrap_or(0));
         let cpu_n = row.count(Role::AllocCpus)?;
-        // Of a job that never started, NNodes are the nodes it asked for.
+        // Of a job that never started, NNodes are the nodes it requested.
         let node_n = match row.count(Role::AllocNodes)? {
-            None if told.start_ms.is_none() => Some(0),
+            None if reported.start_ms.is_none() => Some(0),
             None => row.count(Role::NNodes)?,
             some => some,
         };
-        told.alloc_core_n = allocated_cpu_n.or(cpu_n);
-        told.alloc_node_n = alloc.and_then(|alloc| alloc.node).or(node_n);
-        told.requested_core_n = requested_core_n(row);
-        told.requested_memory_byte = requested_memory_byte(row, told.alloc_core_n, told.alloc_node_n)?;
-        told.max_rss_byte = row.size(Role::MaxRss, 1)?.map(|(byte, _)| byte);
-        told.max_virtual_byte = row.size(Role::MaxVmSize, 1)?.map(|(byte, _)| byte);
-        told.time_limit_s = row.time_limit_s()?;
+        reported.alloc_core_n = allocated_cpu_n.or(cpu_n);
+        reported.alloc_node_n = alloc.and_then(|alloc| alloc.node).or(node_n);
+        reported.requested_core_n = requested_core_n(row);
+        reported.requested_memory_byte = requested_memory_byte(row, reported.alloc_core_n, reported.alloc_node_n)?;
+        reported.max_rss_byte = row.size(Role::MaxRss, 1)?.map(|(byte, _)| byte);
+        reported.max_virtual_byte = row.size(Role::MaxVmSize, 1)?.map(|(byte, _)| byte);
+        reported.time_limit_s = row.time_limit_s()?;
         let exit = row.exit()?;
-        told.exit_code = exit.map(|(code, _)| code);
-        told.exit_signal = exit.map(|(_, signal)| signal);
+        reported.exit_code = exit.map(|(code, _)| code);
+        reported.exit_signal = exit.map(|(_, signal)| signal);
         Ok(())
     }
 
@@ -217,28 +217,32 @@ impl<'t> SacctJob<'t> {
         };
         let base = |id: Option<JobId<'t>>| id.map(|id| id.base).unwrap_or_default();
         let text = RowText::new(row.projected.names(&row.fields));
-        self.put(&text, base(id), |told, text| told.job_id = text);
-        self.put(&text, base(raw_id), |told, text| told.raw_job_id = some(text));
-        self.put(&text, row.text(Role::Cluster), |told, text| told.cluster = some(text));
-        self.put(&text, row.text(Role::Account), |told, text| told.account = some(text));
+        self.put(&text, base(id), |reported, text| reported.job_id = text);
+        self.put(&text, base(raw_id), |reported, text| reported.raw_job_id = some(text));
+        self.put(&text, row.text(Role::Cluster), |reported, text| {
+            reported.cluster = some(text);
+        });
+        self.put(&text, row.text(Role::Account), |reported, text| {
+            reported.account = some(text);
+        });
         // A user or group that has left keeps the number, as everywhere in Slurm.
         let (user, group) = (or(Role::User, Role::Uid), or(Role::Group, Role::Gid));
-        self.put(&text, user, |told, text| told.user = some(text));
-        self.put(&text, group, |told, text| told.user_group = some(text));
+        self.put(&text, user, |reported, text| reported.user = some(text));
+        self.put(&text, group, |reported, text| reported.user_group = some(text));
         let (partition, qos) = (row.text(Role::Partition), row.text(Role::Qos));
-        self.put(&text, partition, |told, text| told.partition = some(text));
-        self.put(&text, qos, |told, text| told.qos = some(text));
+        self.put(&text, partition, |reported, text| reported.partition = some(text));
+        self.put(&text, qos, |reported, text| reported.qos = some(text));
         // A leading star marks the user's default key, a star alone that there is none.
         let wckey = row.text(Role::Wckey);
         let wckey = wckey.strip_prefix(b"*").unwrap_or(wckey);
-        self.put(&text, wckey, |told, text| told.wckey = some(text));
+        self.put(&text, wckey, |reported, text| reported.wckey = some(text));
         let reservation = row.text(Role::Reservation);
-        self.put(&text, reservation, |told, text| told.reservation = some(text));
+        self.put(&text, reservation, |reported, text| reported.reservation = some(text));
         let nodes = match row.text(Role::NodeList) {
             nodes if is_no_node(nodes) => b"",
             nodes => nodes,
         };
-        self.put(&text, nodes, |told, text| told.node_list = some(text));
+        self.put(&text, nodes, |reported, text| reported.node_list = some(text));
         self.put(&text, row.text(Role::JobName), name_it);
         let column = row.projected.column(Role::JobName);
         self.name = column.and_then(|column| row.fields.bounds(column));
@@ -249,7 +253,7 @@ impl<'t> SacctJob<'t> {
     #[inline]
     fn put(&mut self, row: &RowText<'t>, bytes: &'t [u8], place: SacctPlace) {
         match row.known(bytes) {
-            Some(text) => place(&mut self.told, text),
+            Some(text) => place(&mut self.reported, text),
             None => self.put_looked_at(bytes, place),
         }
     }
@@ -257,37 +261,37 @@ impl<'t> SacctJob<'t> {
     #[cold]
     fn put_looked_at(&mut self, bytes: &'t [u8], place: SacctPlace) {
         match looked_at(bytes, &mut self.anomalies) {
-            Cow::Borrowed(text) => place(&mut self.told, text),
+            Cow::Borrowed(text) => place(&mut self.reported, text),
             Cow::Owned(text) => self.mended.push(Mended { text, place }),
         }
     }
 
     /// It ran, so it must have used some CPU time.
     fn ran(&self) -> bool {
-        self.told.start_ms.is_some() && self.told.wall_ms != Some(0)
+        self.reported.start_ms.is_some() && self.reported.wall_ms != Some(0)
     }
 
     /// Hands the job over.
     pub(super) fn emit(&mut self, text: &[u8], at: Position, steps: &Steps, sink: &mut dyn Sink) {
-        let (cpu_ms, is_from_row) = self.cpu.used_ms(self.ran(), self.told.end_ms.is_some(), steps);
+        let (cpu_ms, is_from_row) = self.cpu.used_ms(self.ran(), self.reported.end_ms.is_some(), steps);
         if cpu_ms.is_none() {
             self.anomalies |= Anomaly::CpuUnknown.bit();
         }
-        let told = &mut self.told;
-        told.cpu_ms = cpu_ms;
-        told.cpu_user_ms = self.cpu.user_ms.filter(|_| is_from_row);
-        told.cpu_system_ms = self.cpu.system_ms.filter(|_| is_from_row);
-        told.max_rss_byte = told.max_rss_byte.max(steps.max_rss_byte);
-        told.max_virtual_byte = told.max_virtual_byte.max(steps.max_virtual_byte);
-        told.anomalies = self.anomalies;
+        let reported = &mut self.reported;
+        reported.cpu_ms = cpu_ms;
+        reported.cpu_user_ms = self.cpu.user_ms.filter(|_| is_from_row);
+        reported.cpu_system_ms = self.cpu.system_ms.filter(|_| is_from_row);
+        reported.max_rss_byte = reported.max_rss_byte.max(steps.max_rss_byte);
+        reported.max_virtual_byte = reported.max_virtual_byte.max(steps.max_virtual_byte);
+        reported.anomalies = self.anomalies;
         if self.gpus.is_empty() && self.mended.is_empty() && !self.is_name_longer {
-            sink.job(&self.told, at, steps.count);
+            sink.job(&self.reported, at, steps.count);
         } else {
             self.emit_more(text, at, steps, sink);
         }
     }
 
-    /// Hands over a job with texts that its row does not have as they are told.
+    /// Sends a job whose texts differ from those in its row.
     fn emit_more(&self, text: &[u8], at: Position, steps: &Steps, sink: &mut dyn Sink) {
         let mut anomalies = self.anomalies;
         let models = self.gpus.iter();
@@ -298,35 +302,35 @@ impl<'t> SacctJob<'t> {
         let longer = self.name.filter(|_| self.is_name_longer);
         let longer = longer.and_then(|(start, end)| text.get(start..end));
         let longer = longer.map(|name| looked_at(name, &mut anomalies));
-        let mut told = JobRow {
+        let mut reported = JobRow {
             gpus: &gpus,
             anomalies,
-            ..self.told.clone()
+            ..self.reported.clone()
         };
         for Mended { text, place } in &self.mended {
-            place(&mut told, text);
+            place(&mut reported, text);
         }
         if let Some(name) = &longer {
-            name_it(&mut told, name);
+            name_it(&mut reported, name);
         }
-        sink.job(&told, at, steps.count);
+        sink.job(&reported, at, steps.count);
     }
 }
 
-/// Cores asked for. No usage depends on them: what cannot be read is unknown.
+/// Cores requested. No usage depends on them: a value that cannot be read is unknown.
 fn requested_core_n(row: &mut SacctRow<'_, '_>) -> Option<i64> {
-    let told = match (row.text(Role::ReqCpus), row.text(Role::ReqTres)) {
+    let reported = match (row.text(Role::ReqCpus), row.text(Role::ReqTres)) {
         (b"", b"") => return None,
         (b"", tres) => tres::cpu_n(tres).ok(),
         _ => row.count(Role::ReqCpus).ok(),
     };
-    if told.is_none() {
+    if reported.is_none() {
         row.note(Anomaly::ValueDropped);
     }
-    told.flatten()
+    reported.flatten()
 }
 
-/// Memory asked for, of the whole job. Before 21.08 it is printed for each CPU or node asked for, which can be fewer than
+/// Memory requested, of the complete job. Before 21.08 it is printed for each CPU or node requested, which can be fewer than
 /// were allocated: without a column of them `ReqTRES` has the sum.
 fn requested_memory_byte(
     row: &mut SacctRow<'_, '_>,
@@ -343,16 +347,16 @@ fn requested_memory_byte(
     };
     let mut requested = asked_n.and_then(|n| byte.checked_mul(n));
     if asked_n.is_none() {
-        let told = match row.text(Role::ReqTres) {
+        let reported = match row.text(Role::ReqTres) {
             b"" => Some(tres::Alloc::default()),
             text => tres::alloc(text, &mut Vec::new()).ok(),
         };
-        requested = told.and_then(|told| {
+        requested = reported.and_then(|reported| {
             let times = match per {
-                Per::Cpu => told.cpu.or(core_n),
-                Per::Node | Per::Job => told.node.or(node_n),
+                Per::Cpu => reported.cpu.or(core_n),
+                Per::Node | Per::Job => reported.node.or(node_n),
             };
-            told.memory_byte.or_else(|| byte.checked_mul(times?))
+            reported.memory_byte.or_else(|| byte.checked_mul(times?))
         });
     }
     if requested.is_none() {
@@ -373,13 +377,13 @@ fn never_ran(row: &SacctRow<'_, '_>) -> bool {
     }
 }
 
-/// What `NodeList` says where there is none.
+/// The text of `NodeList` without nodes.
 pub(super) fn is_no_node(nodes: &[u8]) -> bool {
     matches!(nodes, b"" | b"None assigned" | b"(null)" | b"(unknown)")
 }
 
-fn name_it<'a>(told: &mut JobRow<'a>, name: &'a str) {
-    told.job_name = some(name);
+fn name_it<'a>(reported: &mut JobRow<'a>, name: &'a str) {
+    reported.job_name = some(name);
 }
 
 /// States of a job that waits (again) and holds nothing.
@@ -397,10 +401,10 @@ pub(super) fn waits(state: &str) -> bool {
     )
 }
 
-/// A row as text as far as its names go, so that not each of them need be looked at for what is no text.
+/// A row as text as far as its names go, so that each of them need not be checked for invalid UTF-8.
 struct RowText<'t> {
     row: &'t [u8],
-    /// `None` when some of it is none.
+    /// `None` when some of it is not UTF-8.
     text: Option<&'t str>,
 }
 

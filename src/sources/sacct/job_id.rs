@@ -12,7 +12,7 @@ pub(super) struct JobId<'a> {
 }
 
 impl<'a> JobId<'a> {
-    /// What [`JobId::parse`] says of `text`, when that is the job `base`, which runs or ran, or one of its usual steps:
+    /// The result of [`JobId::parse`] for `text`, when that is the job `base`, which runs or ran, or one of its usual steps:
     /// most rows are about the same job as the row before. `None` when it must be looked at.
     #[inline]
     pub(super) fn of_job(text: &'a [u8], base: &'a [u8]) -> Option<Self> {

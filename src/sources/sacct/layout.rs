@@ -1,4 +1,4 @@
-//! What a header line says: delimiter, columns, and how a record of it begins and ends.
+//! The content of a header line: delimiter, columns, and how a record of it begins and ends.
 
 use super::column::{self, Role, STEP_ROLES, SacctKind};
 use super::fields::{RowFields, RowLine, place};
@@ -218,7 +218,7 @@ impl ColumnLayout {
         Some(self.fields(text, line, cuts))
     }
 
-    /// The fields of a line, however many, without what stands behind the delimiter that ends a row.
+    /// The fields of a line, however many, without the empty one after the delimiter that ends a row.
     pub(super) fn fields<'t, 'c>(&self, text: &'t [u8], line: RowLine, cuts: &'c [u32]) -> RowFields<'t, 'c> {
         let (cuts, end) = match cuts.split_last() {
             Some((last, cuts)) if self.is_trailing => (cuts, place(*last)),

@@ -186,7 +186,7 @@ fn either(
 }
 
 /// Whether `head`, the first bytes of a file, is `sacct --json`, or `sacct` text with a header. Fixed-width output
-/// counts: reading it says what is wrong with it.
+/// counts: reading it reports what is wrong with it.
 #[must_use]
 pub fn recognise(head: &[u8]) -> bool {
     let head = without_mark(head);

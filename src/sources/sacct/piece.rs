@@ -26,7 +26,7 @@ use crate::sources::{Position, Sink};
 pub(super) struct SacctPiece {
     /// The bytes.
     pub(super) text: BufferBlock,
-    /// Where they stand in the file.
+    /// Their position in the file.
     pub(super) position: Position,
     /// Their layout.
     pub(super) layout: Arc<ColumnLayout>,
@@ -70,7 +70,7 @@ impl SacctPiece {
 /// The job whose steps are being folded.
 enum SacctOpen<'t> {
     Nothing,
-    /// What its row says is in the reader.
+    /// The values of its row are in the reader.
     Job {
         base: &'t [u8],
         steps: Steps,
@@ -118,13 +118,13 @@ struct SacctReader<'t> {
     /// Of `at`.
     position: Position,
     open: SacctOpen<'t>,
-    /// What the row of the open job says, if that is a job which started.
+    /// The values of the row of the open job, if it is a job that started.
     job: Box<SacctJob<'t>>,
-    /// What the row at hand says.
+    /// The values of the current row.
     next: Box<SacctJob<'t>>,
     tail: Tail,
     is_continuation: bool,
-    /// The first identifier of a row is the one that steps are told by.
+    /// The first identifier of a row is the one that identifies steps.
     is_raw_first: bool,
     /// Delimiters of a row that is not one line with as many as there should be.
     odd_cuts: Vec<u32>,
@@ -174,7 +174,7 @@ impl<'t> SacctReader<'t> {
             Ok(()) => self.advance(one),
             Err(refusal) => {
                 let mut own = cuts.to_vec();
-                // Perhaps the fields only happen to be as many: the row may go on in the next line.
+                // The number of fields may be right by chance: the row may continue in the next line.
                 if layout.has_free_text()
                     && let Some(kind) = start::of(layout, self.text, line, &own)
                     && let Assembled::Row { cuts, end, extent } =
@@ -357,12 +357,12 @@ impl<'t> SacctReader<'t> {
         Ok(())
     }
 
-    /// What may go on behind a row.
+    /// The text that may follow a row.
     fn tail_of(&self, row: Tail) -> Tail {
         if self.layout.is_tail_open { row } else { Tail::Closed }
     }
 
-    /// Folds a step into the open job where it is told at once to be one of it, as by far most rows are; false where it
+    /// Folds a step into the open job where a quick check shows that it belongs to it, as for most rows; false where it
     /// is to be looked at.
     #[inline]
     fn own_step(&mut self, base: &'t [u8], row: &mut SacctRow<'t, '_>) -> bool {
@@ -402,7 +402,7 @@ impl<'t> SacctReader<'t> {
             }),
             _ => Err(Refusal {
                 reason: Reason::StepWithoutJob,
-                detail: format!("no row of job {} stands before this step", quoted(base)),
+                detail: format!("no row of job {} precedes this step", quoted(base)),
             }),
         }
     }
@@ -453,7 +453,7 @@ impl<'t> SacctReader<'t> {
         fields.get(column).and_then(JobId::parse).map(|id| id.base)
     }
 
-    /// Counts and rejects what is no row.
+    /// Counts and rejects a line that is not a row.
     fn reject(&mut self, reason: Reason, detail: &str, extent: RowExtent, sink: &mut dyn Sink) {
         sink.rows_read(1);
         sink.reject(reason, self.position, 1, detail, self.raw(extent.next));

@@ -5,7 +5,7 @@ use super::fields::RowFields;
 use super::layout::ColumnLayout;
 use crate::sources::projection::Interest;
 
-/// What is told as text, for the most part.
+/// The columns that are texts, mostly.
 const NAMES: &[Role] = &[
     Role::JobId,
     Role::JobIdRaw,
@@ -27,7 +27,7 @@ const NAMES: &[Role] = &[
 #[derive(Clone, Debug)]
 pub(super) struct ProjectedColumns {
     columns: [Option<usize>; Role::COUNT],
-    /// The last of them that is told as text.
+    /// The last of them that is a text.
     last_name: usize,
     /// What of a job is wanted.
     pub(super) interest: Interest,
@@ -53,13 +53,13 @@ impl ProjectedColumns {
         }
     }
 
-    /// The part of a row that names are told of: what is behind it need not be looked at for what is no text.
+    /// The part of a row that contains texts: the bytes after it need no check for invalid UTF-8.
     #[inline]
     pub(super) fn names<'t>(&self, fields: &RowFields<'t, '_>) -> &'t [u8] {
         fields.upto(self.last_name)
     }
 
-    /// The column `role` is in; `None` when there is no such column, or nobody listens to it.
+    /// The column of `role`; `None` when there is no such column, or it is not projected.
     #[inline]
     pub(super) fn column(&self, role: Role) -> Option<usize> {
         self.columns.get(role.index()).copied().flatten()

@@ -59,7 +59,7 @@ impl<'t, 'c> SacctRow<'t, 'c> {
         self.anomalies |= anomaly.bit();
     }
 
-    /// The text of `role`; empty when there is no such column, or nobody listens to it.
+    /// The text of `role`; empty when there is no such column, or it is not projected.
     #[inline]
     pub(super) fn text(&self, role: Role) -> &'t [u8] {
         self.projected
@@ -76,7 +76,7 @@ impl<'t, 'c> SacctRow<'t, 'c> {
     #[inline]
     pub(super) fn known(&self, role: Role) -> Option<JobId<'t>> {
         let (column, id) = self.known_id?;
-        // Both columns of a job that is no task of an array hold the same number.
+        // Both columns of a job that is not a task of an array hold the same number.
         (self.projected.column(role) == Some(column) || id.is_job(self.text(role))).then_some(id)
     }
 
@@ -156,7 +156,7 @@ impl<'t, 'c> SacctRow<'t, 'c> {
         Err(self.refuse(Reason::BadDuration, role, "is not a duration ([D-]HH:MM:SS)"))
     }
 
-    /// Measured CPU time, milliseconds; allocated time in the same column is none.
+    /// Measured CPU time, milliseconds; allocated time in the same column does not count.
     pub(super) fn total_cpu_ms(&mut self) -> Result<Option<i64>, Refusal> {
         let column = self.projected.column(Role::TotalCpu);
         let kind = column.and_then(|column| self.layout.kinds.get(column));

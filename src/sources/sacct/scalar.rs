@@ -12,7 +12,7 @@ pub(super) enum Int {
     Dropped,
 }
 
-/// Decimal digits, perhaps negative. `None` when `text` is no number or does not fit.
+/// Decimal digits, perhaps negative. `None` when `text` is not a number or does not fit.
 pub(super) fn int(text: &[u8]) -> Option<Int> {
     if let Some(digits) = text.strip_prefix(b"-") {
         return unsigned(digits).map(|_| Int::Dropped);

@@ -7,7 +7,7 @@
 use super::column::SacctKind;
 use super::fields::RowFields;
 
-/// Consecutive columns that are told apart from their neighbours together.
+/// Consecutive columns that are separated from their neighbours together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ColumnGroup {
     /// One column with exactly one field.
@@ -16,7 +16,7 @@ pub(super) enum ColumnGroup {
     Free(usize),
 }
 
-/// Groups the columns. Unused columns between two unused free texts are not told apart, because no answer depends on
+/// Groups the columns. Unused columns between two unused free texts are not separated, because no answer depends on
 /// it. With `keys_by_form`, a workload key must look like a default key and has one field.
 pub(super) fn groups(kinds: &[SacctKind], is_used: &[bool], keys_by_form: bool) -> Vec<ColumnGroup> {
     let free = |i: usize| match kinds.get(i) {
@@ -66,7 +66,7 @@ pub(super) fn solve(fields: &RowFields<'_, '_>, groups: &[ColumnGroup]) -> Solut
     let Some(surplus) = fields.len().checked_sub(width).filter(|&n| n <= MAX_SURPLUS) else {
         return Solution::None;
     };
-    // ways[s]: in how many ways (2 stands for more) the groups so far take their columns plus `s` surplus fields.
+    // ways[s]: in how many ways (2 means more) the groups so far take their columns plus `s` surplus fields.
     let mut ways = vec![0_u8; surplus + 1];
     if let Some(first) = ways.first_mut() {
         *first = 1;

@@ -414,7 +414,7 @@ enum Preamble {
     Nothing,
 }
 
-/// A message of the tool, or a repeated header: one row that is none of ours.
+/// A message of the tool, or a repeated header: one row without a job.
 fn message() -> Work {
     Box::new(|sink: &mut dyn Sink| {
         sink.rows_read(1);

@@ -17,7 +17,7 @@ pub(super) enum RowStart {
     Job,
     /// A step row.
     Step,
-    /// A row whose identifier is on a later line: its typed columns say so.
+    /// A row whose identifier is on a later line: its typed columns show it.
     Unsure,
 }
 

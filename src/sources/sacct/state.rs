@@ -41,7 +41,7 @@ pub(super) fn known(word: &[u8]) -> Option<&'static str> {
     STATES.iter().copied().find(|state| state.as_bytes() == word)
 }
 
-/// Flags in the order in which the text lets them stand for the job, the strongest first.
+/// Flags in the order in which the text shows them for the job, the strongest first.
 const FLAGS: &[&str] = &[
     "COMPLETING",
     "STAGE_OUT",
@@ -66,7 +66,7 @@ pub(super) fn precedence(state: &str) -> usize {
         .map_or(0, |at| FLAGS.len() - at)
 }
 
-/// Flags that only JSON shows beside the state.
+/// Flags that only JSON contains, next to the state.
 pub(super) fn is_silent_flag(word: &str) -> bool {
     matches!(word, "LAUNCH_FAILED" | "UPDATE_DB" | "RECONFIG_FAIL" | "POWER_UP_NODE")
 }

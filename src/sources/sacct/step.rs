@@ -11,7 +11,7 @@ use crate::sources::projection::ColumnPart;
 pub(super) struct Steps {
     /// How many rows were folded in.
     pub(super) count: u32,
-    /// Their CPU time, milliseconds; `None` while no step says any.
+    /// Their CPU time, milliseconds; `None` while no step states any.
     pub(super) cpu_ms: Option<i64>,
     /// The part of it that was only polled: of steps whose own figure is zero, milliseconds.
     pub(super) polled_ms: i64,

@@ -1,6 +1,6 @@
 //! A stretch of lines between two whole rows: which of them make up a row together?
 //!
-//! What follows a line break in a name may look like the beginning of a row, so neighbours cannot be told apart line by
+//! What follows a line break in a name may look like the beginning of a row, so neighbours cannot be distinguished line by
 //! line. Of all ways to share out the lines of a stretch, the one counts that leaves the fewest lines without a row. A
 //! line that may begin a row only becomes the middle of another one where the lines add up to exactly the columns, or
 //! where it begins none; when two ways leave as many lines, it begins a row: rows are never merged on a guess.
@@ -138,7 +138,7 @@ impl LineRange {
         text.get(..until).unwrap_or(text)
     }
 
-    /// Where its last job row begins that others stand behind.
+    /// The beginning of its last job row that is followed by others.
     pub(super) fn last_job(mut self) -> Option<usize> {
         self.drop_last();
         self.rows
@@ -175,7 +175,7 @@ impl RangeLines<'_> {
         let mut rows = Vec::new();
         let mut at = 0;
         while at < n {
-            // Line `at` stands `at` before the end of the list.
+            // Line `at` is `at` entries before the end of the list.
             let Some(best) = bests.get_mut(n - at) else { break };
             match best.row.take() {
                 Some((last, row)) => {

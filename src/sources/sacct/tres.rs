@@ -18,7 +18,7 @@ pub(super) struct Alloc {
     pub(super) gpu: i64,
 }
 
-/// Reads an allocation; models of GPUs go to `gpus`, sorted. The error is the entry that is none.
+/// Reads an allocation; models of GPUs go to `gpus`, sorted. The error is the invalid entry.
 pub(super) fn alloc<'a>(text: &'a [u8], gpus: &mut Vec<(&'a [u8], i64)>) -> Result<Alloc, &'a [u8]> {
     let mut found = Alloc::default();
     let mut untyped = None;
@@ -56,7 +56,7 @@ pub(super) fn alloc<'a>(text: &'a [u8], gpus: &mut Vec<(&'a [u8], i64)>) -> Resu
     Ok(found)
 }
 
-/// The CPUs of an allocation alone. The error is the entry that is none.
+/// The CPUs of an allocation alone. The error is the invalid entry.
 pub(super) fn cpu_n(text: &[u8]) -> Result<Option<i64>, &[u8]> {
     let mut entries = text.split(|&b| b == b',');
     match entries.find(|entry| entry.starts_with(b"cpu=")) {

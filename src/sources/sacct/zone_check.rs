@@ -1,4 +1,4 @@
-//! Printed local times need a zone; the pipeline is told so before any row is read.
+//! Printed local times need a zone; a missing one is reported before any row is read.
 
 use super::clock::{Clock, ClockTrouble};
 use super::column::Role;
@@ -7,7 +7,7 @@ use super::layout::ColumnLayout;
 use super::refusal::quoted;
 use crate::error::{Error, Result};
 
-/// Looks for the first time in rows of a source without a zone. `Ok(true)` when it says where it is, `Ok(false)` when
+/// Looks for the first time in rows of a source without a zone. `Ok(true)` when it contains its offset, `Ok(false)` when
 /// there is none.
 ///
 /// # Errors

@@ -34,10 +34,10 @@ const CPU: SgeColumn = SgeColumn(36, "cpu");
 const PE_TASK: SgeColumn = SgeColumn(41, "pe_taskid");
 const MAX_VMEM: SgeColumn = SgeColumn(42, "maxvmem");
 
-/// From here on a number is milliseconds: as seconds it would lie beyond the year 5000, as milliseconds in 1973.
+/// From here on a number is milliseconds: as seconds it would be beyond the year 5000, as milliseconds in 1973.
 const MILLISECONDS_FROM: i64 = 100_000_000_000;
 
-/// Whether the columns that tell a row from any other line with colons are numbers.
+/// Whether the columns that distinguish a row from any other line with colons are numbers.
 pub(super) fn has_numbers(fields: &[&str]) -> bool {
     let is_number = |column: SgeColumn| fields.get(column.0).is_some_and(|text| whole(column.1, text).is_ok());
     [JOB_NUMBER, SUBMIT, START, END, EXIT_STATUS, SLOTS]
@@ -54,7 +54,7 @@ impl<'a> SgeRow<'a, '_> {
         self.fields.get(at).copied().unwrap_or_default()
     }
 
-    /// A name; `NONE` is none.
+    /// A name; `NONE` counts as none.
     fn name(&self, at: usize) -> Option<&'a str> {
         known(self.text(at)).filter(|text| *text != "NONE")
     }
@@ -63,7 +63,7 @@ impl<'a> SgeRow<'a, '_> {
         whole(column.1, self.text(column.0))
     }
 
-    /// An instant; zero is none.
+    /// An instant; zero counts as none.
     fn time_ms(&self, column: SgeColumn) -> Result<Option<i64>, Refusal> {
         let ms = instant_ms(column.1, self.text(column.0))?;
         Ok(match ms / 1000 {
@@ -81,7 +81,7 @@ impl<'a> SgeRow<'a, '_> {
 /// Gives a row its outcome.
 ///
 /// CPU and wall time are taken as written: the site's `cputmult` and `wallmult` are no part of the file. Unlike APEL's
-/// parser, tasks of an array are told apart, and `maxvmem` is in bytes, which it is.
+/// parser, tasks of an array are distinguished, and `maxvmem` is in bytes, which it is.
 pub(super) fn take(fields: &[&str], record: &LogRecord<'_>, sink: &mut dyn Sink) -> Result<(), Refusal> {
     let row = SgeRow { fields };
     let number = row.whole(JOB_NUMBER)?;
@@ -124,7 +124,7 @@ pub(super) fn take(fields: &[&str], record: &LogRecord<'_>, sink: &mut dyn Sink)
     let max_rss_byte = optional(row.whole(MAX_RSS)).and_then(|kb| kb.checked_mul(1024));
     let max_virtual_byte = optional(row.whole(MAX_VMEM));
     let status = optional(row.whole(EXIT_STATUS));
-    // What a shell says of a command that a signal ended.
+    // The exit code of a shell for a command that a signal ended.
     let (exit_code, exit_signal) = match status {
         Some(status) if status > 128 => (None, Some(status - 128)),
         status => (status, None),

@@ -1,6 +1,6 @@
 //! Accounting files of Sun, Son of and Univa Grid Engine (`accounting(5)`): 43 or more fields with colons between them.
 //!
-//! Times are Unix seconds, or milliseconds from UGE 8.2 on; which of the two is told by their size.
+//! Times are Unix seconds, or milliseconds from UGE 8.2 on; which of them follows from their size.
 
 mod job;
 

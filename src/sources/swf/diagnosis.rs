@@ -1,4 +1,4 @@
-//! What the first bytes of a workload state beside its dialect.
+//! Facts from the first bytes of a workload, other than its dialect.
 
 use super::{START_FROM, SwfHeader, UNIX_START_TIME, lacks_waits};
 use crate::sources::hints::Hints;

@@ -7,14 +7,14 @@ use crate::sources::head::without_mark;
 /// Most queues that are given names.
 const QUEUES_MOST: usize = 10_000;
 
-/// What the header says, as far as it matters to records.
+/// The values of the header that affect records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SwfHeader {
     /// `Version`.
     pub version: Option<String>,
     /// `UnixStartTime`: the Unix second that submit times count from.
     pub unix_start_s: Option<i64>,
-    /// `TimeZoneString`: where the machine stood. No time is printed in it.
+    /// `TimeZoneString`: the zone of the machine. No time is printed in it.
     pub time_zone: Option<String>,
     /// `MaxProcs`.
     pub max_procs: Option<i64>,

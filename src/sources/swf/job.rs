@@ -64,7 +64,7 @@ impl<'a> SwfRow<'a> {
 ///
 /// CPU time is written as the average per processor and becomes the sum over processors; used memory stays per
 /// processor. Lines of parts of a job (status 2 to 4: between a checkpoint and the next) repeat what the line of the
-/// whole job says.
+/// complete job contains.
 pub(super) fn take(columns: &[&str], swf: &Swf, record: &LogRecord<'_>, sink: &mut dyn Sink) -> Result<(), Refusal> {
     let placed = match columns.get(COLUMNS).filter(|text| text.starts_with('{')) {
         Some(list) => Some(SwfPlaced::of(list)?),
@@ -89,7 +89,7 @@ pub(super) fn take(columns: &[&str], swf: &Swf, record: &LogRecord<'_>, sink: &m
         other => {
             return Err(Refusal::new(
                 Reason::UnknownState,
-                format!("status {other} is none of -1 to 5"),
+                format!("status {other} is not one of -1 to 5"),
             ));
         }
     };
@@ -111,7 +111,7 @@ pub(super) fn take(columns: &[&str], swf: &Swf, record: &LogRecord<'_>, sink: &m
         .or(is_start_assumed.then_some(0))
         .map(|ms| submit_ms.saturating_add(ms))
     else {
-        let why = "the wait time is unknown: when it ran cannot be told; if the submit times of this workload are \
+        let why = "the wait time is unknown: when it ran cannot be determined; if the submit times of this workload are \
                    starts, set start_from = \"submit\" in the source";
         return Err(Refusal::new(Reason::TimeUnknown, why));
     };
@@ -149,7 +149,7 @@ pub(super) fn take(columns: &[&str], swf: &Swf, record: &LogRecord<'_>, sink: &m
         user: row.id(USER),
         user_group: row.id(GROUP),
         partition: queue,
-        // What is taken for the start says nothing of the submission.
+        // The time taken for the start is not the time of submission.
         submit_ms: Some(submit_ms).filter(|_| !is_start_assumed),
         start_ms: Some(start_ms),
         end_ms: Some(start_ms.saturating_add(run_ms)),
@@ -169,7 +169,7 @@ pub(super) fn take(columns: &[&str], swf: &Swf, record: &LogRecord<'_>, sink: &m
     Ok(())
 }
 
-/// Memory asked for, of the whole job.
+/// Memory requested, of the complete job.
 fn requested_memory_byte(
     row: &SwfRow<'_>,
     placed: Option<&SwfPlaced>,
@@ -192,7 +192,7 @@ struct SwfPlaced {
 
 impl SwfPlaced {
     fn of(text: &str) -> Result<Self, Refusal> {
-        let wrong = || Refusal::new(Reason::BadNumber, format!("{:?} is no list of nodes", clip(text)));
+        let wrong = || Refusal::new(Reason::BadNumber, format!("{:?} is not a list of nodes", clip(text)));
         let inner = text
             .strip_prefix('{')
             .and_then(|text| text.strip_suffix('}'))

@@ -102,7 +102,7 @@ pub fn lacks_waits(head: &[u8]) -> bool {
 /// Cuts a decompressed workload into pieces of whole lines. Rows and rejects do not depend on `limits.block`.
 ///
 /// # Errors
-/// [`Kind::Data`] when neither the header nor the source says when the workload begins; [`Kind::Io`] when reading
+/// [`Kind::Data`] when neither the header nor the source states when the workload begins; [`Kind::Io`] when reading
 /// fails.
 pub fn pieces(mut input: Box<dyn Read + Send>, options: &ReaderOptions, limits: LogLimits) -> Result<Pieces> {
     let mut head = Vec::new();

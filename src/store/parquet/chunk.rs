@@ -1,4 +1,4 @@
-//! One column of one row group: its pages, and what the footer says of them.
+//! One column of one row group: its pages, and their entries in the footer.
 
 use std::io::Write;
 
@@ -196,28 +196,28 @@ impl Chunk {
             }
             None => None,
         };
-        let mut told = PageStats::new(&self, dictionary.is_some());
+        let mut reported = PageStats::new(&self, dictionary.is_some());
         let bytes = self.pages.iter().map(|(page, _)| page.compressed_size()).sum::<usize>();
         let headers = HEADER_BYTES * (self.pages.len() + 1);
         let bytes = bytes + dictionary.as_ref().map_or(0, CompressedPage::compressed_size);
         let mut sink = TrackedWrite::new(Vec::with_capacity(bytes + headers));
         let mut writer = SerializedPageWriter::new(&mut sink);
         if let Some(page) = dictionary {
-            told.page(&mut writer, page, None)?;
+            reported.page(&mut writer, page, None)?;
         }
         for (page, facts) in self.pages {
             let index = &index;
-            told.page(&mut writer, page, Some(PageRows { facts, index }))?;
+            reported.page(&mut writer, page, Some(PageRows { facts, index }))?;
         }
         let bytes = Bytes::from(sink.into_inner()?);
-        let mut told = told.close(self.column, self.compression, statistics)?;
-        told.bloom_filter = self.filter;
-        into.append_column(&bytes, told)?;
+        let mut reported = reported.close(self.column, self.compression, statistics)?;
+        reported.bloom_filter = self.filter;
+        into.append_column(&bytes, reported)?;
         Ok(())
     }
 }
 
-/// What the footer will say of a chunk.
+/// The future entry of a chunk in the footer.
 struct PageStats {
     encodings: Vec<Encoding>,
     stats: Vec<PageEncodingStats>,
@@ -262,7 +262,7 @@ impl PageStats {
         }
     }
 
-    /// Writes a page, with what is known of its rows if it is no dictionary.
+    /// Writes a page, with the facts of its rows unless it is a dictionary.
     fn page(&mut self, writer: &mut dyn PageWriter, page: CompressedPage, rows: Option<PageRows<'_>>) -> Result<()> {
         let (page_type, encoding) = (page.page_type(), page.encoding());
         if !self.encodings.contains(&encoding) {

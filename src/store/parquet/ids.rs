@@ -1,4 +1,4 @@
-//! Identities of 16 bytes as they are, with a filter that tells which ones a row group cannot have.
+//! Identities of 16 bytes, stored unencoded, with a Bloom filter of those a row group may contain.
 
 use std::io::Write;
 

@@ -66,7 +66,7 @@ impl Nulls {
     }
 }
 
-/// What the footer says of a column without values.
+/// The entry in the footer for a column without values.
 fn statistics(physical: Type, nulls: u64) -> Option<Statistics> {
     macro_rules! empty {
         ($kind:ident) => {

@@ -73,7 +73,7 @@ pub(super) fn flags(flags: &BooleanBuffer, into: &mut Vec<u8>) {
     packed_flags(bytes.get(written..).unwrap_or_default(), into);
 }
 
-/// Appends how many bits tell `n` codes apart, which stands before codes, and gives it.
+/// Appends how many bits distinguish `n` codes, which precedes the codes, and gives it.
 pub(super) fn begin_codes(n: usize, into: &mut Vec<u8>) -> u32 {
     let width = n.checked_sub(1).map_or(0, |last| usize::BITS - last.leading_zeros());
     into.push(u8::try_from(width).unwrap_or(u8::MAX));
@@ -117,7 +117,7 @@ fn packed_flags(bytes: &[u8], into: &mut Vec<u8>) {
     into.extend_from_slice(bytes);
 }
 
-/// Appends what stands before a run, or a count.
+/// Appends the header of a run, or a count.
 pub(super) fn header(number: usize, into: &mut Vec<u8>) {
     leb128::write(u64::try_from(number).unwrap_or(u64::MAX), into);
 }

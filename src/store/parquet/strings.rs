@@ -1,6 +1,6 @@
 //! Texts as codes of a dictionary, until there are too many of them.
 //!
-//! The library's own writer looks every text up anew, whatever codes it had before, and compares every text with the
+//! The library's own writer looks every text up again, whatever codes it had before, and compares every text with the
 //! smallest and largest one. Here a text is looked up once per batch that has codes, and compared once per page.
 
 use std::io::Write;
@@ -188,7 +188,7 @@ pub(super) fn finish<W: Write + Send>(
     chunk.finish(dictionary, Statistics::ByteArray(statistics), index, into)
 }
 
-/// The text of all rows that have one, where arrays say that it is one.
+/// The text of all rows that have one, where the arrays mark that there is only one.
 fn only(arrays: &[ArrayRef]) -> Result<Option<&[u8]>> {
     let mut only = None;
     for array in arrays.iter().filter(|array| array.null_count() < array.len()) {

@@ -1,4 +1,4 @@
-//! Charges of what corrections add: no record tells of these jobs, so they are priced as so many equal ones.
+//! Charges of additions by corrections: these jobs have no record, so they are priced as equal ones.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::expr::Value;
 use crate::reference::correction::Correction;
 use crate::schema::batch::{identities, texts, times};
-use crate::summarise::correct::{noon_ms, period_of, says};
+use crate::summarise::correct::{noon_ms, period_of, rule_value};
 use crate::time::Month;
 
 /// Largest charge of an addition, in units of 10^-9: thousands of them can be added up.
@@ -32,7 +32,7 @@ struct Equal {
 
 /// A correction that adds usage.
 struct IdentifiedRule<'r> {
-    /// The record it stands as.
+    /// The record that represents it.
     id: u128,
     rule: &'r Correction,
 }
@@ -120,7 +120,7 @@ impl Charges<'_> {
     }
 }
 
-/// What stands for the record of an addition: a hash of its id. It begins with zeros, so that additions stand before the
+/// The record id of an addition: a hash of its id. It begins with zeros, so that additions precede the
 /// jobs of their month.
 fn identity(rule: &Correction) -> u128 {
     let hash = blake3::hash(format!("correction {}", rule.id).as_bytes());
@@ -137,7 +137,7 @@ fn records(month: Month, rules: &[IdentifiedRule<'_>]) -> Result<RecordBatch> {
             "record_utc" => times(rules.iter().map(|_| Some(first_ms))),
             "record_id" => identities(rules.iter().map(|of| Some(of.id)))?,
             "job_id" => texts(rules.iter().map(|of| Some(&of.rule.id))),
-            name => texts(rules.iter().map(|of| says(of.rule, name))),
+            name => texts(rules.iter().map(|of| rule_value(of.rule, name))),
         };
         columns.push((name, column, true));
     }
@@ -167,7 +167,7 @@ fn equal(rule: &Correction, site: &str) -> Equal {
         number("memory", rule.adds("alloc_memory_byte").map(whole));
     }
     let texts = ["source", "view", "vo", "account", "cluster", "partition", "qos"];
-    for (name, text) in texts.iter().filter_map(|name| Some((*name, says(rule, name)?))) {
+    for (name, text) in texts.iter().filter_map(|name| Some((*name, rule_value(rule, name)?))) {
         known.insert(name.to_owned(), Value::Text(text.to_owned()));
     }
     known.insert("site".to_owned(), Value::Text(site.to_owned()));

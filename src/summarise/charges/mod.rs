@@ -30,7 +30,7 @@ pub use self::row::{RECORDED, job_charges};
 pub use self::tally::{ChargeTally, UnpricedAddition};
 pub use super::charges::reassigned::{ChargedPeriod, ReassignedEntry, Reassignments};
 
-/// Columns of `charge_part` that tell rows apart, in their order.
+/// Columns of `charge_part` that distinguish rows, in their order.
 pub const KEYS: [&str; 18] = [
     "vo",
     "allocation_year",
@@ -254,7 +254,7 @@ impl<'a> Charges<'a> {
                 continue;
             }
             let counts = i64::from(end_piece == Some(at) && ends_here);
-            // What whole seconds leave lies where the job ends, as in usage.
+            // The remainder of whole seconds goes to the end of the job, as in usage.
             let fraction_ms = view.wall_fraction_ms.value(job) * i64::from(at == last && ends_here);
             let of = |shares: &[i64]| shares.get(at).copied().unwrap_or(0);
             rows.push(ChargeRow {

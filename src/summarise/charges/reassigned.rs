@@ -1,5 +1,5 @@
 //! What corrections make of charges: what was charged is taken back to the last digit, and a job that pays from another
-//! account or VO is priced anew under that name.
+//! account or VO is priced again under that name.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -100,7 +100,7 @@ impl<'m> Renamed<'m> {
     }
 }
 
-/// Leads charges that are the same whoever pays from payer to payer, as the corrections of a site say.
+/// Moves charges that do not depend on the payer from payer to payer, by the corrections of a site.
 pub struct Reassignments<'a>(Corrector<'a>);
 
 /// An entry of a correction about a charge.
@@ -122,7 +122,7 @@ impl<'a> Reassignments<'a> {
         Self(Corrector::new(table, site))
     }
 
-    /// The columns of `records` that are looked at beside [`super::RECORDED`].
+    /// The columns of `records` that are read besides [`super::RECORDED`].
     #[must_use]
     pub fn columns(&self) -> &'static [&'static str] {
         if self.0.has_rules() {
@@ -132,7 +132,7 @@ impl<'a> Reassignments<'a> {
         }
     }
 
-    /// The entries about charges, each told by its job in a batch of `records` and by its period; and the jobs under
+    /// The entries about charges, each with its job in a batch of `records` and by its period; and the jobs under
     /// other names.
     ///
     /// # Errors
@@ -220,7 +220,7 @@ impl Charges<'_> {
         let renamed = Renamed::of(batch, moves)?;
         let order = &renamed.order;
         let others = under(batch, order)?;
-        let mut anew: Vec<Vec<ChargeRow>> = Vec::with_capacity(order.len());
+        let mut rebuilt: Vec<Vec<ChargeRow>> = Vec::with_capacity(order.len());
         if !order.is_empty() {
             let jobs = ChargedJobs::new(&others, self)?;
             for (at, RenamedJob { job, .. }) in order.iter().enumerate() {
@@ -229,13 +229,13 @@ impl Charges<'_> {
                 for row in &mut own {
                     (row.job, row.record) = (*job, batch.num_rows() + at);
                 }
-                anew.push(own);
+                rebuilt.push(own);
             }
         }
         let mut entries = Vec::new();
         for moved in moves {
             let standing = match renamed.place(moved) {
-                Some(at) => anew.get(at).map_or(&[][..], Vec::as_slice),
+                Some(at) => rebuilt.get(at).map_or(&[][..], Vec::as_slice),
                 None => own_rows(rows, moved.job),
             };
             let pieces = standing.iter().filter(|row| row.piece == moved.piece);

@@ -80,7 +80,7 @@ impl ChargeRow {
         }
     }
 
-    /// What orders the rows of a file beside the record: as its schema says.
+    /// The order of the rows of a file after the record, as in its schema.
     pub(super) fn key(&self) -> (usize, usize, usize, Option<&str>) {
         (self.job, self.tariff, self.piece, self.correction_id.as_deref())
     }

@@ -160,7 +160,7 @@ const MACHINES: [Machine; 2] = [
 ];
 
 /// Puts every job on the first nodes that have room for all of its time, or on the least full ones. One job of `moraine`
-/// says that it ran on `g007`, and keeps saying so.
+/// states that it ran on `g007`, and keeps stating it.
 fn place(jobs: &mut [Attempt]) {
     for machine in &MACHINES {
         // By node: beginning, end and what is held.

@@ -152,7 +152,7 @@ pub(super) fn break_a_line(dump: &mut Vec<u8>) {
     dump.splice(at..at, sound.iter().copied());
 }
 
-/// What the tool says into its own output: an error line, and a second header where two dumps were joined.
+/// What the tool states into its own output: an error line, and a second header where two dumps were joined.
 pub(super) fn add_tool_talk(dump: &mut Vec<u8>) {
     let marker = b"moraine|900040|";
     let at = dump

@@ -88,7 +88,7 @@ pub(super) fn dumps(files: &mut BTreeMap<&'static str, Vec<u8>>) {
     broken.push(b'\n');
     let first_line = april.iter().position(|&b| b == b'\n').map_or(0, |at| at + 1);
     april.splice(first_line..first_line, broken);
-    // Another kind of document, which is no job.
+    // Another kind of document, which is not a job.
     april.extend_from_slice(
         br#"{"_index":"gracc.osg.raw2-2026.04","_type":"StorageElement","_id":"00000000000000000000000000000001","_score":1,"_source":{"type":"StorageElement","UniqueID":"se.bay.example","SE":"se.bay.example","Name":"BAY storage","SpaceType":"SE","Timestamp":"2026-04-20T08:00:00Z","ProbeName":"se:se.bay.example"}}
 "#,

@@ -1,5 +1,5 @@
 //! The sample data: two invented sites, three dialects, five months. What is odd about which job, and what must become
-//! of it, stands in `sample-data/README.md`.
+//! of it, is in `sample-data/README.md`.
 
 mod alp;
 mod alp_odd;
@@ -19,7 +19,7 @@ pub(crate) fn files() -> BTreeMap<&'static str, Vec<u8>> {
     files
 }
 
-/// A gzip file without name and time. Its bytes stand in the repository, so the packer is named here: another one packs
+/// A gzip file without name and time. Its bytes are in the repository, so the packer is named here: another one packs
 /// otherwise.
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     const HEAD: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 255];

@@ -1,4 +1,4 @@
-//! The dated tables beside the dumps.
+//! The dated tables for the dumps.
 
 use std::collections::BTreeMap;
 

@@ -132,7 +132,7 @@ fn publications() -> Scene {
         normalised("B", 3, "/CN=A", 7).replace("/CN=A", "/CN=a"),
         normalised("B", 3, "/cn=B", 9),
     ];
-    // Names that say the opposite of their order: the arrival in the name decides.
+    // Names in the opposite of their order: the arrival in the name decides.
     scene.write(FIRST, &format!("{V03}{}", first.concat()));
     scene.write(SECOND, &format!("{V03}{}", second.concat()));
     scene.write("in/00000001/55e0000000000b.lck", "in use");
@@ -140,7 +140,7 @@ fn publications() -> Scene {
 }
 
 #[test]
-fn upsert_keeps_what_snapshot_drops_and_says_which() {
+fn upsert_keeps_what_snapshot_drops_and_states_which() {
     let scene = publications();
     let upsert = scene.run("upsert", "", "publication = \"source\"", &["in"]).unwrap();
     assert_eq!(upsert.reasons["accepted/summary_record"], 5);
@@ -174,7 +174,7 @@ fn upsert_keeps_what_snapshot_drops_and_says_which() {
         )
         .unwrap();
     assert_eq!(per_site.reasons["accepted/summary_record"], 5);
-    // Both lakes tell both totals and the row that makes the difference.
+    // For both lakes both totals are reported and the row that makes the difference.
     for lake in ["upsert", "snapshot"] {
         let text = summary_diff::report(scene.path().join(lake).to_str().unwrap())
             .unwrap()
@@ -188,7 +188,7 @@ fn upsert_keeps_what_snapshot_drops_and_says_which() {
             "{text}"
         );
     }
-    // Undeclared, nobody knows what is stale.
+    // Without the declaration it is unknown what is stale.
     scene.run("unsaid", "", "", &["in"]).unwrap();
     assert!(
         scene
@@ -330,7 +330,7 @@ fn real_months_in_hours() {
                 .sum()
         };
         let report = fs::read_to_string(folder.join(format!("{name}.summary.dat"))).unwrap();
-        let said = |at: usize| -> i64 {
+        let stated = |at: usize| -> i64 {
             report
                 .lines()
                 .map(|line| line.split('\t').nth(at).unwrap().parse::<i64>().unwrap())
@@ -339,15 +339,15 @@ fn real_months_in_hours() {
         // CPU and wall hours of all sites.
         assert_eq!(
             (sum("cpu_ms") / 1000, sum("wall_s")),
-            (said(4) * 3600, said(5) * 3600),
+            (stated(4) * 3600, stated(5) * 3600),
             "{name}"
         );
         // The messages hold a few jobs of no length that the report leaves out.
         assert!(
-            (0..100).contains(&(sum("job_n") - said(3))),
+            (0..100).contains(&(sum("job_n") - stated(3))),
             "{name}: {} and {}",
             sum("job_n"),
-            said(3)
+            stated(3)
         );
     }
 }
@@ -450,7 +450,7 @@ fn the_time_a_summary_states_decides_which_is_the_last() {
         ("UpdateTime: 1493596800\n", "UpdateTime: 2017-04-01 00:00:00\n", 5),
         // A time wins over none.
         (older, "", 5),
-        // What is no time is none.
+        // A text that is not a time counts as none.
         ("UpdateTime: soon\n", "", 9),
         // The same time: paths again.
         (older, older, 9),

@@ -4,7 +4,7 @@ use super::V03;
 use super::lake::{Scene, normalised, totals};
 
 /// A spool in which March was published twice, each time in two messages; the second time one user is gone, and one of
-/// its messages says nothing of the site B. Names carry seconds: the parts arrive 2 s apart, the publications a day.
+/// its messages contain nothing about the site B. Names carry seconds: the parts arrive 2 s apart, the publications a day.
 fn in_parts() -> Scene {
     let scene = Scene::new();
     let message = |records: &[String]| format!("{V03}{}", records.concat());
@@ -84,7 +84,7 @@ fn a_folder_may_be_a_publication() {
     let keys = keys.replace("\"folder\"", "{ within_s = 600 }");
     scene.run("within", "", &keys, &["in"]).unwrap();
     assert_eq!(totals(&scene.summaries("within", "summary")).1, 1);
-    for (keys, said) in [
+    for (keys, stated) in [
         ("publication_parts = \"folder\"", "does nothing without publication"),
         ("publication = \"source\"\npublication_parts = \"batch\"", "\"folder\""),
         (
@@ -97,6 +97,6 @@ fn a_folder_may_be_a_publication() {
         ),
     ] {
         let wrong = scene.run("wrong", "", keys, &["in"]).unwrap_err().to_string();
-        assert!(wrong.contains(said), "{wrong}");
+        assert!(wrong.contains(stated), "{wrong}");
     }
 }

@@ -23,7 +23,7 @@ fn sent(site: &str, host: &str, month: u8, job_n: u32) -> String {
 /// 2017-02-03T00:00:00Z
 const FEBRUARY: i64 = 1_486_080_000;
 
-fn told(scene: &Scene) -> String {
+fn reported(scene: &Scene) -> String {
     summary_diff::report(scene.path().join("lake").to_str().unwrap())
         .unwrap()
         .text()
@@ -47,8 +47,8 @@ fn counts_that_differ_are_named() {
     scene.write("in/4", &format!("{V02}{}", record(3, "SubmitHost: ce1\nServiceLevelType: HEPSPEC\nServiceLevel: 10\nEarliestEndTime: 1488800000\nLatestEndTime: 1488900000\n")));
     scene.write("in/5", &format!("{SYNC}{}", sent("S", "ce1", 3, 2)));
     scene.run("lake", "", "", &["in"]).unwrap();
-    let told = told(&scene);
-    let counted = told.split_once("counts sent").unwrap().1;
+    let reported = reported(&scene);
+    let counted = reported.split_once("counts sent").unwrap().1;
     assert_eq!(
         counted,
         " by sites: 2 of 5 agree with what arrived\n\
@@ -60,7 +60,7 @@ fn counts_that_differ_are_named() {
 
 /// The real server's messages and tables: what it was sent as counts, and the jobs it stored.
 #[test]
-fn golden_counts_stand_beside_golden_jobs() {
+fn golden_counts_are_in_addition_to_golden_jobs() {
     let Some(folder) = shared("golden_counts_stand_beside_golden_jobs", "data/apel/golden") else {
         return;
     };
@@ -80,14 +80,14 @@ fn golden_counts_stand_beside_golden_jobs() {
             .entry((job["Site"].to_lowercase(), host, job["EndTime"][..7].to_owned()))
             .or_default() += 1;
     }
-    let told = summary_diff::report(scene.path().join("lake").to_str().unwrap())
+    let reported = summary_diff::report(scene.path().join("lake").to_str().unwrap())
         .unwrap()
         .sync;
     let mut sent_n = 0;
     for row in table("VSyncRecords.csv") {
         let month = format!("{}-{:0>2}", row["Year"], row["Month"]);
         let (site, host) = (row["Site"].to_lowercase(), row["SubmitHost"].clone());
-        let count = told
+        let count = reported
             .iter()
             .find(|count| {
                 (
@@ -106,5 +106,5 @@ fn golden_counts_stand_beside_golden_jobs() {
         sent_n += 1;
     }
     assert_eq!(sent_n, 20);
-    assert_eq!(told.iter().filter(|count| count.sent_job_n.is_some()).count(), 20);
+    assert_eq!(reported.iter().filter(|count| count.sent_job_n.is_some()).count(), 20);
 }

@@ -2,7 +2,7 @@
 
 use super::Asked;
 
-/// Reports that tell days apart, the column that counts, and what a job of a day is in it.
+/// Reports with days, the column that counts, and the value of a job of a day in it.
 const BY_DAY: [(&[&str], &str, f64); 7] = [
     (&["report", "egi", "lake"], "number_of_jobs", 1.0),
     (&["report", "wlcg", "lake"], "number_of_jobs", 1.0),
@@ -70,8 +70,8 @@ fn days_are_taken_where_the_grain_allows() {
     // Single jobs go into messages day by day as well.
     let message = |more: &[&str]| {
         let words = ["report", "apel", "lake", "--site", "OAK", "--message", "job-v0.3"];
-        let (code, text, told) = asked.say(&[&words, more].concat());
-        assert_eq!(code, 0, "{told}");
+        let (code, text, reported) = asked.run(&[&words, more].concat());
+        assert_eq!(code, 0, "{reported}");
         text.matches("EndTime:").count()
     };
     assert_eq!(message(&["--from", "2026-10-03", "--to", "2026-10-05"]), 3);
@@ -83,14 +83,14 @@ fn what_is_known_of_months_alone_is_not_cut() {
     let asked = Asked::new("month");
     let window = ["--from", "2026-10-03", "--to", "2026-10-05"];
     for (words, why) in BY_MONTH {
-        let told = asked.refused(2, &[words, &window].concat());
+        let reported = asked.refused(2, &[words, &window].concat());
         assert!(
-            told.contains("from 2026-10-03 to 2026-10-05 is not made of whole months") && told.contains(why),
-            "{words:?}: {told}"
+            reported.contains("from 2026-10-03 to 2026-10-05 is not made of whole months") && reported.contains(why),
+            "{words:?}: {reported}"
         );
         // Days that are whole months are months.
-        let (code, _, told) = asked.say(&[words, &["--from", "2026-11-01", "--to", "2026-11-30"]].concat());
-        assert!(code != 2 || !told.contains("whole months"), "{words:?}: {told}");
+        let (code, _, reported) = asked.run(&[words, &["--from", "2026-11-01", "--to", "2026-11-30"]].concat());
+        assert!(code != 2 || !reported.contains("whole months"), "{words:?}: {reported}");
     }
     // Received summaries are of a month, and so are charges without a grain of days.
     for words in [
@@ -98,16 +98,16 @@ fn what_is_known_of_months_alone_is_not_cut() {
         &["report", "osg", "lake"],
         &["work", "lake", "--as", "native"],
     ] {
-        let told = asked.refused(2, &[words, &window].concat());
+        let reported = asked.refused(2, &[words, &window].concat());
         assert!(
-            told.contains("the summaries of ELM are known of 2026-10 as a whole"),
-            "{words:?}: {told}"
+            reported.contains("the summaries of ELM are known of 2026-10 as a whole"),
+            "{words:?}: {reported}"
         );
     }
-    let told = asked.refused(2, &[&["report", "focus", "lake"][..], &window].concat());
+    let reported = asked.refused(2, &[&["report", "focus", "lake"][..], &window].concat());
     assert!(
-        told.contains("grain = \"day\"") && told.contains("are known of 2026-10 as a whole"),
-        "{told}"
+        reported.contains("grain = \"day\"") && reported.contains("are known of 2026-10 as a whole"),
+        "{reported}"
     );
     asked.write("sites.csv", "site,federation\nOAK,F\n");
     asked.write("pledges.csv", "federation,vo,pledge_year,power\nF,birch,2026,100\n");
@@ -120,21 +120,21 @@ fn what_is_known_of_months_alone_is_not_cut() {
         "--pledges",
         "pledges.csv",
     ];
-    let told = asked.refused(2, &[&pledged[..], &window].concat());
-    assert!(told.contains("a pledge is the power promised"), "{told}");
+    let reported = asked.refused(2, &[&pledged[..], &window].concat());
+    assert!(reported.contains("a pledge is the power promised"), "{reported}");
 }
 
 #[test]
-fn a_window_says_which_days_it_has() {
+fn a_window_states_which_days_it_has() {
     let asked = Asked::new("day");
     let egi = ["report", "egi", "lake", "--site", "OAK"];
-    let (_, _, told) = asked.say(&[&egi[..], &["--from", "2026-10-03", "--to", "2026-10-05"]].concat());
+    let (_, _, reported) = asked.run(&[&egi[..], &["--from", "2026-10-03", "--to", "2026-10-05"]].concat());
     assert!(
-        told.contains("from 2026-10-03 to 2026-10-05: months at the ends are cut to these days (UTC)"),
-        "{told}"
+        reported.contains("from 2026-10-03 to 2026-10-05: months at the ends are cut to these days (UTC)"),
+        "{reported}"
     );
-    let (_, _, told) = asked.say(&[&egi[..], &["--from", "2026-10"]].concat());
-    assert!(!told.contains("are cut"), "{told}");
+    let (_, _, reported) = asked.run(&[&egi[..], &["--from", "2026-10"]].concat());
+    assert!(!reported.contains("are cut"), "{reported}");
     for wrong in [
         &["--from", "2026-10-32"][..],
         &["--from", "2026-1"],
@@ -147,7 +147,7 @@ fn a_window_says_which_days_it_has() {
 }
 
 #[test]
-fn completeness_looks_at_the_days_asked_for() {
+fn completeness_looks_at_the_days_requested() {
     let asked = Asked::new("month");
     let row = |day: u32, n: u32| {
         format!(
@@ -160,11 +160,11 @@ fn completeness_looks_at_the_days_asked_for() {
     let rows: String = days.flat_map(|day| (0..4).map(move |n| row(day, n))).collect();
     let head = std::fs::read_to_string(asked.path("jobs.txt")).unwrap();
     asked.write("jobs.txt", &format!("{}\n{rows}", head.lines().next().unwrap()));
-    assert_eq!(asked.say(&["run", "p.toml"]).0, 0);
+    assert_eq!(asked.run(&["run", "p.toml"]).0, 0);
     let found = |window: &[&str]| {
         let words = ["report", "completeness", "lake", "--site", "OAK", "--format", "csv"];
-        let (code, csv, told) = asked.say(&[&words[..], window].concat());
-        assert_eq!(code, 0, "{told}");
+        let (code, csv, reported) = asked.run(&[&words[..], window].concat());
+        assert_eq!(code, 0, "{reported}");
         csv.lines()
             .filter(|line| line.contains(",gap,2026-10-14,2026-10-15,"))
             .count()

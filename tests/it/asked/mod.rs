@@ -1,4 +1,4 @@
-//! Which part of a lake is asked for: days, and names nobody has.
+//! Selections of a part of a lake: days, and unknown names.
 
 mod days;
 mod names;
@@ -57,8 +57,8 @@ impl Asked {
                  {CHARGE_CORES}"
             ),
         );
-        let (code, _, told) = asked.say(&["run", "p.toml"]);
-        assert_eq!(code, 0, "{told}");
+        let (code, _, reported) = asked.run(&["run", "p.toml"]);
+        assert_eq!(code, 0, "{reported}");
         asked
     }
 
@@ -74,8 +74,8 @@ impl Asked {
         fs::write(self.path(path), text).unwrap();
     }
 
-    /// Exit code, standard output, what is said to people.
-    fn say(&self, words: &[&str]) -> (i32, String, String) {
+    /// Exit code, standard output, standard error.
+    fn run(&self, words: &[&str]) -> (i32, String, String) {
         let output: Output = Command::new(env!("CARGO_BIN_EXE_gridtally"))
             .args(words)
             .current_dir(self.folder())
@@ -87,8 +87,8 @@ impl Asked {
 
     /// The sum of a column of a report in CSV.
     fn sum(&self, words: &[&str], column: &str) -> f64 {
-        let (code, csv, told) = self.say(&[words, &["--format", "csv"]].concat());
-        assert_eq!(code, 0, "{words:?}: {told}");
+        let (code, csv, reported) = self.run(&[words, &["--format", "csv"]].concat());
+        assert_eq!(code, 0, "{words:?}: {reported}");
         let mut reader = csv::Reader::from_reader(csv.as_bytes());
         let header = reader.headers().unwrap().clone();
         let at = header.iter().position(|name| name == column);
@@ -99,10 +99,10 @@ impl Asked {
             .sum()
     }
 
-    /// What a command that is refused with this exit code says.
+    /// The message of a command that is refused with this exit code.
     fn refused(&self, code: i32, words: &[&str]) -> String {
-        let (found, out, told) = self.say(words);
-        assert_eq!((found, out.as_str()), (code, ""), "{words:?}: {told}");
-        told
+        let (found, out, reported) = self.run(words);
+        assert_eq!((found, out.as_str()), (code, ""), "{words:?}: {reported}");
+        reported
     }
 }

@@ -42,16 +42,16 @@ fn who(words: &[&str]) -> &'static str {
 fn a_site_or_vo_nobody_has_is_an_error_in_every_command() {
     let asked = Asked::new("month");
     for words in COMMANDS {
-        let told = asked.refused(2, &[words, &["--site", "OAKK"]].concat());
+        let reported = asked.refused(2, &[words, &["--site", "OAKK"]].concat());
         let expected = format!("{} no site called \"OAKK\", did you mean \"OAK\"?", who(words));
-        assert!(told.contains(&expected), "{words:?}: {told}");
-        let told = asked.refused(2, &[words, &["--vo", "firm"]].concat());
+        assert!(reported.contains(&expected), "{words:?}: {reported}");
+        let reported = asked.refused(2, &[words, &["--vo", "firm"]].concat());
         let expected = format!("{} no VO called \"firm\", did you mean \"firn\"?", who(words));
-        assert!(told.contains(&expected), "{words:?}: {told}");
+        assert!(reported.contains(&expected), "{words:?}: {reported}");
         assert!(!asked.path("page").exists());
         // Letters count in sites, their case does not in VOs.
-        let (_, _, told) = asked.say(&[words, &["--site", "OAK", "--vo", "BIRCH"]].concat());
-        assert!(!told.contains("called"), "{words:?}: {told}");
+        let (_, _, reported) = asked.run(&[words, &["--site", "OAK", "--vo", "BIRCH"]].concat());
+        assert!(!reported.contains("called"), "{words:?}: {reported}");
         let _ = fs::remove_dir_all(asked.path("page"));
     }
 }
@@ -76,31 +76,31 @@ fn a_site_or_vo_that_one_account_has_is_known_to_both() {
         "--vo",
         "Moss",
     ];
-    let (code, csv, told) = asked.say(&words);
-    assert_eq!((code, csv.lines().count()), (0, 2), "{told}{csv}");
+    let (code, csv, reported) = asked.run(&words);
+    assert_eq!((code, csv.lines().count()), (0, 2), "{reported}{csv}");
     // A month in which there is nothing of it does not make it unknown.
-    let (code, csv, told) = asked.say(&[&words[..], &["--to", "2026-09"]].concat());
-    assert_eq!((code, csv.lines().count()), (0, 1), "{told}{csv}");
+    let (code, csv, reported) = asked.run(&[&words[..], &["--to", "2026-09"]].concat());
+    assert_eq!((code, csv.lines().count()), (0, 1), "{reported}{csv}");
 }
 
 #[test]
 fn cells_months_and_tables_know_their_sites() {
     let asked = Asked::new("month");
-    let told = asked.refused(
+    let reported = asked.refused(
         66,
         &["explain", "lake", "usage/site=OAKK/vo=Birch/allocation_year=2026"],
     );
     assert!(
-        told.contains("did you mean \"usage/site=OAK/vo=Birch/allocation_year=2026\"?"),
-        "{told}"
+        reported.contains("did you mean \"usage/site=OAK/vo=Birch/allocation_year=2026\"?"),
+        "{reported}"
     );
-    let told = asked.refused(
+    let reported = asked.refused(
         66,
         &["explain", "lake", "charges/site=OAK/vo=Brich/allocation_year=2026"],
     );
     assert!(
-        told.contains("did you mean \"charges/site=OAK/vo=Birch/allocation_year=2026\"?"),
-        "{told}"
+        reported.contains("did you mean \"charges/site=OAK/vo=Birch/allocation_year=2026\"?"),
+        "{reported}"
     );
     let lock = |site: &'static str| {
         [
@@ -117,33 +117,33 @@ fn cells_months_and_tables_know_their_sites() {
             site,
         ]
     };
-    let told = asked.refused(2, &lock("OAKK"));
+    let reported = asked.refused(2, &lock("OAKK"));
     assert!(
-        told.contains("the lake has no site called \"OAKK\", did you mean \"OAK\"?"),
-        "{told}"
+        reported.contains("the lake has no site called \"OAKK\", did you mean \"OAK\"?"),
+        "{reported}"
     );
     let locks = |lines: usize| {
-        let (_, csv, told) = asked.say(&["publication", "locks", "lake", "--format", "csv"]);
-        assert_eq!(csv.lines().count(), 1 + lines, "{told}{csv}");
+        let (_, csv, reported) = asked.run(&["publication", "locks", "lake", "--format", "csv"]);
+        assert_eq!(csv.lines().count(), 1 + lines, "{reported}{csv}");
     };
     locks(0);
-    let (code, _, told) = asked.say(&[&lock("OAK")[..], &["--site", "ELM"]].concat());
-    assert_eq!(code, 0, "{told}");
+    let (code, _, reported) = asked.run(&[&lock("OAK")[..], &["--site", "ELM"]].concat());
+    assert_eq!(code, 0, "{reported}");
     locks(2);
     asked.write(
         "types.csv",
         "site,cluster,node_type,node_n,physical_cpu_n,logical_cpu_n,benchmark,value_per_core,valid_from,valid_to\n\
          OAK,oak,a,2,2,8,hs06,10,2026-01-01,\n",
     );
-    let told = asked.refused(2, &["capacity", "types.csv", "--site", "OAKK"]);
+    let reported = asked.refused(2, &["capacity", "types.csv", "--site", "OAKK"]);
     assert!(
-        told.contains("the table has no site called \"OAKK\", did you mean \"OAK\"?"),
-        "{told}"
+        reported.contains("the table has no site called \"OAKK\", did you mean \"OAK\"?"),
+        "{reported}"
     );
 }
 
 #[test]
-fn a_receiver_nobody_has_sent_to_is_named_beside_those_the_book_has() {
+fn a_receiver_nobody_has_sent_to_is_named_in_addition_to_those_the_book_has() {
     let asked = Asked::new("month");
     let send = |receiver: &str, how: &[&str]| {
         let words = [
@@ -155,15 +155,15 @@ fn a_receiver_nobody_has_sent_to_is_named_beside_those_the_book_has() {
             "--receiver",
             receiver,
         ];
-        let (code, _, told) = asked.say(&[&words[..], how].concat());
-        assert_eq!(code, 0, "{told}");
-        told
+        let (code, _, reported) = asked.run(&[&words[..], how].concat());
+        assert_eq!(code, 0, "{reported}");
+        reported
     };
     assert!(!send("apel", &["--out", "outgoing"]).contains("nothing was sent"));
-    let told = send("apell", &["--diff"]);
-    // The last line: what stands before a table is overlooked.
-    let last = told.lines().last().unwrap_or_default();
+    let reported = send("apell", &["--diff"]);
+    // The last line: a line before a table is overlooked.
+    let last = reported.lines().last().unwrap_or_default();
     let note = "nothing was sent to a receiver called \"apell\" before, did you mean \"apel\"?; the book has apel";
-    assert!(last.ends_with(note), "{told}");
+    assert!(last.ends_with(note), "{reported}");
     assert!(!send("apel", &["--diff"]).contains("nothing was sent"));
 }

@@ -1,5 +1,5 @@
 //! Six years of the factors GRACC's forerunner published per site, with a switch from SI2K to thousandths of HS06 at the
-//! start of 2012 that only a comment tells of.
+//! start of 2012 that only a comment contains.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -140,7 +140,7 @@ fn the_switch_of_2012_is_found_for_every_site_and_no_true_change_is_taken_for_on
     let rows = table(&months, |_| ("hs06", 1)).lines().count() - 1;
     let of_scale = mistakes
         .iter()
-        .filter(|mistake| mistake.contains("is no core's"))
+        .filter(|mistake| mistake.contains("is not the score of a core"))
         .count();
     assert_eq!(of_scale, rows);
 }

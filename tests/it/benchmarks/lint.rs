@@ -15,16 +15,16 @@ fn values_of_the_wrong_scale_are_mistakes() {
     starts(
         &mistakes,
         &[
-            "b.csv:2: 2500 hs06 per core is no core's: 200 and more is the score of a whole node, or SI00",
+            "b.csv:2: 2500 hs06 per core is not the score of a core: 200 and more is the score of a whole node, or SI00",
             "b.csv:3: 10 si00 per core looks like HS06 in a row of si00",
-            "b.csv:4: 200 hs23 per core is no core's",
-            "b.csv:5: 60000 si00 per core is no core's",
+            "b.csv:4: 200 hs23 per core is not the score of a core",
+            "b.csv:5: 60000 si00 per core is not the score of a core",
         ],
     );
 }
 
 #[test]
-fn unusual_values_are_told_and_may_be_right() {
+fn unusual_values_are_reported_and_may_be_right() {
     let (_, mistakes, warnings) = read_on(
         &format!("{SIX}A,,hs06,50,,\nB,,hs06,50.5,,\nC,,hs06,0.9,,\nD,,si00,12501,,\nE,,si00,250,,\n"),
         None,
@@ -41,7 +41,7 @@ fn unusual_values_are_told_and_may_be_right() {
 }
 
 #[test]
-fn gaps_and_jumps_are_told() {
+fn gaps_and_jumps_are_reported() {
     let (_, mistakes, warnings) = read_on(
         &format!(
             "{SIX}A,,hs06,10,,2024-01-01\nA,,hs06,12,2024-02-01,2024-03-01\nA,,hs06,37,2024-03-01,\nB,c,hs06,10,,2024-01-01\n\
@@ -83,7 +83,7 @@ fn two_kinds_of_one_scope_must_agree_on_the_decree() {
     starts(
         &mistakes,
         &[
-            "b.csv:2: 200.5 hs06 per core is no core's",
+            "b.csv:2: 200.5 hs06 per core is not the score of a core",
             "b.csv:3: 200.5 is the value of all of A in hs06 and in si00",
         ],
     );
@@ -101,7 +101,7 @@ fn two_kinds_of_one_scope_must_agree_on_the_decree() {
 }
 
 #[test]
-fn what_looks_wrong_and_is_right_can_be_said() {
+fn what_looks_wrong_and_is_right_can_be_stated() {
     let (_, mistakes, warnings) = read_on(
         "site,benchmark,value_per_core,valid_from,valid_to,accept\n\
          A,hs06,250,,2024-01-01,range\nA,hs06,62.5,2024-01-01,,range jump\n",
@@ -114,6 +114,6 @@ fn what_looks_wrong_and_is_right_can_be_said() {
     );
     starts(
         &mistakes,
-        &["b.csv:2: accept: \"rnge\" is none of range, jump, did you mean \"range\"?"],
+        &["b.csv:2: accept: \"rnge\" is not one of range, jump, did you mean \"range\"?"],
     );
 }

@@ -67,9 +67,9 @@ fn lv_16_any_notional_reference_gives_the_same_work() {
 #[test]
 fn lv_18_the_slowest_node_as_reference_under_reports_the_fast_ones() {
     let (slow, fast) = (node(), Power::<Hs06>::from_e4(98_952));
-    let (true_work, told) = (fast.over_s(HOUR_S), slow.over_s(HOUR_S));
+    let (true_work, reported) = (fast.over_s(HOUR_S), slow.over_s(HOUR_S));
     // -46.2 %, in thousandths.
-    let off = (told - true_work).scaled() * 1000;
+    let off = (reported - true_work).scaled() * 1000;
     assert_eq!((off - true_work.scaled() / 2) / true_work.scaled(), -462);
 }
 
@@ -79,9 +79,9 @@ fn lv_19_the_mean_as_reference_over_reports_the_slow_ones() {
     let total = node().times(40) + Power::<Hs06>::from_e4(98_952).times(20);
     assert_eq!(total, Power::from_e4(4_107_040));
     let mean = total.shared_by(60).unwrap();
-    let (true_work, told) = (node().over_s(HOUR_S), mean.over_s(HOUR_S));
+    let (true_work, reported) = (node().over_s(HOUR_S), mean.over_s(HOUR_S));
     // +28.7 %, in thousandths.
-    let off = (told - true_work).scaled() * 1000;
+    let off = (reported - true_work).scaled() * 1000;
     assert_eq!((off + true_work.scaled() / 2) / true_work.scaled(), 287);
 }
 
@@ -96,7 +96,7 @@ fn hs_01_a_site_of_old_and_new_nodes() {
     assert_eq!(old.scaled() / 10_000, 76_647);
     assert_eq!(new.scaled() / 10_000, 558_736);
     assert_eq!(total(old, new), 635_383);
-    // Measured anew, the old ones are HEPscore23 as well and need no policy to be added.
+    // Measured again, the old ones are HEPscore23 as well and need no policy to be added.
     let all_new = Power::<Hs23>::from_e4(node(2546)).times(29) + new;
     assert_eq!(all_new.scaled() / 10_000, 632_570);
 }

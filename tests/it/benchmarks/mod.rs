@@ -52,7 +52,7 @@ fn find(
     at_ms: i64,
 ) -> Option<(i128, BenchmarkOrigin)> {
     let site = table.site(site);
-    let factors = site.factors(&BenchmarkLevel::ALL, &site.telling(place), at_ms);
+    let factors = site.factors(&BenchmarkLevel::ALL, &site.distinguished_by(place), at_ms);
     let at = Benchmark::ALL.iter().position(|each| *each == kind).unwrap();
     factors.per_core.scaled()[at].zip(factors.origins[at])
 }

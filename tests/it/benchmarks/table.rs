@@ -59,7 +59,7 @@ fn days_are_half_open() {
 
 #[test]
 fn overlaps_are_refused_with_both_lines() {
-    // The long first row overlaps the third although the second lies between them.
+    // The long first row overlaps the third although the second is between them.
     let (_, mistakes, _) = read_on(
         &format!(
             "{SIX}A,,hs06,1,2024-01-01,2025-01-01\nA,,hs06,2,2024-02-01,2024-03-01\nA,,hs06,2,2024-04-01,\nB,,hs06,2,,\n\
@@ -188,11 +188,11 @@ fn a_value_is_of_a_core_a_cpu_or_a_system() {
             "b.csv:2: value_per_system needs cores",
             "b.csv:3: value_per_core and value_per_system at once",
             "b.csv:4: no value (one of",
-            "b.csv:5: cores: \"0\" is no count above zero",
+            "b.csv:5: cores: \"0\" is not a count above zero",
             "b.csv:6: value_per_core: \"0\" must be above zero",
-            "b.csv:7: \"hs6\" is no benchmark",
-            "b.csv:7: valid_from: \"2024-02-30\" is no day",
-            "b.csv:7: valid_to: \"x\" is no day",
+            "b.csv:7: \"hs6\" is not a benchmark",
+            "b.csv:7: valid_from: \"2024-02-30\" is not a day",
+            "b.csv:7: valid_to: \"x\" is not a day",
         ],
     );
 }
@@ -214,13 +214,13 @@ fn a_job_on_two_kinds_of_nodes_gets_the_mean_over_their_cores() {
         at("old1/0+old1/1+old2/0*16+new4.example.org/3"),
         Some((83_701, BenchmarkOrigin::Node))
     );
-    // One node whose cores are unknown is no obstacle alone or among its like, and one beside others.
+    // One node whose cores are unknown is not an obstacle alone or among its like, and it is one next to others.
     assert_eq!(at("odd1"), Some((70_000, BenchmarkOrigin::Node)));
     assert_eq!(at("odd1,new1"), Some((60_000, BenchmarkOrigin::Cluster)));
     // Nor does the mean of some nodes stand for all.
     assert_eq!(at("new1,unheard1"), Some((60_000, BenchmarkOrigin::Cluster)));
     assert_eq!(at("(null)"), Some((60_000, BenchmarkOrigin::Cluster)));
-    // What is known of the nodes themselves weighs more than what the row says.
+    // Facts of the nodes themselves take precedence over the row.
     let table = sound(text).with_nodes(nodes("site,cluster,nodes,cores\nA,c,\"old[1-9],odd1\",32\n"));
     let at = |node_list| find(&table, "A", on_nodes("c", node_list), Benchmark::Hs06, 0);
     // (32 x 5.32 + 64 x 9.8952) / 96 = 8.37013.., and (32 x 7 + 64 x 9.8952) / 96 = 8.93013..
@@ -272,16 +272,16 @@ fn what_was_known_on_a_day_is_what_was_recorded_by_then() {
 
 #[test]
 fn what_does_not_hold_between_two_instants_does_not_matter_there() {
-    let says = |rows: &str| {
+    let expected = |rows: &str| {
         sound(&format!("{SIX}{rows}"))
             .site("A")
             .relevant(AskedSpan::at(JAN_1_MS).with(JAN_1_MS + 10 * DAY_MS))
     };
-    let plain = says("A,,hs06,10,2023-01-01,\n");
-    assert_eq!(says("A,,hs06,10,2022-01-01,2025-01-01\n"), plain);
-    assert_eq!(says("B,,hs06,9,,\nA,,hs06,10,2023-01-01,\n"), plain);
-    assert_eq!(says("A,,hs06,9,,2024-01-01\nA,,hs06,10,2024-01-01,\n"), plain);
-    assert_eq!(says("A,,hs06,10,,2024-01-05\nA,,hs06,10,2024-01-05,\n"), plain);
+    let plain = expected("A,,hs06,10,2023-01-01,\n");
+    assert_eq!(expected("A,,hs06,10,2022-01-01,2025-01-01\n"), plain);
+    assert_eq!(expected("B,,hs06,9,,\nA,,hs06,10,2023-01-01,\n"), plain);
+    assert_eq!(expected("A,,hs06,9,,2024-01-01\nA,,hs06,10,2024-01-01,\n"), plain);
+    assert_eq!(expected("A,,hs06,10,,2024-01-05\nA,,hs06,10,2024-01-05,\n"), plain);
     for other in [
         "A,,hs06,10,2024-01-02,\n",
         "A,,hs06,10.1,2023-01-01,\n",
@@ -291,7 +291,7 @@ fn what_does_not_hold_between_two_instants_does_not_matter_there() {
         "A,,hs06,10,2023-01-01,\nA,c,hs06,10,2023-01-01,\n",
         "A,,hs06,10,2023-01-01,2024-01-11\nA,,hs06,9,2024-01-11,\n",
     ] {
-        assert_ne!(says(other), plain, "{other}");
+        assert_ne!(expected(other), plain, "{other}");
     }
 }
 

@@ -6,7 +6,7 @@ use std::ops::{Add, Sub};
 use gridtally::reference::benchmark::{Benchmark, Each, Hs06, Hs23, OneToOne, Power, Score, Si00, WorkQuantity};
 use proptest::prelude::*;
 
-/// Tells whether an operation exists between two types: an inherent constant hides the trait's of the same name, and is
+/// Whether an operation exists between two types: an inherent constant hides the trait's of the same name, and is
 /// there only where its bound holds.
 struct Probe<A, B>(PhantomData<(A, B)>);
 
@@ -91,13 +91,13 @@ fn one_hs06_is_250_si00_by_decree() {
         Power::<Si00>::from_e4(10_000_000).in_hs06(),
         Power::<Hs06>::from_e4(40_000)
     );
-    // Halves go up: 0.0125 SI00 are 0.00005 HS06, which is 0.0001 in four decimals; a little less is none.
+    // Halves go up: 0.0125 SI00 are 0.00005 HS06, which is 0.0001 in four decimals; a little less rounds to zero.
     assert_eq!(Power::<Si00>::from_e4(125).in_hs06(), Power::<Hs06>::from_e4(1));
     assert_eq!(Power::<Si00>::from_e4(124).in_hs06(), Power::<Hs06>::ZERO);
 }
 
 #[test]
-fn hs06_and_hs23_add_up_only_where_a_policy_says_so_and_stay_known() {
+fn hs06_and_hs23_add_up_only_where_a_policy_states_it_and_stay_known() {
     let old = Power::<Hs06>::from_e4(26_430_000).times(29);
     let new = Power::<Hs23>::from_e4(29_720_000).times(188);
     let site = OneToOne::WLCG.pool(old, new);
@@ -107,7 +107,7 @@ fn hs06_and_hs23_add_up_only_where_a_policy_says_so_and_stay_known() {
 }
 
 #[test]
-fn kinds_are_what_their_types_say() {
+fn kinds_are_what_their_types_state() {
     let values = Each::<Score>::only(Benchmark::Hs23, 175_000);
     assert_eq!(values.hs23, Some(Power::from_e4(175_000)));
     assert_eq!((values.hs06, values.si00), (None, None));

@@ -22,9 +22,9 @@ for row in rows("select outcome, reason, sum(row_n) from ledger group by all ord
 for path, *sums in rows("select path, " + ", ".join(SUMS) + " from inputs order by path, source"):
     full = os.path.realpath(os.path.join(folder, path))
     print("file", os.path.relpath(full, data), *sums)
-told = rows("""select path, sum(row_n) from ledger group by path
+reported = rows("""select path, sum(row_n) from ledger group by path
                except all select path, sum(rows_read_n)::hugeint from inputs group by path""")
-print("ledger_unlike_inputs", len(told))
+print("ledger_unlike_inputs", len(reported))
 
 
 def packed(path):

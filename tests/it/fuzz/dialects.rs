@@ -5,7 +5,7 @@ use crate::generator::rng::Rng;
 /// First second of the jobs: 2026-10-01 in UTC.
 pub(super) const EPOCH_S: i64 = 1_790_812_800;
 
-/// What stands in place of a number or a name now and then.
+/// Texts put in place of a number or a name now and then.
 pub(super) const ODD: &[&str] = &[
     "",
     "0",

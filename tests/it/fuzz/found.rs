@@ -41,7 +41,7 @@ fn a_header_line_without_end_is_one_row() {
     assert_eq!((all.rows_read, all.rejects.len()), (1, 1));
 }
 
-/// A header line that is too long is none; a mark in it made one of its beginning when a piece ended there.
+/// A header line that is too long is not a header; a mark in it made one of its beginning when a piece ended there.
 #[test]
 fn a_mark_in_a_header_line_too_long_makes_no_header_of_its_beginning() {
     let limits = |block| apel::ApelLimits {
@@ -82,10 +82,10 @@ fn a_mark_in_a_header_line_too_long_makes_no_header_of_its_beginning() {
     }
 }
 
-/// Among lines that begin nothing, an event that began just before the end of a piece was cut off from what it goes on
+/// Among lines that begin nothing, an event that began just before the end of a piece was cut off from its continuation
 /// with.
 #[test]
-fn an_event_behind_lines_that_begin_nothing_goes_on() {
+fn an_event_behind_lines_that_begin_nothing_continues() {
     let event = "\"EVENT_FIND\" \"9.1\" 1 \"a\nb\"\n";
     let text = format!("{}{event}{}", "x\n".repeat(150), "y\n".repeat(150));
     let read = |block| {
@@ -162,10 +162,10 @@ fn a_tag_whose_name_does_not_end_is_damaged() {
     }
 }
 
-/// Whether a job was told before or after the refusal of the row behind it depended on the size of the pieces, where the
-/// identifier of that row stands behind a free text.
+/// Whether a job was sent before or after the refusal of the next row depended on the size of the pieces, where the
+/// identifier of that row follows a free text.
 #[test]
-fn a_job_is_told_before_the_row_of_another_one_is_refused() {
+fn a_job_is_reported_before_the_row_of_another_one_is_refused() {
     let header = "JobName|JobID|WorkDir|State|Start|End|ElapsedRaw";
     let row = |id: u32, folder: &str| format!("a|{id}|{folder}|COMPLETED|2026-03-01T00:00:00|2026-03-01T00:01:00|60\n");
     let text = format!(
@@ -183,7 +183,7 @@ fn a_job_is_told_before_the_row_of_another_one_is_refused() {
     }
 }
 
-/// The lines of jobs and refusals in the order they are told.
+/// The lines of jobs and refusals in the order they are sent.
 #[derive(Default)]
 struct Order(Vec<u64>);
 

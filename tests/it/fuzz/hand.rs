@@ -113,7 +113,7 @@ fn corrections(hand: &mut Hand) -> String {
     )
 }
 
-/// A formula that is multiplied with a factor, what its example knows of a job beside one hour, and what that costs
+/// A formula that is multiplied with a factor, the facts of its example besides one hour, and what that costs
 /// by the factor.
 const FORMULAS: &[(&str, &str, i64)] = &[
     ("cores * seconds", "cores = 2", 7200),

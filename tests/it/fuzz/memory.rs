@@ -1,4 +1,4 @@
-//! How much memory the process came to take, where the system tells.
+//! How much memory the process came to take, where the system provides it.
 
 /// Resident bytes at most since the last [`forget`], kilobytes.
 pub(super) fn peak_kb() -> Option<u64> {

@@ -13,7 +13,7 @@ use crate::support::sample::repository;
 
 /// Bytes of a file that are taken: enough for whole documents of the wordier dialects.
 const TAKEN: usize = 16 * 1024;
-/// Literals shorter than this say too little, if they are not hosts.
+/// Literals shorter than this are not specific enough, unless they are hosts.
 const SHORTEST: usize = 12;
 
 /// Inputs by what they look like.
@@ -103,7 +103,7 @@ impl Pool {
     }
 
     /// How many inputs of every kind there are.
-    pub(super) fn told(&self) -> String {
+    pub(super) fn reported(&self) -> String {
         let counts: Vec<String> = self
             .by_kind
             .iter()
@@ -282,7 +282,7 @@ fn unescape(body: &str) -> (String, &str) {
                 Some((_, 'r')) => text.push('\r'),
                 Some((_, 't')) => text.push('\t'),
                 Some((_, '0')) => text.push('\0'),
-                // A line that goes on: its indentation is no text.
+                // A line that continues: its indentation is not text.
                 Some((_, '\n')) => {
                     while chars.clone().next().is_some_and(|(_, next)| next.is_whitespace()) {
                         chars.next();

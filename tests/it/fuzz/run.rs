@@ -17,9 +17,9 @@ use crate::generator::rng::Rng;
 const HANG: Duration = Duration::from_secs(90);
 /// Time is counted in these: a process that was stopped for a while has neither fuzzed nor hung meanwhile.
 const TICK: Duration = Duration::from_millis(50);
-/// How much more memory an execution may need, kilobytes. Other tests of this process run beside it.
+/// How much more memory an execution may need, kilobytes. Other tests of this process run concurrently.
 const GROWTH_KB: u64 = 768 << 10;
-/// Different findings after which there is no point in going on.
+/// Distinct findings after which the run stops.
 const ENOUGH: usize = 40;
 
 /// One execution.
@@ -92,7 +92,7 @@ pub(super) fn many(pool: Pool, start: u64, time: Duration) -> Vec<String> {
     eprintln!(
         "fuzzing from {start} for {time:?}: {} targets, {}",
         target::all().len(),
-        pool.told()
+        pool.reported()
     );
     let pool = Arc::new(pool);
     let worker = std::thread::spawn({
@@ -108,7 +108,7 @@ pub(super) fn many(pool: Pool, start: u64, time: Duration) -> Vec<String> {
             (seen, since) = (now, ticks);
         }
         if ticks - since > ticks_in(HANG) {
-            let finding = told_of(&pool, seen, &format!("no end within {HANG:?}"));
+            let finding = finding_text(&pool, seen, &format!("no end within {HANG:?}"));
             return [state.findings.lock().unwrap().clone(), vec![finding]].concat();
         }
         if ticks.is_multiple_of(ticks_in(Duration::from_mins(1))) {
@@ -159,7 +159,7 @@ fn work(state: &State, pool: &Pool, start: u64, ticks: u64) {
             // The same thing found again has other numbers in its words.
             let words: String = wrong.chars().filter(|char| !char.is_ascii_digit()).take(60).collect();
             if known.insert(format!("{target:?}{words}")) {
-                let finding = told_of(pool, seed, &wrong);
+                let finding = finding_text(pool, seed, &wrong);
                 let mut findings = state.findings.lock().unwrap();
                 findings.push(finding);
                 if findings.len() >= ENOUGH {
@@ -176,17 +176,17 @@ fn work(state: &State, pool: &Pool, start: u64, ticks: u64) {
     state.is_over.store(true, Ordering::Release);
 }
 
-/// Writes the input of an execution down and says where.
-fn told_of(pool: &Pool, seed: u64, wrong: &str) -> String {
+/// Writes the input of an execution to a file and returns a text that names it.
+fn finding_text(pool: &Pool, seed: u64, wrong: &str) -> String {
     let case = case(pool, seed);
     let path: PathBuf = std::env::temp_dir().join(format!("gridtally-fuzz-{seed}"));
     std::fs::write(&path, &case.input).unwrap();
     let wrong: String = wrong.chars().take(600).collect();
-    let told = format!(
+    let reported = format!(
         "execution {seed} ({:?}): {wrong}; its input is in {}",
         case.target,
         path.display()
     );
-    eprintln!("FOUND {told}");
-    told
+    eprintln!("FOUND {reported}");
+    reported
 }

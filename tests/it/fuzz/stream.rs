@@ -17,7 +17,7 @@ use gridtally::sources::{Format, Pieces, compression, registry};
 use gridtally::time::Zone;
 
 use super::mutate::below;
-use super::watch::{Told, Watch};
+use super::watch::{Watch, WatchReport};
 use crate::generator::rng::Rng;
 use crate::support::collect;
 
@@ -84,7 +84,7 @@ fn packed(rng: &mut Rng, bytes: Vec<u8>) -> Vec<u8> {
     packed
 }
 
-/// What a source may be told.
+/// Settings of a source.
 fn plan(rng: &mut Rng, format: Format, layout: Option<FixedOrder>) -> ReaderOptions {
     ReaderOptions {
         source: "fuzz".to_owned(),
@@ -185,7 +185,7 @@ fn close(watch: Watch) -> Result<(), String> {
     let beside = placed + u64::try_from(summaries.len()).unwrap();
     if rows_read != outcomes && rows_read != outcomes + beside {
         return Err(format!(
-            "the records room: {rows_read} rows, {outcomes} outcomes and {beside} beside them"
+            "the records room: {rows_read} rows, {outcomes} outcomes and {beside} in addition to them"
         ));
     }
     Ok(())
@@ -204,7 +204,7 @@ fn cut(rng: &mut Rng, input: &[u8], plan: &Arc<ReaderOptions>) -> Result<(), Str
         (Some(small), Some(large)) => {
             let small = all(small)?;
             let large = all(large)?;
-            // Any error but that of damaged data ends the run: what was told before it is nobody's answer.
+            // Any error but that of damaged data ends the run: rows sent before it are not used.
             let is_run_ended = |end: &Option<Kind>| end.is_some_and(|kind| kind != Kind::Data);
             if small == large || (small.1 == large.1 && is_run_ended(&small.1)) {
                 Ok(())
@@ -218,12 +218,12 @@ fn cut(rng: &mut Rng, input: &[u8], plan: &Arc<ReaderOptions>) -> Result<(), Str
     }
 }
 
-/// Bytes after which an input that goes on for ever ends all the same.
+/// Bytes after which an input that continues for ever ends all the same.
 const ENDLESS: u64 = 24 << 20;
 /// Memory reading it may take, kilobytes, when no record may be longer than a few of them.
 const ENDLESS_KB: u64 = 12 << 10;
 
-/// Begins like `input` and goes on for ever: what is kept of it must not depend on how long that is.
+/// Begins like `input` and continues for ever: the memory kept must not depend on how long that is.
 fn endless(rng: &mut Rng, mut input: Vec<u8>, plan: &Arc<ReaderOptions>) -> Result<(), String> {
     let Some(dialect) = registry::choose(plan.format, &input) else {
         return Ok(());
@@ -261,7 +261,7 @@ fn endless(rng: &mut Rng, mut input: Vec<u8>, plan: &Arc<ReaderOptions>) -> Resu
         }
     }
     Err(format!(
-        "{grown} kB are kept of {dialect:?} that goes on with {:?}",
+        "{grown} kB are kept of {dialect:?} that continues with {:?}",
         &again[..4]
     ))
 }
@@ -287,8 +287,8 @@ fn arriving_whole(rng: &mut Rng, bytes: &[u8]) -> Arriving {
     }
 }
 
-/// What all pieces say, and the last error there was, if any.
-fn all(pieces: gridtally::error::Result<Pieces>) -> Result<(Told, Option<Kind>), String> {
+/// The rows of all pieces, and the last error, if any.
+fn all(pieces: gridtally::error::Result<Pieces>) -> Result<(WatchReport, Option<Kind>), String> {
     let mut watch = Watch::default();
     let mut end = None;
     match pieces {
@@ -302,9 +302,9 @@ fn all(pieces: gridtally::error::Result<Pieces>) -> Result<(Told, Option<Kind>),
         }
         Err(why) => end = Some(why.kind()),
     }
-    let told = watch.told();
+    let reported = watch.reported();
     close(watch)?;
-    Ok((told, end))
+    Ok((reported, end))
 }
 
 /// The pieces of a dialect whose sizes can be chosen: `block` to read at a time, `limit` for one record.

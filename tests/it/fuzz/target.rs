@@ -51,7 +51,7 @@ pub(super) enum Target {
     Messages(&'static str),
 }
 
-/// Kinds of input that one dialect reads beside the one that has its word.
+/// Kinds of input that one dialect reads besides the one with its name.
 const FURTHER: &[(&str, &str)] = &[
     ("sacct", "sacct json"),
     ("apel", "apel summaries"),
@@ -94,7 +94,7 @@ pub(super) fn all() -> Vec<Target> {
     all
 }
 
-/// The kinds of input targets ask for.
+/// The kinds of input that targets take.
 pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
     all().into_iter().filter_map(Target::kind)
 }
@@ -233,8 +233,8 @@ fn the_tables_that_are_mutated_are_sound() {
     for (nth, text) in super::pool::TABLES.iter().enumerate() {
         let mut problems = Problems::default();
         table(nth, text.as_bytes(), &mut problems);
-        let told = problems.finish();
-        assert!(told.is_ok(), "{text}: {told:?}");
+        let reported = problems.finish();
+        assert!(reported.is_ok(), "{text}: {reported:?}");
     }
 }
 
@@ -247,19 +247,19 @@ fn policy(text: &str) {
     drop(policy.test());
 }
 
-/// What one message tells, told again, is the same.
+/// One message read twice gives the same rows.
 fn messages(text: &str) {
     drop(check::message(text, Some(1_700_000_000)));
-    for told in MessageRecord::read(text).unwrap_or_default() {
+    for reported in MessageRecord::read(text).unwrap_or_default() {
         let _ = (
-            told.key(),
-            told.wall_s(),
-            told.cpu_s(),
-            told.work_s(),
-            told.job_n(),
-            told.month(),
+            reported.key(),
+            reported.wall_s(),
+            reported.cpu_s(),
+            reported.work_s(),
+            reported.job_n(),
+            reported.month(),
         );
-        drop(told.retraction().text());
+        drop(reported.retraction().text());
     }
 }
 

@@ -12,8 +12,8 @@ use gridtally::sources::cross_check::CrossCheck;
 use gridtally::sources::dialect::Dialect;
 use gridtally::sources::{GridIdentity, Position, Sink};
 
-/// Things a reader may say about one input; inputs have some thousand rows.
-const SAID_LIMIT: u64 = 2_000_000;
+/// The most rows a reader may send for one input; inputs have some thousand rows.
+const MESSAGE_LIMIT: u64 = 2_000_000;
 /// Bytes of raw text and details it may hand over.
 const RAW_LIMIT: u64 = 256 << 20;
 
@@ -25,14 +25,14 @@ pub(super) struct Watch {
     pub(super) intake: Option<Intake>,
     pub(super) cross_check: Option<CrossCheck>,
     out_of_scope: BTreeMap<Reason, u64>,
-    said: u64,
+    stated: u64,
     raw: u64,
     digest: Digest,
-    /// Texts of the job told last.
+    /// Texts of the last job.
     texts: Vec<Option<String>>,
 }
 
-/// Everything that was said, in order, as one number.
+/// A hash over all rows in order.
 #[derive(Default)]
 struct Digest(DefaultHasher);
 
@@ -45,35 +45,38 @@ impl std::fmt::Write for Digest {
 
 /// What is the same however an input is cut into pieces.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Told {
+pub(super) struct WatchReport {
     rows_read: u64,
     out_of_scope: BTreeMap<Reason, u64>,
     digest: u64,
 }
 
 impl Watch {
-    /// What was told.
-    pub(super) fn told(&self) -> Told {
-        Told {
+    /// What was received.
+    pub(super) fn reported(&self) -> WatchReport {
+        WatchReport {
             rows_read: self.rows_read,
             out_of_scope: self.out_of_scope.clone(),
             digest: self.digest.0.finish(),
         }
     }
 
-    fn said(&mut self, rows: u64, what: std::fmt::Arguments<'_>) {
+    fn stated(&mut self, rows: u64, what: std::fmt::Arguments<'_>) {
         self.outcomes += rows;
-        self.said += 1;
-        assert!(self.said <= SAID_LIMIT, "a reader says more than the input can hold");
+        self.stated += 1;
+        assert!(
+            self.stated <= MESSAGE_LIMIT,
+            "a reader sends more than the input can contain"
+        );
         self.digest.write_fmt(what).unwrap();
     }
 
-    /// Texts that are said to be those of the job before are.
+    /// Texts marked as repeated equal those of the job before.
     fn compare(&mut self, row: &JobRow<'_>) {
         for (nth, (which, text)) in repeatable(row).into_iter().enumerate() {
             if row.repeats.has(which) {
                 let last = self.texts.get(nth).expect("a repetition of nothing");
-                assert_eq!(last.as_deref(), text, "{which:?} is said to be repeated");
+                assert_eq!(last.as_deref(), text, "{which:?} is marked as repeated");
             }
         }
         let texts = repeatable(row).into_iter();
@@ -110,19 +113,19 @@ impl Sink for Watch {
 
     fn job(&mut self, row: &JobRow<'_>, at: Position, step_n: u32) {
         self.compare(row);
-        // Where a piece begins decides what is said to be repeated.
-        let told = JobRow {
+        // The beginning of a piece affects which texts are marked as repeated.
+        let reported = JobRow {
             repeats: UnchangedColumns::default(),
             ..row.clone()
         };
-        self.said(1 + u64::from(step_n), format_args!("{told:?}{at:?}{step_n}"));
+        self.stated(1 + u64::from(step_n), format_args!("{reported:?}{at:?}{step_n}"));
         if let Some(intake) = &mut self.intake {
             intake.job(row, at, step_n);
         }
     }
 
     fn summary(&mut self, row: &SummaryRow<'_>, at: Position) {
-        self.said(1, format_args!("{row:?}{at:?}"));
+        self.stated(1, format_args!("{row:?}{at:?}"));
         if let Some(intake) = &mut self.intake {
             intake.summary(row, at);
         }
@@ -136,7 +139,7 @@ impl Sink for Watch {
             self.raw <= RAW_LIMIT,
             "a reader hands over more than the input can hold"
         );
-        self.said(rows, format_args!("{reason:?}{at:?}{rows}{detail}"));
+        self.stated(rows, format_args!("{reason:?}{at:?}{rows}{detail}"));
         self.digest.0.write(raw);
         if let Some(intake) = &mut self.intake {
             intake.reject(reason, at, rows, detail, raw);
@@ -144,7 +147,7 @@ impl Sink for Watch {
     }
 
     fn inventory(&mut self, row: &InventoryRow, at: Position, rows: u64) {
-        self.said(rows, format_args!("{row:?}{at:?}{rows}"));
+        self.stated(rows, format_args!("{row:?}{at:?}{rows}"));
         if let Some(intake) = &mut self.intake {
             intake.inventory(row, at, rows);
         }
@@ -171,7 +174,7 @@ impl Sink for Watch {
     }
 
     fn grid_identity(&mut self, identity: &GridIdentity<'_>, at: Position) {
-        self.said(1, format_args!("{identity:?}{at:?}"));
+        self.stated(1, format_args!("{identity:?}{at:?}"));
         if let Some(intake) = &mut self.intake {
             intake.grid_identity(identity, at);
         }

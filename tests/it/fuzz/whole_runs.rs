@@ -2,8 +2,8 @@
 //!
 //! `GRIDTALLY_FUZZ_RUN_SECONDS=3600` runs for an hour, `GRIDTALLY_FUZZ_START=n` from another number,
 //! `GRIDTALLY_FUZZ_RUN_SEED=n` one number alone, whose folder is kept, and `GRIDTALLY_FUZZ_PROGRAM=path` another build of the
-//! program. What every run is held to: it ends within a time limit and a memory limit, with a code of the manual that is
-//! no mistake of ours, and a lake that was published is sound.
+//! program. Every run must end within a time limit and a memory limit, with a code of the manual that is not a
+//! mistake of ours, and a lake that was published is sound.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -87,7 +87,7 @@ fn write_by_hand(rng: &mut Rng, folder: &Path, formats: &[&str]) {
     files.push(("p.toml".to_owned(), pipeline));
     for (name, text) in files {
         let mut bytes = text.into_bytes();
-        // The tools of the machine do not err, but what they say is cut off and mixed up.
+        // The listings are correct, but cut off and mixed up.
         let is_hurt = may_err && rng.one_in(6) || name.starts_with("listing") && rng.one_in(3);
         if is_hurt {
             let other = bytes.clone();
@@ -97,11 +97,11 @@ fn write_by_hand(rng: &mut Rng, folder: &Path, formats: &[&str]) {
     }
 }
 
-/// Runs the program in a folder; its code, and what it said.
+/// Runs the program in a folder; its code, and its output.
 fn program(folder: &Path, words: &str) -> (Option<i32>, String) {
     let program = std::env::var("GRIDTALLY_FUZZ_PROGRAM");
     let program = program.unwrap_or_else(|_| env!("CARGO_BIN_EXE_gridtally").to_owned());
-    let said = folder.join("said");
+    let stated = folder.join("stated");
     let mut child = Command::new("sh")
         .args([
             "-c",
@@ -111,7 +111,7 @@ fn program(folder: &Path, words: &str) -> (Option<i32>, String) {
         .current_dir(folder)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .stderr(fs::File::create(&said).unwrap())
+        .stderr(fs::File::create(&stated).unwrap())
         .spawn()
         .unwrap();
     let begun = Instant::now();
@@ -126,7 +126,7 @@ fn program(folder: &Path, words: &str) -> (Option<i32>, String) {
         }
         std::thread::sleep(Duration::from_millis(5));
     };
-    (code, String::from_utf8_lossy(&fs::read(&said).unwrap()).into_owned())
+    (code, String::from_utf8_lossy(&fs::read(&stated).unwrap()).into_owned())
 }
 
 /// One execution: two nights, the second with more files. What is wrong with it, and how the nights ended.
@@ -146,24 +146,24 @@ fn execute(seed: u64, folder: &Path) -> (Option<String>, Vec<i32>) {
         if night == 2 {
             write(rng, folder, night);
         }
-        let (code, said) = program(folder, "run p.toml --threads 2");
+        let (code, stated) = program(folder, "run p.toml --threads 2");
         codes.push(code.unwrap_or(-2));
         if !matches!(code, Some(0 | 64 | 65 | 66 | 78)) {
-            return (Some(format!("night {night} ended with {code:?}: {said}")), codes);
+            return (Some(format!("night {night} ended with {code:?}: {stated}")), codes);
         }
         if code == Some(0) && folder.join("lake").is_dir() {
-            let (code, said) = program(folder, "verify lake");
+            let (code, stated) = program(folder, "verify lake");
             if code != Some(0) {
                 return (
-                    Some(format!("night {night}, verify ended with {code:?}: {said}")),
+                    Some(format!("night {night}, verify ended with {code:?}: {stated}")),
                     codes,
                 );
             }
             let words = rng.pick(READERS);
-            let (code, said) = program(folder, words);
-            // With 2 where the lake does not hold what is asked for.
+            let (code, stated) = program(folder, words);
+            // With 2 where the lake does not contain the request.
             if !matches!(code, Some(0 | 2 | 65 | 66 | 78)) {
-                let wrong = format!("night {night}, {words} ended with {code:?}: {said}");
+                let wrong = format!("night {night}, {words} ended with {code:?}: {stated}");
                 return (Some(wrong), codes);
             }
         }
@@ -217,9 +217,9 @@ fn fuzz_whole_runs() {
     let nights: u64 = codes.values().sum();
     let refused: u64 = [64, 66, 78].iter().filter_map(|code| codes.get(code)).sum();
     assert!(nights < 100 || refused * 5 < nights, "most nights read: {codes:?}");
-    let told: Vec<String> = findings
+    let reported: Vec<String> = findings
         .values()
-        .map(|(n, told)| format!("{n} times, first {told}"))
+        .map(|(n, reported)| format!("{n} times, first {reported}"))
         .collect();
-    assert!(told.is_empty(), "{}", told.join("\n"));
+    assert!(reported.is_empty(), "{}", reported.join("\n"));
 }

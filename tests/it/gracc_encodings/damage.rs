@@ -51,7 +51,7 @@ fn records_are_numbered_where_lines_mean_nothing() {
 }
 
 #[test]
-fn a_response_that_was_cut_off_says_so() {
+fn a_response_that_was_cut_off_states_it() {
     let whole = response(3);
     let inside = whole.find("\"_id\":\"2\"").unwrap() + 50;
     let all = read(&whole.as_bytes()[..inside]);
@@ -125,7 +125,7 @@ fn damaged_xml_costs_the_record_it_is_in() {
 }
 
 #[test]
-fn a_bundle_counts_a_record_once_whatever_stands_beside_it() {
+fn a_bundle_counts_a_record_once_whatever_is_in_addition_to_it() {
     let (a, b) = (xml(1), xml(2));
     let quoted = xml(3).replace("<Processors>", "<JobName a=\"|x|\">a \"|\" b</JobName><Processors>");
     let text = format!(

@@ -108,7 +108,7 @@ fn every_encoding_is_recognised() {
         assert_eq!(registry::recognise(head.as_bytes()), expected, "{head}");
     }
     assert_eq!(registry::recognise(&tar), Some(gridtally::sources::archive::DIALECT));
-    // Members are what the source says; a tar stays a tar.
+    // Members are in the format of the source; a tar stays a tar.
     assert_eq!(
         registry::choose(gracc::DIALECT.format(), &tar),
         Some(gridtally::sources::archive::DIALECT)

@@ -1,4 +1,4 @@
-//! What the collector makes of an XML record, and what GRACC stored beside it.
+//! What the collector makes of an XML record, and what GRACC stored for it.
 
 use std::io::Read;
 
@@ -81,7 +81,7 @@ fn the_collectors_rules_make_xml_flat() {
 }
 
 #[test]
-fn a_difference_is_told_with_field_and_example() {
+fn a_difference_is_reported_with_field_and_example() {
     let mut wrong = flat();
     wrong["WallDuration"] = 0.into();
     wrong["Queue"] = "q".into();
@@ -104,12 +104,12 @@ fn a_difference_is_told_with_field_and_example() {
         ),
         (1, 0, 1, 1)
     );
-    let told: Vec<_> = check
+    let reported: Vec<_> = check
         .differences()
         .map(|(field, check)| (field, check.example.clone().unwrap()))
         .collect();
     assert_eq!(
-        told,
+        reported,
         [
             ("Host", "r:1.1: flat nothing, XML \"h\"".to_owned()),
             ("Queue", "r:1.1: flat \"q\", XML nothing".to_owned()),
@@ -138,7 +138,7 @@ fn is_pseudonym(text: &str) -> bool {
 }
 
 #[test]
-fn real_documents_say_the_same_twice() {
+fn real_documents_state_the_same_twice() {
     let Some(folder) = shared("real_documents_say_the_same_twice", "data/gracc/es-dump") else {
         return;
     };
@@ -208,7 +208,7 @@ fn the_collectors_own_pairs_agree() {
         let xml = std::fs::read_to_string(folder.join(format!("{name}.xml"))).unwrap();
         let json = std::fs::read(folder.join(format!("{name}.json"))).unwrap();
         let mut flat: serde_json::Value = serde_json::from_slice(&json).unwrap();
-        // The collector drops these attributes, whatever its examples say.
+        // The collector drops these attributes, unlike in its examples.
         for key in ["ServiceLevel_type", "Memory_type", "Host_primary"] {
             flat.as_object_mut().unwrap().remove(key);
         }
@@ -276,7 +276,7 @@ fn real_envelopes_and_bundles_give_each_record_once() {
     let local = |all: &crate::support::collect::Collected| -> Vec<String> {
         all.rows().map(|row| row.job_id.to_owned()).collect()
     };
-    // One record says everything, one lacks its end, one its start and end, one its end and wall time.
+    // One record is complete, one lacks its end, one its start and end, one its end and wall time.
     assert_eq!(ends.rows_read, 4, "{:?}", local(&ends));
     assert_eq!(ends.reasons(), [Reason::TimeUnknown, Reason::TimeUnknown]);
 }

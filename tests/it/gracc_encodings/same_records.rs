@@ -182,7 +182,7 @@ proptest! {
         let lines = join(&hit, "\n");
         let expected = rows(&read(lines.as_bytes()));
         prop_assert_eq!(expected.len(), records.len());
-        // Texts, not values, where the two cannot be told apart.
+        // Texts, not values, where the two cannot be distinguished.
         let response = format!(
             "{{\"_scroll_id\":\"x]}}\\\"\",\"took\":3,\"_shards\":{{\"total\":1}},\"hits\":{{\"total\":{{\"value\":9}},\
              \"max_score\":null,\"hits\":[{}]}}}}",

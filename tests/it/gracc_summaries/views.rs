@@ -65,7 +65,7 @@ fn views(scene: &Scene, lake: &str) -> BTreeMap<String, i64> {
     usage.map(|((.., view), sums)| (view, sums[0])).collect()
 }
 
-fn told(pairs: &[(&str, i64)]) -> BTreeMap<String, i64> {
+fn reported(pairs: &[(&str, i64)]) -> BTreeMap<String, i64> {
     pairs.iter().map(|(view, n)| ((*view).to_owned(), *n)).collect()
 }
 
@@ -77,9 +77,9 @@ fn summaries_of_one_view_hide_no_jobs_of_another() {
     assert_eq!(report.overlaps, []);
     assert_eq!(
         views(&scene, "apart"),
-        told(&[("batch", 2), ("storage", 1), ("summary_payload", 2)])
+        reported(&[("batch", 2), ("storage", 1), ("summary_payload", 2)])
     );
-    assert_eq!(charged(&scene, "apart"), told(&[("batch", 2), ("storage", 1)]));
+    assert_eq!(charged(&scene, "apart"), reported(&[("batch", 2), ("storage", 1)]));
     for (lake, first) in [("jobs-first", "jobs"), ("payloads-first", "payloads")] {
         scene.run(lake, "", CHARGE_CORES, &[first]).unwrap();
         scene.run(lake, "", CHARGE_CORES, &["jobs", "payloads"]).unwrap();
@@ -98,12 +98,12 @@ fn summaries_and_jobs_of_one_view_are_one_usage() {
         "{none}"
     );
     let by_jobs = (
-        told(&[("batch", 2), ("storage", 1), ("summary_payload", 2)]),
-        told(&[("batch", 2), ("storage", 1)]),
+        reported(&[("batch", 2), ("storage", 1), ("summary_payload", 2)]),
+        reported(&[("batch", 2), ("storage", 1)]),
     );
     let by_summaries = (
-        told(&[("storage", 1), ("summary", 2), ("summary_payload", 2)]),
-        told(&[("storage", 1)]),
+        reported(&[("storage", 1), ("summary", 2), ("summary_payload", 2)]),
+        reported(&[("storage", 1)]),
     );
     for (overlap, lost, n, (counted, charges)) in [
         ("jobs", "out_of_scope/jobs_count", 1, &by_jobs),

@@ -43,9 +43,9 @@ fn a_last_row_that_was_cut_off_is_refused() {
             "a|p|idle|4|1|4|1|100|x|f|1|none\nb|p|idle|4|1|4|1|100|x|f|1|no",
         ),
     ] {
-        let told = read_as(kind, text.as_bytes(), None);
-        assert_eq!(told.reasons(), [Reason::Truncated], "{kind:?}");
-        assert_eq!(told.rows.len(), 1, "{kind:?}");
+        let reported = read_as(kind, text.as_bytes(), None);
+        assert_eq!(reported.reasons(), [Reason::Truncated], "{kind:?}");
+        assert_eq!(reported.rows.len(), 1, "{kind:?}");
     }
     assert_eq!(
         read_as(InventoryKind::NodeJson, b"{\"nodes\": [{\"name\": ", None).reasons(),
@@ -68,11 +68,11 @@ fn what_is_no_number_or_list_is_refused_with_its_field() {
         ("NodeName=a CPUTot=1 CfgTRES=cpu\n", Reason::BadNumber, "CfgTRES"),
         ("hello\n", Reason::FieldCount, "NodeName"),
     ] {
-        let told = read_as(InventoryKind::ScontrolNode, text.as_bytes(), None);
-        assert_eq!(told.reasons(), [reason], "{text}");
+        let reported = read_as(InventoryKind::ScontrolNode, text.as_bytes(), None);
+        assert_eq!(reported.reasons(), [reason], "{text}");
         assert!(
-            told.rejects.iter().all(|(_, _, detail)| detail.contains(field)),
-            "{told:#?}"
+            reported.rejects.iter().all(|(_, _, detail)| detail.contains(field)),
+            "{reported:#?}"
         );
     }
     let list = "PartitionName=p Nodes=n[1-999999999] TotalCPUs=1\n";

@@ -50,7 +50,7 @@ fn a_node_of_scontrol_is_typed_and_its_reason_is_no_field() {
 }
 
 #[test]
-fn gpus_are_told_by_model_and_slice_and_never_counted_twice() {
+fn gpus_are_reported_by_model_and_slice_and_never_counted_twice() {
     let gpus = ice1().gpus.unwrap();
     assert_eq!(gpus.models, [("a100".to_owned(), 2), ("a100_3g.20gb".to_owned(), 4)]);
     // gres/gpu=6 and the two models are the same six devices.
@@ -70,7 +70,7 @@ fn gpus_are_told_by_model_and_slice_and_never_counted_twice() {
 }
 
 #[test]
-fn several_lines_and_one_line_say_the_same() {
+fn several_lines_and_one_line_state_the_same() {
     // 24.11 prints a line of blanks inside a record.
     let lines = NODE_O
         .replace(" FreeMem", "\n   \n   FreeMem")
@@ -78,13 +78,13 @@ fn several_lines_and_one_line_say_the_same() {
         .replace(" OS=", "\n   OS=")
         .replace(" Reason=", "\n   Reason=");
     let two = format!("{lines}\n{}\n", lines.replace("ice1", "ice2"));
-    let told = read(&two, InventoryKind::ScontrolNode);
-    assert_eq!(told.rows_read, 2);
-    assert_eq!(told.nodes().first().copied(), Some(&ice1()));
+    let reported = read(&two, InventoryKind::ScontrolNode);
+    assert_eq!(reported.rows_read, 2);
+    assert_eq!(reported.nodes().first().copied(), Some(&ice1()));
 }
 
 #[test]
-fn json_says_the_same() {
+fn json_states_the_same() {
     let json = r#"{"nodes": [{"name": "ice1", "cpus": 64, "effective_cpus": 62, "sockets": 2, "cores": 16, "threads": 2,
         "real_memory": 256000, "specialized_memory": 2048, "temporary_disk": 1000, "weight": 7, "cluster_name": "",
         "gres": "gpu:a100:2(S:0-1),gpu:a100_3g.20gb:4,shard:8", "features": ["zen4", "ib"], "partitions": ["gpu", "all"],
@@ -92,9 +92,9 @@ fn json_says_the_same() {
         "reason": "set State=down Foo=bar by hand", "version": "24.11.5", "cpu_load": 1.5e300}, 7, {"cpus": 1}],
         "last_update": {"set": true, "infinite": false, "number": 1795227243},
         "meta": {"slurm": {"cluster": "zoo"}}}"#;
-    let told = read(json, InventoryKind::NodeJson);
-    assert_eq!(told.reasons(), [Reason::NotARecord, Reason::MissingField]);
-    let row = only(&told.nodes());
+    let reported = read(json, InventoryKind::NodeJson);
+    assert_eq!(reported.reasons(), [Reason::NotARecord, Reason::MissingField]);
+    let row = only(&reported.nodes());
     assert_eq!(
         (row.cluster.as_deref(), row.as_of_ms),
         (Some("zoo"), Some(1_795_227_243_000))
@@ -120,10 +120,10 @@ fn json_says_the_same() {
 fn lines_of_sinfo_are_folded_by_node() {
     let text = "ice1|gpu*|idle|64|2|16|2|256000|gpu:a100:2|zen4|7|none\nice1|all|idle|64|2|16|2|256000|gpu:a100:2|zen4|7|none\n\
                 ice1|odd|idle|32|2|16|2|256000|gpu:a100:2|zen4|7|none\nsinfo: error: slow\nice2|gpu|down*|64|2|16|2|1|(null)|x|1|a | b\n";
-    let told = read(text, InventoryKind::Sinfo);
-    assert_eq!(told.reasons(), [Reason::Contradiction]);
-    assert_eq!(told.out_of_scope, [(Reason::ToolMessage, 1)]);
-    let nodes = told.nodes();
+    let reported = read(text, InventoryKind::Sinfo);
+    assert_eq!(reported.reasons(), [Reason::Contradiction]);
+    assert_eq!(reported.out_of_scope, [(Reason::ToolMessage, 1)]);
+    let nodes = reported.nodes();
     let [ice1, ice2] = nodes.as_slice() else {
         panic!("{nodes:#?}")
     };
@@ -133,7 +133,10 @@ fn lines_of_sinfo_are_folded_by_node() {
     );
     assert_eq!(ice2.state_flags.as_deref(), Some("NOT_RESPONDING"));
     assert_eq!(ice2.reason.as_deref(), Some("a | b"));
-    assert_eq!(told.rows.iter().map(|row| row.input_row_n).collect::<Vec<_>>(), [2, 1]);
+    assert_eq!(
+        reported.rows.iter().map(|row| row.input_row_n).collect::<Vec<_>>(),
+        [2, 1]
+    );
     let named = format!("NODELIST|PARTITION|STATE|CPUS|MEMORY\n{}", "a|p|idle|4|100\n");
     assert_eq!(only(&read(&named, InventoryKind::Sinfo).nodes()).cpu_n, Some(4));
 }
@@ -144,12 +147,12 @@ fn what_long_sinfo_may_have_cut_off_is_unknown() {
         NODELIST   NODES PARTITION       STATE CPUS    S:C:T MEMORY TMP_DISK WEIGHT AVAIL_FE REASON              \n\
         ice1           1       all       idle* 64     2:16:2 256000     1000      7 zen4,ib, none                \n\
         ice2           1 averylong        down 64     2:16:2  99999        0      1     zen4 not good at all     \n";
-    let told = read(text, InventoryKind::Sinfo);
-    let nodes = told.nodes();
+    let reported = read(text, InventoryKind::Sinfo);
+    let nodes = reported.nodes();
     let [ice1, ice2] = nodes.as_slice() else {
         panic!("{nodes:#?}")
     };
-    // Six digits may be seven: 256 000 MB is not told from 2.5 TB.
+    // Six digits may be seven: 256 000 MB cannot be distinguished from 2.5 TB.
     assert_eq!((ice1.memory_byte, ice1.features.as_deref()), (None, None));
     assert_eq!((ice1.core_n(), ice1.as_of_ms), (Some(32), Some(1_795_223_154_000)));
     assert_eq!(ice1.state_flags.as_deref(), Some("NOT_RESPONDING"));
@@ -176,17 +179,17 @@ NodeSet=racks Nodes=rack1n[01-02]
 PartitionName=DEFAULT MaxTime=1-00:00:00
 PartitionName=cpu Nodes=n[001-002,007],racks Default=YES TRESBillingWeights="CPU=1.0,Mem=0.25G,GRES/gpu:a100=32.5"
 PartitionName=excl Nodes=n007 OverSubscribe=EXCLUSIVE MaxTime=UNLIMITED
-this is no pair
+this is not a pair
 "#;
 
 #[test]
 fn slurm_conf_gives_nodes_with_defaults_and_partitions_with_weights() {
-    let told = read(CONF, InventoryKind::SlurmConf);
+    let reported = read(CONF, InventoryKind::SlurmConf);
     assert_eq!(
-        told.reasons(),
+        reported.reasons(),
         [Reason::FieldCount, Reason::Contradiction, Reason::BadHostlist]
     );
-    let nodes = told.nodes();
+    let nodes = reported.nodes();
     let names: Vec<&str> = nodes.iter().map(|node| node.node.as_str()).collect();
     assert_eq!(
         names,
@@ -207,8 +210,8 @@ fn slurm_conf_gives_nodes_with_defaults_and_partitions_with_weights() {
     assert!(nodes.iter().all(|node| node.cluster.as_deref() == Some("zoo")));
     // Another file is included: a partition of it may hold any node.
     assert!(nodes.iter().all(|node| node.partitions.is_none()));
-    assert!(told.out_of_scope.contains(&(Reason::Include, 1)));
-    let partitions = told.partitions();
+    assert!(reported.out_of_scope.contains(&(Reason::Include, 1)));
+    let partitions = reported.partitions();
     let [cpu, excl] = partitions.as_slice() else {
         panic!("{partitions:#?}")
     };
@@ -224,12 +227,15 @@ fn slurm_conf_gives_nodes_with_defaults_and_partitions_with_weights() {
     let alone = CONF
         .replace("Include /etc/slurm/nothing.conf\n", "")
         .replace("PriorityFlags=MAX_TRES,", "PriorityFlags=");
-    let told = read_as(InventoryKind::SlurmConf, alone.as_bytes(), None);
-    let nodes = told.nodes();
+    let reported = read_as(InventoryKind::SlurmConf, alone.as_bytes(), None);
+    let nodes = reported.nodes();
     let node = |name: &str| nodes.iter().find(|node| node.node == name).copied().unwrap();
     assert_eq!(node("n007").partitions.as_deref(), Some("cpu,excl"));
     assert_eq!(
-        told.partitions().first().and_then(|partition| partition.billing_rule),
+        reported
+            .partitions()
+            .first()
+            .and_then(|partition| partition.billing_rule),
         Some("sum")
     );
 }
@@ -239,10 +245,10 @@ fn slurm_conf_gives_nodes_with_defaults_and_partitions_with_weights() {
 fn lines_of_gres_conf_configure_no_nodes() {
     let text = "AutoDetect=off\nNodeName=gpu1 Name=gpu Type=a100 File=/dev/gpu[0-3]\n\
                 NodeName=gpu2 Name=gpu Type=a100 File=/dev/gpu[0-1]\nNodeName=gpu2 Name=gpu Type=t4 File=/dev/gpu[2-3]\n";
-    let told = read_as(InventoryKind::SlurmConf, text.as_bytes(), None);
-    assert_eq!(told.reasons(), []);
-    assert!(told.nodes().is_empty());
-    assert_eq!(told.out_of_scope.iter().map(|(_, rows)| rows).sum::<u64>(), 4);
+    let reported = read_as(InventoryKind::SlurmConf, text.as_bytes(), None);
+    assert_eq!(reported.reasons(), []);
+    assert!(reported.nodes().is_empty());
+    assert_eq!(reported.out_of_scope.iter().map(|(_, rows)| rows).sum::<u64>(), 4);
 }
 
 #[test]
@@ -260,8 +266,8 @@ fn a_csv_of_nodes_is_read_by_the_names_of_the_lake() {
         gridtally::sources::inventory::recognise(text.as_bytes()),
         Some(InventoryKind::Csv)
     );
-    let told = read(text, InventoryKind::Csv);
-    let nodes = told.nodes();
+    let reported = read(text, InventoryKind::Csv);
+    let nodes = reported.nodes();
     let names: Vec<&str> = nodes.iter().map(|node| node.node.as_str()).collect();
     assert_eq!(names, ["o1", "o2", "p1", "q1"]);
     assert_eq!((nodes[2].cpu_n, nodes[2].memory_byte), (Some(4), Some(1024)));
@@ -275,6 +281,6 @@ fn a_csv_of_nodes_is_read_by_the_names_of_the_lake() {
         Some(2)
     );
     assert_eq!((nodes[3].memory_byte, nodes[3].as_of_ms), (None, None));
-    let why: Vec<&str> = told.rejects.iter().map(|reject| reject.0.code()).collect();
+    let why: Vec<&str> = reported.rejects.iter().map(|reject| reject.0.code()).collect();
     assert_eq!(why, ["bad_number", "field_count", "missing_field"]);
 }

@@ -188,7 +188,7 @@ fn a_new_day_is_added_and_settings_of_the_machine_leave_records_alone() {
     seen.sort();
     assert_eq!(seen.first(), Some(&("a1".to_owned(), 4, 20_757)));
     assert_eq!(seen.get(1), Some(&("a1".to_owned(), 6, 20_758)));
-    // Records are built anew when their source changes, although an inventory file is gone.
+    // Records are rebuilt when their source changes, although an inventory file is gone.
     let report = scene.run(&Scene::pipeline("2026-11-02", "w", ALL));
     assert!(
         report.written.iter().any(|path| path.starts_with("records/")),
@@ -214,14 +214,14 @@ fn jobs_and_machines_are_not_mixed_up() {
 }
 
 #[test]
-fn mistakes_of_an_inventory_are_told_at_once() {
+fn mistakes_of_an_inventory_are_reported_at_once() {
     let scene = Scene::new();
     let text = Scene::pipeline("\"November\"", "v", ALL)
         .replace("name = \"machine\"", "name = \"jobs\"\nformat = \"scontrol\"");
     scene.write("p.toml", &text);
-    let told = Plan::load(&scene.folder.path().join("p.toml")).unwrap_err().to_string();
+    let reported = Plan::load(&scene.folder.path().join("p.toml")).unwrap_err().to_string();
     for part in ["as_of = \"November\"", "is also called \"jobs\"", "\"scontrol-node\""] {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(reported.contains(part), "{part}: {reported}");
     }
     let bare = "[pipeline]\nname = \"m\"\noutput = \"lake\"\n[[inventory]]\nname = \"m\"\npaths = [\"nodes.txt\"]\n";
     scene.write("p.toml", bare);
@@ -233,7 +233,7 @@ fn mistakes_of_an_inventory_are_told_at_once() {
 }
 
 #[test]
-fn the_path_of_a_listing_may_say_when_it_was_true() {
+fn the_path_of_a_listing_may_state_when_it_was_true() {
     let scene = Scene::new();
     let paths = [
         ("nodes-2026-10-25.txt", "2026-10-24T22:00:00Z"),
@@ -246,19 +246,19 @@ fn the_path_of_a_listing_may_say_when_it_was_true() {
         scene.write(&format!("in/{path}"), &format!("NodeName=a{nth} CPUTot=4 State=IDLE\n"));
     }
     scene.run(&Scene::pipeline("\"path\"", "v", "\"in\""));
-    let mut told = BTreeMap::new();
+    let mut reported = BTreeMap::new();
     for batch in scene.rows("node") {
         for row in 0..batch.num_rows() {
             let ms = time(&batch, "as_of_utc").unwrap().value(row);
             let node = text(&batch, "node").unwrap().value(row).to_owned();
-            told.insert(node, jiff::Timestamp::from_millisecond(ms).unwrap().to_string());
+            reported.insert(node, jiff::Timestamp::from_millisecond(ms).unwrap().to_string());
         }
     }
     let wanted = paths
         .iter()
         .enumerate()
         .map(|(nth, (_, at))| (format!("a{nth}"), (*at).to_owned()));
-    assert_eq!(told, wanted.collect());
+    assert_eq!(reported, wanted.collect());
 
     // A machine may be again what it was: the same bytes of another day are another listing.
     let nodes = "NodeName=a9 CPUTot=4 State=IDLE\n";
@@ -269,7 +269,7 @@ fn the_path_of_a_listing_may_say_when_it_was_true() {
     scene.run(&Scene::pipeline("\"path\"", "v", "\"in\""));
     assert_eq!(scene.count("node"), paths.len() + 3);
 
-    // Nothing is made up for a path that names none.
+    // No date is invented for a path without one.
     for path in [
         "nodes.txt",
         "in/2026-13-01.txt",
@@ -282,7 +282,7 @@ fn the_path_of_a_listing_may_say_when_it_was_true() {
         let why = stages::run(&plan, &RunOptions::default(), &Silent).unwrap_err();
         assert!(why.to_string().contains("names no day"), "{path}: {why}");
     }
-    // Events tell their own times.
+    // Events have their own times.
     scene.run(&Scene::pipeline("\"path\"", "v", "\"events.txt\""));
 }
 

@@ -1,4 +1,4 @@
-//! Machine files beside workloads: kinds and counts, and the pipeline says which nodes.
+//! Machine files of workloads: kinds and counts, while the pipeline names the nodes.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use gridtally::ledger::Reason;
 use gridtally::sources::inventory::{InventoryKind, pieces, recognise};
 use gridtally::sources::options::ReaderOptions;
 
-use super::Told;
+use super::InventoryRows;
 use crate::support::collect::shared;
 
 const MACHINES: &str = "0\tfat\t2\t80\t1\t1048576\n1\tthin\t3\t12\t1.5\t524288\n";
 
-fn read(text: &str, nodes: &[(&str, &str)]) -> Told {
+fn read(text: &str, nodes: &[(&str, &str)]) -> InventoryRows {
     let plan = ReaderOptions {
         format: InventoryKind::SwfMachines.dialect().format(),
         nodes_by_kind: nodes
@@ -22,19 +22,19 @@ fn read(text: &str, nodes: &[(&str, &str)]) -> Told {
         ..crate::sacct::plan(None)
     };
     let input = Box::new(std::io::Cursor::new(text.as_bytes().to_vec()));
-    let mut told = Told::default();
+    let mut reported = InventoryRows::default();
     for work in pieces(InventoryKind::SwfMachines, input, Arc::new(plan)).unwrap() {
-        work.unwrap()(&mut told);
+        work.unwrap()(&mut reported);
     }
-    told
+    reported
 }
 
 #[test]
 fn kinds_get_the_nodes_the_pipeline_names() {
     assert_eq!(recognise(MACHINES.as_bytes()), Some(InventoryKind::SwfMachines));
-    let told = read(MACHINES, &[("fat", "7,9"), ("thin", "n[1-2],spare")]);
-    assert!(told.rejects.is_empty(), "{told:#?}");
-    let nodes: Vec<_> = told
+    let reported = read(MACHINES, &[("fat", "7,9"), ("thin", "n[1-2],spare")]);
+    assert!(reported.rejects.is_empty(), "{reported:#?}");
+    let nodes: Vec<_> = reported
         .nodes()
         .iter()
         .map(|node| (node.node.clone(), node.cpu_n, node.memory_byte, node.features.clone()))
@@ -46,8 +46,8 @@ fn kinds_get_the_nodes_the_pipeline_names() {
     let fat = ["7", "9"].map(|name| node(name, 80, 1 << 30, "fat"));
     assert_eq!(nodes, [&fat[..], &thin[..]].concat());
     // A line is one row, however many nodes it stands for.
-    let counted: Vec<u64> = told.rows.iter().map(|row| row.input_row_n).collect();
-    assert_eq!((told.rows_read, counted), (2, vec![1, 0, 1, 0, 0]));
+    let counted: Vec<u64> = reported.rows.iter().map(|row| row.input_row_n).collect();
+    assert_eq!((reported.rows_read, counted), (2, vec![1, 0, 1, 0, 0]));
 }
 
 #[test]
@@ -61,11 +61,11 @@ fn kinds_without_exactly_their_nodes_are_refused() {
         (&[("fat", "7,9"), ("thin", "n[1-2]")], Reason::BadHostlist, "names 2"),
         (&[("fat", "7,9"), ("thin", "n[1-4]")], Reason::BadHostlist, "names 4"),
     ] {
-        let told = read(MACHINES, nodes);
-        let [(found, line, detail)] = &told.rejects[..] else {
-            panic!("{told:#?}")
+        let reported = read(MACHINES, nodes);
+        let [(found, line, detail)] = &reported.rejects[..] else {
+            panic!("{reported:#?}")
         };
-        assert_eq!((*found, *line, told.nodes().len()), (reason, 2, 2), "{detail}");
+        assert_eq!((*found, *line, reported.nodes().len()), (reason, 2, 2), "{detail}");
         assert!(detail.contains(word), "{detail}");
     }
     for (text, reason) in [
@@ -82,7 +82,7 @@ fn kinds_without_exactly_their_nodes_are_refused() {
 fn lists_that_cannot_be_and_other_formats_are_refused_in_the_pipeline() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("p.toml");
-    let told = |format: &str, nodes: &str| {
+    let reported = |format: &str, nodes: &str| {
         let pipeline = format!(
             "[pipeline]\nname = \"t\"\noutput = \"lake\"\n[[inventory]]\nname = \"nodes\"\nformat = \"{format}\"\n\
              paths = [\"w.machines\"]\nas_of = \"2026-01-01\"\nnodes = {{ fat = \"{nodes}\" }}\n"
@@ -90,9 +90,9 @@ fn lists_that_cannot_be_and_other_formats_are_refused_in_the_pipeline() {
         std::fs::write(&path, pipeline).unwrap();
         Plan::load(&path).map_or_else(|e| e.to_string(), |_| String::new())
     };
-    assert!(told("auto", "n[1-").contains("nodes.fat = \"n[1-\" is no list of nodes"));
-    assert!(told("csv", "n[1-2]").contains("kinds of a machine file"));
-    assert_eq!(told("swf-machines", "n[1-2]"), "");
+    assert!(reported("auto", "n[1-").contains("nodes.fat = \"n[1-\" is not a list of nodes"));
+    assert!(reported("csv", "n[1-2]").contains("kinds of a machine file"));
+    assert_eq!(reported("swf-machines", "n[1-2]"), "");
 }
 
 /// Which numbers jobs name, and the nodes of both kinds no job ran on.
@@ -112,9 +112,9 @@ fn the_machine_file_of_a_real_workload_is_read_whole() {
     };
     let machines = std::fs::read_to_string(path).unwrap();
     assert_eq!(recognise(machines.as_bytes()), Some(InventoryKind::SwfMachines));
-    let told = read(&machines, &NAMED);
-    assert!(told.rejects.is_empty(), "{:#?}", told.rejects);
-    let nodes = told.nodes();
+    let reported = read(&machines, &NAMED);
+    assert!(reported.rejects.is_empty(), "{:#?}", reported.rejects);
+    let nodes = reported.nodes();
     let cpu_n: i64 = nodes.iter().filter_map(|node| node.cpu_n).sum();
     assert_eq!((nodes.len(), cpu_n), (68, 20 * 80 + 48 * 12));
 }

@@ -1,5 +1,5 @@
 //! Listings of real clusters, where they are at hand: all forms of one machine agree.
-#![expect(clippy::print_stdout, reason = "a test that is skipped says so loudly")]
+#![expect(clippy::print_stdout, reason = "a test that is skipped prints it")]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,23 +8,23 @@ use gridtally::reference::hostlist::{Hostlist, compress};
 use gridtally::reference::inventory::{AssociationRow, Gpus, NodeRow};
 use gridtally::sources::inventory::{InventoryKind, recognise};
 
-use super::{Told, read_as};
+use super::{InventoryRows, read_as};
 
 fn shared(test: &str) -> Option<PathBuf> {
     crate::support::collect::shared(test, "data/slurm")
 }
 
 /// Reads a file as what it is, without a refusal.
-fn told(folder: &Path, name: &str, kind: InventoryKind) -> Told {
+fn reported(folder: &Path, name: &str, kind: InventoryKind) -> InventoryRows {
     let bytes = std::fs::read(folder.join(name)).unwrap();
     assert_eq!(recognise(&bytes), Some(kind), "{name}");
-    let told = read_as(kind, &bytes, Some("Europe/Zurich"));
-    assert!(told.rejects.is_empty(), "{name}: {:#?}", told.rejects);
-    told
+    let reported = read_as(kind, &bytes, Some("Europe/Zurich"));
+    assert!(reported.rejects.is_empty(), "{name}: {:#?}", reported.rejects);
+    reported
 }
 
-/// Nodes by name without what only some forms tell.
-fn hardware(told: &Told) -> BTreeMap<String, NodeRow> {
+/// Nodes by name without the columns that only some forms contain.
+fn hardware(reported: &InventoryRows) -> BTreeMap<String, NodeRow> {
     let strip = |row: &NodeRow| NodeRow {
         cluster: None,
         as_of_ms: None,
@@ -35,21 +35,22 @@ fn hardware(told: &Told) -> BTreeMap<String, NodeRow> {
         state_flags: None,
         reason: None,
         disk_byte: None,
-        // Only some forms have a count beside the models.
+        // Only some forms have a count next to the models.
         gpus: row.gpus.as_ref().map(|gpus| Gpus {
             untyped_n: Some(gpus.device_n()),
             models: gpus.models.clone(),
         }),
         ..row.clone()
     };
-    told.nodes()
+    reported
+        .nodes()
         .into_iter()
         .map(|row| (row.node.clone(), strip(row)))
         .collect()
 }
 
 #[test]
-fn every_form_of_a_real_cluster_tells_the_same_nodes() {
+fn every_form_of_a_real_cluster_reports_the_same_nodes() {
     let Some(root) = shared("every_form_of_a_real_cluster_tells_the_same_nodes") else {
         return;
     };
@@ -59,12 +60,12 @@ fn every_form_of_a_real_cluster_tells_the_same_nodes() {
         ("24.11-history", "scontrol_node.json"),
     ] {
         let folder = root.join(version);
-        let one_line = told(&folder, "scontrol_node_o.txt", InventoryKind::ScontrolNode);
+        let one_line = reported(&folder, "scontrol_node_o.txt", InventoryKind::ScontrolNode);
         let nodes = hardware(&one_line);
         assert_eq!(nodes.len(), 11, "{version}");
         let sum = |of: fn(&NodeRow) -> Option<i64>| nodes.values().filter_map(of).sum::<i64>();
         // What the cluster registered with its database: cpu=272, mem=1312.50G, gres/gpu=8.
-        let registered = told(&folder, "sacctmgr_event_P.txt", InventoryKind::SacctmgrEvent);
+        let registered = reported(&folder, "sacctmgr_event_P.txt", InventoryKind::SacctmgrEvent);
         let cluster = registered
             .events()
             .into_iter()
@@ -85,22 +86,23 @@ fn every_form_of_a_real_cluster_tells_the_same_nodes() {
             nodes.keys().cloned().collect::<Vec<_>>()
         );
         for name in ["scontrol_node.txt", "scontrol_node_d.txt"] {
-            let several = told(&folder, name, InventoryKind::ScontrolNode);
+            let several = reported(&folder, name, InventoryKind::ScontrolNode);
             assert_eq!(hardware(&several), nodes, "{version} {name}");
         }
-        let json = told(&folder, json, InventoryKind::NodeJson);
+        let json = reported(&folder, json, InventoryKind::NodeJson);
         assert_eq!(hardware(&json), nodes, "{version} JSON");
-        let states = |told: &Told| -> Vec<_> {
-            told.nodes()
+        let states = |reported: &InventoryRows| -> Vec<_> {
+            reported
+                .nodes()
                 .iter()
                 .map(|row| (row.state.clone(), row.state_flags.clone(), row.billing_n))
                 .collect()
         };
         assert_eq!(states(&json), states(&one_line), "{version}");
-        let sinfo = told(&folder, "sinfo_N_P.txt", InventoryKind::Sinfo);
+        let sinfo = reported(&folder, "sinfo_N_P.txt", InventoryKind::Sinfo);
         assert_eq!(hardware(&sinfo), nodes, "{version} sinfo");
         assert_eq!(sinfo.rows_read, 27, "{version}: a line per node and partition");
-        let long = told(&folder, "sinfo_N_l.txt", InventoryKind::Sinfo);
+        let long = reported(&folder, "sinfo_N_l.txt", InventoryKind::Sinfo);
         for (name, row) in hardware(&long) {
             let node = &nodes[&name];
             assert_eq!(
@@ -112,7 +114,7 @@ fn every_form_of_a_real_cluster_tells_the_same_nodes() {
                 "{version} {name}"
             );
         }
-        let conf = hardware(&told(&folder, "slurm.conf", InventoryKind::SlurmConf));
+        let conf = hardware(&reported(&folder, "slurm.conf", InventoryKind::SlurmConf));
         assert_eq!(conf, nodes, "{version} slurm.conf");
         println!("{version}: 11 nodes, 272 CPUs, 208 cores, 8 GPUs agree in seven forms");
     }
@@ -125,10 +127,10 @@ fn partitions_of_a_real_cluster_agree_in_every_form() {
     };
     for version in ["22.05", "24.11", "24.11-history"] {
         let folder = root.join(version);
-        let one_line = told(&folder, "scontrol_part_o.txt", InventoryKind::ScontrolPartition);
-        let several = told(&folder, "scontrol_part.txt", InventoryKind::ScontrolPartition);
+        let one_line = reported(&folder, "scontrol_part_o.txt", InventoryKind::ScontrolPartition);
+        let several = reported(&folder, "scontrol_part.txt", InventoryKind::ScontrolPartition);
         assert_eq!(one_line.partitions(), several.partitions(), "{version}");
-        let conf = told(&folder, "slurm.conf", InventoryKind::SlurmConf);
+        let conf = reported(&folder, "slurm.conf", InventoryKind::SlurmConf);
         assert_eq!(conf.partitions().len(), 6);
         for (shown, configured) in one_line.partitions().into_iter().zip(conf.partitions()) {
             assert_eq!(shown.partition, configured.partition);
@@ -165,11 +167,11 @@ fn a_real_dump_and_a_real_listing_have_the_same_associations() {
     };
     for version in ["22.05", "24.11"] {
         let folder = root.join(version);
-        let listed = told(&folder, "sacctmgr_assoc_P.txt", InventoryKind::SacctmgrAssoc);
-        let dumped = told(&folder, "sacctmgr_dump.cfg", InventoryKind::SacctmgrDump);
-        let shares = |told: &Told| -> BTreeMap<_, _> {
+        let listed = reported(&folder, "sacctmgr_assoc_P.txt", InventoryKind::SacctmgrAssoc);
+        let dumped = reported(&folder, "sacctmgr_dump.cfg", InventoryKind::SacctmgrDump);
+        let shares = |reported: &InventoryRows| -> BTreeMap<_, _> {
             let key = |row: &AssociationRow| (row.account.clone(), row.user.clone());
-            let rows = told.associations().into_iter();
+            let rows = reported.associations().into_iter();
             rows.map(|row| (key(row), (row.share_n, row.is_parent_share))).collect()
         };
         assert_eq!(shares(&listed), shares(&dumped), "{version}");
@@ -181,7 +183,7 @@ fn a_real_dump_and_a_real_listing_have_the_same_associations() {
             .cloned()
             .unwrap();
         assert_eq!((dave.share_n, dave.is_parent_share), (None, Some(true)));
-        let users = told(&folder, "sacctmgr_user_P.txt", InventoryKind::SacctmgrAssoc);
+        let users = reported(&folder, "sacctmgr_user_P.txt", InventoryKind::SacctmgrAssoc);
         assert!(users.associations().iter().all(|row| row.user.is_some()));
     }
 }

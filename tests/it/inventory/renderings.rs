@@ -1,4 +1,4 @@
-//! What Slurm's tools render as JSON and as YAML: partitions, groups of nodes, and both renderings saying the same.
+//! What Slurm's tools render as JSON and as YAML: partitions, groups of nodes, and both renderings have the same content.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use gridtally::reference::inventory::{NodeRow, PartitionRow};
 use gridtally::sources::inventory::InventoryKind;
 use serde_json::{Value, json};
 
-use super::{Told, only, read};
+use super::{InventoryRows, only, read};
 use crate::support::collect::shared;
 
 const PARTITION_O: &str = "PartitionName=gpu AllowGroups=ALL AllowAccounts=ALL Default=NO QoS=N/A DefaultTime=00:10:00 \
@@ -98,27 +98,30 @@ fn yaml(document: &Value) -> String {
     out + "...\n"
 }
 
-fn rows(told: &Told) -> Vec<String> {
-    assert!(told.rejects.is_empty(), "{:#?}", told.rejects);
-    told.rows.iter().map(|placed| format!("{:?}", placed.row)).collect()
+fn rows(reported: &InventoryRows) -> Vec<String> {
+    assert!(reported.rejects.is_empty(), "{:#?}", reported.rejects);
+    reported.rows.iter().map(|placed| format!("{:?}", placed.row)).collect()
 }
 
 #[test]
-fn a_partition_says_the_same_as_text_json_and_yaml() {
+fn a_partition_states_the_same_as_text_json_and_yaml() {
     let text = only(&read(PARTITION_O, InventoryKind::ScontrolPartition).partitions());
     let document = listing(&json!([partition()]));
-    let told = read(&document.to_string(), InventoryKind::PartitionJson);
-    let row = only(&told.partitions());
+    let reported = read(&document.to_string(), InventoryKind::PartitionJson);
+    let row = only(&reported.partitions());
     let expected = PartitionRow {
         cluster: Some("glacier".to_owned()),
         as_of_ms: Some(1_790_000_000_000),
-        // The renderings do not say which one is the default.
+        // The renderings do not state which one is the default.
         is_default: None,
         ..text
     };
     assert_eq!(row, expected);
     assert_eq!(row.over_subscribe.as_deref(), Some("FORCE:4"));
-    assert_eq!(rows(&read(&yaml(&document), InventoryKind::PartitionJson)), rows(&told));
+    assert_eq!(
+        rows(&read(&yaml(&document), InventoryKind::PartitionJson)),
+        rows(&reported)
+    );
     for (jobs, flags, word) in [
         (0, json!([]), "EXCLUSIVE"),
         (1, json!([]), "NO"),
@@ -148,8 +151,8 @@ fn a_partition_that_cannot_be_is_refused_alone() {
         bad.push(other);
     }
     bad.extend([json!(7), partition()]);
-    let told = read(&listing(&Value::Array(bad)).to_string(), InventoryKind::PartitionJson);
-    assert_eq!((told.rows_read, told.partitions().len()), (8, 1));
+    let reported = read(&listing(&Value::Array(bad)).to_string(), InventoryKind::PartitionJson);
+    assert_eq!((reported.rows_read, reported.partitions().len()), (8, 1));
     let reasons = [
         Reason::MissingField,
         Reason::BadHostlist,
@@ -159,15 +162,15 @@ fn a_partition_that_cannot_be_is_refused_alone() {
         Reason::BadDuration,
         Reason::MissingField,
     ];
-    assert_eq!(told.reasons(), reasons);
+    assert_eq!(reported.reasons(), reasons);
 }
 
 #[test]
-fn groups_of_nodes_tell_what_is_equal_in_them() {
+fn groups_of_nodes_state_what_is_equal_in_them() {
     let mut all = partition();
     all["name"] = json!("all");
     let span = |least: i64, greatest: i64| json!({ "minimum": least, "maximum": greatest });
-    let told = read(
+    let reported = read(
         &groups(&[
             group(&partition(), &["ice1"], &json!({})),
             // Of unlike nodes only what is equal is known; devices, features and reason are those of one of them.
@@ -180,10 +183,10 @@ fn groups_of_nodes_tell_what_is_equal_in_them() {
         ]),
         InventoryKind::SinfoJson,
     );
-    assert_eq!((told.rows_read, told.rejects.len()), (3, 0));
-    let names: Vec<&str> = told.partitions().iter().map(|row| row.partition.as_str()).collect();
+    assert_eq!((reported.rows_read, reported.rejects.len()), (3, 0));
+    let names: Vec<&str> = reported.partitions().iter().map(|row| row.partition.as_str()).collect();
     assert_eq!(names, ["all", "gpu"]);
-    let nodes = told.nodes();
+    let nodes = reported.nodes();
     let [ice1, ice2] = nodes.as_slice() else {
         panic!("{nodes:?}")
     };
@@ -211,7 +214,7 @@ fn groups_of_nodes_tell_what_is_equal_in_them() {
     assert_eq!((ice2.cpu_n, ice2.memory_byte, ice2.core_n()), (None, None, Some(32)));
     assert_eq!((&ice2.gpus, &ice2.features, &ice2.reason), (&None, &None, &None));
     // A group that contradicts one before it is refused, and nothing of it kept.
-    let told = read(
+    let reported = read(
         &groups(&[
             group(&partition(), &["ice1"], &json!({})),
             group(&all, &["ice2", "ice1"], &json!({ "cpus": span(32, 32) })),
@@ -221,10 +224,10 @@ fn groups_of_nodes_tell_what_is_equal_in_them() {
         InventoryKind::SinfoJson,
     );
     assert_eq!(
-        told.reasons(),
+        reported.reasons(),
         [Reason::Contradiction, Reason::BadHostlist, Reason::MissingField]
     );
-    assert_eq!((told.nodes().len(), told.partitions().len()), (1, 1));
+    assert_eq!((reported.nodes().len(), reported.partitions().len()), (1, 1));
 }
 
 #[test]
@@ -246,9 +249,9 @@ fn yaml_that_is_none_is_refused_whole() {
         ("---\nmaximums: 'partitions:'\n", "missing field"),
         (&long, "deep"),
     ] {
-        let told = read(text, InventoryKind::PartitionJson);
-        assert_eq!(told.reasons(), [Reason::BadJson], "{text}");
-        assert!(told.rejects[0].2.contains(why), "{text}: {}", told.rejects[0].2);
+        let reported = read(text, InventoryKind::PartitionJson);
+        assert_eq!(reported.reasons(), [Reason::BadJson], "{text}");
+        assert!(reported.rejects[0].2.contains(why), "{text}: {}", reported.rejects[0].2);
     }
 }
 
@@ -271,8 +274,8 @@ fn real_renderings_agree_with_the_text_form() {
             cluster: None,
             ..(*row).clone()
         };
-        let told: Vec<_> = sinfo.partitions().iter().map(without_cluster).collect();
-        assert_eq!(told, partitions, "{version}");
+        let reported: Vec<_> = sinfo.partitions().iter().map(without_cluster).collect();
+        assert_eq!(reported, partitions, "{version}");
         let nodes = read(&text("sinfo_N_P.txt"), InventoryKind::Sinfo);
         assert_eq!(sinfo.nodes().len(), nodes.nodes().len(), "{version}");
         for (own, whole) in sinfo.nodes().into_iter().zip(nodes.nodes()) {

@@ -15,10 +15,13 @@ const EVENTS: &str = "Cluster|NodeName|Cluster Nodes|TimeStart|TimeEnd|State|Rea
     zoo|ice2||2026-11-02T00:00:00\n";
 
 #[test]
-fn events_are_intervals_and_clocks_turned_back_are_told() {
-    let told = read(EVENTS, InventoryKind::SacctmgrEvent);
-    assert_eq!(told.reasons(), [Reason::BadTime, Reason::BadTime, Reason::FieldCount]);
-    let events = told.events();
+fn events_are_intervals_and_clocks_turned_back_are_reported() {
+    let reported = read(EVENTS, InventoryKind::SacctmgrEvent);
+    assert_eq!(
+        reported.reasons(),
+        [Reason::BadTime, Reason::BadTime, Reason::FieldCount]
+    );
+    let events = reported.events();
     let [cluster, drain] = events.as_slice() else {
         panic!("{events:#?}")
     };
@@ -32,7 +35,7 @@ fn events_are_intervals_and_clocks_turned_back_are_told() {
         (Some(128), Some(67_108_864_000), Some(2))
     );
     assert_eq!(cluster.gpus.as_ref().unwrap().device_n(), 2);
-    // 02:30 and 02:10 of that night come twice; only the second 02:10 lies after the first 02:30.
+    // 02:30 and 02:10 of that night come twice; only the second 02:10 is after the first 02:30.
     assert_eq!(
         (drain.start_ms, drain.end_ms),
         (1_792_888_200_000, Some(1_792_890_600_000))
@@ -47,21 +50,25 @@ fn events_are_intervals_and_clocks_turned_back_are_told() {
 
 #[test]
 fn local_times_need_a_zone_and_others_do_not() {
-    let told = read_as(InventoryKind::SacctmgrEvent, EVENTS.as_bytes(), None);
-    assert_eq!(told.events().len(), 0);
+    let reported = read_as(InventoryKind::SacctmgrEvent, EVENTS.as_bytes(), None);
+    assert_eq!(reported.events().len(), 0);
     assert!(
-        told.rejects
+        reported
+            .rejects
             .iter()
             .any(|(_, _, detail)| detail.contains("no `timezone`")),
-        "{told:#?}"
+        "{reported:#?}"
     );
     let epoch = "Cluster|NodeName|Start|End\nzoo|a|1790805600|1790805601\nzoo|b|2026-10-01T00:00:00+02:00|Unknown\n";
-    let told = read_as(InventoryKind::SacctmgrEvent, epoch.as_bytes(), None);
+    let reported = read_as(InventoryKind::SacctmgrEvent, epoch.as_bytes(), None);
     assert!(
-        told.events().iter().all(|event| event.start_ms == 1_790_805_600_000),
-        "{told:#?}"
+        reported
+            .events()
+            .iter()
+            .all(|event| event.start_ms == 1_790_805_600_000),
+        "{reported:#?}"
     );
-    assert_eq!(told.events().len(), 2);
+    assert_eq!(reported.events().len(), 2);
 }
 
 const ASSOC: &str = "Cluster|Account|User|Partition|Share|GrpJobs|GrpTRES|GrpTRESMins|MaxWall|QOS|Def QOS\n\
@@ -71,9 +78,9 @@ const ASSOC: &str = "Cluster|Account|User|Partition|Share|GrpJobs|GrpTRES|GrpTRE
 
 #[test]
 fn associations_have_shares_and_limits() {
-    let told = read(ASSOC, InventoryKind::SacctmgrAssoc);
-    assert_eq!(told.reasons(), [Reason::MissingField, Reason::BadNumber]);
-    let rows = told.associations();
+    let reported = read(ASSOC, InventoryKind::SacctmgrAssoc);
+    assert_eq!(reported.reasons(), [Reason::MissingField, Reason::BadNumber]);
+    let rows = reported.associations();
     let [root, physics, ada, none] = rows.as_slice() else {
         panic!("{rows:#?}")
     };
@@ -107,10 +114,10 @@ fn a_dump_gives_the_tree() {
         Parent - 'root'\nAccount - 'bio':Description='it's a: lab':Organization='uni':Fairshare=30\nParent - 'bio'\n\
         Account - 'gen':Fairshare=parent:MaxJobs=4\nParent - 'gen'\n\
         User - 'ada':DefaultAccount='gen':DefaultQOS='low':Fairshare=2147483647:QOS='high,low'\nUser - ada\nTeam - 'x'\n";
-    let told = read(text, InventoryKind::SacctmgrDump);
-    assert_eq!(told.reasons(), [Reason::FieldCount, Reason::UnknownField]);
-    assert_eq!(told.out_of_scope, [(Reason::Setting, 1); 3]);
-    let rows = told.associations();
+    let reported = read(text, InventoryKind::SacctmgrDump);
+    assert_eq!(reported.reasons(), [Reason::FieldCount, Reason::UnknownField]);
+    assert_eq!(reported.out_of_scope, [(Reason::Setting, 1); 3]);
+    let rows = reported.associations();
     let [root, bio, genes, ada] = rows.as_slice() else {
         panic!("{rows:#?}")
     };

@@ -90,7 +90,7 @@ fn is_callable(token: &TokenTree) -> bool {
     matches!(token, TokenTree::Ident(word) if ["Fn", "FnMut", "FnOnce", "fn"].iter().any(|name| word == name))
 }
 
-/// What stands between the commas that are inside of no bracket.
+/// The texts between commas outside of brackets.
 fn parts(tokens: &[TokenTree]) -> impl Iterator<Item = &[TokenTree]> {
     let depths = depths(tokens);
     let mut parts = Vec::new();

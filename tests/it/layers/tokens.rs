@@ -60,7 +60,7 @@ fn walk(tokens: &[TokenTree], into: &mut Paths) {
     }
 }
 
-/// The leaves of a tree of `use`, with what stands before it.
+/// The leaves of a tree of `use`, with their path.
 fn tree(tokens: &[TokenTree], before: &[String], into: &mut Vec<Used>) {
     for branch in tokens.split(|token| is_punct(token, ',')) {
         let mut path = before.to_vec();

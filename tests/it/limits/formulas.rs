@@ -39,10 +39,13 @@ fn a_formula_too_long_or_too_deep_is_a_mistake() {
             "more than 40 brackets within one another",
         ),
     ] {
-        let (code, told) = run(&formula);
-        assert_eq!(code, Some(78), "{told}");
-        assert!(told.contains(words) && told.contains("long.toml:7"), "{told}");
+        let (code, reported) = run(&formula);
+        assert_eq!(code, Some(78), "{reported}");
+        assert!(
+            reported.contains(words) && reported.contains("long.toml:7"),
+            "{reported}"
+        );
     }
-    let (code, told) = run(&vec!["cores"; 120].join(" + "));
-    assert_eq!(code, Some(0), "{told}");
+    let (code, reported) = run(&vec!["cores"; 120].join(" + "));
+    assert_eq!(code, Some(0), "{reported}");
 }

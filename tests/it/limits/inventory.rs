@@ -1,4 +1,4 @@
-//! What listings and tables say beyond what any machine has is refused by line, or left unpriced: it ends no run.
+//! An amount in a listing or table beyond that of any machine is refused by line, or left unpriced: it ends no run.
 
 use super::{DUMPS, HEADER, Scene, pipeline, rejects, row};
 

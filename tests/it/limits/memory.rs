@@ -27,12 +27,12 @@ fn peak_kb(scene: &Scene) -> Option<u64> {
         .current_dir(scene.path("."))
         .output()
         .ok()?;
-    let told = String::from_utf8(output.stdout).unwrap();
-    let mut numbers = told.split_whitespace();
+    let reported = String::from_utf8(output.stdout).unwrap();
+    let mut numbers = reported.split_whitespace();
     assert_eq!(
         numbers.next(),
         Some("0"),
-        "{told}{}",
+        "{reported}{}",
         String::from_utf8_lossy(&output.stderr)
     );
     Some(numbers.next().unwrap().parse().unwrap())
@@ -156,7 +156,7 @@ fn a_day_in_slices_is_the_day_at_once() {
                 let mut rows = HEADER.to_owned();
                 for nth in 0..700_u32 {
                     let id = (nth * 37 + night * 11 + part) % 500;
-                    // Some say something else of the same job, and one job is told of again and again.
+                    // Some have other content for the same job, and one job occurs many times.
                     let cores = if (nth + night) % 5 == 0 { "2" } else { "1" };
                     let _ = write!(rows, "{}{}", job(id, id * 7 % 600, cores), job(1_000, 300, cores));
                 }

@@ -44,11 +44,11 @@ fn a_name_too_long_for_a_folder_is_refused_with_its_line() {
         );
         assert_eq!(report.reasons.get("accepted/job"), Some(&8), "{}", report.text());
         let refused = &report.refused[0];
-        let told = serde_json::to_value(refused).unwrap();
-        assert_eq!(told["path"], "dumps/a.txt");
-        assert_eq!(told["reasons"][0]["reason"], "name_too_long");
-        assert_eq!(told["reasons"][0]["first"]["line"], 2);
-        let detail = told["reasons"][0]["first"]["detail"].as_str().unwrap();
+        let reported = serde_json::to_value(refused).unwrap();
+        assert_eq!(reported["path"], "dumps/a.txt");
+        assert_eq!(reported["reasons"][0]["reason"], "name_too_long");
+        assert_eq!(reported["reasons"][0]["first"]["line"], 2);
+        let detail = reported["reasons"][0]["first"]["detail"].as_str().unwrap();
         assert!(detail.contains(if is_site { "the site" } else { "the VO" }), "{detail}");
     }
 }
@@ -100,8 +100,8 @@ fn inspect_counts_names_that_are_too_long() {
         .current_dir(scene.path("."))
         .output()
         .unwrap();
-    let told = String::from_utf8(output.stdout).unwrap();
-    assert!(told.contains("name_too_long"), "{told}");
+    let reported = String::from_utf8(output.stdout).unwrap();
+    assert!(reported.contains("name_too_long"), "{reported}");
 }
 
 #[test]
@@ -188,12 +188,12 @@ fn names_of_the_configuration_that_are_too_long_are_mistakes() {
             scene.write(name, table);
         }
         scene.write("dumps/a.txt", HEADER.to_owned() + &row(1, &[]));
-        let told = scene.try_run(&text).unwrap_err();
-        assert_eq!(told.kind(), gridtally::error::Kind::Config, "{told}");
-        let told = told.to_string();
+        let reported = scene.try_run(&text).unwrap_err();
+        assert_eq!(reported.kind(), gridtally::error::Kind::Config, "{reported}");
+        let reported = reported.to_string();
         assert!(
-            told.contains(place) && told.contains("is too long to name a folder"),
-            "{place}: {told}"
+            reported.contains(place) && reported.contains("is too long to name a folder"),
+            "{place}: {reported}"
         );
     }
 }

@@ -36,16 +36,16 @@ fn a_charge_that_does_not_fit_is_unpriced_and_named() {
         "{:?}",
         policy.first_misfit
     );
-    let told = report.text();
+    let reported = report.text();
     assert!(
-        told.contains("steep 1: 38 jobs charged, charge unknown for 2, of them 2 because a number does not fit"),
-        "{told}"
+        reported.contains("steep 1: 38 jobs charged, charge unknown for 2, of them 2 because a number does not fit"),
+        "{reported}"
     );
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_gridtally"))
         .args(["explain", "lake", "7"])
         .current_dir(scene.path("."))
         .output()
         .unwrap();
-    let told = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("a number of the formula does not fit"), "{told}");
+    let reported = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(reported.contains("a number of the formula does not fit"), "{reported}");
 }

@@ -1,4 +1,4 @@
-//! Whatever one record says, the run ends well and the lake is sound.
+//! Whatever one record contains, the run ends well and the lake is sound.
 
 use std::fmt::Write as _;
 
@@ -191,7 +191,7 @@ fn no_odd_cell_ends_a_run() {
     let source = format!("{DUMPS}\nsite = {{ column = \"partition\" }}\nvo = {{ column = \"account\" }}");
     let report = scene.run(&pipeline(&source, &rooms()));
     let accepted = report.reasons.get("accepted/job").copied().unwrap_or(0);
-    // Most of them are refused or kept one by one; the run goes on.
+    // Most of them are refused or kept one by one; the run continues.
     assert!(accepted > 200, "{}", report.text());
 }
 

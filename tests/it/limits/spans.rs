@@ -1,4 +1,4 @@
-//! Jobs of more years than any job runs, and years without jobs: overhead tells of neither month by month.
+//! Jobs of more years than any job runs, and years without jobs: overhead lists neither month by month.
 
 use super::{DUMPS, HEADER, Scene, pipeline, row};
 
@@ -26,10 +26,10 @@ fn a_job_of_a_century_is_left_out_and_named() {
     let overhead = report.overhead.as_ref().unwrap();
     assert_eq!((overhead.month_n, overhead.too_long_job_n), (1, 1));
     assert_eq!(overhead.first_too_long_job.as_deref(), Some("2"));
-    let told = report.text();
+    let reported = report.text();
     assert!(
-        told.contains("1 jobs left out: more than five years on their nodes (first: job 2)"),
-        "{told}"
+        reported.contains("1 jobs left out: more than five years on their nodes (first: job 2)"),
+        "{reported}"
     );
     // By month it would be some thousand.
     assert!(report.written.len() < 400, "{} files", report.written.len());

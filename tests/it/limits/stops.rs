@@ -47,9 +47,9 @@ fn refused_memory_has_an_exit_code() {
     let first = first.expect("a limit under which the program begins");
     let mut codes = Vec::new();
     for step in 0..12 {
-        let (code, told) = under(first + 12_000 * step, "run p.toml --threads 2");
+        let (code, reported) = under(first + 12_000 * step, "run p.toml --threads 2");
         // 101 is a panic; none is a signal.
-        assert!(matches!(code, Some(0 | 70 | 71 | 74)), "{code:?}: {told}");
+        assert!(matches!(code, Some(0 | 70 | 71 | 74)), "{code:?}: {reported}");
         codes.push(code);
     }
     assert!(codes.contains(&Some(71)), "{codes:?}");

@@ -28,7 +28,7 @@ fn more_cpu_time_than_any_job_has_is_refused() {
     assert_eq!(first.line, 3, "{}", report.text());
 }
 
-/// Sums of some 9 200 jobs of 10^15 ms stood still at 2^63 - 1; later they ended the run. Nights are lakes in one go.
+/// Sums of some 9 200 jobs of 10^15 ms was still at 2^63 - 1; later they ended the run. Nights are lakes in one go.
 #[test]
 fn jobs_that_the_sums_of_a_month_cannot_take_are_refused_by_line() {
     let (vast_n, plain_n, night_n) = (400_u32, 10_u32, 4_u32);

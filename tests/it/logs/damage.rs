@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::{FORMATS, pieces, read};
 use crate::support::collect::{Collected, input, run};
 
-/// Six records of a format, after what stands before them.
+/// Six records of a format, after the text before them.
 pub(super) fn sample(format: Dialect) -> Vec<u8> {
     let mut text = match format.as_str() {
         "swf" => "; Version: 2.2\n; UnixStartTime: 1700000000\n; Queue: 1 day\n".to_owned(),
@@ -64,8 +64,8 @@ fn rows(all: &Collected) -> Vec<JobRow<'static>> {
 
 fn whole(format: Dialect) -> Collected {
     let all = read(format, sample(format));
-    let said: u64 = u64::try_from(all.jobs.len()).unwrap() + all.out_of_scope.values().sum::<u64>();
-    assert_eq!((said, all.rejects.len()), (6, 0), "{format:?} {:?}", all.rejects);
+    let stated: u64 = u64::try_from(all.jobs.len()).unwrap() + all.out_of_scope.values().sum::<u64>();
+    assert_eq!((stated, all.rejects.len()), (6, 0), "{format:?} {:?}", all.rejects);
     all
 }
 
@@ -126,7 +126,7 @@ fn a_record_that_is_too_long_is_one_row() {
 fn first_record(format: Dialect, text: &[u8]) -> usize {
     match format.as_str() {
         "swf" => text.windows(2).position(|pair| pair == b"\n0").unwrap() + 1,
-        // Its first byte says which of two layouts a history has.
+        // Its first byte states which of two layouts a history has.
         "htcondor" => 1,
         _ => 0,
     }

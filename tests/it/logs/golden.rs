@@ -62,7 +62,7 @@ fn pbs() {
     for (from, to, core_n) in [
         ("n1/0-3+n2/0*4", "n1/0+n1/1+n3/7", Some(3)),
         ("n1/0-3+n2/0*4", "n1/0-3,8,10-11", Some(7)),
-        // What the server counted stands in for the hosts it did not name.
+        // The counts of the server are used for hosts it did not name.
         ("exec_host=n1/0-3+n2/0*4", "total_execution_slots=6", Some(6)),
         ("exec_host=n1/0-3+n2/0*4", "session=2", None),
         // PBS Pro names the host, but none of its cores.
@@ -106,7 +106,7 @@ fn pbs() {
     ] {
         assert_eq!(refused(pbs::DIALECT, &line(from, to)), reason, "{to}");
     }
-    // Without a wall time it is the end less the start, and says so.
+    // Without a wall time it is the end less the start, and is marked so.
     let bare = one(pbs::DIALECT, &line(" resources_used.walltime=01:00:00", ""));
     assert_eq!((bare.wall_ms, bare.end_ms), (None, Some(1_709_974_800_000)));
     assert_eq!(bare.anomalies, Anomaly::TimeAssumed.bit());
@@ -147,7 +147,7 @@ fn sge() {
         assert!(SGE.contains(from), "{from}");
         format!("{}\n", SGE.replace(from, to))
     };
-    // Milliseconds are told by their size; a fraction of a second is kept.
+    // Milliseconds are recognised by their size; a fraction of a second is kept.
     let ms = line(
         "1709970000:1709971200:1709974800",
         "1709970000001:1709971200002:1709974800003",
@@ -314,7 +314,7 @@ fn htcondor() {
         ..JobRow::default()
     };
     assert_eq!(one(htcondor::DIALECT, PIPED), expected);
-    // The other layout of the same job says more, and says the same.
+    // The other layout of the same job contains more, without contradiction.
     let all = read(htcondor::DIALECT, HISTORY);
     assert_eq!((all.rows_read, all.jobs.len(), all.rejects.len()), (3, 2, 0), "{all:?}");
     let marked = read(htcondor::DIALECT, format!("\u{feff}{HISTORY}"));
@@ -464,7 +464,7 @@ fn swf() {
         let text = format!("{SWF}{}\n", line.replacen(from, to, 1));
         assert_eq!(refused(swf::DIALECT, &text), reason, "{to}");
     }
-    // Between two checkpoints: the line of the whole job says it all.
+    // Between two checkpoints: the line of the complete job contains all of it.
     let all = read(swf::DIALECT, format!("{SWF}{}\n", line.replace("512 1 12", "512 3 12")));
     assert_eq!(all.out_of_scope.get(&Reason::OtherRecordType), Some(&1));
 }

@@ -5,7 +5,7 @@ use gridtally::sources::registry::recognise;
 use gridtally::sources::{blah, htcondor, lsf, pbs, sge, swf};
 
 use super::damage::sample;
-use super::{FORMATS, told};
+use super::{FORMATS, reported};
 use crate::support::collect::shared;
 
 #[test]
@@ -13,7 +13,7 @@ fn from_content_alone() {
     for format in FORMATS {
         let text = sample(format);
         assert_eq!(recognise(&text), Some(format), "{format:?}");
-        assert_eq!(told(format).format.as_str(), recognise(&text).unwrap().as_str());
+        assert_eq!(reported(format).format.as_str(), recognise(&text).unwrap().as_str());
     }
     let array = b"[{\"ClusterId\":1,\"ProcId\":0,\"JobStatus\":4}]";
     assert_eq!(recognise(array), Some(htcondor::DIALECT));
@@ -23,7 +23,7 @@ fn from_content_alone() {
 }
 
 #[test]
-fn a_workload_without_a_start_is_told() {
+fn a_workload_without_a_start_is_reported() {
     let text = b"1 0 0 60 4 50 2048 8 120 512 1 12 4 -1 3 -1 -1 -1\n";
     let problems = diagnosis::of(recognise(text), text).problems;
     assert!(
@@ -33,7 +33,7 @@ fn a_workload_without_a_start_is_told() {
 }
 
 #[test]
-fn a_workload_without_wait_times_is_told() {
+fn a_workload_without_wait_times_is_reported() {
     let text = b"; UnixStartTime: 0\n1 0 -1 60 4 50 2048 8 120 512 1 12 4 -1 3 -1 -1 -1\n";
     let found = diagnosis::of(recognise(text), text);
     assert!(
@@ -49,7 +49,7 @@ fn real_logs() {
         ("apel/batch-logs/lsf.log", lsf::DIALECT),
         ("apel/batch-logs/htcondor.log", htcondor::DIALECT),
         ("apel/batch-logs/blah.log", blah::DIALECT),
-        // What a file is, its first line says.
+        // The kind of a file follows from its first line.
         ("apel/batch-logs/mixed.log", blah::DIALECT),
     ] {
         let Some(path) = shared("logs::recognised::real_logs", &format!("data/{file}")) else {

@@ -9,8 +9,8 @@ use gridtally::sources::swf;
 
 use crate::support::collect::{Collected, input, plan};
 
-/// What loading a source with these keys says: mistakes, or remarks.
-fn told(keys: &str) -> Result<Vec<String>, String> {
+/// The mistakes or remarks of loading a source with these keys.
+fn reported(keys: &str) -> Result<Vec<String>, String> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("p.toml");
     let text =
@@ -24,17 +24,17 @@ fn told(keys: &str) -> Result<Vec<String>, String> {
 #[test]
 fn logs_of_batch_systems_need_a_site() {
     for format in ["pbs", "sge", "lsf", "htcondor", "swf"] {
-        let why = told(&format!("format = \"{format}\"")).unwrap_err();
+        let why = reported(&format!("format = \"{format}\"")).unwrap_err();
         assert!(why.contains(&format!("{format} names no site")), "{why}");
-        let remarks = told(&format!("format = \"{format}\"\nsite = \"S\"")).unwrap();
+        let remarks = reported(&format!("format = \"{format}\"\nsite = \"S\"")).unwrap();
         assert_eq!(remarks, [""; 0], "{format}");
     }
-    assert_eq!(told("format = \"blah\"").unwrap(), [""; 0]);
+    assert_eq!(reported("format = \"blah\"").unwrap(), [""; 0]);
 }
 
 #[test]
-fn keys_that_do_nothing_are_told() {
-    for (keys, said) in [
+fn keys_that_do_nothing_are_reported() {
+    for (keys, stated) in [
         ("format = \"apel\"\nblah = [\"x\"]", "blah does nothing for apel"),
         (
             "format = \"swf\"\nsite = \"S\"\nblah = [\"x\"]",
@@ -50,17 +50,17 @@ fn keys_that_do_nothing_are_told() {
             "unix_start_time must be a whole number",
         ),
     ] {
-        let why = told(keys).unwrap_err();
-        assert!(why.contains(said), "{why}");
+        let why = reported(keys).unwrap_err();
+        assert!(why.contains(stated), "{why}");
     }
-    for (keys, said) in [
+    for (keys, stated) in [
         ("unix_start_time = 0", "unix_start_time does nothing for pbs"),
         ("timezone = \"Europe/Zurich\"", "timezone does nothing for pbs"),
         ("start_from = \"submit\"", "start_from does nothing for pbs"),
         ("delimiter = \"|\"", "delimiter does nothing for pbs"),
     ] {
-        let remarks = told(&format!("format = \"pbs\"\nsite = \"S\"\n{keys}")).unwrap();
-        assert!(remarks.iter().any(|remark| remark.contains(said)), "{remarks:?}");
+        let remarks = reported(&format!("format = \"pbs\"\nsite = \"S\"\n{keys}")).unwrap();
+        assert!(remarks.iter().any(|remark| remark.contains(stated)), "{remarks:?}");
     }
 }
 
@@ -104,12 +104,12 @@ fn lv_20_what_arrives_scaled_is_not_scaled_again() {
     );
     let remarks = with("S,,,,si00,1330,,\n", back, "pbs").unwrap();
     assert!(remarks[0].contains("unscale = true does nothing"), "{remarks:?}");
-    for (keys, format, said) in [
+    for (keys, format, stated) in [
         (plain, "sacct", "scaled_to does nothing for sacct"),
         (
             "scaled_to = { benchmark = \"si0\", value = 1 }",
             "pbs",
-            "benchmark = \"si0\" is none of",
+            "benchmark = \"si0\" is not one of",
         ),
         ("scaled_to = { benchmark = \"si00\" }", "pbs", "scaled_to has no value"),
         (
@@ -120,7 +120,7 @@ fn lv_20_what_arrives_scaled_is_not_scaled_again() {
         (
             "scaled_to = { benchmark = \"si00\", value = 1, times = \"all\" }",
             "pbs",
-            "times = \"all\" is none of",
+            "times = \"all\" is not one of",
         ),
         (
             "scaled_to = { benchmark = \"si00\", value = 1, unscale = 1 }",
@@ -130,9 +130,9 @@ fn lv_20_what_arrives_scaled_is_not_scaled_again() {
         ("scaled_to = 1000", "pbs", "scaled_to"),
     ] {
         let why = with("S,,,,si00,1330,,\n", keys, format).unwrap_err();
-        assert!(why.contains(said), "{why}");
+        assert!(why.contains(stated), "{why}");
     }
-    let why = told(&format!("format = \"pbs\"\nsite = \"S\"\n{plain}")).unwrap_err();
+    let why = reported(&format!("format = \"pbs\"\nsite = \"S\"\n{plain}")).unwrap_err();
     assert!(why.contains("scaled_to needs a [normalise]"), "{why}");
 }
 

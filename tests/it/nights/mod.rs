@@ -1,4 +1,4 @@
-//! What a run says of inputs that could not be read, and what it does about them.
+//! Reports and handling of inputs that could not be read.
 
 mod beside;
 mod refusals;
@@ -76,7 +76,7 @@ fn jobs(from: u32, n: u32) -> String {
     format!("{HEADER}{}", (from..from + n).map(row).collect::<String>())
 }
 
-/// Rows whose end is no time.
+/// Rows whose end is not a time.
 fn bad_rows(from: u32, n: u32) -> String {
     let rows = jobs(from, n).replace("2026-10-30T01:00:00", "yesterday");
     rows.strip_prefix(HEADER).unwrap().to_owned()

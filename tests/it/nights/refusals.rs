@@ -7,8 +7,8 @@ fn a_file_of_which_nothing_was_read_fails_the_run() {
     let nights = Nights::new("", "");
     nights.write("dumps/a.txt", &jobs(1, 3));
     nights.write("dumps/b.txt", "7 oak COMPLETED without any header\n");
-    let (code, told, _) = nights.run(&[]);
-    assert_eq!(code, 65, "{told}");
+    let (code, reported, _) = nights.run(&[]);
+    assert_eq!(code, 65, "{reported}");
     for word in [
         "nothing was published",
         "dumps/b.txt: nothing was read, 1 of 1 rows refused",
@@ -17,10 +17,10 @@ fn a_file_of_which_nothing_was_read_fails_the_run() {
         "max_unread",
         "Dump these files again",
     ] {
-        assert!(told.contains(word), "{word}: {told}");
+        assert!(reported.contains(word), "{word}: {reported}");
     }
     assert!(!nights.folder().join("lake/usage").exists());
-    // Whoever says so publishes without it, and hears of it all the same.
+    // With the limit set, the run publishes without the file, and still reports it.
     for (head, keys) in [
         ("max_unread = 1", ""),
         ("", "max_unread = 1"),
@@ -35,9 +35,12 @@ fn a_file_of_which_nothing_was_read_fails_the_run() {
         let lenient = Nights::new(head, &keys);
         lenient.write("dumps/a.txt", &jobs(1, 3));
         lenient.write("dumps/b.txt", "7 oak COMPLETED without any header\n");
-        let (code, told, report) = lenient.run(&[]);
-        assert_eq!(code, 0, "{head}: {told}");
-        assert!(told.contains("warning: dumps/b.txt: nothing was read"), "{told}");
+        let (code, reported, report) = lenient.run(&[]);
+        assert_eq!(code, 0, "{head}: {reported}");
+        assert!(
+            reported.contains("warning: dumps/b.txt: nothing was read"),
+            "{reported}"
+        );
         assert_eq!(report["refused"][0]["path"], "dumps/b.txt");
         assert_eq!(report["refused"][0]["is_unread"], true);
         assert_eq!(report["refused"][0]["reasons"][0]["reason"], "unreadable_file");
@@ -53,26 +56,26 @@ fn more_than_a_twentieth_of_a_source_fails_the_run() {
         nights.write("dumps/a.txt", &(jobs(1, good) + &bad_rows(1000, bad)));
         nights.run(&[])
     };
-    let (code, told, report) = nights("", "", 95, 5);
-    assert_eq!(code, 0, "{told}");
-    assert!(told.contains("dumps/a.txt: 5 of 100 rows refused"), "{told}");
+    let (code, reported, report) = nights("", "", 95, 5);
+    assert_eq!(code, 0, "{reported}");
+    assert!(reported.contains("dumps/a.txt: 5 of 100 rows refused"), "{reported}");
     assert!(
-        told.contains("5 bad_time, first in line 97: End: \"yesterday\""),
-        "{told}"
+        reported.contains("5 bad_time, first in line 97: End: \"yesterday\""),
+        "{reported}"
     );
-    assert!(told.contains("1000|oak|u|a|COMPLETED"), "the raw text: {told}");
+    assert!(reported.contains("1000|oak|u|a|COMPLETED"), "the raw text: {reported}");
     let reason = &report["refused"][0]["reasons"][0];
     assert_eq!((&reason["row_n"], &reason["first"]["line"]), (&5.into(), &97.into()));
     assert!(reason["first"]["raw"].as_str().unwrap().chars().count() <= 123);
-    let (code, told, _) = nights("", "", 94, 6);
-    assert_eq!(code, 65, "{told}");
+    let (code, reported, _) = nights("", "", 94, 6);
+    assert_eq!(code, 65, "{reported}");
     for word in [
         "source oak: 6 of 100 rows were refused",
         "5 %",
         "nothing was published",
         "bad_time, first in line 96",
     ] {
-        assert!(told.contains(word), "{word}: {told}");
+        assert!(reported.contains(word), "{word}: {reported}");
     }
     for (head, keys) in [
         ("max_rejected = 6", ""),
@@ -95,21 +98,21 @@ fn what_the_lake_holds_does_not_fail_later_nights() {
     let strict = std::fs::read_to_string(nights.folder().join("p.toml")).unwrap();
     let strict = strict.replace("max_rejected = 10\nmax_unread = 1", "");
     nights.write("p.toml", &strict);
-    let (code, told, _) = nights.run(&[]);
-    assert_eq!(code, 0, "nothing new: {told}");
+    let (code, reported, _) = nights.run(&[]);
+    assert_eq!(code, 0, "nothing new: {reported}");
     nights.write("dumps/c.txt", &jobs(50, 4));
-    let (code, told, report) = nights.run(&[]);
-    assert_eq!(code, 0, "a good night: {told}");
+    let (code, reported, report) = nights.run(&[]);
+    assert_eq!(code, 0, "a good night: {reported}");
     assert_eq!(report["refused"].as_array().unwrap().len(), 0, "{report}");
     // Other settings read everything again; nothing that is refused is new.
     nights.write("p.toml", &strict.replace("value = \"v\"", "value = \"w\""));
-    let (code, told, _) = nights.run(&[]);
-    assert_eq!(code, 0, "built anew: {told}");
+    let (code, reported, _) = nights.run(&[]);
+    assert_eq!(code, 0, "built again: {reported}");
     // The same bytes on another night are another night without jobs.
     nights.write("dumps/d.txt", &(HEADER.to_owned() + &bad_rows(200, 2)));
-    let (code, told, _) = nights.run(&[]);
-    assert_eq!(code, 65, "{told}");
-    assert!(told.contains("dumps/d.txt: nothing was read"), "{told}");
+    let (code, reported, _) = nights.run(&[]);
+    assert_eq!(code, 65, "{reported}");
+    assert!(reported.contains("dumps/d.txt: nothing was read"), "{reported}");
 }
 
 #[test]
@@ -120,21 +123,24 @@ fn nights_without_rows_are_named() {
     nights.write("dumps/c.txt", HEADER);
     // Two such dumps in one file hold no message either.
     nights.write("dumps/d.txt", &format!("{HEADER}{HEADER}"));
-    let (code, told, report) = nights.run(&[]);
-    assert_eq!(code, 0, "{told}");
-    assert!(told.contains("warning: dumps/b.txt is empty (0 bytes)"), "{told}");
-    assert!(told.contains("warning: dumps/c.txt holds no row"), "{told}");
-    assert!(!told.contains("dumps/d.txt: nothing was read"), "{told}");
+    let (code, reported, report) = nights.run(&[]);
+    assert_eq!(code, 0, "{reported}");
+    assert!(
+        reported.contains("warning: dumps/b.txt is empty (0 bytes)"),
+        "{reported}"
+    );
+    assert!(reported.contains("warning: dumps/c.txt holds no row"), "{reported}");
+    assert!(!reported.contains("dumps/d.txt: nothing was read"), "{reported}");
     assert_eq!(report["empty"][0]["path"], "dumps/b.txt");
     // The next empty night has the same bytes.
     nights.write("dumps/e.txt", "");
-    let (code, told, report) = nights.run(&[]);
+    let (code, reported, report) = nights.run(&[]);
     assert_eq!(
         (code, &report["empty"][0]["path"]),
         (0, &"dumps/e.txt".into()),
-        "{told}"
+        "{reported}"
     );
-    assert!(told.contains("warning: dumps/e.txt is empty"), "{told}");
+    assert!(reported.contains("warning: dumps/e.txt is empty"), "{reported}");
 }
 
 #[test]
@@ -144,12 +150,12 @@ fn a_dump_of_the_tools_errors_alone_fails_the_run() {
         let nights = Nights::new("", "");
         nights.write("dumps/a.txt", &jobs(1, 3));
         nights.write("dumps/b.txt", &text);
-        let (code, told, _) = nights.run(&[]);
-        assert_eq!(code, 65, "{told}");
-        assert!(told.contains("dumps/b.txt: nothing was read"), "{told}");
-        assert!(told.contains("failed to open persistent connection"), "{told}");
+        let (code, reported, _) = nights.run(&[]);
+        assert_eq!(code, 65, "{reported}");
+        assert!(reported.contains("dumps/b.txt: nothing was read"), "{reported}");
+        assert!(reported.contains("failed to open persistent connection"), "{reported}");
     }
-    // Beside rows they are no harm.
+    // Next to rows they do no harm.
     let nights = Nights::new("", "");
     nights.write("dumps/a.txt", &format!("{error}{}", jobs(1, 3)));
     assert_eq!(nights.run(&[]).0, 0);
@@ -164,14 +170,14 @@ fn withheld_names_are_not_in_the_reasons() {
         &(jobs(1, 3) + &bad_rows(100, 5).replace("|u|", "|Ada Clarke|")),
     );
     nights.write("dumps/b.txt", "sacct: error: Invalid user Ada Clarke\n");
-    let (code, told, report) = nights.run(&[]);
-    assert_eq!(code, 0, "{told}");
-    assert!(told.contains("first in line 5"), "{told}");
-    assert!(!format!("{told}{report}").contains("Ada"), "{told}{report}");
+    let (code, reported, report) = nights.run(&[]);
+    assert_eq!(code, 0, "{reported}");
+    assert!(reported.contains("first in line 5"), "{reported}");
+    assert!(!format!("{reported}{report}").contains("Ada"), "{reported}{report}");
 }
 
 #[test]
-fn rows_the_pipeline_says_to_reject_are_no_surprise() {
+fn rows_the_pipeline_is_configured_to_reject_are_no_surprise() {
     let normalise = "[normalise]\nbenchmarks = \"b.csv\"\nmissing = \"reject\"";
     let nights = Nights::new("", normalise);
     nights.write(
@@ -179,8 +185,8 @@ fn rows_the_pipeline_says_to_reject_are_no_surprise() {
         "site,cluster,benchmark,value_per_core,valid_from,valid_to\nOAK,elm,hs06,10,2020-01-01,\n",
     );
     nights.write("dumps/a.txt", &jobs(1, 3));
-    let (code, told, report) = nights.run(&[]);
-    assert_eq!(code, 0, "{told}");
-    assert!(told.contains("dumps/a.txt: 3 of 3 rows refused"), "{told}");
+    let (code, reported, report) = nights.run(&[]);
+    assert_eq!(code, 0, "{reported}");
+    assert!(reported.contains("dumps/a.txt: 3 of 3 rows refused"), "{reported}");
     assert_eq!(report["refused"][0]["is_unread"], false);
 }

@@ -7,24 +7,24 @@ use serde_json::json;
 use super::{Nights, bad_rows, jobs};
 
 #[test]
-fn a_run_tells_what_it_read_and_what_the_lake_holds_apart() {
+fn a_run_states_what_it_read_and_what_the_lake_holds_apart() {
     let nights = Nights::new("", "max_rejected = 3");
     nights.write("dumps/a.txt", &jobs(1, 7));
     nights.run(&[]);
     nights.write("dumps/b.txt", &(jobs(20, 4) + &bad_rows(100, 1)));
-    let (code, told, report) = nights.run(&[]);
-    assert_eq!(code, 0, "{told}");
+    let (code, reported, report) = nights.run(&[]);
+    assert_eq!(code, 0, "{reported}");
     assert!(
-        told.contains("this run read 1 of 2 input files, 5 rows: 4 accepted, 1 rejected"),
-        "{told}"
+        reported.contains("this run read 1 of 2 input files, 5 rows: 4 accepted, 1 rejected"),
+        "{reported}"
     );
-    assert!(told.contains("the lake holds 12 rows:"), "{told}");
+    assert!(reported.contains("the lake holds 12 rows:"), "{reported}");
     assert_eq!(report["read_outcomes"], json!({ "accepted": 4, "rejected": 1 }));
     assert_eq!(report["outcomes"], json!({ "accepted": 11, "rejected": 1 }));
-    let (_, told, _) = nights.run(&[]);
+    let (_, reported, _) = nights.run(&[]);
     assert!(
-        told.contains("this run read 0 of 2 input files, the others are known"),
-        "{told}"
+        reported.contains("this run read 0 of 2 input files, the others are known"),
+        "{reported}"
     );
 }
 
@@ -32,11 +32,11 @@ fn a_run_tells_what_it_read_and_what_the_lake_holds_apart() {
 fn a_dry_run_makes_nothing() {
     let nights = Nights::new("", "");
     nights.write("dumps/a.txt", &jobs(1, 7));
-    let (code, told, report) = nights.run(&["--dry-run"]);
-    assert_eq!((code, &report["status"]), (0, &json!("dry_run")), "{told}");
+    let (code, reported, report) = nights.run(&["--dry-run"]);
+    assert_eq!((code, &report["status"]), (0, &json!("dry_run")), "{reported}");
     assert_eq!(report["outcomes"], json!({ "accepted": 7 }));
     assert!(report["output"].as_str().unwrap().ends_with("/lake"), "{report}");
-    assert!(told.contains("the lake would hold 7 rows"), "{told}");
+    assert!(reported.contains("the lake would hold 7 rows"), "{reported}");
     let here = || {
         let names = fs::read_dir(nights.folder()).unwrap();
         let mut names: Vec<_> = names
@@ -48,11 +48,11 @@ fn a_dry_run_makes_nothing() {
     assert_eq!(here(), ["dumps", "p.toml"]);
     let (code, _, _) = nights.run(&["--dry-run", "--out", "other/folder"]);
     assert_eq!((code, here()), (0, vec!["dumps".to_owned(), "p.toml".to_owned()]));
-    // An empty folder stays empty, and what breaks a limit is told as by a run.
+    // An empty folder stays empty, and a broken limit is reported as by a run.
     fs::create_dir(nights.folder().join("lake")).unwrap();
     nights.write("dumps/b.txt", "no header\n");
-    let (code, told, _) = nights.run(&["--dry-run"]);
-    assert_eq!(code, 65, "{told}");
+    let (code, reported, _) = nights.run(&["--dry-run"]);
+    assert_eq!(code, 65, "{reported}");
     assert_eq!(fs::read_dir(nights.folder().join("lake")).unwrap().count(), 0);
 }
 
@@ -60,10 +60,13 @@ fn a_dry_run_makes_nothing() {
 fn a_run_that_fails_prints_its_report_too() {
     let nights = Nights::new("", "");
     nights.write("dumps/a.txt", "no header\n");
-    let (code, told, report) = nights.run(&[]);
-    assert_eq!((code, &report["status"]), (65, &json!("failed")), "{told}");
+    let (code, reported, report) = nights.run(&[]);
+    assert_eq!((code, &report["status"]), (65, &json!("failed")), "{reported}");
     assert_eq!(report["error"]["exit_code"], 65);
-    assert!(told.contains(report["error"]["message"].as_str().unwrap()), "{told}");
+    assert!(
+        reported.contains(report["error"]["message"].as_str().unwrap()),
+        "{reported}"
+    );
     assert_eq!(report["pipeline"], "oak");
     assert_eq!(report["refused"][0]["path"], "dumps/a.txt");
     fs::remove_dir_all(nights.folder().join("dumps")).unwrap();
@@ -89,14 +92,14 @@ fn a_report_for_programs_is_printed_where_there_is_no_lake_too() {
         &["replay", "lake", "--export", "repairs"],
     ] {
         let output = nights.gridtally(&[words, &["--report", "json"]].concat());
-        let (line, told) = (
+        let (line, reported) = (
             String::from_utf8(output.stdout).unwrap(),
             String::from_utf8(output.stderr).unwrap(),
         );
         assert_eq!(
             (output.status.code(), line.lines().count()),
             (Some(66), 1),
-            "{words:?}: {line}{told}"
+            "{words:?}: {line}{reported}"
         );
         let report: serde_json::Value = serde_json::from_str(&line).unwrap();
         assert_eq!(
@@ -104,7 +107,10 @@ fn a_report_for_programs_is_printed_where_there_is_no_lake_too() {
             (&json!("lake"), &json!("failed"))
         );
         assert_eq!(report["error"]["exit_code"], 66);
-        assert!(told.contains(report["error"]["message"].as_str().unwrap()), "{told}");
+        assert!(
+            reported.contains(report["error"]["message"].as_str().unwrap()),
+            "{reported}"
+        );
         // For people there is nothing to print.
         let output = nights.gridtally(words);
         assert_eq!((output.status.code(), output.stdout.len()), (Some(66), 0));
@@ -138,18 +144,18 @@ fn a_site_nobody_has_is_an_error_in_every_report() {
         }
         command.extend(["--site", "OAKK"]);
         let output = nights.gridtally(&command);
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{command:?}: {told}");
+        let reported = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{command:?}: {reported}");
         assert!(
-            told.contains("the lake has no site called \"OAKK\", did you mean \"OAK\"?"),
-            "{command:?}: {told}"
+            reported.contains("the lake has no site called \"OAKK\", did you mean \"OAK\"?"),
+            "{command:?}: {reported}"
         );
     }
     assert!(!nights.folder().join("page").exists());
 }
 
 #[test]
-fn check_and_run_tell_a_missing_zone_as_one_and_the_same_error() {
+fn check_and_run_report_a_missing_zone_as_one_and_the_same_error() {
     let nights = Nights::new("", "");
     nights.write("dumps/a.txt", &jobs(1, 7));
     let text = fs::read_to_string(nights.folder().join("p.toml")).unwrap();
@@ -157,34 +163,38 @@ fn check_and_run_tell_a_missing_zone_as_one_and_the_same_error() {
     nights.write("p.toml", &zoneless);
     let check = nights.gridtally(&["check", "p.toml"]);
     let run = nights.gridtally(&["run", "p.toml"]);
-    let said = String::from_utf8(check.stderr).unwrap();
-    assert_eq!((check.status.code(), run.status.code()), (Some(78), Some(78)), "{said}");
-    assert_eq!(said, String::from_utf8(run.stderr).unwrap());
-    assert_eq!(said.lines().count(), 1, "{said}");
-    assert!(
-        said.contains("set `timezone` of the source") && said.contains("dumps/a.txt"),
-        "{said}"
+    let stated = String::from_utf8(check.stderr).unwrap();
+    assert_eq!(
+        (check.status.code(), run.status.code()),
+        (Some(78), Some(78)),
+        "{stated}"
     );
-    // Every file is looked at, whatever the first one says.
+    assert_eq!(stated, String::from_utf8(run.stderr).unwrap());
+    assert_eq!(stated.lines().count(), 1, "{stated}");
+    assert!(
+        stated.contains("set `timezone` of the source") && stated.contains("dumps/a.txt"),
+        "{stated}"
+    );
+    // Every file is inspected, whatever the first one contains.
     let zoned = jobs(1, 7).replace(":00|", ":00+0000|");
     nights.write("dumps/a.txt", &zoned);
     nights.write("dumps/b.txt", &jobs(20, 2));
     nights.write("dumps/c.txt", &jobs(30, 2));
     let check = nights.gridtally(&["check", "p.toml"]);
-    let said = String::from_utf8(check.stderr).unwrap();
-    assert_eq!(check.status.code(), Some(78), "{said}");
+    let stated = String::from_utf8(check.stderr).unwrap();
+    assert_eq!(check.status.code(), Some(78), "{stated}");
     assert!(
-        said.contains("set `timezone` of the source")
-            && said.contains("dumps/b.txt")
-            && said.contains("it is so in 1 more files of the source oak"),
-        "{said}"
+        stated.contains("set `timezone` of the source")
+            && stated.contains("dumps/b.txt")
+            && stated.contains("it is so in 1 more files of the source oak"),
+        "{stated}"
     );
     for more in ["dumps/b.txt", "dumps/c.txt"] {
         fs::remove_file(nights.folder().join(more)).unwrap();
     }
     // Times with an offset need none.
     let check = nights.gridtally(&["check", "p.toml"]);
-    let said = String::from_utf8(check.stderr).unwrap();
-    assert_eq!((check.status.code(), said.as_str()), (Some(0), ""));
+    let stated = String::from_utf8(check.stderr).unwrap();
+    assert_eq!((check.status.code(), stated.as_str()), (Some(0), ""));
     assert_eq!(nights.gridtally(&["run", "p.toml"]).status.code(), Some(0));
 }

@@ -20,27 +20,30 @@ fn nights(keys: &str) -> Nights {
 #[test]
 fn a_file_that_cannot_be_opened_is_an_unread_file() {
     let strict = nights("");
-    let (code, told, report) = strict.run(&[]);
-    assert_eq!((code, &report["status"]), (65, &json!("failed")), "{told}");
+    let (code, reported, report) = strict.run(&[]);
+    assert_eq!((code, &report["status"]), (65, &json!("failed")), "{reported}");
     assert!(
-        told.contains("nothing was read of 2 of 3 new files")
-            && told.contains("dumps/b.txt cannot be opened: No such file")
-            && told.contains("dumps/c.txt cannot be opened: Too many levels of symbolic links"),
-        "{told}"
+        reported.contains("nothing was read of 2 of 3 new files")
+            && reported.contains("dumps/b.txt cannot be opened: No such file")
+            && reported.contains("dumps/c.txt cannot be opened: Too many levels of symbolic links"),
+        "{reported}"
     );
     assert!(!strict.folder().join("lake/usage").exists());
     let check = strict.gridtally(&["check", "p.toml"]);
-    let said = String::from_utf8(check.stderr).unwrap();
+    let stated = String::from_utf8(check.stderr).unwrap();
     assert!(
-        check.status.success() && said.contains("warning: source oak: dumps/b.txt cannot be opened"),
-        "{said}"
+        check.status.success() && stated.contains("warning: source oak: dumps/b.txt cannot be opened"),
+        "{stated}"
     );
     // Where the pipeline allows it the others are published; the night names them again as long as it lasts.
     let nights = nights("max_unread = 2\nmax_rejected = 1.0");
     for _ in 0..2 {
-        let (code, told, report) = nights.run(&[]);
-        assert_eq!(code, 0, "{told}");
-        assert!(told.contains("dumps/b.txt") && told.contains("dumps/c.txt"), "{told}");
+        let (code, reported, report) = nights.run(&[]);
+        assert_eq!(code, 0, "{reported}");
+        assert!(
+            reported.contains("dumps/b.txt") && reported.contains("dumps/c.txt"),
+            "{reported}"
+        );
         let refused = report["refused"].as_array().unwrap();
         let paths: Vec<_> = refused.iter().map(|file| (&file["path"], &file["is_unread"])).collect();
         assert_eq!(
@@ -57,8 +60,8 @@ fn a_file_that_cannot_be_opened_is_an_unread_file() {
     nights.write("dumps/later/b.txt", &jobs(20, 3));
     fs::remove_file(nights.folder().join("dumps/c.txt")).unwrap();
     nights.write("dumps/c.txt", &jobs(40, 2));
-    let (code, told, report) = nights.run(&[]);
-    assert_eq!(code, 0, "{told}");
+    let (code, reported, report) = nights.run(&[]);
+    assert_eq!(code, 0, "{reported}");
     assert_eq!(report["outcomes"]["accepted"], 12, "{report}");
     assert_eq!(report["outcomes"]["rejected"], json!(null), "{report}");
     assert_eq!(nights.gridtally(&["verify", "lake"]).status.code(), Some(0));
@@ -76,12 +79,12 @@ fn a_folder_that_cannot_be_looked_into_is_an_unread_file() {
             &text.replace("paths = [\"dumps\"]", &format!("paths = [\"{paths}\"]")),
         );
         let output = nights.gridtally(&["run", "q.toml"]);
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(65), "{paths}: {told}");
+        let reported = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(65), "{paths}: {reported}");
         assert!(
-            told.contains("nothing was read of 1 of 2 new files")
-                && told.contains("dumps/around cannot be opened: Too many levels of symbolic links"),
-            "{paths}: {told}"
+            reported.contains("nothing was read of 1 of 2 new files")
+                && reported.contains("dumps/around cannot be opened: Too many levels of symbolic links"),
+            "{paths}: {reported}"
         );
     }
 }

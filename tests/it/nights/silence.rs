@@ -28,15 +28,15 @@ fn silence_at_the_end_is_found_where_jobs_are_expected() {
     };
     assert_eq!(found(&[]).0, Some(0));
     assert_eq!(found(&["--until", "2026-10-20"]).0, Some(0));
-    let (code, told) = found(&["--until", "2026-10-21"]);
-    assert_eq!(code, Some(65), "{told}");
+    let (code, reported) = found(&["--until", "2026-10-21"]);
+    assert_eq!(code, Some(65), "{reported}");
     assert!(
-        told.contains("OAK,oak,silent,2026-10-21,2026-10-21,1,4,0,jobs"),
-        "{told}"
+        reported.contains("OAK,oak,silent,2026-10-21,2026-10-21,1,4,0,jobs"),
+        "{reported}"
     );
-    let (code, told) = found(&["--until", "today"]);
-    assert_eq!(code, Some(65), "{told}");
-    assert!(told.contains("OAK,oak,silent,2026-10-21,"), "{told}");
+    let (code, reported) = found(&["--until", "today"]);
+    assert_eq!(code, Some(65), "{reported}");
+    assert!(reported.contains("OAK,oak,silent,2026-10-21,"), "{reported}");
     assert_eq!(
         nights
             .gridtally(&["report", "completeness", "lake", "--until", "soon"])
@@ -61,27 +61,27 @@ fn days_are_those_of_the_lake() {
         "--until",
         "2026-10-22",
     ]);
-    let told = String::from_utf8(output.stdout).unwrap();
-    assert!(told.contains("OAK,oak,silent,2026-10-22,2026-10-22"), "{told}");
+    let reported = String::from_utf8(output.stdout).unwrap();
+    assert!(reported.contains("OAK,oak,silent,2026-10-22,2026-10-22"), "{reported}");
 }
 
 #[test]
-fn the_summary_of_a_run_tells_of_days_that_are_missing() {
+fn the_summary_of_a_run_describes_days_that_are_missing() {
     let nights = Nights::new("", "");
     let rows: Vec<String> = days(25, 1).lines().map(|line| format!("{line}\n")).collect();
     let gap = rows
         .iter()
         .filter(|row| !["-10-14T", "-10-15T"].iter().any(|day| row.contains(day)));
     nights.write("dumps/a.txt", &gap.map(String::as_str).collect::<String>());
-    let (code, told, report) = nights.run(&[]);
-    assert_eq!(code, 0, "{told}");
+    let (code, reported, report) = nights.run(&[]);
+    assert_eq!(code, 0, "{reported}");
     assert!(
-        told.contains("warning: OAK oak: gap from 2026-10-14 to 2026-10-15: 0 jobs a day, usual are 4"),
-        "{told}"
+        reported.contains("warning: OAK oak: gap from 2026-10-14 to 2026-10-15: 0 jobs a day, usual are 4"),
+        "{reported}"
     );
     assert_eq!(report["incomplete"][0]["finding"], "gap");
     assert_eq!(report["incomplete"][0]["to"], "2026-10-15");
-    // A night on which nothing new came says so, too.
-    let (_, told, _) = nights.run(&[]);
-    assert!(told.contains("gap from 2026-10-14"), "{told}");
+    // A run without new files reports it, too.
+    let (_, reported, _) = nights.run(&[]);
+    assert!(reported.contains("gap from 2026-10-14"), "{reported}");
 }

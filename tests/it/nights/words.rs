@@ -1,4 +1,4 @@
-//! Messages that say what to do.
+//! Messages that name the remedy.
 
 use std::io;
 use std::process::Command;
@@ -7,7 +7,7 @@ use gridtally::error::{Error, Kind};
 
 use super::{Nights, jobs};
 
-/// What `check` says of a pipeline.
+/// The output of `check` for a pipeline.
 fn checked(head: &str, keys: &str) -> String {
     let nights = Nights::new(head, keys);
     nights.write("dumps/a.txt", &jobs(1, 2));
@@ -29,8 +29,8 @@ fn a_format_by_another_name_is_suggested() {
         ("Condor", "htcondor"),
     ] {
         let source = format!("[[source]]\nname = \"t\"\nformat = \"{wrong}\"\npaths = [\"dumps\"]\nsite = \"X\"");
-        let said = checked("", &source);
-        assert!(said.contains(&format!("did you mean \"{right}\"?")), "{said}");
+        let stated = checked("", &source);
+        assert!(stated.contains(&format!("did you mean \"{right}\"?")), "{stated}");
     }
 }
 
@@ -40,48 +40,48 @@ fn a_zone_is_suggested_only_for_a_slip_of_the_pen() {
     assert!(zone("Europe/Zurych").contains("did you mean \"Europe/Zurich\"?"));
     assert!(zone("europe/Pargue").contains("did you mean \"Europe/Prague\"?"));
     for name in ["Europe/Lausanne", "Europe/Bern", "Europe/Lyon", "America/Boston"] {
-        let said = zone(name);
-        assert!(!said.contains("did you mean") && said.contains("IANA"), "{said}");
+        let stated = zone(name);
+        assert!(!stated.contains("did you mean") && stated.contains("IANA"), "{stated}");
     }
 }
 
 #[test]
-fn a_text_without_quotes_is_told_as_such() {
-    let said = checked("overlap = jobs", "");
+fn a_text_without_quotes_is_reported_as_such() {
+    let stated = checked("overlap = jobs", "");
     assert!(
-        said.contains("p.toml:4: overlap = jobs: a text stands in quotes: overlap = \"jobs\""),
-        "{said}"
+        stated.contains("p.toml:4: overlap = jobs: text needs quotes: overlap = \"jobs\""),
+        "{stated}"
     );
-    assert!(checked("", "cluster = oak # ours").contains("cluster = oak: a text stands in quotes: cluster = \"oak\""));
-    let said = checked("overlap = [", "");
-    assert!(!said.contains("stands in quotes"), "{said}");
+    assert!(checked("", "cluster = oak # ours").contains("cluster = oak: text needs quotes: cluster = \"oak\""));
+    let stated = checked("overlap = [", "");
+    assert!(!stated.contains("needs quotes"), "{stated}");
 }
 
 #[test]
-fn a_table_of_semicolons_is_told_as_such() {
+fn a_table_of_semicolons_is_reported_as_such() {
     let source =
         "[[source]]\nname = \"t\"\nformat = \"sacct\"\npaths = [\"dumps\"]\nsite = \"X\"\nvo = { table = \"vo.csv\" }";
-    let said = checked("", source);
+    let stated = checked("", source);
     assert!(
-        said.contains("vo.csv:1: the columns are separated by semicolons, commas are needed: account,vo"),
-        "{said}"
+        stated.contains("vo.csv:1: the columns are separated by semicolons, commas are needed: account,vo"),
+        "{stated}"
     );
-    assert_eq!(said.lines().count(), 1, "{said}");
+    assert_eq!(stated.lines().count(), 1, "{stated}");
 }
 
 #[test]
-fn listings_and_tables_of_sites_of_semicolons_are_told_as_such() {
+fn listings_and_tables_of_sites_of_semicolons_are_reported_as_such() {
     let nights = Nights::new("", "");
     nights.write("dumps/a.txt", &jobs(1, 7));
     assert_eq!(nights.run(&[]).0, 0);
     nights.write("sites.csv", "site;federation\nOAK;F\n");
     let output = nights.gridtally(&["report", "wlcg", "lake", "--sites", "sites.csv"]);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(78), "{said}");
+    let stated = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(78), "{stated}");
     assert!(
-        said.contains("the columns are separated by semicolons, commas are needed: site,federation")
-            && said.contains("sites.csv:1"),
-        "{said}"
+        stated.contains("the columns are separated by semicolons, commas are needed: site,federation")
+            && stated.contains("sites.csv:1"),
+        "{stated}"
     );
     let tables = [
         (
@@ -104,52 +104,52 @@ fn listings_and_tables_of_sites_of_semicolons_are_told_as_such() {
             &format!("{pipeline}[[inventory]]\nname = \"m\"\nformat = \"{format}\"\npaths = [\"nodes.csv\"]\nsite = \"OAK\"\n"),
         );
         let output = nights.gridtally(&["run", "q.toml"]);
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(65), "{said}");
+        let stated = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(65), "{stated}");
         assert!(
-            said.contains("nodes.csv: nothing was read") && said.contains(&format!("commas are needed: {commas}")),
-            "{said}"
+            stated.contains("nodes.csv: nothing was read") && stated.contains(&format!("commas are needed: {commas}")),
+            "{stated}"
         );
     }
 }
 
 #[test]
-fn what_is_not_there_is_told_with_the_line_that_names_it() {
+fn what_is_not_there_is_reported_with_the_line_that_names_it() {
     let source = "[[source]]\nname = \"t\"\nformat = \"sacct\"\npaths = [\"dumps\",\n  \"other/*.txt\"]\nsite = \"X\"\ntimezone = \"UTC\"\nvo = { value = \"v\" }";
-    let said = checked("", source);
+    let stated = checked("", source);
     assert!(
-        said.contains("p.toml:16: source t: other/*.txt matches no file"),
-        "{said}"
+        stated.contains("p.toml:16: source t: other/*.txt matches no file"),
+        "{stated}"
     );
     let source = "corrections = \"gone.csv\"";
-    let said = checked(source, "");
+    let stated = checked(source, "");
     assert!(
-        said.contains("gone.csv: cannot be read") && said.contains("(named in p.toml:4)"),
-        "{said}"
+        stated.contains("gone.csv: cannot be read") && stated.contains("(named in p.toml:4)"),
+        "{stated}"
     );
 }
 
 #[test]
-fn a_formula_with_an_open_bracket_is_told_with_its_place() {
-    let said = checked("", "[[charge]]\npolicies = [\"policy.toml\"]");
+fn a_formula_with_an_open_bracket_is_reported_with_its_place() {
+    let stated = checked("", "[[charge]]\npolicies = [\"policy.toml\"]");
     assert!(
-        said.contains("\"cores * (hours\" is no formula: the bracket at character 9 is not closed"),
-        "{said}"
+        stated.contains("\"cores * (hours\" is not a formula: the bracket at character 9 is not closed"),
+        "{stated}"
     );
     assert!(
-        said.contains("billing_is names a number, and \"who\" is a text"),
-        "{said}"
+        stated.contains("billing_is names a number, and \"who\" is a text"),
+        "{stated}"
     );
-    assert!(!said.contains("as Expr"), "{said}");
+    assert!(!stated.contains("as Expr"), "{stated}");
 }
 
 #[test]
-fn a_full_disk_is_told_as_such() {
+fn a_full_disk_is_reported_as_such() {
     let full = |kind: io::ErrorKind| object_store_error(io::Error::from(kind));
-    let said = full(io::ErrorKind::StorageFull).of_full_disk("/data/out");
-    assert_eq!(said.kind(), Kind::Io);
+    let stated = full(io::ErrorKind::StorageFull).of_full_disk("/data/out");
+    assert_eq!(stated.kind(), Kind::Io);
     assert_eq!(
-        said.to_string(),
+        stated.to_string(),
         "no space left on /data/out; nothing was published, the lake is as before"
     );
     let other = full(io::ErrorKind::PermissionDenied)
@@ -171,7 +171,7 @@ fn object_store_error(why: io::Error) -> Error {
 /// A limit on the size of files stands for a disk that is full.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_run_without_room_says_so_and_changes_nothing() {
+fn a_run_without_room_states_it_and_changes_nothing() {
     let nights = Nights::new("", "");
     nights.write("dumps/a.txt", &jobs(1, 2));
     assert_eq!(nights.run(&[]).0, 0);
@@ -186,9 +186,12 @@ fn a_run_without_room_says_so_and_changes_nothing() {
         .current_dir(nights.folder())
         .output()
         .unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(74), "{said}");
-    assert!(said.contains("nothing was published, the lake is as before"), "{said}");
+    let stated = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(74), "{stated}");
+    assert!(
+        stated.contains("nothing was published, the lake is as before"),
+        "{stated}"
+    );
     assert_eq!(
         before,
         std::fs::read(nights.folder().join("lake/manifest.json")).unwrap()

@@ -45,7 +45,7 @@ fn azure_holds_the_same_bytes() {
     let damaged = gridtally(&azure, &["verify", "az://container/nightly"], here)
         .output()
         .unwrap();
-    assert_eq!(damaged.status.code(), Some(65), "{}", told(&damaged));
+    assert_eq!(damaged.status.code(), Some(65), "{}", reported(&damaged));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Two runs on one lake in an object store: one writes, the other says so and ends.
+//! Two runs on one lake in an object store: one writes, the other reports it and ends.
 
 use super::*;
 use std::process::Child;
@@ -37,7 +37,7 @@ fn signal(child: &Child, name: &str) {
 }
 
 #[test]
-fn of_two_runs_at_once_one_is_told_to_come_back() {
+fn of_two_runs_at_once_one_is_instructed_to_come_back() {
     let s3 = S3::start();
     let here = tempfile::tempdir().unwrap();
     let here = here.path();
@@ -45,14 +45,14 @@ fn of_two_runs_at_once_one_is_told_to_come_back() {
 
     let first = begun(&s3, here);
     let second = begin(&s3, here).wait_with_output().unwrap();
-    assert_eq!(second.status.code(), BUSY, "{}", told(&second));
+    assert_eq!(second.status.code(), BUSY, "{}", reported(&second));
     assert!(
-        told(&second).contains("another run or publication holds the output"),
+        reported(&second).contains("another run or publication holds the output"),
         "{}",
-        told(&second)
+        reported(&second)
     );
     let first = first.wait_with_output().unwrap();
-    assert!(first.status.success(), "{}", told(&first));
+    assert!(first.status.success(), "{}", reported(&first));
     assert_same(&local, &published(&s3, "lake"), "two at once");
 
     // All at once, each until it is let in.
@@ -69,7 +69,7 @@ fn of_two_runs_at_once_one_is_told_to_come_back() {
             let run = run.wait_with_output().unwrap();
             match run.status.code() {
                 Some(0) => waiting -= 1,
-                code => assert_eq!(code, BUSY, "{}", told(&run)),
+                code => assert_eq!(code, BUSY, "{}", reported(&run)),
             }
         }
         assert!(patience.elapsed() < Duration::from_mins(3));
@@ -118,13 +118,13 @@ fn a_run_that_has_lost_its_lock_publishes_nothing() {
     let here = here.path();
     prepare(here);
     let run = begun(&s3, here);
-    // It stands still, wherever it is, while another one takes over.
+    // It pauses, at any step, while another one takes over.
     signal(&run, "STOP");
     s3.put(LOCK, b"{\"token\": \"other\"}");
     s3.put("lake/.gridtally/staging/other-00000000", b"of the new owner");
     signal(&run, "CONT");
     let run = run.wait_with_output().unwrap();
-    assert_eq!(run.status.code(), BUSY, "{}", told(&run));
+    assert_eq!(run.status.code(), BUSY, "{}", reported(&run));
     let left: Vec<_> = published(&s3, "lake").into_keys().collect();
     assert_eq!(left, [".gridtally/lock", ".gridtally/staging/other-00000000"]);
 }

@@ -66,7 +66,7 @@ fn large_inputs_come_in_ranges_and_large_tables_leave_in_parts() {
     assert_eq!(
         s3.answered("GET /bucket/in/large.txt", 200),
         0,
-        "never asked for as a whole"
+        "never requested as a whole"
     );
     assert!(asked.contains("partNumber=2"), "a table is larger than a part");
     assert_eq!(s3.uploads(), 0, "every upload has ended");
@@ -124,8 +124,12 @@ fn a_signal_aborts_the_uploads_under_way() {
     let pid = run.id().to_string();
     assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
     let output = run.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(143), "{}", told(&output));
-    assert!(told(&output).contains("the lake is as before"), "{}", told(&output));
-    assert_eq!(s3.uploads(), 0, "aborted: {}", told(&output));
+    assert_eq!(output.status.code(), Some(143), "{}", reported(&output));
+    assert!(
+        reported(&output).contains("the lake is as before"),
+        "{}",
+        reported(&output)
+    );
+    assert_eq!(s3.uploads(), 0, "aborted: {}", reported(&output));
     assert!(published(&s3, "lake").is_empty());
 }

@@ -1,4 +1,4 @@
-//! Readers of a lake in a bucket: `verify` beside a run, and the script of its views.
+//! Readers of a lake in a bucket: `verify` concurrently with a run, and the script of its views.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -28,14 +28,14 @@ fn lake() -> (S3, TempDir) {
 }
 
 #[test]
-fn verify_beside_a_run_in_a_bucket_reports_no_damage() {
+fn verify_in_addition_to_a_run_in_a_bucket_reports_no_damage() {
     let (s3, here) = lake();
     let verify = |wait: &str| {
         let words = ["verify", "s3://bucket/lake", "--wait", wait];
         let output = gridtally(&s3, &words, here.path()).output().unwrap();
         let code = output.status.code();
-        let told = [output.stdout, output.stderr].concat();
-        (code, String::from_utf8(told).unwrap())
+        let reported = [output.stdout, output.stderr].concat();
+        (code, String::from_utf8(reported).unwrap())
     };
     let before = s3.bucket().get(LEDGER).unwrap().unwrap();
     let is_over = AtomicBool::new(false);
@@ -54,7 +54,7 @@ fn verify_beside_a_run_in_a_bucket_reports_no_damage() {
         });
         s3.put(STAGED, b"half a file");
         let staged = verify("30");
-        // Between the first copy and the last, an object is not what the manifest says.
+        // Between the first copy and the last, an object differs from the manifest.
         s3.put(LEDGER, b"of the next state");
         let moving = verify("1");
         let waiting = scope.spawn(|| verify("60"));
@@ -62,31 +62,31 @@ fn verify_beside_a_run_in_a_bucket_reports_no_damage() {
         s3.put(LEDGER, &before);
         let settled = waiting.join().unwrap();
         is_over.store(true, Ordering::Relaxed);
-        let (code, told) = staged;
-        assert_eq!(code, Some(0), "{told}");
+        let (code, reported) = staged;
+        assert_eq!(code, Some(0), "{reported}");
         assert!(
-            told.contains("a run holds the lake") && told.contains(": sound"),
-            "{told}"
+            reported.contains("a run holds the lake") && reported.contains(": sound"),
+            "{reported}"
         );
-        let (code, told) = moving;
-        assert_eq!(code, Some(75), "{told}");
+        let (code, reported) = moving;
+        assert_eq!(code, Some(75), "{reported}");
         assert!(
-            told.contains("a run is publishing") && !told.contains("NOT sound"),
-            "{told}"
+            reported.contains("a run is publishing") && !reported.contains("NOT sound"),
+            "{reported}"
         );
-        let (code, told) = settled;
-        assert_eq!(code, Some(0), "{told}");
+        let (code, reported) = settled;
+        assert_eq!(code, Some(0), "{reported}");
     });
     // With nobody there it is damage.
     for gone in [LOCK, STAGED] {
         s3.bucket().delete(gone).unwrap();
     }
     s3.put(LEDGER, b"of the next state");
-    let (code, told) = verify("5");
-    assert_eq!(code, Some(65), "{told}");
+    let (code, reported) = verify("5");
+    assert_eq!(code, Some(65), "{reported}");
     assert!(
-        told.contains("NOT sound") && told.contains("ledger/ledger.parquet"),
-        "{told}"
+        reported.contains("NOT sound") && reported.contains("ledger/ledger.parquet"),
+        "{reported}"
     );
 }
 
@@ -99,7 +99,7 @@ fn the_script_of_a_lake_in_a_bucket_names_its_url() {
             script.contains("SET VARIABLE gridtally_root = 's3://bucket/lake';"),
             "{script}"
         );
-        // Whatever is read lies below it, and no path of this machine is in it.
+        // Whatever is read is below it, and no path of this machine is in it.
         let reads: Vec<&str> = script.lines().filter(|line| line.contains("read_parquet(")).collect();
         assert!(
             reads.len() > 5 && reads.iter().all(|line| line.contains("getvariable('gridtally_lake')")),
@@ -107,7 +107,7 @@ fn the_script_of_a_lake_in_a_bucket_names_its_url() {
         );
         assert!(!script.contains(here.path().to_str().unwrap()), "{script}");
     }
-    // The script in the lake opens none until it is told which.
+    // The script in the lake opens none until one is set.
     let own = s3.bucket().get("lake/gridtally.sql").unwrap().unwrap();
     let own = String::from_utf8(own.to_vec()).unwrap();
     assert!(!own.contains("s3://bucket/lake"), "{own}");

@@ -107,7 +107,7 @@ fn files_of_web_servers_are_read_with_ranges_and_without() {
     let asked = std::fs::read_to_string(&web.log).unwrap();
     assert!(asked.contains("GET /large.txt HTTP/1.1\" 200"), "{asked}");
 
-    for (file, code, says) in [
+    for (file, code, expected) in [
         ("missing.txt", 66, "matches no file"),
         ("*.txt", 74, "name each of them"),
     ] {
@@ -115,8 +115,8 @@ fn files_of_web_servers_are_read_with_ranges_and_without() {
         let output = gridtally(&s3, &["run", "web.toml", "--out", "none"], here)
             .output()
             .unwrap();
-        assert_eq!(output.status.code(), Some(code), "{}", told(&output));
-        assert!(told(&output).contains(says), "{}", told(&output));
+        assert_eq!(output.status.code(), Some(code), "{}", reported(&output));
+        assert!(reported(&output).contains(expected), "{}", reported(&output));
     }
 }
 
@@ -157,8 +157,8 @@ fn a_lake_on_a_web_server_holds_the_same_bytes() {
     };
     let run = |args: &[&str]| {
         let output = gridtally(args).output().unwrap();
-        assert!(output.status.success(), "{args:?}: {}", told(&output));
-        format!("{}{}", String::from_utf8_lossy(&output.stdout), told(&output))
+        assert!(output.status.success(), "{args:?}: {}", reported(&output));
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), reported(&output))
     };
     run(&["run", "local.toml", "--out", "lake"]);
     let local = lake_hash(&here.join("lake"));

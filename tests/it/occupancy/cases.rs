@@ -107,7 +107,7 @@ fn cu_02_to_06_the_five_cases_of_the_second_figure() {
 }
 
 #[test]
-fn cu_07_definitions_stand_side_by_side_and_may_be_for_some_partitions() {
+fn cu_07_definitions_are_in_parallel_and_may_be_for_some_partitions() {
     let mut ours = unit("2 cores", &[(Resource::Core, 2)]);
     let both = [core_and_2gb(), ours.clone()];
     let tally = node(NODE, &[[1, 2 * GB, 0]], &both, Scheme::OverheadAware);
@@ -149,7 +149,7 @@ fn cu_11_only_values_of_nodes_are_added() {
     assert_eq!(
         units_of(&core_and_2gb(), &sum),
         3,
-        "what adding up by resource would say"
+        "the result of adding up by resource"
     );
 }
 
@@ -289,12 +289,12 @@ fn cu_26_an_empty_node_has_no_rate_and_the_loss_is_the_providers() {
     assert_eq!(of(day.units[0].stranded), [0, 4 * GB]);
     assert_eq!(of(day.units[0].billed), [0, 0]);
     assert_eq!(rates(&[], Scheme::WholeNode), [None, None]);
-    // Cores are idle beside a job that holds memory alone: nobody is billed for them.
+    // Cores next to a job that holds memory only are idle: they are billed to nobody.
     assert_eq!(rates(&[[0, 16 * GB, 0]], Scheme::WholeNode), [None, Some(10_000)]);
 }
 
 #[test]
-fn a_node_that_is_down_offers_nothing_and_what_drains_goes_on() {
+fn a_node_that_is_down_offers_nothing_and_what_drains_continues() {
     let mut history = History::constant(&NODE);
     let mut broken = history.segments[0].clone();
     (broken.from_s, broken.state) = (50, CapacityState::Down);
@@ -361,7 +361,7 @@ fn a_job_without_a_node_that_is_there_is_a_finding() {
 
 proptest! {
     #[test]
-    fn units_are_what_division_says(
+    fn units_are_what_division_states(
         free in prop_oneof![0..1_000_000_i64, i64::MIN..=i64::MAX],
         threshold in prop_oneof![1..1000_i64, 1..=i64::MAX],
         near in -1..=1_i64,

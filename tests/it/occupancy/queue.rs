@@ -191,8 +191,8 @@ fn truth(case: &Case) -> Answer {
                 let by_unit = unit.and_then(|unit| why(&counts[1 + unit], job.node_n));
                 let sums = answer.entry((job.nodes.clone(), unit, day.clone())).or_default();
                 sums.wait_s += 1;
-                sums.is_vector_untold = job.nodes.is_empty();
-                sums.is_unit_untold = job.nodes.is_empty() || unit.is_none();
+                sums.is_vector_unknown = job.nodes.is_empty();
+                sums.is_unit_unknown = job.nodes.is_empty() || unit.is_none();
                 let add = |sums: &mut ByCause, cause: Option<usize>| {
                     if let Some(cause) = cause {
                         sums[cause] += 1;

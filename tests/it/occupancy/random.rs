@@ -123,7 +123,7 @@ pub(super) fn history(phases: &[Phase], resources: &Resources) -> History {
     }
 }
 
-/// The days of a node as the brute force tells them.
+/// The days of a node as computed by brute force.
 pub(super) fn days(tally: &NodeTotals) -> BTreeMap<String, brute::Day> {
     tally
         .days
@@ -135,7 +135,7 @@ pub(super) fn days(tally: &NodeTotals) -> BTreeMap<String, brute::Day> {
                 stranded: unit.stranded,
                 billed: unit.billed,
             });
-            let told = brute::Day {
+            let reported = brute::Day {
                 there_s: day.node_s,
                 up_s: day.up_s,
                 capacity: day.capacity,
@@ -145,7 +145,7 @@ pub(super) fn days(tally: &NodeTotals) -> BTreeMap<String, brute::Day> {
                 over: day.over,
                 units: units.collect(),
             };
-            (date_of(day.day).unwrap().to_string(), told)
+            (date_of(day.day).unwrap().to_string(), reported)
         })
         .collect()
 }

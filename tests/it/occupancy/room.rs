@@ -53,7 +53,7 @@ fn jobs() -> Vec<(usize, Job)> {
 }
 
 /// Everything that can be asked of slices.
-type Told = (Vec<NodeTotals>, Spreaded, Vec<Vec<i64>>, Vec<Wait>);
+type SweepResult = (Vec<NodeTotals>, Spreaded, Vec<Vec<i64>>, Vec<Wait>);
 
 fn put(slices: &mut Slices, shapes: &mut AllocationShapes) {
     for (tag, (node, job)) in (0_u32..).zip(jobs()) {
@@ -74,7 +74,7 @@ fn thresholds() -> Vec<Thresholds> {
         .collect()
 }
 
-fn told(mut slices: Slices, threads: usize) -> Vec<Told> {
+fn reported(mut slices: Slices, threads: usize) -> Vec<SweepResult> {
     let mut shapes = AllocationShapes::new(3);
     put(&mut slices, &mut shapes);
     let thresholds = thresholds();
@@ -83,7 +83,7 @@ fn told(mut slices: Slices, threads: usize) -> Vec<Told> {
         scheme: Scheme::OverheadAware,
     };
     let histories = vec![History::constant(&[CORE_N, MEMORY_BYTE, 0]); NODE_N];
-    let told = SPANS.into_iter().enumerate().map(|(nth, span)| {
+    let reported = SPANS.into_iter().enumerate().map(|(nth, span)| {
         let slice = slices.slice(nth, NODE_N).unwrap();
         let grid = Grid::new(&Zone::utc(), span.start_s, span.end_s);
         let (tallies, spreads) = tally_all(slice, &histories, &shapes, &grid, |_| (0, question), threads).unwrap();
@@ -95,15 +95,15 @@ fn told(mut slices: Slices, threads: usize) -> Vec<Told> {
             slices.waits(nth).unwrap(),
         )
     });
-    told.collect()
+    reported.collect()
 }
 
 #[test]
-fn slices_on_disk_tell_what_they_do_in_memory() {
-    let in_memory = told(Slices::new(SPANS), 1);
+fn slices_on_disk_state_what_they_do_in_memory() {
+    let in_memory = reported(Slices::new(SPANS), 1);
     // Room for some hundred jobs, for one, and for none.
     for (memory_byte, threads) in [(3000, 2), (20, 1), (0, 2)] {
-        assert_eq!(told(Slices::new(SPANS).within(memory_byte), threads), in_memory);
+        assert_eq!(reported(Slices::new(SPANS).within(memory_byte), threads), in_memory);
     }
     let jobs = jobs();
     let phases = [Phase {
@@ -150,7 +150,7 @@ fn cut(tag: u32) {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_temporary_file_that_lost_jobs_is_an_error_that_says_so() {
+fn a_temporary_file_that_lost_jobs_is_an_error_that_states_it() {
     const TAG: u32 = 0xB5AD_4ECE;
     let mut slices = Slices::new(SPANS).within(1000);
     for nth in 0..500 {

@@ -18,7 +18,7 @@ fn billed(scheme: &str) -> Scene {
     scene
 }
 
-/// Cores: what jobs are charged, what the ledger says nodes bill, and what is left of the capacity.
+/// Cores: what jobs are charged, what the ledger counts nodes bill, and what is left of the capacity.
 const LEDGER: &str = "SELECT c.options, c.core = l.billed, l.capacity - l.billed FROM \
      (SELECT options, sum(charge) AS core FROM charges WHERE pool = 'core' GROUP BY options) c JOIN \
      (SELECT unit, sum(billed_core_s) AS billed, sum(capacity_core_s) AS capacity FROM overhead GROUP BY unit) l \
@@ -65,10 +65,7 @@ fn the_parts_of_a_job_are_of_the_months_it_ran_in_and_one_without_its_node_has_n
     let asked = scene.ask(
         "SELECT DISTINCT charge, why_unpriced, unpriced_job_n FROM job_charges WHERE job_id = '5' AND pool = 'core'",
     );
-    assert_eq!(
-        asked,
-        ["NULL its nodes, or what it was given on them, cannot be told 1"]
-    );
+    assert_eq!(asked, ["NULL its nodes, or its allocation on them, are unknown 1"]);
 }
 
 #[test]
@@ -112,7 +109,7 @@ fn night_by_night_charges_the_same_bytes_and_nothing_is_left_behind() {
 const CORRECTIONS: &str =
     "id,action,site,month,account,job_id,to_account,job_n,wall_s,alloc_core_s,undoes,author,reason,date\n";
 
-/// What corrections make of bills: nothing of what ran, and nothing beside the job that they name.
+/// Effects of corrections on bills: none on what ran, and none on jobs other than the named one.
 #[test]
 fn corrections_take_bills_from_their_payers_and_give_them_to_others() {
     let plain = pipeline(&format!("{LISTED}billing = \"overhead-aware\"\n{UNITS}"));
@@ -166,9 +163,9 @@ fn corrections_take_bills_from_their_payers_and_give_them_to_others() {
     anew.run(&text);
     assert!(anew.bytes(&CHARGED) == corrected, "{:?}", anew.ask(by_account));
     assert_eq!(scene.run(&text).status, Status::Unchanged);
-    // Applied: the table says so, and nothing is unmatched.
-    let told = scene.ask("SELECT DISTINCT correction_id, status FROM corrections ORDER BY ALL");
-    assert_eq!(told, ["C1 applied", "C2 applied"]);
+    // Applied: the table records it, and nothing is unmatched.
+    let reported = scene.ask("SELECT DISTINCT correction_id, status FROM corrections ORDER BY ALL");
+    assert_eq!(reported, ["C1 applied", "C2 applied"]);
     let explained = explain(scene.path("lake").to_str().unwrap(), "1", Path::new("/nowhere")).unwrap();
     assert!(explained[0].text().contains("C1"), "{}", explained[0].text());
     // Undone, all is as it was.
@@ -255,15 +252,15 @@ fn jobs_displaced_by_summaries_are_in_the_ledger_and_are_not_billed() {
     );
     let (ran, paid) = (by_jobs.bytes(&OVERHEAD), by_jobs.bytes(&CHARGED));
     assert_eq!(by_summaries.bytes(&OVERHEAD), ran, "what ran is as it was");
-    let told = |scene: &Scene| {
+    let reported = |scene: &Scene| {
         let jobs = explain(scene.path("lake").to_str().unwrap(), "1", Path::new("/nowhere")).unwrap();
         jobs[0].text()
     };
     let why = "none: summaries of its site, month and view count in its place; it is not charged either";
     assert!(
-        told(&by_summaries).contains(why) && !told(&by_jobs).contains(why),
+        reported(&by_summaries).contains(why) && !reported(&by_jobs).contains(why),
         "{}",
-        told(&by_summaries)
+        reported(&by_summaries)
     );
     // The summary comes after the jobs, or before them, or the rule changes: the same lake.
     let expected = by_summaries.bytes(&CHARGED);

@@ -178,7 +178,7 @@ fn another_listing_changes_all_that_depends_on_it() {
         ),
     );
     scene.run(&pipeline);
-    // The former listing is in the lake, but without a date it only tells what was so as long as it was there.
+    // The former listing is in the lake, but without a date it only holds while the file was there.
     assert_eq!(scene.ask(capacity), ["288"]);
 }
 
@@ -200,7 +200,7 @@ fn a_dated_listing_holds_until_the_next() {
     let asked =
         scene.ask("SELECT day, capacity_core_s // 86400 FROM overhead WHERE node = 'o1' AND unit = 'gpu' ORDER BY day");
     assert_eq!(asked, ["2026-10-30 4", "2026-10-31 4", "2026-11-01 4", "2026-11-02 6"]);
-    // What no listing tells of is not known, and not nothing.
+    // Nodes without a listing are unknown, not empty.
     let asked =
         scene.ask("SELECT DISTINCT unit_s, overhead_core_s, capacity_memory_byte_s FROM overhead WHERE unit = '1c2g'");
     assert_eq!(asked, ["NULL NULL NULL"]);
@@ -210,7 +210,7 @@ fn a_dated_listing_holds_until_the_next() {
 }
 
 #[test]
-fn jobs_stand_in_for_an_inventory_when_asked_to_and_it_is_said() {
+fn jobs_substitute_for_an_inventory_when_asked_to_and_it_is_reported() {
     let scene = scene(&BOTH);
     let report = scene.run(&pipeline(&format!(
         "nodes = \"from-jobs\"\nbilling = \"whole-node\"\n{UNITS}"
@@ -269,7 +269,7 @@ fn verify_finds_a_ledger_that_does_not_close() {
 }
 
 #[test]
-fn a_machine_file_says_what_a_csv_says_once_its_nodes_are_named() {
+fn a_machine_file_states_what_a_csv_states_once_its_nodes_are_named() {
     const MACHINES: &str = "0\tfat\t1\t4\t1\t16777216\n1\tthin\t1\t4\t1\t8388608\n";
     const CSV: &str = "node,cpu_n,memory_byte\no1,4,17179869184\no2,4,8589934592\n";
     let rows = |file: &str, nodes: &str| {

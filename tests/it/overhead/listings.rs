@@ -66,7 +66,7 @@ fn a_complete_listing_closes_the_life_of_nodes_it_does_not_name() {
             "o8 31 10 0"
         ]
     );
-    // A listing of some nodes says nothing of the others.
+    // A listing of some nodes does not affect the others.
     scene.run(&pipeline(&inventory("nodes", "nodes-*.txt", "complete = false")));
     let some = days(&scene);
     assert_eq!((some[1].as_str(), some[2].as_str()), ("o2 31 0 0", "o3 31 0 0"));
@@ -83,7 +83,7 @@ fn a_state_of_an_earlier_listing_does_not_hold_for_months() {
 }
 
 #[test]
-fn an_event_says_so_between_listings_and_ends_as_the_later_export_tells() {
+fn an_event_states_it_between_listings_and_ends_as_the_later_export_reports() {
     let scene = scene(&[("nodes-2026-09-30.txt", "o1 o2"), ("nodes-2026-11-02.txt", "o1 o2")]);
     let header = "Cluster|NodeName|TimeStart|TimeEnd|State|Reason\n";
     scene.write(
@@ -103,7 +103,7 @@ fn an_event_says_so_between_listings_and_ends_as_the_later_export_tells() {
 }
 
 #[test]
-fn listings_of_other_parts_of_a_machine_stand_side_by_side() {
+fn listings_of_other_parts_of_a_machine_are_in_parallel() {
     let scene = scene(&[
         ("cpu-2026-10-01.txt", "o1 o2"),
         ("gpu-2026-10-05.txt", "g1 g2"),
@@ -114,7 +114,7 @@ fn listings_of_other_parts_of_a_machine_stand_side_by_side() {
     scene.run(&pipeline(&both));
     let apart = ["g1 31 0 0", "g2 31 0 0", "o1 31 0 0", "o2 10 0 0"];
     assert_eq!(days(&scene), apart);
-    // The same in one inventory; and where the pipeline says that a listing names all nodes, all others are gone.
+    // The same in one inventory; and where the pipeline sets that a listing names all nodes, all others are gone.
     scene.run(&pipeline(&inventory("all", "*u-*.txt", "")));
     assert_eq!(days(&scene), apart);
     let whole = inventory("cpu", "cpu-*.txt", "complete = true") + &inventory("gpu", "gpu-*.txt", "complete = false");
@@ -137,24 +137,24 @@ fn a_table_of_changes_names_all_nodes_at_none_of_its_instants() {
 }
 
 #[test]
-fn nodes_that_are_gone_are_told() {
+fn nodes_that_are_gone_are_reported() {
     let scene = scene(&OCTOBER[..2]);
     scene.write(
         "p.toml",
         &pipeline(&inventory("nodes", "nodes-*.txt", "cluster = \"oak\"")),
     );
     let (plan, _) = Plan::load(&scene.path("p.toml")).unwrap();
-    let told = || {
+    let reported = || {
         let run = || stages::run(&plan, &RunOptions::default(), &Silent).unwrap();
         let mut messages = messages(|| drop(run()));
         messages.retain(|message| message.contains("do not name"));
         messages
     };
-    let notes = told();
+    let notes = reported();
     assert_eq!(notes.len(), 1, "{notes:?}");
     assert!(
         notes[0].contains("1 nodes") && notes[0].contains("o2 of oak until 2026-10-11"),
         "{notes:?}"
     );
-    assert!(told().is_empty(), "once");
+    assert!(reported().is_empty(), "once");
 }

@@ -23,7 +23,7 @@ fn sreport(file: &Path) -> BTreeMap<String, [i128; 3]> {
 }
 
 #[test]
-fn allocated_and_down_are_what_sreport_says_of_the_month_and_the_day_of_25_hours() {
+fn allocated_and_down_are_what_sreport_states_about_the_month_and_the_day_of_25_hours() {
     let test = "allocated_and_down_are_what_sreport_says_of_the_month_and_the_day_of_25_hours";
     let Some(root) = shared(test, "data/slurm/24.11-history") else {
         return;
@@ -63,7 +63,7 @@ fn allocated_and_down_are_what_sreport_says_of_the_month_and_the_day_of_25_hours
     assert_eq!(over, ["180 729504000"]);
 }
 
-/// Nodes of the workload as its machine file has them: cores, memory and the numbers the jobs name. The file tells how
+/// Nodes of the workload as its machine file has them: cores, memory and the numbers the jobs name. The file states how
 /// many there are of each kind, the jobs which ones.
 const WAGAP_NODES: &str = "node,cpu_n,memory_byte,partitions\n\
     \"1129,1130,1131,1132,1133,1134,1135,1238,1239,1240,1241,1242,1243,1244,1245,1246,1247,1248\",80,542132666368,zewura\n\

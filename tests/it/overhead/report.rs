@@ -11,7 +11,7 @@ use gridtally::report::render::{TableFormat, render};
 use gridtally::report::table::Cell;
 
 #[test]
-fn tables_tell_the_ledger_the_distribution_and_what_cannot_be() {
+fn tables_report_the_ledger_the_distribution_and_what_cannot_be() {
     let scene = scene(&BOTH);
     scene.run(&pipeline(&format!("{LISTED}{UNITS}")));
     let lake = scene.path("lake");
@@ -33,7 +33,7 @@ fn tables_tell_the_ledger_the_distribution_and_what_cannot_be() {
         let row: serde_json::Value = serde_json::from_str(&object).unwrap();
         assert_eq!((&row["site"], &row["cluster"]), (&"A".into(), &"oak".into()));
     }
-    // Every table goes into every format: alone, its rows say what they are of.
+    // Every table goes into every format: alone, its rows name their cluster and unit.
     let markdown = report.markdown();
     for which in OverheadTable::value_variants() {
         let table = report.table(*which);
@@ -112,7 +112,7 @@ fn shares_are_the_digits_duckdb_gives() {
 }
 
 #[test]
-fn nodes_that_do_not_say_what_they_have_are_told_of() {
+fn nodes_that_do_not_state_what_they_have_are_reported() {
     let scene = scene(&BOTH);
     scene.write(
         "nodes.txt",
@@ -120,11 +120,11 @@ fn nodes_that_do_not_say_what_they_have_are_told_of() {
     );
     scene.run(&pipeline(&format!("{LISTED}{UNITS}")));
     let report = read(scene.path("lake").to_str().unwrap(), &BTreeSet::new()).unwrap();
-    let caution = "Nodes that do not say what they have of memory: 1 of 2. No sum of memory has them.";
+    let caution = "Nodes with unknown memory: 1 of 2. They are in no sum of memory.";
     for text in [report.text(), report.markdown(), report.html().unwrap()] {
         assert!(text.contains(caution), "{text}");
-        // Of GPUs nobody says anything, and nothing is shown.
-        assert!(!text.contains("what they have of GPUs"), "{text}");
+        // Nothing is known of GPUs, and nothing is shown.
+        assert!(!text.contains("Nodes with unknown GPUs"), "{text}");
         assert!(text.contains("what more could have run is not known."), "{text}");
     }
     let nodes = shown(

@@ -1,4 +1,4 @@
-//! `[overhead]`: what is taken and what is told when it is wrong.
+//! `[overhead]`: what is taken and what is reported when it is wrong.
 
 use gridtally::config::Plan;
 use gridtally::config::overhead_plan::NodesFrom;
@@ -17,7 +17,7 @@ fn mistakes(text: &str) -> String {
 }
 
 #[test]
-fn everything_that_can_be_said() {
+fn everything_that_can_be_stated() {
     let text = format!(
         "{HEAD}[overhead]\nnodes = [\"nodes.txt\"]\nperiod = {{ from = \"2026-10-01\", to = 2026-11-01 }}\nbilling = \"usage-only\"\n\
          [[overhead.unit]]\nname = \"u\"\ncore = 2\nmemory = \"1.5GiB\"\ngpu = 1\ngpu_model = \"a100\"\npartition = \"gpu\"\n\
@@ -47,7 +47,7 @@ fn everything_that_can_be_said() {
 
 #[test]
 fn every_mistake_at_once() {
-    let told = mistakes(
+    let reported = mistakes(
         "[overhead]\nnodes = \"jobs\"\nperiod = { from = \"2026-11-01\", to = \"2026-11-01\" }\nbilling = \"fair\"\n\
          [[overhead.unit]]\nname = \"a\"\ncore = 0\nmemory = \"2 G\"\n[[overhead.unit]]\ngpu_model = \"x\"\n\
          [[overhead.unit]]\nname = \"b\"\npreset = \"osg-gpu\"\ngpu = 1\n",
@@ -55,29 +55,29 @@ fn every_mistake_at_once() {
     for expected in [
         "p.toml:9: nodes is a list of files",
         "p.toml:10: the period is empty",
-        "p.toml:11: billing = \"fair\" is none of",
+        "p.toml:11: billing = \"fair\" is not one of",
         "core must be a whole number",
-        "memory = \"2 G\" is no size",
+        "memory = \"2 G\" is not a size",
         "gpu_model goes with gpu",
         "[[overhead.unit]] has no name",
         "a preset names its resources itself",
     ] {
-        assert!(told.contains(expected), "{expected}\n{told}");
+        assert!(reported.contains(expected), "{expected}\n{reported}");
     }
     assert!(mistakes("[overhead]\n").contains("[overhead] has no [[overhead.unit]]"));
-    let told = mistakes("[overhead]\n[[overhead.unit]]\npreset = \"osg-cpu\"\n");
-    assert!(told.contains("[overhead] does not know the nodes"), "{told}");
-    let told = mistakes("[overhead]\nnodes = \"from-jobs\"\n[[overhead.unit]]\nname = \"x\"\n");
-    assert!(told.contains("names no resource"), "{told}");
-    let told =
+    let reported = mistakes("[overhead]\n[[overhead.unit]]\npreset = \"osg-cpu\"\n");
+    assert!(reported.contains("[overhead] does not know the nodes"), "{reported}");
+    let reported = mistakes("[overhead]\nnodes = \"from-jobs\"\n[[overhead.unit]]\nname = \"x\"\n");
+    assert!(reported.contains("names no resource"), "{reported}");
+    let reported =
         mistakes("[overhead]\nnodes = \"from-jobs\"\n[[overhead.unit]]\nname = \"x\"\ncore = 1\ndisk = \"20GiB\"\n");
     assert!(
-        told.contains("p.toml:13: disk cannot be part of a unit") && told.contains("what jobs hold of it"),
-        "{told}"
+        reported.contains("p.toml:13: disk cannot be part of a unit") && reported.contains("what jobs hold of it"),
+        "{reported}"
     );
     let twice = "[[overhead.unit]]\npreset = \"osg-cpu\"\n";
-    let told = mistakes(&format!("[overhead]\nnodes = \"from-jobs\"\n{twice}{twice}"));
-    assert!(told.contains("two units are called \"osg-cpu\""), "{told}");
+    let reported = mistakes(&format!("[overhead]\nnodes = \"from-jobs\"\n{twice}{twice}"));
+    assert!(reported.contains("two units are called \"osg-cpu\""), "{reported}");
 }
 
 #[test]

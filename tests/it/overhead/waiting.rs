@@ -1,4 +1,4 @@
-//! Jobs that waited although they would have fitted, and why as far as that can be told.
+//! Jobs that waited although they would have fitted, and why as far as that can be determined.
 
 use std::collections::BTreeSet;
 
@@ -44,7 +44,7 @@ const ASK: &str = "SELECT job_n, fitting_job_n, (wait_s / 3600)::INT, (vector_un
      FROM overhead_queue";
 
 #[test]
-fn cu_14_a_job_that_waits_beside_free_units_is_flagged() {
+fn cu_14_a_job_that_waits_in_addition_to_free_units_is_flagged() {
     // 1 core and 2 GiB: it fits by all means, for three hours.
     let scene = scene(&job(2, (2, 5), (1, 2), "60"), "");
     assert_eq!(scene.ask(ASK), ["1 1 3 3 0 0 3 0 0 3 3"]);
@@ -58,8 +58,8 @@ fn cu_14_the_job_of_exactly_the_free_units_fits_too() {
 }
 
 #[test]
-fn cu_14_units_and_what_is_asked_for_are_told_apart() {
-    // 3 cores and 3 GiB take three units and fit beside 3 cores and 4 GiB; 1 core and 4 GiB take two units.
+fn cu_14_units_and_what_is_requested_are_distinguished() {
+    // 3 cores and 3 GiB take three units and fit into 3 cores and 4 GiB; 1 core and 4 GiB take two units.
     let scene_of = |shape| scene(&job(2, (2, 5), shape, "60"), "");
     assert_eq!(scene_of((3, 3)).ask(ASK), ["1 1 3 3 0 0 0 0 0 0 3"]);
     assert_eq!(scene_of((1, 4)).ask(ASK), ["1 1 3 3 0 0 3 0 0 3 3"]);
@@ -76,12 +76,12 @@ fn cu_15_a_reservation_is_a_cause_and_so_is_a_drain() {
     // It may run for an hour, so from 3:00 on the reservation is in its way.
     assert_eq!(scene.ask(ASK), ["1 1 6 2 3 1 2 3 1 6 6"]);
     let unlimited = super::waiting::scene(&job(2, (2, 8), (1, 2), ""), events);
-    // Without a limit nobody can say so before the reservation begins.
+    // Without a limit this cannot be determined before the reservation begins.
     assert_eq!(unlimited.ask(ASK), ["1 1 6 3 2 1 3 2 1 6 6"]);
 }
 
 #[test]
-fn what_a_job_asked_for_is_said_or_the_job_is_counted_as_unknown() {
+fn what_a_job_requested_is_reported_or_the_job_is_counted_as_unknown() {
     let never = "2|oak|u|a|cpu|CANCELLED|2026-10-30T00:00:00|2026-10-30T02:00:00|Unknown|2026-10-30T04:00:00|0|00:00:00|0|1||00:00:00|None assigned|60\n";
     let scene = scene(never, "");
     assert!(scene.ask(ASK).is_empty());
@@ -94,8 +94,8 @@ fn what_a_job_asked_for_is_said_or_the_job_is_counted_as_unknown() {
 }
 
 #[test]
-fn where_no_node_is_known_nobody_can_tell() {
-    // A partition no listed node is in, and two GPUs of a node that does not say whether it has any; job 5 is of the same
+fn where_no_node_is_known_it_cannot_be_determined() {
+    // A partition no listed node is in, and two GPUs of a node that does not state whether it has any; job 5 is of the same
     // partition on another day, and all about it is known.
     let of = |row: String, partition: &str| row.replace("|cpu|COMPLETED", &format!("|{partition}|COMPLETED"));
     let gpus = job(3, (2, 5), (1, 2), "60").replace("cpu=1,", "cpu=1,gres/gpu=2,");
@@ -113,7 +113,7 @@ fn where_no_node_is_known_nobody_can_tell() {
     assert_eq!(
         scene.ask(&asked),
         [
-            // By units the job with GPUs fits beside what runs: the unit does not name them.
+            // By units the job with GPUs fits next to the running jobs: the unit does not name them.
             "cpu 1 NULL 3 NULL NULL NULL 3 0 0 NULL NULL",
             "cpu 1 1 3 3 0 0 3 0 0 3 3",
             "himem 1 NULL 3 NULL NULL NULL NULL NULL NULL NULL NULL",
@@ -126,7 +126,7 @@ fn where_no_node_is_known_nobody_can_tell() {
         row.split_whitespace().collect::<Vec<_>>()
     };
     assert_eq!(row("himem"), ["himem", "1c2g", "1", "3.0", "100.0", "100.0"], "{text}");
-    // Of the six hours three are known, and in all of these the job would have fitted: it is not said to be half of them.
+    // Of the six hours three are known, and in all of these the job would have fitted: it is not reported as half of them.
     assert_eq!(
         row("cpu "),
         [
@@ -144,7 +144,7 @@ fn where_no_node_is_known_nobody_can_tell() {
 }
 
 #[test]
-fn the_report_tells_of_the_queue() {
+fn the_report_describes_the_queue() {
     let scene = scene(&job(2, (2, 5), (1, 2), "60"), "");
     let report = gridtally::report::overhead::read(scene.path("lake").to_str().unwrap(), &BTreeSet::new()).unwrap();
     let text = report.text();

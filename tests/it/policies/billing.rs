@@ -1,5 +1,5 @@
 //! Billing recomputed from a real cluster's weights, against the billing Slurm recorded.
-#![expect(clippy::print_stdout, reason = "a test says what it compared")]
+#![expect(clippy::print_stdout, reason = "a test prints what it compared")]
 
 use std::fmt::Write as _;
 use std::fs;
@@ -31,7 +31,7 @@ fn lake(folder: &Path, cluster: &str, dumps: &[String], listings: &[String]) -> 
     out
 }
 
-/// What the weights of the lake's inventory make of its jobs; jobs that held something, counted beside it.
+/// What the weights of the lake's inventory make of its jobs; jobs that held something, counted as well.
 fn compare(out: &str) -> (BillingComparison, u64) {
     let text = billing::policy(out, None).unwrap();
     let tariff = Tariff::restored("weights", &text, "").unwrap();
@@ -82,11 +82,11 @@ fn recomputed_billing_is_the_recorded_billing_of_every_job() {
         let cut = doubled.split("[[example]]").next().unwrap();
         let example = "[[example]]\nname = \"nobody\"\nin = { cluster = \"nowhere\", partition = \"x\", cores = 1, seconds = 1 }\nexpect = \"not charged\"\n";
         fs::write(&other, format!("{cut}{example}")).unwrap();
-        let told = gridtally(&["policy", "billing", &out, other.to_str().unwrap()]);
-        assert_eq!(told.status.code(), Some(65), "{told:?}");
+        let reported = gridtally(&["policy", "billing", &out, other.to_str().unwrap()]);
+        assert_eq!(reported.status.code(), Some(65), "{reported:?}");
         assert!(
-            String::from_utf8_lossy(&told.stdout).contains(", recomputed "),
-            "{told:?}"
+            String::from_utf8_lossy(&reported.stdout).contains(", recomputed "),
+            "{reported:?}"
         );
     }
 }
@@ -129,7 +129,7 @@ fn job(id: u32, partition: &str, given: &str) -> String {
     )
 }
 
-/// Weights by model in one partition say nothing of another.
+/// Weights by model in one partition do not apply to another.
 #[test]
 fn what_a_partition_does_not_weigh_need_not_be_known() {
     let folder = tempfile::tempdir().unwrap();
@@ -150,7 +150,7 @@ fn what_a_partition_does_not_weigh_need_not_be_known() {
         job(4, "typed", "billing=10,gres/gpu:a100=1,gres/gpu=1,"),
         job(5, "both", "billing=6,gres/gpu=1,"),
         job(6, "both", "billing=14,gres/gpu:a100=1,gres/gpu=1,"),
-        // Of this one nobody can say which weight is meant.
+        // For this one the intended weight cannot be determined.
         job(7, "typed", "billing=2,gres/gpu=1,"),
     ];
     fs::write(path("jobs.txt"), format!("{DUMP}{}", jobs.concat())).unwrap();
@@ -165,7 +165,7 @@ fn what_a_partition_does_not_weigh_need_not_be_known() {
         });
         counts.collect()
     };
-    let told: Vec<(String, [u64; 3])> = [
+    let reported: Vec<(String, [u64; 3])> = [
         ("any", [2, 0, 0]),
         ("both", [2, 0, 0]),
         ("plain", [1, 0, 0]),
@@ -173,24 +173,24 @@ fn what_a_partition_does_not_weigh_need_not_be_known() {
     ]
     .map(|(partition, counts)| (partition.to_owned(), counts))
     .into();
-    assert_eq!((counts(&compared), held_n), (told, 7));
+    assert_eq!((counts(&compared), held_n), (reported, 7));
     let unknown: Vec<&str> = compared.unknown.iter().map(|job| job.job_id.as_str()).collect();
     assert_eq!(unknown, ["7"]);
     assert_eq!(compared.unknown[0].why, "the models of its GPUs are unknown");
-    // Nothing differs: what cannot be recomputed is said, and no failure.
+    // Nothing differs: a billing that cannot be recomputed is reported, and is not a failure.
     let gridtally = |args: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gridtally"));
         command.args(args).output().unwrap()
     };
-    let told = gridtally(&["policy", "billing", &out]);
-    assert!(told.status.success(), "{told:?}");
-    let words = String::from_utf8_lossy(&told.stderr).into_owned();
+    let reported = gridtally(&["policy", "billing", &out]);
+    assert!(reported.status.success(), "{reported:?}");
+    let words = String::from_utf8_lossy(&reported.stderr).into_owned();
     assert!(words.contains("the billing of 1 jobs cannot be recomputed"), "{words}");
-    // A job that differs is one, beside those that are unknown.
+    // A job that differs is a failure, also next to unknown ones.
     fs::write(path("slurm.conf"), conf(5)).unwrap();
     let out = lake(folder.path(), "firnfeld", &[path("jobs.txt")], &[path("slurm.conf")]);
-    let told = gridtally(&["policy", "billing", &out]);
-    assert_eq!(told.status.code(), Some(65), "{told:?}");
-    let words = String::from_utf8_lossy(&told.stderr).into_owned();
+    let reported = gridtally(&["policy", "billing", &out]);
+    assert_eq!(reported.status.code(), Some(65), "{reported:?}");
+    let words = String::from_utf8_lossy(&reported.stderr).into_owned();
     assert!(words.contains("the recorded billing of 2 jobs is not"), "{words}");
 }

@@ -83,11 +83,14 @@ fn at_least_25_centres_ship_with_examples_they_print() {
     let printing = CENTRES.iter().filter(|(name, _)| printing.contains(name)).count();
     assert!(printing >= 25, "{printing} centres with printed examples");
     let page = std::fs::read_to_string(repository("docs/guides/policies.md")).unwrap();
-    let told = format!("those of {} centres", CENTRES.len());
-    assert!(page.contains(&told), "docs/guides/policies.md does not say \"{told}\"");
+    let reported = format!("those of {} centres", CENTRES.len());
+    assert!(
+        page.contains(&reported),
+        "docs/guides/policies.md does not contain \"{reported}\""
+    );
 }
 
-/// Where a page is wrong, or prints nothing, the arithmetic stands beside the example.
+/// Where a page is wrong, or prints nothing, the arithmetic is written next to the example.
 #[test]
 fn what_no_page_proves_is_worked_out_in_a_note() {
     let mut wrong = 0;
@@ -117,7 +120,7 @@ fn what_no_page_proves_is_worked_out_in_a_note() {
     assert!(wrong >= 4, "{wrong} printed examples are wrong");
 }
 
-/// What centres need of the format, each with a policy and how it says so.
+/// What centres need of the format, each with a policy and its text for it.
 const NEEDS: &[(&str, &str, &str)] = &[
     ("the largest of resources", "pawsey-setonix-cpu", "greatest(cores"),
     ("a weighted sum", "csc-puhti-cpu", "cores + 0.1 * memory"),
@@ -162,18 +165,18 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("the speed of a node", "metacentrum", "spec * processor_equivalents"),
     ("price and performance apart", "kentucky-lcc", "work_core_hours"),
     ("refunds", "ncar-cpu", "hours = -1"),
-    ("who may go on beyond an award", "alcf-node-hours", "stays_in_prod"),
+    ("who may exceed an award", "alcf-node-hours", "stays_in_prod"),
 ];
 
 #[test]
 fn every_need_is_some_centres() {
     let policies = shipped();
-    for (need, id, says) in NEEDS {
+    for (need, id, expected) in NEEDS {
         let mut own = policies.iter().filter(|policy| policy.id == *id).peekable();
         assert!(own.peek().is_some(), "{need}: there is no {id}");
         assert!(
-            own.any(|policy| policy.text.contains(says)),
-            "{need}: {id} lacks {says}"
+            own.any(|policy| policy.text.contains(expected)),
+            "{need}: {id} lacks {expected}"
         );
     }
 }
@@ -211,7 +214,7 @@ fn list() -> String {
     let mut page = "# Charge policies of real centres\n\nEach file is a policy with its source, its tables and worked examples; \
         `gridtally policy show FILE` prints one as a page, `gridtally policy test` runs all examples. A number under \
         *printed* counts examples whose result the centre prints itself. Policies for reservations charge the windows an \
-        inventory lists; those for storage can be tested, not run: no input tells of it.\n\n| centre | policy | of | unit | examples | printed |\n|---|---|---|---|---|---|\n"
+        inventory lists; those for storage can be tested, not run: no input describes it.\n\n| centre | policy | of | unit | examples | printed |\n|---|---|---|---|---|---|\n"
         .to_owned();
     let policies = shipped();
     let mut rows: Vec<(&str, &Policy)> = policies.iter().map(|policy| (centre(policy), policy)).collect();

@@ -1,4 +1,4 @@
-//! What a policy file may say, and what is told when it says something else.
+//! Valid and invalid content of a policy file, and the reported mistakes.
 
 use std::fs;
 use std::path::Path;
@@ -17,27 +17,27 @@ fn mistakes(from: &str, to: &str) -> String {
 }
 
 #[test]
-fn mistakes_are_told_with_their_line_all_at_once() {
+fn mistakes_are_reported_with_their_line_all_at_once() {
     let text = GOOD
         .replace("pool = \"cpu\"", "pol = \"cpu\"")
         .replace("memory / 4", "memry / 4")
         .replace("hours = 2", "hous = 2");
-    let told = read(&text).map(|policy| policy.name()).unwrap_err();
+    let reported = read(&text).map(|policy| policy.name()).unwrap_err();
     for line in [
         "p.toml:5: unknown key \"pol\" in the policy file, did you mean \"pool\"?",
         "p.toml:1: the policy file has no pool",
         "p.toml:8: there is no \"memry\", did you mean \"memory\"?",
     ] {
-        assert!(told.contains(line), "{line} is not in\n{told}");
+        assert!(reported.contains(line), "{line} is not in\n{reported}");
     }
-    let told = mistakes("hours = 2", "hous = 2");
+    let reported = mistakes("hours = 2", "hous = 2");
     assert!(
-        told.contains("p.toml:12: a job has no \"hous\", did you mean \"hours\"?"),
-        "{told}"
+        reported.contains("p.toml:12: a job has no \"hous\", did you mean \"hours\"?"),
+        "{reported}"
     );
 }
 
-/// What is replaced, by what, and what is told of it.
+/// The replaced text, its replacement, and the reported mistake.
 const CASES: &[(&str, &str, &str)] = &[
     (
         "greatest(cores, memory / 4)",
@@ -82,9 +82,13 @@ const CASES: &[(&str, &str, &str)] = &[
         "1234567890.123456 * cores",
         "more than 15 digits",
     ),
-    ("greatest(cores, memory / 4)", "cores +", "is no formula"),
+    ("greatest(cores, memory / 4)", "cores +", "is not a formula"),
     ("greatest(cores, memory / 4)", "(SELECT 1)", "no"),
-    ("memory_unit = \"GB\"", "memory_unit = \"Gb\"", "none of \"MB\", \"GB\""),
+    (
+        "memory_unit = \"GB\"",
+        "memory_unit = \"Gb\"",
+        "is not one of \"MB\", \"GB\"",
+    ),
     ("memory_unit = \"GB\"\n", "", "there is no memory_unit"),
     ("expect = 4", "expect = \"free\"", "expect must be a number"),
     ("expect = 4", "", "has no expect"),
@@ -106,7 +110,7 @@ const CASES: &[(&str, &str, &str)] = &[
     (
         "[[example]]",
         "[[tier]]\nname = \"t\"\nby = \"cores\"\nsteps = [[1, 1]]\n[[example]]",
-        "whose a bound is",
+        "to which step a bound belongs",
     ),
     (
         "[[example]]",
@@ -144,9 +148,9 @@ const CASES: &[(&str, &str, &str)] = &[
 
 #[test]
 fn what_is_no_policy_is_refused() {
-    for (from, to, told) in CASES {
+    for (from, to, reported) in CASES {
         let all = mistakes(from, to);
-        assert!(all.contains(told), "{to}: {told:?} is not in\n{all}");
+        assert!(all.contains(reported), "{to}: {reported:?} is not in\n{all}");
     }
     let bare = GOOD.split("[[example]]").next().unwrap();
     assert!(
@@ -159,7 +163,7 @@ fn what_is_no_policy_is_refused() {
 
 /// Bytes of every sort are a mistake or a policy, never a panic.
 #[test]
-fn damaged_files_are_told() {
+fn damaged_files_are_reported() {
     for cut in 0..GOOD.len() {
         let _ = read(&GOOD[..cut]);
         let mut damaged = GOOD.as_bytes().to_vec();
@@ -216,28 +220,28 @@ fn a_failing_example_is_shown_with_its_numbers_and_exit_65() {
 }
 
 #[test]
-fn what_a_centre_prints_must_be_what_it_is_said_to_be() {
-    let said = |printed: &str| {
+fn what_a_centre_prints_must_be_what_it_is_stated_to_be() {
+    let stated = |printed: &str| {
         let text = GOOD
             .replace("hours = 2", "hours = 0.6666")
             .replace("expect = 4", &format!("expect = 1.3332\n{printed}"));
         let verdicts = read(&text).unwrap().test().unwrap();
         verdicts[0].failures.is_empty()
     };
-    assert!(said("printed = \"1.33\""));
-    assert!(said("printed = \"1.333\"\nprinted_is = \"rounded\""));
-    assert!(!said("printed = \"1.34\""));
-    assert!(said("printed = \"1.34\"\nprinted_is = \"wrong\""));
-    assert!(!said("printed = \"1.33\"\nprinted_is = \"wrong\""));
+    assert!(stated("printed = \"1.33\""));
+    assert!(stated("printed = \"1.333\"\nprinted_is = \"rounded\""));
+    assert!(!stated("printed = \"1.34\""));
+    assert!(stated("printed = \"1.34\"\nprinted_is = \"wrong\""));
+    assert!(!stated("printed = \"1.33\"\nprinted_is = \"wrong\""));
     assert!(
-        !said("printed = \"1.33\"\nprinted_is = \"truncated\""),
+        !stated("printed = \"1.33\"\nprinted_is = \"truncated\""),
         "rounding gives the same"
     );
 }
 
 #[test]
 fn a_centre_may_print_a_value_on_the_way() {
-    let said = |rate: &str, expected: &str, printed: &str| {
+    let stated = |rate: &str, expected: &str, printed: &str| {
         let text = GOOD
             .replace("greatest(cores, memory / 4) * hours", "rate * hours")
             .replace(
@@ -247,15 +251,18 @@ fn a_centre_may_print_a_value_on_the_way() {
             .replace("expect = 4", &format!("expect = {expected}\n{printed}"));
         read(&text).unwrap().test().unwrap()[0].failures.join("\n")
     };
-    assert_eq!(said("memory / 4", "4", "printed = \"2\"\nprinted_of = \"rate\""), "");
-    assert_eq!(said("memory / 4", "4", "printed = \"4\"\nprinted_of = \"charge\""), "");
-    let wrong = said("memory / 4", "4", "printed = \"4\"\nprinted_of = \"rate\"");
+    assert_eq!(stated("memory / 4", "4", "printed = \"2\"\nprinted_of = \"rate\""), "");
+    assert_eq!(
+        stated("memory / 4", "4", "printed = \"4\"\nprinted_of = \"charge\""),
+        ""
+    );
+    let wrong = stated("memory / 4", "4", "printed = \"4\"\nprinted_of = \"rate\"");
     assert!(
-        wrong.contains("prints 4, said to be rounded from the rate 2, which it is not"),
+        wrong.contains("prints 4, declared as rounded of the rate 2, which it is not"),
         "{wrong}"
     );
     assert_eq!(
-        said(
+        stated(
             "memory / 4",
             "4",
             "printed = \"4\"\nprinted_of = \"rate\"\nprinted_is = \"wrong\""
@@ -263,9 +270,9 @@ fn a_centre_may_print_a_value_on_the_way() {
         ""
     );
     // What nobody can work out proves nothing.
-    let unknown = said("billing", "\"unknown\"", "printed = \"4\"\nprinted_of = \"rate\"");
+    let unknown = stated("billing", "\"unknown\"", "printed = \"4\"\nprinted_of = \"rate\"");
     assert!(unknown.contains("prints 4, but the rate is unknown"), "{unknown}");
-    let unknown = said("billing", "\"unknown\"", "printed = \"4\"");
+    let unknown = stated("billing", "\"unknown\"", "printed = \"4\"");
     assert!(unknown.contains("prints 4, but the charge is unknown"), "{unknown}");
 }
 
@@ -289,18 +296,18 @@ fn an_option_that_no_policy_has_is_a_mistake() {
         &["price", "fee.toml", "plain.toml", "--from", "none"],
         &["billing", "none", "fee.toml"],
     ] {
-        let told = |option: &str| {
+        let reported = |option: &str| {
             let output = gridtally(&[&["policy"], args, &["--option", option]].concat(), here);
             (output.status.code(), String::from_utf8(output.stderr).unwrap())
         };
-        let (code, text) = told("fees=yes");
+        let (code, text) = reported("fees=yes");
         assert_eq!(code, Some(2), "{args:?}: {text}");
         assert!(
             text.contains("no policy here has the option fees=yes"),
             "{args:?}: {text}"
         );
         // One of them has it: what is missing is something else.
-        let (_, text) = told("fee=yes");
+        let (_, text) = reported("fee=yes");
         assert!(!text.contains("has the option"), "{args:?}: {text}");
     }
     // Weights of an inventory have no options.

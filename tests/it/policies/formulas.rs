@@ -61,7 +61,7 @@ fn numbers_stay_decimals() {
 }
 
 #[test]
-fn unknown_stays_unknown_until_something_is_said_of_it() {
+fn unknown_stays_unknown_until_something_is_reported_of_it() {
     for sql in [
         "greatest(a, b)",
         "least(1, b)",
@@ -140,7 +140,7 @@ proptest! {
     }
 
     #[test]
-    fn amounts_are_rounded_as_they_are_told(value in any::<i64>(), digits in 0_u32..12) {
+    fn amounts_are_rounded_as_they_are_reported(value in any::<i64>(), digits in 0_u32..12) {
         let value = i128::from(value);
         let unit = 10_i128.pow(12 - digits);
         let at = |mode| amount::round(value, 12, digits, mode) * unit;

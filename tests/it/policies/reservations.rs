@@ -194,7 +194,7 @@ fn a_window_is_charged_whole_and_its_jobs_are_not() {
 }
 
 #[test]
-fn other_listings_tell_the_same() {
+fn other_listings_report_the_same() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
     write("jobs.txt", JOBS);

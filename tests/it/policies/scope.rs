@@ -1,4 +1,4 @@
-//! Jobs a policy is not for, jobs that never ran, and additions that do not say where they ran.
+//! Jobs a policy is not for, jobs that never ran, and additions that do not state where they ran.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -10,7 +10,7 @@ use gridtally::run::{RunOptions, stages};
 use gridtally::runtime::progress::Silent;
 use serde_json::Value;
 
-/// Two clusters; a job that was cancelled before it ran, and one that nobody says the memory of.
+/// Two clusters; a job that was cancelled before it ran, and one of unknown memory.
 const JOBS: &str = "\
 JobID|User|Account|Cluster|Partition|Submit|Start|End|Elapsed|State|NCPUS|NNodes|AllocTRES
 1|ada|eis|firnfeld|short|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T01:00:00|01:00:00|COMPLETED|2|1|billing=2,cpu=2,mem=4G,node=1
@@ -71,15 +71,15 @@ impl Lake {
         (lake, report)
     }
 
-    fn say(&self, arguments: &[&str]) -> Output {
+    fn run(&self, arguments: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gridtally"));
         command.current_dir(self.0.path()).args(arguments).output().unwrap()
     }
 
     fn json(&self, arguments: &[&str]) -> Value {
-        let told = self.say(arguments);
-        assert!(told.status.success(), "{told:?}");
-        serde_json::from_slice(&told.stdout).unwrap()
+        let reported = self.run(arguments);
+        assert!(reported.status.success(), "{reported:?}");
+        serde_json::from_slice(&reported.stdout).unwrap()
     }
 }
 
@@ -105,12 +105,12 @@ fn a_job_that_never_ran_costs_nothing() {
         (&priced[0]["job_n"], &priced[0]["unpriced_job_n"]),
         (&2.into(), &0.into())
     );
-    let told = text(&lake.say(&["explain", "out", "4"]));
-    assert!(told.contains("the job never ran: it costs nothing"), "{told}");
+    let reported = text(&lake.run(&["explain", "out", "4"]));
+    assert!(reported.contains("the job never ran: it costs nothing"), "{reported}");
 }
 
 #[test]
-fn a_policy_says_how_many_jobs_it_is_not_for_and_why() {
+fn a_policy_states_how_many_jobs_it_is_not_for_and_why() {
     let (lake, report) = Lake::new("");
     let by_column: Vec<(&str, u64)> = report.policies[0]
         .out_of_scope
@@ -120,12 +120,12 @@ fn a_policy_says_how_many_jobs_it_is_not_for_and_why() {
     assert_eq!(by_column, [("cluster", 1), ("partition", 1)]);
     let line = "memory-of-firnfeld 1: 2 jobs charged, out of its scope 2 (by cluster 1, partition 1)";
     assert!(report.text().contains(line), "{}", report.text());
-    let told = text(&lake.say(&["policy", "price", "memory.toml", "--from", "out"]));
+    let reported = text(&lake.run(&["policy", "price", "memory.toml", "--from", "out"]));
     let why = "2 jobs are out of its scope: 1 by cluster (jobs: karst 1; the policy is for firnfeld); \
                1 by partition (jobs: long 1; the policy is for short)";
-    assert!(told.contains(why), "{told}");
-    let told = text(&lake.say(&["policy", "diff", "memory.toml", "memory.toml", "--from", "out"]));
-    assert!(told.contains(&format!("A: {why}\nB: {why}\n")), "{told}");
+    assert!(reported.contains(why), "{reported}");
+    let reported = text(&lake.run(&["policy", "diff", "memory.toml", "memory.toml", "--from", "out"]));
+    assert!(reported.contains(&format!("A: {why}\nB: {why}\n")), "{reported}");
     let priced = lake.json(&["policy", "price", "memory.toml", "--from", "out", "--report", "json"]);
     let first = &priced[0]["out_of_scope"][0];
     assert_eq!(
@@ -151,8 +151,8 @@ fn policies_without_a_price_are_left_out_of_the_page_and_named() {
         ("unknown.toml", &unknown),
     ];
     let (lake, _) = Lake::charged_by("", &policies);
-    let told = lake.say(&["report", "site", "out", "--site", "ALP", "--out", "board"]);
-    assert!(told.status.success(), "{told:?}");
+    let reported = lake.run(&["report", "site", "out", "--site", "ALP", "--out", "board"]);
+    assert!(reported.status.success(), "{reported:?}");
     let page = fs::read_to_string(lake.0.path().join("board/index.html")).unwrap();
     let charges = page
         .split("id=\"charges\"")
@@ -175,11 +175,11 @@ fn policies_without_a_price_are_left_out_of_the_page_and_named() {
 }
 
 #[test]
-fn an_addition_that_does_not_say_where_it_ran_is_unpriced_and_named() {
+fn an_addition_that_does_not_state_where_it_ran_is_unpriced_and_named() {
     let head = "id,action,site,month,cluster,partition,vo,account,job_n,wall_s,alloc_core_s,alloc_memory_byte,author,reason,date\n";
     let signed = "E. Office,agreed,2026-06-01\n";
     let rows = [
-        // Nobody says on which cluster, and of one not which partition.
+        // The cluster is unknown, and for one the partition.
         format!("C1,add,ALP,2026-01,,,eis,eis,3,3600,7200,1073741824,{signed}"),
         format!("C2,add,ALP,2026-01,firnfeld,,eis,eis,,3600,3600,1073741824,{signed}"),
         // This one is of another cluster, and this one is known.
@@ -198,9 +198,9 @@ fn an_addition_that_does_not_say_where_it_ran_is_unpriced_and_named() {
         unpriced,
         [("C1", "cluster, partition are unknown"), ("C2", "partition is unknown")]
     );
-    let told = text(&lake.say(&["report", "focus", "out", "--currency", "CHF"]));
-    assert!(told.contains("the charge of 3 jobs is unknown"), "{told}");
-    let left_out = lake.say(&["report", "focus", "out", "--currency", "CHF", "--leave-out"]);
+    let reported = text(&lake.run(&["report", "focus", "out", "--currency", "CHF"]));
+    assert!(reported.contains("the charge of 3 jobs is unknown"), "{reported}");
+    let left_out = lake.run(&["report", "focus", "out", "--currency", "CHF", "--leave-out"]);
     assert!(
         text(&left_out).contains("the charge of 3 jobs is unknown, and so are 2 sums"),
         "{left_out:?}"
@@ -210,9 +210,9 @@ fn an_addition_that_does_not_say_where_it_ran_is_unpriced_and_named() {
         "account,policy,amount,valid_from\neis,memory-of-firnfeld,100,2026-01-01\n",
     )
     .unwrap();
-    let told = text(&lake.say(&["report", "balance", "out", "--allocations", "allocations.csv"]));
+    let reported = text(&lake.run(&["report", "balance", "out", "--allocations", "allocations.csv"]));
     assert!(
-        told.contains("eis: the charge of 3 jobs and 1 sums without jobs, such as corrections is unknown"),
-        "{told}"
+        reported.contains("eis: the charge of 3 jobs and 1 sums without jobs, such as corrections is unknown"),
+        "{reported}"
     );
 }

@@ -1,4 +1,4 @@
-//! Raw and equivalent years stand side by side, each under its name; and a whole folder of policies can be named.
+//! Raw and equivalent years are separate columns, each under its name; and a whole folder of policies can be named.
 
 use std::fs;
 use std::process::Command;
@@ -67,7 +67,7 @@ fn a_core_with_the_memory_of_two_for_a_year_is_one_and_two() {
         for row in 0..batch.num_rows() {
             let sum = |name: &str| number(column(name), row);
             if text(&batch, "policy").unwrap().value(row) == "price" {
-                assert_eq!(sum("equivalent_year"), None, "money is no time");
+                assert_eq!(sum("equivalent_year"), None, "money is not time");
                 assert_eq!(word(text(&batch, "equivalent_year_unit").unwrap(), row), None);
                 continue;
             }
@@ -107,15 +107,15 @@ fn a_folder_of_policies_is_one_charge() {
     };
     let checked = charge(policies.to_str().unwrap());
     assert!(checked.status.success(), "{checked:?}");
-    let told = String::from_utf8_lossy(&checked.stderr);
+    let reported = String::from_utf8_lossy(&checked.stderr);
     for left_out in [
         "csc-roihu-storage (storage)",
         "csc-scratch-storage (storage)",
         "lumi-storage (storage)",
     ] {
-        assert!(told.contains(left_out), "{told}");
+        assert!(reported.contains(left_out), "{reported}");
     }
-    assert!(!told.contains("reservation"), "{told}");
+    assert!(!reported.contains("reservation"), "{reported}");
     let alone = charge(policies.join("lumi-storage.toml").to_str().unwrap());
     assert_eq!(alone.status.code(), Some(78));
     assert!(String::from_utf8_lossy(&alone.stderr).contains("lumi-storage charges for storage"));

@@ -1,5 +1,5 @@
-//! Benchmarks on whole lakes: each record tells its factor and where that came from, and a correction changes what it
-//! concerns, by what it says, and can be undone to the byte.
+//! Benchmarks on whole lakes: each record contains its factor and its origin, and a correction changes what it
+//! concerns, by the reported amount, and can be undone to the byte.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -103,7 +103,7 @@ fn changed(before: &BTreeMap<String, std::time::SystemTime>, lake: &Path) -> BTr
 }
 
 #[test]
-fn a_correction_recomputes_what_it_concerns_says_by_how_much_and_can_be_undone() {
+fn a_correction_recomputes_what_it_concerns_states_by_how_much_and_can_be_undone() {
     let house = House::new();
     house.run("lake");
     let out = house.scene.path("lake");
@@ -146,7 +146,7 @@ fn a_correction_recomputes_what_it_concerns_says_by_how_much_and_can_be_undone()
     assert!(changed.iter().all(|path| !path.starts_with("history/")), "{changed:?}");
 
     // The table balances: by site, month and benchmark, before and change are after, and nothing else changed.
-    let mut told = BTreeSet::new();
+    let mut reported = BTreeSet::new();
     for row in &report.recomputed {
         assert!(!row.has_new_records);
         let day = row.month.parse::<gridtally::time::Month>().unwrap().first_day();
@@ -165,12 +165,15 @@ fn a_correction_recomputes_what_it_concerns_says_by_how_much_and_can_be_undone()
                 .unwrap();
             let key = (row.site.clone(), i64::from(day), *name);
             assert_eq!(now[&key] - former[&key], e7(change), "{row:?}");
-            told.insert(key);
+            reported.insert(key);
         }
     }
-    assert!(!told.is_empty());
+    assert!(!reported.is_empty());
     for (key, value) in &now {
-        assert!(told.contains(key) || former[key] == *value, "{key:?} changed untold");
+        assert!(
+            reported.contains(key) || former[key] == *value,
+            "{key:?} changed without a report"
+        );
     }
     assert_eq!(former.len(), now.len());
     assert!(report.text().contains("ALP-T2 2026-02 hs06: CPU "), "{}", report.text());
@@ -218,7 +221,7 @@ fn rows_that_concern_nobody_change_nothing() {
 }
 
 #[test]
-fn each_record_tells_its_factor_and_where_it_came_from() {
+fn each_record_reports_its_factor_and_where_it_came_from() {
     let mut house = House::new();
     let rows = format!(
         "{ROWS}ALP-T2,glacier,,\"g[001-400]\",hs06,13,64,2024-01-01,,,\nALP-T2,moraine,,,hs06,16,,2024-01-01,,,\n\
@@ -246,11 +249,11 @@ fn each_record_tells_its_factor_and_where_it_came_from() {
             }
         }
     }
-    let told = report.benchmarks.iter().filter(|(kind, _)| *kind != "none");
-    let told: BTreeMap<_, _> = told
+    let reported = report.benchmarks.iter().filter(|(kind, _)| *kind != "none");
+    let reported: BTreeMap<_, _> = reported
         .flat_map(|(kind, origins)| origins.iter().map(|(origin, n)| ((kind.clone(), origin.clone()), *n)))
         .collect();
-    assert_eq!(told, counted);
+    assert_eq!(reported, counted);
     for origin in ["record", "node", "cluster", "site"] {
         assert!(
             counted.contains_key(&("hs06".to_owned(), origin.to_owned())),

@@ -1,4 +1,4 @@
-//! Corrections reach charges: taken back to the last digit, priced anew under the name they move to, undone to the byte.
+//! Corrections reach charges: taken back to the last digit, priced again under the name they move to, undone to the byte.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -61,7 +61,7 @@ fn house() -> (Scene, Pipeline) {
 
 const CENT: i128 = 10_000_000;
 
-/// What `paid` says of some core seconds at a price: at least half a coin, and cents rounded up.
+/// The charge of `paid` for some core seconds at a price: at least half a coin, and cents rounded up.
 fn paid(core_s: i64, price: i64) -> i128 {
     let cents = (i128::from(core_s) * i128::from(price) * 100 + 3599).div_euclid(3600);
     cents.max(50) * CENT
@@ -86,7 +86,7 @@ fn by_policy(batch: &RecordBatch, takes: impl Fn(usize) -> bool) -> BTreeMap<Str
 const MARCH: i64 = 20_513;
 
 #[test]
-fn what_is_taken_is_what_was_charged_and_what_is_given_is_priced_anew() {
+fn what_is_taken_is_what_was_charged_and_what_is_given_is_priced_again() {
     let (scene, pipeline) = house();
     sign(
         &scene,
@@ -161,11 +161,11 @@ fn what_is_taken_is_what_was_charged_and_what_is_given_is_priced_anew() {
     assert_eq!(of("C4")["cores summer "], 4_000_000_002);
     assert_eq!(of("C5")["paid 1 "], -50 * CENT);
     // Memory nobody stated is unknown, and counted; stated, it costs.
-    let untold =
+    let unknown =
         (0..jobs.num_rows()).find(|row| is("correction_id", Some("C4"))(*row) && is("policy", Some("memory"))(*row));
-    assert_eq!(int(&jobs, "unpriced_job_n", untold.unwrap()), Some(6));
+    assert_eq!(int(&jobs, "unpriced_job_n", unknown.unwrap()), Some(6));
     assert_eq!(
-        text(&jobs, "why_unpriced", untold.unwrap()).as_deref(),
+        text(&jobs, "why_unpriced", unknown.unwrap()).as_deref(),
         Some("memory is unknown")
     );
     assert_eq!(of("C6")["memory 1 fee=yes"], 4_000_000_000);

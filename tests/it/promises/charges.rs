@@ -1,4 +1,4 @@
-//! What jobs are charged: traceable to the job, in pieces that add up, beside raw usage, in any order of work.
+//! What jobs are charged: traceable to the job, in pieces that add up, next to raw usage, in any order of work.
 
 use std::collections::BTreeMap;
 
@@ -168,7 +168,7 @@ fn every_charge_is_its_jobs_and_pieces_add_up() {
 }
 
 #[test]
-fn charges_stand_beside_the_raw_usage_they_are_made_of() {
+fn charges_are_in_addition_to_the_raw_usage_they_are_made_of() {
     let scene = scene();
     scene.run(&charged(), "lake");
     let lake = scene.path("lake");
@@ -264,7 +264,7 @@ fn two_policies_are_compared_by_their_parts() {
                 .sum()
         })
         .collect();
-    assert_eq!(sums[0], total, "alone or beside others");
+    assert_eq!(sums[0], total, "alone or with others");
     assert!((sums[1] - 2 * sums[0]).abs() < 1000 * 1000 * 1000 && sums[2] > 0);
     assert!(priced[2].job_n < priced[0].job_n);
     let other = compare(&cores("a", "", 1), MEMORY);
@@ -323,10 +323,10 @@ fn policies_that_fail_or_clash_are_refused() {
     let charge = "[[charge]]\npolicies = [\"policies/winter.toml\"]\n";
     alone.normalise.as_mut().unwrap().push_str(charge);
     let error = scene.try_run(&alone, "lake", RunOptions::default()).unwrap_err();
-    let told = error.to_string();
+    let reported = error.to_string();
     assert!(
-        told.contains("cores charges for storage, which no input tells of"),
-        "{told}"
+        reported.contains("cores charges for storage, which no input contains"),
+        "{reported}"
     );
     scene.write("policies/winter.toml", winter.as_bytes());
     scene.run(&charged(), "lake");

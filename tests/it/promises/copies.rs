@@ -1,4 +1,4 @@
-//! Jobs that are told of under two identities, in two files or in one: shifted in time, or under two names of a cluster.
+//! Jobs that are recorded under two identities, in two files or in one: shifted in time, or under two names of a cluster.
 
 use std::fmt::Write as _;
 
@@ -63,7 +63,7 @@ fn stopped(scene: &Scene, files: &[&str]) -> String {
 #[test]
 fn a_night_printed_in_another_zone_stops_the_run() {
     // Whole hours, and zones of 30 and 45 minutes; also to and fro over midnight.
-    for (shift_s, said) in [
+    for (shift_s, stated) in [
         (2 * HOUR, "2:00 h earlier there"),
         (-5 * HOUR, "5:00 h later there"),
         (5 * HOUR + 1800, "5:30 h earlier there"),
@@ -81,7 +81,7 @@ fn a_night_printed_in_another_zone_stops_the_run() {
             "{why}"
         );
         assert!(
-            why.contains(said) && why.contains("TZ=UTC") && why.contains("copied_jobs"),
+            why.contains(stated) && why.contains("TZ=UTC") && why.contains("copied_jobs"),
             "{why}"
         );
         assert_eq!(scene.lake("lake"), before);
@@ -89,7 +89,7 @@ fn a_night_printed_in_another_zone_stops_the_run() {
         let error = scene
             .try_run(&pipeline(&["1.txt", "2.txt"]), "other", RunOptions::default())
             .unwrap_err();
-        assert!(error.to_string().contains(said), "{error}");
+        assert!(error.to_string().contains(stated), "{error}");
     }
 }
 
@@ -157,7 +157,7 @@ fn a_large_day_is_compared_by_a_sample() {
 /// A dump that repeats behind itself: the same jobs later.
 #[test]
 fn a_copy_within_one_file_stops_the_run() {
-    for (shift_s, said) in [
+    for (shift_s, stated) in [
         (2 * HOUR, "2:00 h earlier there"),
         (-3 * 86_400, "3 d 0:00 h later there"),
     ] {
@@ -171,16 +171,16 @@ fn a_copy_within_one_file_stops_the_run() {
             why.contains(&place) && why.contains("40 of 80 jobs of ZOO are in the same file once more"),
             "{why}"
         );
-        assert!(why.contains(said) && why.contains("core hours"), "{why}");
+        assert!(why.contains(stated) && why.contains("core hours"), "{why}");
     }
-    // Told of twice as it is, a job is one job.
+    // Recorded twice unchanged, a job is one job.
     let first = night("zoo", (100, 40), NIGHT, 0);
     let scene = scene(&[("1.txt", first.clone() + first.strip_prefix(HEADER).unwrap())]);
     let report = scene.run(&pipeline(&["1.txt"]), "lake");
     assert_eq!(report.reasons.get("accepted/job"), Some(&40));
 }
 
-/// Both members of a tar tell of the same jobs.
+/// Both members of a tar contain the same jobs.
 #[test]
 fn a_copy_within_one_tar_stops_the_run() {
     let one = night("zoo", (100, 40), NIGHT, 0);
@@ -202,7 +202,7 @@ fn a_copy_within_one_tar_stops_the_run() {
 
 #[test]
 fn a_copy_shifted_by_any_time_stops_the_run() {
-    for (shift_s, said) in [
+    for (shift_s, stated) in [
         (15 * HOUR, "15:00 h earlier there"),
         (-1234, "0:20:34 h later there"),
         (2 * 86_400 + 60, "2 d 0:01 h earlier there"),
@@ -218,7 +218,7 @@ fn a_copy_shifted_by_any_time_stops_the_run() {
             why.contains("2.txt (bytes ") && why.contains("40 of 40 jobs of ZOO"),
             "{why}"
         );
-        assert!(why.contains(said), "{why}");
+        assert!(why.contains(stated), "{why}");
     }
 }
 
@@ -242,9 +242,9 @@ fn a_copy_beyond_the_edge_of_a_month_stops_the_run() {
     assert!(error.to_string().contains("8:00 h earlier there"), "{error}");
 }
 
-/// Copies that are kept stand among the last lines, with their jobs and hours.
+/// Copies that are kept are listed in the last lines, with their jobs and hours.
 #[test]
-fn kept_copies_stand_in_the_last_lines() {
+fn kept_copies_are_in_the_last_lines() {
     let first = night("zoo", (100, 40), NIGHT, 0);
     let repeated = first.clone() + night("zoo", (100, 40), NIGHT, 40 * HOUR).strip_prefix(HEADER).unwrap();
     let scene = scene(&[("1.txt", repeated)]);
@@ -262,7 +262,7 @@ fn kept_copies_stand_in_the_last_lines() {
     assert!(lines.len() - at <= 4, "{text}");
 }
 
-/// What happens on real clusters and is no mistake.
+/// What happens on real clusters and is not a mistake.
 #[test]
 fn nothing_else_is_taken_for_a_copy() {
     let mut others = String::from(HEADER);
@@ -294,7 +294,7 @@ fn nothing_else_is_taken_for_a_copy() {
     }
 }
 
-/// A second dump of the night that asks for fewer columns agrees with the first in all that both state.
+/// A second dump with fewer columns agrees with the first in all columns of both.
 #[test]
 fn a_copy_without_user_and_cores_stops_the_run() {
     for shift_s in [HOUR, 40 * HOUR] {
@@ -318,7 +318,7 @@ fn a_copy_without_user_and_cores_stops_the_run() {
 
 /// Dumps of a real cluster, one printed in UTC and one, with fewer columns, in the time of Zurich.
 #[test]
-fn a_real_dump_in_local_time_beside_one_in_utc_stops_the_run() {
+fn a_real_dump_in_local_time_in_addition_to_one_in_utc_stops_the_run() {
     let test = "promises::copies::a_real_dump_in_local_time_beside_one_in_utc_stops_the_run";
     let Some(folder) = shared(test, "data/slurm/22.05") else {
         return;

@@ -135,7 +135,7 @@ fn corrections_are_entries_of_their_own() {
             int(batch, "month", row) == Some(MARCH) && text(batch, "account", row).as_deref() == Some(account)
         }
     };
-    // What records say stays as it was.
+    // Recorded usage stays unchanged.
     assert_eq!(usage(&plain, "", None, any), usage(&lake, "", None, any));
     // C1 takes out what the account had in March, exactly.
     let firn = usage(&plain, "site=ALP-T2", None, in_march("firn"));
@@ -146,7 +146,7 @@ fn corrections_are_entries_of_their_own() {
     assert!(unmapped[2] > 0, "{unmapped:?}");
     assert_eq!(usage(&lake, "vo=firn", Some("C2"), any), unmapped);
     assert_eq!(usage(&lake, "", Some("C2"), any), [0; 4]);
-    // C3 is what it says.
+    // C3 adds exactly its amounts.
     assert_eq!(usage(&lake, "vo=firn", Some("C3"), any), [7, 3600, 7200, 1000]);
     // C5 sees what C4 has moved: lawine's March is gone together with moraene's.
     let both: Vec<_> = ["lawine", "moraene"]
@@ -154,13 +154,13 @@ fn corrections_are_entries_of_their_own() {
         .into();
     let taken = usage(&lake, "", Some("C5"), any);
     assert_eq!(taken, [0, 1, 2, 3].map(|at| -(both[0][at] + both[1][at])));
-    // The table of corrections tells the same, and whose they are.
-    let told = house.corrections("lake");
+    // The table of corrections contains the same, and who signed them.
+    let reported = house.corrections("lake");
     let of = |id: &str, entry: Option<&str>, name: &str| -> i64 {
-        (0..told.num_rows())
-            .filter(|row| text(&told, "correction_id", *row).as_deref() == Some(id))
-            .filter(|row| entry.is_none() || text(&told, "entry", *row).as_deref() == entry)
-            .filter_map(|row| int(&told, name, row))
+        (0..reported.num_rows())
+            .filter(|row| text(&reported, "correction_id", *row).as_deref() == Some(id))
+            .filter(|row| entry.is_none() || text(&reported, "entry", *row).as_deref() == entry)
+            .filter_map(|row| int(&reported, name, row))
             .sum()
     };
     assert_eq!(of("C1", Some("taken"), "alloc_core_s"), -firn[2]);
@@ -172,11 +172,11 @@ fn corrections_are_entries_of_their_own() {
         (of("C3", Some("given"), "job_n"), of("C3", Some("given"), "cpu_ms")),
         (7, 1000)
     );
-    let status: BTreeSet<_> = (0..told.num_rows())
+    let status: BTreeSet<_> = (0..reported.num_rows())
         .map(|row| {
             (
-                text(&told, "correction_id", row).unwrap(),
-                text(&told, "status", row).unwrap(),
+                text(&reported, "correction_id", row).unwrap(),
+                text(&reported, "status", row).unwrap(),
             )
         })
         .collect();
@@ -192,7 +192,7 @@ fn corrections_are_entries_of_their_own() {
             "C6 no_match"
         ]
     );
-    assert_eq!(text(&told, "author", 0).as_deref(), Some("E. Office"));
+    assert_eq!(text(&reported, "author", 0).as_deref(), Some("E. Office"));
     assert_eq!(house.run("lake").status, Status::Unchanged);
 }
 
@@ -373,8 +373,8 @@ fn the_table_grows_at_its_end_only() {
     ];
     for (rows, why) in cases {
         house.sign(rows);
-        let told = house.refused("lake");
-        assert!(told.contains(why), "{told}");
+        let reported = house.refused("lake");
+        assert!(reported.contains(why), "{reported}");
     }
     // Nor may the table as a whole go away.
     let without = Pipeline::sample();
@@ -390,7 +390,7 @@ fn the_table_grows_at_its_end_only() {
 fn unsigned_or_senseless_corrections_are_refused() {
     let house = House::new();
     let cases = [
-        ("C1,erase,ALP-T2", "is no action"),
+        ("C1,erase,ALP-T2", "is not an action"),
         ("C1,void", "would take everything"),
         ("C1,remap,ALP-T2", "needs to_vo or to_account"),
         ("C1,void,ALP-T2,,,,,,,firn", "to_vo means nothing to void"),
@@ -404,10 +404,10 @@ fn unsigned_or_senseless_corrections_are_refused() {
     ];
     for (cells, why) in cases {
         house.sign(&[cells]);
-        let told = house.refused("never");
+        let reported = house.refused("never");
         assert!(
-            told.contains(why) && told.contains("corrections.csv:2"),
-            "{cells}: {told}"
+            reported.contains(why) && reported.contains("corrections.csv:2"),
+            "{cells}: {reported}"
         );
     }
     house.sign(&[
@@ -417,9 +417,9 @@ fn unsigned_or_senseless_corrections_are_refused() {
         "V,undo,,,,,,,,,,,,,,C1",
         "W,undo,,,,,,,,,,,,,,U",
     ]);
-    let told = house.refused("never");
-    for why in ["the id \"C1\" stands here twice", "is undone already", "is an undo"] {
-        assert!(told.contains(why), "{told}");
+    let reported = house.refused("never");
+    for why in ["the id \"C1\" occurs twice", "is undone already", "is an undo"] {
+        assert!(reported.contains(why), "{reported}");
     }
     let text = format!("{HEAD}{}", row("C1,void,A").replace("E. Office", ""));
     house.scene.write("corrections.csv", text.as_bytes());
@@ -430,6 +430,6 @@ fn unsigned_or_senseless_corrections_are_refused() {
     );
     let text = format!("{HEAD}{}", row("C1,void,A").replace("2026-06-01", "yesterday"));
     house.scene.write("corrections.csv", text.as_bytes());
-    assert!(house.refused("never").contains("is no day such as"));
+    assert!(house.refused("never").contains("is not a day such as"));
     assert!(!house.scene.path("never").exists());
 }

@@ -1,4 +1,4 @@
-//! One month of GRACC in several encodings: whatever is read beside what, a record counts once.
+//! One month of GRACC in several encodings: in any combination, a record counts once.
 
 use std::collections::BTreeSet;
 use std::io::Read;

@@ -1,4 +1,4 @@
-//! What `explain` says of a job can be computed again by hand from what it says.
+//! The numbers that `explain` prints of a job can be recomputed by hand from its output.
 
 use gridtally::audit::explain::{cell, explain, usage};
 use gridtally::schema::batch::{decimal, number};
@@ -19,7 +19,7 @@ fn every_number_on_the_page_follows_from_the_page() {
         let pages = explain(out, &job, &scene.path("")).unwrap();
         assert!(!pages.is_empty(), "{job}");
         for page in &pages {
-            let told = page.text();
+            let reported = page.text();
             let field = |name: &str| {
                 page.fields
                     .iter()
@@ -30,7 +30,7 @@ fn every_number_on_the_page_follows_from_the_page() {
             let raw = page.raw.as_ref().map(|[_, row]| row.clone()).unwrap_or_default();
             assert!(
                 raw.contains(job.split(['_', '.']).next().unwrap()) || page.raw_missing.is_some(),
-                "{told}"
+                "{reported}"
             );
             let cores: Option<i64> = field("alloc_core_n").map(|cores| cores.parse().unwrap());
             let wall: i64 = field("wall_s").unwrap().parse().unwrap();
@@ -45,7 +45,7 @@ fn every_number_on_the_page_follows_from_the_page() {
                 let line = format!("= {} * {price} * {wall} / 3600 = ", cores.unwrap());
                 assert!(
                     charge.steps.iter().any(|step| step.contains(&line)),
-                    "{line} is not in\n{told}"
+                    "{line} is not in\n{reported}"
                 );
                 let result = last
                     .split(['=', ':'])
@@ -60,10 +60,10 @@ fn every_number_on_the_page_follows_from_the_page() {
                 assert!(
                     (billionths * 3600.0 - f64::from(u32::try_from(exact / 1_000_000_000).unwrap()) * 1e9).abs()
                         < 3.6e3,
-                    "{told}"
+                    "{reported}"
                 );
                 for piece in &charge.pieces {
-                    assert!(lake.join(&piece.cell).is_file(), "{told}");
+                    assert!(lake.join(&piece.cell).is_file(), "{reported}");
                 }
                 charges += 1;
             }
@@ -136,11 +136,11 @@ fn a_cell_of_usage_is_its_jobs_and_what_corrections_made_of_it() {
                 let work = decimal(&batch, &format!("core_wall_{kind}_s")).unwrap();
                 let rows = (0..batch.num_rows()).filter(|row| recorded(&view.name, *row));
                 let held: i128 = rows.filter_map(|row| number(work, row)).sum();
-                let told = view.benchmarks.iter().filter(|used| used.benchmark == kind);
-                let told: i128 = told
+                let reported = view.benchmarks.iter().filter(|used| used.benchmark == kind);
+                let reported: i128 = reported
                     .map(|used| gridtally::expr::formula::parse(&used.core_wall_s).unwrap() / 100_000)
                     .sum();
-                assert_eq!(held, told, "{kind}\n{}", cell.text());
+                assert_eq!(held, reported, "{kind}\n{}", cell.text());
                 scaled += i32::from(held > 0);
             }
         }

@@ -183,7 +183,7 @@ fn documents_for_gracc_state_no_cpu_time_that_is_unknown() {
     );
     let lake = Lake::open(scene.path("out").to_str().unwrap()).unwrap();
     let table = gracc::table(&lake, &Selection::default(), &Users::Withhold).unwrap();
-    let told: Vec<[String; 4]> = objects(&table)
+    let reported: Vec<[String; 4]> = objects(&table)
         .unwrap()
         .iter()
         .map(|document| {
@@ -198,10 +198,10 @@ fn documents_for_gracc_state_no_cpu_time_that_is_unknown() {
         ["c", "null", "null", "null"],
         ["d", "150.000", "null", "null"],
     ];
-    let expected = expected.map(|told| told.map(|field| field.trim_end_matches(".000").to_owned()));
-    let told: Vec<_> = told
+    let expected = expected.map(|reported| reported.map(|field| field.trim_end_matches(".000").to_owned()));
+    let reported: Vec<_> = reported
         .into_iter()
-        .map(|told| told.map(|field| field.trim_end_matches(".000").trim_end_matches(".0").to_owned()))
+        .map(|reported| reported.map(|field| field.trim_end_matches(".000").trim_end_matches(".0").to_owned()))
         .collect();
-    assert_eq!(told, expected);
+    assert_eq!(reported, expected);
 }

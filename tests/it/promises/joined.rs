@@ -167,7 +167,7 @@ fn the_order_of_nights_and_files_does_not_matter() {
 #[test]
 fn a_late_line_costs_the_files_of_its_jobs_alone() {
     let (scene, ce, mut batch) = scene();
-    // The third night also says again what the first said of job 1, and more of it.
+    // The third day repeats the row of job 1 of the first day, with more columns.
     let copy = job(1, 4000).replace("resources_used.mem=10kb ", "resources_used.mem=11kb ");
     batch.push("data/pbs-3".to_owned());
     scene.write(&batch[3], [copy, job(8, 2 * DAY + 6000)].concat().as_bytes());
@@ -187,7 +187,7 @@ fn a_late_line_costs_the_files_of_its_jobs_alone() {
     }
 }
 
-/// Lines that name neither host nor job of the CE: the one that came late decides all the same, and another that says
+/// Lines that name neither host nor job of the CE: the late one decides all the same, and another one with
 /// the same costs nothing.
 #[test]
 fn a_late_line_counts_whatever_it_leaves_open() {
@@ -215,7 +215,7 @@ fn a_late_line_counts_whatever_it_leaves_open() {
         let report = scene.run(&pipeline(&ce, &batch), &nightly);
         assert_eq!(report.files_read_n, 2, "{nth}");
         assert_same(&scene.lake(&nightly), &scene.lake(&at_once), &nightly);
-        // The same said once more, and later: nothing to be made anew.
+        // The same row again, and later: nothing to be rebuilt.
         let more = format!("data/ce-{nth}-2");
         scene.write(&more, later.replace("00:08:20", "00:08:21").as_bytes());
         let report = scene.run(&pipeline(&[&ce[..], &[more]].concat(), &batch), &nightly);
@@ -337,7 +337,7 @@ fn a_late_line_counts_by_what_becomes_of_it() {
         assert_eq!(report.files_read_n, if is_late { 2 } else { 1 }, "{keys}{later}");
         assert_same(&scene.lake(&nightly), &scene.lake(&at_once), &format!("{keys}{later}"));
         assert_eq!(scene.findings(&nightly), []);
-        // The same said once more, and later: nothing to be made anew.
+        // The same row again, and later: nothing to be rebuilt.
         let more = format!("data/ce-{nth}-2");
         scene.write(&more, later.replace("00:08:20", "00:08:21").as_bytes());
         let report = scene.run(&with(&[&ce[..], &[more]].concat()), &nightly);

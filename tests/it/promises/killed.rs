@@ -21,7 +21,7 @@ fn assert_readable(lake: &Path) {
     }
 }
 
-/// Unless a journal says that a commit is under way, what is there is what the manifest says.
+/// Unless a journal records a commit under way, the files are exactly those of the manifest.
 fn assert_consistent(lake: &Path) -> bool {
     let manifest = match fs::read(lake.join("manifest.json")) {
         Ok(text) => Manifest::parse(&text).unwrap(),
@@ -46,7 +46,7 @@ fn fifty_kills_and_a_clean_run() {
     let scene = Scene::sample();
     let pipelines = [
         Pipeline::sample(),
-        // Everything is read and published anew when the runs alternate.
+        // Everything is read and published again when the runs alternate.
         {
             let mut other = Pipeline::sample()
                 .with("attribution", "\"by-end\"")

@@ -112,7 +112,7 @@ fn with_column(batch: &RecordBatch, name: &str, change: impl Fn(&mut Vec<Option<
     RecordBatch::try_new(batch.schema(), columns).unwrap()
 }
 
-/// The manifest is forged with the file, so that only what is conserved can tell.
+/// The manifest is forged with the file, so that only conservation can show it.
 #[test]
 fn verify_finds_what_is_not_conserved() {
     let add_one = |values: &mut Vec<Option<i64>>| values[0] = values[0].map(|n| n + 1);

@@ -45,7 +45,7 @@ fn core_hours_of_workloads_are_what_their_columns_add_up_to() {
     }
 }
 
-/// A workload that does not say when it begins is refused by name, not dated.
+/// A workload that does not state when it begins is refused by name, not dated.
 #[test]
 fn a_workload_without_a_start_is_refused() {
     let scene = Scene::empty();
@@ -56,7 +56,7 @@ fn a_workload_without_a_start_is_refused() {
         report.reasons,
         BTreeMap::from([("rejected/unreadable_file".to_owned(), 1)])
     );
-    // Told, it is read again.
+    // Once configured, it is read again.
     pipeline.sources[0].keys.push_str("unix_start_time = 1_700_000_000\n");
     let report = scene.run(&pipeline, "lake");
     assert_eq!(report.reasons, BTreeMap::from([("accepted/job".to_owned(), 1)]));

@@ -140,7 +140,7 @@ fn a_copy_that_sorts_before_its_original_comes_to_the_same_late_or_early() {
         scene.run(&more, &at_once);
         assert_same(&scene.lake(&at_once), &scene.lake(&late), copy);
         assert_eq!(scene.findings(&late), []);
-        // Where months are asked for, it comes to the same with the first run that asks for everything.
+        // With requested months, the result is equal after the first run that requests everything.
         let windowed = format!("windowed{copy}");
         let march = RunOptions {
             from: Some("2026-03".parse().unwrap()),
@@ -155,7 +155,7 @@ fn a_copy_that_sorts_before_its_original_comes_to_the_same_late_or_early() {
     }
 }
 
-/// A dump that is written anew every night under one name.
+/// A dump that is rewritten every day under one name.
 #[test]
 fn a_file_that_grows_counts_nothing_twice() {
     let scene = Scene::sample();

@@ -1,4 +1,4 @@
-//! The pieces the promises stand on, for any input.
+//! The parts the promises rest on, for any input.
 
 use gridtally::sources::sacct;
 use std::sync::Arc;
@@ -67,7 +67,7 @@ proptest! {
         runs in 1_usize..6,
     ) {
         let mut rows = rows;
-        // One line of one file says one thing.
+        // One line of one file gives one outcome.
         rows.sort_by_key(|row| (row.4, row.5));
         rows.dedup_by_key(|row| (row.4, row.5));
         let expected = outcome(nights(&[&rows]));
@@ -120,7 +120,7 @@ fn check_tiling(
                 prop_assert!(period.month > last.month || period.allocation_year > last.allocation_year);
             }
         }
-        // A calendar that never saw another instant says the same anywhere in the period.
+        // A calendar that was asked no other instant gives the same anywhere in the period.
         for ms in [
             period.from_ms,
             i64::midpoint(period.from_ms, period.until_ms),
@@ -159,7 +159,7 @@ type Version = (i64, bool, i64, Option<i64>, usize, u64);
 
 const FILES: [&str; 4] = ["file-a", "file-b", "file-c", "file-d"];
 
-/// What the spill hands out for these rows, read from four files.
+/// The output of the spill for these rows, read from four files.
 fn gathered(versions: &[Version]) -> Option<RecordBatch> {
     let options = intake(Some("S"));
     let batch = |(at, file): (usize, &&str)| {

@@ -18,7 +18,7 @@ use super::tables::{all, text};
 
 const KEY: &str = "a key that only the accounting office knows\n";
 
-/// Names as people bear them; each stands in a field that `[privacy]` withholds, once in the right column, and once
+/// Names of people; each is in a field that `[privacy]` withholds, once in the right column, and once
 /// where damage has put it.
 const NAMES: [&str; 8] = [
     "wendeline",
@@ -74,7 +74,7 @@ fn scene() -> Scene {
             "2026-04-10T11:00:00",
             "3600",
         ),
-        // Said twice, once fuller: history keeps the other.
+        // Recorded twice, once with more columns: history keeps the other.
         job(
             4,
             "run",
@@ -83,7 +83,7 @@ fn scene() -> Scene {
             "2026-04-10T12:00:00",
             "7200",
         ),
-        // The name stands where a number should: the detail of the refusal would tell it.
+        // The name is in place of a number: the detail of the refusal would contain it.
         job(
             5,
             "run",
@@ -131,14 +131,14 @@ fn scene() -> Scene {
         "\n",
     );
     scene.write("data/gracc.ndjson", gracc.as_bytes());
-    tell_more(&scene);
+    add_records(&scene);
     scene.write("data/noise.bin", b"\x1f\x8bwendeline was here, ottokar77 too");
     scene.write("key", KEY.as_bytes());
     scene
 }
 
 /// Names outside of job records.
-fn tell_more(scene: &Scene) {
+fn add_records(scene: &Scene) {
     let summary = "APEL-summary-job-message: v0.2\nSite: COVE\nMonth: 1\nYear: 2026\nGlobalUserName: \
                    /DC=example/CN=Wendeline Quark\nVO: firn\nVOGroup: /firn\nVORole: None\nSubmitHost: ce\n\
                    InfrastructureType: grid\nServiceLevelType: HEPSPEC\nServiceLevel: 10\nNodeCount: 1\n\
@@ -213,7 +213,7 @@ fn run(scene: &Scene, privacy: &str, out: &str) -> gridtally::error::Result<Stat
 fn no_name<const N: usize>(bytes: &[u8], place: &str, names: [&str; N]) {
     for name in names {
         let is_there = memchr::memmem::find(&bytes.to_ascii_lowercase(), name.to_ascii_lowercase().as_bytes());
-        assert!(is_there.is_none(), "{place} tells {name:?}");
+        assert!(is_there.is_none(), "{place} contains {name:?}");
     }
 }
 
@@ -344,7 +344,7 @@ fn a_pseudonym_lasts_a_period_and_no_longer() {
     let codes: BTreeSet<_> = [january, april, other].map(|text| code(text)).into();
     assert_eq!(codes.len(), 3, "nothing links quarters, or users: {by_quarter:?}");
     assert!(codes.iter().all(|code| code.len() == 24), "{codes:?}");
-    // Another site's user of the same name is another person, as far as anybody can tell.
+    // Another site's user of the same name is another person, as far as the lake shows.
     let elsewhere = users(&scene.path("lake"), "apel");
     assert!(
         elsewhere
@@ -364,7 +364,7 @@ fn a_pseudonym_lasts_a_period_and_no_longer() {
 }
 
 #[test]
-fn a_change_of_privacy_builds_everything_anew() {
+fn a_change_of_privacy_builds_everything_again() {
     let scene = scene();
     run(&scene, "", "lake").unwrap();
     let other_key = PSEUDONYMS.replace("\"key\"", "\"key2\"");
@@ -425,21 +425,21 @@ fn privacy_that_cannot_be_kept_is_refused() {
         ),
         (
             "user = \"pseudonym\"\nrotate = \"week\"\nkey = { file = \"key\" }",
-            "none of \"year\"",
+            "is not one of \"year\"",
         ),
-        ("user = \"hash\"", "none of \"keep\", \"drop\", \"pseudonym\""),
+        ("user = \"hash\"", "is not one of \"keep\", \"drop\", \"pseudonym\""),
         ("usr = \"drop\"", "unknown key \"usr\""),
     ];
     for (body, why) in cases {
-        let told = refused(&format!("[privacy]\n{body}\n"));
-        assert!(told.contains(why), "{body}: {told}");
+        let reported = refused(&format!("[privacy]\n{body}\n"));
+        assert!(reported.contains(why), "{body}: {reported}");
     }
-    let told = refused("[privacy]\nuser = \"pseudonym\"\nrotate = \"year\"\nkey = \"hunter2hunter2hunter2\"\n");
+    let reported = refused("[privacy]\nuser = \"pseudonym\"\nrotate = \"year\"\nkey = \"hunter2hunter2hunter2\"\n");
     assert!(
-        told.contains("must not stand in the pipeline file") && !told.contains("hunter2"),
-        "{told}"
+        reported.contains("must not be in the pipeline file") && !reported.contains("hunter2"),
+        "{reported}"
     );
-    // A VO that is the user's name would tell it.
+    // A VO that is the user's name would reveal it.
     for field in ["user", "user_group", "global_user"] {
         let text = format!("{SOURCES}[privacy]\n{field} = \"drop\"\n");
         let text = text.replace("column = \"account\"", &format!("column = {field:?}"));
@@ -457,7 +457,7 @@ fn privacy_that_cannot_be_kept_is_refused() {
 fn listings_that_are_gone_do_not_keep_what_is_withheld_from_now_on() {
     let scene = scene();
     run(&scene, "", "lake").ok();
-    // Overwritten, as every night; the lake keeps the former listing.
+    // Overwritten, as every day; the lake keeps the former listing.
     let former = fs::read_to_string(scene.path("data/assoc.txt")).unwrap();
     scene.write("data/assoc.txt", former.replace("wendeline", "amund").as_bytes());
     let refused = run(&scene, DROPS, "lake").unwrap_err();

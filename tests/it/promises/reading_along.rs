@@ -1,4 +1,4 @@
-//! Whoever reads while runs go on sees whole files.
+//! A reader sees complete files while runs publish.
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -72,7 +72,7 @@ fn a_reader_never_sees_half_a_file() {
     });
 }
 
-/// One of them publishes, or one after the other; the one that is turned away says so.
+/// One of them publishes, or one after the other; the one that is turned away reports it.
 #[test]
 fn runs_at_the_same_time_do_not_mix() {
     let scene = Scene::sample();
@@ -98,8 +98,12 @@ fn runs_at_the_same_time_do_not_mix() {
         if output.status.success() {
             published += 1;
         } else {
-            let said = String::from_utf8_lossy(&output.stderr);
-            assert_eq!(output.status.code(), Some(i32::from(Kind::Busy.exit_code())), "{said}");
+            let stated = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(
+                output.status.code(),
+                Some(i32::from(Kind::Busy.exit_code())),
+                "{stated}"
+            );
         }
     }
     assert!(published > 0);

@@ -48,7 +48,7 @@ const NUMBERS: &[&str] = &[
     "step_n",
 ];
 
-/// (job number, instant) -> every column a dump can tell.
+/// (job number, instant) -> every column a dump can contain.
 fn published(scene: &Scene, lake: &str) -> BTreeMap<(String, Option<i64>), Vec<String>> {
     let records = all(&scene.path(lake), "records");
     (0..records.num_rows())

@@ -218,7 +218,7 @@ fn mended_rows_count_once_in_the_place_of_their_originals() {
         let total = |lake: &str| sum(&all(&scene.path(lake), "usage"), measure);
         assert_eq!(total("lake"), total("whole/lake"), "{measure}");
     }
-    // Each refusal says who mended it, and there is nothing left to write out.
+    // Each refusal names the repair, and nothing is left to write.
     let rejects = all(&scene.path("lake"), "rejects");
     for row in 0..rejects.num_rows() {
         assert!(text(&rejects, "repaired_by", row).is_some());
@@ -400,11 +400,13 @@ fn refusals_are_summed_up() {
             .unwrap();
         (output.status.code(), String::from_utf8(output.stdout).unwrap())
     };
-    let (code, told) = gridtally(&["rejects", out]);
+    let (code, reported) = gridtally(&["rejects", out]);
     assert_eq!(code, Some(0));
     assert!(
-        told.contains("slurm: in/slurm/dump.txt") && told.contains("soon") && told.contains("9 rows refused"),
-        "{told}"
+        reported.contains("slurm: in/slurm/dump.txt")
+            && reported.contains("soon")
+            && reported.contains("9 rows refused"),
+        "{reported}"
     );
     let (_, json) = gridtally(&["rejects", out, "--format", "json", "--source", "apel"]);
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
@@ -420,7 +422,7 @@ fn refusals_are_summed_up() {
     assert_eq!(gridtally(&["rejects", "nowhere"]).0, Some(66));
     let todo = scene.path("todo");
     let inputs = scene.path(".");
-    let (code, told) = gridtally(&[
+    let (code, reported) = gridtally(&[
         "replay",
         out,
         "--export",
@@ -428,6 +430,6 @@ fn refusals_are_summed_up() {
         "--inputs",
         inputs.to_str().unwrap(),
     ]);
-    assert_eq!(code, Some(0), "{told}");
-    assert!(told.contains("9 refused rows in 3 files"), "{told}");
+    assert_eq!(code, Some(0), "{reported}");
+    assert!(reported.contains("9 refused rows in 3 files"), "{reported}");
 }

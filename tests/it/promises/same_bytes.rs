@@ -82,7 +82,7 @@ fn whatever_the_order_of_paths_and_sources() {
     }
 }
 
-/// Every night one more file, in any order.
+/// Every day one more file, in any order.
 #[test]
 fn in_one_go_or_night_by_night() {
     let scene = Scene::sample();
@@ -103,7 +103,7 @@ fn in_one_go_or_night_by_night() {
     }
 }
 
-/// Every night the new file alone lies there.
+/// Every day the new file alone is there.
 #[test]
 fn in_one_go_or_with_the_new_file_alone() {
     let scene = Scene::sample();
@@ -122,7 +122,7 @@ fn in_one_go_or_with_the_new_file_alone() {
     }
 }
 
-/// A month at a time, in any order, and what lies outside them in the end.
+/// A month at a time, in any order, and the rows outside them at the end.
 #[test]
 fn in_one_go_or_month_by_month() {
     let scene = Scene::sample();
@@ -141,9 +141,9 @@ fn in_one_go_or_month_by_month() {
     }
 }
 
-/// A month that was published once more changes nothing, and one beside it comes in addition.
+/// A month that was published once more changes nothing, and another month is added.
 #[test]
-fn a_month_again_and_the_ones_beside_it() {
+fn a_month_again_and_the_ones_in_addition_to_it() {
     let scene = Scene::sample();
     let pipeline = Pipeline::sample();
     scene.run_with(&pipeline, "lake", month("2026-03"));
@@ -164,7 +164,7 @@ fn a_month_again_and_the_ones_beside_it() {
     assert_same(&scene.lake("at-once"), &scene.lake("lake"), "from February on");
 }
 
-/// Any files on any night, for any months, on any number of threads: once everything was asked for, it is the same.
+/// Any files on any night, for any months, on any number of threads: once everything was requested, it is the same.
 #[test]
 fn whatever_the_schedule() {
     let scene = Scene::sample();

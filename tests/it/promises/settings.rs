@@ -52,10 +52,10 @@ fn usage_follows_new_settings_and_records_stay() {
             .filter(|(path, time)| before.get(path) != Some(time))
             .map(|(path, _)| path)
             .collect();
-        // Records tell the factors they are scaled by; nothing else about them changes.
-        let is_scaled_anew = |path: &String| at >= BENCHMARKS_AT && path.starts_with("records/");
+        // Records contain the factors they are scaled by; nothing else about them changes.
+        let is_scaled_again = |path: &String| at >= BENCHMARKS_AT && path.starts_with("records/");
         assert!(
-            !touched.iter().any(|path| is_of_records(path) && !is_scaled_anew(path)),
+            !touched.iter().any(|path| is_of_records(path) && !is_scaled_again(path)),
             "variant {at}: {touched:?}"
         );
         let fresh = format!("fresh-{at}");
@@ -74,7 +74,7 @@ fn with_vo_of_user() -> Pipeline {
 }
 
 #[test]
-fn records_are_built_anew_when_their_source_is_read_otherwise() {
+fn records_are_built_again_when_their_source_is_read_otherwise() {
     let scene = Scene::sample();
     scene.run(&Pipeline::sample(), "lake");
     let other = with_vo_of_user();
@@ -93,7 +93,7 @@ fn records_are_built_anew_when_their_source_is_read_otherwise() {
 }
 
 #[test]
-fn records_cannot_be_built_anew_from_files_that_are_gone() {
+fn records_cannot_be_built_again_from_files_that_are_gone() {
     let scene = Scene::sample();
     scene.run(&Pipeline::sample(), "lake");
     let before = (scene.lake("lake"), lake_times(&scene.path("lake")));
@@ -101,21 +101,21 @@ fn records_cannot_be_built_anew_from_files_that_are_gone() {
     other.sources[0].paths.retain(|path| !path.contains("2026-02"));
     let e = scene.try_run(&other, "lake", RunOptions::default()).unwrap_err();
     assert_eq!((e.kind(), e.kind().exit_code()), (Kind::Config, 78));
-    let said = e.to_string();
+    let stated = e.to_string();
     for word in [
         "alp-slurm",
         "sacct-2026-02.txt.gz",
         "no longer there",
         "restore the settings",
     ] {
-        assert!(said.contains(word), "{said}");
+        assert!(stated.contains(word), "{stated}");
     }
     assert_eq!(before, (scene.lake("lake"), lake_times(&scene.path("lake"))));
 }
 
-/// Built anew for some months alone, a lake would lose the others.
+/// Rebuilt for some months only, a lake would lose the others.
 #[test]
-fn records_are_not_built_anew_for_some_months_alone() {
+fn records_are_not_built_again_for_some_months_alone() {
     let scene = Scene::sample();
     scene.run(&Pipeline::sample(), "lake");
     let before = scene.lake("lake");
@@ -171,7 +171,7 @@ fn more_refusals_than_allowed_publish_nothing() {
 }
 
 #[test]
-fn jobs_without_a_benchmark_are_refused_where_that_is_asked_for() {
+fn jobs_without_a_benchmark_are_refused_where_that_is_requested() {
     let scene = Scene::sample();
     let pipeline = Pipeline::sample();
     scene.run(&pipeline, "null");

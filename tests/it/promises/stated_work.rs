@@ -88,7 +88,7 @@ fn stated_work_needs_no_table() {
     );
     assert_eq!(scene.findings("none"), []);
 
-    // A table without rows, and a [normalise] without a table, say the same.
+    // A table without rows, and a [normalise] without a table, have the same effect.
     scene.write("empty.csv", HEADER.as_bytes());
     for (lake, keys) in [
         ("empty", "benchmarks = \"empty.csv\"\nmissing = \"null\"\n"),
@@ -96,7 +96,7 @@ fn stated_work_needs_no_table() {
     ] {
         pipeline.normalise = Some(keys.to_owned());
         scene.run(&pipeline, lake);
-        // Only the manifest tells what was asked for.
+        // Only the manifest records what was requested.
         let bytes = |lake| {
             let mut files = scene.lake(lake);
             files.remove("manifest.json");
@@ -104,7 +104,7 @@ fn stated_work_needs_no_table() {
         };
         assert_same(&bytes("none"), &bytes(lake), lake);
     }
-    // What has no benchmark is refused where that is asked for, and only that.
+    // A job without a benchmark is refused where that is configured, and only such a job.
     pipeline.normalise = Some("missing = \"reject\"\n".to_owned());
     let report = scene.run(&pipeline, "none");
     assert_eq!(report.reasons["rejected/benchmark_missing"], 1);

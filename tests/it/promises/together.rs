@@ -1,4 +1,4 @@
-//! Summaries and corrections in one lake: what was added by hand counts beside either, what was taken from jobs goes with
+//! Summaries and corrections in one lake: additions by hand count with either, what was taken from jobs goes with
 //! the jobs.
 
 use std::path::Path;
@@ -85,7 +85,7 @@ fn corrections_keep_to_what_counts() {
     assert_same(&hashes("by-summaries"), &hashes("by-jobs"), "after a change of mind");
 }
 
-/// What was added by hand stands beside summaries whichever comes first, and a summary that comes again replaces the
+/// Additions by hand count with summaries whichever comes first, and a summary that comes again replaces the
 /// summary alone.
 #[test]
 fn additions_and_summaries_of_a_month_do_not_replace_each_other() {
@@ -123,17 +123,17 @@ fn additions_and_summaries_of_a_month_do_not_replace_each_other() {
             assert_eq!(scene.findings(out), []);
             let rows = jobs(&scene.path(out));
             let of_other: i64 = 7;
-            let [told, a, a2] = counted(&rows);
-            [told - of_other, a, a2]
+            let [reported, a, a2] = counted(&rows);
+            [reported - of_other, a, a2]
         };
         assert_eq!(night(first, &both, "at-once"), [9, 5, 0]);
         let expected = lake_hash(&scene.path("at-once"));
         for (nth, order) in orders.iter().enumerate() {
             let out = format!("order-{nth}");
             for (rows, messages) in order {
-                let told = i64::try_from(messages.len()).unwrap();
+                let reported = i64::try_from(messages.len()).unwrap();
                 let expected = [[0, 7, 9][messages.len()], if rows.is_empty() { 0 } else { 5 }, 0];
-                assert_eq!(night(rows, messages, &out), expected, "{overlap} {nth} {told}");
+                assert_eq!(night(rows, messages, &out), expected, "{overlap} {nth} {reported}");
             }
             assert_same(
                 &lake_hash(&scene.path(&out)),
@@ -144,10 +144,10 @@ fn additions_and_summaries_of_a_month_do_not_replace_each_other() {
         // One more addition, and the first undone: the summary stays as it is.
         assert_eq!(night(&[addition, changed], &both, "order-0"), [9, 5, 3]);
         assert_eq!(night(&[addition, changed, undone], &both, "order-0"), [9, 0, 3]);
-        assert_eq!(night(&[addition, changed, undone], &both, "anew"), [9, 0, 3]);
+        assert_eq!(night(&[addition, changed, undone], &both, "again"), [9, 0, 3]);
         assert_same(
             &lake_hash(&scene.path("order-0")),
-            &lake_hash(&scene.path("anew")),
+            &lake_hash(&scene.path("again")),
             "undone",
         );
     }

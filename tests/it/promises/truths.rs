@@ -67,7 +67,7 @@ fn day(text: &str) -> i64 {
 }
 
 #[test]
-fn usage_of_a_month_and_of_the_day_the_clocks_change_is_what_sreport_says() {
+fn usage_of_a_month_and_of_the_day_the_clocks_change_is_what_sreport_states() {
     let test = "usage_of_a_month_and_of_the_day_the_clocks_change_is_what_sreport_says";
     let Some(folder) = shared(test, "data/slurm/24.11-history") else {
         return;

@@ -51,7 +51,7 @@ fn run(scene: &Scene, text: &str, out: &str) {
 const PRODUCTION: &str = "/atlas/uk/Role=production/Capability=NULL";
 
 #[test]
-fn a_voms_name_stands_in_the_records_as_it_was_stated() {
+fn a_voms_name_is_in_the_records_as_it_was_stated() {
     let scene = Scene::empty();
     let header = "APEL-individual-job-message: v0.3\n";
     let several = format!("{PRODUCTION};/atlas/Role=NULL/Capability=NULL");
@@ -112,7 +112,7 @@ fn the_version_of_a_job_that_counts_brings_its_name() {
     scene.write("p.toml", pipeline(&[source("apel", "apel", "apel", "")], "").as_bytes());
     let report = scene.run_file("p.toml", "out", RunOptions::default()).unwrap();
     assert_eq!(names(&scene, "out")["m1"].as_deref(), Some(later));
-    // One that says another name is another version, not the same said twice.
+    // A record with another name is another version, not a duplicate.
     let count = |reason: &str| report.reasons.get(reason).copied();
     assert_eq!(
         (count("accepted/job"), count("superseded/fuller_record")),

@@ -73,7 +73,7 @@ proptest! {
         let values: Vec<Option<String>> = runs.iter().flat_map(|(text, n)| vec![text.clone(); *n]).collect();
         let mut words = if is_coded { TextWords::coded() } else { TextWords::plain() };
         let mut parts = Vec::new();
-        // Two batches, so that the dictionaries differ; only the odd rows are asked for, so that some entries are not.
+        // Two batches, so that the dictionaries differ; only the odd rows are requested, so that some entries are not.
         for half in [&values[..cut.min(values.len())], &values[cut.min(values.len())..]] {
             for (row, value) in half.iter().enumerate() {
                 words.push(row, value.as_deref()).unwrap();

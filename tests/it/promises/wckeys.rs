@@ -15,7 +15,7 @@ const DUMP: &str = "JobIDRaw|User|Account|WCKey|Submit|Start|End|ElapsedRaw|Stat
     5|ann|snow|a b|2026-03-01T00:00:00|2026-03-01T00:00:00|2026-03-01T01:00:00|3600|COMPLETED|11|cpu=11,node=1|00:10:00\n";
 
 #[test]
-fn usage_is_told_apart_by_workload_key() {
+fn usage_is_distinguished_by_workload_key() {
     let scene = Scene::empty();
     scene.write("dump.txt", DUMP.as_bytes());
     let pipeline = "[pipeline]\nname = \"p\"\noutput = \"out\"\n[[source]]\nname = \"s\"\nformat = \"sacct\"\n\

@@ -51,7 +51,7 @@ impl Lake {
         self.path().join("out").to_str().unwrap().to_owned()
     }
 
-    /// What a mode makes of it, told apart by these columns.
+    /// What a mode makes of it, by these columns.
     fn work(&self, mode: PeerMode, by: &str) -> WorkReport {
         self.ask(mode, by, &SiteRenames::default(), None)
     }

@@ -113,7 +113,7 @@ fn groups_are_rounded_before_they_are_added_up() {
 }
 
 #[test]
-fn wall_time_is_times_cores_only_where_it_says_so() {
+fn wall_time_is_times_cores_only_where_it_states_it() {
     let lake = apel(
         V03,
         &[
@@ -190,8 +190,8 @@ fn the_difference_is_that_of_the_benchmarks_too() {
     );
     let report = lake.work(PeerMode::Apel, "vo");
     let row = columns(&report, &report.cells[0]);
-    let told = ["normalised_wall_s", "native_wall_s", "wall_difference_s"].map(|name| row[name].as_str());
-    assert_eq!(told, ["1000", "1250", "-250"]);
+    let reported = ["normalised_wall_s", "native_wall_s", "wall_difference_s"].map(|name| row[name].as_str());
+    assert_eq!(reported, ["1000", "1250", "-250"]);
 }
 
 #[test]
@@ -273,7 +273,7 @@ fn of_renamed_sites_the_smaller_factor_counts() {
 
 /// User and system time of a whole bucket count as soon as one job has any: jobs with a total alone are lost in it.
 #[test]
-fn gracc_loses_totals_beside_parts_and_takes_local_payloads() {
+fn gracc_loses_totals_in_addition_to_parts_and_takes_local_payloads() {
     let record = |id: u32, kind: &str, grid: &str, cpu: &str| {
         format!(
             "{{\"_id\":\"{id}\",\"_source\":{{\"type\":\"JobUsageRecord\",\"ResourceType\":\"{kind}\",\"Grid\":\"{grid}\",\

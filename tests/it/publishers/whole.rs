@@ -79,7 +79,7 @@ fn parts_add_up_to_the_whole() {
     }
 }
 
-/// The jobs of APEL messages state one benchmark each, so that a scale in `usage` is what native tells of it.
+/// The jobs of APEL messages state one benchmark each, so that a scale in `usage` is the value of mode native.
 #[test]
 fn exact_work_is_that_of_usage() {
     let store = Store::open_existing(sample::lake().to_str().unwrap()).unwrap();
@@ -91,7 +91,7 @@ fn exact_work_is_that_of_usage() {
             let source = text(&batch, "source").unwrap();
             for kind in Benchmark::ALL {
                 let work = decimal(&batch, &format!("cpu_{}_s", kind.as_str())).unwrap();
-                // What stands in the place of an unknown is nobody's number.
+                // The value in place of an unknown is not used.
                 let rows = (0..batch.num_rows()).filter(|row| source.value(*row) == "bay-apel" && work.is_valid(*row));
                 for row in rows {
                     *usage.entry(kind.as_str()).or_default() += work.value(row);
@@ -106,17 +106,17 @@ fn exact_work_is_that_of_usage() {
         },
         PeerMode::Native,
     );
-    let mut told: BTreeMap<String, i128> = BTreeMap::new();
+    let mut reported: BTreeMap<String, i128> = BTreeMap::new();
     for row in cells(&native) {
         let (whole, rest) = row["native_cpu_s"]
             .split_once('.')
             .unwrap_or((&row["native_cpu_s"], ""));
-        *told.entry(row["benchmark"].clone()).or_default() += format!("{whole}{rest:0<7}").parse::<i128>().unwrap();
+        *reported.entry(row["benchmark"].clone()).or_default() += format!("{whole}{rest:0<7}").parse::<i128>().unwrap();
     }
     for benchmark in ["hs06", "hs23"] {
         assert!(
-            usage[benchmark] > 0 && usage[benchmark] == told[benchmark],
-            "{benchmark}: {usage:?} {told:?}"
+            usage[benchmark] > 0 && usage[benchmark] == reported[benchmark],
+            "{benchmark}: {usage:?} {reported:?}"
         );
     }
 }
@@ -157,7 +157,7 @@ fn order_and_files_change_nothing() {
 
 /// A benchmark nobody knows counts as HEPSPEC06, and at an old server as SI00. Work that arrives normalised stays as it is.
 #[test]
-fn summaries_go_on_as_they_arrived() {
+fn summaries_continue_as_they_arrived() {
     let stated = record(3, "ServiceLevelType: weird\nServiceLevel: 10.25\nSubmitHost: a\n");
     let normalised = record(
         3,
@@ -176,8 +176,8 @@ fn summaries_go_on_as_they_arrived() {
         (PeerMode::ApelPre23, ["4", "1201"]),
     ] {
         let rows = cells(&lake.work(mode, "submit_host"));
-        let told: Vec<&str> = rows.iter().map(|row| row["normalised_wall_s"].as_str()).collect();
-        assert_eq!(told, expected, "{mode:?}");
+        let reported: Vec<&str> = rows.iter().map(|row| row["normalised_wall_s"].as_str()).collect();
+        assert_eq!(reported, expected, "{mode:?}");
     }
     // These publish jobs alone.
     assert!(lake.work(PeerMode::Gracc, "vo").cells.is_empty() && lake.work(PeerMode::Auditor, "vo").cells.is_empty());

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Output};
 
-use super::{Site, count, sending, told};
+use super::{Site, count, reported, sending};
 use crate::promises::scene::{assert_same, lake_hash};
 
 /// Faults of each command; `GRIDTALLY_FAULT_ROUNDS` raises it.
@@ -36,7 +36,7 @@ fn can_inject() -> bool {
 /// A command whose `nth` call of some kind fails, once.
 fn faulty(site: &Site, words: &[&str], fault: &str, nth: usize) -> Output {
     let calls = fault.split(':').next().unwrap();
-    // A command that hangs ends with 124, which is no documented code.
+    // A command that hangs ends with 124, which is not a documented code.
     let mut command = Command::new("timeout");
     command.args(["--kill-after=5", "120", "strace"]);
     command.args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={calls}")]);
@@ -47,7 +47,7 @@ fn faulty(site: &Site, words: &[&str], fault: &str, nth: usize) -> Output {
 
 /// Whether a command ended with a documented code, or the system could not even load it.
 fn is_documented(output: &Output) -> bool {
-    let is_loaded = !told(output).contains("error while loading shared libraries");
+    let is_loaded = !reported(output).contains("error while loading shared libraries");
     !is_loaded || output.status.code().is_some_and(|code| DOCUMENTED.contains(&code))
 }
 
@@ -82,7 +82,7 @@ fn a_failed_system_call_of_a_run_or_a_publication_loses_nothing() {
             assert!(
                 is_documented(&output),
                 "run, {fault} {nth}: {code:?}: {}",
-                told(&output)
+                reported(&output)
             );
             failed += usize::from(code != Some(0));
         }
@@ -93,7 +93,7 @@ fn a_failed_system_call_of_a_run_or_a_publication_loses_nothing() {
         assert!(
             is_documented(&output),
             "sending, {fault} {nth}: {code:?}: {}",
-            told(&output)
+            reported(&output)
         );
         failed += usize::from(code != Some(0));
         site.done(&["run", "p.toml"]);

@@ -70,7 +70,7 @@ fn kill(
                 killed += 1;
                 after(turn, false);
             }
-            code => panic!("{words:?} ends with {code:?}: {}", super::told(&ended)),
+            code => panic!("{words:?} ends with {code:?}: {}", super::reported(&ended)),
         }
         turn += 1;
     }
@@ -153,10 +153,10 @@ fn a_killed_lock_of_a_month_is_there_or_not() {
         let mut command = site.command(&["publication", "locks", "lake", "--format", "csv"]);
         let list = command.output().unwrap();
         if list.status.code() == Some(75) {
-            assert!(super::told(&list).contains("cut off"), "{}", super::told(&list));
+            assert!(super::reported(&list).contains("cut off"), "{}", super::reported(&list));
             return None;
         }
-        assert!(list.status.success(), "{}", super::told(&list));
+        assert!(list.status.success(), "{}", super::reported(&list));
         let text = String::from_utf8(list.stdout).unwrap();
         Some(text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>())
     };

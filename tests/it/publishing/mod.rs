@@ -61,7 +61,7 @@ impl Site {
     /// Runs a command that must succeed.
     fn done(&self, args: &[&str]) -> String {
         let output = self.command(args).output().unwrap();
-        assert!(output.status.success(), "{args:?}: {}", told(&output));
+        assert!(output.status.success(), "{args:?}: {}", reported(&output));
         String::from_utf8(output.stdout).unwrap()
     }
 
@@ -149,7 +149,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-fn told(output: &Output) -> String {
+fn reported(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 

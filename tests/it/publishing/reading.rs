@@ -1,4 +1,4 @@
-//! Reports beside runs: each is of one state of the lake.
+//! Reports concurrently with runs: each is of one state of the lake.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use gridtally::store::{LakeLock, StatePart, Store};
 
-use super::{Site, count, dump, told};
+use super::{Site, count, dump, reported};
 
 /// What is read of a lake: all kinds of files, and texts that depend on them.
 const READERS: [&[&str]; 6] = [
@@ -30,7 +30,7 @@ const READERS: [&[&str]; 6] = [
 
 /// Each text is one of those that the states of a lake give.
 #[test]
-fn what_is_read_beside_runs_is_of_one_state() {
+fn what_is_read_in_addition_to_runs_is_of_one_state() {
     let site = Site::new();
     // Two states that differ in many files.
     fs::create_dir(site.path("more")).unwrap();
@@ -74,7 +74,7 @@ fn what_is_read_beside_runs_is_of_one_state() {
                 assert!(
                     matches!(output.status.code(), Some(0 | 75)),
                     "{}{}",
-                    told(&output),
+                    reported(&output),
                     String::from_utf8_lossy(&output.stdout)
                 );
                 sound += 1;
@@ -84,7 +84,7 @@ fn what_is_read_beside_runs_is_of_one_state() {
             if output.status.code() == Some(75) {
                 continue;
             }
-            assert!(output.status.success(), "{words:?}: {}", told(&output));
+            assert!(output.status.success(), "{words:?}: {}", reported(&output));
             let text = String::from_utf8(output.stdout).unwrap();
             assert!(
                 states[nth].contains(&text),
@@ -94,7 +94,7 @@ fn what_is_read_beside_runs_is_of_one_state() {
         }
         is_over.store(true, Ordering::Relaxed);
         let runs = runs.join().unwrap();
-        eprintln!("{read} reports and {sound} verifications beside {runs} runs");
+        eprintln!("{read} reports and {sound} verifications during {runs} runs");
         assert!(read > 0 && runs > 1);
     });
 }
@@ -123,11 +123,11 @@ fn a_reader_waits_for_a_commit_and_refuses_one_that_was_cut_off() {
     fs::write(&journal, "{}").unwrap();
     for words in READERS {
         let output = site.command(words).output().unwrap();
-        assert_eq!(output.status.code(), Some(75), "{words:?}: {}", told(&output));
+        assert_eq!(output.status.code(), Some(75), "{words:?}: {}", reported(&output));
         assert!(
-            told(&output).contains("was cut off while it wrote"),
+            reported(&output).contains("was cut off while it wrote"),
             "{}",
-            told(&output)
+            reported(&output)
         );
         assert!(output.stdout.is_empty());
     }

@@ -1,9 +1,9 @@
-//! Several writers of one lake at once: each ends as if it were alone, or says that another one is there.
+//! Several writers of one lake at once: each ends as if it were alone, or reports that another one holds the lock.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use super::{Site, count, dump, files, sending, told};
+use super::{Site, count, dump, files, reported, sending};
 
 const BUSY: Option<i32> = Some(75);
 
@@ -19,11 +19,11 @@ fn at_once(site: &Site, commands: &[Vec<&str>]) -> usize {
         match output.status.code() {
             Some(0) => done += 1,
             code => {
-                assert_eq!(code, BUSY, "{words:?}: {}", told(&output));
+                assert_eq!(code, BUSY, "{words:?}: {}", reported(&output));
                 assert!(
-                    told(&output).contains("another run or publication holds the output"),
+                    reported(&output).contains("another run or publication holds the output"),
                     "{}",
-                    told(&output)
+                    reported(&output)
                 );
             }
         }
@@ -106,7 +106,7 @@ impl Writer {
     }
 }
 
-/// A dump of one job whose end is no time; what it says when it is mended.
+/// A dump of one job whose end is not a time, and its repaired row.
 const UNREADABLE: [&str; 2] = ["yesterday", "2026-03-01T01:00:00"];
 
 /// Puts the refused row of a job among the inputs, mended.
@@ -157,7 +157,7 @@ fn three_writers_of_every_pair_at_once() {
                 mended_n += 1;
             }
             let words = [one, two, one].map(|writer| writer.words(&name));
-            assert!(at_once(&site, &words) > 0, "{a:?} beside {b:?}");
+            assert!(at_once(&site, &words) > 0, "{a:?} with {b:?}");
             // Whoever was turned away comes again; whoever was let in left nothing to do.
             site.done(&Writer::Run.words(&name));
             if is_of(Writer::Publish) {
@@ -166,11 +166,11 @@ fn three_writers_of_every_pair_at_once() {
                 let all = 3 * 40 + mended_n;
                 // A month whose jobs are others is sent again whole: once for each row of the book.
                 let (booked_n, held_n) = booked_jobs(&site, &name);
-                assert_eq!(u32::try_from(sent.len()).unwrap(), booked_n, "{a:?} beside {b:?}");
-                assert!(booked_n == all || is_of(Writer::Repair), "{a:?} beside {b:?}: {sent:?}");
-                assert_eq!(held_n, all, "{a:?} beside {b:?}");
+                assert_eq!(u32::try_from(sent.len()).unwrap(), booked_n, "{a:?} with {b:?}");
+                assert!(booked_n == all || is_of(Writer::Repair), "{a:?} with {b:?}: {sent:?}");
+                assert_eq!(held_n, all, "{a:?} with {b:?}");
                 let jobs: BTreeSet<String> = sent.into_iter().collect();
-                assert_eq!(u32::try_from(jobs.len()).unwrap(), all, "{a:?} beside {b:?}");
+                assert_eq!(u32::try_from(jobs.len()).unwrap(), all, "{a:?} with {b:?}");
             }
             if nth % 4 == 0 {
                 site.settled();

@@ -1,4 +1,4 @@
-//! Links between pages: to files that exist and to headings that stand there.
+//! Links between pages: to files that exist and to headings that exist.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Tables of pages that the program knows: each stands between `<!-- name -->` and `<!-- /name -->`.
+//! Tables of pages that the program generates: each is between `<!-- name -->` and `<!-- /name -->`.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use gridtally::reference::written_tables::{WrittenTable, written_tables};
 
 use crate::support::sample::repository;
 
-/// Writes what stands in a region.
+/// Writes what is in a region.
 type RegionWriter = fn() -> String;
 
 /// The regions there are, and what writes each.
@@ -68,7 +68,7 @@ fn reasons() -> String {
     reasons
 }
 
-/// Where each dataset lies and what it is, as the schemas say.
+/// The path and description of each dataset, from the schemas.
 fn datasets() -> String {
     let mut found: Vec<(String, String)> = Vec::new();
     for entry in std::fs::read_dir(repository("schemas")).unwrap() {

@@ -285,7 +285,7 @@ fn a_slurm_site_sends_by_end_with_the_benchmarks_of_its_pipeline() {
     assert_eq!(texts.len(), 6);
 }
 
-/// Nothing says what a core of this site is worth, and nothing is invented.
+/// The benchmark of this site is unknown, and none is invented.
 #[test]
 fn usage_without_a_benchmark_is_not_sent_silently() {
     let scene = Scene::new();
@@ -303,7 +303,10 @@ fn usage_without_a_benchmark_is_not_sent_silently() {
         is_leaving_out: true,
         ..blind
     };
-    let published = publish(&lake, &blind, &mut |_, _, _, _, _| panic!("nothing can be told")).unwrap();
+    let published = publish(&lake, &blind, &mut |_, _, _, _, _| {
+        panic!("no message can be published")
+    })
+    .unwrap();
     assert_eq!(
         published.left_out_lines()[0],
         "summary-v0.4: 1 jobs left out: never_started"

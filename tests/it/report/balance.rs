@@ -50,7 +50,7 @@ fn lake(grain: &str, tree: Option<&str>) -> Scene {
     scene
 }
 
-/// What was charged, by account, and what is said besides.
+/// What was charged, by account, and the notes.
 fn charged(scene: &Scene, allocations: &str, more: &[&str]) -> Result<Vec<(String, String)>, String> {
     scene.write("allocations.csv", allocations);
     let mut all = vec![
@@ -116,23 +116,23 @@ fn an_account_nobody_has_is_an_error_with_the_nearest_name() {
     for tree in [None, Some(TREE)] {
         let scene = lake("month", tree);
         let why = |row: &str| charged(&scene, &format!("{head}{row}\n"), &[]).unwrap_err();
-        let told = why("Firn,cores,100,2026-01-01,,");
+        let reported = why("Firn,cores,100,2026-01-01,,");
         assert!(
-            told.contains("names the account \"Firn\", did you mean \"firn\"?")
-                && told.contains("(line 2, file allocations.csv)"),
-            "{told}"
+            reported.contains("names the account \"Firn\", did you mean \"firn\"?")
+                && reported.contains("(line 2, file allocations.csv)"),
+            "{reported}"
         );
-        let told = why("srac,cores,100,2026-01-01,,");
-        assert!(told.contains("did you mean \"serac\"?"), "{told}");
-        let told = why("xyz,cores,100,2026-01-01,,");
+        let reported = why("srac,cores,100,2026-01-01,,");
+        assert!(reported.contains("did you mean \"serac\"?"), "{reported}");
+        let reported = why("xyz,cores,100,2026-01-01,,");
         assert!(
-            told.contains("; there are firn") && told.contains("sacctmgr show assoc"),
-            "{told}"
+            reported.contains("; there are firn") && reported.contains("sacctmgr show assoc"),
+            "{reported}"
         );
-        let told = why("moor,cores,100,2026-01-01,,karst");
+        let reported = why("moor,cores,100,2026-01-01,,karst");
         assert!(
-            told.contains("\"moor\" at karst; there is one at ALP glacier"),
-            "{told}"
+            reported.contains("\"moor\" at karst; there is one at ALP glacier"),
+            "{reported}"
         );
         // One that is no longer good is nobody's business.
         let over =
@@ -155,13 +155,13 @@ fn a_balance_of_a_day_that_is_over_counts_no_later_charges() {
         assert_eq!(charged(&scene, allocations, &["--on", on]).unwrap(), one(sum), "{on}");
     }
     assert_eq!(charged(&scene, allocations, &[]).unwrap(), one("9"));
-    // By month, a day inside a month with charges is no day of a balance.
+    // By month, a day inside a month with charges is not a day of a balance.
     let scene = lake("month", None);
     assert_eq!(charged(&scene, allocations, &["--on", "2026-01-31"]).unwrap(), one("1"));
     assert_eq!(charged(&scene, allocations, &["--on", "2026-03-05"]).unwrap(), one("9"));
     assert_eq!(charged(&scene, allocations, &[]).unwrap(), one("9"));
-    let told = charged(&scene, allocations, &["--on", "2026-02-05"]).unwrap_err();
-    assert!(told.contains("2026-02-05 is inside 2026-02"), "{told}");
+    let reported = charged(&scene, allocations, &["--on", "2026-02-05"]).unwrap_err();
+    assert!(reported.contains("2026-02-05 is inside 2026-02"), "{reported}");
 }
 
 /// Codes of currencies are meant in either letters.
@@ -183,7 +183,7 @@ fn the_table_for_people_fits_and_the_file_is_exact() {
         "allocations.csv",
         "account,policy,amount,valid_from\nfirn,cores,123456.5,2026-01-01\nmoor,cores,20,2026-01-01\n",
     );
-    let say = |format: &str| {
+    let run = |format: &str| {
         let arguments = [
             "report",
             "balance",
@@ -195,9 +195,9 @@ fn the_table_for_people_fits_and_the_file_is_exact() {
         ];
         stdout(&gridtally(&scene, &arguments))
     };
-    let told = say("table");
-    assert!(told.lines().all(|line| line.chars().count() <= 100), "{told}");
-    let cells: Vec<Vec<&str>> = told.lines().map(|line| line.split_whitespace().collect()).collect();
+    let reported = run("table");
+    assert!(reported.lines().all(|line| line.chars().count() <= 100), "{reported}");
+    let cells: Vec<Vec<&str>> = reported.lines().map(|line| line.split_whitespace().collect()).collect();
     let firn = [
         "firn",
         "cores",
@@ -210,13 +210,13 @@ fn the_table_for_people_fits_and_the_file_is_exact() {
         "2026-01-01",
         "1",
     ];
-    assert!(cells.iter().any(|line| line == &firn), "{told}");
-    let html = say("html");
+    assert!(cells.iter().any(|line| line == &firn), "{reported}");
+    let html = run("html");
     assert!(
         html.contains("<td class=\"n\" data-v=\"123457\">123\u{202f}457</td>"),
         "{html}"
     );
-    let (header, exact) = rows(&say("csv"));
+    let (header, exact) = rows(&run("csv"));
     assert_eq!(header.len(), 14);
     assert_eq!(exact[0]["balance"], "123447.500000000");
 }

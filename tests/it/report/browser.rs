@@ -1,4 +1,4 @@
-//! The page of a site in a browser, by keyboard. Without a Chromium on the machine this is skipped, and says so.
+//! The page of a site in a browser, by keyboard. Without a Chromium on the machine this is skipped, with a message.
 
 use std::process::Command;
 
@@ -36,7 +36,7 @@ fn tables_sort_by_keyboard_and_nothing_is_fetched() {
         .arg(lake())
         .args(["--site", "ALP-T2", "--out"])
         .arg(&out));
-    // Who wants to see the pictures says where.
+    // A folder for the pictures can be set.
     let kept = std::env::var_os("GRIDTALLY_SCREENSHOTS").map(std::path::PathBuf::from);
     let shots = kept.unwrap_or_else(|| here.path().join("shots"));
     std::fs::create_dir_all(&shots).unwrap();
@@ -45,22 +45,22 @@ fn tables_sort_by_keyboard_and_nothing_is_fetched() {
         include_str!("page.py"),
         &[browser, page.to_str().unwrap(), shots.to_str().unwrap()],
     );
-    let told: Value = serde_json::from_str(&answer).unwrap();
-    assert_eq!(told["said"], Value::Array(Vec::new()), "the console stays empty");
-    let asked = texts(&told["asked"]);
+    let reported: Value = serde_json::from_str(&answer).unwrap();
+    assert_eq!(reported["stated"], Value::Array(Vec::new()), "the console stays empty");
+    let asked = texts(&reported["asked"]);
     assert!(!asked.is_empty());
     for url in &asked {
         assert!(url.starts_with("file://") || url.starts_with("data:"), "{url}");
     }
-    for (width, shown) in told["widths"].as_object().unwrap() {
+    for (width, shown) in reported["widths"].as_object().unwrap() {
         assert!(
             shown.as_u64().unwrap() <= width.parse().unwrap(),
             "wider than the window: {width}: {shown}"
         );
     }
-    assert_eq!(told["pdf"], "%PDF-");
+    assert_eq!(reported["pdf"], "%PDF-");
     let html = std::fs::read_to_string(&page).unwrap();
-    let heads = told["heads"].as_array().unwrap();
+    let heads = reported["heads"].as_array().unwrap();
     assert_eq!(
         heads.len(),
         html.matches("<th scope=\"col\"").count(),

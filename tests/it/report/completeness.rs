@@ -76,13 +76,13 @@ fn a_ce_that_hardly_ever_runs_is_not_missed() {
         .collect();
     let whole = ("whole", days("2026-01-01", "2026-03-31", &[]));
     assert_eq!(found(&[whole.clone(), ("weekly", weekly)]), []);
-    // One or two jobs a day: a day without any is no surprise.
+    // One or two jobs a day: a day without any is not a surprise.
     let mut thin = days("2026-01-01", "2026-03-31", &["2026-02-10"]);
     for sums in thin.values_mut() {
         sums.0 = 1;
     }
     assert_eq!(found(&[whole.clone(), ("thin", thin)]), []);
-    // Only the months that are asked for.
+    // Only the requested months.
     let gap = days("2026-01-01", "2026-03-31", &["2026-02-10"]);
     let history = CompletenessHistory::from([(("S".to_owned(), "gap".to_owned()), gap)]);
     let march = Selection {

@@ -1,4 +1,4 @@
-//! Signed corrections in what federations are told: it is what `usage` holds after them.
+//! Signed corrections in reports to federations: these equal `usage` with corrections.
 
 use std::collections::BTreeMap;
 
@@ -60,13 +60,13 @@ fn of_usage(scene: &Scene) -> Figures {
 fn of_report(lake: &Lake) -> Figures {
     let usage = gather(lake, &Selection::default()).unwrap();
     let sums = sums_by(&usage.groups, WorkScale::Hs23, site_vo_month);
-    let told = sums.into_iter().map(|((site, vo, month), sums)| {
+    let reported = sums.into_iter().map(|((site, vo, month), sums)| {
         (
             (site, vo, month.to_string()),
             (sums.job_n, sums.core_wall_s, sums.cpu_ms),
         )
     });
-    told.collect()
+    reported.collect()
 }
 
 /// A job of a site: its id, VO and month of end, by DuckDB.
@@ -82,7 +82,7 @@ pub(super) fn a_job(scene: &Scene, site: &str) -> (String, String, String) {
     (cells[0].clone(), cells[1].clone(), cells[2].clone())
 }
 
-/// What changed. Jobs that never started, and cores nobody told, are counted otherwise in reports than in usage: the sample
+/// What changed. Jobs that never started, and jobs of unknown cores, are counted otherwise in reports than in usage: the sample
 /// has some, which are no matter of corrections.
 fn difference(before: &Figures, after: &Figures) -> Figures {
     let mut keys: Vec<_> = before.keys().chain(after.keys()).cloned().collect();
@@ -181,10 +181,10 @@ fn a_job_that_was_sent_and_taken_out_is_taken_back() {
         is_leaving_out: true,
         ..ApelRequest::default()
     };
-    let teller = Exporter::Apel(request.clone());
+    let exporter = Exporter::Apel(request.clone());
     let hand_over = |lake: &Lake, now_ms: i64| {
         let mut text = String::new();
-        let planned = plan(lake, &teller, "apel", &Terms::default()).unwrap();
+        let planned = plan(lake, &exporter, "apel", &Terms::default()).unwrap();
         send(
             lake,
             "apel",
@@ -200,9 +200,11 @@ fn a_job_that_was_sent_and_taken_out_is_taken_back() {
         MessageRecord::read(&text).unwrap()
     };
     let before = hand_over(&plain, 1_000);
-    let of = |told: &[MessageRecord]| -> Vec<(i64, i64)> {
-        let own = told.iter().filter(|told| told.word("LocalJobId") == Some(&job));
-        own.map(|told| (told.wall_s().unwrap(), told.cpu_s().unwrap()))
+    let of = |reported: &[MessageRecord]| -> Vec<(i64, i64)> {
+        let own = reported
+            .iter()
+            .filter(|reported| reported.word("LocalJobId") == Some(&job));
+        own.map(|reported| (reported.wall_s().unwrap(), reported.cpu_s().unwrap()))
             .collect()
     };
     assert!(
@@ -215,7 +217,7 @@ fn a_job_that_was_sent_and_taken_out_is_taken_back() {
         &scene,
         &format!("C1,void,ALP-T2,,,,{job},,,,,,,,E. Office,ran on a broken node,2026-04-02\n"),
     );
-    // To somebody who was told nothing there is nothing to take back.
+    // A receiver without records needs no retraction.
     let mut fresh = String::new();
     publish(&corrected, &request, &mut |_, _, _, _, message| {
         fresh.push_str(&message);
@@ -223,7 +225,7 @@ fn a_job_that_was_sent_and_taken_out_is_taken_back() {
     })
     .unwrap();
     assert!(of(&MessageRecord::read(&fresh).unwrap()).is_empty());
-    // Who was told is told the same job without usage, which APEL's server takes.
+    // A receiver with the record gets the same job without usage, which APEL's server accepts.
     let after = hand_over(&corrected, 2_000);
     assert_eq!(of(&after), [(0, 0)]);
     assert_eq!(after.len(), before.len());

@@ -1,11 +1,11 @@
-//! Corrections in what those who bill are told.
+//! Corrections in reports for billing.
 
 use super::money::{assert_focus, charged, e9, gridtally, rows, stdout};
 use crate::support::python::python;
 
-/// What was corrected stands beside what was told before, and says so; together they are what is owed.
+/// Corrections are separate rows next to the earlier report and marked as such; together they are the amount owed.
 #[test]
-fn corrections_are_told_as_corrections() {
+fn corrections_are_reported_as_corrections() {
     let scene = charged("month");
     let text = std::fs::read_to_string(scene.path("lake.toml")).unwrap();
     let with = text.replacen(
@@ -26,14 +26,14 @@ fn corrections_are_told_as_corrections() {
         &scene,
         &["report", "focus", "lake", "--policy", "dollars", "--leave-out"],
     );
-    let (header, told) = rows(&stdout(&output));
-    assert_focus(&header, &told);
+    let (header, reported) = rows(&stdout(&output));
+    assert_focus(&header, &reported);
     let sum = |id: &str| -> i128 {
-        let own = told.iter().filter(|row| row["x_CorrectionId"] == id);
+        let own = reported.iter().filter(|row| row["x_CorrectionId"] == id);
         own.map(|row| e9(&row["BilledCost"])).sum()
     };
     assert!(sum("C1") < 0 && sum("C2") == 240_000_000, "{} {}", sum("C1"), sum("C2"));
-    let taken = told
+    let taken = reported
         .iter()
         .filter(|row| row["x_CorrectionId"] == "C1")
         .collect::<Vec<_>>();

@@ -1,5 +1,5 @@
 //! What every report does with corrections, names of people, jobs over the end of a month and what is unknown: measured
-//! on a lake of five jobs whose hours are powers of two, so that a sum says which are in it.
+//! on a lake of five jobs whose hours are powers of two, so that a sum shows which are in it.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -39,7 +39,7 @@ struct Report {
     hours: (&'static str, i64),
     /// Column with CPU time, if there is one.
     cpu: Option<&'static str>,
-    /// How its rows are told apart by VO or account.
+    /// How its rows are distinguished by VO or account.
     of: &'static str,
 }
 
@@ -260,12 +260,12 @@ impl Lakes {
             .output()
             .unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        let (told, said) = (text(output.stdout), text(output.stderr));
-        assert!(output.status.success(), "{words:?}: {said}");
-        (told, said)
+        let (reported, stated) = (text(output.stdout), text(output.stderr));
+        assert!(output.status.success(), "{words:?}: {stated}");
+        (reported, stated)
     }
 
-    /// A report of a lake: its rows, and all it says and writes.
+    /// A report of a lake: its rows, and all it prints and writes.
     fn ask(&self, report: &Report, lake: &str, more: &str) -> (Vec<Value>, String) {
         let mut words: Vec<&str> = report.words.split_whitespace().collect();
         words.insert(0, "report");
@@ -283,8 +283,8 @@ impl Lakes {
         if words[1] != "site" {
             words.extend(["--format", "json"]);
         }
-        let (told, said) = self.run(&words);
-        let mut all = format!("{told}{said}");
+        let (reported, stated) = self.run(&words);
+        let mut all = format!("{reported}{stated}");
         let mut rows = Vec::new();
         if writes {
             for file in fs::read_dir(&folder).unwrap() {
@@ -297,7 +297,7 @@ impl Lakes {
             }
         }
         if words[1] != "site" {
-            rows = serde_json::from_str(&told).unwrap_or_else(|why| panic!("{words:?}: {why}: {told}"));
+            rows = serde_json::from_str(&reported).unwrap_or_else(|why| panic!("{words:?}: {why}: {reported}"));
         }
         (rows, all)
     }
@@ -340,7 +340,7 @@ fn hours(report: &Report, rows: &[Value]) -> i64 {
 
 fn line(lakes: &Lakes, report: &Report) -> String {
     let site = if report.name == "`balance`" { "" } else { "--site OAK" };
-    let (rows, said) = lakes.ask(report, "prorated", site);
+    let (rows, stated) = lakes.ask(report, "prorated", site);
     let (prorated, by_end) = (
         hours(report, &rows),
         hours(report, &lakes.ask(report, "by-end", site).0),
@@ -349,7 +349,7 @@ fn line(lakes: &Lakes, report: &Report) -> String {
     assert!(has(prorated, PLAIN), "{}: {rows:#?}", report.name);
     let corrections = match (has(prorated, VOID), has(prorated, ADDED)) {
         (false, true) => "in",
-        (false, false) if said.contains("left out") => "in; additions are left out, which is said",
+        (false, false) if stated.contains("left out") => "in; additions are left out, which is reported",
         (false, false) => "in; additions are left out",
         (true, _) => "not in",
     };
@@ -365,27 +365,27 @@ fn line(lakes: &Lakes, report: &Report) -> String {
     let cpu = match (report.cpu, of_unknown.and_then(|row| row.get(report.cpu?))) {
         (None, _) if has(prorated, UNKNOWN) => "–",
         (_, Some(Value::Null)) => "empty",
-        (_, Some(_)) if said.contains("cpu_unknown") => "zero, and said how many jobs",
+        (_, Some(_)) if stated.contains("cpu_unknown") => "zero, with the number of jobs",
         (_, Some(_)) => "zero",
-        (_, None) if said.contains("cpu_unknown") || said.contains("unknown") => "job left out, which is said",
+        (_, None) if stated.contains("cpu_unknown") || stated.contains("unknown") => "job left out, which is reported",
         (_, None) => "job left out",
     };
     // Only one of the two sites has accounts, of which balances are.
     let cores = if site.is_empty() {
         "–"
     } else {
-        let (rows, said) = lakes.ask(report, "prorated", "--site ELM");
-        let is_said = ["of which nothing", "left out", "charge unknown"]
+        let (rows, stated) = lakes.ask(report, "prorated", "--site ELM");
+        let is_stated = ["is unknown are not in", "left out", "charge unknown"]
             .iter()
-            .any(|word| said.contains(word));
-        match (has(hours(report, &rows), UNKNOWN), said.contains("Processors: 0")) {
-            (_, true) => "told as unknown",
+            .any(|word| stated.contains(word));
+        match (has(hours(report, &rows), UNKNOWN), stated.contains("Processors: 0")) {
+            (_, true) => "reported as unknown",
             (true, false) => "taken for one",
-            (false, false) if is_said => "left out, which is said",
+            (false, false) if is_stated => "left out, which is reported",
             (false, false) => "left out",
         }
     };
-    // A name that is not asked for is nowhere, and one that the lake does not have cannot be asked for.
+    // A name that is not requested appears nowhere, and one that the lake does not have cannot be requested.
     let words = if report.named == Some("") {
         ""
     } else {
@@ -432,10 +432,10 @@ pub(crate) fn table() -> String {
         table += &line(&lakes, report);
     }
     // These two look at the machine and at what was read, and not at what is accounted.
-    let (told, _) = lakes.run(&[
+    let (reported, _) = lakes.run(&[
         "report", "overhead", "prorated", "--table", "ledger", "--format", "json",
     ]);
-    let rows: Vec<Value> = serde_json::from_str(&told).unwrap();
+    let rows: Vec<Value> = serde_json::from_str(&reported).unwrap();
     let cores = rows.iter().find(|row| row["resource"] == "cores").unwrap();
     let share = digits(&cores["allocated"]).parse::<f64>().unwrap() / 100.0;
     let held = digits(&cores["capacity"]).parse::<f64>().unwrap() * share;
@@ -445,9 +445,9 @@ pub(crate) fn table() -> String {
         "{held} of {recorded} hours that nodes gave"
     );
     table += "| `overhead` | not in: nodes gave the time | – | – | – | none |\n";
-    assert!(!told.contains("anna"));
-    let (told, _) = lakes.run(&["report", "completeness", "prorated", "--format", "json"]);
-    assert!(!told.contains("anna"));
+    assert!(!reported.contains("anna"));
+    let (reported, _) = lakes.run(&["report", "completeness", "prorated", "--format", "json"]);
+    assert!(!reported.contains("anna"));
     table += "| `completeness` | not in: it looks at what was read | – | – | – | none |\n";
     table
 }

@@ -30,7 +30,7 @@ fn the_osg_report_is_the_published_one() {
         let published = std::fs::read_to_string(folder.join(format!("{name}.summary.dat"))).unwrap();
         let source = format!("format = \"apel\"\npaths = [{messages:?}]\nacceptance = \"salvage\"\n");
         let lake = scene.lake(name, &source, "");
-        // What the federation knows of its sites is told beside its numbers.
+        // The federation's data about its sites is printed next to its numbers.
         let mut sites = BTreeMap::new();
         for line in published.lines() {
             let fields: Vec<&str> = line.split('\t').collect();
@@ -206,10 +206,10 @@ fn gracc_documents_add_up_to_the_dump() {
     assert_eq!(totals["Storage"].0, 212);
 }
 
-/// Months that were published in several versions: what reports tell of them, counted row by row as APEL's server does and
+/// Months that were published in several versions: the numbers in reports, counted row by row as APEL's server does and
 /// by publication. The totals are the real server's.
 #[test]
-fn months_in_several_versions_are_told_by_upsert_or_by_snapshot() {
+fn months_in_several_versions_are_reported_by_upsert_or_by_snapshot() {
     let test = "months_in_several_versions_are_told_by_upsert_or_by_snapshot";
     let Some(folder) = shared(test, "data/apel/real-2015") else {
         return;
@@ -252,7 +252,7 @@ fn months_in_several_versions_are_told_by_upsert_or_by_snapshot() {
                 (jobs, cpu_work_s),
                 "{way} {number}"
             );
-            // The tables say the same.
+            // The tables contain the same.
             let table = portal::egi(&usage.groups, WorkScale::Hs06);
             assert_eq!(table.totals().unwrap()[3].to_string(), jobs.to_string());
             let report = osg::report(&usage.groups, WorkScale::Hs06, &BTreeMap::new(), "now");

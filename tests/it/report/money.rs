@@ -216,28 +216,28 @@ pub(super) fn assert_focus(header: &[String], rows: &[Row]) {
 }
 
 #[test]
-fn focus_tells_money_as_money_and_units_as_a_virtual_currency() {
+fn focus_reports_money_as_money_and_units_as_a_virtual_currency() {
     let scene = charged("month");
-    let say = |arguments: &[&str]| {
+    let run = |arguments: &[&str]| {
         let mut all = vec!["report", "focus", "lake"];
         all.extend(arguments);
         gridtally(&scene, &all)
     };
     // Nobody adds up two views of the same jobs by accident, and nobody is billed in service units.
-    let why = refused(&say(&[]));
+    let why = refused(&run(&[]));
     assert!(why.contains("--policy") && why.contains("dollars (pool usd)"), "{why}");
-    let why = refused(&say(&["--policy", "cores", "--leave-out"]));
+    let why = refused(&run(&["--policy", "cores", "--leave-out"]));
     assert!(why.contains("--currency"), "{why}");
-    let why = refused(&say(&["--policy", "cores", "--currency", "EURO", "--leave-out"]));
+    let why = refused(&run(&["--policy", "cores", "--currency", "EURO", "--leave-out"]));
     assert!(why.contains("ISO 4217"), "{why}");
-    let why = refused(&say(&["--policy", "core", "--currency", "EUR"]));
+    let why = refused(&run(&["--policy", "core", "--currency", "EUR"]));
     assert!(why.contains("nothing is charged under \"core\""), "{why}");
 
-    // The sample has jobs of unknown cores: what they cost is unknown, and that is said.
-    let why = refused(&say(&["--policy", "dollars"]));
+    // The sample has jobs of unknown cores: their charge is unknown, and that is reported.
+    let why = refused(&run(&["--policy", "dollars"]));
     assert!(why.contains("the charge of 2 jobs is unknown"), "{why}");
 
-    let (header, dollars) = rows(&stdout(&say(&["--policy", "dollars", "--leave-out"])));
+    let (header, dollars) = rows(&stdout(&run(&["--policy", "dollars", "--leave-out"])));
     assert_focus(&header, &dollars);
     assert!(
         dollars
@@ -262,7 +262,7 @@ fn focus_tells_money_as_money_and_units_as_a_virtual_currency() {
                 && row["BillingPeriodEnd"] == "2026-03-31T22:00:00Z")
     );
 
-    let units = say(&[
+    let units = run(&[
         "--policy",
         "cores",
         "--policy",
@@ -282,7 +282,7 @@ fn focus_tells_money_as_money_and_units_as_a_virtual_currency() {
     assert_eq!(spelled, BTreeSet::from(["Core-Hours", "GPU-Hours"]));
 
     // The same by DuckDB: what is billed is what was charged, to the last decimal, and Parquet has its types.
-    let parquet = say(&["--policy", "dollars", "--leave-out", "--format", "parquet"]);
+    let parquet = run(&["--policy", "dollars", "--leave-out", "--format", "parquet"]);
     assert!(parquet.status.success());
     std::fs::write(scene.path("focus.parquet"), &parquet.stdout).unwrap();
     let answer = python(
@@ -356,7 +356,7 @@ fn balances_are_what_was_granted_less_what_was_charged() {
              {account},cores,5,2026-05-01,,core_hour,P,ada,\n"
         ),
     );
-    let say = |more: &[&str]| {
+    let run = |more: &[&str]| {
         let mut all = vec![
             "report",
             "balance",
@@ -369,12 +369,12 @@ fn balances_are_what_was_granted_less_what_was_charged() {
         all.extend(more);
         gridtally(&scene, &all)
     };
-    let (_, table) = rows(&stdout(&say(&["--format", "csv"])));
+    let (_, table) = rows(&stdout(&run(&["--format", "csv"])));
     assert_eq!(table.len(), 1);
     assert_eq!(e9(&table[0]["allocated"]), 20_000_500_000_001);
     assert_eq!(e9(&table[0]["charged"]), used);
     assert_eq!(e9(&table[0]["balance"]), 20_000_500_000_001 - used);
-    let ondemand: serde_json::Value = serde_json::from_str(&stdout(&say(&["--for", "ondemand"]))).unwrap();
+    let ondemand: serde_json::Value = serde_json::from_str(&stdout(&run(&["--for", "ondemand"]))).unwrap();
     assert_eq!(
         (&ondemand["version"], &ondemand["config"]["unit"]),
         (&1.into(), &"core hour".into())
@@ -388,7 +388,7 @@ fn balances_are_what_was_granted_less_what_was_charged() {
             .iter()
             .all(|entry| entry["project"] == "P" && entry["value"].is_number())
     );
-    let coldfront: serde_json::Value = serde_json::from_str(&stdout(&say(&["--for", "coldfront"]))).unwrap();
+    let coldfront: serde_json::Value = serde_json::from_str(&stdout(&run(&["--for", "coldfront"]))).unwrap();
     assert_eq!(coldfront[0]["model"], "allocation.allocationattributeusage");
     assert_eq!(coldfront[0]["pk"], 17);
     // Without names in the table, those who had jobs see it.
@@ -396,7 +396,7 @@ fn balances_are_what_was_granted_less_what_was_charged() {
         "allocations.csv",
         &format!("account,policy,amount,valid_from\n{account},cores,20000,2026-02-01\n"),
     );
-    let ondemand: serde_json::Value = serde_json::from_str(&stdout(&say(&["--for", "ondemand"]))).unwrap();
+    let ondemand: serde_json::Value = serde_json::from_str(&stdout(&run(&["--for", "ondemand"]))).unwrap();
     assert!(!ondemand["balances"].as_array().unwrap().is_empty());
 
     // Charges by month cannot be cut inside a month.
@@ -404,18 +404,18 @@ fn balances_are_what_was_granted_less_what_was_charged() {
         "allocations.csv",
         &format!("account,policy,amount,valid_from\n{account},cores,20000,2026-02-10\n"),
     );
-    let why = refused(&say(&[]));
+    let why = refused(&run(&[]));
     assert!(why.contains("inside 2026-02") && why.contains("grain"), "{why}");
     scene.write(
         "allocations.csv",
         "account,policy,amount,valid_from,unit\na,cores,1,2026-01-01,gpu_hour\n",
     );
-    assert!(refused(&say(&[])).contains("counts in core_hour, not in gpu_hour"));
+    assert!(refused(&run(&[])).contains("counts in core_hour, not in gpu_hour"));
     scene.write(
         "allocations.csv",
         "account,policy,amount,valid_from\na,coers,1,2026-01-01\n",
     );
-    assert!(refused(&say(&[])).contains("nothing is charged under \"coers\""));
+    assert!(refused(&run(&[])).contains("nothing is charged under \"coers\""));
 }
 
 #[test]
@@ -449,7 +449,7 @@ fn by_day_an_allocation_begins_on_any_day() {
 }
 
 #[test]
-fn mistakes_in_allocations_are_told_with_their_lines() {
+fn mistakes_in_allocations_are_reported_with_their_lines() {
     let mut problems = Problems::default();
     let text = "account,policy,amount,valid_from,valid_to,site\n\
                 a,p,10,2026-01-01,2027-01-01,S\n\
@@ -461,7 +461,7 @@ fn mistakes_in_allocations_are_told_with_their_lines() {
                 ,p,1,2026-02-01,,T\n";
     AllocationTable::read(text.as_bytes(), "a.csv", &mut problems);
     let error = problems.finish().unwrap_err().to_string();
-    for told in [
+    for reported in [
         "a.csv:3: overlaps the allocation of line 2",
         "a.csv:4: amount",
         "a.csv:5: amount",
@@ -469,13 +469,13 @@ fn mistakes_in_allocations_are_told_with_their_lines() {
         "a.csv:7: valid_to",
         "a.csv:8: account",
     ] {
-        assert!(error.contains(told), "{told}: {error}");
+        assert!(error.contains(reported), "{reported}: {error}");
     }
 }
 
 /// Parts of core seconds are consumed as well.
 #[test]
-fn focus_tells_parts_of_core_seconds() {
+fn focus_reports_parts_of_core_seconds() {
     let scene = charged("month");
     let charged = read(
         &Lake::open(scene.path("lake").to_str().unwrap()).unwrap(),

@@ -1,4 +1,4 @@
-//! Names of people in every output: withheld from what is told to others unless it is asked for, and nowhere where
+//! Names of people in every output: withheld from exports unless requested, and nowhere where
 //! `[privacy]` withholds them.
 
 use std::process::{Command, Output};
@@ -107,8 +107,8 @@ fn names(scene: &Scene, command: &str) -> Vec<&'static str> {
     NAMES.into_iter().filter(|name| text.contains(name)).collect()
 }
 
-/// What is told to others, and the option that names people where there is one.
-const TOLD: [(&str, &str); 24] = [
+/// The exports, and the option that names people where there is one.
+const REPORTED: [(&str, &str); 24] = [
     ("report apel LAKE --message job-v0.3 --leave-out", "--users keep"),
     ("report apel LAKE --message job-v0.4 --leave-out", "--users keep"),
     ("report apel LAKE --message summary-v0.2 --leave-out", "--users keep"),
@@ -145,13 +145,13 @@ const SHOWN: [&str; 5] = [
 ];
 
 #[test]
-fn people_are_named_only_where_it_is_asked_for() {
+fn people_are_named_only_where_it_is_requested() {
     let scene = scene();
     for lake in ["open", "closed"] {
         let of = |command: &str| command.replace("LAKE", lake);
         let run = names(&scene, &format!("run {lake}.toml --report json"));
         assert!(lake == "open" || run.is_empty(), "{run:?}");
-        for (command, option) in TOLD {
+        for (command, option) in REPORTED {
             let command = of(command);
             assert_eq!(names(&scene, &command), [""; 0], "{command}");
             if !option.is_empty() {
@@ -184,7 +184,7 @@ fn people_are_named_only_where_it_is_asked_for() {
         nobody(&scene, &format!("{lake}/publication_job"));
     }
     nobody(&scene, "closed");
-    // Subjects that are withheld and those nobody knows are told apart.
+    // Withheld and unknown subjects are distinguished.
     let documents = gridtally(&scene, "report gracc open").stdout;
     let documents = String::from_utf8(documents).unwrap();
     assert!(

@@ -117,9 +117,9 @@ tab("Emulation.clearDeviceMetricsOverride")
 printed = base64.b64decode(tab("Page.printToPDF", printBackground=True, preferCSSPageSize=True)["data"])
 (shots / "print.pdf").write_bytes(printed)
 events.extend([tab("Runtime.evaluate", expression="0") and {"method": ""}])
-said = [event["params"] for event in events if event["method"] in ("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded")]
+stated = [event["params"] for event in events if event["method"] in ("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded")]
 asked = [event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"]
 call("Browser.close")
 process.wait(20)
 print(json.dumps({"heads": heads, "widths": shown, "pdf": printed[:5].decode(), "pdf_pages": printed.count(b"/Type /Page\n"),
-                  "said": said, "asked": asked}))
+                  "stated": stated, "asked": asked}))

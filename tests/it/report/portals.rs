@@ -64,7 +64,7 @@ fn tables_are_named_by_the_benchmark_they_are_in() {
         }
         assert_eq!(tables[1].0.rows[0][1].to_string(), word);
     }
-    // Both in one selection: HS06 counts as HS23, and the title says so.
+    // Both in one selection: HS06 counts as HS23, and the title names it.
     scene.write("both-in/1.msg", &message("hepspec: 10"));
     scene.write(
         "both-in/2.msg",

@@ -1,4 +1,4 @@
-//! What was told to whom: what changed, what is taken back, what is locked.
+//! The ledger of publications: changes, retractions, locks.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +43,8 @@ fn what_changed_between_versions_of_a_month_is_named_exactly() {
     for pair in versions.windows(2) {
         let [before, after] = pair else { panic!() };
         let changes = diff(before, after);
-        let sorted = |told: &[MessageRecord]| -> Vec<MessageRecord> { by_key(told).into_values().cloned().collect() };
+        let sorted =
+            |reported: &[MessageRecord]| -> Vec<MessageRecord> { by_key(reported).into_values().cloned().collect() };
         assert_eq!(apply(before, &changes), sorted(after));
         let mut fields: BTreeMap<String, usize> = BTreeMap::new();
         let mut words: BTreeMap<&str, usize> = BTreeMap::new();
@@ -62,23 +63,26 @@ fn what_changed_between_versions_of_a_month_is_named_exactly() {
     }
     let jobs: Vec<i64> = versions
         .iter()
-        .map(|told| told.iter().map(MessageRecord::job_n).sum())
+        .map(|reported| reported.iter().map(MessageRecord::job_n).sum())
         .collect();
     // Empty DNs kept, wall time no longer times cores, VO case folded: the amendments its publisher wrote down.
     assert_eq!(jobs.first(), Some(&9_964_970));
     assert_eq!(jobs.last(), Some(&10_890_306));
-    assert!(versions.iter().flatten().all(|told| told.month().is_some()));
+    assert!(versions.iter().flatten().all(|reported| reported.month().is_some()));
     // From the first to the second, the impossible ends were mended in every record that stayed.
     let (words, fields) = &counts[0];
     assert_eq!(fields.get("LatestEndTime"), words.get("changed"), "{counts:?}");
     let [before, after, ..] = versions.as_slice() else {
         panic!()
     };
-    let told = in_brief(&diff(before, after));
-    assert!(told.contains(&format!("{} changed", words["changed"])), "{told}");
+    let reported = in_brief(&diff(before, after));
     assert!(
-        told.contains(&format!("LatestEndTime in {}", fields["LatestEndTime"])),
-        "{told}"
+        reported.contains(&format!("{} changed", words["changed"])),
+        "{reported}"
+    );
+    assert!(
+        reported.contains(&format!("LatestEndTime in {}", fields["LatestEndTime"])),
+        "{reported}"
     );
     // Wall time lost its cores in one step: there only durations changed.
     let durations_only = counts.iter().any(|(_, fields)| {
@@ -96,7 +100,7 @@ fn summary(vo: &str, jobs: i64) -> String {
     )
 }
 
-fn teller(selection: Selection) -> Exporter {
+fn exporter(selection: Selection) -> Exporter {
     Exporter::Apel(ApelRequest {
         selection,
         kinds: vec![MessageKind::SummaryV02],
@@ -107,11 +111,11 @@ fn teller(selection: Selection) -> Exporter {
 }
 
 fn everything() -> Exporter {
-    teller(Selection::default())
+    exporter(Selection::default())
 }
 
-fn planned(lake: &Lake, teller: &Exporter, receiver: &str) -> PublicationPlan {
-    plan(lake, teller, receiver, &Terms::default()).unwrap()
+fn planned(lake: &Lake, exporter: &Exporter, receiver: &str) -> PublicationPlan {
+    plan(lake, exporter, receiver, &Terms::default()).unwrap()
 }
 
 /// Sends to `apel`; the texts handed over.
@@ -141,7 +145,7 @@ fn only_what_differs_is_sent_and_what_is_gone_is_taken_back() {
     // Nothing new: nothing is sent, and nothing is entered.
     assert_eq!(hand_over(&lake, 2_000).unwrap(), Vec::<String>::new());
     assert_eq!(load(&lake.store).unwrap().len(), 2);
-    // The month is told anew, with one VO less and another number.
+    // The month is published again, with one VO less and another number.
     let again = Scene::new();
     again.write("in/1.msg", &summary("reef", 6));
     let other = again.of_messages("lake", &[&again.path("in")]);
@@ -159,7 +163,7 @@ fn only_what_differs_is_sent_and_what_is_gone_is_taken_back() {
             site: None,
             month: "2025-03".parse().unwrap(),
             is_locked,
-            reason: "told to the board".to_owned(),
+            reason: "reported to the board".to_owned(),
             author: "E. Office".to_owned(),
         };
         append(
@@ -172,7 +176,7 @@ fn only_what_differs_is_sent_and_what_is_gone_is_taken_back() {
     let error = hand_over(&other, 3_000).unwrap_err();
     assert_eq!(error.kind(), Kind::Data);
     assert!(
-        error.to_string().contains("locked by E. Office: told to the board"),
+        error.to_string().contains("locked by E. Office: reported to the board"),
         "{error}"
     );
     std::thread::sleep(std::time::Duration::from_millis(2));
@@ -183,19 +187,19 @@ fn only_what_differs_is_sent_and_what_is_gone_is_taken_back() {
     let kelp = MessageRecord::read(&texts[1]).unwrap();
     assert_eq!((kelp.len(), kelp[0].vo(), kelp[0].job_n()), (1, "kelp", 0));
     assert_eq!(gridtally::report::apel::check::message(&texts[1], None), []);
-    // Whoever takes all messages in their order holds what the lake says, and nothing twice.
+    // A receiver of all messages in their order holds the content of the lake, and nothing twice.
     let entries = load(&other.store).unwrap();
     let of = held(&entries, "apel");
     let live: i64 = of
         .values()
         .flatten()
-        .filter_map(|entry| entry.told.number("NumberOfJobs"))
+        .filter_map(|entry| entry.record.number("NumberOfJobs"))
         .sum();
     assert_eq!(live, 6);
     assert_eq!(planned(&other, &everything(), "apel").changes, []);
-    // Another receiver has nothing yet; months and sites that are not asked for stay.
+    // Another receiver has nothing yet; months and sites that are not requested stay.
     assert_eq!(planned(&other, &everything(), "egi").changes.len(), 1);
-    let elsewhere = teller(Selection {
+    let elsewhere = exporter(Selection {
         days: DaySpan::of_months(Some("2025-04".parse().unwrap()), None),
         ..Selection::default()
     });
@@ -210,13 +214,13 @@ fn a_record_under_another_key_has_moved() {
     let before = MessageRecord::read(&(summary("reef", 5) + &summary("kelp", 7))).unwrap();
     let after = MessageRecord::read(&(summary("reef", 5).replace("ce1", "ce2") + &summary("KELP", 7))).unwrap();
     let changes = diff(&before, &after);
-    let told: Vec<_> = changes
+    let reported: Vec<_> = changes
         .iter()
         .map(|change| (change.as_str(), change.fields()))
         .collect();
     let field = |name: &str, was: &str, is: &str| vec![(name.to_owned(), was.to_owned(), is.to_owned())];
     assert_eq!(
-        told,
+        reported,
         [
             ("changed", field("VO", "kelp", "KELP")),
             ("moved", field("SubmitHost", "ce1", "ce2")),

@@ -1,5 +1,5 @@
 //! What was sent is sent otherwise: voids, other VOs, other benchmarks, and back. The model of the server, which is given
-//! every message in its turn and adds up after each publication, holds what the lake says, in every kind.
+//! every message in its turn and adds up after each publication, holds the content of the lake, in every kind.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -43,7 +43,7 @@ impl Way {
     }
 }
 
-fn teller(kinds: &[MessageKind]) -> Exporter {
+fn exporter(kinds: &[MessageKind]) -> Exporter {
     Exporter::Apel(ApelRequest {
         kinds: kinds.to_vec(),
         users: Users::Keep,
@@ -72,7 +72,13 @@ impl Receiver {
     /// Sends what differs; the server adds up.
     fn send(&mut self, lake: &Lake) -> PublicationPlan {
         let name = format!("{}-{:?}", self.kind.as_str(), self.way);
-        let planned = plan(lake, &teller(&[self.kind, MessageKind::Sync]), &name, &self.way.terms()).unwrap();
+        let planned = plan(
+            lake,
+            &exporter(&[self.kind, MessageKind::Sync]),
+            &name,
+            &self.way.terms(),
+        )
+        .unwrap();
         let lists = tempfile::tempdir().unwrap();
         let mut outgoing = Outgoing::open(lists.path().to_str().unwrap()).unwrap();
         // A publication is named by its time.
@@ -134,7 +140,7 @@ impl Receiver {
         self.server.summarise();
     }
 
-    /// What the server should hold: what a receiver who was told nothing would be sent; jobs that were taken back by zeros
+    /// What the server should hold: what an empty receiver would be sent; jobs that were taken back by zeros
     /// are jobs still.
     fn expected(&self, lake: &Lake) -> Totals {
         let mut expected = sent(&publish_all(lake, self.kind).0);
@@ -172,7 +178,7 @@ fn job(id: u32, vo: &str, hour: i64, level: &str) -> String {
 
 const LEVEL: &str = "{hepspec: 10.5, HEPscore23: 12}";
 
-/// As it is first told, and what becomes of it.
+/// The first publication, and its changes.
 fn versions() -> Vec<(&'static str, String)> {
     let all = |vo: &dyn Fn(u32) -> &'static str, level: &dyn Fn(u32) -> &'static str, skip: &[u32]| {
         let ids = (1..=9).filter(|id| !skip.contains(id));
@@ -213,7 +219,7 @@ fn in_turn(mut see: impl FnMut(&str, &Lake)) {
 }
 
 #[test]
-fn the_server_holds_what_the_lake_says_whatever_changes() {
+fn the_server_holds_what_the_lake_states_whatever_changes() {
     let kinds = MessageKind::ALL.into_iter().filter(|kind| *kind != MessageKind::Sync);
     let ways = |kind: MessageKind| {
         let ways = [Way::Zeros, Way::Repairs, Way::Lists];
@@ -227,7 +233,7 @@ fn the_server_holds_what_the_lake_says_whatever_changes() {
             let word = format!("{what}: {} {:?}", receiver.kind.as_str(), receiver.way);
             receiver.send(lake);
             assert_eq!(receiver.server.totals(), receiver.expected(lake), "{word}");
-            // Sync records tell of as many jobs as the server holds, those without usage too.
+            // Sync records count as many jobs as the server holds, those without usage too.
             let counted: Totals = receiver
                 .server
                 .counted()
@@ -252,25 +258,25 @@ fn the_server_holds_what_the_lake_says_whatever_changes() {
     });
 }
 
-/// Without a repair the server keeps rows of jobs that are there no more; what is said of it is what it comes to.
+/// Without a repair the server keeps rows of jobs that are there no more; the reported surplus is the actual one.
 #[test]
-fn what_the_server_keeps_is_said_in_numbers() {
+fn what_the_server_keeps_is_reported_in_numbers() {
     for kind in [MessageKind::JobV03, MessageKind::JobV04] {
         let mut receiver = Receiver::new(kind, Way::Zeros);
         let mut worst = 0;
         in_turn(|what, lake| {
             let planned = receiver.send(lake);
-            let mut said = [0; 3];
-            for told in planned.stale.values().flatten() {
-                let sums = [told.job_n(), told.wall_s().unwrap(), told.cpu_s().unwrap()];
-                for (said, more) in said.iter_mut().zip(sums) {
-                    *said += i128::from(more);
+            let mut stated = [0; 3];
+            for reported in planned.stale.values().flatten() {
+                let sums = [reported.job_n(), reported.wall_s().unwrap(), reported.cpu_s().unwrap()];
+                for (stated, more) in stated.iter_mut().zip(sums) {
+                    *stated += i128::from(more);
                 }
             }
             let (held, expected) = (total(&receiver.server.totals()), total(&receiver.expected(lake)));
             let kept: Vec<i128> = held.iter().zip(expected).map(|(held, own)| held - own).collect();
-            assert_eq!(kept, said, "{what}");
-            worst = worst.max(said[0]);
+            assert_eq!(kept, stated, "{what}");
+            worst = worst.max(stated[0]);
         });
         assert!(worst >= 4, "{worst}");
     }
@@ -305,7 +311,7 @@ fn corrections_of_the_sample_reach_the_server_in_every_kind() {
 }
 
 fn doubled(lake: &Lake, kinds: &[MessageKind], terms: &Terms) -> Option<String> {
-    plan(lake, &teller(kinds), "them", terms).unwrap().doubled
+    plan(lake, &exporter(kinds), "them", terms).unwrap().doubled
 }
 
 /// One receiver, site and month: one kind that counts.
@@ -322,7 +328,7 @@ fn a_second_kind_that_counts_is_an_error() {
         "{both}"
     );
     let hand_over = |kinds: &[MessageKind], terms: &Terms| {
-        let planned = plan(&lake, &teller(kinds), "them", terms).unwrap();
+        let planned = plan(&lake, &exporter(kinds), "them", terms).unwrap();
         send(
             &lake,
             "them",
@@ -348,20 +354,20 @@ fn a_second_kind_that_counts_is_an_error() {
         assert!(error.contains(word), "{error}");
     }
     let agreed = Terms {
-        beside: BTreeSet::from([jobs.into()]),
+        also_counted: BTreeSet::from([jobs.into()]),
         ..Terms::default()
     };
     hand_over(&[summaries], &agreed).unwrap();
     // A third is one too many still.
     assert!(doubled(&lake, &[normalised], &agreed).is_some());
     let all = Terms {
-        beside: BTreeSet::from([jobs.into(), summaries.into()]),
+        also_counted: BTreeSet::from([jobs.into(), summaries.into()]),
         ..Terms::default()
     };
     assert_eq!(doubled(&lake, &[normalised], &all), None);
     // Somebody else holds nothing.
     assert_eq!(
-        plan(&lake, &teller(&[normalised]), "others", &plain).unwrap().doubled,
+        plan(&lake, &exporter(&[normalised]), "others", &plain).unwrap().doubled,
         None
     );
 }
@@ -395,7 +401,7 @@ fn two_kinds_are_not_written_to_one_place_unasked() {
     };
     let (code, people) = run(&[]);
     assert!(
-        code == 2 && people.contains("summary-v0.4 and normalised-v0.4 tell of the same jobs"),
+        code == 2 && people.contains("summary-v0.4 and normalised-v0.4 describe the same jobs"),
         "{people}"
     );
     assert!(!scene.path("outgoing").exists());

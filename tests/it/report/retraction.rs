@@ -84,20 +84,20 @@ fn request(kind: MessageKind) -> ApelRequest {
 }
 
 /// Sends what differs into a spool; gives the plan.
-fn hand_over(lake: &Lake, teller: &Exporter, spool: &Path, now_ms: i64) -> PublicationPlan {
-    hand_over_by(lake, teller, spool, now_ms, &Terms::default(), &mut |_, _, _| Ok(()))
+fn hand_over(lake: &Lake, exporter: &Exporter, spool: &Path, now_ms: i64) -> PublicationPlan {
+    hand_over_by(lake, exporter, spool, now_ms, &Terms::default(), &mut |_, _, _| Ok(()))
 }
 
 /// The same by other terms.
 fn hand_over_by(
     lake: &Lake,
-    teller: &Exporter,
+    exporter: &Exporter,
     spool: &Path,
     now_ms: i64,
     terms: &Terms,
     list: &mut List<'_>,
 ) -> PublicationPlan {
-    let planned = plan(lake, teller, "them", terms).unwrap();
+    let planned = plan(lake, exporter, "them", terms).unwrap();
     let mut outbox = Outbox::open(spool.to_str().unwrap(), OutboxLayout::Spool, now_ms, lake.store.url()).unwrap();
     send(
         lake,
@@ -136,15 +136,15 @@ fn usage(totals: &BTreeMap<(String, String), [i128; 5]>) -> BTreeMap<(String, St
 }
 
 #[test]
-fn whoever_takes_all_messages_of_a_kind_holds_what_the_lake_says() {
+fn whoever_takes_all_messages_of_a_kind_holds_what_the_lake_states() {
     for kind in MessageKind::ALL {
-        let teller = Exporter::Apel(request(kind));
+        let exporter = Exporter::Apel(request(kind));
         let (first_scene, first) = scene(false, 1800);
         let (second_scene, second) = scene(true, 1900);
         let spool = first_scene.path("spool");
-        hand_over(&first, &teller, &spool, NOW_MS);
+        hand_over(&first, &exporter, &spool, NOW_MS);
         carry(&first_scene, &second_scene);
-        let planned = hand_over(&second, &teller, &spool, NOW_MS + 1000);
+        let planned = hand_over(&second, &exporter, &spool, NOW_MS + 1000);
         let word = kind.as_str();
         let read = second_scene.lake(
             "back",
@@ -169,9 +169,9 @@ fn whoever_takes_all_messages_of_a_kind_holds_what_the_lake_says() {
                 assert_eq!(theirs, ours, "{word}");
             }
         }
-        // All of it was said, and is known to have been said.
+        // All of it was sent, and is recorded as sent.
         assert_eq!(
-            plan(&second, &teller, "them", &Terms::default()).unwrap().changes,
+            plan(&second, &exporter, "them", &Terms::default()).unwrap().changes,
             [],
             "{word}"
         );
@@ -180,13 +180,13 @@ fn whoever_takes_all_messages_of_a_kind_holds_what_the_lake_says() {
     }
 }
 
-/// Every job that is gone, new or different is named by its key, and what takes it back says all the server adds up by.
+/// Every job that is gone, new or different is named by its key, and its retraction has all fields of the server's sums.
 #[test]
 fn jobs_that_are_gone_are_named_and_taken_back_one_by_one() {
-    let teller = Exporter::Apel(request(MessageKind::JobV04));
+    let exporter = Exporter::Apel(request(MessageKind::JobV04));
     let (first_scene, first) = scene(false, 1800);
     let (second_scene, second) = scene(true, 1900);
-    let planned = hand_over(&first, &teller, &first_scene.path("spool"), NOW_MS);
+    let planned = hand_over(&first, &exporter, &first_scene.path("spool"), NOW_MS);
     let words: BTreeSet<&str> = planned.changes.iter().map(PublicationChange::as_str).collect();
     assert_eq!(
         (words, planned.changes.len()),
@@ -194,14 +194,14 @@ fn jobs_that_are_gone_are_named_and_taken_back_one_by_one() {
         "counted by month"
     );
     carry(&first_scene, &second_scene);
-    let planned = hand_over(&second, &teller, &second_scene.path("spool"), NOW_MS + 1000);
+    let planned = hand_over(&second, &exporter, &second_scene.path("spool"), NOW_MS + 1000);
     let named: Vec<(&str, &str, i64)> = (planned.changes.iter())
         .map(|change| {
-            let told = change.record();
+            let reported = change.record();
             (
                 change.as_str(),
-                told.word("LocalJobId").unwrap(),
-                told.wall_s().unwrap(),
+                reported.word("LocalJobId").unwrap(),
+                reported.wall_s().unwrap(),
             )
         })
         .collect();
@@ -222,7 +222,7 @@ fn jobs_that_are_gone_are_named_and_taken_back_one_by_one() {
     let sent: Vec<MessageRecord> = spooled(&second_scene.path("spool"));
     let of = |id: &str| {
         sent.iter()
-            .filter(|told| told.word("LocalJobId") == Some(id))
+            .filter(|reported| reported.word("LocalJobId") == Some(id))
             .collect::<Vec<_>>()
     };
     for (id, vo) in [("4", "reef"), ("4a", "kelp"), ("5", "kelp")] {
@@ -240,34 +240,34 @@ fn jobs_that_are_gone_are_named_and_taken_back_one_by_one() {
     }
     // Months that did not change are not sent again, those that did are sent whole.
     assert_eq!((of("1").len(), of("3").len()), (1, 0));
-    // A job that comes back is new again, and is told as it is.
+    // A job that comes back is new again, and is sent as it is.
     carry(&second_scene, &first_scene);
-    let planned = plan(&first, &teller, "them", &Terms::default()).unwrap();
+    let planned = plan(&first, &exporter, "them", &Terms::default()).unwrap();
     let named: Vec<&str> = planned.changes.iter().map(PublicationChange::as_str).collect();
     assert_eq!(named.iter().filter(|word| **word == "added").count(), 3, "{named:?}");
-    hand_over(&first, &teller, &second_scene.path("spool"), NOW_MS + 2000);
+    hand_over(&first, &exporter, &second_scene.path("spool"), NOW_MS + 2000);
     let back = second_scene.of_messages("back", &[&first_scene.path("spool"), &second_scene.path("spool")]);
     assert_eq!(totals(&back), totals(&first));
 }
 
 fn spooled(spool: &Path) -> Vec<MessageRecord> {
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for file in gridtally::report::publication::messages::texts(spool).unwrap() {
         let text = file.text;
-        told.extend(MessageRecord::read(&text).unwrap());
+        reported.extend(MessageRecord::read(&text).unwrap());
     }
-    told
+    reported
 }
 
 /// For a receiver whose people delete: nothing is sent in place of what is gone, and the list names it all.
 #[test]
 fn a_delete_list_names_what_is_gone_in_place_of_zeros() {
     for kind in MessageKind::ALL {
-        let teller = Exporter::Apel(request(kind));
+        let exporter = Exporter::Apel(request(kind));
         let (first_scene, first) = scene(false, 1800);
         let (second_scene, second) = scene(true, 1800);
         let spool = first_scene.path("spool");
-        hand_over(&first, &teller, &spool, NOW_MS);
+        hand_over(&first, &exporter, &spool, NOW_MS);
         carry(&first_scene, &second_scene);
         let lists = second_scene.path("lists");
         let mut outgoing = Outgoing::open(lists.to_str().unwrap()).unwrap();
@@ -281,12 +281,12 @@ fn a_delete_list_names_what_is_gone_in_place_of_zeros() {
             is_listing: true,
             ..Terms::default()
         };
-        hand_over_by(&second, &teller, &spool, NOW_MS + 1000, &terms, &mut list);
+        hand_over_by(&second, &exporter, &spool, NOW_MS + 1000, &terms, &mut list);
         outgoing.deliver().unwrap();
         let mut held: BTreeMap<_, MessageRecord> = BTreeMap::new();
-        for told in spooled(&spool) {
-            assert!(told.job_n() > 0 && told.wall_s() != Some(0), "{told:?}");
-            held.insert(told.key(), told);
+        for reported in spooled(&spool) {
+            assert!(reported.job_n() > 0 && reported.wall_s() != Some(0), "{reported:?}");
+            held.insert(reported.key(), reported);
         }
         // What people do with the lists.
         let mut listed = 0;
@@ -319,11 +319,11 @@ fn a_delete_list_names_what_is_gone_in_place_of_zeros() {
             states.contains(&PublicationState::Listed) && !states.contains(&PublicationState::Retracted),
             "{states:?}"
         );
-        assert_eq!(plan(&second, &teller, "them", &Terms::default()).unwrap().changes, []);
+        assert_eq!(plan(&second, &exporter, "them", &Terms::default()).unwrap().changes, []);
     }
 }
 
-/// GRACC replaces documents by their keys: what is gone is told with zeros.
+/// GRACC replaces documents by their keys: removed ones are sent with zeros.
 #[test]
 fn documents_of_gracc_are_taken_back() {
     let raw = |id: &str, vo: &str, wall: i64| {
@@ -344,7 +344,7 @@ fn documents_of_gracc_are_taken_back() {
     };
     let (first_scene, first) = of(&(raw("a", "reef", 100) + &raw("b", "kelp", 70)));
     let (second_scene, second) = of(&raw("a", "reef", 110));
-    let teller = Exporter::Gracc {
+    let exporter = Exporter::Gracc {
         selection: Selection::default(),
         users: Users::Keep,
     };
@@ -356,7 +356,7 @@ fn documents_of_gracc_are_taken_back() {
     let [before, after] = [&first, &second].map(|lake| MessageRecord::read_file(&file(lake)).unwrap());
     let broken = MessageRecord::read_file("{\"EndTime\": 1}\n").unwrap_err().to_string();
     assert!(
-        broken.contains("no summary document") && broken.contains("line 1"),
+        broken.contains("is not exactly one summary document") && broken.contains("line 1"),
         "{broken}"
     );
     let changes = diff(&before, &after);
@@ -368,7 +368,7 @@ fn documents_of_gracc_are_taken_back() {
         in_brief(&changes)
     );
     for (lake, now_ms) in [(&first, NOW_MS), (&second, NOW_MS + 1000)] {
-        let planned = plan(lake, &teller, "gracc", &Terms::default()).unwrap();
+        let planned = plan(lake, &exporter, "gracc", &Terms::default()).unwrap();
         send(
             lake,
             "gracc",
@@ -408,7 +408,10 @@ fn documents_of_gracc_are_taken_back() {
         [sum("WallDuration"), sum("Njobs"), sum("Count")].map(|sum| format!("{sum}")),
         ["110", "1", "1"]
     );
-    assert_eq!(plan(&second, &teller, "gracc", &Terms::default()).unwrap().changes, []);
+    assert_eq!(
+        plan(&second, &exporter, "gracc", &Terms::default()).unwrap().changes,
+        []
+    );
     // Our own reader, in the order in which they came.
     second_scene.write("docs/summary.ndjson", &all);
     let docs = second_scene.path("docs/summary.ndjson");

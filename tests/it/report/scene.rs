@@ -35,7 +35,7 @@ impl Scene {
         crate::promises::scene::keep_private(&file);
     }
 
-    /// A lake of these inputs, by end, with what the pipeline says besides.
+    /// A lake of these inputs, by end, with further settings of the pipeline.
     pub(super) fn lake(&self, name: &str, source: &str, rest: &str) -> Lake {
         let mut text = format!(
             "[pipeline]\nname = \"p\"\noutput = \"{name}\"\nmax_rejected = 1.0\nattribution = \"by-end\"\noverlap = \"jobs\"\n"

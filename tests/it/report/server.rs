@@ -299,7 +299,7 @@ impl Server {
         totals(&self.jobs)
     }
 
-    /// Jobs it was told to hold, by site and month.
+    /// Jobs it was sent, by site and month.
     pub(super) fn counted(&self) -> BTreeMap<(String, String), i128> {
         let mut counted: BTreeMap<_, i128> = BTreeMap::new();
         for row in self.sync.values() {

@@ -6,7 +6,7 @@ use gridtally::report::shown::{digits_that_matter, grouped};
 use gridtally::report::table::{Cell, ColumnKind, Table};
 
 #[test]
-fn thousands_stand_apart_and_only_digits_that_matter_stand_there() {
+fn thousands_are_apart_and_only_digits_that_matter_are_there() {
     assert_eq!(grouped(999), "999");
     assert_eq!(grouped(-1_234_567), "\u{2212}1\u{202f}234\u{202f}567");
     for (largest, scale, digits) in [

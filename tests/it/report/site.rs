@@ -11,7 +11,7 @@ use crate::support::python::python;
 use crate::support::sample::{lake, run};
 
 #[test]
-fn the_page_says_what_the_lake_says() {
+fn the_page_states_what_the_lake_states() {
     let here = tempfile::tempdir().unwrap();
     let out = here.path().join("board");
     for site in ["ALP-T2", "BAY/GRID"] {
@@ -27,7 +27,7 @@ fn the_page_says_what_the_lake_says() {
             .map(|f| f.unwrap().file_name().into_string().unwrap())
             .collect();
         names.sort();
-        // Only ALP-T2 has nodes and node types. What the lake does not have is said to be absent, and files of an earlier page do not stay beside this one.
+        // Only ALP-T2 has nodes and node types. Data the lake does not have is marked as absent, and files of an earlier page do not stay next to this one.
         let expected: &[&str] = if site == "ALP-T2" {
             &["capacity.csv", "charges.csv", "index.html", "overhead.csv", "usage.csv"]
         } else {
@@ -35,7 +35,7 @@ fn the_page_says_what_the_lake_says() {
         };
         assert_eq!(names, expected);
         assert_eq!(page.matches("<p>Absent:").count(), 5 - expected.len());
-        // DuckDB's opinion of the same lake, and of the file beside the page.
+        // DuckDB's opinion of the same lake, and of the file next to the page.
         let sql = format!(
             "import duckdb, sys\n\
              lake = duckdb.sql(f\"\"\"SELECT sum(job_n), round(sum(alloc_core_s) / 3600, 2) FROM read_parquet('{{sys.argv[1]}}/usage/**/*.parquet', \
@@ -74,7 +74,7 @@ fn the_page_says_what_the_lake_says() {
     }
 }
 
-/// What stands beside usage, by DuckDB from the lake: capacity, charges and overhead of the page are the lake's.
+/// The data next to usage, by DuckDB from the lake: capacity, charges and overhead of the page are the lake's.
 #[test]
 fn capacity_charges_and_overhead_are_the_lakes() {
     let scene = super::money::charged("month");
@@ -117,7 +117,7 @@ fn capacity_charges_and_overhead_are_the_lakes() {
     for name in ["capacity.csv", "charges.csv", "overhead.csv"] {
         assert!(page.contains(&format!("href=\"{name}\"")));
     }
-    // Charges of two policies are never added up, and stand in tables of their own.
+    // Charges of two policies are never added up, and are in tables of their own.
     let charges = page
         .split("id=\"charges\"")
         .nth(1)
@@ -125,7 +125,7 @@ fn capacity_charges_and_overhead_are_the_lakes() {
         .split("</section>")
         .next()
         .unwrap();
-    // One policy at a time, under the name people have for it; the pools of one stand side by side.
+    // One policy at a time, under its display name; its pools are shown together.
     let titles: Vec<&str> = charges
         .split("<h3>")
         .skip(1)
@@ -166,7 +166,7 @@ fn capacity_charges_and_overhead_are_the_lakes() {
         "{charges}"
     );
     assert!(total("cores").contains('\u{202f}'), "{charges}");
-    // Nothing is said twice in a head, and no column is called by its suffix.
+    // No part of a head is repeated, and no column is called by its suffix.
     let heads: Vec<&str> = page
         .split("<th scope=\"col\"")
         .skip(1)
@@ -196,7 +196,7 @@ fn names_cannot_break_out_of_the_page() {
     assert!(!page.contains("<script>alert"), "a name became code");
     assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;"));
     assert_eq!(data.total().job_n, 5);
-    // APEL tells no GPUs, and page and file do not call that zero.
+    // APEL records contain no GPUs, and page and file do not call that zero.
     assert_eq!(data.total().gpu_s, None);
     assert!(page.contains("<div><dt>GPU hours</dt><dd>unknown</dd></div>"), "{page}");
     assert_eq!(data.table().rows[0][7].to_string(), "");
@@ -205,7 +205,7 @@ fn names_cannot_break_out_of_the_page() {
 }
 
 #[test]
-fn a_scale_is_told_in_numbers_that_differ() {
+fn a_scale_is_reported_in_numbers_that_differ() {
     for tenths in [1, 7, 33, 47, 120, 990, 4000] {
         let drawn = percentages("t", "w", &["2026-01".to_owned()], &[Some(tenths)]).unwrap();
         let words = drawn.split(['<', '>']).map(str::trim);

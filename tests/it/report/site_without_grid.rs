@@ -45,7 +45,7 @@ fn board(scene: &Scene, benchmarks: &str, rest: &str, words: &[&str]) -> String 
 
 const BOTH: &str = "S,,hs06,10,2024-01-01,\nS,,hs23,11,2024-01-01,\n";
 
-/// What stands between a section's id and its end.
+/// The text between a section's id and its end.
 fn section<'p>(page: &'p str, id: &str) -> Option<&'p str> {
     let (_, rest) = page.split_once(&format!("<section id=\"{id}\">"))?;
     rest.split_once("</section>").map(|(section, _)| section)
@@ -65,7 +65,7 @@ fn rows(section: &str) -> Vec<Vec<&str>> {
 }
 
 #[test]
-fn accounts_partitions_and_qos_stand_where_no_vo_is_known() {
+fn accounts_partitions_and_qos_are_where_no_vo_is_known() {
     let scene = Scene::new();
     let page = board(&scene, BOTH, "", &[]);
     assert!(page.contains("Core hours by account and month") && !page.contains("Usage by VO"));
@@ -88,7 +88,7 @@ fn accounts_partitions_and_qos_stand_where_no_vo_is_known() {
         csv("usage.csv")
     );
     assert!(csv("charges.csv").starts_with("policy,pool,unit,account,charge,"));
-    // Every table and chart says its period and its attribution, once.
+    // Every table and chart states its period and its attribution, once.
     for section in page
         .split("<section id=")
         .skip(1)
@@ -115,9 +115,9 @@ fn accounts_partitions_and_qos_stand_where_no_vo_is_known() {
     }
 }
 
-/// Names of people stand there only where they are asked for and where the lake has them.
+/// Names of people appear only where they are requested and where the lake has them.
 #[test]
-fn users_are_named_where_it_is_asked_for() {
+fn users_are_named_where_it_is_requested() {
     let scene = Scene::new();
     let page = board(&scene, BOTH, "", &[]);
     assert!(section(&page, "users").is_none());
@@ -145,7 +145,7 @@ fn users_are_named_where_it_is_asked_for() {
     assert!(section(&page, "users").unwrap().contains("no names of users"));
 }
 
-/// A column without a value in any row tells nothing.
+/// A column without a value in any row is left out.
 #[test]
 fn columns_without_any_value_are_left_out() {
     let scene = Scene::new();
@@ -160,14 +160,14 @@ fn columns_without_any_value_are_left_out() {
     }
     assert!(page.contains("No job has a benchmark: work in HS06 and HS23 hours is unknown."));
     assert!(page.contains(">jobs without benchmark<"), "{page}");
-    // The file beside the page keeps its columns.
+    // The file next to the page keeps its columns.
     let csv = std::fs::read_to_string(scene.path("board/usage.csv")).unwrap();
     assert!(csv.contains("hs06_hours,hs23_hours"));
 }
 
-/// Hours in two benchmarks stand side by side only where both are of the same jobs.
+/// Hours in two benchmarks are shown together only where both are of the same jobs.
 #[test]
-fn one_benchmark_stands_alone_where_jobs_lack_the_other() {
+fn one_benchmark_is_alone_where_jobs_lack_the_other() {
     let scene = Scene::new();
     let page = board(&scene, BOTH, "", &[]);
     assert!(page.contains("<dt>HS06 hours</dt>") && page.contains("<dt>HS23 hours</dt>"));
@@ -178,7 +178,7 @@ fn one_benchmark_stands_alone_where_jobs_lack_the_other() {
     assert!(page.contains("<dt>HS23 hours</dt>") && page.contains(">hs23 hours<"));
     let note = "Work is in HS23 hours, not in HS06 hours: of 4 jobs with a benchmark 2 have no HS06 value.";
     assert!(page.contains(note), "{page}");
-    // The file beside the page has both.
+    // The file next to the page has both.
     let csv = std::fs::read_to_string(scene.path("board/usage.csv")).unwrap();
     assert!(csv.contains("hs06_hours,hs23_hours"));
     let each = "S,fog,hs23,11,2024-01-01,2026-04-01\nS,ice,hs06,10,2024-01-01,\n";

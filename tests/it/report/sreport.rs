@@ -51,7 +51,7 @@ impl Job {
     }
 }
 
-/// A lake of these jobs in UTC, with what the pipeline says besides.
+/// A lake of these jobs in UTC, with further settings of the pipeline.
 fn lake(scene: &Scene, jobs: &[Job], pipeline: &str, rest: &str) -> Lake {
     let lines: String = jobs.iter().map(Job::line).collect();
     scene.write(
@@ -214,15 +214,15 @@ fn inventory(name: &str) -> String {
 }
 
 #[test]
-fn a_listing_without_parents_is_said_with_what_names_them() {
+fn a_listing_without_parents_is_reported_with_what_names_them() {
     let command = "sacctmgr -P show assoc format=Cluster,Account,ParentName,User,Partition,Share,DefaultQOS,QOS,GrpTRES,GrpTRESMins";
     let jobs = || [Job::new(1, ("ann", "fir"), MARCH, "billing=2,cpu=2,node=1")];
     let plain = "Cluster|Account|User|Partition|Share\noak|root|||1\noak|fir|||1\noak|fir|ann||1\n";
     for (listing, why) in [
-        (None, Some("no listing of associations tells")),
+        (None, Some("no listing of associations states")),
         (
             Some(plain),
-            Some("the listing of associations names no parents and so does not tell"),
+            Some("the listing of associations names no parents and so does not state"),
         ),
         (Some(TREE), None),
         // As older releases head the column.
@@ -237,24 +237,24 @@ fn a_listing_without_parents_is_said_with_what_names_them() {
         let found = ask(&lake, SreportKind::AccountUtilization, |_| {});
         if let Some(why) = why {
             assert_eq!(found.notes.len(), 1, "{:#?}", found.notes);
-            let is_said = found.notes[0].contains(why) && found.notes[0].contains(command);
-            assert!(is_said, "{:#?}", found.notes);
+            let is_stated = found.notes[0].contains(why) && found.notes[0].contains(command);
+            assert!(is_stated, "{:#?}", found.notes);
         } else {
             assert!(found.notes.is_empty(), "{:#?}", found.notes);
             hold(&found, &[("oak|wood|cpu", "7200"), ("oak|root|cpu", "7200")]);
         }
-        // `inspect` says it before anything is run.
+        // `inspect` reports it before anything is run.
         if listing.is_some() {
             let inspected = gridtally(&scene, &["inspect", "tree.txt"]);
-            let is_said = inspected.contains("no account names the one above it") && inspected.contains(command);
-            assert_eq!(is_said, why.is_some(), "{inspected}");
+            let is_stated = inspected.contains("no account names the one above it") && inspected.contains(command);
+            assert_eq!(is_stated, why.is_some(), "{inspected}");
         }
     }
 }
 
-/// Tables that name people are printed when somebody says so, and by sreport's own names as well.
+/// Tables that name people are printed on request, and by sreport's own names as well.
 #[test]
-fn people_are_named_only_when_asked_for() {
+fn people_are_named_only_when_requested() {
     let scene = Scene::new();
     let jobs = [Job::new(1, ("ann", "fir"), MARCH, "billing=2,cpu=2,node=1")];
     lake(&scene, &jobs, "", "");
@@ -266,16 +266,16 @@ fn people_are_named_only_when_asked_for() {
     ] {
         let refused = gridtally(&scene, &["report", "sreport", "oak", table]);
         assert!(
-            refused.contains("this table names people: ask for it with --users"),
+            refused.contains("this table names people: request it with --users"),
             "{refused}"
         );
         assert!(!refused.contains("ann"), "{refused}");
-        let told = gridtally(&scene, &["report", "sreport", "oak", table, "--users"]);
-        assert!(told.contains("ann"), "{told}");
+        let reported = gridtally(&scene, &["report", "sreport", "oak", table, "--users"]);
+        assert!(reported.contains("ann"), "{reported}");
     }
     for table in ["account-utilization", "SizesByAccount"] {
-        let told = gridtally(&scene, &["report", "sreport", "oak", table]);
-        assert!(told.contains("fir") && !told.contains("ann"), "{told}");
+        let reported = gridtally(&scene, &["report", "sreport", "oak", table]);
+        assert!(reported.contains("fir") && !reported.contains("ann"), "{reported}");
     }
     let open = gridtally(&scene, &["report", "sreport", "oak", "ClusterUtilization"]);
     assert!(open.contains("give --from and --to"), "{open}");
@@ -350,9 +350,9 @@ fn typed_gpus_and_memory_have_lines_of_their_own() {
     );
 }
 
-/// Messages of APEL tell neither GPUs nor billing: a zero would be a number that nothing says. Slurm does say.
+/// Messages of APEL contain neither GPUs nor billing: a zero would be invented. Slurm records them.
 #[test]
-fn what_nothing_says_is_empty() {
+fn what_nothing_states_is_empty() {
     let scene = Scene::new();
     scene.write(
         "in/1.msg",
@@ -378,9 +378,9 @@ fn what_nothing_says_is_empty() {
     ];
     let accounts = ask(&lake, SreportKind::AccountUtilization, |_| {});
     hold(&accounts, &expected);
-    let unsaid = "cluster \"m\": 1 jobs of which nothing says the cpu are not in its lines";
+    let unstated = "cluster \"m\": 1 jobs whose cpu is unknown are not in its lines";
     assert!(
-        accounts.notes.iter().any(|note| note == unsaid),
+        accounts.notes.iter().any(|note| note == unstated),
         "{:#?}",
         accounts.notes
     );

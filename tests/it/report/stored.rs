@@ -131,16 +131,16 @@ fn rows_of_one_key_on_the_server_are_added_up() {
         MessageKind::NormalisedV04,
     ] {
         let (published, texts) = publish_all(&lake, kind);
-        let told: Vec<MessageRecord> = texts
+        let reported: Vec<MessageRecord> = texts
             .iter()
             .flat_map(|text| MessageRecord::read(text).unwrap())
             .collect();
-        let of_reef: Vec<&MessageRecord> = told.iter().filter(|told| told.vo() == "reef").collect();
+        let of_reef: Vec<&MessageRecord> = reported.iter().filter(|reported| reported.vo() == "reef").collect();
         let [reef] = of_reef.as_slice() else {
-            panic!("{}: {told:#?}", kind.as_str())
+            panic!("{}: {reported:#?}", kind.as_str())
         };
         assert_eq!(reef.job_n(), 3, "{}", kind.as_str());
-        // What is known of some of the jobs only is said of none.
+        // A field known of some of the jobs only is reported for none.
         let text = reef.text();
         assert!(!text.contains("HEPSPEC") && text.contains("HEPscore23"), "{text}");
         assert_eq!(stored(&texts).totals(), sent(&published));
@@ -218,7 +218,7 @@ fn check_apel_finds_records_that_replace_one_another() {
         );
         assert!(people.contains("1 replaced by others"), "{people}");
     }
-    // Nothing is lost where a later message says the same key again, as it was written.
+    // Nothing is lost where a later message repeats the same key unchanged.
     scene.write("again/1", &format!("{header}\n{}", normalised("kelp", old, 119)));
     scene.write("again/2", &format!("{header}\n{}", normalised("kelp", old, 120)));
     let (code, table, people) = check(&scene, "again");
@@ -281,15 +281,15 @@ fn jobs_send_their_voms_names_as_received() {
     for kind in [MessageKind::JobV03, MessageKind::JobV04] {
         let (_, texts) = publish_all(&lake, kind);
         let (mut named, mut corrected) = (0, 0);
-        for told in texts.iter().flat_map(|text| MessageRecord::read(text).unwrap()) {
-            let id = told.word("LocalJobId").unwrap();
-            let own = Some(id).filter(|_| told.word("Site") == Some("BAY/GRID"));
+        for reported in texts.iter().flat_map(|text| MessageRecord::read(text).unwrap()) {
+            let id = reported.word("LocalJobId").unwrap();
+            let own = Some(id).filter(|_| reported.word("Site") == Some("BAY/GRID"));
             let own = own.and_then(|id| stated.get(id)).map(String::as_str);
-            if told.word("VO") == Some("drift") {
-                assert_eq!(told.word("FQAN"), None);
+            if reported.word("VO") == Some("drift") {
+                assert_eq!(reported.word("FQAN"), None);
                 corrected += 1;
             } else {
-                assert_eq!(told.word("FQAN"), own, "{told:?}");
+                assert_eq!(reported.word("FQAN"), own, "{reported:?}");
                 named += usize::from(own.is_some());
             }
         }
@@ -330,19 +330,22 @@ fn a_voms_name_that_cannot_be_sent_costs_no_job() {
     let lake = scene.run("lake");
     let (published, texts) = publish_all(&lake, MessageKind::JobV04);
     assert_eq!(published.left_out_lines(), [""; 0]);
-    let told: Vec<MessageRecord> = texts
+    let reported: Vec<MessageRecord> = texts
         .iter()
         .flat_map(|text| MessageRecord::read(text).unwrap())
         .collect();
-    let names: Vec<_> = told.iter().map(|told| (told.word("VO"), told.word("FQAN"))).collect();
+    let names: Vec<_> = reported
+        .iter()
+        .map(|reported| (reported.word("VO"), reported.word("FQAN")))
+        .collect();
     let expected = [None, None, Some("/kelp/Role=pilot/Capability=NULL")].map(|name| (Some("kelp"), name));
     assert_eq!(names.len(), 3);
     assert!(expected.iter().all(|row| names.contains(row)), "{names:?}");
 }
 
-/// What corrections add names no benchmark: messages cannot tell it, and its hours are said.
+/// Additions of corrections have no benchmark: messages cannot express them, and their hours are reported.
 #[test]
-fn hours_that_corrections_add_are_said_when_they_are_left_out() {
+fn hours_that_corrections_add_are_reported_when_they_are_left_out() {
     let scene = Scene::new();
     let lake = sample(
         &scene,
@@ -352,12 +355,12 @@ fn hours_that_corrections_add_are_said_when_they_are_left_out() {
     for kind in MessageKind::ALL {
         let (published, _) = publish_all(&lake, kind);
         let lines = published.left_out_lines().join("\n");
-        for said in [
+        for stated in [
             "12 jobs left out: added_by_correction (correction C4 of ALP-T2 2026-02: wall hours 1, core hours 8, CPU hours 0.5)",
             "0 jobs left out: added_by_correction (correction C5 of BAY/GRID 2026-02: wall hours unknown, core hours 2, CPU hours \
              unknown)",
         ] {
-            assert!(lines.contains(said), "{}: {lines}", kind.as_str());
+            assert!(lines.contains(stated), "{}: {lines}", kind.as_str());
         }
         let strict = ApelRequest {
             kinds: vec![kind],

@@ -27,7 +27,7 @@ const ALL: &str = "Account|AdminComment|AllocCPUS|AllocNodes|AllocTRES|AssocID|A
 /// Few columns of little evidence: what is behind a break in the name looks like a row of job 2002.
 const FEW: &str = "AdminComment|End|JobID|JobIDRaw|JobName|Start|State|TRESUsageOutTot|UID";
 
-/// The identifier first, as most people ask for it.
+/// The identifier first, as most people request it.
 const ID_FIRST: &str = "JobIDRaw|JobID|Cluster|Comment|Submit|JobName|Start|Account|User|Partition|End|Elapsed|State|AllocCPUS|\
     NodeList|TotalCPU|WorkDir";
 
@@ -103,8 +103,8 @@ fn named(name: &str) -> Texts {
     }
 }
 
-/// What a job says that a wrong cut would change.
-fn told(found: &Collected) -> Vec<(String, String, u32)> {
+/// The values of a job that a wrong cut would change.
+fn reported(found: &Collected) -> Vec<(String, String, u32)> {
     let jobs = found.jobs.iter();
     jobs.map(|job| {
         let name = job.row.job_name.unwrap_or_default();
@@ -137,7 +137,7 @@ fn lines_that_add_up_to_the_columns_are_one_row() {
             let found = read(&dump);
             assert!(found.rejects.is_empty(), "{name:?}, {header}: {:#?}", found.rejects);
             let expected = [1, 2, 3].map(|id: u32| (id.to_string(), name.to_owned(), 1));
-            assert_eq!(told(&found), expected, "{header}");
+            assert_eq!(reported(&found), expected, "{header}");
             assert!(found.jobs.iter().all(|job| job.has(Anomaly::Reassembled)));
         }
     }
@@ -158,7 +158,7 @@ fn a_comment_may_break_before_the_identifier() {
     .concat();
     let found = read(&dump);
     assert!(found.rejects.is_empty(), "{:#?}", found.rejects);
-    assert_eq!(told(&found), [("7".to_owned(), "two\nlines".to_owned(), 1)]);
+    assert_eq!(reported(&found), [("7".to_owned(), "two\nlines".to_owned(), 1)]);
 }
 
 /// A row that lost its second line is refused; the next one, of several lines as well, is whole.
@@ -174,7 +174,7 @@ fn a_row_that_lost_a_line_does_not_take_the_next_one() {
         .concat();
         let found = read(&dump);
         assert_eq!(
-            told(&found),
+            reported(&found),
             [("2".to_owned(), "line1\nline2".to_owned(), 0)],
             "{header}"
         );
@@ -220,7 +220,7 @@ fn jobs_that_never_ran_used_nothing() {
             "{dump}"
         );
     }
-    // Without either nobody can tell.
+    // Without either it cannot be determined.
     let found = read("JobIDRaw|State|Start|End|ElapsedRaw\n5|CANCELLED|70|70|0\n");
     assert_eq!(found.jobs.len(), 1);
 }
@@ -234,7 +234,11 @@ fn the_real_cuts_of_20_11_are_whole() {
     for name in ["full-width-newline.txt", "min-newline.txt"] {
         let found = cut(name);
         assert!(found.rejects.is_empty(), "{name}: {:#?}", found.rejects);
-        assert_eq!(told(&found), [("7".to_owned(), "line1\nline2".to_owned(), 1)], "{name}");
+        assert_eq!(
+            reported(&found),
+            [("7".to_owned(), "line1\nline2".to_owned(), 1)],
+            "{name}"
+        );
     }
     let never = cut("never-started.txt");
     assert_eq!((never.jobs.len(), never.out_of_scope_rows(Reason::NotStarted)), (0, 1));
@@ -316,7 +320,7 @@ proptest! {
             .zip(&jobs)
             .map(|(id, (texts, step_n)): (u32, _)| (id.to_string(), texts.name.clone(), *step_n))
             .collect();
-        prop_assert_eq!(told(&found), truth);
+        prop_assert_eq!(reported(&found), truth);
     }
 
     /// Lines that are lost cost their own row and never another one's name or steps.
@@ -337,14 +341,14 @@ proptest! {
             .collect();
         let damaged: Vec<String> =
             lines.iter().enumerate().filter(|(nth, _)| is_lost(*nth)).map(|(_, (id, _))| id.to_string()).collect();
-        let told: BTreeMap<String, String> = told(&found).into_iter().map(|(id, name, _)| (id, name)).collect();
+        let reported: BTreeMap<String, String> = reported(&found).into_iter().map(|(id, name, _)| (id, name)).collect();
         for (id, name) in &truth {
-            match told.get(id) {
-                Some(told) if !damaged.contains(id) => prop_assert_eq!(told, name),
+            match reported.get(id) {
+                Some(reported) if !damaged.contains(id) => prop_assert_eq!(reported, name),
                 None => prop_assert!(damaged.contains(id), "job {} is lost: {:#?}", id, found.rejects),
                 Some(_) => {}
             }
         }
-        prop_assert!(told.keys().all(|id| truth.contains_key(id)));
+        prop_assert!(reported.keys().all(|id| truth.contains_key(id)));
     }
 }

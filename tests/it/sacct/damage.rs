@@ -65,7 +65,7 @@ fn names_may_hold_delimiters_line_breaks_and_anything_else() {
 }
 
 #[test]
-fn a_name_in_the_last_column_goes_on() {
+fn a_name_in_the_last_column_continues() {
     let dump = "JobID|State|End|ElapsedRaw|JobName\n1|COMPLETED|70|60|a|b\nc\n\nd\n2|COMPLETED|70|60|x\n";
     let found = read(dump);
     assert!(found.rejects.is_empty(), "{:#?}", found.rejects);
@@ -75,7 +75,7 @@ fn a_name_in_the_last_column_goes_on() {
 }
 
 #[test]
-fn several_free_texts_are_told_apart_by_the_columns_between() {
+fn several_free_texts_are_distinguished_by_the_columns_between() {
     let header = "Account|AdminComment|AllocCPUS|AllocNodes|AllocTRES|AssocID|Cluster|Comment|Constraints|ConsumedEnergy|\
                   ElapsedRaw|End|JobID|JobIDRaw|JobName|Layout|NNodes|Start|State|Submit|SubmitLine|Suspended|TotalCPU|WorkDir\n";
     let row = |id: u32, comment: &str, name: &str, line: &str, dir: &str| {

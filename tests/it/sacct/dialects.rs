@@ -1,10 +1,10 @@
 //! One cluster dumped in every way there is: the same jobs, one answer, job by job.
 //!
 //! The measure is `sacct -a -D -P -o ALL`. Every other rendering must agree with it on every column it carries. What a
-//! rendering cannot say, or says of another moment, stands in [`EXCUSES`] with the reason; nothing else may differ.
+//! rendering cannot contain, or contains for another moment, is in [`EXCUSES`] with the reason; nothing else may differ.
 #![expect(
     clippy::print_stdout,
-    reason = "a test that is skipped says so loudly, and the figures are worth seeing"
+    reason = "a test that is skipped prints it, and the figures are worth seeing"
 )]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -175,7 +175,7 @@ fn column(job: &Job, name: &str) -> String {
             match name {
                 "step_n" => format!("{}", job.step_n),
                 $(stringify!($field) => format!("{:?}", row.$field),)+
-                _ => panic!("{name} is no column"),
+                _ => panic!("{name} is not a column"),
             }
         };
     }
@@ -271,7 +271,7 @@ fn same_jobs_many_dialects_one_answer() {
     println!("{files} files, {pairs} pairs of jobs compared; excused {excused:?}");
 }
 
-/// A run may be missing only from a query that did not ask for it.
+/// A run may be missing only from a query that did not request it.
 fn missing(job: &Job, runs: &BTreeMap<(String, Option<i64>), &Job>, population: Population, place: &str) {
     let (raw, at) = key(job);
     let is_earlier = runs.keys().any(|(other, start)| *other == raw && *start > at);
@@ -283,7 +283,7 @@ fn missing(job: &Job, runs: &BTreeMap<(String, Option<i64>), &Job>, population: 
     assert!(is_excused, "{place} lacks {:#?}", job.row);
 }
 
-/// Without steps a dump cannot know CPU time: it says so, it does not say zero.
+/// Without steps a dump cannot know CPU time: it is reported as unknown, not as zero.
 #[test]
 fn a_dump_of_allocations_does_not_know_cpu_time() {
     let Some(folder) = shared("a_dump_of_allocations_does_not_know_cpu_time") else {
@@ -376,7 +376,7 @@ fn dumps_of_a_few_columns_agree_on_those() {
                 pairs += 1;
                 for column_name in columns.iter().copied().flatten() {
                     let ours = column(job, column_name);
-                    // Of a job that never started only AllocCPUS and AllocNodes tell, which these dumps lack.
+                    // Of a job that never started only AllocCPUS and AllocNodes contain it, which these dumps lack.
                     let has_started = of_id.iter().any(|base| base.row.start_ms.is_some());
                     if ours == "None" && !has_started && COUNTS.contains(column_name) {
                         continue;
@@ -412,7 +412,7 @@ fn dumps_of_a_few_columns_agree_on_those() {
     println!("{pairs} pairs of jobs compared");
 }
 
-/// Fixed-width columns cut their values off: refused, and the reason is told.
+/// Fixed-width columns cut their values off: refused, and the reason is reported.
 #[test]
 fn fixed_width_is_refused() {
     let Some(folder) = shared("fixed_width_is_refused") else {

@@ -7,7 +7,7 @@ use gridtally::sources::sacct;
 
 use super::{Collected, only, plan, read, read_in, try_read};
 
-/// One finished job: `columns` beside the indispensable ones.
+/// One finished job: `columns` and the indispensable ones.
 fn with(columns: &str, values: &str) -> String {
     format!("JobIDRaw|State|Start|End|ElapsedRaw|{columns}\n7|COMPLETED|1000|1100|100|{values}\n")
 }
@@ -63,7 +63,7 @@ fn every_column_lands_in_its_place() {
 }
 
 #[test]
-fn a_row_tells_nothing_of_the_rows_before_it() {
+fn a_row_states_nothing_about_the_rows_before_it() {
     let header = "Cluster|JobIDRaw|JobID|JobName|Partition|QOS|Account|Group|User|Reservation|Submit|Eligible|Start|End|\
                   ElapsedRaw|Suspended|ExitCode|State|NNodes|NCPUS|ReqMem|AllocTRES|TimelimitRaw|NodeList|TotalCPU|\
                   UserCPU|SystemCPU|MaxRSS|MaxVMSize";
@@ -148,7 +148,7 @@ fn names_are_taken_in_any_case_order_and_release() {
 }
 
 #[test]
-fn what_cannot_be_accounted_is_said_at_once() {
+fn what_cannot_be_accounted_is_reported_at_once() {
     for (dump, words) in [
         ("User|State|Elapsed\nada|FAILED|00:00:01\n", "JobID or JobIDRaw"),
         ("JobID|User|Elapsed\n1|ada|00:00:01\n", "State or End"),
@@ -354,7 +354,7 @@ fn memory_of_every_release() {
     assert_eq!(requested("4611M"), Some(4611 * MIB));
     assert_eq!(requested("10240"), Some(10_240 * MIB));
     assert_eq!(requested(""), None);
-    // Two nodes were given where one was asked for, or one would have been enough.
+    // Two nodes were given where one was requested, or one would have been enough.
     let by_tres = |value: &str, asked: &str| {
         let columns = "ReqMem|ReqTRES|AllocCPUS|NNodes";
         only(with(columns, &format!("{value}|{asked}|8|2")))

@@ -1,4 +1,4 @@
-//! Somebody who listens to a part of what jobs say hears it as everybody does.
+//! A projection of columns gives the same values as reading all of them.
 
 use std::sync::Arc;
 
@@ -85,9 +85,9 @@ fn listen(dump: &str, parts: &[ColumnPart]) -> Collected {
     projected
 }
 
-/// What a job always says, and one part.
-fn said(row: &JobRow<'static>, part: Option<ColumnPart>) -> JobRow<'static> {
-    let mut said = JobRow {
+/// The values a job always has, and one part.
+fn stated(row: &JobRow<'static>, part: Option<ColumnPart>) -> JobRow<'static> {
+    let mut stated = JobRow {
         view: row.view,
         job_id: row.job_id,
         raw_job_id: row.raw_job_id,
@@ -99,7 +99,7 @@ fn said(row: &JobRow<'static>, part: Option<ColumnPart>) -> JobRow<'static> {
         ..JobRow::default()
     };
     macro_rules! hear {
-        ($($field:ident)+) => {{ $(said.$field = row.$field;)+ }};
+        ($($field:ident)+) => {{ $(stated.$field = row.$field;)+ }};
     }
     match part {
         None => {}
@@ -124,7 +124,7 @@ fn said(row: &JobRow<'static>, part: Option<ColumnPart>) -> JobRow<'static> {
         Some(ColumnPart::TimeLimit) => hear!(time_limit_s),
         Some(ColumnPart::Exit) => hear!(exit_code exit_signal),
     }
-    said
+    stated
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn every_part_is_heard_as_in_the_whole() {
         assert_eq!(projected.out_of_scope, whole.out_of_scope, "{part:?}");
         for job in &whole.jobs {
             let same = projected.jobs.iter().find(|projected| projected.at == job.at).unwrap();
-            assert_eq!(said(&same.row, Some(part)), said(&job.row, Some(part)), "{part:?}");
+            assert_eq!(stated(&same.row, Some(part)), stated(&job.row, Some(part)), "{part:?}");
             assert_eq!(same.step_n, job.step_n, "{part:?}");
         }
     }
@@ -154,13 +154,13 @@ fn what_nobody_listens_to_is_unknown_and_not_looked_into() {
             anomalies: 0,
             ..job.row.clone()
         };
-        assert_eq!(bare, said(&job.row, None));
+        assert_eq!(bare, stated(&job.row, None));
     }
     for job in &whole.jobs {
         let same = projected.jobs.iter().find(|projected| projected.at == job.at).unwrap();
-        assert_eq!(said(&same.row, None), said(&job.row, None));
+        assert_eq!(stated(&same.row, None), stated(&job.row, None));
     }
-    // Job 5 has a peak that is no number.
+    // Job 5 has a peak that is not a number.
     assert_eq!(
         listen(DUMP, &[ColumnPart::PeakMemory]).reasons(),
         vec![Reason::BadNumber]

@@ -165,7 +165,7 @@ fn only(job: &str) -> crate::support::collect::Job {
 }
 
 #[test]
-fn both_plugins_say_the_same() {
+fn both_plugins_state_the_same() {
     for job in [OLD, NEW] {
         let job = only(job);
         let row = &job.row;
@@ -244,7 +244,7 @@ fn numbers_states_and_identifiers_in_every_shape() {
         ", \"het\": {\"job_id\": 6, \"job_offset\": {\"set\": true, \"infinite\": false, \"number\": 1}}",
     ));
     assert_eq!((job.row.job_id, job.row.raw_job_id), ("6+1", Some("7")));
-    // No step says what it used: unknown, not zero.
+    // No step contains its CPU time: unknown, not zero.
     assert_eq!((job.row.cpu_ms, job.has(Anomaly::CpuUnknown)), (None, true));
     // A flag stands for the job as in the text; flags the text never shows do not.
     for (states, word) in [
@@ -383,7 +383,7 @@ fn a_file_that_was_cut_off_keeps_the_sound_jobs() {
     };
     assert_eq!((reject.reason, reject.rows, reject.at.line), (Reason::Truncated, 1, 9));
     assert!(reject.raw.starts_with(b"{\n      \"job_id\": 2") && reject.raw.ends_with(b"\"name\": "));
-    // Between two jobs: nothing sound is lost, and that more may have followed is told.
+    // Between two jobs: no intact row is lost, and possibly missing rows are reported.
     let found = read(&whole[..=whole.find("},\n    {").unwrap()]);
     assert_eq!((found.jobs.len(), found.rejects.len()), (1, 1));
     assert!(found.rejects.first().unwrap().detail.contains("some may be missing"));
@@ -393,7 +393,7 @@ fn a_file_that_was_cut_off_keeps_the_sound_jobs() {
 }
 
 #[test]
-fn documents_may_follow_one_another_and_stand_on_one_line() {
+fn documents_may_follow_one_another_and_are_on_one_line() {
     let pretty = document(&[small(1, ""), small(2, "")]);
     let compact = "{\"meta\":{\"jobs\":[1]},\"jobs\":[{\"job_id\":3,\"state\":{\"current\":\"COMPLETED\"},\"time\":{\"start\":1,\"end\":9,\"elapsed\":8}}],\"errors\":[]}";
     let found = read(format!("\u{feff}{pretty}{compact}{{\"jobs\":[]}}\n{pretty}"));

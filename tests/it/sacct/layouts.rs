@@ -1,4 +1,4 @@
-//! Dumps without a header, whose columns stand in an order other tools have fixed.
+//! Dumps without a header, whose columns are in an order other tools have fixed.
 
 use gridtally::ledger::Reason;
 use gridtally::record::Anomaly;
@@ -180,7 +180,7 @@ fn the_order_is_recognised_and_named() {
         assert_eq!(registry::recognise(dump.as_bytes()), Some(sacct::DIALECT), "{word}");
         let found = diagnosis::of(Some(sacct::DIALECT), dump.as_bytes());
         assert_eq!(found.layout.map(FixedOrder::as_str), Some(word));
-        // Without the key the run says which to set.
+        // Without the key the run names the one to set.
         let error = try_read(dump.as_bytes(), plan(Some("UTC"))).unwrap_err();
         assert!(error.to_string().contains(&format!("layout = \"{word}\"")), "{error}");
     }
@@ -195,7 +195,7 @@ fn the_order_is_recognised_and_named() {
     }
 }
 
-/// What the program tells about a file, and that a run with what it proposes accounts every row.
+/// The report on a file, and that a run with what it proposes accounts every row.
 #[test]
 fn inspect_proposes_a_source_that_runs() {
     let here = tempfile::tempdir().unwrap();
@@ -216,7 +216,7 @@ fn inspect_proposes_a_source_that_runs() {
         super::json::OLD,
         super::json::NEW
     );
-    for (dump, layout, told) in [
+    for (dump, layout, reported) in [
         (XDMOD, "xdmod", "fixed order of layout = \"xdmod\""),
         (APEL, "apel", "columns      15"),
         (&allocated, "apel", "CPUTimeRAW, which is allocated time"),
@@ -224,7 +224,7 @@ fn inspect_proposes_a_source_that_runs() {
     ] {
         std::fs::write(here.path().join("dump"), dump).unwrap();
         let (code, text) = gridtally(&["inspect", "dump"]);
-        assert!(code == Some(0) && text.contains(told), "{text}");
+        assert!(code == Some(0) && text.contains(reported), "{text}");
         assert!(!text.contains("-X dump"), "{text}");
         let proposed = text.split("[[source]]").nth(1).unwrap().replace("\n  ", "\n");
         assert_eq!(proposed.contains("layout = "), !layout.is_empty(), "{text}");
@@ -245,7 +245,7 @@ fn inspect_proposes_a_source_that_runs() {
         if misspelt != pipeline {
             std::fs::write(here.path().join("p.toml"), &misspelt).unwrap();
             let (code, text) = gridtally(&["check", "p.toml"]);
-            assert!(code == Some(78) && text.contains("is none of \"xdmod\""), "{text}");
+            assert!(code == Some(78) && text.contains("is not one of \"xdmod\""), "{text}");
         }
     }
 }

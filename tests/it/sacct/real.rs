@@ -1,7 +1,7 @@
 //! Dumps of real clusters, where they are at hand.
 #![expect(
     clippy::print_stdout,
-    reason = "a test that is skipped says so loudly, and the figures are worth seeing"
+    reason = "a test that is skipped prints it, and the figures are worth seeing"
 )]
 
 use std::collections::BTreeMap;
@@ -125,7 +125,7 @@ fn both_ways_of_writing_one_query_read_the_same() {
 }
 
 #[test]
-fn dumps_that_lack_columns_say_which() {
+fn dumps_that_lack_columns_state_which() {
     let Some(folder) = shared("dumps_that_lack_columns_say_which") else {
         return;
     };
@@ -141,9 +141,9 @@ fn dumps_that_lack_columns_say_which() {
     }
 }
 
-/// CPU seconds per account and user in October 2026 are what Slurm's own report says, to the second.
+/// CPU seconds per account and user in October 2026 are those of Slurm's own report, to the second.
 #[test]
-fn october_is_what_sreport_says() {
+fn october_is_what_sreport_states() {
     let Some(folder) = shared("october_is_what_sreport_says") else {
         return;
     };
@@ -189,9 +189,9 @@ fn number(value: &serde_json::Value) -> Option<i64> {
     value.as_i64().or_else(|| value.get("number")?.as_i64())
 }
 
-/// The same query as JSON, where names are escaped and nothing needs putting together, says the same of every job.
+/// The same query as JSON, where names are escaped and nothing needs putting together, has the same content for every job.
 #[test]
-fn the_text_says_what_the_json_says() {
+fn the_text_states_what_the_json_states() {
     let Some(folder) = shared("the_text_says_what_the_json_says") else {
         return;
     };

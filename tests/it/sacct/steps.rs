@@ -199,7 +199,7 @@ fn a_step_with_only_a_poll_adds_to_the_job_row() {
 }
 
 #[test]
-fn nodes_a_job_only_asked_for_are_not_allocated() {
+fn nodes_a_job_only_requested_are_not_allocated() {
     let header = "JobID|State|Submit|Start|End|ElapsedRaw|NNodes|NCPUS|AllocTRES\n";
     let never = only(format!("{header}9|CANCELLED by 0|1000|None|1100|0|3|0|\n"));
     assert_eq!((never.row.alloc_node_n, never.row.alloc_core_n), (Some(0), Some(0)));

@@ -75,7 +75,7 @@ fn state(store: &Store) -> Files {
 }
 
 #[test]
-fn a_commit_says_what_it_did_and_the_manifest_what_there_is() {
+fn a_commit_states_what_it_did_and_the_manifest_what_there_is() {
     every_kind(|store| {
         let first = publish(store, &before(), "1").unwrap();
         assert_eq!(first.written, before().into_keys().collect::<Vec<_>>());

@@ -1,4 +1,4 @@
-//! What leaves a lake and what its book says: after a kill or a fault at any step, both or neither.
+//! Sent data and the lake's book of it: after a kill or a fault at any step, both or neither.
 
 use super::failing::FailAfter;
 use super::tree;
@@ -76,7 +76,7 @@ fn take(spool: &Path) -> Vec<String> {
     taken
 }
 
-/// Publishes over a fault after every number of changes; what was sent and what the book says then, and after the next.
+/// Publishes over a fault after every number of changes; what was sent and the content of the book then, and after the next.
 fn at_every_step(passes: bool) {
     let (mut taken_back, mut finished) = (0, 0);
     for changes in 0.. {
@@ -171,7 +171,7 @@ fn what_was_staged_and_is_gone_is_not_taken_for_sent() {
         .err()
         .unwrap()
         .to_string();
-    assert!(lost.contains("what it had staged to be sent is gone"), "{lost}");
+    assert!(lost.contains("the messages it had staged are gone"), "{lost}");
     // A run does not need the book.
     LakeLock::take(&place.store("lake"), Duration::ZERO).unwrap();
 }

@@ -282,13 +282,13 @@ fn rows_come_back_as_written() {
     );
 }
 
-/// Who reads a hundred files must be told which of them is damaged, wherever the damage is.
+/// An error of one among a hundred files names the damaged one, wherever the damage is.
 #[test]
 fn errors_of_damaged_files_name_them() {
     let all = sample(20_000);
     let whole = write(all.schema(), [all.clone()]);
     let store = memory();
-    let told = |path: &str, bytes: Vec<u8>, columns: Option<&[&str]>| {
+    let reported = |path: &str, bytes: Vec<u8>, columns: Option<&[&str]>| {
         store.put(path, bytes.into()).unwrap();
         let read = read_table(store.reader(path).unwrap(), columns, 1000);
         let error = read.and_then(Iterator::collect::<Result<Vec<_>, _>>).err().unwrap();
@@ -297,14 +297,14 @@ fn errors_of_damaged_files_name_them() {
     };
     let mut page = whole.clone();
     page[4..5000].fill(0xff);
-    assert_eq!(told("a/page.parquet", page, None).0, Kind::Io);
+    assert_eq!(reported("a/page.parquet", page, None).0, Kind::Io);
     let mut footer = whole.clone();
     let end = footer.len() - 8;
     footer[end - 300..end].fill(0xff);
-    assert_eq!(told("a/footer.parquet", footer, None).0, Kind::Io);
-    assert_eq!(told("a/short.parquet", whole[..7].to_vec(), None).0, Kind::Io);
+    assert_eq!(reported("a/footer.parquet", footer, None).0, Kind::Io);
+    assert_eq!(reported("a/short.parquet", whole[..7].to_vec(), None).0, Kind::Io);
     assert_eq!(
-        told("a/column.parquet", whole.clone(), Some(&["nonsense"])).0,
+        reported("a/column.parquet", whole.clone(), Some(&["nonsense"])).0,
         Kind::Data
     );
 

@@ -83,7 +83,7 @@ fn strays_and_leftovers_are_found() {
     );
 }
 
-/// What is no file ended the verification, or was not seen, or was followed over a whole disk.
+/// What is not a file ended the verification, or was not seen, or was followed over a whole disk.
 #[cfg(unix)]
 #[test]
 fn links_and_devices_are_strays() {
@@ -132,7 +132,7 @@ fn damage_is_found() {
     assert_eq!(
         problems(&store),
         [
-            format!("{part}: {} bytes, the manifest says {size}", size - 1),
+            format!("{part}: {} bytes, the manifest states {size}", size - 1),
             "usage/site=B/part.parquet: in the manifest but not there".to_owned()
         ]
     );
@@ -148,7 +148,7 @@ fn damage_is_found() {
         [format!("{part}: its contents are not those of the manifest (blake3)")]
     );
 
-    // A file that is what the manifest says, but not a table any more.
+    // A file that matches the manifest, but is no longer a table.
     *flipped.last_mut().unwrap() = 0;
     edit_manifest(&store, &good_hash, &blake3::hash(&flipped).to_hex());
     store.put(part, flipped.into()).unwrap();
@@ -166,8 +166,8 @@ fn damage_is_found() {
     assert_eq!(
         problems(&store),
         [
-            format!("{part}: 5 rows, the manifest says 6"),
-            format!("{part}: schema version 3, the manifest says 4")
+            format!("{part}: 5 rows, the manifest states 6"),
+            format!("{part}: schema version 3, the manifest states 4")
         ]
     );
 

@@ -40,7 +40,7 @@ pub(crate) struct Azure {
 }
 
 impl Azure {
-    /// Starts the server and makes the container; nothing where it cannot be installed, which is said aloud.
+    /// Starts the server and makes the container; `None` where it cannot be installed, which is printed.
     pub(crate) fn start(test: &str) -> Option<Self> {
         let script = match installed() {
             Ok(script) => script,

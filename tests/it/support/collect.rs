@@ -74,7 +74,7 @@ impl Collected {
         self.rejects.iter().map(|reject| reject.reason).collect()
     }
 
-    /// What the jobs say.
+    /// The values of the jobs.
     pub(crate) fn rows(&self) -> impl Iterator<Item = &JobRow<'static>> {
         self.jobs.iter().map(|job| &job.row)
     }
@@ -187,7 +187,7 @@ pub(crate) fn plan(format: Format, acceptance: Acceptance) -> Arc<ReaderOptions>
     Arc::new(source(format, acceptance))
 }
 
-/// A source of which nothing else is said.
+/// A source with default settings.
 pub(crate) fn source(format: Format, acceptance: Acceptance) -> ReaderOptions {
     ReaderOptions {
         acceptance,
@@ -195,7 +195,7 @@ pub(crate) fn source(format: Format, acceptance: Acceptance) -> ReaderOptions {
     }
 }
 
-/// What completes the records of a source of which nothing else is said.
+/// The completion of records of a source with default settings.
 pub(crate) fn intake(site: Option<&str>) -> Arc<IntakeOptions> {
     Arc::new(IntakeOptions {
         site: site.map(str::to_owned),
@@ -203,7 +203,7 @@ pub(crate) fn intake(site: Option<&str>) -> Arc<IntakeOptions> {
     })
 }
 
-/// A file or folder of the shared real data, or a loud line saying that a test was skipped.
+/// A file or folder of the shared real data, or a loud line stating that a test was skipped.
 #[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
 pub(crate) fn shared(test: &str, path: &str) -> Option<PathBuf> {
     let root = std::env::var_os("GRIDTALLY_SHARED").map_or_else(

@@ -9,7 +9,7 @@ use arrow::compute::concat_batches;
 use gridtally::schema;
 use gridtally::store::{FileEntry, Manifest, Seal, Store, TableOptions, TableWriter, footer, read_table};
 
-/// A text of JSON that ends with its hash, changed, with the hash of what it says now.
+/// A text of JSON that ends with its hash, changed, with the hash of its content now.
 pub(crate) fn with_own_hash(text: &str, change: impl FnOnce(&str) -> String) -> String {
     let (body, _) = text.rsplit_once("  \"blake3\": \"").expect("it ends with its hash");
     let body = change(body);
@@ -38,7 +38,7 @@ pub(crate) fn table(dataset: Option<&str>, batch: &RecordBatch, footer: Vec<(Str
     table.finish().unwrap().1
 }
 
-/// Writes other rows into a published table, and everything that vouches for it anew: the manifest, its seal and a run.
+/// Writes other rows into a published table, and everything that vouches for it again: the manifest, its seal and a run.
 pub(crate) fn forge_rows(lake: &Path, path: &str, change: impl Fn(RecordBatch) -> RecordBatch) {
     let file = lake.join(path);
     let batch = change(rows(&file));

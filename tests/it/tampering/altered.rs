@@ -195,7 +195,7 @@ impl Alterations {
             let edited = text.replacen(from, to, 1);
             let hashed = with_own_hash(&text, |text| text.replacen(from, to, 1));
             self.add(format!("{from} in {path}"), vec![(path, Some(edited.into_bytes()))]);
-            let what = format!("{from} in {path}, hashed anew");
+            let what = format!("{from} in {path}, hashed again");
             self.add(what, vec![(path, Some(hashed.into_bytes()))]);
         }
         for path in [
@@ -293,7 +293,7 @@ fn every_flipped_bit_of_manifest_and_seal_is_found() {
     assert_eq!(findings(&lake), []);
 }
 
-/// Who puts back a whole lake as it was leaves nothing in it that tells: a head that was kept elsewhere does.
+/// Restoring a complete earlier lake leaves no trace in it: a head that was kept elsewhere shows it.
 #[test]
 fn a_lake_put_back_is_found_by_a_head_kept_elsewhere() {
     let scene = Scene::new();
@@ -306,7 +306,7 @@ fn a_lake_put_back_is_found_by_a_head_kept_elsewhere() {
         .collect();
     let found = |head: &str| {
         let heads = [head.to_owned()];
-        verify::verify_beside(lake.to_str().unwrap(), &heads, Duration::ZERO, |_| ())
+        verify::verify_during_runs(lake.to_str().unwrap(), &heads, Duration::ZERO, |_| ())
             .unwrap()
             .findings
     };
@@ -316,11 +316,11 @@ fn a_lake_put_back_is_found_by_a_head_kept_elsewhere() {
     let whole = files(&lake);
     fs::remove_dir_all(&lake).unwrap();
     copy_lake(&scene.path("before"), &lake);
-    assert_eq!(findings(&lake), [], "nothing in the lake tells");
+    assert_eq!(findings(&lake), [], "no trace in the lake");
     for (book, head) in &heads {
         assert_eq!(found(head).len(), 1, "{book}");
     }
-    // A lock alone, with the seal of just before it, is the same: of the books that one head tells.
+    // A lock alone, with the seal of just before it, is the same: of the books, only that head shows it.
     restore(&lake, &whole);
     assert_eq!(findings(&lake), []);
     let store = Store::open_existing(lake.to_str().unwrap()).unwrap();
@@ -331,13 +331,13 @@ fn a_lake_put_back_is_found_by_a_head_kept_elsewhere() {
     (head.page_n, head.blake3) = (1, first);
     put(&lake, "seal.json", seal.to_text().unwrap().as_bytes());
     fs::remove_file(lake.join(&pages[1])).unwrap();
-    assert_eq!(findings(&lake), [], "nothing in the lake tells");
+    assert_eq!(findings(&lake), [], "no trace in the lake");
     for (book, head) in &heads {
         assert_eq!(found(head).is_empty(), book != "month_lock", "{book}");
     }
 }
 
-/// Who takes a lock away opens no month: what publishes refuses, and says what to do.
+/// Removing a lock opens no month: publishing is refused, with the remedy.
 #[test]
 fn a_removed_lock_opens_no_month() {
     let scene = Scene::new();
@@ -365,58 +365,58 @@ fn a_removed_lock_opens_no_month() {
             fs::remove_file(lake.join(page)).unwrap();
         }
         for command in &commands {
-            let (is_done, said) = scene.ask(command);
+            let (is_done, stated) = scene.ask(command);
             assert!(
-                !is_done && said.contains("month_lock is not the book that was written"),
-                "{command:?}: {said}"
+                !is_done && stated.contains("month_lock is not the book that was written"),
+                "{command:?}: {stated}"
             );
-            assert!(said.contains("put what belongs there back from a copy"), "{said}");
+            assert!(stated.contains("put what belongs there back from a copy"), "{stated}");
         }
         restore(&lake, &whole);
     }
     assert!(!scene.path("elsewhere").exists());
     fs::remove_file(lake.join("seal.json")).unwrap();
     for command in &commands {
-        let (is_done, said) = scene.ask(command);
+        let (is_done, stated) = scene.ask(command);
         assert!(
-            !is_done && said.contains("there is no seal.json"),
-            "{command:?}: {said}"
+            !is_done && stated.contains("there is no seal.json"),
+            "{command:?}: {stated}"
         );
     }
-    let (is_done, said) = scene.ask(&["run", "p.toml"]);
-    assert!(!is_done && said.contains("there is no seal.json"), "{said}");
+    let (is_done, stated) = scene.ask(&["run", "p.toml"]);
+    assert!(!is_done && stated.contains("there is no seal.json"), "{stated}");
     restore(&lake, &whole);
     assert!(scene.ask(&commands[0]).0);
 }
 
-/// The books go into a lake that is built anew by a command, not by a copy, which would have no seal.
+/// The books are taken over into a rebuilt lake by a command, not by a copy, which would have no seal.
 #[test]
-fn books_are_carried_into_a_lake_built_anew() {
+fn books_are_carried_into_a_lake_built_again() {
     let scene = Scene::new();
     let done = |args: &[&str]| {
-        let (is_done, said) = scene.ask(args);
-        assert!(is_done, "{args:?}: {said}");
-        said
+        let (is_done, stated) = scene.ask(args);
+        assert!(is_done, "{args:?}: {stated}");
+        stated
     };
-    done(&["run", "p.toml", "--out", "anew"]);
-    let anew = scene.path("anew");
+    done(&["run", "p.toml", "--out", "again"]);
+    let anew = scene.path("again");
     let pages = |lake: &Path| -> Files {
         let files = files(lake).into_iter();
         files
             .filter(|(path, _)| is_book(path) && !is_of(path, "runs"))
             .collect()
     };
-    let (is_done, said) = scene.ask(&["publication", "carry", "lake", "lake"]);
-    assert!(!is_done && said.contains("of its own"), "{said}");
-    assert!(done(&["publication", "carry", "lake", "anew"]).contains("head of month_lock: "));
+    let (is_done, stated) = scene.ask(&["publication", "carry", "lake", "lake"]);
+    assert!(!is_done && stated.contains("of its own"), "{stated}");
+    assert!(done(&["publication", "carry", "lake", "again"]).contains("head of month_lock: "));
     assert_eq!(pages(&anew), pages(&scene.lake()));
     assert_eq!(findings(&anew), []);
     for words in [["publication", "locks"], ["publication", "list"]] {
         assert_eq!(
-            done(&[&words[..], &["anew"]].concat()),
+            done(&[&words[..], &["again"]].concat()),
             done(&[&words[..], &["lake"]].concat())
         );
     }
-    let (is_done, said) = scene.ask(&["publication", "carry", "lake", "anew"]);
-    assert!(!is_done && said.contains("of its own"), "{said}");
+    let (is_done, stated) = scene.ask(&["publication", "carry", "lake", "again"]);
+    assert!(!is_done && stated.contains("of its own"), "{stated}");
 }

@@ -1,4 +1,4 @@
-//! What `corrections` says of a correction without an entry in usage: applied, where charges have one, or no match.
+//! The status in `corrections` of a correction without an entry in usage: applied, where charges have one, or no match.
 
 use std::fs;
 use std::sync::Arc;
@@ -76,11 +76,11 @@ fn a_correction_that_did_not_match_is_not_taken_for_an_applied_one() {
         copy_lake(&lake, &forged);
         forge_rows(&forged, path, |batch| with_status(&batch, id, status));
         let found = findings(&forged);
-        let told = format!("status is {status}, computed ");
+        let reported = format!("status is {status}, computed ");
         assert!(
             found
                 .iter()
-                .any(|(of, problem)| of == path && problem.contains(id) && problem.contains(&told)),
+                .any(|(of, problem)| of == path && problem.contains(id) && problem.contains(&reported)),
             "{id}: {found:?}"
         );
     }

@@ -26,7 +26,7 @@ fn ends(batch: &RecordBatch, name: &str) -> Option<(usize, usize)> {
     Some((valid.next()?, valid.next_back()?))
 }
 
-/// The batch with one more in the first row that has a value and one less in the last: no sum tells.
+/// The batch with one more in the first row that has a value and one less in the last: no sum shows it.
 fn moved(batch: &RecordBatch, name: &str) -> RecordBatch {
     let (first, last) = ends(batch, name).unwrap();
     let by = |row: usize| i64::from(row == first) - i64::from(row == last);
@@ -58,7 +58,7 @@ fn movable(lake: &Path, dataset: &str, column: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_value_that_no_sum_tells_of_is_found_with_its_key_and_both_values() {
+fn a_value_that_no_sum_describes_is_found_with_its_key_and_both_values() {
     let scene = Scene::new();
     let lake = scene.lake();
     let report = verify::verify(lake.to_str().unwrap()).unwrap();
@@ -104,18 +104,18 @@ fn a_value_that_no_sum_tells_of_is_found_with_its_key_and_both_values() {
             copy_lake(&lake, &forged);
             forge_rows(&forged, &path, |batch| moved(&batch, column));
             let found = findings(&forged);
-            let told = format!(": {column} is ");
-            let is_told = |(of, problem): &(String, String)| {
-                *of == path && problem.contains(&told) && problem.contains(", computed ")
+            let reported = format!(": {column} is ");
+            let is_reported = |(of, problem): &(String, String)| {
+                *of == path && problem.contains(&reported) && problem.contains(", computed ")
             };
-            assert!(found.iter().any(is_told), "{path} {column}: {found:?}");
+            assert!(found.iter().any(is_reported), "{path} {column}: {found:?}");
             std::fs::remove_dir_all(&forged).unwrap();
         }
     }
 }
 
 #[test]
-fn charges_of_nodes_that_no_sum_tells_of_are_found() {
+fn charges_of_nodes_that_no_sum_describes_are_found() {
     let scene = Scene::new();
     let lake = scene.lake();
     let paths = movable(&lake, "job_charges", "alloc_core_s");
@@ -131,9 +131,9 @@ fn charges_of_nodes_that_no_sum_tells_of_are_found() {
     );
 }
 
-/// Who signed a correction, and why, is no sum; what was signed is kept.
+/// Who signed a correction, and why, is in no sum; the signed row is kept.
 #[test]
-fn a_correction_that_says_something_else_than_what_was_signed_is_found() {
+fn a_correction_that_states_something_else_than_what_was_signed_is_found() {
     let scene = Scene::new();
     let lake = scene.lake();
     let path = "corrections/corrections.parquet";

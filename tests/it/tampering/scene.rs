@@ -119,13 +119,13 @@ impl Scene {
     pub(super) fn ask(&self, args: &[&str]) -> (bool, String) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gridtally"));
         let output = command.args(args).current_dir(self.0.path()).output().unwrap();
-        let said = [output.stdout, output.stderr].concat();
-        (output.status.success(), String::from_utf8(said).unwrap())
+        let stated = [output.stdout, output.stderr].concat();
+        (output.status.success(), String::from_utf8(stated).unwrap())
     }
 
     fn done(&self, args: &[&str]) {
-        let (is_done, said) = self.ask(args);
-        assert!(is_done, "{args:?}: {said}");
+        let (is_done, stated) = self.ask(args);
+        assert!(is_done, "{args:?}: {stated}");
     }
 }
 

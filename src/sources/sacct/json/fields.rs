@@ -104,7 +104,7 @@ pub(super) struct SacctJsonFields<'a> {
     pub(super) cpu: CpuTime,
     /// `exit_code.return_code`
     pub(super) return_code: Number<'a>,
-    /// Whether that stands there bare, as v0.0.38 and older print it.
+    /// Whether that is a bare value, as v0.0.38 and older print it.
     pub(super) is_code_bare: bool,
     /// `exit_code.signal.id`, `.signal_id` in old plugins
     pub(super) signal: Number<'a>,

@@ -134,7 +134,7 @@ impl SacctJsonJob {
     /// Exit code and signal as the text prints them: of a code above 127, 128 are taken off.
     ///
     /// The plugin of 22.05 prints `return_code` 0 and `SUCCESS` for every job no signal ended, whatever its code was:
-    /// of a job that failed, that is no exit code.
+    /// for a failed job, that is not an exit code.
     fn exit(&mut self, fields: &SacctJsonFields<'_>) -> Result<Option<(Option<i64>, i64)>, Refusal> {
         let code = self.int("exit_code.return_code", fields.return_code)?;
         let signal = self.int("exit_code.signal", fields.signal)?;
@@ -235,7 +235,7 @@ impl SacctJsonJob {
             cpu_ms,
             cpu_user_ms: measured.user_ms.filter(|_| is_measured),
             cpu_system_ms: measured.system_ms.filter(|_| is_measured),
-            // Without an allocation the text prints 0 CPUs, and the nodes asked for.
+            // Without an allocation the text prints 0 CPUs, and the nodes requested.
             alloc_core_n: alloc.map_or(Some(0), |alloc| alloc.cpu),
             alloc_node_n: alloc.and_then(|alloc| alloc.node).or(fields.allocation_nodes.known()),
             alloc_gpu_n: alloc.map(|alloc| alloc.gpu),
@@ -284,7 +284,7 @@ fn instant(name: &str, number: Number<'_>) -> Result<Option<i64>, Refusal> {
     }
 }
 
-/// The word the text would print: the flag that stands for the job when there is one, else the base state.
+/// The word the text would print: the flag shown for the job when there is one, else the base state.
 fn state(words: &[JsonText<'_>]) -> Result<Option<&'static str>, Refusal> {
     let mut found: Option<&'static str> = None;
     for word in words {

@@ -28,7 +28,7 @@ pub use self::split::SacctJsonLimits;
 pub fn recognise(head: &[u8]) -> bool {
     let text = head.trim_ascii_start();
     let has = |word: &str| memchr::memmem::find(text, word.as_bytes()).is_some();
-    // What only jobs of the accounting database have, or, of an empty list, what only its plugin says.
+    // A key that only jobs of the accounting database have, or, for an empty list, one that only its plugin writes.
     text.starts_with(b"{")
         && (has("\"openapi/dbv")
             || has("\"openapi\\/dbv")
@@ -45,7 +45,7 @@ fn has_list_of_jobs(text: &[u8]) -> bool {
     })
 }
 
-/// Keys that came with a plugin, newest first. The plugin's own name stands at the end of a document since 23.02.
+/// Keys that came with a plugin, newest first. The plugin's own name is at the end of a document since 23.02.
 const PLUGINS: &[(&str, &str)] = &[
     ("\"qosreq\"", "JSON, Slurm 24.11 or later"),
     ("\"stdin_expanded\"", "JSON, Slurm 24.05 or later"),
@@ -53,7 +53,7 @@ const PLUGINS: &[(&str, &str)] = &[
     ("\"failed_node\"", "JSON, Slurm 23.02 or later"),
 ];
 
-/// What the first bytes of a document tell about the release that wrote it.
+/// The release that wrote a document, from its first bytes.
 #[must_use]
 pub fn version(head: &[u8]) -> String {
     let after = |key: &str| {

@@ -9,7 +9,7 @@ use crate::sources::sacct::scalar;
 /// A number as far as it can be understood.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Number<'a> {
-    /// The key does not occur, or says that there is no value.
+    /// The key does not occur, or states that there is no value.
     #[default]
     Absent,
     /// Without limit.

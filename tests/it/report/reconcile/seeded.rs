@@ -151,7 +151,7 @@ fn a_folder_of_xml_records_is_a_side() {
     scene.write("less/car.xml", &records(|id| id == "403003"));
     let less = compare(&a, &open("less"), 0).unwrap();
     assert_eq!(causes(&less), BTreeMap::from([(Cause::MissingJobs, 1)]));
-    // What is no job is said.
+    // What is not a job is reported.
     scene.write("odd/car.xml", &records(|_| false).replacen("<Site>NORD</Site>", "", 1));
     let odd = compare(&a, &open("odd"), 0).unwrap();
     assert!(
@@ -162,9 +162,9 @@ fn a_folder_of_xml_records_is_a_side() {
     assert_eq!(causes(&odd), BTreeMap::from([(Cause::MissingJobs, 1)]));
 }
 
-/// The factor of a month that was not asked for is looked up; usage cut by other rules is said.
+/// The factor of a month that was not requested is looked up; usage cut by other rules is reported.
 #[test]
-fn the_command_looks_beyond_the_months_it_is_asked_for() {
+fn the_command_looks_beyond_the_months_it_is_requested() {
     let scene = Scene::new();
     World::new(Dump::Apel).lake(&scene, "a");
     let mut b = World::new(Dump::Apel);
@@ -200,7 +200,7 @@ fn the_command_looks_beyond_the_months_it_is_asked_for() {
     );
 }
 
-/// A value of a benchmark that is not compared is no difference, and is said.
+/// A value of a benchmark that is not compared is not a difference, and is reported.
 #[test]
 fn work_in_another_benchmark_is_not_passed_over_in_silence() {
     let scene = Scene::new();

@@ -15,21 +15,21 @@ use crate::support::collect::shared;
 /// A real month: OSG's normalised summaries of August and September 2015, as last published.
 fn real() -> Option<Vec<MessageRecord>> {
     let folder = shared("reconcile", "data/apel/real-2015")?;
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for name in ["send_07_2015.apel__2015-09-09", "send_08_2015.apel__2015-09-09_b0de"] {
         let mut files = std::fs::read_dir(&folder).unwrap().map(|f| f.unwrap().path());
         let file = files.find(|path| path.to_string_lossy().contains(name)).unwrap();
-        told.extend(MessageRecord::read(&std::fs::read_to_string(file).unwrap()).unwrap());
+        reported.extend(MessageRecord::read(&std::fs::read_to_string(file).unwrap()).unwrap());
     }
-    Some(told)
+    Some(reported)
 }
 
-fn side(told: &[MessageRecord]) -> UsageSource {
-    UsageSource::of_messages(told, &Selection::default(), WorkScale::Hs23)
+fn side(reported: &[MessageRecord]) -> UsageSource {
+    UsageSource::of_messages(reported, &Selection::default(), WorkScale::Hs23)
 }
 
-fn set(told: &mut MessageRecord, key: &str, value: i64) {
-    told.fields.insert(key.to_owned(), value.to_string());
+fn set(reported: &mut MessageRecord, key: &str, value: i64) {
+    reported.fields.insert(key.to_owned(), value.to_string());
 }
 
 const DURATIONS: [&str; 4] = [
@@ -64,56 +64,56 @@ fn defects_of_every_record_are_named() {
     assert!(same.compared_n > 100, "{}", same.compared_n);
     assert_eq!(same.differences, []);
     let scaled = |divide: i64| {
-        with_defect(&good, |told| {
+        with_defect(&good, |reported| {
             for key in ["NormalisedWallDuration", "NormalisedCpuDuration"] {
-                let value = told.number(key).unwrap();
-                set(told, key, value / divide);
+                let value = reported.number(key).unwrap();
+                set(reported, key, value / divide);
             }
         })
     };
     assert_all(&scaled(250), Cause::By250, 70);
     assert_all(&scaled(4), Cause::OtherFactor, 70);
-    let hours = with_defect(&good, |told| {
+    let hours = with_defect(&good, |reported| {
         for key in DURATIONS {
-            let value = told.number(key).unwrap();
-            set(told, key, (value + 1800) / 3600);
+            let value = reported.number(key).unwrap();
+            set(reported, key, (value + 1800) / 3600);
         }
     });
     assert_all(&hours, Cause::HoursOrSeconds, 70);
-    let cores = with_defect(&good, |told| {
-        let n = told.number("Processors").unwrap();
+    let cores = with_defect(&good, |reported| {
+        let n = reported.number("Processors").unwrap();
         for key in ["WallDuration", "NormalisedWallDuration"] {
-            let value = told.number(key).unwrap();
-            set(told, key, value * n);
+            let value = reported.number(key).unwrap();
+            set(reported, key, value * n);
         }
     });
     assert_all(&cores, Cause::WallTimesCores, 20);
-    let renamed = with_defect(&good, |told| {
-        if told.site() == "AGLT2" {
-            told.fields.insert("Site".to_owned(), "AGLT2-NEW".to_owned());
+    let renamed = with_defect(&good, |reported| {
+        if reported.site() == "AGLT2" {
+            reported.fields.insert("Site".to_owned(), "AGLT2-NEW".to_owned());
         }
     });
     assert_all(&renamed, Cause::OtherName, 4);
     // A defect nobody wrote down: CPU time 7 % short.
-    let odd = with_defect(&good, |told| {
-        let value = told.number("CpuDuration").unwrap();
-        set(told, "CpuDuration", value * 93 / 100);
+    let odd = with_defect(&good, |reported| {
+        let value = reported.number("CpuDuration").unwrap();
+        set(reported, "CpuDuration", value * 93 / 100);
     });
     assert_all(&odd, Cause::Unexplained, 70);
     // And one that grows with what it spoils: times and jobs of each record by a share of its own.
-    let uneven = with_defect(&good, |told| {
-        let share = 1_010 + told.number("NumberOfJobs").unwrap() % 90;
+    let uneven = with_defect(&good, |reported| {
+        let share = 1_010 + reported.number("NumberOfJobs").unwrap() % 90;
         for key in ["WallDuration", "CpuDuration", "NumberOfJobs"] {
-            let value = told.number(key).unwrap();
-            set(told, key, value * share / 1_000 + 5);
+            let value = reported.number(key).unwrap();
+            set(reported, key, value * share / 1_000 + 5);
         }
     });
     assert_all(&uneven, Cause::Unexplained, 70);
     let slack = {
         let mut bad = good.clone();
-        for told in &mut bad {
-            let value = told.number("CpuDuration").unwrap();
-            set(told, "CpuDuration", value * 9993 / 10_000);
+        for reported in &mut bad {
+            let value = reported.number("CpuDuration").unwrap();
+            set(reported, "CpuDuration", value * 9993 / 10_000);
         }
         compare(&side(&good), &side(&bad), 1_000).unwrap()
     };
@@ -137,38 +137,42 @@ fn defects_of_single_records_are_named() {
     );
     // VO names compared with regard to case: half of the records fall under another spelling and are lost.
     let mut spelled = good.clone();
-    for told in spelled
+    for reported in spelled
         .iter_mut()
-        .filter(|told| told.number("Processors") == Some(1) && told.vo() == "cms")
+        .filter(|reported| reported.number("Processors") == Some(1) && reported.vo() == "cms")
     {
-        told.fields.insert("VO".to_owned(), "CMS".to_owned());
+        reported.fields.insert("VO".to_owned(), "CMS".to_owned());
     }
     let folded = compare(&side(&good), &side(&spelled), 0).unwrap();
     assert_all(&folded, Cause::CaseOfNames, 5);
-    let lower: Vec<MessageRecord> = spelled.iter().filter(|told| told.vo() != "CMS").cloned().collect();
-    let both = |told: &MessageRecord| {
-        let of = |told: &MessageRecord| (told.site().to_owned(), told.month());
-        lower.iter().any(|kept| of(kept) == of(told) && kept.vo() == "cms")
-    };
-    let told: Vec<MessageRecord> = spelled
+    let lower: Vec<MessageRecord> = spelled
         .iter()
-        .filter(|told| told.vo() != "CMS" || both(told))
+        .filter(|reported| reported.vo() != "CMS")
         .cloned()
         .collect();
-    let lost = compare(&side(&told), &side(&lower), 0).unwrap();
+    let both = |reported: &MessageRecord| {
+        let of = |reported: &MessageRecord| (reported.site().to_owned(), reported.month());
+        lower.iter().any(|kept| of(kept) == of(reported) && kept.vo() == "cms")
+    };
+    let reported: Vec<MessageRecord> = spelled
+        .iter()
+        .filter(|reported| reported.vo() != "CMS" || both(reported))
+        .cloned()
+        .collect();
+    let lost = compare(&side(&reported), &side(&lower), 0).unwrap();
     assert_all(&lost, Cause::CaseOfNames, 2);
     // A republished month under another number of nodes, and the old rows left behind.
     let mut stale = good.clone();
-    for told in good.iter().filter(|told| told.site() == "BNL-ATLAS") {
-        let mut twin = told.clone();
+    for reported in good.iter().filter(|reported| reported.site() == "BNL-ATLAS") {
+        let mut twin = reported.clone();
         set(&mut twin, "NodeCount", 0);
         stale.push(twin);
     }
     assert_all(&compare(&side(&good), &side(&stale), 0).unwrap(), Cause::StaleRows, 2);
     // Everything twice, under keys of its own.
     let mut twice = good.clone();
-    for told in &good {
-        let mut twin = told.clone();
+    for reported in &good {
+        let mut twin = reported.clone();
         twin.fields.insert("SubmitHost".to_owned(), "elsewhere".to_owned());
         twin.fields.insert("VOGroup".to_owned(), "/other".to_owned());
         twice.push(twin);
@@ -179,24 +183,24 @@ fn defects_of_single_records_are_named() {
         70,
     );
     // A site's factor of July used in August.
-    let factor = |told: &MessageRecord| {
+    let factor = |reported: &MessageRecord| {
         (
-            told.number("NormalisedWallDuration").unwrap(),
-            told.number("WallDuration").unwrap(),
+            reported.number("NormalisedWallDuration").unwrap(),
+            reported.number("WallDuration").unwrap(),
         )
     };
     let (mut before, mut after) = (good.clone(), good.clone());
     for (list, is_stale) in [(&mut before, false), (&mut after, true)] {
-        for told in list
+        for reported in list
             .iter_mut()
-            .filter(|told| told.site() == "MWT2" || told.site() == "AGLT2")
+            .filter(|reported| reported.site() == "MWT2" || reported.site() == "AGLT2")
         {
-            let (_, wall) = factor(told);
-            let cpu = told.number("CpuDuration").unwrap();
-            let is_new = told.number("Month") == Some(8) && !is_stale;
+            let (_, wall) = factor(reported);
+            let cpu = reported.number("CpuDuration").unwrap();
+            let is_new = reported.number("Month") == Some(8) && !is_stale;
             let level = if is_new { 12 } else { 10 };
-            set(told, "NormalisedWallDuration", wall * level);
-            set(told, "NormalisedCpuDuration", cpu * level);
+            set(reported, "NormalisedWallDuration", wall * level);
+            set(reported, "NormalisedCpuDuration", cpu * level);
         }
     }
     assert_all(
@@ -237,12 +241,12 @@ fn a_lake_is_held_against_what_was_received() {
     assert_eq!(compare(&a, &received("sync"), 0).unwrap().differences, []);
     // The same jobs, ended five hours and a half later by a clock that is not UTC.
     let mut local = String::from("APEL-individual-job-message: v0.3\n");
-    for mut told in MessageRecord::read(&std::fs::read_to_string(&jobs).unwrap()).unwrap() {
+    for mut reported in MessageRecord::read(&std::fs::read_to_string(&jobs).unwrap()).unwrap() {
         for key in ["StartTime", "EndTime"] {
-            let value = told.number(key).unwrap();
-            set(&mut told, key, value + 19_800);
+            let value = reported.number(key).unwrap();
+            set(&mut reported, key, value + 19_800);
         }
-        local.push_str(&told.text());
+        local.push_str(&reported.text());
         local.push_str("%%\n");
     }
     scene.write("local.msg", &local);
@@ -260,8 +264,8 @@ fn a_lake_is_held_against_what_was_received() {
         if hours.starts_with('-') { -minutes } else { minutes }
     };
     for one in &cut.differences {
-        let (_, told) = one.shares[0].evidence.split_once("are cut at ").unwrap();
-        let has_it = told.split(", or ").any(|run| {
+        let (_, reported) = one.shares[0].evidence.split_once("are cut at ").unwrap();
+        let has_it = reported.split(", or ").any(|run| {
             let (first, last) = run.split_once(" to ").unwrap_or((run, run));
             (minutes(first)..=minutes(last)).contains(&330)
         });
@@ -304,16 +308,16 @@ fn what_one_side_withholds_hides_no_cause() {
         Ok(())
     })
     .unwrap();
-    // Without names, rows of users who spell a VO in their own way become one row in one spelling: that is told.
-    let causes = |told: &[MessageRecord]| -> Vec<Cause> {
-        let differences = compare(&a, &side(told), 0).unwrap().differences;
+    // Without names, rows of users with another spelling of a VO become one row in one spelling: that is reported.
+    let causes = |reported: &[MessageRecord]| -> Vec<Cause> {
+        let differences = compare(&a, &side(reported), 0).unwrap().differences;
         let causes = differences.iter().map(|one| one.shares[0].cause);
         causes.filter(|cause| *cause != Cause::CaseOfNames).collect()
     };
     assert_eq!(causes(&nameless), []);
     let largest = nameless
         .iter()
-        .position(|told| told.vo() == "lhcb" && told.job_n() > 0)
+        .position(|reported| reported.vo() == "lhcb" && reported.job_n() > 0)
         .unwrap();
     nameless.remove(largest);
     assert_eq!(causes(&nameless), [Cause::MissingJobs]);

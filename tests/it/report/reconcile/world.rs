@@ -121,7 +121,7 @@ impl World {
         self.jobs.iter_mut().filter(move |job| job.site == site)
     }
 
-    /// Takes jobs out, and says how many.
+    /// Removes jobs and returns their number.
     pub(super) fn lose(&mut self, is_lost: impl Fn(&SeedJob) -> bool) -> i128 {
         let before = self.jobs.len();
         self.jobs.retain(|job| !is_lost(job));

@@ -41,8 +41,7 @@ fn corrections_are_in_every_table() {
         // By end, the job over midnight is of April, and a correction of March is not about it.
         let fir = used(&by_user).get("oak|fir|bea|cpu").cloned();
         assert_eq!(fir, (kept_s > 0).then(|| kept_s.to_string()), "{attribution}");
-        let notes =
-            "correction C3 adds usage and says nothing of its mem, node, billing, gres/gpu: those lines are without it";
+        let notes = "correction C3 adds usage and does not state its mem, node, billing, gres/gpu: those lines do not contain it";
         assert!(by_user.notes.iter().any(|note| note == notes), "{:#?}", by_user.notes);
 
         let top = ask(&lake, SreportKind::TopUsage, |_| {});
@@ -70,7 +69,7 @@ fn corrections_are_in_every_table() {
             (moved_s + kept_s + 1_000).to_string(),
             "allocated"
         );
-        assert_eq!(cores[8].to_string(), "", "nothing tells what the cluster has");
+        assert_eq!(cores[8].to_string(), "", "the resources of the cluster are unknown");
 
         // An addition to a month is not cut.
         let part = ask(&lake, SreportKind::AccountUtilization, |request| {

@@ -1,4 +1,4 @@
-//! What waiting jobs asked for.
+//! What waiting jobs requested.
 
 use gridtally::report::sreport::answer::SreportKind;
 
@@ -8,7 +8,7 @@ use crate::report::scene::Scene;
 const EVENTS: &str = "Cluster|NodeName|Cluster Nodes|TimeStart|TimeEnd|State|Reason|User|TRES\n\
     oak||n[1-2]|2026-03-02T00:00:00|2026-04-01T00:00:00||Cluster Registered TRES||billing=16,cpu=16,node=2\n";
 
-/// A job: number, reservation, when it was eligible, started and ended on days of March, and the cores it asked for.
+/// A job: number, reservation, when it was eligible, started and ended on days of March, and the cores it requested.
 fn line(id: u32, reservation: &str, [eligible, start, end]: [&str; 3], asked: &str) -> String {
     let time = |text: &str| {
         let is_time = text.contains('T');
@@ -63,7 +63,7 @@ fn lake(scene: &Scene, lines: &str) -> gridtally::report::lake::Lake {
 
 fn jobs() -> Vec<String> {
     vec![
-        // Asked for more than it was given.
+        // Requested more than it was given.
         line(1, "", ["10T00:10:00", "10T00:40:00", "10T01:00:00"], "4"),
         // Given up, in the third hour.
         line(2, "", ["10T00:30:00", "None", "10T02:30:00"], "3"),
@@ -95,7 +95,7 @@ fn waiting_jobs_are_planned_for_as_slurm_does() {
     assert_eq!(answer.notes, [""; 0]);
 }
 
-/// A job that waited and does not say for what, or since when, leaves both unknown: they stand together, and a line says
+/// A job that waited and does not state for what, or since when, leaves both unknown: they are summed, and a line states
 /// why.
 #[test]
 fn planned_and_idle_stand_together_where_a_dump_lacks_what_was_asked() {
@@ -110,15 +110,15 @@ fn planned_and_idle_stand_together_where_a_dump_lacks_what_was_asked() {
         let row: Vec<String> = answer.table.rows[0].iter().map(ToString::to_string).collect();
         let left = 16 * 30 * 86_400 - 2 * (1200 + 4 * 600);
         assert_eq!(row[5..8], [String::new(), String::new(), left.to_string()]);
-        let note = "Planned and Idle of cpu of oak stand together in Idle or Planned: 1 jobs do not say since when they were \
-                    eligible, or how many cores they asked for";
+        let note = "Planned and Idle of cpu of oak are summed in Idle or Planned: 1 jobs do not state since when they were \
+                    eligible, or how many cores they requested";
         assert_eq!(answer.notes, [note]);
     }
 }
 
-/// A job that waits still is in no record, and that is said.
+/// A job that waits still is in no record, and that is reported.
 #[test]
-fn jobs_that_wait_still_are_said_to_be_missing() {
+fn jobs_that_wait_still_are_stated_to_be_missing() {
     let scene = Scene::new();
     let waits = line(9, "", ["10T16:00:00", "None", "Unknown"], "4").replace("CANCELLED by 1001", "PENDING");
     let mut lines = jobs();

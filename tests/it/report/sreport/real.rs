@@ -100,14 +100,17 @@ fn ours(table: &Table) -> Vec<BTreeMap<String, String>> {
     rows.collect()
 }
 
-/// What jobs tell nothing of, and sreport prints as zero.
-const UNTOLD: [&str; 6] = ["energy", "fs/disk", "vmem", "pages", "gres/gpumem", "gres/gpuutil"];
+/// Resources that no job records, and sreport prints as zero.
+const UNREPORTED: [&str; 6] = ["energy", "fs/disk", "vmem", "pages", "gres/gpumem", "gres/gpuutil"];
 
-/// Holds every printed cell of `values` against ours of the same key; tells how many.
+/// Compares every printed cell of `values` with ours of the same key; returns their number.
 fn compare(file: &Path, ours: &[BTreeMap<String, String>], keys: &[&str], values: &[&str]) -> usize {
-    let told = theirs(file);
-    let told: Vec<_> = (told.iter())
-        .filter(|row| row.get("TRES Name").is_none_or(|tres| !UNTOLD.contains(&tres.as_str())))
+    let reported = theirs(file);
+    let reported: Vec<_> = (reported.iter())
+        .filter(|row| {
+            row.get("TRES Name")
+                .is_none_or(|tres| !UNREPORTED.contains(&tres.as_str()))
+        })
         .collect();
     let key = |row: &BTreeMap<String, String>| -> Vec<String> { keys.iter().map(|name| row[*name].clone()).collect() };
     let mut by_key: BTreeMap<Vec<String>, &BTreeMap<String, String>> = BTreeMap::new();
@@ -115,7 +118,7 @@ fn compare(file: &Path, ours: &[BTreeMap<String, String>], keys: &[&str], values
         assert!(by_key.insert(key(row), row).is_none(), "{row:?}");
     }
     let mut compared = 0;
-    for row in &told {
+    for row in &reported {
         let own = by_key
             .get(&key(row))
             .unwrap_or_else(|| panic!("{}: {row:?}", file.display()));
@@ -150,9 +153,11 @@ fn every_value_of_sreport_is_ours_to_the_printed_digit() {
             let table = ask(&|request| request.unit = unit);
             compared += compare(&file(name), &table, &account, &["Used"]);
             if unit == TimeUnit::Seconds {
-                let told = theirs(&file(name));
-                let told = told.iter().filter(|row| !UNTOLD.contains(&row["TRES Name"].as_str()));
-                assert_eq!(told.count(), table.len(), "no other lines");
+                let reported = theirs(&file(name));
+                let reported = reported
+                    .iter()
+                    .filter(|row| !UNREPORTED.contains(&row["TRES Name"].as_str()));
+                assert_eq!(reported.count(), table.len(), "no other lines");
             }
         }
         // Without users, the same lines of accounts.
@@ -167,7 +172,7 @@ fn every_value_of_sreport_is_ours_to_the_printed_digit() {
         let by_user = theirs(&file("acct_util_by_user"));
         let accounts = by_user
             .iter()
-            .filter(|row| row["Login"].is_empty() && !UNTOLD.contains(&row["TRES Name"].as_str()));
+            .filter(|row| row["Login"].is_empty() && !UNREPORTED.contains(&row["TRES Name"].as_str()));
         assert_eq!(accounts.clone().count(), with_login.len());
         for row in accounts {
             let own = with_login
@@ -225,11 +230,14 @@ fn what_became_of_a_cluster_is_what_sreport_prints() {
         let folder = root.join(cluster.folder);
         let scene = Scene::new();
         let lake = lake(&scene, &folder, cluster);
-        let told = theirs(&folder.join("sreport_cluster_utilization.txt"));
+        let reported = theirs(&folder.join("sreport_cluster_utilization.txt"));
         let table = ours(&ask(&lake, cluster.zone, cluster.period, |request| {
             request.kind = SreportKind::Utilization;
         }));
-        for row in told.iter().filter(|row| !UNTOLD.contains(&row["TRES Name"].as_str())) {
+        for row in reported
+            .iter()
+            .filter(|row| !UNREPORTED.contains(&row["TRES Name"].as_str()))
+        {
             let own = table.iter().find(|own| own["TRES Name"] == row["TRES Name"]).unwrap();
             for value in ["Allocated", "Down", "Idle", "Planned", "Reported"] {
                 assert_eq!(own[value], row[value], "{value} of {row:?}");

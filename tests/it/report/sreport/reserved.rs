@@ -63,7 +63,7 @@ fn idle_reserved_time_is_handed_to_those_who_may_use_it() {
     hold(&by_user, &expected);
     let notes = [
         "79200 core seconds of idle reserved time are handed to those who might have used it, as Slurm does",
-        "reservations gone: no listing tells of them (add scontrol show reservation under [[inventory]]); idle time in them, \
+        "reservations gone: no listing describes them (add scontrol show reservation under [[inventory]]); idle time in them, \
          which Slurm hands to those who may use it, is not in these numbers",
     ];
     assert_eq!(by_user.notes, notes);
