@@ -194,12 +194,16 @@ pub(crate) fn end() -> InterruptionStanding {
     }
     let words = state.standing();
     let is_cut = !state.commits.is_empty();
+    let is_cut_off = state.object_n > 0;
     // What was begun last goes first: a lock is given back when nothing is left under it.
     let tidies: Vec<Act> = state.tidies.values().rev().cloned().collect();
     drop(state);
     // What is staged for a commit that was cut off is needed by who finishes it.
-    let is_tidy = !is_cut && tidy(tidies);
-    InterruptionStanding { words, is_tidy }
+    let is_tidied = !is_cut && tidy(tidies);
+    InterruptionStanding {
+        words,
+        is_tidy: is_tidied && !is_cut_off,
+    }
 }
 
 fn tidy(tidies: Vec<Act>) -> bool {

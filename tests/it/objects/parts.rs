@@ -103,19 +103,34 @@ fn an_upload_that_is_dropped_is_aborted() {
     assert!(back == noise);
 }
 
-/// An upload that a signal comes upon is aborted: its parts would stay in the bucket, invisible and billed.
+/// An upload that a signal comes upon is aborted: its parts would stay in the bucket, invisible and billed. A signal
+/// leaves a second for that: on a machine too busy, the last line states that something was left, and it is tried again.
 #[test]
 fn a_signal_aborts_the_uploads_under_way() {
-    let s3 = S3::start();
     let here = tempfile::tempdir().unwrap();
     let here = here.path();
     std::fs::write(here.join("large.txt"), dump(150_000)).unwrap();
     let input = here.join("large.txt");
     std::fs::write(here.join("local.toml"), of_dump(input.to_str().unwrap())).unwrap();
-    let mut run = gridtally(&s3, &["run", "local.toml", "--out", "s3://bucket/lake"], here);
+    let is_aborted = (0..8).any(|_| {
+        let s3 = S3::start();
+        let output = ended_by_a_signal(&s3, here);
+        let reported = reported(&output);
+        assert_eq!(output.status.code(), Some(143), "{reported}");
+        assert!(reported.contains("the lake is as before"), "{reported}");
+        assert!(published(&s3, "lake").is_empty());
+        let is_left = reported.contains("what was staged is cleared away by the next run");
+        assert!(is_left || s3.uploads() == 0, "aborted: {reported}");
+        !is_left
+    });
+    assert!(is_aborted, "eight times a signal left something behind");
+}
+
+/// A run into a bucket that a signal ends when the first part of an upload is on its way.
+fn ended_by_a_signal(s3: &S3, here: &Path) -> Output {
+    let mut run = gridtally(s3, &["run", "local.toml", "--out", "s3://bucket/lake"], here);
     let mut run = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let patience = Instant::now();
-    // Begun, and the first part is on its way.
     while !s3.log().contains("partNumber=1") {
         assert!(run.try_wait().unwrap().is_none(), "it ended before an upload began");
         assert!(patience.elapsed().as_secs() < 900, "an upload begins");
@@ -123,13 +138,5 @@ fn a_signal_aborts_the_uploads_under_way() {
     }
     let pid = run.id().to_string();
     assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
-    let output = run.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(143), "{}", reported(&output));
-    assert!(
-        reported(&output).contains("the lake is as before"),
-        "{}",
-        reported(&output)
-    );
-    assert_eq!(s3.uploads(), 0, "aborted: {}", reported(&output));
-    assert!(published(&s3, "lake").is_empty());
+    run.wait_with_output().unwrap()
 }
