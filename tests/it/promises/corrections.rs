@@ -397,7 +397,7 @@ fn unsigned_or_senseless_corrections_are_refused() {
         ("C1,add,ALP-T2", "needs a site and a month"),
         ("C1,add,ALP-T2,2026-03", "adds nothing"),
         ("C1,add,ALP-T2,2026-03,,,,,,,,1.5", "no whole number"),
-        ("C1,void,,2026-13", "no month"),
+        ("C1,void,,2026-13", "is not a month"),
         ("C1,undo", "undo needs undoes"),
         ("C1,undo,,,,,,,,,,,,,,C9", "no row before this one"),
         (",void,ALP-T2", "an id is a text"),

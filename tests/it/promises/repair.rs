@@ -415,7 +415,7 @@ fn refusals_are_summed_up() {
     assert_eq!(csv.lines().count(), 2, "{csv}");
     let (_, reasons) = gridtally(&["rejects", "--reasons"]);
     assert!(
-        reasons.contains("repair_unmatched") && reasons.contains("A number that is none"),
+        reasons.contains("repair_unmatched") && reasons.contains("A number that is not valid"),
         "{reasons}"
     );
     assert_eq!(gridtally(&["rejects", out, "--reason", "nonsense"]).0, Some(2));
