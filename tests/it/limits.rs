@@ -23,8 +23,9 @@ use gridtally::run::run_report::RunReport;
 use gridtally::run::{RunOptions, stages};
 use gridtally::runtime::progress::Silent;
 use gridtally::schema::batch::{int, text};
-use gridtally::store::{Manifest, Store, read_table};
 use tempfile::TempDir;
+
+use crate::support::lake_rows::lake_rows;
 
 /// Columns of the dumps.
 const HEADER: &str = "JobIDRaw|Cluster|User|Account|Partition|State|Submit|Start|End|ElapsedRaw|Suspended|NCPUS|NNodes|\
@@ -97,15 +98,18 @@ fn lake(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
+/// The same files, each with the same bytes.
+fn assert_same_files(one: &BTreeMap<String, Vec<u8>>, other: &BTreeMap<String, Vec<u8>>) {
+    let paths = |files: &BTreeMap<String, Vec<u8>>| files.keys().cloned().collect::<Vec<_>>();
+    assert_eq!(paths(one), paths(other), "other files");
+    for (path, bytes) in one {
+        assert!(other[path] == *bytes, "{path} differs");
+    }
+}
+
 /// The rows of a dataset of a scene's lake.
 fn rows(scene: &Scene, dataset: &str) -> Vec<RecordBatch> {
-    let store = Store::open_existing(scene.path("lake").to_str().unwrap()).unwrap();
-    let manifest = Manifest::load(&store).unwrap().unwrap();
-    let files = manifest.dataset(dataset);
-    files
-        .flat_map(|file| read_table(store.reader(&file.path).unwrap(), None, 8192).unwrap())
-        .map(Result::unwrap)
-        .collect()
+    lake_rows(scene.path("lake").to_str().unwrap(), dataset)
 }
 
 /// The sum of a column over a dataset of a scene's lake.

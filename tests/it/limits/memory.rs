@@ -7,7 +7,7 @@ use gridtally::config::Plan;
 use gridtally::run::{RunOptions, stages};
 use gridtally::runtime::progress::Silent;
 
-use super::{DUMPS, HEADER, Scene, lake, pipeline, row};
+use super::{DUMPS, HEADER, Scene, assert_same_files, lake, pipeline, row};
 
 /// Resident kilobytes of a run at most, as the system counted them.
 fn peak_kb(scene: &Scene) -> Option<u64> {
@@ -173,14 +173,7 @@ fn a_day_in_slices_is_the_day_at_once() {
         lake(&scene.path("lake"))
     };
     let (whole, sliced) = (nights(None), nights(Some(1 << 16)));
-    assert_eq!(
-        whole.keys().collect::<Vec<_>>(),
-        sliced.keys().collect::<Vec<_>>(),
-        "other files"
-    );
-    for (path, bytes) in &whole {
-        assert!(sliced[path] == *bytes, "{path} differs");
-    }
+    assert_same_files(&whole, &sliced);
     assert!(whole.keys().any(|path| path.starts_with("history/")));
 }
 

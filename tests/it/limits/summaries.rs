@@ -3,7 +3,7 @@
 use gridtally::ingest::summary_limits::SummaryLimits;
 use gridtally::run::RunOptions;
 
-use super::{Scene, lake, pipeline, rejects, sum};
+use super::{Scene, assert_same_files, lake, pipeline, rejects, sum};
 
 const SOURCE: &str = "format = \"apel\"\npaths = [\"dumps\"]";
 const HEAD: &str = "APEL-summary-job-message: v0.2\n";
@@ -140,12 +140,5 @@ fn a_month_of_too_many_versions_refuses_those_that_came_last() {
             .all(|(_, line, reason)| *line > 1 && reason == "limit_exceeded")
     );
     let (whole, nightly) = (lake(&scene.path("lake")), lake(&nights(false).path("lake")));
-    assert_eq!(
-        whole.keys().collect::<Vec<_>>(),
-        nightly.keys().collect::<Vec<_>>(),
-        "other files"
-    );
-    for (path, bytes) in &whole {
-        assert!(nightly[path] == *bytes, "{path} differs");
-    }
+    assert_same_files(&whole, &nightly);
 }

@@ -4,7 +4,7 @@ use gridtally::report::apel::jobs::{JobMessageLeftOut, JobMessageWanted, LeftOut
 use gridtally::report::lake::{Lake, Selection};
 use gridtally::summarise::budget::{LoadClass, MonthBudget, VAST_JOB, load};
 
-use super::{DUMPS, HEADER, Scene, lake, pipeline, rejects, row, sum};
+use super::{DUMPS, HEADER, Scene, assert_same_files, lake, pipeline, rejects, row, sum};
 
 /// As much CPU time as a job may have: 10^12 s.
 const MOST: &str = "11574074-01:46:40";
@@ -83,14 +83,7 @@ fn jobs_that_the_sums_of_a_month_cannot_take_are_refused_by_line() {
     );
     assert_eq!(sent(&scene), (counted, refused_n));
     let (whole, nightly) = (lake(&scene.path("lake")), lake(&nights(false).0.path("lake")));
-    assert_eq!(
-        whole.keys().collect::<Vec<_>>(),
-        nightly.keys().collect::<Vec<_>>(),
-        "other files"
-    );
-    for (path, bytes) in &whole {
-        assert!(nightly[path] == *bytes, "{path} differs");
-    }
+    assert_same_files(&whole, &nightly);
 }
 
 /// Jobs that messages are made of, and those left out of them because usage does not hold them.

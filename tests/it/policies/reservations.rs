@@ -5,14 +5,14 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use arrow::array::{Array, RecordBatch};
+use arrow::array::Array;
 use gridtally::config::Plan;
 use gridtally::reference::decimal;
 use gridtally::run::{RunOptions, stages};
 use gridtally::runtime::progress::Silent;
 use gridtally::schema::batch::{date, decimal as decimals, int, number, text, word};
-use gridtally::store::{Manifest, Store, read_table};
 
+use crate::support::lake_rows::lake_rows as rows;
 use crate::support::sample::repository;
 
 pub(super) const HEADER: &str =
@@ -64,16 +64,6 @@ pub(super) fn go(pipeline: &Path) -> String {
     let report = gridtally::audit::verify::verify(&plan.output).unwrap();
     assert!(report.is_sound(), "{}", report.text());
     plan.output
-}
-
-pub(super) fn rows(out: &str, dataset: &str) -> Vec<RecordBatch> {
-    let store = Store::open_existing(out).unwrap();
-    let manifest = Manifest::load(&store).unwrap().unwrap();
-    let files = manifest.dataset(dataset);
-    files
-        .flat_map(|file| read_table(store.reader(&file.path).unwrap(), None, 8192).unwrap())
-        .map(Result::unwrap)
-        .collect()
 }
 
 /// Node hours by subject, name and month.

@@ -6,7 +6,8 @@ use std::process::Command;
 use gridtally::reference::decimal;
 use gridtally::schema::batch::{decimal as decimals, number, text, word};
 
-use super::reservations::{HEAD, HEADER, go, pipeline, rows};
+use super::reservations::{HEAD, HEADER, go, pipeline};
+use crate::support::lake_rows::lake_rows as rows;
 use crate::support::sample::{self, repository};
 
 const EQUIVALENT: &str = r#"

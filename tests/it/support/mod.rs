@@ -5,6 +5,7 @@ pub(crate) mod azure;
 pub(crate) mod collect;
 pub(crate) mod events;
 pub(crate) mod forge;
+pub(crate) mod lake_rows;
 pub(crate) mod policy;
 pub(crate) mod python;
 #[cfg(feature = "cloud")]
