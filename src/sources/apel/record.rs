@@ -61,11 +61,15 @@ pub(super) struct RecordCache<'a> {
 #[derive(Default)]
 struct Meanings<'a> {
     fqan: Option<(&'a str, Fqan<'a>)>,
-    level: Option<(Stated<'a>, ServiceLevel)>,
+    level: Option<(StatedLevel<'a>, ServiceLevel)>,
 }
 
 /// `ServiceLevelType` and `ServiceLevel` as written in a record.
-type Stated<'a> = (Option<&'a str>, Option<&'a str>);
+#[derive(Clone, Copy)]
+struct StatedLevel<'a> {
+    kind: Option<&'a str>,
+    level: Option<&'a str>,
+}
 
 impl<'a> Meanings<'a> {
     fn fqan(&mut self, text: &'a str) -> Fqan<'a> {
@@ -75,14 +79,14 @@ impl<'a> Meanings<'a> {
         }
     }
 
-    fn level(&mut self, stated: Stated<'a>, is_v04: bool) -> Result<ServiceLevel, Refusal> {
+    fn level(&mut self, stated: StatedLevel<'a>, is_v04: bool) -> Result<ServiceLevel, Refusal> {
         if let Some((known, level)) = self.level
-            && are_same(known.0, stated.0)
-            && are_same(known.1, stated.1)
+            && are_same(known.kind, stated.kind)
+            && are_same(known.level, stated.level)
         {
             return Ok(level);
         }
-        let (kind, level) = stated;
+        let StatedLevel { kind, level } = stated;
         let found = if is_v04 {
             service_level::dictionary(kind, level)?
         } else {
@@ -261,7 +265,7 @@ impl<'a> ApelJob<'a> {
                 other => other,
             };
         }
-        let service_level = meanings.level((kind, level), is_v04)?;
+        let service_level = meanings.level(StatedLevel { kind, level }, is_v04)?;
         // The server stores a negative level and then fails to summarise; a benchmark below zero cannot be.
         if service_level.milli_per_core < 0 {
             self.anomalies |= Anomaly::ValueDropped.bit();

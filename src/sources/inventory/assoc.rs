@@ -3,11 +3,11 @@
 
 use super::fields::InventoryFields;
 use super::table;
-use super::trouble::RowTrouble;
 use crate::ledger::Reason;
 use crate::reference::inventory::{AssociationRow, InventoryRow, quantity};
 use crate::sources::Sink;
 use crate::sources::options::ReaderOptions;
+use crate::sources::refusal::Refusal;
 
 /// What lists associations with their tree.
 pub const ASSOC_COMMAND: &str =
@@ -56,7 +56,7 @@ pub(super) fn read(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
 }
 
 /// Reads an association from fields by their names in lower case.
-pub(super) fn association(fields: &InventoryFields<'_>) -> Result<AssociationRow, RowTrouble> {
+pub(super) fn association(fields: &InventoryFields<'_>) -> Result<AssociationRow, Refusal> {
     let first = |keys: &[&str]| keys.iter().find_map(|key| fields.text(key));
     let account = fields.required("account")?.to_owned();
     let user = fields.name("user").map(str::to_owned);
@@ -90,7 +90,7 @@ pub(super) fn association(fields: &InventoryFields<'_>) -> Result<AssociationRow
     })
 }
 
-fn share(text: Option<&str>) -> Result<(Option<i64>, Option<bool>), RowTrouble> {
+fn share(text: Option<&str>) -> Result<(Option<i64>, Option<bool>), Refusal> {
     let Some(text) = text else {
         return Ok((None, None));
     };
@@ -100,6 +100,9 @@ fn share(text: Option<&str>) -> Result<(Option<i64>, Option<bool>), RowTrouble> 
     match quantity::count(text) {
         Some(PARENT_SHARE) => Ok((None, Some(true))),
         Some(share_n) => Ok((Some(share_n), Some(false))),
-        None => Err((Reason::BadNumber, format!("share {text:?} is not a number"))),
+        None => Err(Refusal::new(
+            Reason::BadNumber,
+            format!("share {text:?} is not a number"),
+        )),
     }
 }

@@ -4,19 +4,19 @@ use std::collections::BTreeSet;
 
 use super::fields::InventoryFields;
 use super::slurm_conf::{Conf, borrowed, hostlist_trouble};
-use super::trouble::RowTrouble;
 use crate::ledger::Reason;
 use crate::reference::hostlist::Hostlist;
 use crate::reference::inventory::{NodeRow, PartitionRow, weights};
+use crate::sources::refusal::Refusal;
 
 /// Reads a partition; also gives the names of its nodes, where the file determines them.
 pub(super) fn partition(
     fields: &InventoryFields<'_>,
     conf: &Conf,
-) -> Result<(PartitionRow, Option<BTreeSet<String>>), RowTrouble> {
+) -> Result<(PartitionRow, Option<BTreeSet<String>>), Refusal> {
     let printed = fields.get("tresbillingweights");
     let weights = weights::parse(printed.unwrap_or_default())
-        .map_err(|why| (Reason::BadNumber, format!("TRESBillingWeights: {why}")))?;
+        .map_err(|why| Refusal::new(Reason::BadNumber, format!("TRESBillingWeights: {why}")))?;
     let nodes = fields.get("nodes");
     let members = members(nodes.unwrap_or_default(), conf)?;
     let known: Option<Vec<&NodeRow>> = members
@@ -52,7 +52,7 @@ pub(super) fn partition(
 }
 
 /// The nodes a list names, sets of nodes replaced by theirs; `None` where included files would have to be known.
-fn members(list: &str, conf: &Conf) -> Result<Option<BTreeSet<String>>, RowTrouble> {
+fn members(list: &str, conf: &Conf) -> Result<Option<BTreeSet<String>>, Refusal> {
     if list.eq_ignore_ascii_case("ALL") {
         return Ok((!conf.has_include).then(|| conf.nodes.keys().cloned().collect()));
     }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::fields::{InventoryFields, sorted_names};
 use super::lines::lines;
-use super::trouble::{RowTrouble, cut_off, missing};
+use super::trouble::{cut_off, missing};
 use crate::ledger::Reason;
 use crate::reference::csv_table::OtherSeparator;
 use crate::reference::hostlist::{Hostlist, HostlistError};
@@ -15,6 +15,7 @@ use crate::reference::inventory::{Gpus, InventoryRow, NodeRow, state};
 use crate::reference::table_columns::{NODE_LISTING, names};
 use crate::sources::Sink;
 use crate::sources::options::ReaderOptions;
+use crate::sources::refusal::Refusal;
 
 /// The cells of a line.
 pub(super) fn cells(line: &str) -> Option<Vec<String>> {
@@ -57,11 +58,11 @@ impl NodeTableHeader {
     }
 
     /// The columns.
-    pub(super) fn columns(&self) -> Result<&[String], RowTrouble> {
+    pub(super) fn columns(&self) -> Result<&[String], Refusal> {
         self.columns.as_deref().ok_or_else(|| {
             let why_not = self.why_not.as_deref();
             let why_not = why_not.unwrap_or("no header precedes this row");
-            (Reason::FieldCount, why_not.to_owned())
+            Refusal::new(Reason::FieldCount, why_not)
         })
     }
 }
@@ -94,7 +95,7 @@ pub(super) fn read(bytes: &[u8], options: &ReaderOptions, sink: &mut dyn Sink) {
                     sink.inventory(&InventoryRow::Node(Box::new(row)), line.at, u64::from(nth == 0));
                 }
             }
-            Err((reason, detail)) => sink.reject(reason, line.at, 1, &detail, line.bytes),
+            Err(Refusal { reason, detail }) => sink.reject(reason, line.at, 1, &detail, line.bytes),
         }
     }
 }
@@ -104,11 +105,11 @@ pub(super) fn named<T>(
     text: &str,
     columns: &[String],
     known: &[&str],
-    read: impl FnOnce(&InventoryFields<'_>) -> Result<T, RowTrouble>,
-) -> Result<T, RowTrouble> {
+    read: impl FnOnce(&InventoryFields<'_>) -> Result<T, Refusal>,
+) -> Result<T, Refusal> {
     if let Some(unknown) = columns.iter().find(|name| !known.contains(&name.as_str())) {
         let known = known.join(", ");
-        return Err((
+        return Err(Refusal::new(
             Reason::UnknownField,
             format!("the header has a column \"{unknown}\"; known are {known}"),
         ));
@@ -116,7 +117,7 @@ pub(super) fn named<T>(
     let cells = cells(text).unwrap_or_default();
     if cells.len() != columns.len() {
         let detail = format!("{} cells where the header has {}", cells.len(), columns.len());
-        return Err((Reason::FieldCount, detail));
+        return Err(Refusal::new(Reason::FieldCount, detail));
     }
     let named: BTreeMap<&str, &str> = columns
         .iter()
@@ -126,15 +127,15 @@ pub(super) fn named<T>(
     read(&InventoryFields(named))
 }
 
-fn nodes(fields: &InventoryFields<'_>, options: &ReaderOptions) -> Result<Vec<NodeRow>, RowTrouble> {
+fn nodes(fields: &InventoryFields<'_>, options: &ReaderOptions) -> Result<Vec<NodeRow>, Refusal> {
     let hosts = Hostlist::parse(fields.required("node")?).map_err(|why| match why {
-        HostlistError::Syntax(why) | HostlistError::Limit(why) => (Reason::BadHostlist, why),
+        HostlistError::Syntax(why) | HostlistError::Limit(why) => Refusal::new(Reason::BadHostlist, why),
     })?;
     if hosts.is_empty() {
         return Err(missing("node"));
     }
     let gpus = match fields.get("gpus") {
-        Some(text) => Some(Gpus::of_gres(text).map_err(|why| (Reason::BadNumber, format!("gpus: {why}")))?),
+        Some(text) => Some(Gpus::of_gres(text).map_err(|why| Refusal::new(Reason::BadNumber, format!("gpus: {why}")))?),
         None => fields.int("gpu_n")?.map(|n| Gpus {
             models: Vec::new(),
             untyped_n: Some(n),
@@ -162,7 +163,7 @@ fn nodes(fields: &InventoryFields<'_>, options: &ReaderOptions) -> Result<Vec<No
 }
 
 /// A day begins with its first instant in the inventory's zone, UTC without one.
-pub(super) fn as_of_ms(fields: &InventoryFields<'_>, options: &ReaderOptions) -> Result<Option<i64>, RowTrouble> {
+pub(super) fn as_of_ms(fields: &InventoryFields<'_>, options: &ReaderOptions) -> Result<Option<i64>, Refusal> {
     let text = fields.get("as_of").unwrap_or_default();
     let (text, zone) = if text.len() == 10 {
         let zone = options.zone.clone().unwrap_or_else(crate::time::Zone::utc);

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use super::assoc::association;
 use super::fields::InventoryFields;
 use super::lines::lines;
-use super::trouble::{RowTrouble, missing, settle};
+use super::trouble::{missing, settle};
 use crate::ledger::Reason;
 use crate::reference::inventory::InventoryRow;
 use crate::sources::Sink;
 use crate::sources::options::ReaderOptions;
+use crate::sources::refusal::Refusal;
 
 /// Where in the tree the next lines belong.
 struct Tree {
@@ -36,10 +37,10 @@ pub(super) fn read(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
     }
 }
 
-fn one(line: &str, tree: &mut Tree) -> Result<Option<InventoryRow>, RowTrouble> {
+fn one(line: &str, tree: &mut Tree) -> Result<Option<InventoryRow>, Refusal> {
     let shape = || {
         let detail = "not of the form  Account - 'name':Key=value:...";
-        (Reason::FieldCount, detail.to_owned())
+        Refusal::new(Reason::FieldCount, detail)
     };
     let (what, rest) = line.split_once('-').ok_or_else(shape)?;
     let (name, mut rest) = quoted(rest.trim_start()).ok_or_else(shape)?;
@@ -84,7 +85,7 @@ fn one(line: &str, tree: &mut Tree) -> Result<Option<InventoryRow>, RowTrouble> 
             fields.insert("user", name);
         }
         _ => {
-            return Err((
+            return Err(Refusal::new(
                 Reason::UnknownField,
                 format!("{:?} is not a kind of line of a dump", what.trim()),
             ));

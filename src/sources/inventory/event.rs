@@ -2,11 +2,12 @@
 
 use super::fields::InventoryFields;
 use super::table;
-use super::trouble::{RowTrouble, missing};
+use super::trouble::missing;
 use crate::ledger::Reason;
 use crate::reference::inventory::{EventRow, InventoryRow, state};
 use crate::sources::Sink;
 use crate::sources::options::ReaderOptions;
+use crate::sources::refusal::Refusal;
 use crate::time::Zone;
 
 /// Whether a line is the header of a listing of events.
@@ -22,7 +23,7 @@ pub(super) fn read(bytes: &[u8], options: &ReaderOptions, sink: &mut dyn Sink) {
     });
 }
 
-fn event(fields: &InventoryFields<'_>, zone: Option<&Zone>) -> Result<EventRow, RowTrouble> {
+fn event(fields: &InventoryFields<'_>, zone: Option<&Zone>) -> Result<EventRow, Refusal> {
     let key = |long: &'static str, short: &'static str| if fields.has(long) { long } else { short };
     let start = fields
         .moment(key("timestart", "start"), zone)?
@@ -37,7 +38,7 @@ fn event(fields: &InventoryFields<'_>, zone: Option<&Zone>) -> Result<EventRow, 
         }
     });
     if end_ms.is_some_and(|end_ms| end_ms < start_ms) {
-        return Err((Reason::BadTime, "the event ends before it begins".to_owned()));
+        return Err(Refusal::new(Reason::BadTime, "the event ends before it begins"));
     }
     let tres = fields.tres("tres")?;
     let (state, state_flags) = state::split(fields.get("state").unwrap_or_default());

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::moment::{self, PrintedInstant};
-use super::trouble::{RowTrouble, missing};
+use super::trouble::missing;
 use crate::ledger::Reason;
 use crate::reference::inventory::absent::is_absent;
 use crate::reference::inventory::quantity;
 use crate::reference::inventory::tres::{MIB, Tres};
+use crate::sources::refusal::Refusal;
 use crate::time::Zone;
 
 /// The fields of a row. A text that means "none" counts as absent.
@@ -30,7 +31,7 @@ impl<'t> InventoryFields<'t> {
         self.get(key).map(str::to_uppercase)
     }
 
-    pub(super) fn required(&self, key: &str) -> Result<&'t str, RowTrouble> {
+    pub(super) fn required(&self, key: &str) -> Result<&'t str, Refusal> {
         self.name(key).ok_or_else(|| missing(key))
     }
 
@@ -40,37 +41,42 @@ impl<'t> InventoryFields<'t> {
     }
 
     /// A count. The numbers that stand for "not set" are `None`; anything that is not a number is a mistake.
-    pub(super) fn int(&self, key: &str) -> Result<Option<i64>, RowTrouble> {
+    pub(super) fn int(&self, key: &str) -> Result<Option<i64>, Refusal> {
         let Some(text) = self.get(key).filter(|text| !text.eq_ignore_ascii_case("UNLIMITED")) else {
             return Ok(None);
         };
         let is_number = text.bytes().all(|byte| byte.is_ascii_digit()) && text.len() <= 20;
         if !is_number {
-            return Err((Reason::BadNumber, format!("{key} {text:?} is not a number")));
+            return Err(Refusal::new(
+                Reason::BadNumber,
+                format!("{key} {text:?} is not a number"),
+            ));
         }
         Ok(quantity::count(text))
     }
 
     /// Mebibytes, as bytes.
-    pub(super) fn mebibytes(&self, key: &str) -> Result<Option<i64>, RowTrouble> {
-        let wrong = || (Reason::BadNumber, format!("{key} is too large"));
+    pub(super) fn mebibytes(&self, key: &str) -> Result<Option<i64>, Refusal> {
+        let wrong = || Refusal::new(Reason::BadNumber, format!("{key} is too large"));
         self.int(key)?
             .map(|mib| mib.checked_mul(MIB).ok_or_else(wrong))
             .transpose()
     }
 
-    pub(super) fn tres(&self, key: &str) -> Result<Tres, RowTrouble> {
-        Tres::parse(self.get(key).unwrap_or_default()).map_err(|why| (Reason::BadNumber, format!("{key}: {why}")))
+    pub(super) fn tres(&self, key: &str) -> Result<Tres, Refusal> {
+        Tres::parse(self.get(key).unwrap_or_default())
+            .map_err(|why| Refusal::new(Reason::BadNumber, format!("{key}: {why}")))
     }
 
-    pub(super) fn moment(&self, key: &str, zone: Option<&Zone>) -> Result<Option<PrintedInstant>, RowTrouble> {
+    pub(super) fn moment(&self, key: &str, zone: Option<&Zone>) -> Result<Option<PrintedInstant>, Refusal> {
         let text = self.get(key).unwrap_or_default();
-        moment::read(text, zone).map_err(|why| (Reason::BadTime, format!("{key} {text:?} {why}")))
+        moment::read(text, zone).map_err(|why| Refusal::new(Reason::BadTime, format!("{key} {text:?} {why}")))
     }
 
-    pub(super) fn seconds(&self, key: &str) -> Result<Option<i64>, RowTrouble> {
+    pub(super) fn seconds(&self, key: &str) -> Result<Option<i64>, Refusal> {
         let text = self.get(key).unwrap_or_default();
-        moment::duration_s(text).map_err(|()| (Reason::BadDuration, format!("{key} {text:?} is not a duration")))
+        moment::duration_s(text)
+            .map_err(|()| Refusal::new(Reason::BadDuration, format!("{key} {text:?} is not a duration")))
     }
 
     pub(super) fn yes_no(&self, key: &str) -> Option<bool> {

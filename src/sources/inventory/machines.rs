@@ -3,12 +3,13 @@
 //! the `[[inventory]]` names those of every kind, as many as the file has.
 
 use super::lines::lines;
-use super::trouble::{RowTrouble, cut_off};
+use super::trouble::cut_off;
 use crate::ledger::Reason;
 use crate::reference::hostlist::Hostlist;
 use crate::reference::inventory::{InventoryRow, NodeRow};
 use crate::sources::Sink;
 use crate::sources::options::ReaderOptions;
+use crate::sources::refusal::Refusal;
 
 const KIB: i64 = 1024;
 
@@ -21,13 +22,13 @@ struct KindOfNode {
 }
 
 /// The kind a line describes; the error names the wrong cell.
-fn kind_of(line: &str) -> Result<KindOfNode, RowTrouble> {
+fn kind_of(line: &str) -> Result<KindOfNode, Refusal> {
     let cells: Vec<&str> = line.split('\t').map(str::trim).collect();
     let [_, name, node_n, cpu_n, _, memory_kib] = cells[..] else {
         let detail = format!("{} cells between tabs where a machine file has 6", cells.len());
-        return Err((Reason::FieldCount, detail));
+        return Err(Refusal::new(Reason::FieldCount, detail));
     };
-    let bad = |what: &str, text: &str| (Reason::BadNumber, format!("{what} \"{text}\" is no whole number"));
+    let bad = |what: &str, text: &str| Refusal::new(Reason::BadNumber, format!("{what} \"{text}\" is no whole number"));
     let memory: i64 = memory_kib.parse().map_err(|_| bad("memory", memory_kib))?;
     Ok(KindOfNode {
         name: name.to_owned(),
@@ -69,28 +70,28 @@ pub(super) fn read(bytes: &[u8], options: &ReaderOptions, sink: &mut dyn Sink) {
                     sink.inventory(&InventoryRow::Node(Box::new(node)), line.at, u64::from(nth == 0));
                 }
             }
-            Err((reason, detail)) => sink.reject(reason, line.at, 1, &detail, line.bytes),
+            Err(Refusal { reason, detail }) => sink.reject(reason, line.at, 1, &detail, line.bytes),
         }
     }
 }
 
-fn nodes(kind: &KindOfNode, options: &ReaderOptions) -> Result<Vec<NodeRow>, RowTrouble> {
+fn nodes(kind: &KindOfNode, options: &ReaderOptions) -> Result<Vec<NodeRow>, Refusal> {
     let (name, node_n) = (&kind.name, kind.node_n);
     let Some(named) = options.nodes_by_kind.get(name) else {
         let detail = format!(
             "the nodes of the kind \"{name}\" are unknown: name all {node_n} in the [[inventory]], nodes = \
              {{ {name} = \"{name}[1-{node_n}]\" }}"
         );
-        return Err((Reason::MissingField, detail));
+        return Err(Refusal::new(Reason::MissingField, detail));
     };
-    let hosts = Hostlist::parse(named).map_err(|why| (Reason::BadHostlist, why.to_string()))?;
+    let hosts = Hostlist::parse(named).map_err(|why| Refusal::new(Reason::BadHostlist, why.to_string()))?;
     if u64::try_from(node_n).ok() != Some(hosts.len()) {
         let detail = format!(
             "{node_n} nodes are of the kind \"{name}\", and nodes = {{ {name} = \"{named}\" }} names {}: those no job ran on \
              are there all the same, under any name",
             hosts.len()
         );
-        return Err((Reason::BadHostlist, detail));
+        return Err(Refusal::new(Reason::BadHostlist, detail));
     }
     let of = hosts.hosts().map(|host| NodeRow {
         node: host.into_owned(),

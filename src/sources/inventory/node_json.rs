@@ -8,13 +8,14 @@ use serde_json::Value;
 
 use super::document::{self, number, word};
 use super::fields::sorted_names;
-use super::trouble::{RowTrouble, missing, settle};
+use super::trouble::{missing, settle};
 use crate::ledger::Reason;
 use crate::reference::inventory::absent::is_absent;
 use crate::reference::inventory::tres::{MIB, Tres};
 use crate::reference::inventory::{Gpus, InventoryRow, NodeRow, state};
 use crate::sources::Sink;
 use crate::sources::options::ReaderOptions;
+use crate::sources::refusal::Refusal;
 
 #[derive(Deserialize)]
 struct NodeDocument {
@@ -72,16 +73,16 @@ pub(super) fn read(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
                     ..row
                 }))
             }),
-            NodeElement::Other(_) => Err((Reason::NotARecord, "an element of nodes is not a node".to_owned())),
+            NodeElement::Other(_) => Err(Refusal::new(Reason::NotARecord, "an element of nodes is not a node")),
         };
         settle(row, document::element(nth), b"", sink);
     }
 }
 
 impl Node {
-    fn count(&self, key: &str) -> Result<Option<i64>, RowTrouble> {
+    fn count(&self, key: &str) -> Result<Option<i64>, Refusal> {
         let value = self.get(key);
-        let wrong = || (Reason::BadNumber, format!("{key} {value} is not a count"));
+        let wrong = || Refusal::new(Reason::BadNumber, format!("{key} {value} is not a count"));
         match value {
             Value::Null => Ok(None),
             Value::Number(_) | Value::Object(_) => match number(value) {
@@ -92,8 +93,8 @@ impl Node {
         }
     }
 
-    fn mebibytes(&self, key: &str) -> Result<Option<i64>, RowTrouble> {
-        let wrong = || (Reason::BadNumber, format!("{key} is too large"));
+    fn mebibytes(&self, key: &str) -> Result<Option<i64>, Refusal> {
+        let wrong = || Refusal::new(Reason::BadNumber, format!("{key} is too large"));
         let count = self.count(key)?;
         count.map(|mib| mib.checked_mul(MIB).ok_or_else(wrong)).transpose()
     }
@@ -107,13 +108,13 @@ impl Node {
         }
     }
 
-    fn read(&self) -> Result<NodeRow, RowTrouble> {
+    fn read(&self) -> Result<NodeRow, Refusal> {
         let text = |key: &str| word(self.get(key)).map(str::to_owned);
         let node = word(&self.name).ok_or_else(|| missing("name"))?;
         let tres = Tres::parse(word(self.get("tres")).unwrap_or_default())
-            .map_err(|why| (Reason::BadNumber, format!("tres: {why}")))?;
+            .map_err(|why| Refusal::new(Reason::BadNumber, format!("tres: {why}")))?;
         let of_gres = Gpus::of_gres(word(self.get("gres")).unwrap_or_default())
-            .map_err(|why| (Reason::BadNumber, format!("gres: {why}")))?;
+            .map_err(|why| Refusal::new(Reason::BadNumber, format!("gres: {why}")))?;
         let words = self.list("state");
         let flags = self.list("state_flags");
         let (state, state_flags) = state::of_words(words.iter().chain(&flags));

@@ -4,13 +4,14 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::document::{self, number, word};
-use super::trouble::{RowTrouble, missing, settle};
+use super::trouble::{missing, settle};
 use crate::ledger::Reason;
 use crate::reference::hostlist::Hostlist;
 use crate::reference::inventory::tres::Tres;
 use crate::reference::inventory::{InventoryRow, PartitionRow, weights};
 use crate::sources::Sink;
 use crate::sources::options::ReaderOptions;
+use crate::sources::refusal::Refusal;
 
 #[derive(Deserialize)]
 struct PartitionDocument {
@@ -40,24 +41,26 @@ pub(super) fn read(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
 }
 
 /// A partition as `scontrol` and `sinfo` render it. Neither states which one is the default.
-pub(super) fn partition(value: &Value, cluster: Option<&str>) -> Result<PartitionRow, RowTrouble> {
+pub(super) fn partition(value: &Value, cluster: Option<&str>) -> Result<PartitionRow, Refusal> {
     let at = |path: &str| value.pointer(path).unwrap_or(&Value::Null);
     let text = |path: &str| word(at(path)).map(str::to_owned);
     let count = |path: &str| match number(at(path)) {
-        Some(n) if n < 0 => Err((Reason::BadNumber, format!("{path} {n} is negative"))),
+        Some(n) if n < 0 => Err(Refusal::new(Reason::BadNumber, format!("{path} {n} is negative"))),
         n => Ok(n),
     };
     let name = at("/name").as_str().filter(|name| !name.is_empty());
     let tres = word(at("/tres/configured"));
-    let configured =
-        Tres::parse(tres.unwrap_or_default()).map_err(|why| (Reason::BadNumber, format!("tres/configured: {why}")))?;
+    let configured = Tres::parse(tres.unwrap_or_default())
+        .map_err(|why| Refusal::new(Reason::BadNumber, format!("tres/configured: {why}")))?;
     let printed = text("/tres/billing_weights");
     let weights = weights::parse(printed.as_deref().unwrap_or_default())
-        .map_err(|why| (Reason::BadNumber, format!("tres/billing_weights: {why}")))?;
+        .map_err(|why| Refusal::new(Reason::BadNumber, format!("tres/billing_weights: {why}")))?;
     let nodes = text("/nodes/configured");
     let listed = nodes
         .as_deref()
-        .map(|list| Hostlist::parse(list).map_err(|why| (Reason::BadHostlist, format!("nodes/configured: {why}"))))
+        .map(|list| {
+            Hostlist::parse(list).map_err(|why| Refusal::new(Reason::BadHostlist, format!("nodes/configured: {why}")))
+        })
         .transpose()?
         .and_then(|list| i64::try_from(list.len()).ok());
     let over_subscribe = over_subscribe(at("/maximums/oversubscribe"));
@@ -65,7 +68,7 @@ pub(super) fn partition(value: &Value, cluster: Option<&str>) -> Result<Partitio
         .map(|minutes| {
             minutes
                 .checked_mul(60)
-                .ok_or_else(|| (Reason::BadDuration, "maximums/time is too long".to_owned()))
+                .ok_or_else(|| Refusal::new(Reason::BadDuration, "maximums/time is too long"))
         })
         .transpose()?;
     Ok(PartitionRow {

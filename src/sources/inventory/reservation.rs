@@ -6,7 +6,7 @@
 use super::fields::InventoryFields;
 use super::lines::lines;
 use super::pairs::{RESERVATION_KEYS, pairs_of};
-use super::trouble::{RowTrouble, cut_off, missing, settle};
+use super::trouble::{cut_off, missing, settle};
 use super::{csv_nodes, scontrol, table};
 use crate::ledger::Reason;
 use crate::reference::hostlist::Hostlist;
@@ -14,6 +14,7 @@ use crate::reference::inventory::{Gpus, InventoryRow, ReservationRow};
 use crate::reference::table_columns::{RESERVATION_LISTING, names};
 use crate::sources::Sink;
 use crate::sources::options::ReaderOptions;
+use crate::sources::refusal::Refusal;
 use crate::time::Zone;
 
 /// The output of `scontrol` when there is none.
@@ -151,7 +152,7 @@ pub(super) fn of_csv(bytes: &[u8], options: &ReaderOptions, sink: &mut dyn Sink)
     }
 }
 
-fn row(fields: &InventoryFields<'_>, keys: &Keys, zone: Option<&Zone>) -> Result<InventoryRow, RowTrouble> {
+fn row(fields: &InventoryFields<'_>, keys: &Keys, zone: Option<&Zone>) -> Result<InventoryRow, Refusal> {
     let start = fields.moment(keys.start, zone)?.ok_or_else(|| missing(keys.start))?;
     let end = fields.moment(keys.end, zone)?.ok_or_else(|| missing(keys.end))?;
     let end_ms = if end.earlier_ms < start.earlier_ms {
@@ -160,15 +161,17 @@ fn row(fields: &InventoryFields<'_>, keys: &Keys, zone: Option<&Zone>) -> Result
         end.earlier_ms
     };
     if end_ms < start.earlier_ms {
-        return Err((Reason::BadTime, "the reservation ends before it begins".to_owned()));
+        return Err(Refusal::new(Reason::BadTime, "the reservation ends before it begins"));
     }
     let nodes = fields.get(keys.nodes);
     let listed = nodes
-        .map(|list| Hostlist::parse(list).map_err(|why| (Reason::BadHostlist, format!("{}: {why}", keys.nodes))))
+        .map(|list| {
+            Hostlist::parse(list).map_err(|why| Refusal::new(Reason::BadHostlist, format!("{}: {why}", keys.nodes)))
+        })
         .transpose()?;
     let tres = fields.tres(keys.tres)?;
     let gpus = match fields.get("gpus") {
-        Some(text) => Some(Gpus::of_gres(text).map_err(|why| (Reason::BadNumber, format!("gpus: {why}")))?),
+        Some(text) => Some(Gpus::of_gres(text).map_err(|why| Refusal::new(Reason::BadNumber, format!("gpus: {why}")))?),
         None => fields.get(keys.tres).map(|_| tres.gpus),
     };
     Ok(InventoryRow::Reservation(Box::new(ReservationRow {

@@ -3,12 +3,13 @@
 use super::fields::{InventoryFields, sorted_names};
 use super::lines::{InventoryRecord, records};
 use super::pairs::pairs;
-use super::trouble::{RowTrouble, cut_off, settle};
+use super::trouble::{cut_off, settle};
 use crate::ledger::Reason;
 use crate::reference::hostlist::Hostlist;
 use crate::reference::inventory::{Gpus, InventoryRow, NodeRow, PartitionRow, state, weights};
 use crate::sources::Sink;
 use crate::sources::options::ReaderOptions;
+use crate::sources::refusal::Refusal;
 
 pub(super) fn nodes(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
     each(bytes, "NodeName=", sink, |record| {
@@ -23,12 +24,7 @@ pub(super) fn partitions(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
 }
 
 /// Gives each record that begins with `key` its outcome.
-pub(super) fn each(
-    bytes: &[u8],
-    key: &str,
-    sink: &mut dyn Sink,
-    read: impl Fn(&str) -> Result<InventoryRow, RowTrouble>,
-) {
+pub(super) fn each(bytes: &[u8], key: &str, sink: &mut dyn Sink, read: impl Fn(&str) -> Result<InventoryRow, Refusal>) {
     let records = records(bytes, key);
     sink.rows_read(u64::try_from(records.len()).unwrap_or(u64::MAX));
     for record in &records {
@@ -56,24 +52,30 @@ pub(super) fn is_message(line: &str) -> bool {
 fn one(
     record: &InventoryRecord,
     key: &str,
-    read: impl Fn(&str) -> Result<InventoryRow, RowTrouble>,
-) -> Result<InventoryRow, RowTrouble> {
+    read: impl Fn(&str) -> Result<InventoryRow, Refusal>,
+) -> Result<InventoryRow, Refusal> {
     if record.is_too_long {
-        return Err((Reason::TooLong, "the record is longer than a record can be".to_owned()));
+        return Err(Refusal::new(
+            Reason::TooLong,
+            "the record is longer than a record can be",
+        ));
     }
     if !record.is_ended {
         return Err(cut_off());
     }
     if !record.text.starts_with(key) {
-        return Err((Reason::FieldCount, format!("the record does not begin with {key}")));
+        return Err(Refusal::new(
+            Reason::FieldCount,
+            format!("the record does not begin with {key}"),
+        ));
     }
     read(&record.text)
 }
 
-fn node(fields: &InventoryFields<'_>) -> Result<NodeRow, RowTrouble> {
+fn node(fields: &InventoryFields<'_>) -> Result<NodeRow, Refusal> {
     let tres = fields.tres("CfgTRES")?;
     let of_gres = Gpus::of_gres(fields.get("Gres").unwrap_or_default())
-        .map_err(|why| (Reason::BadNumber, format!("Gres: {why}")))?;
+        .map_err(|why| Refusal::new(Reason::BadNumber, format!("Gres: {why}")))?;
     // The configured resources know only the types a site accounts; Gres knows the devices.
     let gpus = Gpus {
         untyped_n: tres.gpus.untyped_n.or(of_gres.untyped_n),
@@ -119,14 +121,14 @@ fn without_author(reason: &str) -> &str {
     author.map_or(reason, |(text, _)| text.trim_end())
 }
 
-fn partition(fields: &InventoryFields<'_>) -> Result<PartitionRow, RowTrouble> {
+fn partition(fields: &InventoryFields<'_>) -> Result<PartitionRow, Refusal> {
     let tres = fields.tres("TRES")?;
     let printed = fields.get("TRESBillingWeights");
     let weights = weights::parse(printed.unwrap_or_default())
-        .map_err(|why| (Reason::BadNumber, format!("TRESBillingWeights: {why}")))?;
+        .map_err(|why| Refusal::new(Reason::BadNumber, format!("TRESBillingWeights: {why}")))?;
     let nodes = fields.get("Nodes");
     let listed = nodes
-        .map(|list| Hostlist::parse(list).map_err(|why| (Reason::BadHostlist, format!("Nodes: {why}"))))
+        .map(|list| Hostlist::parse(list).map_err(|why| Refusal::new(Reason::BadHostlist, format!("Nodes: {why}"))))
         .transpose()?;
     let over_subscribe = fields.upper("OverSubscribe").or_else(|| fields.upper("Shared"));
     Ok(PartitionRow {

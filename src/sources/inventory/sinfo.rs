@@ -10,10 +10,11 @@ use super::fields::{InventoryFields, sorted_names};
 use super::lines::{InventoryLine, lines};
 use super::moment;
 use super::scontrol::is_message;
-use super::trouble::{RowTrouble, cut_off};
+use super::trouble::cut_off;
 use crate::ledger::Reason;
 use crate::reference::inventory::{Gpus, InventoryRow, NodeRow, state};
 use crate::sources::options::ReaderOptions;
+use crate::sources::refusal::Refusal;
 use crate::sources::{Position, Sink};
 
 /// Columns of the format that may occur without a header.
@@ -108,7 +109,7 @@ pub(super) fn read(bytes: &[u8], options: &ReaderOptions, sink: &mut dyn Sink) {
             continue;
         }
         let form = form.get_or_insert_with(|| SinfoForm::Columns(ORDER.map(str::to_owned).to_vec()));
-        if let Err((reason, detail)) = add(&line, &text, form, &mut nodes) {
+        if let Err(Refusal { reason, detail }) = add(&line, &text, form, &mut nodes) {
             sink.reject(reason, line.at, 1, &detail, line.bytes);
         }
     }
@@ -135,13 +136,13 @@ fn add(
     text: &str,
     form: &SinfoForm,
     nodes: &mut BTreeMap<String, Folded>,
-) -> Result<(), RowTrouble> {
+) -> Result<(), Refusal> {
     if !line.is_ended {
         return Err(cut_off());
     }
     let count = |found: usize, wanted: usize| {
         let detail = format!("{found} fields where {wanted} are expected");
-        Err((Reason::FieldCount, detail))
+        Err(Refusal::new(Reason::FieldCount, detail))
     };
     let (fields, is_cut) = match form {
         SinfoForm::Columns(columns) => {
@@ -195,7 +196,7 @@ impl<'t> Whole<'t> {
         self.fields.get(key).filter(|_| self.is_sure(key))
     }
 
-    fn int(&self, key: &str) -> Result<Option<i64>, RowTrouble> {
+    fn int(&self, key: &str) -> Result<Option<i64>, Refusal> {
         if self.is_sure(key) {
             self.fields.int(key)
         } else {
@@ -203,7 +204,7 @@ impl<'t> Whole<'t> {
         }
     }
 
-    fn mebibytes(&self, key: &str) -> Result<Option<i64>, RowTrouble> {
+    fn mebibytes(&self, key: &str) -> Result<Option<i64>, Refusal> {
         if self.is_sure(key) {
             self.fields.mebibytes(key)
         } else {
@@ -212,10 +213,10 @@ impl<'t> Whole<'t> {
     }
 }
 
-fn fold(fields: &Whole<'_>, at: Position, nodes: &mut BTreeMap<String, Folded>) -> Result<(), RowTrouble> {
+fn fold(fields: &Whole<'_>, at: Position, nodes: &mut BTreeMap<String, Folded>) -> Result<(), Refusal> {
     let node = fields.fields.required("NODELIST")?;
     let topology: Vec<&str> = fields.get("S:C:T").unwrap_or_default().split(':').collect();
-    let topology = |nth: usize, key: &str| -> Result<Option<i64>, RowTrouble> {
+    let topology = |nth: usize, key: &str| -> Result<Option<i64>, Refusal> {
         match topology.get(nth).filter(|_| topology.len() == 3) {
             Some(value) => InventoryFields([(key, *value)].into()).int(key),
             None => fields.int(key),
@@ -226,7 +227,7 @@ fn fold(fields: &Whole<'_>, at: Position, nodes: &mut BTreeMap<String, Folded>) 
         .has("GRES")
         .then(|| Gpus::of_gres(fields.get("GRES").unwrap_or_default()))
         .transpose()
-        .map_err(|why| (Reason::BadNumber, format!("GRES: {why}")))?;
+        .map_err(|why| Refusal::new(Reason::BadNumber, format!("GRES: {why}")))?;
     let (state, state_flags) = state::split(fields.get("STATE").unwrap_or_default());
     let row = NodeRow {
         node: node.to_owned(),
@@ -258,7 +259,7 @@ fn fold(fields: &Whole<'_>, at: Position, nodes: &mut BTreeMap<String, Folded>) 
     });
     if folded.row != row {
         let detail = format!("{node} differs from line {}", folded.at.line);
-        return Err((Reason::Contradiction, detail));
+        return Err(Refusal::new(Reason::Contradiction, detail));
     }
     folded.line_n += 1;
     match (&mut folded.partitions, partition) {

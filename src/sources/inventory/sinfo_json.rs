@@ -12,11 +12,11 @@ use serde_json::Value;
 use super::document::{self, number, word};
 use super::fields::sorted_names;
 use super::partition_json::partition;
-use super::trouble::RowTrouble;
 use crate::ledger::Reason;
 use crate::reference::inventory::tres::MIB;
 use crate::reference::inventory::{Gpus, InventoryRow, NodeRow, PartitionRow, state};
 use crate::sources::options::ReaderOptions;
+use crate::sources::refusal::Refusal;
 use crate::sources::{Position, Sink};
 
 #[derive(Deserialize)]
@@ -49,7 +49,7 @@ pub(super) fn read(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
     let (mut partitions, mut nodes) = (BTreeMap::new(), BTreeMap::new());
     for (nth, group) in document.sinfo.iter().enumerate() {
         let at = document::element(nth);
-        if let Err((reason, detail)) = add(group, cluster, at, &mut partitions, &mut nodes) {
+        if let Err(Refusal { reason, detail }) = add(group, cluster, at, &mut partitions, &mut nodes) {
             sink.reject(reason, at, 1, &detail, b"");
         }
     }
@@ -78,13 +78,13 @@ fn add(
     at: Position,
     partitions: &mut BTreeMap<String, ReportedNodes>,
     nodes: &mut BTreeMap<String, SinfoMember>,
-) -> Result<(), RowTrouble> {
+) -> Result<(), Refusal> {
     let cluster = group.get("cluster").and_then(word).or(cluster);
     let row = partition(group.get("partition").unwrap_or(&Value::Null), cluster)?;
     let name = row.partition.clone();
     let contradicts = |what: &str, line: u64| {
         let detail = format!("{what} differs from element {line}");
-        Err((Reason::Contradiction, detail))
+        Err(Refusal::new(Reason::Contradiction, detail))
     };
     if let Some(reported) = partitions.get(&name).filter(|reported| reported.row != row) {
         return contradicts(&name, reported.at.line);
@@ -119,14 +119,14 @@ fn add(
 }
 
 /// The names of a group's nodes.
-fn names(group: &Value) -> Result<Vec<&str>, RowTrouble> {
+fn names(group: &Value) -> Result<Vec<&str>, Refusal> {
     let listed = group.pointer("/nodes/nodes").and_then(Value::as_array);
     let names = listed.into_iter().flatten().map(|name| {
         let name = name
             .as_str()
             .filter(|name| !name.is_empty() && !name.contains(['[', ',', ' ']));
         name.ok_or_else(|| {
-            (
+            Refusal::new(
                 Reason::BadHostlist,
                 "nodes/nodes holds something else than names of nodes".to_owned(),
             )
@@ -136,20 +136,20 @@ fn names(group: &Value) -> Result<Vec<&str>, RowTrouble> {
 }
 
 /// What is known of each node of a group.
-fn common(group: &Value, cluster: Option<&str>) -> Result<NodeRow, RowTrouble> {
+fn common(group: &Value, cluster: Option<&str>) -> Result<NodeRow, Refusal> {
     let at = |path: &str| group.pointer(path).unwrap_or(&Value::Null);
-    let equal = |key: &str| -> Result<Option<i64>, RowTrouble> {
+    let equal = |key: &str| -> Result<Option<i64>, Refusal> {
         let of = |end: &str| number(at(&format!("/{key}/{end}")));
         match of("minimum")
             .zip(of("maximum"))
             .filter(|(least, greatest)| least == greatest)
         {
-            Some((n, _)) if n < 0 => Err((Reason::BadNumber, format!("{key} {n} is negative"))),
+            Some((n, _)) if n < 0 => Err(Refusal::new(Reason::BadNumber, format!("{key} {n} is negative"))),
             known => Ok(known.map(|(n, _)| n)),
         }
     };
-    let mebibytes = |key: &str| -> Result<Option<i64>, RowTrouble> {
-        let wrong = || (Reason::BadNumber, format!("{key} is too large"));
+    let mebibytes = |key: &str| -> Result<Option<i64>, Refusal> {
+        let wrong = || Refusal::new(Reason::BadNumber, format!("{key} is too large"));
         equal(key)?
             .map(|mib| mib.checked_mul(MIB).ok_or_else(wrong))
             .transpose()
@@ -160,7 +160,7 @@ fn common(group: &Value, cluster: Option<&str>) -> Result<NodeRow, RowTrouble> {
     let gpus = is_one
         .then(|| Gpus::of_gres(gres.as_deref().unwrap_or_default()))
         .transpose()
-        .map_err(|why| (Reason::BadNumber, format!("gres/total: {why}")))?;
+        .map_err(|why| Refusal::new(Reason::BadNumber, format!("gres/total: {why}")))?;
     let words = at("/node/state").as_array();
     let (state, state_flags) = state::of_words(words.into_iter().flatten().filter_map(word));
     Ok(NodeRow {

@@ -10,11 +10,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::conf_lines::{ConfLine, conf_lines, pairs};
 use super::conf_partition;
 use super::fields::InventoryFields;
-use super::trouble::{RowTrouble, missing};
+use super::trouble::missing;
 use crate::ledger::Reason;
 use crate::reference::hostlist::{Hostlist, HostlistError};
 use crate::reference::inventory::{Gpus, InventoryRow, NodeRow, state};
 use crate::sources::options::ReaderOptions;
+use crate::sources::refusal::Refusal;
 use crate::sources::{Position, Sink};
 
 /// Most nodes of one file.
@@ -107,7 +108,7 @@ pub(super) fn read(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
                 conf.nodes.extend(rows.into_iter().map(|row| (row.node.clone(), row)));
                 reported.push((line, names));
             }
-            Err((reason, detail)) => sink.reject(reason, line.at, 1, &detail, line.raw.as_bytes()),
+            Err(Refusal { reason, detail }) => sink.reject(reason, line.at, 1, &detail, line.raw.as_bytes()),
         }
     }
     let mut partitions_of: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
@@ -120,7 +121,7 @@ pub(super) fn read(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
                 }
                 sink.inventory(&InventoryRow::Partition(Box::new(row)), line.at, 1);
             }
-            Err((reason, detail)) => sink.reject(reason, line.at, 1, &detail, line.raw.as_bytes()),
+            Err(Refusal { reason, detail }) => sink.reject(reason, line.at, 1, &detail, line.raw.as_bytes()),
         }
     }
     for (line, names) in reported {
@@ -178,12 +179,12 @@ impl Conf {
     }
 }
 
-pub(super) fn hostlist_trouble(key: &str) -> impl Fn(HostlistError) -> RowTrouble + use<'_> {
-    move |why| (Reason::BadHostlist, format!("{key}: {why}"))
+pub(super) fn hostlist_trouble(key: &str) -> impl Fn(HostlistError) -> Refusal + use<'_> {
+    move |why| Refusal::new(Reason::BadHostlist, format!("{key}: {why}"))
 }
 
 /// The nodes of one line.
-fn nodes(line: &ConfNamed, conf: &Conf) -> Result<Vec<NodeRow>, RowTrouble> {
+fn nodes(line: &ConfNamed, conf: &Conf) -> Result<Vec<NodeRow>, Refusal> {
     let fields = InventoryFields(borrowed(&line.pairs));
     let list = fields.required("nodename")?;
     let before = u64::try_from(conf.nodes.len()).unwrap_or(u64::MAX);
@@ -197,7 +198,10 @@ fn nodes(line: &ConfNamed, conf: &Conf) -> Result<Vec<NodeRow>, RowTrouble> {
     let mut rows = Vec::new();
     for host in hosts.hosts() {
         if conf.nodes.contains_key(&*host) || !seen.insert(host.clone().into_owned()) {
-            return Err((Reason::Contradiction, format!("NodeName: {host} is configured twice")));
+            return Err(Refusal::new(
+                Reason::Contradiction,
+                format!("NodeName: {host} is configured twice"),
+            ));
         }
         rows.push(NodeRow {
             node: host.into_owned(),
@@ -207,11 +211,11 @@ fn nodes(line: &ConfNamed, conf: &Conf) -> Result<Vec<NodeRow>, RowTrouble> {
     Ok(rows)
 }
 
-fn node(fields: &InventoryFields<'_>, conf: &Conf) -> Result<NodeRow, RowTrouble> {
-    let positive = |key: &str| -> Result<Option<i64>, RowTrouble> {
+fn node(fields: &InventoryFields<'_>, conf: &Conf) -> Result<NodeRow, Refusal> {
+    let positive = |key: &str| -> Result<Option<i64>, Refusal> {
         match fields.int(key)? {
-            Some(0) => Err((Reason::BadNumber, format!("{key} is zero"))),
-            Some(n) if n > i64::from(u32::MAX) => Err((Reason::BadNumber, format!("{key} is too large"))),
+            Some(0) => Err(Refusal::new(Reason::BadNumber, format!("{key} is zero"))),
+            Some(n) if n > i64::from(u32::MAX) => Err(Refusal::new(Reason::BadNumber, format!("{key} is too large"))),
             found => Ok(found),
         }
     };
@@ -226,7 +230,7 @@ fn node(fields: &InventoryFields<'_>, conf: &Conf) -> Result<NodeRow, RowTrouble
         positive("threadspercore")?.unwrap_or(1),
     );
     let product = |a: i64, b: i64| {
-        let wrong = || (Reason::BadNumber, "the topology is too large".to_owned());
+        let wrong = || Refusal::new(Reason::BadNumber, "the topology is too large");
         a.checked_mul(b).ok_or_else(wrong)
     };
     let sockets = match (positive("sockets")?, per_board, cpus) {
@@ -240,7 +244,7 @@ fn node(fields: &InventoryFields<'_>, conf: &Conf) -> Result<NodeRow, RowTrouble
         None => product(product(sockets, cores)?, threads)?,
     };
     let gpus = Gpus::of_gres(fields.get("gres").unwrap_or_default())
-        .map_err(|why| (Reason::BadNumber, format!("Gres: {why}")))?;
+        .map_err(|why| Refusal::new(Reason::BadNumber, format!("Gres: {why}")))?;
     let (state, state_flags) = state::split(fields.get("state").unwrap_or_default());
     Ok(NodeRow {
         cluster: conf.cluster.clone(),

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use super::fields::InventoryFields;
 use super::lines::lines;
 use super::scontrol::is_message;
-use super::trouble::{RowTrouble, cut_off, settle};
+use super::trouble::{cut_off, settle};
 use crate::ledger::Reason;
 use crate::reference::inventory::InventoryRow;
 use crate::sources::Sink;
+use crate::sources::refusal::Refusal;
 
 /// A column's name without blanks, in lower case: `Cluster Nodes` and `ClusterNodes` are one column.
 fn normal(name: &str) -> String {
@@ -30,7 +31,7 @@ pub(super) fn read(
     is_header: impl Fn(&str) -> bool,
     free: &str,
     sink: &mut dyn Sink,
-    read: impl Fn(&InventoryFields<'_>) -> Result<InventoryRow, RowTrouble>,
+    read: impl Fn(&InventoryFields<'_>) -> Result<InventoryRow, Refusal>,
 ) {
     let mut header: Option<Vec<String>> = None;
     for line in lines(bytes) {
@@ -49,18 +50,18 @@ pub(super) fn read(
         }
         let row = match &header {
             _ if !line.is_ended => Err(cut_off()),
-            None => Err((Reason::FieldCount, "no header precedes this row".to_owned())),
+            None => Err(Refusal::new(Reason::FieldCount, "no header precedes this row")),
             Some(columns) => fields(&text, columns, free).and_then(|fields| read(&fields)),
         };
         settle(row, line.at, line.bytes, sink);
     }
 }
 
-fn fields<'t>(text: &'t str, columns: &'t [String], free: &str) -> Result<InventoryFields<'t>, RowTrouble> {
+fn fields<'t>(text: &'t str, columns: &'t [String], free: &str) -> Result<InventoryFields<'t>, Refusal> {
     let bars: Vec<usize> = memchr::memchr_iter(b'|', text.as_bytes()).collect();
     let count = |n: usize| {
         let detail = format!("{n} fields where the header has {}", columns.len());
-        (Reason::FieldCount, detail)
+        Refusal::new(Reason::FieldCount, detail)
     };
     let found_n = bars.len() + 1;
     // `-p` ends every line with a delimiter.

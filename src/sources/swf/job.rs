@@ -8,22 +8,35 @@ use crate::sources::refusal::{Refusal, whole};
 use crate::sources::truncate::clip;
 use crate::sources::{Sink, decimal};
 
-/// 0-based columns with their names in the format's definition.
-type SwfColumn = (usize, &'static str);
-const JOB: SwfColumn = (0, "job number");
-const SUBMIT: SwfColumn = (1, "submit time");
-pub(super) const WAIT: SwfColumn = (2, "wait time");
-const RUN: SwfColumn = (3, "run time");
-const PROCESSORS: SwfColumn = (4, "number of allocated processors");
-const AVERAGE_CPU: SwfColumn = (5, "average CPU time used");
-const MEMORY: SwfColumn = (6, "used memory");
-const ASKED_PROCESSORS: SwfColumn = (7, "requested number of processors");
-const ASKED_TIME: SwfColumn = (8, "requested time");
-const ASKED_MEMORY: SwfColumn = (9, "requested memory");
-const STATUS: SwfColumn = (10, "status");
-const USER: SwfColumn = (11, "user ID");
-const GROUP: SwfColumn = (12, "group ID");
-const QUEUE: SwfColumn = (14, "queue number");
+/// A column of the format.
+#[derive(Clone, Copy)]
+pub(super) struct SwfColumn {
+    /// Its 0-based place.
+    pub(super) place: usize,
+    /// Its name in the definition of the format.
+    name: &'static str,
+}
+
+impl SwfColumn {
+    const fn new(place: usize, name: &'static str) -> Self {
+        Self { place, name }
+    }
+}
+
+const JOB: SwfColumn = SwfColumn::new(0, "job number");
+const SUBMIT: SwfColumn = SwfColumn::new(1, "submit time");
+pub(super) const WAIT: SwfColumn = SwfColumn::new(2, "wait time");
+const RUN: SwfColumn = SwfColumn::new(3, "run time");
+const PROCESSORS: SwfColumn = SwfColumn::new(4, "number of allocated processors");
+const AVERAGE_CPU: SwfColumn = SwfColumn::new(5, "average CPU time used");
+const MEMORY: SwfColumn = SwfColumn::new(6, "used memory");
+const ASKED_PROCESSORS: SwfColumn = SwfColumn::new(7, "requested number of processors");
+const ASKED_TIME: SwfColumn = SwfColumn::new(8, "requested time");
+const ASKED_MEMORY: SwfColumn = SwfColumn::new(9, "requested memory");
+const STATUS: SwfColumn = SwfColumn::new(10, "status");
+const USER: SwfColumn = SwfColumn::new(11, "user ID");
+const GROUP: SwfColumn = SwfColumn::new(12, "group ID");
+const QUEUE: SwfColumn = SwfColumn::new(14, "queue number");
 
 struct SwfRow<'a> {
     columns: &'a [&'a str],
@@ -31,7 +44,7 @@ struct SwfRow<'a> {
 
 impl<'a> SwfRow<'a> {
     fn text(&self, column: SwfColumn) -> &'a str {
-        self.columns.get(column.0).copied().unwrap_or_default()
+        self.columns.get(column.place).copied().unwrap_or_default()
     }
 
     /// A number times ten to the `places`; what is negative is unknown.
@@ -41,7 +54,7 @@ impl<'a> SwfRow<'a> {
             Some(scaled) => Ok(Some(scaled.value).filter(|value| *value >= 0)),
             None => Err(Refusal::new(
                 reason,
-                format!("{} {:?} is not a number, or too large", column.1, clip(text)),
+                format!("{} {:?} is not a number, or too large", column.name, clip(text)),
             )),
         }
     }
@@ -51,7 +64,7 @@ impl<'a> SwfRow<'a> {
     }
 
     fn count(&self, column: SwfColumn) -> Result<Option<i64>, Refusal> {
-        let n = whole(column.1, self.text(column))?;
+        let n = whole(column.name, self.text(column))?;
         Ok(Some(n).filter(|n| *n > 0))
     }
 
@@ -73,11 +86,11 @@ pub(super) fn take(columns: &[&str], swf: &Swf, record: &LogRecord<'_>, sink: &m
     // The last column of the format itself is not looked at, so it may be cut short.
     record.whole(placed.is_none() || columns.len() > COLUMNS + 2)?;
     let row = SwfRow { columns };
-    let number = whole(JOB.1, row.text(JOB))?;
+    let number = whole(JOB.name, row.text(JOB))?;
     if number < 0 {
         return Err(Refusal::new(Reason::BadJobId, format!("job number {number} is none")));
     }
-    let state = match whole(STATUS.1, row.text(STATUS))? {
+    let state = match whole(STATUS.name, row.text(STATUS))? {
         1 => Some("COMPLETED"),
         0 => Some("FAILED"),
         5 => Some("CANCELLED"),

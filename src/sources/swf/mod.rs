@@ -93,7 +93,7 @@ pub fn lacks_waits(head: &[u8]) -> bool {
         .filter_map(|line| {
             line.split(u8::is_ascii_whitespace)
                 .filter(|word| !word.is_empty())
-                .nth(job::WAIT.0)
+                .nth(job::WAIT.place)
         })
         .peekable();
     waits.peek().is_some() && waits.all(|wait| wait.starts_with(b"-"))

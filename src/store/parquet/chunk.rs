@@ -21,10 +21,14 @@ use super::runs;
 use crate::error::{Error, Result};
 
 /// Smallest and largest value of a page, as the index of the file holds them.
-pub(super) type Bounds = (Vec<u8>, Vec<u8>);
+#[derive(Clone, Debug)]
+pub(super) struct PageBounds {
+    pub(super) low: Vec<u8>,
+    pub(super) high: Vec<u8>,
+}
 
 /// Makes of bounds what the index of pages holds.
-type ToIndex<'a> = &'a dyn Fn(&Bounds) -> Bounds;
+type ToIndex<'a> = &'a dyn Fn(&PageBounds) -> PageBounds;
 
 /// What is known of the rows of a page, and what makes of their bounds what the index of pages holds.
 struct PageRows<'a> {
@@ -40,7 +44,10 @@ pub(super) struct DictionaryBytes {
 }
 
 /// Where a chunk is finished, and the row group it goes into.
-pub(super) type ChunkPlace<'a, 'b, W> = (&'a mut PageBuffers, &'a mut SerializedRowGroupWriter<'b, W>);
+pub(super) struct ChunkPlace<'a, 'b, W: Write> {
+    pub(super) bench: &'a mut PageBuffers,
+    pub(super) group: &'a mut SerializedRowGroupWriter<'b, W>,
+}
 
 /// More than the header of a page has.
 const HEADER_BYTES: usize = 64;
@@ -53,7 +60,7 @@ pub(super) struct ChunkFacts {
     /// How many of them are null.
     pub(super) nulls: usize,
     /// `None` when all are null.
-    pub(super) bounds: Option<Bounds>,
+    pub(super) bounds: Option<PageBounds>,
     /// Bytes of all texts; `None` where values are no texts.
     pub(super) text_bytes: Option<usize>,
 }
@@ -161,8 +168,8 @@ impl Chunk {
     /// Bounds of all pages.
     pub(super) fn bounds(&self) -> Option<(&[u8], &[u8])> {
         let bounds = || self.pages.iter().filter_map(|(_, facts)| facts.bounds.as_ref());
-        let low = bounds().map(|(low, _)| low.as_slice()).min()?;
-        let high = bounds().map(|(_, high)| high.as_slice()).max()?;
+        let low = bounds().map(|page| page.low.as_slice()).min()?;
+        let high = bounds().map(|page| page.high.as_slice()).max()?;
         Some((low, high))
     }
 
@@ -180,9 +187,10 @@ impl Chunk {
         self,
         dictionary: Option<DictionaryBytes>,
         statistics: Statistics,
-        index: impl Fn(&Bounds) -> Bounds,
-        (bench, into): ChunkPlace<'_, '_, W>,
+        index: impl Fn(&PageBounds) -> PageBounds,
+        into: ChunkPlace<'_, '_, W>,
     ) -> Result<()> {
+        let ChunkPlace { bench, group } = into;
         let dictionary = match dictionary {
             Some(DictionaryBytes { entries, entry_n }) => {
                 let size = entries.len();
@@ -212,7 +220,7 @@ impl Chunk {
         let bytes = Bytes::from(sink.into_inner()?);
         let mut reported = reported.close(self.column, self.compression, statistics)?;
         reported.bloom_filter = self.filter;
-        into.append_column(&bytes, reported)?;
+        group.append_column(&bytes, reported)?;
         Ok(())
     }
 }
@@ -230,7 +238,7 @@ struct PageStats {
     text_bytes: Option<i64>,
     is_nullable: bool,
     /// Bounds of the last page that had any, and whether they rose and fell so far.
-    last: Option<Bounds>,
+    last: Option<PageBounds>,
     is_rising: bool,
     is_falling: bool,
     pages: ColumnIndexBuilder,
@@ -301,11 +309,11 @@ impl PageStats {
         match facts.bounds {
             None => self.pages.append(true, Vec::new(), Vec::new(), nulls, None),
             Some(bounds) => {
-                let (low, high) = index(&bounds);
+                let PageBounds { low, high } = index(&bounds);
                 self.pages.append(false, low, high, nulls, None);
-                if let Some((low, high)) = &self.last {
-                    self.is_rising &= *low <= bounds.0 && *high <= bounds.1;
-                    self.is_falling &= *low >= bounds.0 && *high >= bounds.1;
+                if let Some(last) = &self.last {
+                    self.is_rising &= last.low <= bounds.low && last.high <= bounds.high;
+                    self.is_falling &= last.low >= bounds.low && last.high >= bounds.high;
                 }
                 self.last = Some(bounds);
             }

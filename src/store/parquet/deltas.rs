@@ -10,7 +10,7 @@ use arrow::datatypes::{Int64Type, TimestampMillisecondType};
 use fearless_simd::{Level, Simd, dispatch};
 use parquet::basic::Encoding;
 
-use super::chunk::{Chunk, ChunkFacts, ChunkPlace, PageBuffers, Validity};
+use super::chunk::{Chunk, ChunkFacts, ChunkPlace, PageBounds, PageBuffers, Validity};
 use super::numbers::{finish, ranked};
 use super::runs::header;
 use crate::error::{Error, Result};
@@ -57,7 +57,10 @@ impl Deltas {
         let facts = ChunkFacts {
             rows: validity.rows,
             nulls: validity.nulls,
-            bounds: bounds.map(|(low, high)| (ranked(low).to_vec(), ranked(high).to_vec())),
+            bounds: bounds.map(|(low, high)| PageBounds {
+                low: ranked(low).to_vec(),
+                high: ranked(high).to_vec(),
+            }),
             text_bytes: None,
         };
         self.0.add_page(bench, Encoding::DELTA_BINARY_PACKED, facts)

@@ -6,7 +6,7 @@ use arrow::array::{ArrayRef, AsArray, BooleanArray, BooleanBufferBuilder};
 use parquet::basic::Encoding;
 use parquet::file::statistics::{Statistics, ValueStatistics};
 
-use super::chunk::{Chunk, ChunkFacts, ChunkPlace, PageBuffers, Validity, prefixed};
+use super::chunk::{Chunk, ChunkFacts, ChunkPlace, PageBounds, PageBuffers, Validity, prefixed};
 use super::runs;
 use crate::error::{Error, Result};
 
@@ -44,7 +44,10 @@ impl Flags {
         let facts = ChunkFacts {
             rows,
             nulls: 0,
-            bounds: Some((vec![low], vec![high])),
+            bounds: Some(PageBounds {
+                low: vec![low],
+                high: vec![high],
+            }),
             text_bytes: None,
         };
         self.0.add_page(bench, Encoding::RLE, facts)

@@ -6,7 +6,7 @@ use arrow::array::{Array, ArrayRef, AsArray, UInt64Array};
 use parquet::basic::Encoding;
 use parquet::file::statistics::{Statistics, ValueStatistics};
 
-use super::chunk::{Bounds, Chunk, ChunkFacts, ChunkPlace, PageBuffers, Validity};
+use super::chunk::{Chunk, ChunkFacts, ChunkPlace, PageBounds, PageBuffers, Validity};
 use crate::error::{Error, Result};
 
 /// A column of hashes, none of which is missing.
@@ -36,7 +36,10 @@ impl Hashes {
         let facts = ChunkFacts {
             rows: validity.rows,
             nulls: 0,
-            bounds: bounds.map(|(low, high)| (low.to_be_bytes().to_vec(), high.to_be_bytes().to_vec())),
+            bounds: bounds.map(|(low, high)| PageBounds {
+                low: low.to_be_bytes().to_vec(),
+                high: high.to_be_bytes().to_vec(),
+            }),
             text_bytes: None,
         };
         self.0.add_page(bench, Encoding::PLAIN, facts)
@@ -56,7 +59,10 @@ impl Hashes {
         let (low, high) = (bounds.map(|(low, _)| value(low)), bounds.map(|(_, high)| value(high)));
         let statistics = ValueStatistics::new(low, high, None, Some(0), false);
         let stored = |bound: &Vec<u8>| bound.iter().rev().copied().collect();
-        let index = |(low, high): &Bounds| (stored(low), stored(high));
+        let index = |bounds: &PageBounds| PageBounds {
+            low: stored(&bounds.low),
+            high: stored(&bounds.high),
+        };
         self.0.finish(None, Statistics::Int64(statistics), index, into)
     }
 }

@@ -10,7 +10,7 @@ use parquet::file::properties::BloomFilterProperties;
 use parquet::file::statistics::{Statistics, ValueStatistics};
 use parquet::schema::types::ColumnDescPtr;
 
-use super::chunk::{Chunk, ChunkFacts, ChunkPlace, PageBuffers, Validity};
+use super::chunk::{Chunk, ChunkFacts, ChunkPlace, PageBounds, PageBuffers, Validity};
 use crate::error::{Error, Result};
 
 /// Bytes of an identity.
@@ -60,7 +60,10 @@ impl IdColumn {
         let facts = ChunkFacts {
             rows: validity.rows,
             nulls: 0,
-            bounds: bounds.map(|(low, high)| (low.to_vec(), high.to_vec())),
+            bounds: bounds.map(|(low, high)| PageBounds {
+                low: low.to_vec(),
+                high: high.to_vec(),
+            }),
             text_bytes: None,
         };
         self.chunk.add_page(bench, Encoding::PLAIN, facts)

@@ -22,7 +22,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedRowGroupWriter;
 use parquet::schema::types::ColumnDescPtr;
 
-use self::chunk::Chunk;
+use self::chunk::{Chunk, ChunkPlace};
 use self::deltas::Deltas;
 use self::flags::Flags;
 use self::hashes::Hashes;
@@ -186,7 +186,7 @@ impl ParquetColumn {
         bench: &mut PageBuffers,
         group: &mut SerializedRowGroupWriter<'_, W>,
     ) -> Result<()> {
-        let into = (bench, &mut *group);
+        let into = ChunkPlace { bench, group };
         if let Some(nulls) = self.nulls {
             return nulls.finish(into);
         }

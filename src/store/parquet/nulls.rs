@@ -56,8 +56,8 @@ impl Nulls {
                 nulls: rows,
                 ..ChunkFacts::default()
             };
-            chunk.begin_page(&Validity::none(rows), into.0);
-            chunk.add_page(into.0, Encoding::PLAIN, facts)?;
+            chunk.begin_page(&Validity::none(rows), into.bench);
+            chunk.add_page(into.bench, Encoding::PLAIN, facts)?;
         }
         let nulls = chunk.nulls();
         let unknown = || Statistics::int64(None, None, None, Some(nulls), false);

@@ -10,7 +10,7 @@ use parquet::basic::{Compression, Encoding};
 use parquet::file::statistics::{Statistics, ValueStatistics};
 use parquet::schema::types::ColumnDescPtr;
 
-use super::chunk::{Chunk, ChunkFacts, ChunkPlace, DictionaryBytes, PageBuffers, Validity};
+use super::chunk::{Chunk, ChunkFacts, ChunkPlace, DictionaryBytes, PageBounds, PageBuffers, Validity};
 use super::deltas::values;
 use super::runs;
 use crate::error::{Error, Result};
@@ -66,7 +66,10 @@ impl NumberColumn {
         let facts = ChunkFacts {
             rows: validity.rows,
             nulls: validity.nulls,
-            bounds: bounds.map(|(low, high)| (ranked(low).to_vec(), ranked(high).to_vec())),
+            bounds: bounds.map(|(low, high)| PageBounds {
+                low: ranked(low).to_vec(),
+                high: ranked(high).to_vec(),
+            }),
             text_bytes: None,
         };
         self.chunk.add_page(bench, Encoding::RLE_DICTIONARY, facts)
@@ -144,9 +147,12 @@ pub(super) fn finish<W: Write + Send>(
     chunk.finish(
         dictionary,
         Statistics::Int64(statistics),
-        |(low, high)| {
-            let stored = |bound| unranked(bound).to_le_bytes().to_vec();
-            (stored(low), stored(high))
+        |bounds| {
+            let stored = |bound: &[u8]| unranked(bound).to_le_bytes().to_vec();
+            PageBounds {
+                low: stored(&bounds.low),
+                high: stored(&bounds.high),
+            }
         },
         into,
     )

@@ -12,7 +12,7 @@ use parquet::schema::types::ColumnDescPtr;
 
 use super::chunk::{Chunk, ChunkFacts, ChunkPlace, PageBuffers, Validity};
 use super::deltas::encode;
-use super::strings::{Ends, finish, owned, widen};
+use super::strings::{TextBounds, finish, widen};
 use crate::error::{Error, Result};
 
 /// Lengths whose steps share a width: for numbers of 32 bits the library takes half as many as for others.
@@ -80,7 +80,7 @@ impl Prefixes {
         shared.clear();
         added.clear();
         suffixes.clear();
-        let (mut bounds, mut bytes): (Ends<'_>, usize) = (None, 0);
+        let (mut bounds, mut bytes): (Option<TextBounds<'_>>, usize) = (None, 0);
         let mut last: &[u8] = &[];
         for array in arrays {
             let texts: &StringArray = array.as_string_opt().ok_or_else(|| Error::internal("ids are texts"))?;
@@ -102,7 +102,7 @@ impl Prefixes {
         let facts = ChunkFacts {
             rows: validity.rows,
             nulls: validity.nulls,
-            bounds: bounds.map(|(low, high)| owned(low, high)),
+            bounds: bounds.map(TextBounds::owned),
             text_bytes: Some(bytes),
         };
         self.pages.push(arrays.to_vec());

@@ -14,7 +14,7 @@ use parquet::data_type::ByteArray;
 use parquet::file::statistics::{Statistics, ValueStatistics};
 use parquet::schema::types::ColumnDescPtr;
 
-use super::chunk::{Bounds, Chunk, ChunkFacts, ChunkPlace, DictionaryBytes, PageBuffers, Validity};
+use super::chunk::{Chunk, ChunkFacts, ChunkPlace, DictionaryBytes, PageBounds, PageBuffers, Validity};
 use super::runs;
 use crate::error::{Error, Result};
 use crate::schema::batch::codes as coded;
@@ -29,7 +29,20 @@ const BOUND_BYTES: usize = 64;
 const UNKNOWN: u32 = u32::MAX;
 
 /// Smallest and largest text.
-pub(super) type Ends<'a> = Option<(&'a [u8], &'a [u8])>;
+#[derive(Clone, Copy)]
+pub(super) struct TextBounds<'a> {
+    low: &'a [u8],
+    high: &'a [u8],
+}
+
+impl TextBounds<'_> {
+    pub(super) fn owned(self) -> PageBounds {
+        PageBounds {
+            low: self.low.to_vec(),
+            high: self.high.to_vec(),
+        }
+    }
+}
 
 /// A column of texts.
 pub(in crate::store) struct StringColumn {
@@ -184,7 +197,10 @@ pub(super) fn finish<W: Write + Send>(
     let statistics = ValueStatistics::new(value(low), value(high), None, Some(chunk.nulls()), false)
         .with_min_is_exact(is_low_exact)
         .with_max_is_exact(is_high_exact);
-    let index = |(low, high): &Bounds| (floor(low), ceiling(high));
+    let index = |bounds: &PageBounds| PageBounds {
+        low: floor(&bounds.low),
+        high: ceiling(&bounds.high),
+    };
     chunk.finish(dictionary, Statistics::ByteArray(statistics), index, into)
 }
 
@@ -206,7 +222,7 @@ fn only(arrays: &[ArrayRef]) -> Result<Option<&[u8]>> {
 }
 
 /// Appends texts as they are; gives their bounds and how many bytes they have.
-fn plain(arrays: &[ArrayRef], page: &mut Vec<u8>) -> Result<(Option<Bounds>, Option<usize>)> {
+fn plain(arrays: &[ArrayRef], page: &mut Vec<u8>) -> Result<(Option<PageBounds>, Option<usize>)> {
     let mut bounds = None;
     let mut bytes = 0;
     for array in arrays {
@@ -226,17 +242,16 @@ fn plain(arrays: &[ArrayRef], page: &mut Vec<u8>) -> Result<(Option<Bounds>, Opt
             }
         }
     }
-    Ok((bounds.map(|(low, high)| owned(low, high)), Some(bytes)))
+    Ok((bounds.map(TextBounds::owned), Some(bytes)))
 }
 
-pub(super) fn owned(low: &[u8], high: &[u8]) -> Bounds {
-    (low.to_vec(), high.to_vec())
-}
-
-pub(super) fn widen<'a>(bounds: &mut Ends<'a>, text: &'a [u8]) {
+pub(super) fn widen<'a>(bounds: &mut Option<TextBounds<'a>>, text: &'a [u8]) {
     *bounds = Some(match *bounds {
-        None => (text, text),
-        Some((low, high)) => (low.min(text), high.max(text)),
+        None => TextBounds { low: text, high: text },
+        Some(TextBounds { low, high }) => TextBounds {
+            low: low.min(text),
+            high: high.max(text),
+        },
     });
 }
 
@@ -342,9 +357,11 @@ impl StringDictionary {
     }
 
     /// Bounds of the texts of the page at hand.
-    fn seen(&self) -> Option<Bounds> {
-        self.ends
-            .map(|(low, high)| (self.text(low).to_vec(), self.text(high).to_vec()))
+    fn seen(&self) -> Option<PageBounds> {
+        self.ends.map(|(low, high)| PageBounds {
+            low: self.text(low).to_vec(),
+            high: self.text(high).to_vec(),
+        })
     }
 }
 
