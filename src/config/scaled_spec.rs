@@ -113,8 +113,12 @@ pub(crate) fn decimal(section: &Section<'_>, key: &str, problems: &mut Problems)
         .ok()
 }
 
-/// A source whose times arrive scaled: its name, its site and its reference.
-pub(crate) type ScaledSource = (String, Option<String>, ScaledSpec);
+/// A source whose times arrive scaled.
+pub(crate) struct ScaledSource {
+    name: String,
+    site: Option<String>,
+    spec: ScaledSpec,
+}
 
 impl Compiler {
     /// The sources whose times arrive scaled; those where that is not possible are reported.
@@ -133,8 +137,11 @@ impl Compiler {
                 let message = format!("scaled_to does nothing for {word}: it is for logs of batch systems");
                 self.wrong(spec.line, message);
             }
-            let site = source.intake.site.clone();
-            scaled.push((name.value.clone(), site, spec));
+            scaled.push(ScaledSource {
+                name: name.value.clone(),
+                site: source.intake.site.clone(),
+                spec,
+            });
         }
         scaled
     }
@@ -142,12 +149,15 @@ impl Compiler {
     /// Nothing is scaled twice: what arrives scaled is never multiplied by the values of nodes.
     pub(crate) fn scaled_once(&mut self, scaled: Vec<ScaledSource>, normalise: Option<&mut NormalisePlan>) {
         let Some(normalise) = normalise else {
-            if let Some((.., spec)) = scaled.first() {
-                self.wrong(spec.line, "scaled_to needs a [normalise]: without one there is no work");
+            if let Some(source) = scaled.first() {
+                self.wrong(
+                    source.spec.line,
+                    "scaled_to needs a [normalise]: without one there is no work",
+                );
             }
             return;
         };
-        for (name, site, spec) in scaled {
+        for ScaledSource { name, site, spec } in scaled {
             let word = spec.scaled_to.benchmark.as_str();
             match normalise.table.node_row(site.as_deref(), spec.scaled_to.benchmark) {
                 Some(line) if !spec.scaled_to.unscale => {

@@ -52,8 +52,12 @@ struct Resident {
     days: BTreeSet<SpillKey>,
 }
 
-/// (site, day)
-type SpillKey = (String, Day);
+/// What candidates are kept by.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct SpillKey {
+    site: String,
+    day: Day,
+}
 
 /// Runs of rows of a batch.
 struct BatchRuns {
@@ -270,7 +274,7 @@ impl Spill {
     /// [`crate::error::Kind::Internal`] when a thread died holding the store.
     pub fn partitions(&self) -> Result<BTreeMap<SiteMonth, Vec<Day>>> {
         let mut partitions: BTreeMap<SiteMonth, Vec<Day>> = BTreeMap::new();
-        for (site, day) in &lock(&self.resident)?.days {
+        for SpillKey { site, day } in &lock(&self.resident)?.days {
             let month = Month::of_day(*day).ok_or_else(|| Error::internal("a day outside the calendar"))?;
             let place = SiteMonth::new(site.as_str(), month);
             partitions.entry(place).or_default().push(*day);
@@ -284,7 +288,10 @@ impl Spill {
     /// # Errors
     /// [`crate::error::Kind::Io`] when the temporary file cannot be read back.
     pub fn take(&self, site: &str, day: Day, order: &FileOrder) -> Result<FreshDay> {
-        let key = (site.to_owned(), day);
+        let key = SpillKey {
+            site: site.to_owned(),
+            day,
+        };
         let resident = self.take_resident(&key)?;
         let places = lock(&self.file)?.index.remove(&key).unwrap_or_default();
         if resident.is_empty() && places.is_empty() {
@@ -362,8 +369,11 @@ fn by_bucket(buckets: &[IntakeBucket], sites: &[String]) -> Result<Vec<(SpillKey
     }
     let named = found.into_iter().map(|(bucket, runs)| {
         let site = usize::try_from(bucket.site).ok().and_then(|at| sites.get(at));
-        let site = site.ok_or_else(|| Error::internal("a bucket without a site"))?;
-        Ok(((site.clone(), bucket.day), runs))
+        let key = SpillKey {
+            site: site.ok_or_else(|| Error::internal("a bucket without a site"))?.clone(),
+            day: bucket.day,
+        };
+        Ok((key, runs))
     });
     named.collect()
 }

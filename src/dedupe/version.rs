@@ -10,13 +10,24 @@ use crate::error::Result;
 use crate::schema::batch::{ColumnWords, int, number, uint, words};
 use crate::sources::dialect::VersionRule;
 
-/// How much a version of a job is worth; the larger wins.
-pub(super) type Worth = (i64, i64, i64, i64, u32, i64);
+/// How much a version of a job is worth; the larger wins, compared in the order of the fields.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct VersionWorth {
+    /// Of the fullest: 1 for a job that has ended, else 0. Of the last received: when that was, Unix milliseconds.
+    first: i64,
+    wall_s: i64,
+    cpu_ms: i64,
+    /// Measured fields that have a value.
+    known_n: i64,
+    /// Of its file.
+    rank: u32,
+    line: i64,
+}
 
 /// One row of a job that may have others.
 pub(super) struct RecordVersion {
     /// Its weight.
-    pub(super) worth: Worth,
+    pub(super) worth: VersionWorth,
     /// Input file.
     pub(super) file_id: Arc<str>,
     /// Line.
@@ -72,23 +83,40 @@ impl<'a> Versions<'a> {
         let line = self.line.value(row);
         let dialect = self.dialects.of(row);
         let rule = dialect.map_or(VersionRule::LastRead, |dialect| dialect.row().version_rule);
+        let last_read = VersionWorth {
+            first: 0,
+            wall_s: 0,
+            cpu_ms: 0,
+            known_n: 0,
+            rank,
+            line,
+        };
         let worth = match rule {
             // A finished job beats a running one, a longer look a shorter one (a window edge loses steps and with
             // them CPU time), more known fields fewer.
             VersionRule::Fullest => {
                 let cpu_ms = self.cpu.and_then(|cpu| number(cpu, row)).unwrap_or(-1);
                 let known = self.measured.iter().filter(|column| column.is_valid(row)).count();
-                let known = i64::try_from(known).unwrap_or(i64::MAX);
+                let known_n = i64::try_from(known).unwrap_or(i64::MAX);
                 let is_ended = self.end.is_some_and(|end| end.is_valid(row));
-                (i64::from(is_ended), self.wall.value(row), cpu_ms, known, rank, line)
+                VersionWorth {
+                    first: i64::from(is_ended),
+                    wall_s: self.wall.value(row),
+                    cpu_ms,
+                    known_n,
+                    ..last_read
+                }
             }
             // The collector stores what it receives last.
             VersionRule::LastReceived => {
                 let received = self.received.and_then(|received| number(received, row));
-                (received.unwrap_or(i64::MIN), 0, 0, 0, rank, line)
+                VersionWorth {
+                    first: received.unwrap_or(i64::MIN),
+                    ..last_read
+                }
             }
             // The APEL server replaces the whole row: the last one loaded wins.
-            VersionRule::LastRead => (0, 0, 0, 0, rank, line),
+            VersionRule::LastRead => last_read,
         };
         Ok(RecordVersion {
             worth,

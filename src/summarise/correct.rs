@@ -16,7 +16,11 @@ const ADDED_SOURCE: &str = "corrections";
 const ADDED_VIEW: &str = "batch";
 
 /// Who usage is counted for: VO and account.
-pub(super) type CorrectedPayer<'a> = (Option<&'a str>, Option<&'a str>);
+#[derive(Clone, Copy)]
+pub(super) struct CorrectedPayer<'a> {
+    pub(super) vo: Option<&'a str>,
+    pub(super) account: Option<&'a str>,
+}
 
 /// Leads usage through voids and remaps, in their order, each applied to what those before it have left. `takes` decides
 /// whether one takes it from a payer; `step` receives each that did, the former and the new payer. A void ends the chain.
@@ -28,7 +32,7 @@ pub(super) fn lead<'a>(
 ) {
     let mut now = payer;
     for rule in rules {
-        let is_there = rule.action == Action::Remap && rule.gives(now.0, now.1);
+        let is_there = rule.action == Action::Remap && rule.gives(now.vo, now.account);
         if is_there || !takes(rule, now) {
             continue;
         }
@@ -36,7 +40,10 @@ pub(super) fn lead<'a>(
             step(rule, now, None);
             return;
         }
-        let to = (rule.to_vo.as_deref().or(now.0), rule.to_account.as_deref().or(now.1));
+        let to = CorrectedPayer {
+            vo: rule.to_vo.as_deref().or(now.vo),
+            account: rule.to_account.as_deref().or(now.account),
+        };
         step(rule, now, Some(to));
         now = to;
     }
@@ -107,20 +114,23 @@ impl<'a> Corrector<'a> {
         key: KeyRef<'b>,
         mut post: impl FnMut(KeyRef<'b>, bool),
     ) {
-        let under = |rule: &'b Correction, (vo, account): CorrectedPayer<'b>| {
+        let under = |rule: &'b Correction, payer: CorrectedPayer<'b>| {
             let mut under = KeyRef {
-                vo,
+                vo: payer.vo,
                 correction_id: Some(&rule.id),
                 ..key
             };
-            if let Some(account) = account {
+            if let Some(account) = payer.account {
                 under.set_account(account);
             }
             under
         };
         lead(
             &self.rules,
-            (key.vo, key.account()),
+            CorrectedPayer {
+                vo: key.vo,
+                account: key.account(),
+            },
             |rule, payer| takes(rule, names, row, &key, payer),
             |rule, from, to| {
                 post(under(rule, from), true);
@@ -189,11 +199,11 @@ fn takes(
     names: &CorrectedNames<'_>,
     row: usize,
     key: &KeyRef<'_>,
-    (vo, account): CorrectedPayer<'_>,
+    payer: CorrectedPayer<'_>,
 ) -> bool {
     rule.takes(key.month, Some(names.record_id.value(row)), |name| match name {
-        "vo" => vo,
-        "account" => account,
+        "vo" => payer.vo,
+        "account" => payer.account,
         "user" => names.user.get(row),
         "job_id" => Some(names.job_id.value(row)),
         name => key.dimension(name),

@@ -152,23 +152,26 @@ impl CorrectionEffects<'_> {
             let column = columns.words.iter().find(|(known, _)| *known == name);
             column.and_then(|(_, column)| word(column, row))
         };
-        let own = (read("vo"), read("account"));
+        let own = CorrectedPayer {
+            vo: read("vo"),
+            account: read("account"),
+        };
         let mut effect = CorrectionEffect {
             is_void: false,
-            vo: own.0,
-            account: own.1,
+            vo: own.vo,
+            account: own.account,
         };
         let id = columns.record_id.map(|ids| ids.value(row));
-        let takes = |rule: &Correction, (vo, account): CorrectedPayer<'_>| {
+        let takes = |rule: &Correction, payer: CorrectedPayer<'_>| {
             rule.takes(month.first_day(), id, |name| match name {
-                "vo" => vo,
-                "account" => account,
+                "vo" => payer.vo,
+                "account" => payer.account,
                 name => read(name),
             })
         };
         lead(&self.rules, own, takes, |_, _, to| match to {
             None => effect.is_void = true,
-            Some((vo, account)) => (effect.vo, effect.account) = (vo, account),
+            Some(payer) => (effect.vo, effect.account) = (payer.vo, payer.account),
         });
         effect
     }

@@ -40,7 +40,11 @@ pub(super) fn combinations<'a>(columns: impl IntoIterator<Item = ColumnWords<'a>
 const NEAR: usize = 256;
 
 /// A combination, and the instant at which a period begins.
-type GroupPart = (u64, i64);
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct GroupPart {
+    combination: u64,
+    from_ms: i64,
+}
 
 /// The group of each combination of a batch in each period.
 pub(super) struct KnownGroups {
@@ -70,7 +74,7 @@ impl KnownGroups {
     /// The group of a combination in the period that begins at `from_ms`; `find` is asked the first time.
     #[inline]
     pub(super) fn group(&mut self, combination: u64, from_ms: i64, find: impl FnOnce() -> usize) -> usize {
-        let part = (combination, from_ms);
+        let part = GroupPart { combination, from_ms };
         // The golden ratio spreads neighbours. Days begin at multiples of powers of two.
         let [.., place] = (combination ^ (from_ms.cast_unsigned() >> 10))
             .wrapping_mul(0x9e37_79b9_7f4a_7c15)

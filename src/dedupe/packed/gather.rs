@@ -105,8 +105,8 @@ fn keys_at(from: &[GatherPart], routes: &[Route]) -> Result<(Vec<i64>, Vec<u128>
     let rows = routes.iter().map(Route::len).sum();
     let (mut instants, mut ids) = (vec![0; rows], vec![0; rows]);
     for (part, route) in from.iter().zip(routes) {
-        let (field, array) = column(part, "record_utc").ok_or_else(|| Error::internal("a batch without instants"))?;
-        integer::unpack(field, array, route, &mut instants)?;
+        let found = column(part, "record_utc").ok_or_else(|| Error::internal("a batch without instants"))?;
+        integer::unpack(found.field, found.array, route, &mut instants)?;
         let (from, _) = id(&part.batch, "record_id")?.value_data().as_chunks();
         for (row, place) in route.pairs() {
             if let (Some(id), Some(slot)) = (from.get(row), ids.get_mut(place)) {
@@ -132,20 +132,20 @@ fn places(instants: &[i64], ids: &[u128]) -> Result<Option<Vec<u32>>> {
         let high = u64::try_from(id >> u64::BITS).unwrap_or(u64::MAX);
         since(*instant).unbounded_shl(u64::BITS - width) | high.unbounded_shr(width)
     };
-    let numbered = instants.iter().zip(ids).map(key).zip(0_u32..);
+    let numbered = (instants.iter().zip(ids).map(key).zip(0_u32..)).map(|(key, row)| GatherKey { key, row });
     let keys: Vec<GatherKey> = numbered.collect();
     if keys.len() < ids.len() {
         return Err(Error::internal("too many rows at once"));
     }
     let id = |nth: u32| usize::try_from(nth).ok().and_then(|nth| ids.get(nth));
-    let sorted = sorted(&keys, |(a, a_nth), (b, b_nth)| {
+    let sorted = sorted(&keys, |a, b| {
         // Where keys are equal, so are instants.
-        let rest = || (id(*a_nth), a_nth).cmp(&(id(*b_nth), b_nth));
-        a.cmp(b).then_with(rest)
+        let rest = || (id(a.row), a.row).cmp(&(id(b.row), b.row));
+        a.key.cmp(&b.key).then_with(rest)
     });
     let mut places = vec![0; keys.len()];
-    for ((_, nth), place) in sorted.into_iter().zip(0..) {
-        if let Some(slot) = usize::try_from(nth).ok().and_then(|nth| places.get_mut(nth)) {
+    for (key, place) in sorted.into_iter().zip(0..) {
+        if let Some(slot) = usize::try_from(key.row).ok().and_then(|nth| places.get_mut(nth)) {
             *slot = place;
         }
     }
@@ -153,7 +153,11 @@ fn places(instants: &[i64], ids: &[u128]) -> Result<Option<Vec<u32>>> {
 }
 
 /// What a row is sorted by, and which row it is.
-type GatherKey = (u64, u32);
+#[derive(Clone, Copy)]
+struct GatherKey {
+    key: u64,
+    row: u32,
+}
 
 /// The keys in order. They are spread about evenly over all numbers: each is first put where its highest bits belong,
 /// about one to a place, and only those that fell together are compared.
@@ -161,7 +165,7 @@ fn sorted(keys: &[GatherKey], compare: impl Fn(&GatherKey, &GatherKey) -> Orderi
     /// No more places than keep near.
     const MOST_BITS: u32 = 16;
     let bits = (usize::BITS - keys.len().leading_zeros()).clamp(1, MOST_BITS);
-    let of = |(key, _): &GatherKey| usize::try_from(key >> (u64::BITS - bits)).unwrap_or(0);
+    let of = |of: &GatherKey| usize::try_from(of.key >> (u64::BITS - bits)).unwrap_or(0);
     let mut ends = vec![0_usize; 1 << bits];
     for key in keys {
         if let Some(n) = ends.get_mut(of(key)) {
@@ -173,7 +177,7 @@ fn sorted(keys: &[GatherKey], compare: impl Fn(&GatherKey, &GatherKey) -> Orderi
     for end in &mut ends {
         first += std::mem::replace(end, first);
     }
-    let mut sorted = vec![(0, 0); keys.len()];
+    let mut sorted = keys.to_vec();
     for key in keys {
         if let Some(end) = ends.get_mut(of(key))
             && let Some(slot) = sorted.get_mut(*end)
@@ -205,15 +209,19 @@ fn routes(from: &[GatherPart]) -> Result<Vec<Route>> {
     routes.collect()
 }
 
-/// A column of each part that has it.
-type GatheredRow<'a> = [Option<(&'a Field, &'a ArrayRef)>];
+/// A column of a part.
+#[derive(Clone, Copy)]
+struct GatheredColumn<'a> {
+    field: &'a Field,
+    array: &'a ArrayRef,
+}
 
 fn collect(from: &[GatherPart], routes: &[Route]) -> Result<RecordBatch> {
     let rows = routes.iter().map(Route::len).sum();
     let mut columns = Vec::new();
     let mut alike = None;
     for (field, kind) in fields()? {
-        let found: Vec<Option<(&Field, &ArrayRef)>> = from.iter().map(|part| column(part, field.name())).collect();
+        let found: Vec<Option<GatheredColumn<'_>>> = from.iter().map(|part| column(part, field.name())).collect();
         if found.iter().all(Option::is_none) {
             continue;
         }
@@ -231,8 +239,8 @@ fn collect(from: &[GatherPart], routes: &[Route]) -> Result<RecordBatch> {
                 let (entries, bytes) = room(&found, routes);
                 let mut words = TextGathering::new(rows, entries, bytes);
                 for (found, route) in found.iter().zip(routes) {
-                    if let Some((_, array)) = found {
-                        words.take(array, route)?;
+                    if let Some(found) = found {
+                        words.take(found.array, route)?;
                     }
                 }
                 words.finish(nulls(&found, routes, rows), &mut alike)?
@@ -245,9 +253,9 @@ fn collect(from: &[GatherPart], routes: &[Route]) -> Result<RecordBatch> {
 }
 
 /// About how many texts of how many bytes are taken from columns without codes.
-fn room(found: &GatheredRow<'_>, routes: &[Route]) -> (usize, usize) {
+fn room(found: &[Option<GatheredColumn<'_>>], routes: &[Route]) -> (usize, usize) {
     let plain = found.iter().zip(routes).filter_map(|(found, route)| {
-        let texts = (*found)?.1.as_string_opt::<i32>()?;
+        let texts = (*found)?.array.as_string_opt::<i32>()?;
         let bytes = texts.values().len() / texts.len().max(1) + 1;
         Some((route.len(), bytes * route.len()))
     });
@@ -255,41 +263,44 @@ fn room(found: &GatheredRow<'_>, routes: &[Route]) -> (usize, usize) {
 }
 
 /// The numbers of a column in their places; those of null rows are arbitrary.
-fn unpacked(found: &GatheredRow<'_>, routes: &[Route], rows: usize) -> Result<Vec<i64>> {
+fn unpacked(found: &[Option<GatheredColumn<'_>>], routes: &[Route], rows: usize) -> Result<Vec<i64>> {
     let columns = || {
         found
             .iter()
             .zip(routes)
             .filter_map(|(found, route)| Some(((*found)?, route)))
     };
-    let mut only = columns().map(|((field, _), _)| integer::only_value(field));
+    let mut only = columns().map(|(found, _)| integer::only_value(found.field));
     if let Some(Some(value)) = only.next()
         && only.all(|other| other == Some(value))
     {
         return Ok(vec![value; rows]);
     }
     let mut values = vec![0; rows];
-    for ((field, array), route) in columns() {
-        integer::unpack(field, array, route, &mut values)?;
+    for (found, route) in columns() {
+        integer::unpack(found.field, found.array, route, &mut values)?;
     }
     Ok(values)
 }
 
-fn column<'a>(part: &'a GatherPart, name: &str) -> Option<(&'a Field, &'a ArrayRef)> {
+fn column<'a>(part: &'a GatherPart, name: &str) -> Option<GatheredColumn<'a>> {
     let (at, field) = part.batch.schema_ref().column_with_name(name)?;
-    Some((field, part.batch.columns().get(at)?))
+    Some(GatheredColumn {
+        field,
+        array: part.batch.columns().get(at)?,
+    })
 }
 
 /// Which of the gathered rows have a value; `None` when all have.
-fn nulls(found: &GatheredRow<'_>, routes: &[Route], rows: usize) -> Option<NullBuffer> {
-    let has_nulls = |found: &Option<(&Field, &ArrayRef)>| found.is_none_or(|(_, array)| array.null_count() > 0);
+fn nulls(found: &[Option<GatheredColumn<'_>>], routes: &[Route], rows: usize) -> Option<NullBuffer> {
+    let has_nulls = |found: &Option<GatheredColumn<'_>>| found.is_none_or(|found| found.array.null_count() > 0);
     if !found.iter().any(has_nulls) {
         return None;
     }
     let mut valid = BooleanBufferBuilder::new(rows);
     valid.append_n(rows, true);
     for (found, route) in found.iter().zip(routes) {
-        let nulls = found.map(|(_, array)| array.nulls());
+        let nulls = found.map(|found| found.array.nulls());
         for (row, place) in route.pairs() {
             match nulls {
                 Some(None) => break,
@@ -302,13 +313,18 @@ fn nulls(found: &GatheredRow<'_>, routes: &[Route], rows: usize) -> Option<NullB
 }
 
 /// Columns that wait as they are.
-fn whole(found: &GatheredRow<'_>, routes: &[Route], rows: usize, data_type: &DataType) -> Result<ArrayRef> {
+fn whole(
+    found: &[Option<GatheredColumn<'_>>],
+    routes: &[Route],
+    rows: usize,
+    data_type: &DataType,
+) -> Result<ArrayRef> {
     const ID_BYTES: usize = 16;
     match data_type {
         DataType::FixedSizeBinary(_) => {
             let mut ids = vec![[0; ID_BYTES]; rows];
             for (found, route) in found.iter().zip(routes) {
-                let from = found.and_then(|(_, array)| array.as_fixed_size_binary_opt());
+                let from = found.and_then(|found| found.array.as_fixed_size_binary_opt());
                 let from = from.ok_or_else(|| Error::internal("a batch without identities"))?;
                 let (from, _) = from.value_data().as_chunks::<ID_BYTES>();
                 scatter(from, route, &mut ids);
@@ -319,7 +335,7 @@ fn whole(found: &GatheredRow<'_>, routes: &[Route], rows: usize, data_type: &Dat
         DataType::UInt64 => {
             let mut hashes = vec![0; rows];
             for (found, route) in found.iter().zip(routes) {
-                let from = found.and_then(|(_, array)| array.as_primitive_opt::<UInt64Type>());
+                let from = found.and_then(|found| found.array.as_primitive_opt::<UInt64Type>());
                 let from = from.ok_or_else(|| Error::internal("a batch without hashes"))?;
                 scatter(from.values(), route, &mut hashes);
             }
@@ -330,7 +346,7 @@ fn whole(found: &GatheredRow<'_>, routes: &[Route], rows: usize, data_type: &Dat
             let missing = new_null_array(data_type, 1);
             let arrays: Vec<&dyn Array> = found
                 .iter()
-                .map(|found| found.map_or(&*missing, |(_, array)| &**array))
+                .map(|found| found.map_or(&*missing, |found| &**found.array))
                 .collect();
             let mut places = vec![(0, 0); rows];
             for (at, (found, route)) in found.iter().zip(routes).enumerate() {

@@ -19,11 +19,23 @@ use crate::error::Result;
 use crate::ledger::Reason;
 use crate::record::summary::{Summary, SummaryKind};
 
-/// When something was made or arrived, Unix milliseconds, and the rank of its file.
-type Instant = (Option<i64>, u32);
+/// When something was made or arrived, and of equal instants by its file.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct SummaryInstant {
+    /// Unix milliseconds.
+    at_ms: Option<i64>,
+    /// Of its file.
+    rank: u32,
+}
 
-/// A publication's place: source, kind, and the site where a publication is one of a site.
-type SummaryScope = (String, SummaryKind, Option<String>);
+/// The place of a publication.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct SummaryScope {
+    source: String,
+    kind: SummaryKind,
+    /// Where a publication is one of a site.
+    site: Option<String>,
+}
 
 /// Settles [`Summary::reason`] and [`Summary::is_stale`] of every version of the rows of one month, of all sites. A
 /// row read twice is one row.
@@ -41,7 +53,7 @@ pub fn merge(
     let mut files: BTreeMap<SummaryScope, (SummaryParts, BTreeMap<u32, Option<i64>>)> = BTreeMap::new();
     for row in &rows {
         if let Some(scope) = scope(row, of(row)) {
-            let (at_ms, rank) = instant(row, order)?;
+            let SummaryInstant { at_ms, rank } = instant(row, order)?;
             let (_, ranks) = files.entry(scope).or_insert_with(|| (of(row).parts, BTreeMap::new()));
             let newest_ms = ranks.entry(rank).or_default();
             *newest_ms = (*newest_ms).max(at_ms);
@@ -49,14 +61,18 @@ pub fn merge(
     }
     let latest: BTreeMap<SummaryScope, BTreeSet<u32>> = (files.into_iter())
         .map(|(scope, (parts, ranks))| {
-            let files = ranks.into_iter().map(|(rank, at_ms)| (at_ms, rank)).collect();
+            let files = ranks
+                .into_iter()
+                .map(|(rank, at_ms)| SummaryInstant { at_ms, rank })
+                .collect();
             (scope, last_publication(&files, parts, order))
         })
         .collect();
-    let mut ranked: Vec<(Instant, Summary)> = Vec::with_capacity(rows.len());
+    let mut ranked: Vec<(SummaryInstant, Summary)> = Vec::with_capacity(rows.len());
     for mut row in rows {
         let at = instant(&row, order)?;
-        row.is_stale = scope(&row, of(&row)).map(|scope| latest.get(&scope).is_some_and(|last| !last.contains(&at.1)));
+        row.is_stale =
+            scope(&row, of(&row)).map(|scope| latest.get(&scope).is_some_and(|last| !last.contains(&at.rank)));
         ranked.push((at, row));
     }
     // The newest version of each row first.
@@ -87,22 +103,25 @@ pub fn merge(
 }
 
 /// When a row was made, or else when its file arrived.
-fn instant(row: &Summary, order: &FileOrder) -> Result<Instant> {
+fn instant(row: &Summary, order: &FileOrder) -> Result<SummaryInstant> {
     let rank = order.rank(&row.file_id)?;
     let arrived_ms = || order.origin(rank).and_then(|origin| origin.arrival_ms);
-    Ok((row.made_ms.or_else(arrived_ms), rank))
+    Ok(SummaryInstant {
+        at_ms: row.made_ms.or_else(arrived_ms),
+        rank,
+    })
 }
 
 /// The files, by rank, of the last publication among these.
-fn last_publication(files: &BTreeSet<Instant>, parts: SummaryParts, order: &FileOrder) -> BTreeSet<u32> {
+fn last_publication(files: &BTreeSet<SummaryInstant>, parts: SummaryParts, order: &FileOrder) -> BTreeSet<u32> {
     let last = files
         .last()
-        .and_then(|(at_ms, last)| Some((*at_ms, *last, order.origin(*last)?)));
+        .and_then(|last| Some((last.at_ms, last.rank, order.origin(last.rank)?)));
     let Some((mut next_ms, last, origin)) = last else {
         return BTreeSet::new();
     };
     let mut held = BTreeSet::from([last]);
-    for &(at_ms, rank) in files.iter().rev().skip(1) {
+    for &SummaryInstant { at_ms, rank } in files.iter().rev().skip(1) {
         let Some(other) = order.origin(rank) else { continue };
         let is_part = match parts {
             SummaryParts::File => false,
@@ -129,5 +148,9 @@ fn scope(row: &Summary, publishing: Publishing) -> Option<SummaryScope> {
         SummaryPublication::Source => None,
         SummaryPublication::Site => Some(row.site.clone()),
     };
-    Some((row.source.clone(), row.kind, site))
+    Some(SummaryScope {
+        source: row.source.clone(),
+        kind: row.kind,
+        site,
+    })
 }

@@ -7,8 +7,13 @@ use crate::ledger::Reason;
 use crate::schema;
 use crate::schema::batch::{counts, int, text, texts};
 
-/// Which refusal of a file: line, byte offset, reason.
-pub(crate) type RepairKey = (u64, u64, Reason);
+/// Which refusal of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct RepairKey {
+    pub(crate) line: u64,
+    pub(crate) byte_offset: u64,
+    pub(crate) reason: Reason,
+}
 
 /// What came of a row of a repair file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,7 +64,11 @@ impl RepairEntry {
 pub(crate) fn key(line: i64, byte_offset: i64, reason: &str) -> Result<RepairKey> {
     let reason = Reason::parse(reason).ok_or_else(|| Error::internal(format!("an unknown reason {reason:?}")))?;
     let whole = |number: i64| u64::try_from(number).unwrap_or(0);
-    Ok((whole(line), whole(byte_offset), reason))
+    Ok(RepairKey {
+        line: whole(line),
+        byte_offset: whole(byte_offset),
+        reason,
+    })
 }
 
 pub(crate) fn to_batch(entries: &[RepairEntry]) -> Result<RecordBatch> {
@@ -68,9 +77,9 @@ pub(crate) fn to_batch(entries: &[RepairEntry]) -> Result<RecordBatch> {
         texts(entries.iter().map(|entry| Some(&entry.repair_file_id))),
         counts(entries.iter().map(|entry| entry.repair_line)),
         texts(entries.iter().map(|entry| Some(&entry.file_id))),
-        counts(entries.iter().map(|entry| entry.key.0)),
-        counts(entries.iter().map(|entry| entry.key.1)),
-        texts(entries.iter().map(|entry| Some(entry.key.2.code()))),
+        counts(entries.iter().map(|entry| entry.key.line)),
+        counts(entries.iter().map(|entry| entry.key.byte_offset)),
+        texts(entries.iter().map(|entry| Some(entry.key.reason.code()))),
         texts(entries.iter().map(|entry| Some(entry.effect.as_str()))),
         counts(entries.iter().map(|entry| entry.row_n)),
         counts(entries.iter().map(|entry| entry.repair_row_n)),

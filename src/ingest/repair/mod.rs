@@ -126,8 +126,8 @@ impl Repairs {
             if was == is || read_now.iter().any(|id| **id == **file_id) {
                 continue;
             }
-            for ((_, _, reason), mark) in was.into_iter().flatten() {
-                state.book.shift(file_id, Reason::Repaired, *reason, mark.row_n)?;
+            for (key, mark) in was.into_iter().flatten() {
+                state.book.shift(file_id, Reason::Repaired, key.reason, mark.row_n)?;
             }
             settle(&mut state.book, file_id, is)?;
             let path = lake::rejects_path(file_id);
@@ -173,8 +173,8 @@ impl Repairs {
 /// # Errors
 /// [`crate::error::Kind::Internal`] when the ledger does not know them as refused.
 pub(crate) fn settle(book: &mut crate::ledger::Book, file_id: &str, marks: Option<&RepairMarks>) -> Result<()> {
-    for ((_, _, reason), mark) in marks.into_iter().flatten() {
-        book.shift(file_id, *reason, Reason::Repaired, mark.row_n)?;
+    for (key, mark) in marks.into_iter().flatten() {
+        book.shift(file_id, key.reason, Reason::Repaired, mark.row_n)?;
     }
     Ok(())
 }

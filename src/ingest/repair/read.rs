@@ -84,9 +84,13 @@ pub(crate) fn read(
         };
         let key = unit.refused.as_ref().map_err(Clone::clone).and_then(|refused| {
             let reason = Reason::parse(&refused.reason).ok_or_else(|| format!("no reason {:?}", refused.reason))?;
-            Ok((refused.line, refused.byte_offset, reason))
+            Ok(RepairKey {
+                line: refused.line,
+                byte_offset: refused.byte_offset,
+                reason,
+            })
         });
-        let key: RepairKey = match key {
+        let key = match key {
             Ok(key) => key,
             Err(why) => {
                 reader.intake.rows_read(1);

@@ -64,7 +64,12 @@ impl Targets<'_> {
                 .is_some_and(|reading| reading.source.name == source);
             if let (true, Some(read)) = (is_ours, self.read.get_mut(at)) {
                 read.rejects.visit(|line, byte_offset, reason, row_n| {
-                    refusals.insert((line, byte_offset, reason), row_n);
+                    let key = RepairKey {
+                        line,
+                        byte_offset,
+                        reason,
+                    };
+                    refusals.insert(key, row_n);
                 })?;
             }
             return Ok(refusals);

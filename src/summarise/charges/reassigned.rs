@@ -19,7 +19,11 @@ use crate::summarise::view::RecordView;
 use crate::time::calendar::Period;
 
 /// A name usage is under: VO and account.
-type ReassignedPayer = (Option<String>, Option<String>);
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct ReassignedPayer {
+    vo: Option<String>,
+    account: Option<String>,
+}
 
 /// One entry of a correction: a period of a job, taken from a payer or given to one.
 pub(super) struct ReassignedMove {
@@ -37,7 +41,10 @@ impl ReassignedMove {
             job,
             piece,
             correction_id: Arc::from(under.correction_id.unwrap_or_default()),
-            payer: (own(under.vo), own(under.account())),
+            payer: ReassignedPayer {
+                vo: own(under.vo),
+                account: own(under.account()),
+            },
             is_taken,
         }
     }
@@ -82,7 +89,7 @@ impl<'m> Renamed<'m> {
         };
         for moved in moves {
             let (own_vo, own_account) = (vo.get(moved.job), account.get(moved.job));
-            if moved.payer.0.as_deref() == own_vo && moved.payer.1.as_deref() == own_account {
+            if moved.payer.vo.as_deref() == own_vo && moved.payer.account.as_deref() == own_account {
                 continue;
             }
             let job = moved.renamed();
@@ -271,8 +278,8 @@ fn under(batch: &RecordBatch, jobs: &[RenamedJob<'_>]) -> Result<RecordBatch> {
     let schema = taken.schema();
     let columns = schema.fields().iter().zip(taken.columns());
     let columns = columns.map(|(field, array)| match field.name().as_str() {
-        "vo" => texts(jobs.iter().map(|job| job.payer.0.as_deref())),
-        "account" => texts(jobs.iter().map(|job| job.payer.1.as_deref())),
+        "vo" => texts(jobs.iter().map(|job| job.payer.vo.as_deref())),
+        "account" => texts(jobs.iter().map(|job| job.payer.account.as_deref())),
         _ => ArrayRef::clone(array),
     });
     Ok(RecordBatch::try_new(SchemaRef::clone(&schema), columns.collect())?)
