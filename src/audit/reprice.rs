@@ -21,8 +21,12 @@ use crate::store::{Manifest, Store, lake, read_table};
 /// Rows that are priced at once.
 const BATCH_ROWS: usize = 65_536;
 
-/// View and account.
-type RepricedName = (String, Option<String>);
+/// Whose charges are added up; views are never added up.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct RepricedName {
+    view: String,
+    account: Option<String>,
+}
 
 /// One account under both policies.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -127,7 +131,9 @@ pub fn all(output: &str, tariffs: &[Tariff]) -> Result<Vec<Priced>> {
             .iter()
             .filter_map(|(name, charges)| Some((name, charges.get(nth).copied().flatten()?)))
             .collect();
-        accounts.sort_by(|a, b| (&a.0.0, b.1, &a.0.1).cmp(&(&b.0.0, a.1, &b.0.1)));
+        accounts.sort_by(|(a, charge_a), (b, charge_b)| {
+            (&a.view, charge_b, &a.account).cmp(&(&b.view, charge_a, &b.account))
+        });
         Priced {
             policy: named(tariff),
             unit: tariff.policy.unit.clone(),
@@ -140,9 +146,9 @@ pub fn all(output: &str, tariffs: &[Tariff]) -> Result<Vec<Priced>> {
             left_out: sums.out_of_scope.get(nth).and_then(|out| out.text(&tariff.policy)),
             accounts: accounts
                 .into_iter()
-                .map(|((view, account), charge)| AccountPrice {
-                    view: view.clone(),
-                    account: account.clone(),
+                .map(|(name, charge)| AccountPrice {
+                    view: name.view.clone(),
+                    account: name.account.clone(),
                     charge: amount(charge, CHARGE_SCALE),
                 })
                 .collect(),
@@ -269,7 +275,10 @@ impl RepricedSums {
             }
         }
         for ((view, account), sums) in places.names.into_iter().zip(own) {
-            let name = (view.to_owned(), account.map(str::to_owned));
+            let name = RepricedName {
+                view: view.to_owned(),
+                account: account.map(str::to_owned),
+            };
             self.add_name(name, &sums)?;
         }
         Ok(())
@@ -344,8 +353,8 @@ fn reassignments(sums: &BTreeMap<RepricedName, Vec<Option<i128>>>) -> Vec<Repric
         .map(|(name, charges)| (name, charges.map(Option::unwrap_or_default)))
         .collect();
     let mut totals: BTreeMap<&str, [i128; 2]> = BTreeMap::new();
-    for ((view, _), charges) in &charged {
-        for (total, charge) in totals.entry(view).or_default().iter_mut().zip(charges) {
+    for (name, charges) in &charged {
+        for (total, charge) in totals.entry(&name.view).or_default().iter_mut().zip(charges) {
             *total += charge;
         }
     }
@@ -355,12 +364,12 @@ fn reassignments(sums: &BTreeMap<RepricedName, Vec<Option<i128>>>) -> Vec<Repric
     };
     let mut reassignments: Vec<RepricedPayer> = charged
         .into_iter()
-        .map(|((view, account), [a, b])| {
-            let [all_a, all_b] = totals.get(view.as_str()).copied().unwrap_or_default();
+        .map(|(name, [a, b])| {
+            let [all_a, all_b] = totals.get(name.view.as_str()).copied().unwrap_or_default();
             let (before, after) = (share(a, all_a), share(b, all_b));
             RepricedPayer {
-                view: view.clone(),
-                account: account.clone(),
+                view: name.view.clone(),
+                account: name.account.clone(),
                 a: amount(a, CHARGE_SCALE),
                 b: amount(b, CHARGE_SCALE),
                 share_a_e4: before,

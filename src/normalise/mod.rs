@@ -6,5 +6,5 @@ mod records;
 mod scale;
 
 pub use normaliser::{Normaliser, StatedBenchmark};
-pub use records::{Origins, Scales, factors_of, kept_factors, with_factors};
+pub use records::{Origins, ScaledBy, Scales, factors_of, kept_factors, with_factors};
 pub use scale::{Scale, ScaleReference};

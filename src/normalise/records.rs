@@ -13,8 +13,17 @@ use crate::error::{Error, Kind, Result};
 use crate::reference::benchmark::{Benchmark, BenchmarkOrigin, BenchmarkPlace, Factors, KnownFactor};
 use crate::schema::batch::{column, decimal, flag, int, number, time, words};
 
-/// Records by benchmark and where its value came from; `none` where nothing is known.
-pub type Origins = BTreeMap<(&'static str, &'static str), u64>;
+/// A benchmark and where its value came from, as they are reported; `none` where nothing is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ScaledBy {
+    /// The word of the benchmark.
+    pub benchmark: &'static str,
+    /// The word of the origin.
+    pub origin: &'static str,
+}
+
+/// Records by benchmark and where its value came from.
+pub type Origins = BTreeMap<ScaledBy, u64>;
 
 /// The scale of every row of a batch: most rows share one.
 #[derive(Debug)]
@@ -60,11 +69,19 @@ impl Scales {
         for ((scale, _), n) in self.distinct.iter().zip(rows) {
             let factors = scale.factors();
             if factors.is_empty() && n > 0 {
-                *into.entry(("none", "none")).or_default() += n;
+                let none = ScaledBy {
+                    benchmark: "none",
+                    origin: "none",
+                };
+                *into.entry(none).or_default() += n;
             }
             for (kind, origin) in Benchmark::ALL.into_iter().zip(factors.origins) {
                 if let Some(origin) = origin {
-                    *into.entry((kind.as_str(), origin.as_str())).or_default() += n;
+                    let scaled_by = ScaledBy {
+                        benchmark: kind.as_str(),
+                        origin: origin.as_str(),
+                    };
+                    *into.entry(scaled_by).or_default() += n;
                 }
             }
         }

@@ -90,8 +90,15 @@ pub(crate) fn verify(store: &Store, manifest: &Manifest, displaced: &Views) -> R
     Ok(findings)
 }
 
-/// Site, month, unit and pool.
-type BillCheckBill = (String, Day, String, &'static str);
+/// What nodes of a site bill in a month by one unit.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct BillCheckBill {
+    site: String,
+    /// The first day of the month.
+    month: Day,
+    unit: String,
+    pool: &'static str,
+}
 
 /// What nodes bill, in resource-seconds.
 type BillCheckBills = BTreeMap<BillCheckBill, i128>;
@@ -102,7 +109,7 @@ fn bill_of(bills: &BillCheckBills, site: &str, month: Day, options: &str, pool: 
     let named = options.strip_prefix("unit=")?;
     let is_unit = |unit: &str| named.strip_prefix(unit).is_some_and(|rest| rest.starts_with(' '));
     let mut own = bills.keys();
-    own.find(|(of, at, unit, name)| of == site && *at == month && *name == pool && is_unit(unit))
+    own.find(|bill| bill.site == site && bill.month == month && bill.pool == pool && is_unit(&bill.unit))
         .cloned()
 }
 
@@ -112,7 +119,12 @@ fn add_billed(batch: &RecordBatch, site: &str, month: Month, bills: &mut BillChe
         let Some(unit) = word(unit, row) else { continue };
         for ((pool, _), resource) in POOLS.into_iter().zip(LEDGER_COLUMNS) {
             let billed = amount(batch, &format!("billed_{resource}_s"), row)?.unwrap_or(0);
-            let key = (site.to_owned(), month.first_day(), unit.to_owned(), pool);
+            let key = BillCheckBill {
+                site: site.to_owned(),
+                month: month.first_day(),
+                unit: unit.to_owned(),
+                pool,
+            };
             *bills.entry(key).or_default() += billed;
         }
     }
@@ -177,7 +189,12 @@ fn unpaid(
     }
     let wrong = is_exact.into_iter().filter_map(|(key, is_exact)| {
         let left = *bills.get(&key)?;
-        let (site, month, unit, pool) = key;
+        let BillCheckBill {
+            site,
+            month,
+            unit,
+            pool,
+        } = key;
         let is_wrong = left < 0 || (is_exact && left != 0);
         let month = crate::time::month::date_of(month)?;
         is_wrong.then(|| {

@@ -32,8 +32,16 @@ use crate::time::Zone;
 /// The most constant intervals that are listed one by one.
 const LISTED_N: usize = 24;
 
-/// The derivation of the bills of a job: lines by the options of the unit and the pool.
-pub(crate) type OverheadLines = BTreeMap<(String, String), Vec<String>>;
+/// What a job is billed under.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct OverheadBill {
+    /// The options of the unit.
+    pub(crate) options: String,
+    pub(crate) pool: String,
+}
+
+/// The derivation of the bills of a job, in lines.
+pub(crate) type OverheadLines = BTreeMap<OverheadBill, Vec<String>>;
 
 /// Works out again what a job of a site is billed; `record` is its one row.
 ///
@@ -145,7 +153,7 @@ struct Story<'a> {
     shapes: &'a AllocationShapes,
     tag: Option<u64>,
     lines: OverheadLines,
-    sums: BTreeMap<(String, String), i128>,
+    sums: BTreeMap<OverheadBill, i128>,
 }
 
 /// A time in which what a job holds of a node is billed at one rate.
@@ -241,7 +249,10 @@ impl Story<'_> {
                 continue;
             }
             let what = counted.trim_end_matches(" s");
-            let key = (options(unit), pool.to_owned());
+            let key = OverheadBill {
+                options: options(unit),
+                pool: pool.to_owned(),
+            };
             let lines = self.lines.entry(key.clone()).or_default();
             let mut sum = 0;
             for (nth, (held, of)) in reported.iter().enumerate() {

@@ -74,7 +74,14 @@ pub(crate) struct FindingSubject<'a> {
     pub(crate) resource: Option<usize>,
 }
 
-type FindingKey = (FindingKind, Option<String>, Option<String>, Option<usize>);
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct FindingKey {
+    kind: FindingKind,
+    cluster: Option<String>,
+    node: Option<String>,
+    /// Place in the ledger.
+    resource: Option<usize>,
+}
 
 #[derive(Clone, Copy, Debug)]
 struct FindingSum {
@@ -90,12 +97,12 @@ pub(crate) struct OverheadFindings(BTreeMap<usize, BTreeMap<FindingKey, FindingS
 impl OverheadFindings {
     /// Adds a job's part of a slice.
     pub(crate) fn add(&mut self, month: usize, of: FindingSubject<'_>, span: SecondSpan, core_n: i64) {
-        let key = (
-            of.kind,
-            of.cluster.map(str::to_owned),
-            of.node.map(str::to_owned),
-            of.resource,
-        );
+        let key = FindingKey {
+            kind: of.kind,
+            cluster: of.cluster.map(str::to_owned),
+            node: of.node.map(str::to_owned),
+            resource: of.resource,
+        };
         let sum = self.0.entry(month).or_default().entry(key).or_insert(FindingSum {
             span,
             job_n: 0,
@@ -109,19 +116,19 @@ impl OverheadFindings {
     /// The rows of a slice.
     pub(crate) fn rows(&self, month: usize) -> Vec<FindingRow> {
         let sums = self.0.get(&month).into_iter().flatten();
-        let rows = sums.map(|((kind, cluster, node, resource), sum)| FindingRow {
-            kind: *kind,
-            cluster: cluster.clone(),
+        let rows = sums.map(|(key, sum)| FindingRow {
+            kind: key.kind,
+            cluster: key.cluster.clone(),
             partition: None,
-            node: node.clone(),
-            resource: *resource,
+            node: key.node.clone(),
+            resource: key.resource,
             start_s: sum.span.start_s,
             end_s: sum.span.end_s,
             used_n: None,
             capacity_n: None,
             job_n: Some(sum.job_n),
             over: matches!(
-                kind,
+                key.kind,
                 FindingKind::NodeListBad | FindingKind::NodeListMissing | FindingKind::NodeUnknown
             )
             .then_some(sum.core_s),

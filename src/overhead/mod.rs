@@ -55,7 +55,7 @@ use crate::store::Fact;
 use crate::time::{Day, SecondSpan};
 
 pub(crate) use check::verify;
-pub(crate) use explain::{OverheadLines, explain};
+pub(crate) use explain::{OverheadBill, OverheadLines, explain};
 
 /// Whether the datasets were made under other settings, or not at all.
 pub(crate) fn is_changed(plan: &Plan, state: &State) -> bool {
@@ -110,7 +110,7 @@ pub(crate) fn publish(
     let mut kept: BTreeSet<SweepPlace> = BTreeSet::new();
     for site in &with_nodes {
         let Some(files) = sites.get(site) else { continue };
-        let of_site: Vec<&SweepPlace> = published.iter().filter(|place| place.0 == *site).collect();
+        let of_site: Vec<&SweepPlace> = published.iter().filter(|place| place.site == *site).collect();
         let (zone, year_start) = (&sweep.plan.calendar_zone, sweep.plan.allocation_year_start);
         let spans = stretches(files.iter().filter_map(|file| file.reach.span));
         let periods: BTreeMap<_, _> = (spans.into_iter())
@@ -154,7 +154,11 @@ pub(crate) fn publish(
         remove(sweep.publication, stale);
     }
     bills::remove(sweep.publication, |site, (month, year)| {
-        !kept.contains(&(site.to_owned(), month, year))
+        !kept.contains(&SweepPlace {
+            site: site.to_owned(),
+            month,
+            allocation_year: year,
+        })
     });
     if report.is_from_jobs && report.month_n > 0 {
         let note =

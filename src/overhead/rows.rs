@@ -7,7 +7,7 @@ use arrow::array::{ArrayRef, BooleanArray, RecordBatch};
 
 use super::finding::{FindingRow, RESOURCES};
 use super::node_inventory::InventoryNode;
-use super::waiting::WaitingLine as Waiting;
+use super::waiting::WaitingLine;
 use crate::config::overhead_plan::OverheadPlan;
 use crate::error::{Error, Kind, Result};
 use crate::occupancy::node_totals::NodeSums;
@@ -163,11 +163,18 @@ const MEASURES: [fn(&NodeLine<'_>) -> Option<NodeSums>; 8] = [
     |line| line.of_unit.map(|unit| unit.billed),
 ];
 
-/// Cluster and partitions: the key of distributions.
-type RowGroup = (Option<String>, Option<String>);
+/// The key of distributions.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct RowGroup {
+    cluster: Option<String>,
+    partitions: Option<String>,
+}
 
 fn group(node: &InventoryNode) -> RowGroup {
-    (node.cluster.clone(), node.partitions.clone())
+    RowGroup {
+        cluster: node.cluster.clone(),
+        partitions: node.partitions.clone(),
+    }
 }
 
 /// The rows of `overhead_histogram`; `spreads` are those of nodes that are alike, by the number of one of them.
@@ -186,8 +193,8 @@ pub(crate) fn histogram(asked: &[AskedNode<'_>], spreads: &TimeHistograms) -> Re
         }
     }
     schema::dataset("overhead_histogram")?.batch(vec![
-        texts(sums.keys().map(|(group, ..)| group.0.as_deref())),
-        texts(sums.keys().map(|(group, ..)| group.1.as_deref())),
+        texts(sums.keys().map(|(group, ..)| group.cluster.as_deref())),
+        texts(sums.keys().map(|(group, ..)| group.partitions.as_deref())),
         texts(sums.keys().map(|(_, unit, ..)| Some(*unit))),
         ints(sums.keys().map(|(_, _, hour, _)| Some(*hour))),
         ints(sums.keys().map(|(.., unit_n)| Some(*unit_n))),
@@ -233,17 +240,18 @@ fn of_cause([drain, reservation, unknown]: ByCause, cause: Cause) -> i64 {
 /// [`Kind::Internal`] when a batch is not as declared.
 pub(crate) fn queue(
     sums: &BTreeMap<QueueKey, QueueSums>,
-    lines: &[Waiting],
+    lines: &[WaitingLine],
     overhead: &OverheadPlan,
 ) -> Result<RecordBatch> {
     let mut sorted: Vec<_> = sums
         .iter()
-        .filter_map(|((group, unit, day), sums)| {
-            let (cluster, partition) = lines.get(*group)?;
-            let unit = unit
+        .filter_map(|(key, sums)| {
+            let line = lines.get(key.group)?;
+            let unit = key
+                .unit
                 .and_then(|unit| overhead.units.get(unit))
                 .map(|unit| unit.name.as_str());
-            Some((cluster.as_deref(), partition.as_deref(), unit, *day, sums))
+            Some((line.cluster.as_deref(), line.partition.as_deref(), unit, key.day, sums))
         })
         .collect();
     sorted.sort_by_key(|(cluster, partition, unit, day, _)| (*cluster, *partition, *unit, *day));
@@ -271,8 +279,8 @@ pub(crate) fn shapes(asked: &[AskedNode<'_>], spreads: &TimeHistograms) -> Resul
     }
     let amount = |at: usize| ints(sums.keys().map(|(_, shape)| shape.get(at).copied()));
     schema::dataset("overhead_shape")?.batch(vec![
-        texts(sums.keys().map(|(group, _)| group.0.as_deref())),
-        texts(sums.keys().map(|(group, _)| group.1.as_deref())),
+        texts(sums.keys().map(|(group, _)| group.cluster.as_deref())),
+        texts(sums.keys().map(|(group, _)| group.partitions.as_deref())),
         amount(0),
         amount(1),
         amount(2),

@@ -59,11 +59,21 @@ pub(crate) fn settings(plan: &Plan) -> Option<String> {
     )
 }
 
-/// Site, month and allocation year of the published files.
-pub(crate) type SweepPlace = (String, Day, i64);
+/// What the published files are of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct SweepPlace {
+    pub(crate) site: String,
+    /// The first day of the month.
+    pub(crate) month: Day,
+    pub(crate) allocation_year: i64,
+}
 
 pub(crate) fn place(site: &str, period: &Period) -> SweepPlace {
-    (site.to_owned(), period.month, period.allocation_year)
+    SweepPlace {
+        site: site.to_owned(),
+        month: period.month,
+        allocation_year: period.allocation_year,
+    }
 }
 
 pub(crate) fn published(publication: &Publication) -> BTreeSet<SweepPlace> {
@@ -73,12 +83,21 @@ pub(crate) fn published(publication: &Publication) -> BTreeSet<SweepPlace> {
         .flat_map(|manifest| DATASETS.into_iter().flat_map(|name| manifest.dataset(name)));
     files
         .filter_map(|file| parse_overhead_path(&file.path))
-        .map(|(site, year, month)| (site, month.first_day(), year))
+        .map(|(site, allocation_year, month)| SweepPlace {
+            site,
+            month: month.first_day(),
+            allocation_year,
+        })
         .collect()
 }
 
-pub(crate) fn remove(publication: &Publication, (site, month, year): &SweepPlace) {
+pub(crate) fn remove(publication: &Publication, place: &SweepPlace) {
     for dataset in DATASETS {
-        publication.remove(&lake::overhead_path(dataset, site, *year, *month));
+        publication.remove(&lake::overhead_path(
+            dataset,
+            &place.site,
+            place.allocation_year,
+            place.month,
+        ));
     }
 }

@@ -23,8 +23,13 @@ pub(crate) struct AskedNodes<'a> {
     pub(crate) is_exclusive: bool,
 }
 
-/// Where a job waits: its cluster and its partition, or several of them.
-pub(crate) type WaitingLine = (Option<String>, Option<String>);
+/// Where a job waits.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct WaitingLine {
+    pub(crate) cluster: Option<String>,
+    /// Or several of them.
+    pub(crate) partition: Option<String>,
+}
 
 /// Distinct requests, each kept once.
 pub(crate) struct Asks {
@@ -98,7 +103,10 @@ impl Asks {
             (unit_n > 0 && unit.is_for(&of_job)).then_some((nth, unit_n))
         });
         let units = units.collect();
-        let line = (cluster.map(str::to_owned), partition.map(str::to_owned));
+        let line = WaitingLine {
+            cluster: cluster.map(str::to_owned),
+            partition: partition.map(str::to_owned),
+        };
         let group = if let Some(known) = self.lines.get(&line) {
             *known
         } else {
@@ -126,7 +134,7 @@ impl Asks {
 
     /// The suitable nodes by partition. A node of unknown partitions is in all of them.
     pub(crate) fn pools(&self, nodes: &[InventoryNode]) -> Vec<Vec<u32>> {
-        let pools = self.names.iter().map(|(cluster, partition)| {
+        let pools = self.names.iter().map(|WaitingLine { cluster, partition }| {
             let wanted: Option<BTreeSet<&str>> = partition.as_deref().map(|names| partitions(names).collect());
             let will_do = |node: &InventoryNode| {
                 let is_in = match (&wanted, &node.partitions) {

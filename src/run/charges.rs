@@ -219,7 +219,7 @@ fn publish_site(
     let charges = schema::dataset("charges")?;
     let mut written = BTreeSet::new();
     for (of, range) in slices(&rows)? {
-        let path = lake::charges_path(site, of.0.as_deref(), of.1);
+        let path = lake::charges_path(site, of.vo.as_deref(), of.allocation_year);
         if touched.contains(&of) || is_everything {
             let mut table = LakeTable::create(context.publication, "charges", &path)?;
             let rows = with_years(&rows.slice(range.start, range.len()))?;
@@ -232,10 +232,10 @@ fn publish_site(
         kept.insert(path);
         written.insert(of);
     }
-    for (vo, year) in touched.difference(&written) {
+    for of in touched.difference(&written) {
         context
             .publication
-            .remove(&lake::charges_path(site, vo.as_deref(), *year));
+            .remove(&lake::charges_path(site, of.vo.as_deref(), of.allocation_year));
     }
     Ok(())
 }

@@ -20,11 +20,26 @@ use crate::time::Day;
 /// Where they are published.
 pub(crate) const PATH: &str = "corrections/corrections.parquet";
 
-/// One entry: correction id, whether it gives, site, record month, month, VO, account.
-type EntryKey = (String, bool, String, Day, Day, Option<String>, Option<String>);
+/// One entry.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct CorrectionEntryKey {
+    correction_id: String,
+    gives: bool,
+    site: String,
+    record_month: Day,
+    month: Day,
+    vo: Option<String>,
+    account: Option<String>,
+}
 
-/// Jobs, wall seconds, core seconds; CPU milliseconds.
-type CorrectionAmounts = ([i64; 3], Option<i64>);
+/// What an entry takes or gives.
+#[derive(Clone, Copy, Default)]
+struct CorrectionAmounts {
+    job_n: i64,
+    wall_s: i64,
+    alloc_core_s: i64,
+    cpu_ms: Option<i64>,
+}
 
 /// The partitions that additions make.
 pub(crate) fn additions(plan: &Plan) -> impl Iterator<Item = SiteMonth> {
@@ -75,7 +90,7 @@ pub(crate) fn publish(
 
 /// What corrections took and gave.
 #[derive(Default)]
-pub(crate) struct CorrectionEntries(BTreeMap<EntryKey, CorrectionAmounts>);
+pub(crate) struct CorrectionEntries(BTreeMap<CorrectionEntryKey, CorrectionAmounts>);
 
 impl CorrectionEntries {
     /// Adds the entries among what a site and month contributes.
@@ -87,15 +102,15 @@ impl CorrectionEntries {
             let account = key.borrow().account().map(str::to_owned);
             let gives = rule.gives(key.vo.as_deref(), account.as_deref());
             let record_month = part.month.first_day();
-            let of = (
-                rule.id.clone(),
+            let of = CorrectionEntryKey {
+                correction_id: rule.id.clone(),
                 gives,
-                part.site.clone(),
+                site: part.site.clone(),
                 record_month,
-                key.month,
-                key.vo.clone(),
+                month: key.month,
+                vo: key.vo.clone(),
                 account,
-            );
+            };
             add(self.0.entry(of).or_default(), amounts(sums));
         }
     }
@@ -114,18 +129,23 @@ impl CorrectionEntries {
 }
 
 fn amounts(sums: &Sums) -> CorrectionAmounts {
-    let counted = ["job_n", "wall_s", "alloc_core_s"].map(|name| {
+    let [job_n, wall_s, alloc_core_s] = ["job_n", "wall_s", "alloc_core_s"].map(|name| {
         let at = COUNTED.iter().position(|counted| *counted == name);
         at.and_then(|at| sums.counted.get(at)).copied().unwrap_or(0)
     });
-    (counted, sums.cpu_ms)
+    CorrectionAmounts {
+        job_n,
+        wall_s,
+        alloc_core_s,
+        cpu_ms: sums.cpu_ms,
+    }
 }
 
 fn add(into: &mut CorrectionAmounts, more: CorrectionAmounts) {
-    for (sum, part) in into.0.iter_mut().zip(more.0) {
-        *sum = sum.saturating_add(part);
-    }
-    into.1 = match (into.1, more.1) {
+    into.job_n = into.job_n.saturating_add(more.job_n);
+    into.wall_s = into.wall_s.saturating_add(more.wall_s);
+    into.alloc_core_s = into.alloc_core_s.saturating_add(more.alloc_core_s);
+    into.cpu_ms = match (into.cpu_ms, more.cpu_ms) {
         (Some(a), Some(b)) => Some(a.saturating_add(b)),
         (one, None) | (None, one) => one,
     };
@@ -136,7 +156,7 @@ fn carry_over(
     batch: &RecordBatch,
     table: &CorrectionTable,
     rebuilt: &BTreeMap<&str, BTreeSet<Day>>,
-    into: &mut BTreeMap<EntryKey, CorrectionAmounts>,
+    into: &mut BTreeMap<CorrectionEntryKey, CorrectionAmounts>,
 ) -> Result<()> {
     let (correction, entry, site) = (
         text(batch, "correction_id")?,
@@ -157,18 +177,22 @@ fn carry_over(
             continue;
         }
         let own = |column| word(column, row).map(str::to_owned);
-        let gives = entry.value(row) == "given";
-        let key = (
-            id.to_owned(),
-            gives,
-            site.to_owned(),
+        let key = CorrectionEntryKey {
+            correction_id: id.to_owned(),
+            gives: entry.value(row) == "given",
+            site: site.to_owned(),
             record_month,
-            month.value(row),
-            own(vo),
-            own(account),
-        );
-        let counted = [jobs.value(row), wall.value(row), cores.value(row)];
-        add(into.entry(key).or_default(), (counted, number(cpu, row)));
+            month: month.value(row),
+            vo: own(vo),
+            account: own(account),
+        };
+        let amounts = CorrectionAmounts {
+            job_n: jobs.value(row),
+            wall_s: wall.value(row),
+            alloc_core_s: cores.value(row),
+            cpu_ms: number(cpu, row),
+        };
+        add(into.entry(key).or_default(), amounts);
     }
     Ok(())
 }
@@ -177,17 +201,17 @@ struct CorrectionRow<'a> {
     position: u64,
     correction: &'a Correction,
     status: &'static str,
-    entry: Option<(EntryKey, CorrectionAmounts)>,
+    entry: Option<(CorrectionEntryKey, CorrectionAmounts)>,
 }
 
 fn rows<'t>(
     table: &'t CorrectionTable,
-    entries: BTreeMap<EntryKey, CorrectionAmounts>,
+    entries: BTreeMap<CorrectionEntryKey, CorrectionAmounts>,
     charged: &BTreeSet<String>,
 ) -> Vec<CorrectionRow<'t>> {
-    let mut of: BTreeMap<String, Vec<(EntryKey, CorrectionAmounts)>> = BTreeMap::new();
+    let mut of: BTreeMap<String, Vec<(CorrectionEntryKey, CorrectionAmounts)>> = BTreeMap::new();
     for (key, amounts) in entries {
-        of.entry(key.0.clone()).or_default().push((key, amounts));
+        of.entry(key.correction_id.clone()).or_default().push((key, amounts));
     }
     let mut rows = Vec::new();
     for (position, correction) in (1..).zip(&table.rows) {
@@ -214,15 +238,15 @@ fn rows<'t>(
         }));
     }
     // As the schema sorts: "given" before "taken".
-    rows.sort_by_key(|row| (row.position, row.entry.as_ref().map(|(key, _)| !key.1)));
+    rows.sort_by_key(|row| (row.position, row.entry.as_ref().map(|(key, _)| !key.gives)));
     rows
 }
 
 fn to_batch(rows: &[CorrectionRow<'_>]) -> Result<RecordBatch> {
     let key = |row: &CorrectionRow<'_>| row.entry.as_ref().map(|(key, _)| key.clone());
-    let amount = |row: &CorrectionRow<'_>, at: usize| {
-        let counted = row.entry.as_ref().and_then(|(_, amounts)| amounts.0.get(at));
-        Some(counted.copied().unwrap_or(0))
+    let amounts = |row: &CorrectionRow<'_>| {
+        let amounts = row.entry.as_ref().map(|(_, amounts)| *amounts);
+        amounts.unwrap_or_default()
     };
     schema::dataset("corrections")?.batch(vec![
         counts(rows.iter().map(|row| row.position)),
@@ -234,18 +258,18 @@ fn to_batch(rows: &[CorrectionRow<'_>]) -> Result<RecordBatch> {
         dates(rows.iter().map(|row| Some(row.correction.signed_on))),
         texts(rows.iter().map(|row| row.correction.undoes.as_ref())),
         texts(rows.iter().map(|row| Some(row.correction.rule()))),
-        texts(rows.iter().map(|row| Some(if key(row)?.1 { "given" } else { "taken" }))),
-        texts(rows.iter().map(|row| Some(key(row)?.2))),
-        dates(rows.iter().map(|row| Some(key(row)?.3))),
-        dates(rows.iter().map(|row| Some(key(row)?.4))),
-        texts(rows.iter().map(|row| key(row)?.5)),
-        texts(rows.iter().map(|row| key(row)?.6)),
-        ints(rows.iter().map(|row| amount(row, 0))),
-        ints(rows.iter().map(|row| amount(row, 1))),
-        ints(rows.iter().map(|row| amount(row, 2))),
-        ints(
+        texts(
             rows.iter()
-                .map(|row| row.entry.as_ref().and_then(|(_, amounts)| amounts.1)),
+                .map(|row| Some(if key(row)?.gives { "given" } else { "taken" })),
         ),
+        texts(rows.iter().map(|row| Some(key(row)?.site))),
+        dates(rows.iter().map(|row| Some(key(row)?.record_month))),
+        dates(rows.iter().map(|row| Some(key(row)?.month))),
+        texts(rows.iter().map(|row| key(row)?.vo)),
+        texts(rows.iter().map(|row| key(row)?.account)),
+        ints(rows.iter().map(|row| Some(amounts(row).job_n))),
+        ints(rows.iter().map(|row| Some(amounts(row).wall_s))),
+        ints(rows.iter().map(|row| Some(amounts(row).alloc_core_s))),
+        ints(rows.iter().map(|row| amounts(row).cpu_ms)),
     ])
 }

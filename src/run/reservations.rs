@@ -21,8 +21,14 @@ use crate::store::read_table;
 use crate::summarise::charges::Charges;
 use crate::time::Month;
 
-/// The key of a window: site, cluster, name and start.
-type ChargedWindow = (String, Option<String>, String, i64);
+/// The key of a window.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct ChargedWindow {
+    site: String,
+    cluster: Option<String>,
+    name: String,
+    start_ms: i64,
+}
 
 /// What makes one listing of a window the last: when it was true, then the later end, then the input file.
 type ChargedRank = (Option<i64>, i64, String);
@@ -105,12 +111,11 @@ fn windows(context: &PartitionContext<'_>) -> Result<BTreeMap<SiteMonth, RecordB
     let all = concat_batches(&schema::dataset("reservation")?.arrow(), &batches)?;
     let mut by_place: BTreeMap<SiteMonth, Vec<ReservationPlace>> = BTreeMap::new();
     for (window, at) in last(&all)? {
-        let (site, _, _, start_ms) = &window;
-        let day = start_ms.div_euclid(86_400_000);
+        let day = window.start_ms.div_euclid(86_400_000);
         let month = i32::try_from(day).ok().and_then(Month::of_day);
         let month = month.ok_or_else(|| Error::new(Kind::Data, "a reservation begins in no year that can be named"))?;
-        let own = by_place.entry(SiteMonth::new(site.as_str(), month)).or_default();
-        own.push((*start_ms, identity(&window), at));
+        let own = by_place.entry(SiteMonth::new(window.site.as_str(), month)).or_default();
+        own.push((window.start_ms, identity(&window), at));
     }
     let mut windows = BTreeMap::new();
     for (place, mut own) in by_place {
@@ -137,12 +142,12 @@ fn last(all: &RecordBatch) -> Result<BTreeMap<ChargedWindow, u32>> {
             let message = "an [[inventory]] describes reservations, and a policy charges for them: it needs a site";
             Error::new(Kind::Config, message).at("reservation", name.value(row))
         })?;
-        let window = (
-            own_site.to_owned(),
-            word(cluster, row).map(str::to_owned),
-            name.value(row).to_owned(),
-            start.value(row),
-        );
+        let window = ChargedWindow {
+            site: own_site.to_owned(),
+            cluster: word(cluster, row).map(str::to_owned),
+            name: name.value(row).to_owned(),
+            start_ms: start.value(row),
+        };
         let rank = (number(as_of, row), end.value(row), files.value(row).to_owned());
         let at = u32::try_from(row).map_err(|why| Error::internal("4 billion reservations").because(why))?;
         let known = last.entry(window).or_insert_with(|| (rank.clone(), at));
@@ -153,13 +158,19 @@ fn last(all: &RecordBatch) -> Result<BTreeMap<ChargedWindow, u32>> {
     last.retain(|window, ((as_of_ms, ..), at)| {
         let is_maintenance =
             word(flags, *at as usize).is_some_and(|flags| flags.split(',').any(|flag| flag == "MAINT"));
-        !is_maintenance && as_of_ms.is_none_or(|as_of_ms| window.3 <= as_of_ms)
+        !is_maintenance && as_of_ms.is_none_or(|as_of_ms| window.start_ms <= as_of_ms)
     });
     Ok(last.into_iter().map(|(window, (_, at))| (window, at)).collect())
 }
 
 /// What stands for the record of a window.
-fn identity((site, cluster, name, start_ms): &ChargedWindow) -> u128 {
+fn identity(window: &ChargedWindow) -> u128 {
+    let ChargedWindow {
+        site,
+        cluster,
+        name,
+        start_ms,
+    } = window;
     let text = format!("reservation {site:?} {cluster:?} {name:?} {start_ms}");
     let hash = blake3::hash(text.as_bytes());
     hash.as_bytes().first_chunk().copied().map_or(0, u128::from_be_bytes)

@@ -29,8 +29,12 @@ pub(crate) struct UsagePart {
 /// Contributions of one site by month.
 type UsageParts<'a> = BTreeMap<Month, &'a [UsageGroup]>;
 
-/// VO and allocation year: one file of `usage` within a site.
-pub(crate) type UsageSlice = (Option<String>, i64);
+/// One file of `usage` within a site.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct UsageSlice {
+    pub(crate) vo: Option<String>,
+    pub(crate) allocation_year: i64,
+}
 
 /// Publishes the contribution of one site and month for later runs, or removes it when it is nothing.
 ///
@@ -82,7 +86,10 @@ fn publish_site(
     let mut touched: BTreeSet<UsageSlice> = BTreeSet::new();
     let mut total = Contributions::default();
     for rows in fresh.values() {
-        touched.extend(rows.iter().map(|of| (of.key.vo.clone(), of.key.allocation_year)));
+        touched.extend(rows.iter().map(|of| UsageSlice {
+            vo: of.key.vo.clone(),
+            allocation_year: of.key.allocation_year,
+        }));
         total.add(to_batch(rows, part)?)?;
     }
     for SiteMonth { site: other, month } in state.contributions() {
@@ -109,7 +116,7 @@ fn publish_site(
     let mut written = BTreeSet::new();
     for (of, range) in slices(&rows)? {
         if touched.contains(&of) || is_everything {
-            let path = lake::usage_path(site, of.0.as_deref(), of.1);
+            let path = lake::usage_path(site, of.vo.as_deref(), of.allocation_year);
             let mut table = LakeTable::create(context.publication, "usage", &path)?;
             table.write(&project(&rows.slice(range.start, range.len()), dataset)?)?;
             table.finish(&[
@@ -119,10 +126,10 @@ fn publish_site(
         }
         written.insert(of);
     }
-    for (vo, year) in touched.difference(&written) {
+    for of in touched.difference(&written) {
         context
             .publication
-            .remove(&lake::usage_path(site, vo.as_deref(), *year));
+            .remove(&lake::usage_path(site, of.vo.as_deref(), of.allocation_year));
     }
     Ok(())
 }
@@ -133,8 +140,14 @@ pub(crate) fn slices(batch: &RecordBatch) -> Result<Vec<(UsageSlice, Range<usize
     let mut found: Vec<(UsageSlice, Range<usize>)> = Vec::new();
     for (row, (vo, year)) in vo.iter().zip(year.values()).enumerate() {
         match found.last_mut() {
-            Some((of, range)) if of.0.as_deref() == vo && of.1 == *year => range.end = row + 1,
-            _ => found.push(((vo.map(str::to_owned), *year), row..row + 1)),
+            Some((of, range)) if of.vo.as_deref() == vo && of.allocation_year == *year => range.end = row + 1,
+            _ => {
+                let of = UsageSlice {
+                    vo: vo.map(str::to_owned),
+                    allocation_year: *year,
+                };
+                found.push((of, row..row + 1));
+            }
         }
     }
     Ok(found)

@@ -349,7 +349,10 @@ impl ExplainedLake {
                             Some(lines) => lines,
                             none => none.insert(overhead::explain(&self.store, &self.manifest, site, record)?),
                         };
-                        let of = (chosen.value(row).to_owned(), pools.value(row).to_owned());
+                        let of = overhead::OverheadBill {
+                            options: chosen.value(row).to_owned(),
+                            pool: pools.value(row).to_owned(),
+                        };
                         charges.push(JobCharge {
                             policy: ids.value(row).to_owned(),
                             version: versions.value(row).to_owned(),

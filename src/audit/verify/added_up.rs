@@ -8,7 +8,7 @@ use arrow::compute::filter_record_batch;
 
 use super::difference::Compared;
 use super::of_records::usage_keys;
-use super::recomputation::{Findings, READ_ROWS, Recomputation, threads};
+use super::recomputation::{READ_ROWS, Recomputation, RecomputedFindings, threads};
 use crate::error::Result;
 use crate::record::SiteMonth;
 use crate::run::usage::{project, slices};
@@ -25,7 +25,7 @@ use crate::time::Month;
 const HELD_ROWS: usize = 65_536;
 
 /// Compares what was added up with its parts.
-pub(super) fn check(of: &Recomputation<'_>) -> Result<Findings> {
+pub(super) fn check(of: &Recomputation<'_>) -> Result<RecomputedFindings> {
     let mut findings = check_charge_parts(of)?;
     findings.extend(check_years(of, &USAGE)?);
     findings.extend(check_years(of, &CHARGES)?);
@@ -81,7 +81,7 @@ fn charge_part_of(path: &str) -> Option<String> {
     Some(format!("charge_part/{rest}"))
 }
 
-fn check_charge_parts(of: &Recomputation<'_>) -> Result<Findings> {
+fn check_charge_parts(of: &Recomputation<'_>) -> Result<RecomputedFindings> {
     let mut parts: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for file in of.manifest.dataset("charge_part") {
         parts.entry(file.path.clone()).or_default();
@@ -153,7 +153,7 @@ const CHARGES: YearDataset = YearDataset {
 /// A site and allocation year.
 type SiteYear = (String, i64);
 
-fn check_years(of: &Recomputation<'_>, dataset: &YearDataset) -> Result<Findings> {
+fn check_years(of: &Recomputation<'_>, dataset: &YearDataset) -> Result<RecomputedFindings> {
     let mut parts: BTreeMap<SiteYear, BTreeSet<&str>> = BTreeMap::new();
     for file in of.manifest.dataset(dataset.name) {
         if let Some((site, _, year)) = lake::parse_usage_path(&file.path) {
@@ -196,7 +196,7 @@ fn check_year(
     site: &str,
     year: i64,
     parts: &BTreeSet<&str>,
-) -> Result<Findings> {
+) -> Result<RecomputedFindings> {
     let mut tables = Vec::new();
     for path in parts {
         tables.push(read_table(of.store.reader(path)?, None, READ_ROWS)?);
@@ -215,10 +215,10 @@ fn check_year(
     let declared = schema::dataset(dataset.name)?;
     let keys = (dataset.keys)();
     let compared = Compared::all(&keys);
-    let (mut findings, mut due) = (Findings::new(), BTreeSet::new());
+    let (mut findings, mut due) = (RecomputedFindings::new(), BTreeSet::new());
     if let Some(rows) = computed.filter(|rows| rows.num_rows() > 0) {
-        for ((vo, year), range) in slices(&rows)? {
-            let path = published_path(of, dataset, site, vo.as_deref(), year);
+        for (slice, range) in slices(&rows)? {
+            let path = published_path(of, dataset, site, slice.vo.as_deref(), slice.allocation_year);
             let rows = project(&rows.slice(range.start, range.len()), declared)?;
             if let Some(problem) = of.compare(&path, dataset.name, Some(&rows), &compared)? {
                 findings.push((path.clone(), problem));

@@ -10,25 +10,39 @@ use crate::error::Result;
 use crate::schema;
 use crate::schema::batch::{date, decimal, id, int, number, text, word};
 use crate::store::{Manifest, Store, lake, read_table};
+use crate::time::Day;
 
-/// Site, subject, policy, version and options.
-type ChargeCheckPayer = (String, String, String, String, String);
+/// What charges are added up by.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct ChargeCheckGroup {
+    site: String,
+    subject: String,
+    policy: String,
+    version: String,
+    options: String,
+}
 
 /// Charge in billionths, jobs charged and jobs without a price.
-type ChargeCheckSums = BTreeMap<ChargeCheckPayer, [i128; 3]>;
+type ChargeCheckSums = BTreeMap<ChargeCheckGroup, [i128; 3]>;
 
 /// Reports where the sums of single charges, `charge_part` and `charges` differ.
 pub(crate) fn check(store: &Store, manifest: &Manifest, report: &mut VerifyReport) -> Result<()> {
     let single = sums(store, manifest, "job_charges", report)?;
     for dataset in ["charge_part", "charges"] {
         let added_up = sums(store, manifest, dataset, report)?;
-        for payer in single
+        for group in single
             .keys()
-            .chain(added_up.keys().filter(|payer| !single.contains_key(*payer)))
+            .chain(added_up.keys().filter(|group| !single.contains_key(*group)))
         {
-            let (one_by_one, here) = (single.get(payer), added_up.get(payer));
+            let (one_by_one, here) = (single.get(group), added_up.get(group));
             if one_by_one != here {
-                let (site, subject, policy, version, options) = payer;
+                let ChargeCheckGroup {
+                    site,
+                    subject,
+                    policy,
+                    version,
+                    options,
+                } = group;
                 report.find(
                     dataset,
                     format!(
@@ -66,8 +80,14 @@ fn sums(store: &Store, manifest: &Manifest, dataset: &str, report: &mut VerifyRe
             let subject = text(&batch, "subject")?;
             for row in 0..batch.num_rows() {
                 let of = |column: &arrow::array::StringArray| column.value(row).to_owned();
-                let payer = (site.clone(), of(subject), of(policy), of(version), of(options));
-                let [charged, jobs, without] = sums.entry(payer).or_default();
+                let group = ChargeCheckGroup {
+                    site: site.clone(),
+                    subject: of(subject),
+                    policy: of(policy),
+                    version: of(version),
+                    options: of(options),
+                };
+                let [charged, jobs, without] = sums.entry(group).or_default();
                 *charged += number(charge, row).unwrap_or(0);
                 *jobs += i128::from(priced.value(row));
                 *without += i128::from(unpriced.value(row));
@@ -77,8 +97,19 @@ fn sums(store: &Store, manifest: &Manifest, dataset: &str, report: &mut VerifyRe
     Ok(sums)
 }
 
-/// Record, policy, version and options; VO and account; allocation year, month and day.
-type ChargeCheckName = ([u8; 16], [String; 3], [Option<String>; 2], (i64, i32, Option<i32>));
+/// What a charge and the entry that takes it back have in common.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct ChargeCheckName {
+    record: [u8; 16],
+    policy: String,
+    version: String,
+    options: String,
+    vo: Option<String>,
+    account: Option<String>,
+    allocation_year: i64,
+    month: Day,
+    day: Option<Day>,
+}
 
 /// Reports entries that take back another amount than was charged under the same name.
 fn refunds(store: &Store, manifest: &Manifest, report: &mut VerifyReport) -> Result<()> {
@@ -93,10 +124,8 @@ fn refunds(store: &Store, manifest: &Manifest, report: &mut VerifyReport) -> Res
             let batch = batch?;
             let of = |name: &str| text(&batch, name);
             let (ids, corrections) = (id(&batch, "record_id")?, of("correction_id")?);
-            let (keys, payer) = (
-                [of("policy")?, of("policy_version")?, of("options")?],
-                [of("vo")?, of("account")?],
-            );
+            let (policy, version, options) = (of("policy")?, of("policy_version")?, of("options")?);
+            let (vo, account) = (of("vo")?, of("account")?);
             let (year, month) = (int(&batch, "allocation_year")?, date(&batch, "month")?);
             let (day, charge) = (date(&batch, "day")?, decimal(&batch, "charge")?);
             let counted = ["job_n", "unpriced_job_n", "alloc_core_s"].map(|name| int(&batch, name));
@@ -108,12 +137,17 @@ fn refunds(store: &Store, manifest: &Manifest, report: &mut VerifyReport) -> Res
                 else {
                     continue;
                 };
-                let name = (
+                let name = ChargeCheckName {
                     record,
-                    keys.map(|column| column.value(row).to_owned()),
-                    payer.map(|column| word(column, row).map(str::to_owned)),
-                    (year.value(row), month.value(row), number(day, row)),
-                );
+                    policy: policy.value(row).to_owned(),
+                    version: version.value(row).to_owned(),
+                    options: options.value(row).to_owned(),
+                    vo: word(vo, row).map(str::to_owned),
+                    account: word(account, row).map(str::to_owned),
+                    allocation_year: year.value(row),
+                    month: month.value(row),
+                    day: number(day, row),
+                };
                 let amount = number(charge, row);
                 let is_taken = amount.unwrap_or(0) < 0 || counted.iter().any(|column| column.value(row) < 0);
                 match word(corrections, row).filter(|_| is_taken) {

@@ -7,7 +7,7 @@ use arrow::array::{Array, BooleanArray, RecordBatch};
 use arrow::compute::filter_record_batch;
 
 use super::difference::Compared;
-use super::recomputation::{Findings, READ_ROWS, Recomputation};
+use super::recomputation::{READ_ROWS, Recomputation, RecomputedFindings};
 use crate::error::Result;
 use crate::record::SiteMonth;
 use crate::run::corrections::{CorrectionEntries, PATH};
@@ -28,9 +28,9 @@ const KEYS: [&str; 7] = [
 ];
 
 /// Compares `corrections` with what is signed and what the contributions hold of it.
-pub(super) fn check(of: &Recomputation<'_>) -> Result<Findings> {
+pub(super) fn check(of: &Recomputation<'_>) -> Result<RecomputedFindings> {
     Recomputation::found(PATH, || {
-        let mut findings: Findings = unsigned(of)
+        let mut findings: RecomputedFindings = unsigned(of)
             .map(|problem| (PATH.to_owned(), problem))
             .into_iter()
             .collect();

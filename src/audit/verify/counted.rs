@@ -30,8 +30,15 @@ impl std::fmt::Debug for FileReasons {
 /// Records that are no usage, by their identity: why they are refused.
 pub(super) type RefusedRecords = BTreeMap<Vec<u8>, Reason>;
 
-/// Rows of `records` and `history` by (site, month), file and reason, as the files have them.
-pub(super) type CountedRecords = BTreeMap<(Option<String>, Option<Month>), FileReasons>;
+/// Where rows are counted, as far as that is known.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct CountedPlace {
+    pub(super) site: Option<String>,
+    pub(super) month: Option<Month>,
+}
+
+/// Rows of `records` and `history` by place, file and reason, as the files have them.
+pub(super) type CountedRecords = BTreeMap<CountedPlace, FileReasons>;
 
 /// Counts the jobs of `records`, and adds those up that count.
 pub(super) fn count_records(

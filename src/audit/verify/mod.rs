@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use arrow::array::{Array, RecordBatch};
 
-use self::counted::{CountedRecords, RefusedRecords, count_history, count_records};
+use self::counted::{CountedPlace, CountedRecords, RefusedRecords, count_history, count_records};
+use self::summaries::SummarisedView;
 use self::totals::VerifiedTotals;
 use crate::error::{Error, Kind, Result};
 use crate::lake::views::folded;
@@ -144,7 +145,11 @@ fn verify_state(output: &str, heads: &[String], is_locked: bool) -> Result<Verif
             report.find(&file.path, "the path names no site and month");
             continue;
         };
-        let of = counted.entry((Some(site.clone()), Some(month))).or_default();
+        let place = CountedPlace {
+            site: Some(site.clone()),
+            month: Some(month),
+        };
+        let of = counted.entry(place).or_default();
         let mut totals = VerifiedTotals::default();
         let displaced = displaced.get(&folded(&SiteMonth::new(site.as_str(), month)));
         let dataset = schema::dataset(&file.dataset)?;
@@ -165,8 +170,8 @@ fn verify_state(output: &str, heads: &[String], is_locked: bool) -> Result<Verif
             expected.insert(SiteMonth { site, month }, totals);
         }
     }
-    for ((site, month, _), totals) in summarised {
-        let of_place = expected.entry(SiteMonth { site, month }).or_default();
+    for (SummarisedView { place, .. }, totals) in summarised {
+        let of_place = expected.entry(place).or_default();
         *of_place = of_place.plus(totals);
     }
     let mut parts = check_parts(&store, &manifest, expected, &mut report)?;
@@ -301,7 +306,11 @@ fn check_ledger(book: &Book, counted: &CountedRecords, report: &mut VerifyReport
     for file_id in book.inputs().keys() {
         for (place, rows) in book.places(file_id).into_iter().flatten() {
             if crate::ledger::book::is_settled_by_merge(place.reason) {
-                let of = stated.entry((place.site.clone(), place.month)).or_default();
+                let counted_place = CountedPlace {
+                    site: place.site.clone(),
+                    month: place.month,
+                };
+                let of = stated.entry(counted_place).or_default();
                 of.add(file_id, place.reason, *rows);
             }
         }
@@ -310,7 +319,7 @@ fn check_ledger(book: &Book, counted: &CountedRecords, report: &mut VerifyReport
     for key in keys {
         let (stated, held) = (stated.get(&key), counted.get(&key));
         if stated != held {
-            let (site, month) = key;
+            let CountedPlace { site, month } = key;
             let month = month.map(|month| month.to_string()).unwrap_or_default();
             report.find(
                 LEDGER,

@@ -6,7 +6,7 @@ use arrow::array::{Array, BooleanArray, RecordBatch};
 use arrow::compute::{concat_batches, filter_record_batch};
 
 use super::difference::Compared;
-use super::recomputation::{Findings, READ_ROWS, Recomputation, threads};
+use super::recomputation::{READ_ROWS, Recomputation, RecomputedFindings, threads};
 use crate::charge::policy::Subject;
 use crate::dedupe::summary::from_batch;
 use crate::error::Result;
@@ -47,7 +47,7 @@ const CHARGE_KEYS: [&str; 8] = [
 const BENCHMARK_COUNTS: [&str; 2] = ["benchmark_missing_job_n", "benchmark_fallback_job_n"];
 
 /// Compares `usage_part` and the `job_charges` of jobs with what records, summaries and corrections come to.
-pub(super) fn check(of: &Recomputation<'_>) -> Result<Findings> {
+pub(super) fn check(of: &Recomputation<'_>) -> Result<RecomputedFindings> {
     let files = ["records", "summary", "usage_part"].map(|dataset| of.manifest.dataset(dataset));
     let reported = files
         .into_iter()
@@ -68,7 +68,7 @@ pub(super) fn check(of: &Recomputation<'_>) -> Result<Findings> {
     Ok(found.into_iter().flatten().collect())
 }
 
-fn check_place(of: &Recomputation<'_>, place: &SiteMonth) -> Result<Findings> {
+fn check_place(of: &Recomputation<'_>, place: &SiteMonth) -> Result<RecomputedFindings> {
     let (site, month) = (place.site.as_str(), place.month);
     let mut usage = Usage::new(of.settings(), site);
     let mut charges = Charges::new(of.settings(), site, Subject::Jobs);
@@ -206,7 +206,7 @@ impl HeldCharges {
         Ok(())
     }
 
-    fn findings(mut self) -> Result<Findings> {
+    fn findings(mut self) -> Result<RecomputedFindings> {
         if self.is_compared && self.problem.is_none() {
             let none = RecordBatch::new_empty(self.ahead.schema());
             let rest = self.next(1)?;

@@ -20,7 +20,7 @@ use crate::summarise::settings::Settings;
 pub(super) const READ_ROWS: usize = 16_384;
 
 /// What is not as it was computed, as (path, problem).
-pub(super) type Findings = Vec<(String, String)>;
+pub(super) type RecomputedFindings = Vec<(String, String)>;
 
 /// A lake, and by what its sums were made.
 pub(super) struct Recomputation<'a> {
@@ -87,7 +87,7 @@ impl Recomputation<'_> {
     }
 
     /// What `work` finds of a file; a file whose rows cannot be worked with is a finding.
-    pub(super) fn found(path: &str, work: impl FnOnce() -> Result<Findings>) -> Result<Findings> {
+    pub(super) fn found(path: &str, work: impl FnOnce() -> Result<RecomputedFindings>) -> Result<RecomputedFindings> {
         match work() {
             Err(why) if matches!(why.kind(), Kind::Data | Kind::Internal | Kind::Config) => {
                 Ok(vec![(path.to_owned(), format!("cannot be computed again: {why}"))])

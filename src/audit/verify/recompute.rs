@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::counted::RefusedRecords;
-use super::recomputation::{Findings, READ_ROWS, Recomputation};
+use super::recomputation::{READ_ROWS, Recomputation, RecomputedFindings};
 use super::{added_up, corrections, of_records};
 use crate::charge::Tariff;
 use crate::error::{Error, Kind, Result};
@@ -44,7 +44,7 @@ impl fmt::Display for Recomputed {
 #[derive(Default)]
 pub(super) struct RecomputeOutcome {
     /// What is not as it was computed.
-    pub(super) findings: Findings,
+    pub(super) findings: RecomputedFindings,
     /// What was compared.
     pub(super) recomputed: Vec<Recomputed>,
     /// What could not be computed, and why.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::counted::CountedRecords;
+use super::counted::{CountedPlace, CountedRecords};
 use super::report::VerifyReport;
 use super::totals::VerifiedTotals;
 use crate::dedupe::summary::from_batch;
@@ -11,13 +11,19 @@ use crate::lake::views::{Views, folded};
 use crate::ledger::Outcome;
 use crate::record::SiteMonth;
 use crate::store::{Manifest, Store, lake, read_table};
-use crate::time::Month;
 
-/// What the summaries that count come to, by site, month and view.
-pub(crate) type Summarised = BTreeMap<(String, Month, String), VerifiedTotals>;
+/// What summaries that count are of.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct SummarisedView {
+    pub(super) place: SiteMonth,
+    pub(super) view: String,
+}
+
+/// What the summaries that count come to.
+pub(super) type Summarised = BTreeMap<SummarisedView, VerifiedTotals>;
 
 /// Counts the summaries, and gives what those that count come to. Sync records are no usage.
-pub(crate) fn count(
+pub(super) fn count(
     store: &Store,
     manifest: &Manifest,
     counted: &mut CountedRecords,
@@ -29,7 +35,11 @@ pub(crate) fn count(
             report.find(&file.path, "the path names no site and month");
             continue;
         };
-        let of = counted.entry((Some(site.clone()), Some(month))).or_default();
+        let place = CountedPlace {
+            site: Some(site.clone()),
+            month: Some(month),
+        };
+        let of = counted.entry(place).or_default();
         for batch in read_table(store.reader(&file.path)?, None, 16_384)? {
             for row in from_batch(&batch?, &site, month)? {
                 of.add(&row.file_id, row.reason, 1);
@@ -42,8 +52,11 @@ pub(crate) fn count(
                 }
                 if is_accepted && row.is_usage() {
                     let value = |name| row.number(name).map_or(0, i128::from);
-                    let view = row.word("view").unwrap_or_default().to_owned();
-                    let of_view: &mut VerifiedTotals = totals.entry((site.clone(), month, view)).or_default();
+                    let view = SummarisedView {
+                        place: SiteMonth::new(site.as_str(), month),
+                        view: row.word("view").unwrap_or_default().to_owned(),
+                    };
+                    let of_view: &mut VerifiedTotals = totals.entry(view).or_default();
                     *of_view = of_view.plus(VerifiedTotals {
                         job_n: value("job_n"),
                         wall_s: value("wall_s"),
@@ -58,11 +71,10 @@ pub(crate) fn count(
 }
 
 /// The views whose jobs do not count, because summaries of them do.
-pub(crate) fn displaced(summarised: &Summarised) -> Views {
+pub(super) fn displaced(summarised: &Summarised) -> Views {
     let mut displaced = Views::new();
-    for (site, month, view) in summarised.keys() {
-        let place = folded(&SiteMonth::new(site.as_str(), *month));
-        displaced.entry(place).or_default().insert(view.clone());
+    for SummarisedView { place, view } in summarised.keys() {
+        displaced.entry(folded(place)).or_default().insert(view.clone());
     }
     displaced
 }

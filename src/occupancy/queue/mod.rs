@@ -105,8 +105,16 @@ pub struct QueueSums {
     pub is_unit_unknown: bool,
 }
 
-/// Group, unit (`None` where no unit measures the job) and local day.
-pub type QueueKey = (usize, Option<usize>, Day);
+/// What sums about waiting jobs are kept by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct QueueKey {
+    /// The group.
+    pub group: usize,
+    /// The unit; `None` where no unit measures the job.
+    pub unit: Option<usize>,
+    /// The local day.
+    pub day: Day,
+}
 
 /// A node of a slice: its capacity over time, and the units that apply to it.
 #[derive(Clone, Copy, Debug)]
@@ -144,7 +152,12 @@ pub fn queue(
         slice.each_job(|node, interval| {
             for (at_s, is_start) in [(interval.start_s, true), (interval.end_s, false)] {
                 if from_s <= at_s && at_s < until_s {
-                    changes.push((at_s, node, interval.shape, is_start));
+                    changes.push(QueueChange {
+                        at_s,
+                        node,
+                        shape: interval.shape,
+                        is_start,
+                    });
                 }
             }
         })?;

@@ -2,8 +2,14 @@
 
 use super::Ask;
 
-/// Second, node, shape, and whether it is taken or given back.
-pub(super) type QueueChange = (u32, u32, u32, bool);
+/// A shape of a node that is taken or given back. They are sorted in the order of the fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct QueueChange {
+    pub(super) at_s: u32,
+    pub(super) node: u32,
+    pub(super) shape: u32,
+    pub(super) is_start: bool,
+}
 
 pub(super) fn relative(s: i64) -> u32 {
     u32::try_from(s.max(0)).unwrap_or(u32::MAX)

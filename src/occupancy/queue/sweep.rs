@@ -119,7 +119,7 @@ impl<'a> QueueSweep<'a> {
     pub(super) fn go(&mut self, changes: &[QueueChange], until_s: u32) {
         let mut next = 0;
         loop {
-            let mut at_s = changes.get(next).map_or(u32::MAX, |change| change.0);
+            let mut at_s = changes.get(next).map_or(u32::MAX, |change| change.at_s);
             at_s = at_s.min(self.breakpoints.get(self.next_fence).map_or(u32::MAX, |fence| fence.0));
             at_s = at_s.min(self.days.get(self.next_day).map_or(u32::MAX, |day| day.0));
             for (order, place, second) in [
@@ -132,17 +132,17 @@ impl<'a> QueueSweep<'a> {
             if at_s >= until_s {
                 return;
             }
-            while let Some((_, node, shape, is_start)) = changes.get(next).filter(|change| change.0 == at_s) {
-                if let Some(node) = self.nodes.get_mut(index(*node)) {
-                    for (used, amount) in node.used.iter_mut().zip(self.shapes.amounts(*shape)) {
-                        *used = if *is_start {
+            while let Some(change) = changes.get(next).filter(|change| change.at_s == at_s) {
+                if let Some(node) = self.nodes.get_mut(index(change.node)) {
+                    for (used, amount) in node.used.iter_mut().zip(self.shapes.amounts(change.shape)) {
+                        *used = if change.is_start {
                             used.wrapping_add(*amount)
                         } else {
                             used.wrapping_sub(*amount)
                         };
                     }
                 }
-                self.touch(*node);
+                self.touch(change.node);
                 next += 1;
             }
             while let Some((_, node)) = self
@@ -292,7 +292,12 @@ impl<'a> QueueSweep<'a> {
         };
         let is_unknown = |measure: usize| !class.is_reported.get(measure).copied().unwrap_or(false);
         for (nth, unit) in measures(of).into_iter().enumerate() {
-            let sums = self.sums.entry((of.group, unit, self.day)).or_default();
+            let key = QueueKey {
+                group: of.group,
+                unit,
+                day: self.day,
+            };
+            let sums = self.sums.entry(key).or_default();
             sums.job_n += 1;
             sums.fitting_job_n += i64::from(class.fitted_s > begun_s);
             sums.is_vector_unknown |= is_unknown(0);
@@ -333,7 +338,12 @@ impl<'a> QueueSweep<'a> {
         class.fitted_s += if by_vector > 0 { span_s } else { 0 };
         for (nth, unit) in measures(of).into_iter().enumerate() {
             let by_unit = class.fits.get(nth + 1).copied().unwrap_or(0);
-            let sums = self.sums.entry((of.group, unit, self.day)).or_default();
+            let key = QueueKey {
+                group: of.group,
+                unit,
+                day: self.day,
+            };
+            let sums = self.sums.entry(key).or_default();
             sums.wait_s += time_s;
             for (by_cause, fits) in [(&mut sums.vector_s, by_vector), (&mut sums.unit_s, by_unit)] {
                 if let Some(sum) = fits.checked_sub(1).and_then(|cause| by_cause.get_mut(cause)) {
@@ -354,7 +364,8 @@ impl<'a> QueueSweep<'a> {
         moment.since_s = at_s;
         moment.n += by;
         if was > 0 && span_s > 0 {
-            let sums = self.sums.entry((group, unit, self.day)).or_default();
+            let day = self.day;
+            let sums = self.sums.entry(QueueKey { group, unit, day }).or_default();
             match measure {
                 0 => sums.vector_moment_s += span_s,
                 _ => sums.unit_moment_s += span_s,

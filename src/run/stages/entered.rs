@@ -14,6 +14,7 @@ use crate::ingest::findings::Notes;
 use crate::lake::benchmark_fact::ScaledData;
 use crate::lake::state::State;
 use crate::ledger::Book;
+use crate::normalise::ScaledBy;
 use crate::record::{SiteMonth, Summary};
 use crate::run::charges::{self, ChargePart};
 use crate::run::partition::{PartitionContext, PartitionResult, process};
@@ -123,7 +124,7 @@ fn note_benchmarks(
     for done in done {
         let place = SiteMonth::new(done.site.as_str(), done.month);
         state.note_benchmarks(plan, ScaledData::Jobs, &place, done.asked);
-        for ((benchmark, origin), records) in &done.origins {
+        for (ScaledBy { benchmark, origin }, records) in &done.origins {
             let of = report.benchmarks.entry((*benchmark).to_owned()).or_default();
             *of.entry((*origin).to_owned()).or_default() += records;
         }

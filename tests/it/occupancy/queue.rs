@@ -292,9 +292,16 @@ fn kernel(case: &Case) -> Answer {
     let grid = Grid::new(&Zone::named(case.zone).unwrap(), from_s, until_s);
     let slice = slices.slice(0, histories.len()).unwrap();
     let sums = queue(slice, &machines, &shapes, &grid, &line).unwrap();
-    let named = sums
-        .into_iter()
-        .map(|((group, unit, day), sums)| ((groups[group].clone(), unit, date_of(day).unwrap().to_string()), sums));
+    let named = sums.into_iter().map(|(key, sums)| {
+        (
+            (
+                groups[key.group].clone(),
+                key.unit,
+                date_of(key.day).unwrap().to_string(),
+            ),
+            sums,
+        )
+    });
     named.collect()
 }
 
