@@ -68,11 +68,29 @@ pub struct Incomplete {
     pub observed: i64,
 }
 
-/// Jobs that ended and core seconds, by day in the zone of the lake.
-pub type Days = BTreeMap<Day, (i64, i64)>;
+/// What ended on a day.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EndedOnDay {
+    /// Jobs.
+    pub job_n: i64,
+    /// Wall time times cores, seconds.
+    pub core_s: i64,
+}
 
-/// Days by site and CE.
-pub type CompletenessHistory = BTreeMap<(String, String), Days>;
+/// What ended, by day in the zone of the lake.
+pub type Days = BTreeMap<Day, EndedOnDay>;
+
+/// A CE of a site.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SiteCe {
+    /// Site.
+    pub site: String,
+    /// CE, or cluster where jobs do not name one.
+    pub ce: String,
+}
+
+/// The days of every CE.
+pub type CompletenessHistory = BTreeMap<SiteCe, Days>;
 
 /// Reads the history of every site and CE from the records of a lake. All of it, because the usual number of jobs is taken from the past;
 /// only sites are selected.
@@ -145,16 +163,20 @@ fn history_since(lake: &Lake, selection: &Selection, since: Option<Month>) -> Re
                 let ce = word(host, row).or(word(cluster, row)).unwrap_or_default();
                 let day = local_day(&zone, end_ms);
                 let sums = of_site.entry(ce).or_default().entry(day).or_default();
-                sums.0 += 1;
+                sums.job_n += 1;
                 let core_n = number(cores, row).unwrap_or(1);
-                sums.1 = sums.1.saturating_add(wall.value(row).saturating_mul(core_n));
+                sums.core_s = sums.core_s.saturating_add(wall.value(row).saturating_mul(core_n));
             }
             for (ce, days) in of_site {
-                let known = history.entry((site.clone(), ce.to_owned())).or_default();
-                for (day, (jobs, core_s)) in days {
+                let of = SiteCe {
+                    site: site.clone(),
+                    ce: ce.to_owned(),
+                };
+                let known = history.entry(of).or_default();
+                for (day, more) in days {
                     let sums = known.entry(day).or_default();
-                    sums.0 += jobs;
-                    sums.1 = sums.1.saturating_add(core_s);
+                    sums.job_n += more.job_n;
+                    sums.core_s = sums.core_s.saturating_add(more.core_s);
                 }
             }
         }
@@ -175,7 +197,7 @@ pub fn find(history: &CompletenessHistory, selection: &Selection, until: Option<
         return Vec::new();
     };
     let mut found = Vec::new();
-    for ((site, ce), days) in history {
+    for (SiteCe { site, ce }, days) in history {
         let mut add = |finding: CompletenessFinding, from: Day, to: Day, usual: i64, observed: i64| {
             found.push(Incomplete {
                 site: site.clone(),
@@ -204,7 +226,7 @@ fn median(mut values: Vec<i64>) -> i64 {
 fn usual(days: &Days, from: Day, to: Day) -> i64 {
     let before = days.range(from.saturating_sub(WINDOW_DAYS)..from);
     let after = days.range(to.saturating_add(1)..=to.saturating_add(WINDOW_DAYS));
-    median(before.chain(after).map(|(_, (jobs, _))| *jobs).collect())
+    median(before.chain(after).map(|(_, ended)| ended.job_n).collect())
 }
 
 fn pauses(
@@ -259,11 +281,17 @@ fn pauses(
 
 /// The days at which the level before and after differ most, one for each shift.
 fn shifts(days: &Days, add: &mut impl FnMut(CompletenessFinding, Day, Day, i64, i64)) {
-    // Misfits, day, level before and after.
-    type Shift = (usize, Day, i64, i64);
-    let mut best: Option<Shift> = None;
-    let mut settle = |best: &mut Option<Shift>| {
-        if let Some((_, day, before, after)) = best.take() {
+    /// A day, and the levels before and after.
+    #[derive(Clone, Copy)]
+    struct LevelShift {
+        misfit_n: usize,
+        day: Day,
+        before: i64,
+        after: i64,
+    }
+    let mut best: Option<LevelShift> = None;
+    let mut settle = |best: &mut Option<LevelShift>| {
+        if let Some(LevelShift { day, before, after, .. }) = best.take() {
             add(CompletenessFinding::LevelShift, day, day, before / 3600, after / 3600);
         }
     };
@@ -272,7 +300,7 @@ fn shifts(days: &Days, add: &mut impl FnMut(CompletenessFinding, Day, Day, i64, 
     };
     for day in *first..=*last {
         let level = |from: Day, to: Day| {
-            let values: Vec<i64> = days.range(from..to).map(|(_, (_, core_s))| *core_s).collect();
+            let values: Vec<i64> = days.range(from..to).map(|(_, ended)| ended.core_s).collect();
             (values.len() >= LEVEL_ACTIVE_DAYS).then(|| median(values))
         };
         let pair = level(day.saturating_sub(LEVEL_DAYS), day).zip(level(day, day.saturating_add(LEVEL_DAYS)));
@@ -286,15 +314,20 @@ fn shifts(days: &Days, add: &mut impl FnMut(CompletenessFinding, Day, Day, i64, 
         };
         // Of the days around a shift, the one with the fewest days on the wrong side of it.
         let wrong = |from: Day, to: Day, own: i64, other: i64| {
-            let values = days.range(from..to).map(|(_, (_, core_s))| *core_s);
+            let values = days.range(from..to).map(|(_, ended)| ended.core_s);
             values
                 .filter(|value| value.abs_diff(own) > value.abs_diff(other))
                 .count()
         };
-        let misfits = wrong(day.saturating_sub(LEVEL_DAYS), day, before, after)
+        let misfit_n = wrong(day.saturating_sub(LEVEL_DAYS), day, before, after)
             + wrong(day, day.saturating_add(LEVEL_DAYS), after, before);
-        if misfits <= LEVEL_MISFITS && best.is_none_or(|(known, ..)| misfits < known) {
-            best = Some((misfits, day, before, after));
+        if misfit_n <= LEVEL_MISFITS && best.is_none_or(|known| misfit_n < known.misfit_n) {
+            best = Some(LevelShift {
+                misfit_n,
+                day,
+                before,
+                after,
+            });
         }
     }
     settle(&mut best);

@@ -83,8 +83,20 @@ pub struct ChartFrame<'a> {
     pub y_title: &'a str,
 }
 
-/// A rectangle: left and bottom, right and top, the name of its ink.
-pub type ChartMark<'a> = ((i32, i32), (i32, i32), &'a str);
+/// A rectangle, in places of the axes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChartMark<'a> {
+    /// Its left edge.
+    pub left: i32,
+    /// Its lower edge.
+    pub bottom: i32,
+    /// Its right edge.
+    pub right: i32,
+    /// Its upper edge.
+    pub top: i32,
+    /// The name of its ink.
+    pub ink: &'a str,
+}
 
 /// Draws rectangles.
 ///
@@ -117,9 +129,10 @@ pub fn rectangles(frame: &ChartFrame<'_>, marks: &[ChartMark<'_>]) -> Result<Str
             .y_label_formatter(&y_name)
             .draw()
             .map_err(failed)?;
-        let drawn = marks
-            .iter()
-            .map(|(low, high, name)| Rectangle::new([*low, *high], ink(name).filled()));
+        let drawn = marks.iter().map(|mark| {
+            let corners = [(mark.left, mark.bottom), (mark.right, mark.top)];
+            Rectangle::new(corners, ink(mark.ink).filled())
+        });
         chart.draw_series(drawn).map_err(failed)?;
         area.present().map_err(failed)?;
     }

@@ -107,18 +107,19 @@ pub struct Unpriced {
     pub sum_n: usize,
 }
 
-/// Site, VO, account, cluster, tariff, version, month, day, correction.
-type FocusKey<'a> = (
-    &'a str,
-    Option<&'a str>,
-    Option<&'a str>,
-    Option<&'a str>,
-    &'a BalanceTariff,
-    &'a str,
-    Month,
-    Option<Day>,
-    Option<&'a str>,
-);
+/// What a row of the table is of, in the order of the rows.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct FocusKey<'a> {
+    site: &'a str,
+    vo: Option<&'a str>,
+    account: Option<&'a str>,
+    cluster: Option<&'a str>,
+    tariff: &'a BalanceTariff,
+    version: &'a str,
+    month: Month,
+    day: Option<Day>,
+    correction: Option<&'a str>,
+}
 
 #[derive(Clone, Copy, Debug, Default)]
 struct FocusSums {
@@ -151,17 +152,17 @@ pub fn report(charged: &[AccountCharge], zone: &Zone, billing: &FocusBilling) ->
     }
     let mut groups: BTreeMap<FocusKey<'_>, FocusSums> = BTreeMap::new();
     for row in charged {
-        let key = (
-            row.site.as_str(),
-            row.vo.as_deref(),
-            row.account.as_deref(),
-            row.cluster.as_deref(),
-            &row.tariff,
-            row.version.as_str(),
-            row.month,
-            row.day,
-            row.correction_id.as_deref(),
-        );
+        let key = FocusKey {
+            site: row.site.as_str(),
+            vo: row.vo.as_deref(),
+            account: row.account.as_deref(),
+            cluster: row.cluster.as_deref(),
+            tariff: &row.tariff,
+            version: row.version.as_str(),
+            month: row.month,
+            day: row.day,
+            correction: row.correction_id.as_deref(),
+        };
         let Some(charge_e9) = row.charge_e9 else { continue };
         let sums = groups.entry(key).or_default();
         sums.job_n += i128::from(row.job_n);
@@ -173,25 +174,55 @@ pub fn report(charged: &[AccountCharge], zone: &Zone, billing: &FocusBilling) ->
     let columns = COLUMNS.map(|(name, kind)| (name, "", kind));
     let mut table = Table::new(format!("FOCUS {FOCUS_VERSION}"), &columns);
     for (key, sums) in &groups {
-        table.push(row(key, sums, zone, billing)?);
+        table.push(row(*key, sums, zone, billing)?);
     }
     Ok((table, unpriced))
 }
 
-fn row(key: &FocusKey<'_>, sums: &FocusSums, zone: &Zone, billing: &FocusBilling) -> Result<Vec<Cell>> {
-    let &(site, vo, account, cluster, tariff, version, month, day, correction) = key;
+/// The currency of an invoice for what a tariff does not count in money.
+fn billing_currency<'b>(tariff: &BalanceTariff, billing: &'b FocusBilling) -> Result<&'b str> {
+    billing.currency.as_deref().ok_or_else(|| {
+        let message = format!(
+            "{tariff} counts in {}, which is not money: name the billing currency by --currency",
+            tariff.unit
+        );
+        Error::new(Kind::Usage, message)
+    })
+}
+
+fn description(key: FocusKey<'_>, sums: &FocusSums, unit: &str) -> String {
+    let period = key.day.and_then(crate::time::month::date_of);
+    format!(
+        "{}Batch computing{} in {} under {} {}: {} {unit}",
+        key.correction
+            .map(|id| format!("Correction {id}: "))
+            .unwrap_or_default(),
+        key.cluster.map(|cluster| format!(" on {cluster}")).unwrap_or_default(),
+        period.map_or_else(|| key.month.to_string(), |date| date.to_string()),
+        key.tariff,
+        key.version,
+        decimal::text(sums.charge_e9, CHARGE_SCALE),
+    )
+}
+
+fn row(key: FocusKey<'_>, sums: &FocusSums, zone: &Zone, billing: &FocusBilling) -> Result<Vec<Cell>> {
+    let FocusKey {
+        site,
+        vo,
+        account,
+        cluster,
+        tariff,
+        version,
+        month,
+        day,
+        correction,
+    } = key;
     let code = tariff.unit.to_uppercase();
     let is_money = is_currency(&code);
-    let currency = match (is_money, &billing.currency) {
-        (true, _) => code.as_str(),
-        (false, Some(currency)) => currency,
-        (false, None) => {
-            let message = format!(
-                "{tariff} counts in {}, which is not money: name the billing currency by --currency",
-                tariff.unit
-            );
-            return Err(Error::new(Kind::Usage, message));
-        }
+    let currency = if is_money {
+        code.as_str()
+    } else {
+        billing_currency(tariff, billing)?
     };
     let unit = if is_money {
         code.clone()
@@ -209,14 +240,6 @@ fn row(key: &FocusKey<'_>, sums: &FocusSums, zone: &Zone, billing: &FocusBilling
     let instant = |day: Day| Cell::Instant(zone.begins_ms(day));
     let account_type = if vo.is_some() { "Virtual organisation" } else { "Site" };
     let billing_id = vo.map_or_else(|| format!("site:{site}"), |vo| format!("vo:{vo}"));
-    let period = day.and_then(crate::time::month::date_of);
-    let period = period.map_or_else(|| month.to_string(), |date| date.to_string());
-    let description = format!(
-        "{}Batch computing{} in {period} under {tariff} {version}: {} {unit}",
-        correction.map(|id| format!("Correction {id}: ")).unwrap_or_default(),
-        cluster.map(|cluster| format!(" on {cluster}")).unwrap_or_default(),
-        decimal::text(sums.charge_e9, CHARGE_SCALE),
-    );
     let price_id = format!("{tariff} {version}");
     let issuer = billing.issuer.as_deref().unwrap_or(site);
     let of_cluster = |word: &str| cluster.map_or(Cell::Empty, |_| Cell::text(word));
@@ -232,7 +255,7 @@ fn row(key: &FocusKey<'_>, sums: &FocusSums, zone: &Zone, billing: &FocusBilling
         Cell::text("Usage"),
         // A signed correction corrects an earlier report.
         correction.map_or(Cell::Empty, |_| Cell::text("Correction")),
-        Cell::text(description),
+        Cell::text(description(key, sums, &unit)),
         Cell::text("Usage-Based"),
         instant(until),
         instant(from),

@@ -20,20 +20,22 @@ use crate::schema::batch::{int, number, text, time, word};
 use crate::summarise::correction_effect::{Corrections, added_view};
 use crate::time::{DAY_MS, Month};
 
-/// Day, VO, project, DN, cores, GPUs, resource type, exit code, grid, probe, site.
-type GraccKey = (
-    i64,
-    String,
-    String,
-    String,
-    i64,
-    i64,
-    String,
-    i64,
-    String,
-    String,
-    String,
-);
+/// What a document is of, in the order of the documents.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct GraccKey {
+    /// Days since the Unix epoch.
+    day: i64,
+    vo: String,
+    project: String,
+    dn: String,
+    core_n: i64,
+    gpu_n: i64,
+    resource_type: String,
+    exit_code: i64,
+    grid: String,
+    probe: String,
+    site: String,
+}
 
 #[derive(Clone, Copy, Debug, Default)]
 struct GraccSums {
@@ -132,8 +134,13 @@ pub fn text_of(fields: &BTreeMap<String, String>) -> String {
     Value::Object(values.collect()).to_string()
 }
 
-/// The documents of one month and site, one to a line, sorted, and what they come to.
-type Documents = (Vec<String>, GraccSums);
+/// The documents of one month and site.
+#[derive(Default)]
+struct GraccDocuments {
+    /// One to a line, sorted.
+    lines: Vec<String>,
+    sums: GraccSums,
+}
 
 /// Passes on the documents of each site and month; see [`table`].
 ///
@@ -145,17 +152,17 @@ pub fn export(
     users: &Users,
     mut take: impl FnMut(&str, Month, String, [i64; 3]) -> Result<()>,
 ) -> Result<()> {
-    let mut places: BTreeMap<(String, Month), Documents> = BTreeMap::new();
+    let mut places: BTreeMap<(String, Month), GraccDocuments> = BTreeMap::new();
     let groups = groups(lake, selection, users)?;
     let columns = empty().columns;
     for (key, sums) in &groups {
-        let day = i32::try_from(key.0).ok().and_then(Month::of_day);
+        let day = i32::try_from(key.day).ok().and_then(Month::of_day);
         let month = day.ok_or_else(|| Error::internal("a day that no calendar has"))?;
-        let (lines, all) = places.entry((key.10.clone(), month)).or_default();
-        lines.push(json_object(&columns, &row(key, sums)?)?);
-        all.add(sums);
+        let documents = places.entry((key.site.clone(), month)).or_default();
+        documents.lines.push(json_object(&columns, &row(key, sums)?)?);
+        documents.sums.add(sums);
     }
-    for ((site, month), (lines, sums)) in places {
+    for ((site, month), GraccDocuments { lines, sums }) in places {
         let whole = |value: i128| i64::try_from(value).unwrap_or(i64::MAX);
         let sums = [sums.job_n, sums.wall_ms / 1000, sums.cpu_ms.map_or(0, |ms| ms / 1000)].map(whole);
         take(&site, month, lines.join("\n") + "\n", sums)?;
@@ -218,19 +225,19 @@ fn groups(lake: &Lake, selection: &Selection, users: &Users) -> Result<BTreeMap<
             continue;
         }
         let of = |name: &str| rule_value(name).unwrap_or(MISSING).to_owned();
-        let key = (
-            i64::from(month.first_day()),
-            of("vo"),
-            of("account"),
-            MISSING.to_owned(),
-            1,
-            0,
-            resource_type(added_view(rule)),
-            0,
-            MISSING.to_owned(),
-            of("cluster"),
-            site.to_owned(),
-        );
+        let key = GraccKey {
+            day: i64::from(month.first_day()),
+            vo: of("vo"),
+            project: of("account"),
+            dn: MISSING.to_owned(),
+            core_n: 1,
+            gpu_n: 0,
+            resource_type: resource_type(added_view(rule)),
+            exit_code: 0,
+            grid: MISSING.to_owned(),
+            probe: of("cluster"),
+            site: site.to_owned(),
+        };
         let amount = |name: &str| i128::from(rule.adds(name).unwrap_or(0));
         groups.entry(key).or_default().add(&GraccSums {
             job_n: amount("job_n"),
@@ -336,40 +343,52 @@ fn gather(lake: &Lake, selection: &Selection, piece: &LakePiece, corrections: &C
 
 /// A group with the key that orders the documents, its subject as set by `users`.
 fn sorted(key: Owned<7, 4>, users: &Users) -> Result<GraccKey> {
-    let ([vo, project, dn, kind, grid, probe, site], [day, cores, gpus, exit]) = (key.words, key.numbers);
+    let ([vo, project, dn, resource_type, grid, probe, site], [day, core_n, gpu_n, exit_code]) =
+        (key.words, key.numbers);
     let month = i32::try_from(day).ok().and_then(Month::of_day);
     let month = month.ok_or_else(|| Error::internal("a day that no calendar has"))?;
     let name = (dn != MISSING).then_some(dn.as_str());
     let dn = users
         .subject(name, &site, month)
         .map_or_else(|| MISSING.to_owned(), Cow::into_owned);
-    Ok((day, vo, project, dn, cores, gpus, kind, exit, grid, probe, site))
+    Ok(GraccKey {
+        day,
+        vo,
+        project,
+        dn,
+        core_n,
+        gpu_n,
+        resource_type,
+        exit_code,
+        grid,
+        probe,
+        site,
+    })
 }
 
 fn row(key: &GraccKey, sums: &GraccSums) -> Result<Vec<Cell>> {
-    let (day, vo, project, dn, cores, gpus, kind, exit, grid, probe, site) = key;
-    let date = i32::try_from(*day).ok().and_then(crate::time::month::date_of);
+    let date = i32::try_from(key.day).ok().and_then(crate::time::month::date_of);
     let date = date.ok_or_else(|| Error::internal("a day that no calendar has"))?;
     // As GRACC does when it knows no project.
-    let project = if project == MISSING { vo } else { project };
+    let project = if key.project == MISSING { &key.vo } else { &key.project };
     let seconds = |ms: i128| Cell::Decimal { value: ms, scale: 3 };
     let part = |ms: Option<i128>| ms.filter(|_| !sums.is_split_unknown).map_or(Cell::Empty, seconds);
     let core_hours = divide(sums.core_wall_ms.saturating_mul(1_000_000), 3_600_000).unwrap_or(0);
     Ok(vec![
         Cell::text(format!("{date}T00:00:00.000Z")),
-        Cell::text(vo),
-        Cell::text(vo),
+        Cell::text(&key.vo),
+        Cell::text(&key.vo),
         Cell::text(project),
-        Cell::text(dn),
+        Cell::text(&key.dn),
         Cell::text(MISSING),
-        Cell::int(*cores),
-        Cell::int(*gpus),
-        Cell::text(kind),
+        Cell::int(key.core_n),
+        Cell::int(key.gpu_n),
+        Cell::text(&key.resource_type),
         Cell::text(MISSING),
-        Cell::int(*exit),
-        Cell::text(grid),
-        Cell::text(probe),
-        Cell::text(site),
+        Cell::int(key.exit_code),
+        Cell::text(&key.grid),
+        Cell::text(&key.probe),
+        Cell::text(&key.site),
         seconds(sums.wall_ms),
         part(sums.cpu_user_ms),
         part(sums.cpu_system_ms),

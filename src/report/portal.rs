@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::apel::aggregate::Aggregate;
 use super::federation::{COUNTED, FederationSums, Infrastructure, site_vo_month, sums_by};
-use super::sites::SiteEntry;
+use super::sites::{PledgeKey, Pledges, SiteEntry};
 use super::table::{Cell, ColumnKind, Table};
 use super::work_scale::WorkScale;
 use crate::time::Month;
@@ -177,9 +177,6 @@ fn portal_word(infrastructure: Infrastructure) -> &'static str {
     }
 }
 
-/// Federation, VO in lower case, and the year in which a pledge year begins.
-pub type Pledges = BTreeMap<(String, String, i16), u32>;
-
 /// WLCG's view by federation, VO and month: work of all cores from the grid, of local jobs, of jobs of unknown
 /// infrastructure and together, and what was promised for the month: power times the hours of its days.
 #[must_use]
@@ -227,7 +224,12 @@ pub fn wlcg(groups: &[Aggregate], scale: WorkScale, sites: &BTreeMap<String, Sit
     for ((federation, site, vo, month), sums) in sums_by(groups, scale, key) {
         let of = (federation.clone(), vo.to_lowercase(), month);
         let year = pledge_year(month);
-        let promised = pledges.get(&(of.0.clone(), of.1.clone(), year)).map(|power| {
+        let wanted = PledgeKey {
+            federation: of.0.clone(),
+            vo: of.1.clone(),
+            pledge_year: year,
+        };
+        let promised = pledges.get(&wanted).map(|power| {
             let days = i128::from(month.next().first_day() - month.first_day());
             i128::from(*power) * days * 24
         });

@@ -77,14 +77,32 @@ pub fn load_sites(path: &Path) -> Result<BTreeMap<String, SiteEntry>> {
     Ok(sites)
 }
 
+/// What a pledge is for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PledgeKey {
+    /// Federation.
+    pub federation: String,
+    /// VO in lower case.
+    pub vo: String,
+    /// The year in which the pledge year begins.
+    pub pledge_year: i16,
+}
+
+/// Pledged power.
+pub type Pledges = BTreeMap<PledgeKey, u32>;
+
 /// Reads a table of pledges: `federation,vo,pledge_year,power`.
 ///
 /// # Errors
 /// [`crate::error::Kind::Config`] naming file and line of the first mistake, or a pledge made twice.
-pub fn load_pledges(path: &Path) -> Result<BTreeMap<(String, String, i16), u32>> {
-    let mut pledges = BTreeMap::new();
+pub fn load_pledges(path: &Path) -> Result<Pledges> {
+    let mut pledges = Pledges::new();
     for pledge in rows::<Pledge>(path)? {
-        let key = (pledge.federation.clone(), pledge.vo.to_lowercase(), pledge.pledge_year);
+        let key = PledgeKey {
+            federation: pledge.federation.clone(),
+            vo: pledge.vo.to_lowercase(),
+            pledge_year: pledge.pledge_year,
+        };
         if pledges.insert(key, pledge.power).is_some() {
             let message = format!(
                 "{} pledges for {} in {} twice",

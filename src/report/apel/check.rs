@@ -84,8 +84,8 @@ pub fn record(text: &str, kind: MessageKind, now_s: Option<i64>) -> Result<(), M
         MessageKind::Sync => SYNC,
     };
     let record = MessageCheckRecord::read(text, fields)?;
-    for &(key, form, is_mandatory) in fields {
-        if is_mandatory && record.get(key).is_none() {
+    for &FieldRule { key, form, is_required } in fields {
+        if is_required && record.get(key).is_none() {
             return Err(broken(ApelRule::Mandatory, format!("{key} is missing")));
         }
         if let Some(value) = record.get(key) {
@@ -122,7 +122,7 @@ impl<'a> MessageCheckRecord<'a> {
                 );
                 return Err(broken(ApelRule::Header, detail));
             }
-            let Some((known, ..)) = fields.iter().find(|(known, ..)| *known == key) else {
+            let Some(known) = fields.iter().find(|known| known.key == key) else {
                 return Err(broken(
                     ApelRule::Key,
                     format!("{:?} is not a key of this kind of record", clip(key)),
@@ -130,9 +130,9 @@ impl<'a> MessageCheckRecord<'a> {
             };
             let is_null = ["", "none", "null"].iter().any(|null| value.eq_ignore_ascii_case(null));
             if is_null {
-                values.remove(known);
+                values.remove(known.key);
             } else {
-                values.insert(*known, value);
+                values.insert(known.key, value);
             }
         }
         Ok(Self(values))

@@ -85,8 +85,13 @@ pub(super) struct Fitted {
     pub(super) moment_s: i128,
 }
 
-/// Free cores, GiB and GPUs.
-pub(super) type AllocationShape = (i64, i64, i64);
+/// What is free together on a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct FreeShape {
+    pub(super) core_n: i64,
+    pub(super) memory_gib: i64,
+    pub(super) gpu_n: i64,
+}
 
 /// One finding as it is listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,14 +112,18 @@ pub(super) struct PageFindings {
 pub(super) struct OverheadPageCluster {
     /// By unit; nodes no unit is for under none.
     pub(super) views: BTreeMap<Option<String>, OverheadView>,
-    pub(super) shapes: BTreeMap<AllocationShape, i128>,
+    pub(super) shapes: BTreeMap<FreeShape, i128>,
     pub(super) findings: Vec<PageFindings>,
     /// By partition that jobs waited in, and the unit they are measured in.
     pub(super) queues: BTreeMap<(String, Option<String>), Waited>,
 }
 
-/// Site and cluster.
-pub(super) type OverheadPagePlace = (String, String);
+/// Which cluster.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct OverheadPagePlace {
+    pub(super) site: String,
+    pub(super) cluster: String,
+}
 
 /// Reads the overhead datasets of a lake.
 ///
@@ -164,7 +173,10 @@ fn of_site(file: &FileEntry, asked: &BTreeSet<String>) -> Option<String> {
 }
 
 fn place(site: &str, cluster: Option<&str>) -> OverheadPagePlace {
-    (site.to_owned(), cluster.unwrap_or("-").to_owned())
+    OverheadPagePlace {
+        site: site.to_owned(),
+        cluster: cluster.unwrap_or("-").to_owned(),
+    }
 }
 
 fn overhead(
@@ -303,9 +315,14 @@ fn shapes(batch: &RecordBatch, site: &str, into: &mut BTreeMap<OverheadPagePlace
     ];
     let time_s = int(batch, "time_s")?;
     for row in 0..batch.num_rows() {
-        let [core_n, gib_n, gpu_n] = amounts.map(|amounts| amounts.value(row));
+        let [core_n, memory_gib, gpu_n] = amounts.map(|amounts| amounts.value(row));
         let shapes = &mut into.entry(place(site, word(cluster, row))).or_default().shapes;
-        *shapes.entry((core_n, gib_n, gpu_n)).or_default() += i128::from(time_s.value(row));
+        let shape = FreeShape {
+            core_n,
+            memory_gib,
+            gpu_n,
+        };
+        *shapes.entry(shape).or_default() += i128::from(time_s.value(row));
     }
     Ok(())
 }

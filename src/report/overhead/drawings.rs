@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::data::{Ledger, OverheadPageSums, OverheadView};
 use super::tables::{bars, day_name, permille};
 use crate::error::Result;
-use crate::report::drawing::{ChartFrame, LegendEntry, figure, rectangles};
+use crate::report::drawing::{ChartFrame, ChartMark, LegendEntry, figure, rectangles};
 use crate::time::Day;
 
 const SIZE: (u32, u32) = (640, 280);
@@ -55,8 +55,13 @@ pub(super) fn histogram(view: &OverheadView) -> Result<String> {
         .enumerate()
         .map(|(nth, share)| {
             let left = place(nth) * PLACE_N;
-            let ink = if nth == 0 { "series6" } else { "overhead" };
-            ((left + 1, 0), (left + PLACE_N - 1, *share), ink)
+            ChartMark {
+                left: left + 1,
+                bottom: 0,
+                right: left + PLACE_N - 1,
+                top: *share,
+                ink: if nth == 0 { "series6" } else { "overhead" },
+            }
         })
         .collect();
     let name = |x: i32| {
@@ -111,30 +116,47 @@ fn columns(days: &BTreeMap<Day, OverheadPageSums>) -> Vec<(String, OverheadPageS
     columns
 }
 
-/// An ink, its word and what it is of.
-type BarPart = (&'static str, &'static str, fn(&Ledger) -> i128);
+/// A part of a bar.
+#[derive(Clone, Copy)]
+struct BarPart {
+    ink: &'static str,
+    word: &'static str,
+    of: fn(&Ledger) -> i128,
+}
+
+impl BarPart {
+    const fn new(ink: &'static str, word: &'static str, of: fn(&Ledger) -> i128) -> Self {
+        Self { ink, word, of }
+    }
+}
 
 /// What the capacity was, over time.
 pub(super) fn ledger(view: &OverheadView) -> Result<String> {
     let lead = view.lead();
     let columns = columns(&view.days);
     let parts: [BarPart; 6] = [
-        ("allocated", "allocated to jobs", |ledger| ledger.allocated),
-        ("overhead", "overhead", |ledger| ledger.overhead),
-        ("stranded", "stranded", |ledger| ledger.stranded),
-        ("down", "down", |ledger| ledger.down),
-        ("reserved", "reserved", |ledger| ledger.reserved),
-        ("unknown", "not known", |ledger| ledger.unknown),
+        BarPart::new("allocated", "allocated to jobs", |ledger| ledger.allocated),
+        BarPart::new("overhead", "overhead", |ledger| ledger.overhead),
+        BarPart::new("stranded", "stranded", |ledger| ledger.stranded),
+        BarPart::new("down", "down", |ledger| ledger.down),
+        BarPart::new("reserved", "reserved", |ledger| ledger.reserved),
+        BarPart::new("unknown", "not known", |ledger| ledger.unknown),
     ];
     let mut marks = Vec::new();
     for (nth, (_, sums)) in columns.iter().enumerate() {
         let ledger = sums.ledgers.get(lead).copied().unwrap_or_default();
         let (mut below, mut sum) = (0, 0);
-        for (ink, _, part) in parts {
-            sum += part(&ledger);
+        for part in parts {
+            sum += (part.of)(&ledger);
             let above = permille(sum, ledger.capacity).unwrap_or(0);
             if above > below {
-                marks.push(((place(nth), below), (place(nth) + 1, above), ink));
+                marks.push(ChartMark {
+                    left: place(nth),
+                    bottom: below,
+                    right: place(nth) + 1,
+                    top: above,
+                    ink: part.ink,
+                });
             }
             below = above;
         }
@@ -156,10 +178,10 @@ pub(super) fn ledger(view: &OverheadView) -> Result<String> {
         y_title: "share of the capacity",
     };
     let resource = ["cores", "memory", "GPUs"].get(lead).copied().unwrap_or_default();
-    let entries = parts.map(|(ink, word, _)| LegendEntry { ink, word });
+    let entries = parts.map(|BarPart { ink, word, .. }| LegendEntry { ink, word });
     let shown: Vec<_> = entries
         .into_iter()
-        .filter(|entry| marks.iter().any(|(_, _, drawn)| *drawn == entry.ink))
+        .filter(|entry| marks.iter().any(|mark| mark.ink == entry.ink))
         .collect();
     Ok(figure(
         &format!("Where the capacity of the {resource} was, over time."),
@@ -195,7 +217,13 @@ pub(super) fn heat(view: &OverheadView) -> Result<String> {
             let class = HEATS.iter().rev().find(|(from, ..)| share >= *from);
             let ink = class.map_or("heat0", |(_, ink, _)| ink);
             let (left, below) = (place(nth), place(row) * PLACE_N);
-            marks.push(((left, below), (left + 1, below + PLACE_N), ink));
+            marks.push(ChartMark {
+                left,
+                bottom: below,
+                right: left + 1,
+                top: below + PLACE_N,
+                ink,
+            });
         }
         names = columns.into_iter().map(|(name, _)| name).collect();
     }

@@ -45,7 +45,8 @@ fn span(view: &OverheadView) -> String {
     format!("{} to {}", day(days.keys().next()), day(days.keys().next_back()))
 }
 
-fn title((site, cluster): &OverheadPagePlace, unit: Option<&str>) -> String {
+fn title(place: &OverheadPagePlace, unit: Option<&str>) -> String {
+    let OverheadPagePlace { site, cluster } = place;
     let unit = unit.map_or_else(|| "nodes no unit is for".to_owned(), |unit| format!("unit {unit}"));
     format!("{site}, {cluster}: {unit}")
 }
@@ -160,7 +161,7 @@ impl Overhead {
             }
             let body: String = of_cluster(cluster).iter().map(titled).collect();
             if !body.is_empty() {
-                let (site, cluster) = place;
+                let OverheadPagePlace { site, cluster } = place;
                 sections.push((format!("{site}, {cluster}: queue, free shapes and findings"), body));
             }
         }
@@ -223,7 +224,7 @@ impl Overhead {
         };
         let mut objects = Vec::new();
         for (place, cluster) in &self.clusters {
-            let (site, name) = (quoted(&place.0)?, quoted(&place.1)?);
+            let (site, name) = (quoted(&place.site)?, quoted(&place.cluster)?);
             let of_units = cluster
                 .views
                 .iter()

@@ -70,7 +70,7 @@ impl Overhead {
     }
 }
 
-fn append(all: &mut Table, (site, cluster): &OverheadPagePlace, unit: Option<&str>, part: Option<Table>) {
+fn append(all: &mut Table, place: &OverheadPagePlace, unit: Option<&str>, part: Option<Table>) {
     let Some(part) = part else { return };
     let lead = ["site", "cluster", "canonical_unit", "table"].map(|name| TableColumn {
         name: name.to_owned(),
@@ -100,8 +100,8 @@ fn append(all: &mut Table, (site, cluster): &OverheadPagePlace, unit: Option<&st
     }
     for row in part.rows {
         let of = [
-            Cell::text(site),
-            Cell::text(cluster),
+            Cell::text(&place.site),
+            Cell::text(&place.cluster),
             Cell::word(unit),
             Cell::text(&part.title),
         ];

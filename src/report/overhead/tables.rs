@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use super::data::{Fitted, Ledger, OverheadPageCluster, OverheadPageSums, OverheadView, PageFindings};
+use super::data::{Fitted, FreeShape, Ledger, OverheadPageCluster, OverheadPageSums, OverheadView, PageFindings};
 use crate::report::table::{Cell, ColumnKind, Table, divide};
 use crate::time::Day;
 use crate::time::month::date_of;
@@ -294,15 +294,23 @@ pub(super) fn shapes(cluster: &OverheadPageCluster) -> Table {
         ],
     );
     let all: i128 = cluster.shapes.values().sum();
-    let weight = |(core_n, gib_n, gpu_n): &(i64, i64, i64)| {
-        i128::from(*core_n) * CORE_GIB + i128::from(*gib_n) + i128::from(*gpu_n) * GPU_GIB
+    let weight = |shape: &FreeShape| {
+        i128::from(shape.core_n) * CORE_GIB + i128::from(shape.memory_gib) + i128::from(shape.gpu_n) * GPU_GIB
     };
     let mut shapes: Vec<_> = cluster.shapes.iter().filter(|(shape, _)| weight(shape) > 0).collect();
     shapes.sort_by_key(|(shape, time_s)| (Reverse(weight(shape).saturating_mul(**time_s)), **shape));
-    for ((core_n, gib_n, gpu_n), time_s) in shapes.into_iter().take(TOP_N) {
+    for (
+        FreeShape {
+            core_n,
+            memory_gib,
+            gpu_n,
+        },
+        time_s,
+    ) in shapes.into_iter().take(TOP_N)
+    {
         table.push(vec![
             Cell::int(*core_n),
-            Cell::int(*gib_n),
+            Cell::int(*memory_gib),
             Cell::int(*gpu_n),
             hours(*time_s, HOUR_S),
             hours(*time_s * i128::from(*core_n), HOUR_S),

@@ -25,15 +25,28 @@ struct DayRule<'z> {
     is_by_cluster: bool,
 }
 
-/// Where days are looked at: site, source and cluster.
-type LossScope = (u32, u32, u32);
+/// Where days are looked at.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct LossScope {
+    site: u32,
+    source: u32,
+    cluster: u32,
+}
 
 impl DayRule<'_> {
     fn scope(&self, job: &JobIdentityJob) -> LossScope {
         if self.is_by_cluster {
-            (job.place.site, job.source, job.cluster)
+            LossScope {
+                site: job.place.site,
+                source: job.source,
+                cluster: job.cluster,
+            }
         } else {
-            (job.place.site, 0, 0)
+            LossScope {
+                site: job.place.site,
+                source: 0,
+                cluster: 0,
+            }
         }
     }
 

@@ -221,9 +221,24 @@ pub fn pairs(a: &[JobIdentityJob], b: &[JobIdentityJob]) -> Vec<Pair> {
 }
 
 /// A second key among jobs of one key: jobs equal in it are paired first.
-type Order = (i64, i64, i64, i64, u32, u32);
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct PairingOrder {
+    end_ms: i64,
+    start_ms: i64,
+    wall_s: i64,
+    cpu_ms: i64,
+    site: u32,
+    vo: u32,
+}
 
-type PairingEntry = (PairingKey, Order, usize);
+/// A job, sorted in the order of the fields.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct PairingEntry {
+    key: PairingKey,
+    order: PairingOrder,
+    /// Its place among the jobs of its side.
+    at: usize,
+}
 
 fn entries(jobs: &[JobIdentityJob], is_free: &[bool], rule: &PairingRule, is_counted: bool) -> Vec<PairingEntry> {
     let free = jobs
@@ -233,21 +248,27 @@ fn entries(jobs: &[JobIdentityJob], is_free: &[bool], rule: &PairingRule, is_cou
         .filter(|(_, (_, is_free))| **is_free);
     let mut entries: Vec<PairingEntry> = free
         .filter(|(_, (job, _))| job.standing.is_counted() == is_counted)
-        .filter_map(|(at, (job, _))| Some(((rule.key)(job)?, order(job), at)))
+        .filter_map(|(at, (job, _))| {
+            Some(PairingEntry {
+                key: (rule.key)(job)?,
+                order: order(job),
+                at,
+            })
+        })
         .collect();
     entries.sort_unstable();
     entries
 }
 
-fn order(job: &JobIdentityJob) -> Order {
-    (
-        job.end_ms,
-        job.start_ms,
-        job.wall_s,
-        job.cpu_ms,
-        job.place.site,
-        job.place.vo,
-    )
+fn order(job: &JobIdentityJob) -> PairingOrder {
+    PairingOrder {
+        end_ms: job.end_ms,
+        start_ms: job.start_ms,
+        wall_s: job.wall_s,
+        cpu_ms: job.cpu_ms,
+        site: job.place.site,
+        vo: job.place.vo,
+    }
 }
 
 /// The entries of both sides that have one key.
@@ -256,11 +277,11 @@ fn groups<'e>(
     b: &'e [PairingEntry],
 ) -> impl Iterator<Item = (&'e [PairingEntry], &'e [PairingEntry])> {
     let mut rest = b;
-    a.chunk_by(|one, next| one.0 == next.0).filter_map(move |group| {
-        let (key, ..) = group.first()?;
-        let skipped = rest.partition_point(|(other, ..)| other < key);
+    a.chunk_by(|one, next| one.key == next.key).filter_map(move |group| {
+        let key = group.first()?.key;
+        let skipped = rest.partition_point(|other| other.key < key);
         let (_, from) = rest.split_at_checked(skipped)?;
-        let same = from.partition_point(|(other, ..)| other == key);
+        let same = from.partition_point(|other| other.key == key);
         let (own, after) = from.split_at_checked(same)?;
         rest = after;
         (!own.is_empty()).then_some((group, own))
@@ -279,16 +300,16 @@ fn mates(
     let is_accepted = |at_a: usize, at_b: usize| a.get(at_a).zip(b.get(at_b)).is_some_and(|(a, b)| accept(a, b));
     let mut others = other.iter().peekable();
     let (mut left_a, mut left_b) = (Vec::new(), Vec::new());
-    for (_, order, at) in one {
-        while let Some((.., at_b)) = others.next_if(|(_, known, _)| known < order) {
-            left_b.push(*at_b);
+    for entry in one {
+        while let Some(before) = others.next_if(|other| other.order < entry.order) {
+            left_b.push(before.at);
         }
-        match others.next_if(|(_, known, at_b)| known == order && is_accepted(*at, *at_b)) {
-            Some((.., at_b)) => found.push((*at, *at_b)),
-            None => left_a.push(*at),
+        match others.next_if(|other| other.order == entry.order && is_accepted(entry.at, other.at)) {
+            Some(mate) => found.push((entry.at, mate.at)),
+            None => left_a.push(entry.at),
         }
     }
-    left_b.extend(others.map(|(.., at_b)| *at_b));
+    left_b.extend(others.map(|other| other.at));
     let zipped = left_a.into_iter().zip(left_b);
     found.extend(zipped.filter(|(at_a, at_b)| is_accepted(*at_a, *at_b)));
     found

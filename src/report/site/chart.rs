@@ -96,7 +96,13 @@ pub fn stacked(title: &str, unit: &str, labels: &[String], series: &[Series]) ->
             let (low, high) = (height(below, top), height(below + value, top));
             below += value;
             if high > low {
-                marks.push(((left, low), (left + MONTH_PLACES - 2, high), *ink));
+                marks.push(ChartMark {
+                    left,
+                    bottom: low,
+                    right: left + MONTH_PLACES - 2,
+                    top: high,
+                    ink,
+                });
             }
         }
     }
@@ -125,7 +131,13 @@ pub fn percentages(title: &str, what: &str, labels: &[String], tenths: &[Option<
         };
         let left = place(at) * MONTH_PLACES + 1;
         let high = height(value, top * 10).max(1);
-        marks.push(((left, 0), (left + MONTH_PLACES - 2, high), "series0"));
+        marks.push(ChartMark {
+            left,
+            bottom: 0,
+            right: left + MONTH_PLACES - 2,
+            top: high,
+            ink: "series0",
+        });
     }
     let alt = format!("{what}, in percent, by month. The table has all numbers.");
     Ok(figure(

@@ -59,8 +59,16 @@ impl SitePageSums {
     }
 }
 
-/// Month, VO or account, view.
-pub type SitePageKey = (Month, String, String);
+/// What usage on the page is of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SitePageKey {
+    /// Month.
+    pub month: Month,
+    /// VO or account.
+    pub name: String,
+    /// View.
+    pub view: String,
+}
 
 /// By whose name usage is grouped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -248,7 +256,11 @@ impl SiteData {
                     }
                 }
                 let name = self.grouping.name(vo, word(account, row)).unwrap_or_default();
-                let key = (of, name.to_owned(), view.value(row).to_owned());
+                let key = SitePageKey {
+                    month: of,
+                    name: name.to_owned(),
+                    view: view.value(row).to_owned(),
+                };
                 self.usage.entry(key).or_default().add(&sums);
             }
         }
@@ -306,7 +318,7 @@ impl SiteData {
     #[must_use]
     pub fn total(&self) -> SitePageSums {
         let mut total = SitePageSums::default();
-        for ((_, _, view), sums) in &self.usage {
+        for (SitePageKey { view, .. }, sums) in &self.usage {
             if is_own(view) {
                 total.add(sums);
             }
@@ -335,7 +347,7 @@ impl SiteData {
                 ("corrected_jobs", "1", ColumnKind::Sum),
             ],
         );
-        for ((month, name, view), sums) in &self.usage {
+        for (SitePageKey { month, name, view }, sums) in &self.usage {
             let mut row = vec![
                 Cell::text(month.to_string()),
                 Cell::text(if name.is_empty() { "(unknown)" } else { name.as_str() }),
@@ -351,7 +363,7 @@ impl SiteData {
     #[must_use]
     pub fn by_name(&self) -> Vec<(String, SitePageSums)> {
         let mut by_name: BTreeMap<&str, SitePageSums> = BTreeMap::new();
-        for ((_, name, view), sums) in &self.usage {
+        for (SitePageKey { name, view, .. }, sums) in &self.usage {
             if is_own(view) {
                 by_name.entry(name).or_default().add(sums);
             }
@@ -364,7 +376,7 @@ impl SiteData {
     #[must_use]
     pub fn by_month(&self) -> BTreeMap<Month, SitePageSums> {
         let mut by_month: BTreeMap<Month, SitePageSums> = BTreeMap::new();
-        for ((month, _, view), sums) in &self.usage {
+        for (SitePageKey { month, view, .. }, sums) in &self.usage {
             if is_own(view) {
                 by_month.entry(*month).or_default().add(sums);
             }

@@ -156,7 +156,7 @@ fn charts(body: &mut String, data: &SiteData) -> Result<()> {
         let views = data
             .usage
             .iter()
-            .filter(|((at, name, view), _)| at == month && name == wanted && is_own(view));
+            .filter(|(of, _)| of.month == *month && of.name == wanted && is_own(&of.view));
         views.map(|(_, sums)| hours(sums)).sum::<i128>()
     };
     let shown = |name: &str| if name.is_empty() { "(unknown)" } else { name }.to_owned();

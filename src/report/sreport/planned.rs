@@ -31,8 +31,15 @@ const ASKED: &str = "requested_core_n";
 /// The first version of `records` with the cores a job requested.
 const ASKED_SINCE: u32 = 9;
 
-/// When clusters were registered, by cluster and hour: jobs are planned for no other time.
-pub(super) type Registered = BTreeMap<(String, i64), MsSpan>;
+/// An hour of a cluster.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct ClusterHour {
+    cluster: String,
+    hour: i64,
+}
+
+/// When clusters were registered: jobs are planned for no other time.
+pub(super) type Registered = BTreeMap<ClusterHour, MsSpan>;
 
 /// The time of every hour in which a cluster was registered, from the first event to the last.
 pub(super) fn registered(jobs: &SreportJobs<'_>, events: &[NodeEvent]) -> Registered {
@@ -40,7 +47,8 @@ pub(super) fn registered(jobs: &SreportJobs<'_>, events: &[NodeEvent]) -> Regist
     for event in events.iter().filter(|event| event.kind == EventKind::Registered) {
         for (hour, from_ms, until_ms) in jobs.period.hours(event.span) {
             let part = MsSpan { from_ms, until_ms };
-            let span = spans.entry((event.cluster.clone(), hour)).or_insert(part);
+            let cluster = event.cluster.clone();
+            let span = spans.entry(ClusterHour { cluster, hour }).or_insert(part);
             *span = span.joined(part);
         }
     }
@@ -50,8 +58,7 @@ pub(super) fn registered(jobs: &SreportJobs<'_>, events: &[NodeEvent]) -> Regist
 /// What was planned, in core seconds.
 #[derive(Debug, Default)]
 pub(super) struct Planned {
-    /// By cluster and hour.
-    seconds: BTreeMap<(String, i64), i128>,
+    seconds: BTreeMap<ClusterHour, i128>,
     /// Jobs of each cluster that may have waited, whose start of waiting or number of cores is unknown.
     unknown: BTreeMap<String, u64>,
 }
@@ -68,7 +75,8 @@ impl Planned {
 
     /// What was planned in an hour.
     pub(super) fn of(&self, cluster: &str, hour: i64) -> i128 {
-        let key = (cluster.to_owned(), hour);
+        let cluster = cluster.to_owned();
+        let key = ClusterHour { cluster, hour };
         self.seconds.get(&key).copied().unwrap_or_default()
     }
 
@@ -172,7 +180,8 @@ impl Planned {
         };
         for span in spans {
             for (hour, from_ms, until_ms) in jobs.period.hours(span) {
-                let key = (job.cluster.to_owned(), hour);
+                let cluster = job.cluster.to_owned();
+                let key = ClusterHour { cluster, hour };
                 let Some(span) = registered.get(&key) else { continue };
                 let ms = MsSpan { from_ms, until_ms }.within(*span).length_ms();
                 if ms > 0 {

@@ -1,6 +1,6 @@
 //! What looks incomplete: worked days.
 
-use gridtally::report::completeness::{CompletenessFinding, CompletenessHistory, Days, find};
+use gridtally::report::completeness::{CompletenessFinding, CompletenessHistory, Days, EndedOnDay, SiteCe, find};
 use gridtally::report::lake::Selection;
 use gridtally::time::{DaySpan, Month};
 
@@ -8,19 +8,29 @@ fn day(text: &str) -> i32 {
     gridtally::time::month::day_of(text.parse().unwrap())
 }
 
+const USUAL: EndedOnDay = EndedOnDay {
+    job_n: 10,
+    core_s: 36_000,
+};
+
+fn ce(name: &str) -> SiteCe {
+    SiteCe {
+        site: "S".to_owned(),
+        ce: name.to_owned(),
+    }
+}
+
 /// Ten jobs and 36 000 core seconds on every day of a range, but for some.
 fn days(from: &str, to: &str, without: &[&str]) -> Days {
     let without: Vec<i32> = without.iter().map(|text| day(text)).collect();
     (day(from)..=day(to))
         .filter(|day| !without.contains(day))
-        .map(|day| (day, (10, 36_000)))
+        .map(|day| (day, USUAL))
         .collect()
 }
 
 fn found(history: &[(&str, Days)]) -> Vec<(String, CompletenessFinding, i32, i32, i64, i64)> {
-    let history: CompletenessHistory = (history.iter())
-        .map(|(ce, days)| (("S".to_owned(), (*ce).to_owned()), days.clone()))
-        .collect();
+    let history: CompletenessHistory = (history.iter()).map(|(name, days)| (ce(name), days.clone())).collect();
     find(&history, &Selection::default(), None)
         .into_iter()
         .map(|one| (one.ce, one.finding, one.from, one.to, one.usual, one.observed))
@@ -40,7 +50,7 @@ fn gaps_silence_early_ends_and_shifts_are_found_where_they_are() {
     let mut shifted = days("2026-01-01", "2026-03-31", &[]);
     for (day_of, sums) in &mut shifted {
         if *day_of >= day("2026-03-01") {
-            sums.1 *= 4;
+            sums.core_s *= 4;
         }
     }
     let all = found(&[whole, gap, early, silent, ("shift", shifted)]);
@@ -71,20 +81,18 @@ fn gaps_silence_early_ends_and_shifts_are_found_where_they_are() {
 
 #[test]
 fn a_ce_that_hardly_ever_runs_is_not_missed() {
-    let weekly: Days = (0..12)
-        .map(|week| (day("2026-01-05") + 7 * week, (10, 36_000)))
-        .collect();
+    let weekly: Days = (0..12).map(|week| (day("2026-01-05") + 7 * week, USUAL)).collect();
     let whole = ("whole", days("2026-01-01", "2026-03-31", &[]));
     assert_eq!(found(&[whole.clone(), ("weekly", weekly)]), []);
     // One or two jobs a day: a day without any is not a surprise.
     let mut thin = days("2026-01-01", "2026-03-31", &["2026-02-10"]);
     for sums in thin.values_mut() {
-        sums.0 = 1;
+        sums.job_n = 1;
     }
     assert_eq!(found(&[whole.clone(), ("thin", thin)]), []);
     // Only the requested months.
     let gap = days("2026-01-01", "2026-03-31", &["2026-02-10"]);
-    let history = CompletenessHistory::from([(("S".to_owned(), "gap".to_owned()), gap)]);
+    let history = CompletenessHistory::from([(ce("gap"), gap)]);
     let march = Selection {
         days: DaySpan::of_months(Month::new(2026, 3), None),
         ..Selection::default()
