@@ -172,9 +172,9 @@ fn list(lake: &str, format: TableFormat) -> Result<()> {
         found.push(vec![
             instant(first.published_ms),
             Cell::text(&first.receiver),
-            Cell::text(first.place.0.as_str()),
-            Cell::text(&first.place.1),
-            Cell::text(first.place.2.to_string()),
+            Cell::text(first.place.form.as_str()),
+            Cell::text(&first.place.site),
+            Cell::text(first.place.month.to_string()),
             Cell::int(count(true)),
             Cell::int(count(false)),
             Cell::int(jobs),

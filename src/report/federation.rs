@@ -37,7 +37,7 @@ pub fn gather(lake: &Lake, selection: &Selection) -> Result<FederationUsage> {
     groups.extend(usage.map(|row| of_summary(row, &Users::Withhold)));
     let mut notes: Vec<String> = unknown
         .iter()
-        .map(|((why, _), n)| format!("{n} jobs: {}", why.as_str()))
+        .map(|(why, n)| format!("{n} jobs: {}", why.reason.as_str()))
         .collect();
     if !added.is_empty() {
         let n: i64 = added.iter().map(|group| group.sums.job_n).sum();

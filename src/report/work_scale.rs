@@ -48,9 +48,9 @@ impl WorkScale {
             Self::Hs23Only => hs23,
             Self::Hs06 => hs06.or(unnamed),
         };
-        found.map(|((wall_s, cpu_s), benchmark)| WorkColumns {
-            wall_s,
-            cpu_s,
+        found.map(|(work, benchmark)| WorkColumns {
+            wall_s: work.wall_s,
+            cpu_s: work.cpu_s,
             benchmark,
         })
     }

@@ -11,7 +11,7 @@ use crate::reference::decimal;
 use crate::report::apel::MessageKind;
 use crate::report::lake::{Lake, Selection};
 use crate::report::publication::exporter::Exporter;
-use crate::report::publication::ledger::{PublicationEntry, PublicationState};
+use crate::report::publication::ledger::{PublicationEntry, PublicationPlace, PublicationState};
 use crate::report::publication::message_record::MessageRecord;
 use crate::report::publication::outbox::{Outbox, OutboxLayout, OutboxListed, put_delete_list};
 use crate::report::publication::plan::{PublicationPlan, plan};
@@ -192,7 +192,7 @@ fn note(plan: &PublicationPlan) {
     for line in &plan.all.left_out {
         info!("{line}");
     }
-    for (form, site, month) in &plan.unnamed {
+    for PublicationPlace { form, site, month } in &plan.unnamed {
         info!(
             "{} {site} {month}: it was sent before single jobs were kept: those that are gone cannot be named",
             form.as_str()
@@ -228,7 +228,7 @@ fn note_sent(plan: &PublicationPlan, sent: &[PublicationEntry]) {
     }
     let zero_jobs = sent
         .iter()
-        .filter(|entry| entry.state == PublicationState::Retracted && entry.place.0.is_job());
+        .filter(|entry| entry.state == PublicationState::Retracted && entry.place.form.is_job());
     let zero_jobs: i64 = zero_jobs.map(PublicationEntry::record_n).sum();
     if zero_jobs > 0 {
         info!(
@@ -241,7 +241,7 @@ fn note_sent(plan: &PublicationPlan, sent: &[PublicationEntry]) {
 /// What APEL's server keeps of jobs that are there no more, a line for each site and month.
 fn stale_lines(plan: &PublicationPlan) -> Vec<String> {
     let mut lines = Vec::new();
-    for ((_, site, month), rows) in &plan.stale {
+    for (PublicationPlace { site, month, .. }, rows) in &plan.stale {
         let sum = |of: &dyn Fn(&MessageRecord) -> Option<i64>| rows.iter().filter_map(of).map(i128::from).sum::<i128>();
         let hours = |seconds: i128| {
             let hundredths = divide(seconds.saturating_mul(100), 3600);

@@ -28,8 +28,17 @@ const PREFERRED: [usize; 3] = [1, 0, 2];
 /// Texts of a key: subject, VO, group, role, submit host, infrastructure.
 pub type ApelWords = [Option<String>; 6];
 
-/// Work of wall and CPU time, in seconds of a benchmark; the last is of an unknown one.
-pub type Works = [Option<(i64, i64)>; 4];
+/// Work, in seconds of a benchmark.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BenchmarkWork {
+    /// Of wall time.
+    pub wall_s: i64,
+    /// Of CPU time.
+    pub cpu_s: i64,
+}
+
+/// Work by benchmark; the last is of an unknown one.
+pub type Works = [Option<BenchmarkWork>; 4];
 
 /// Sums of jobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -228,9 +237,10 @@ impl Aggregate {
             *level = level.filter(|level| Some(*level) == other);
         }
         for (work, other) in self.works.iter_mut().zip(other.works) {
-            *work = work
-                .zip(other)
-                .map(|(a, b)| (a.0.saturating_add(b.0), a.1.saturating_add(b.1)));
+            *work = work.zip(other).map(|(a, b)| BenchmarkWork {
+                wall_s: a.wall_s.saturating_add(b.wall_s),
+                cpu_s: a.cpu_s.saturating_add(b.cpu_s),
+            });
         }
     }
 
@@ -266,20 +276,28 @@ impl Aggregate {
 }
 
 /// The key of groups before a kind of message is chosen: as on the server, except that all benchmarks count.
-type ApelKey = (String, Month, [Option<String>; 6], i64, i64, Levels, [bool; 4]);
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct ApelKey {
+    site: String,
+    month: Month,
+    words: ApelWords,
+    node_n: i64,
+    core_n: i64,
+    levels_e3: Levels,
+    has_works: [bool; 4],
+}
 
 fn key(group: &Aggregate) -> ApelKey {
     let fold = |word: &Option<String>| word.as_ref().map(|word| folded(word).into_owned());
-    let words = std::array::from_fn(|at| group.words.get(at).and_then(fold));
-    (
-        group.site.clone(),
-        group.month,
-        words,
-        group.node_n,
-        group.core_n,
-        group.levels_e3,
-        group.works.map(|work| work.is_some()),
-    )
+    ApelKey {
+        site: group.site.clone(),
+        month: group.month,
+        words: std::array::from_fn(|at| group.words.get(at).and_then(fold)),
+        node_n: group.node_n,
+        core_n: group.core_n,
+        levels_e3: group.levels_e3,
+        has_works: group.works.map(|work| work.is_some()),
+    }
 }
 
 /// A summary that was received, to be sent on.
@@ -299,7 +317,8 @@ pub fn of_summary(row: &Summary, users: &Users) -> Aggregate {
     let mut works = Works::default();
     if row.kind == SummaryKind::NormalisedSummary {
         if let Some(work) = works.get_mut(place) {
-            *work = row.number("normalised_wall_s").zip(row.number("normalised_cpu_s"));
+            let stated = row.number("normalised_wall_s").zip(row.number("normalised_cpu_s"));
+            *work = stated.map(|(wall_s, cpu_s)| BenchmarkWork { wall_s, cpu_s });
         }
     } else {
         if let Some(level) = levels_e3.get_mut(place) {
@@ -336,7 +355,10 @@ fn server_work(levels_e3: &Levels, sums: &ApelSums) -> Works {
             let unit = if benchmark == Benchmark::Si00 { 250_000 } else { 1000 };
             let wall = i128::from(sums.wall_s.max(0)) * i128::from(level);
             let cpu = i128::from(sums.cpu_ms.max(0)) * i128::from(level);
-            (rounded(wall, unit), rounded(cpu, unit * 1000))
+            BenchmarkWork {
+                wall_s: rounded(wall, unit),
+                cpu_s: rounded(cpu, unit * 1000),
+            }
         });
     }
     works
@@ -385,7 +407,7 @@ pub fn rows(
             } else {
                 JobMessageLeftOut::BenchmarkMissing
             };
-            *left_out.entry((why, String::new())).or_default() += group.sums.job_n;
+            *left_out.entry(why.into()).or_default() += group.sums.job_n;
             continue;
         };
         if !kind.has_dictionary() || wanted.is_some() {
@@ -403,8 +425,16 @@ pub fn rows(
     rows
 }
 
-/// Site, month and submit host.
-pub type HostMonth = (String, Month, Option<String>);
+/// A month of a submit host of a site: what a sync record is of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct HostMonth {
+    /// Site.
+    pub site: String,
+    /// Month.
+    pub month: Month,
+    /// Submit host.
+    pub host: Option<String>,
+}
 
 /// Jobs by site, month and submit host: the content of a sync message. `more` are added to them.
 #[must_use]
@@ -414,11 +444,16 @@ pub fn counts(groups: &[Aggregate], more: &BTreeMap<HostMonth, i64>) -> BTreeMap
         let [.., host, _] = &group.words;
         ((&group.site, group.month, host), group.sums.job_n)
     });
-    let more = more.iter().map(|((site, month, host), n)| ((site, *month, host), *n));
+    let more = more.iter().map(|(of, n)| ((&of.site, of.month, &of.host), *n));
     for ((site, month, host), n) in own.chain(more) {
-        let count = counts
-            .entry(sync_key(site, month, host.as_deref()))
-            .or_insert_with(|| ((site.clone(), month, host.clone()), 0));
+        let count = counts.entry(sync_key(site, month, host.as_deref())).or_insert_with(|| {
+            let of = HostMonth {
+                site: site.clone(),
+                month,
+                host: host.clone(),
+            };
+            (of, 0)
+        });
         count.1 = count.1.saturating_add(n);
     }
     counts.into_values().collect()

@@ -62,8 +62,32 @@ impl JobMessageLeftOut {
     }
 }
 
-/// Jobs left out, by reason and, where there is one, the rule that requires it.
-pub type LeftOutCounts = BTreeMap<(JobMessageLeftOut, String), i64>;
+/// Why jobs are left out.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LeftOutWhy {
+    /// The reason.
+    pub reason: JobMessageLeftOut,
+    /// The rule that requires it; empty where there is none.
+    pub rule: String,
+}
+
+impl LeftOutWhy {
+    /// By a rule.
+    #[must_use]
+    pub fn by_rule(reason: JobMessageLeftOut, rule: impl Into<String>) -> Self {
+        let rule = rule.into();
+        Self { reason, rule }
+    }
+}
+
+impl From<JobMessageLeftOut> for LeftOutWhy {
+    fn from(reason: JobMessageLeftOut) -> Self {
+        Self::by_rule(reason, "")
+    }
+}
+
+/// Jobs left out.
+pub type LeftOutCounts = BTreeMap<LeftOutWhy, i64>;
 
 /// One job that can be sent; times in Unix seconds.
 #[derive(Clone, Debug)]
@@ -281,8 +305,7 @@ pub fn each_job_of(
                 continue;
             };
             if refused.contains(&row) {
-                let why = (JobMessageLeftOut::SumLimit, String::new());
-                *left_out.entry(why).or_default() += 1;
+                *left_out.entry(JobMessageLeftOut::SumLimit.into()).or_default() += 1;
             } else {
                 see(&job)?;
             }
@@ -367,7 +390,7 @@ impl<'a> Rows<'a> {
         if !selection.has_vo(vo) {
             return None;
         }
-        let mut count = |why: JobMessageLeftOut| *left_out.entry((why, String::new())).or_default() += 1;
+        let mut count = |why: JobMessageLeftOut| *left_out.entry(why.into()).or_default() += 1;
         let Some(start_ms) = number(self.start_utc, row) else {
             count(JobMessageLeftOut::NeverStarted);
             return None;

@@ -206,15 +206,21 @@ pub fn summary(row: &Aggregate, kind: MessageKind) -> RecordText {
             if let Some(named) = place.filter(|place| *place < 3) {
                 record.put("ServiceLevelType", benchmark_word(named));
             }
-            let (wall_s, cpu_s) = place.and_then(|place| *row.works.get(place)?).unwrap_or_default();
-            record.int("NormalisedWallDuration", wall_s);
-            record.int("NormalisedCpuDuration", cpu_s);
+            let work = place.and_then(|place| *row.works.get(place)?).unwrap_or_default();
+            record.int("NormalisedWallDuration", work.wall_s);
+            record.int("NormalisedCpuDuration", work.cpu_s);
         }
         MessageKind::NormalisedV04 => {
             let [a, b, c, _] = row.works;
             let named = [a, b, c];
-            record.put("NormalisedWallDuration", &dictionary(&named, |work| work.0.to_string()));
-            record.put("NormalisedCpuDuration", &dictionary(&named, |work| work.1.to_string()));
+            record.put(
+                "NormalisedWallDuration",
+                &dictionary(&named, |work| work.wall_s.to_string()),
+            );
+            record.put(
+                "NormalisedCpuDuration",
+                &dictionary(&named, |work| work.cpu_s.to_string()),
+            );
         }
         _ => levels(&mut record, &row.levels_e3, kind, None),
     }

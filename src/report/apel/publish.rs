@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hashbrown::HashSet;
 
 use super::aggregate::{self, Aggregate, HostMonth};
-use super::jobs::{JobMessageLeftOut, JobMessageWanted, LeftOutCounts, SendableJob, each_job};
+use super::jobs::{JobMessageLeftOut, JobMessageWanted, LeftOutCounts, LeftOutWhy, SendableJob, each_job};
 use super::kind::MessageKind;
 use super::message::{self, MessageBatch, RecordText};
 use super::server_key::job_key;
@@ -93,7 +93,7 @@ pub fn publish(lake: &Lake, request: &ApelRequest, take: &mut ApelTake<'_>) -> R
         let mut lost = LeftOutCounts::new();
         let reported: i64 = usage.iter().filter_map(|row| row.number("job_n")).sum();
         if reported > 0 {
-            lost.insert((JobMessageLeftOut::OnlySummaries, String::new()), reported);
+            lost.insert(JobMessageLeftOut::OnlySummaries.into(), reported);
         }
         note_additions(lake, request, &mut lost)?;
         let mut writer = ApelWriter::new(kind, request, &mut published, take);
@@ -115,18 +115,18 @@ pub fn publish(lake: &Lake, request: &ApelRequest, take: &mut ApelTake<'_>) -> R
 /// Usage added by corrections has neither benchmark nor job; its hours are counted as left out.
 fn note_additions(lake: &Lake, request: &ApelRequest, lost: &mut LeftOutCounts) -> Result<()> {
     for (added, job_n) in additions::additions_in_words(lake, &request.selection)? {
-        lost.insert((JobMessageLeftOut::AddedByCorrection, added), job_n);
+        lost.insert(LeftOutWhy::by_rule(JobMessageLeftOut::AddedByCorrection, added), job_n);
     }
     Ok(())
 }
 
 /// Keeps what was left out, or fails because of it.
 fn settle(kind: MessageKind, lost: LeftOutCounts, request: &ApelRequest, published: &mut Published) -> Result<()> {
-    let losses = lost.iter().filter(|((why, _), _)| why.is_loss());
+    let losses = lost.iter().filter(|(why, _)| why.reason.is_loss());
     let reported: Vec<String> = losses
-        .map(|((why, rule), n)| match rule.as_str() {
-            "" => format!("{n} {}", why.as_str()),
-            rule => format!("{n} {} ({rule})", why.as_str()),
+        .map(|(LeftOutWhy { reason, rule }, n)| match rule.as_str() {
+            "" => format!("{n} {}", reason.as_str()),
+            rule => format!("{n} {} ({rule})", reason.as_str()),
         })
         .collect();
     if !reported.is_empty() && !request.is_leaving_out {
@@ -151,7 +151,7 @@ fn aggregates(
 ) -> Result<()> {
     let mut writer = ApelWriter::new(kind, request, published, take);
     if kind == MessageKind::Sync {
-        for ((site, month, host), job_n) in aggregate::counts(groups, &request.still_counted) {
+        for (HostMonth { site, month, host }, job_n) in aggregate::counts(groups, &request.still_counted) {
             let text = message::sync(&site, month, host.as_deref(), job_n);
             let sums = SentSums {
                 job_n,
@@ -211,14 +211,12 @@ impl<'w, 'a> ApelWriter<'w, 'a> {
     fn job(&mut self, site: &str, job: &SendableJob<'_>, lost: &mut LeftOutCounts) -> Result<()> {
         let known = |place: usize| job.levels_e3.get(place).is_some_and(Option::is_some);
         if aggregate::preferred(known, self.request.benchmark).is_none() {
-            *lost
-                .entry((JobMessageLeftOut::BenchmarkMissing, String::new()))
-                .or_default() += 1;
+            *lost.entry(JobMessageLeftOut::BenchmarkMissing.into()).or_default() += 1;
             return Ok(());
         }
         // What the server takes for another job cannot be added to it: it would replace it.
         if !self.known.insert(job_key(site, job.job_id, &job.end_s.to_string())) {
-            *lost.entry((JobMessageLeftOut::SameKey, String::new())).or_default() += 1;
+            *lost.entry(JobMessageLeftOut::SameKey.into()).or_default() += 1;
             return Ok(());
         }
         let text = message::job(site, job, self.kind, self.request.benchmark, &self.request.users);
@@ -245,15 +243,14 @@ impl<'w, 'a> ApelWriter<'w, 'a> {
         let text = match text.finish() {
             Ok(text) => text,
             Err(key) => {
-                *lost
-                    .entry((JobMessageLeftOut::UnwritableText, key.to_owned()))
-                    .or_default() += job_n;
+                let why = LeftOutWhy::by_rule(JobMessageLeftOut::UnwritableText, key);
+                *lost.entry(why).or_default() += job_n;
                 return Ok(());
             }
         };
         if let Err(finding) = check::record(text.trim_end(), self.kind, self.request.now_s) {
-            let rule = finding.rule.as_str().to_owned();
-            *lost.entry((JobMessageLeftOut::Refused, rule)).or_default() += job_n;
+            let why = LeftOutWhy::by_rule(JobMessageLeftOut::Refused, finding.rule.as_str());
+            *lost.entry(why).or_default() += job_n;
             return Ok(());
         }
         let place = (site.to_owned(), month);
@@ -349,13 +346,17 @@ impl Published {
     pub fn left_out_lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for (kind, lost) in &self.left_out {
-            for ((why, rule), n) in lost {
+            for (LeftOutWhy { reason, rule }, n) in lost {
                 let rule = if rule.is_empty() {
                     String::new()
                 } else {
                     format!(" ({rule})")
                 };
-                lines.push(format!("{}: {n} jobs left out: {}{rule}", kind.as_str(), why.as_str()));
+                lines.push(format!(
+                    "{}: {n} jobs left out: {}{rule}",
+                    kind.as_str(),
+                    reason.as_str()
+                ));
             }
         }
         lines

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::message_record::{MessageRecord, RecordKey};
+use super::message_record::{MessageKey, MessageRecord};
 use crate::report::table::{Cell, ColumnKind, Table};
 
 /// What became of one record.
@@ -28,8 +28,16 @@ pub enum PublicationChange {
     },
 }
 
-/// A field that differs: its key, and its values before and after; empty when it is missing.
-pub type FieldChange = (String, String, String);
+/// A field that differs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FieldChange {
+    /// Its key.
+    pub field: String,
+    /// Its value before; empty when it was missing.
+    pub before: String,
+    /// Its value after; empty when it is missing.
+    pub after: String,
+}
 
 impl PublicationChange {
     /// The word in reports.
@@ -66,14 +74,18 @@ fn differing(before: &MessageRecord, after: &MessageRecord) -> Vec<FieldChange> 
     let keys: BTreeSet<&String> = before.fields.keys().chain(after.fields.keys()).collect();
     let of = |record: &MessageRecord, key: &str| record.word(key).unwrap_or_default().to_owned();
     keys.into_iter()
-        .map(|key| (key.clone(), of(before, key), of(after, key)))
-        .filter(|(_, before, after)| before != after)
+        .map(|key| FieldChange {
+            field: key.clone(),
+            before: of(before, key),
+            after: of(after, key),
+        })
+        .filter(|change| change.before != change.after)
         .collect()
 }
 
 /// Records by key; of those with one key the last holds, as for the server.
 #[must_use]
-pub fn by_key(record: &[MessageRecord]) -> BTreeMap<RecordKey, &MessageRecord> {
+pub fn by_key(record: &[MessageRecord]) -> BTreeMap<MessageKey, &MessageRecord> {
     record.iter().map(|record| (record.key(), record)).collect()
 }
 
@@ -81,8 +93,8 @@ pub fn by_key(record: &[MessageRecord]) -> BTreeMap<RecordKey, &MessageRecord> {
 #[must_use]
 pub fn diff(before: &[MessageRecord], after: &[MessageRecord]) -> Vec<PublicationChange> {
     let (before, after) = (by_key(before), by_key(after));
-    let mut vanished: BTreeMap<&RecordKey, &MessageRecord> = BTreeMap::new();
-    let mut changes: BTreeMap<RecordKey, PublicationChange> = BTreeMap::new();
+    let mut vanished: BTreeMap<&MessageKey, &MessageRecord> = BTreeMap::new();
+    let mut changes: BTreeMap<MessageKey, PublicationChange> = BTreeMap::new();
     for (key, record) in &before {
         match after.get(key) {
             Some(now) if now == record => {}
@@ -98,7 +110,7 @@ pub fn diff(before: &[MessageRecord], after: &[MessageRecord]) -> Vec<Publicatio
             }
         }
     }
-    let added: BTreeMap<&RecordKey, &MessageRecord> = after
+    let added: BTreeMap<&MessageKey, &MessageRecord> = after
         .iter()
         .filter(|(key, _)| !before.contains_key(*key))
         .map(|(key, record)| (key, *record))
@@ -111,8 +123,8 @@ pub fn diff(before: &[MessageRecord], after: &[MessageRecord]) -> Vec<Publicatio
         let ([from], Some([to])) = (keys.as_slice(), twin) else {
             continue;
         };
-        let distance = from.1.iter().zip(&to.1).filter(|(a, b)| a != b).count();
-        if distance != 1 || from.0 != to.0 {
+        let distance = from.parts.iter().zip(&to.parts).filter(|(a, b)| a != b).count();
+        if distance != 1 || from.form != to.form {
             continue;
         }
         if let (Some(was), Some(is)) = (vanished.remove(*from), added.get(*to)) {
@@ -139,9 +151,9 @@ pub fn diff(before: &[MessageRecord], after: &[MessageRecord]) -> Vec<Publicatio
 type PublicationContent = Vec<(String, String)>;
 
 fn same_content<'a>(
-    records: &BTreeMap<&'a RecordKey, &MessageRecord>,
-) -> BTreeMap<PublicationContent, Vec<&'a RecordKey>> {
-    let mut by_content: BTreeMap<PublicationContent, Vec<&'a RecordKey>> = BTreeMap::new();
+    records: &BTreeMap<&'a MessageKey, &MessageRecord>,
+) -> BTreeMap<PublicationContent, Vec<&'a MessageKey>> {
+    let mut by_content: BTreeMap<PublicationContent, Vec<&'a MessageKey>> = BTreeMap::new();
     for (key, record) in records {
         let own = record.key_fields();
         let content: PublicationContent = (record.fields.iter())
@@ -156,7 +168,7 @@ fn same_content<'a>(
 /// What becomes of `before` by the changes: the proof that they are all of them.
 #[must_use]
 pub fn apply(before: &[MessageRecord], changes: &[PublicationChange]) -> Vec<MessageRecord> {
-    let mut record: BTreeMap<RecordKey, MessageRecord> = by_key(before)
+    let mut record: BTreeMap<MessageKey, MessageRecord> = by_key(before)
         .into_iter()
         .map(|(key, record)| (key, record.clone()))
         .collect();
@@ -184,7 +196,7 @@ pub fn in_brief(changes: &[PublicationChange]) -> String {
     let mut fields: BTreeMap<String, usize> = BTreeMap::new();
     for change in changes {
         *words.entry(change.as_str()).or_default() += 1;
-        for (field, ..) in change.fields() {
+        for FieldChange { field, .. } in change.fields() {
             *fields.entry(field).or_default() += 1;
         }
     }
@@ -237,9 +249,9 @@ pub fn table(title: &str, changes: &[PublicationChange]) -> Table {
             |of: &dyn Fn(&MessageRecord) -> i64| i128::from(after.map_or(0, of)) - i128::from(before.map_or(0, of));
         let mut fields = change.fields();
         if fields.is_empty() {
-            fields.push((String::new(), String::new(), String::new()));
+            fields.push(FieldChange::default());
         }
-        for (at, (field, was, is)) in fields.into_iter().enumerate() {
+        for (at, differing) in fields.into_iter().enumerate() {
             // Differences are listed once for a record, so that they add up.
             let once = |value: i128| if at == 0 { Cell::Int(value) } else { Cell::Empty };
             table.push(vec![
@@ -249,9 +261,9 @@ pub fn table(title: &str, changes: &[PublicationChange]) -> Table {
                 Cell::text(record.month().map(|month| month.to_string()).unwrap_or_default()),
                 Cell::text(record.vo()),
                 Cell::text(rest_of_key(record)),
-                Cell::text(field),
-                Cell::text(was),
-                Cell::text(is),
+                Cell::text(differing.field),
+                Cell::text(differing.before),
+                Cell::text(differing.after),
                 once(delta(&MessageRecord::job_n)),
                 once(delta(&|record| record.wall_s().unwrap_or(0))),
                 once(delta(&|record| record.cpu_s().unwrap_or(0))),

@@ -51,7 +51,10 @@ impl Exporter {
                 })?;
                 let left_out = published.left_out_lines();
                 let sent = published.sent.into_iter();
-                let sent = sent.map(|((kind, site, month), sent)| ((RecordFormat::Apel(kind), site, month), sent));
+                let sent = sent.map(|((kind, site, month), sent)| {
+                    let place = PublicationPlace::new(RecordFormat::Apel(kind), site, month);
+                    (place, sent)
+                });
                 Ok(Export {
                     sent: sent.collect(),
                     left_out,
@@ -68,9 +71,8 @@ impl Exporter {
                         cpu_s,
                         blake3: blake3::hash(text.as_bytes()).to_hex().to_string(),
                     };
-                    reported
-                        .sent
-                        .insert((RecordFormat::Gracc, site.to_owned(), month), sent);
+                    let place = PublicationPlace::new(RecordFormat::Gracc, site, month);
+                    reported.sent.insert(place, sent);
                     take(RecordFormat::Gracc, site, month, 1, text)
                 })?;
                 Ok(reported)
@@ -87,22 +89,22 @@ impl Exporter {
 
     /// Whether it exports every record of a place; only for such a place is a missing record a removed one.
     #[must_use]
-    pub fn covers(&self, (form, site, month): &PublicationPlace) -> bool {
-        let has_form = match (self, form) {
-            (Self::Apel(request), RecordFormat::Apel(kind)) => request.kinds.contains(kind),
+    pub fn covers(&self, place: &PublicationPlace) -> bool {
+        let has_form = match (self, place.form) {
+            (Self::Apel(request), RecordFormat::Apel(kind)) => request.kinds.contains(&kind),
             (Self::Gracc { .. }, RecordFormat::Gracc) => true,
             _ => false,
         };
-        has_form && self.selection().has_site(site) && self.selection().has_month(*month)
+        has_form && self.selection().has_site(&place.site) && self.selection().has_month(place.month)
     }
 
     /// The same for some places, possibly a few more; `None` when it exports none of them.
     #[must_use]
     pub fn narrowed(&self, places: &BTreeSet<PublicationPlace>) -> Option<Self> {
-        let of = |form: RecordFormat| places.iter().any(|place| place.0 == form);
-        let months = || places.iter().map(|(_, _, month)| *month);
+        let of = |form: RecordFormat| places.iter().any(|place| place.form == form);
+        let months = || places.iter().map(|place| place.month);
         let selection = Selection {
-            sites: places.iter().map(|(_, site, _)| site.clone()).collect(),
+            sites: places.iter().map(|place| place.site.clone()).collect(),
             days: DaySpan::of_months(months().min(), months().max()),
             vos: self.selection().vos.clone(),
         };

@@ -194,7 +194,7 @@ pub fn last_reported(
             let key = key_of(record);
             if state == PublicationState::Sent && wanted.get(place).is_some_and(|keys| keys.contains(&key)) {
                 let of = reported.entry(place.clone()).or_default();
-                of.insert(key, MessageRecord::parse(place.0, record));
+                of.insert(key, MessageRecord::parse(place.form, record));
             }
         },
     )?;
@@ -226,7 +226,7 @@ fn each(
                 let form = RecordFormat::of_word(message.value(row)).ok_or_else(|| damaged(&path))?;
                 let month = number(month, row).and_then(Month::of_day);
                 let state = PublicationState::of_word(state.value(row)).ok_or_else(|| damaged(&path))?;
-                let place = (form, site.value(row).to_owned(), month.ok_or_else(|| damaged(&path))?);
+                let place = PublicationPlace::new(form, site.value(row), month.ok_or_else(|| damaged(&path))?);
                 if places.contains(&place) {
                     see(BookedJob {
                         publication_id: publication.value(row),
@@ -299,9 +299,9 @@ impl<'a> JobBook<'a> {
             same(self.publication_id),
             times(rows.iter().map(|_| Some(self.published_ms))),
             same(self.receiver),
-            words(&|row| row.0.0.as_str().to_owned()),
-            words(&|row| row.0.1.clone()),
-            dates(rows.iter().map(|row| Some(row.0.2.first_day()))),
+            words(&|row| row.0.form.as_str().to_owned()),
+            words(&|row| row.0.site.clone()),
+            dates(rows.iter().map(|row| Some(row.0.month.first_day()))),
             words(&|row| row.1.as_str().to_owned()),
             words(&|row| field(&row.2, "LocalJobId").to_owned()),
             times(rows.iter().map(|row| end_ms(&row.2))),

@@ -13,8 +13,25 @@ use crate::time::Month;
 /// Folder of the ledger in a lake.
 pub const FOLDER: &str = "publication";
 
-/// One form, site and month: the unit of a publication.
-pub type PublicationPlace = (RecordFormat, String, Month);
+/// The unit of a publication.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PublicationPlace {
+    /// Form.
+    pub form: RecordFormat,
+    /// Site.
+    pub site: String,
+    /// Month.
+    pub month: Month,
+}
+
+impl PublicationPlace {
+    /// A form of a site and month.
+    #[must_use]
+    pub fn new(form: RecordFormat, site: impl Into<String>, month: Month) -> Self {
+        let site = site.into();
+        Self { form, site, month }
+    }
+}
 
 /// What became of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +99,11 @@ impl PublicationEntry {
     /// Number of records it represents: for single jobs, those it counts.
     #[must_use]
     pub fn record_n(&self) -> i64 {
-        if self.place.0.is_job() { self.record.job_n() } else { 1 }
+        if self.place.form.is_job() {
+            self.record.job_n()
+        } else {
+            1
+        }
     }
 }
 
@@ -119,7 +140,7 @@ pub fn load(store: &Store) -> Result<Vec<PublicationEntry>> {
                     published_ms: at.value(row),
                     receiver: receiver.value(row).to_owned(),
                     state: PublicationState::of_word(state.value(row)).ok_or_else(damaged)?,
-                    place: (form, site.value(row).to_owned(), month),
+                    place: PublicationPlace::new(form, site.value(row), month),
                     content: content.value(row).to_owned(),
                     record: MessageRecord::parse(form, record.value(row)),
                 });
@@ -143,9 +164,9 @@ pub fn append(sending: &Sending<'_>, entries: &[PublicationEntry]) -> Result<()>
         words(&|entry| entry.publication_id.clone()),
         times(entries.iter().map(|entry| Some(entry.published_ms))),
         words(&|entry| entry.receiver.clone()),
-        words(&|entry| entry.place.0.as_str().to_owned()),
-        words(&|entry| entry.place.1.clone()),
-        dates(entries.iter().map(|entry| Some(entry.place.2.first_day()))),
+        words(&|entry| entry.place.form.as_str().to_owned()),
+        words(&|entry| entry.place.site.clone()),
+        dates(entries.iter().map(|entry| Some(entry.place.month.first_day()))),
         words(&|entry| entry.state.as_str().to_owned()),
         texts(
             entries

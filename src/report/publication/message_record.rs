@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::record_format::RecordFormat;
 use crate::error::{Error, Kind, Result};
 use crate::reference::benchmark::Benchmark;
+use crate::report::apel::aggregate::{BenchmarkWork, Works};
 use crate::report::apel::server_key::{ServerKey, benchmark_of};
 use crate::report::apel::{MessageKind, dictionary};
 use crate::report::gracc;
@@ -21,7 +22,13 @@ pub struct MessageRecord {
 }
 
 /// The key by which the receiver distinguishes records.
-pub type RecordKey = (RecordFormat, Vec<String>);
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MessageKey {
+    /// The form they are written in.
+    pub form: RecordFormat,
+    /// The values of its fields.
+    pub parts: Vec<String>,
+}
 
 impl MessageRecord {
     /// A record from its text: `Key: Value` lines, or a document. Lines without a colon are passed over: whoever reads an
@@ -123,12 +130,12 @@ impl MessageRecord {
 
     /// Its identity: of messages the key of APEL's server.
     #[must_use]
-    pub fn key(&self) -> RecordKey {
+    pub fn key(&self) -> MessageKey {
         let of = |name: &&str| self.word(name).unwrap_or_default().to_owned();
         let parts = self
             .server_key()
             .map_or_else(|| gracc::KEYS.iter().map(of).collect(), |key| key.parts);
-        (self.form, parts)
+        MessageKey { form: self.form, parts }
     }
 
     /// The row of APEL's server it becomes; documents of GRACC become none.
@@ -236,7 +243,7 @@ impl MessageRecord {
 
     /// Wall and CPU work in seconds, by [`Benchmark::ALL`]; the last is of a benchmark that is not named.
     #[must_use]
-    pub fn works_s(&self) -> [Option<(i64, i64)>; 4] {
+    pub fn works_s(&self) -> Works {
         let kind = self.word("ServiceLevelType").unwrap_or_default();
         let of = |field: &str, wanted: Option<Benchmark>| -> Option<i64> {
             let found = entries(self.word(field)?, kind).find(|(name, _)| Benchmark::parse(name) == wanted);
@@ -245,7 +252,10 @@ impl MessageRecord {
         let [hs06, hs23, si00] = Benchmark::ALL;
         [Some(hs06), Some(hs23), Some(si00), None].map(|wanted| {
             let work = |field| of(field, wanted);
-            work("NormalisedWallDuration").zip(work("NormalisedCpuDuration"))
+            Some(BenchmarkWork {
+                wall_s: work("NormalisedWallDuration")?,
+                cpu_s: work("NormalisedCpuDuration")?,
+            })
         })
     }
 

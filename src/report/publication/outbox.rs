@@ -114,7 +114,7 @@ pub fn put_delete_list(
     now_ms: i64,
     gone: &[MessageRecord],
 ) -> Result<String> {
-    let (form, site, month) = place;
+    let PublicationPlace { form, site, month } = place;
     let keys = gone.first().map(MessageRecord::key_fields).unwrap_or_default();
     let spelled = |key: &'static str| match listed {
         OutboxListed::Records => key,

@@ -59,9 +59,14 @@ pub struct PublicationPlan {
 /// Of single jobs the ledger of places keeps their number and sums: a record that counts them.
 fn counted(place: &PublicationPlace, all: &Export) -> Option<MessageRecord> {
     let sent = all.sent.get(place)?;
-    let (form, site, month) = place;
     let sums = [sent.job_n, sent.wall_s, sent.cpu_s];
-    Some(MessageRecord::of_jobs(*form, site, *month, sums, &sent.blake3))
+    Some(MessageRecord::of_jobs(
+        place.form,
+        &place.site,
+        place.month,
+        sums,
+        &sent.blake3,
+    ))
 }
 
 /// Compares a lake with what a receiver holds. Places the exporter does not cover stay as they are.
@@ -161,7 +166,7 @@ impl PublicationPlan {
     fn add_others(&mut self, lake: &Lake, exporter: &Exporter, held: &PublicationHeld<'_>) -> Result<()> {
         let mut reported: BTreeMap<PublicationPlace, Vec<MessageRecord>> = BTreeMap::new();
         let all = exporter.export(lake, &mut |form, site, month, _, text| {
-            let of = reported.entry((form, site.to_owned(), month)).or_default();
+            let of = reported.entry(PublicationPlace::new(form, site, month)).or_default();
             of.append(&mut MessageRecord::read_form(form, &text)?);
             Ok(())
         })?;
@@ -226,7 +231,7 @@ impl PublicationPlan {
         let add = |record: MessageRecord, overlays: &mut BTreeMap<PublicationPlace, Vec<MessageRecord>>| {
             let month = record.month();
             if let Some(month) = month {
-                let place = (record.form, record.site().to_owned(), month);
+                let place = PublicationPlace::new(record.form, record.site(), month);
                 overlays.entry(place).or_default().push(record);
             }
         };
@@ -255,10 +260,13 @@ impl PublicationPlan {
         receiver: &str,
         entries: &[PublicationEntry],
     ) -> Result<BTreeMap<HostMonth, i64>> {
-        let sync = |place: &PublicationPlace| exporter.covers(&(MessageKind::Sync.into(), place.1.clone(), place.2));
+        let sync = |place: &PublicationPlace| {
+            let form = MessageKind::Sync.into();
+            exporter.covers(&PublicationPlace { form, ..place.clone() })
+        };
         let zeroed = entries
             .iter()
-            .filter(|entry| entry.place.0.is_job() && entry.state == PublicationState::Retracted);
+            .filter(|entry| entry.place.form.is_job() && entry.state == PublicationState::Retracted);
         let zeroed: BTreeSet<PublicationPlace> = zeroed.map(|entry| entry.place.clone()).filter(sync).collect();
         let unread: BTreeSet<PublicationPlace> = zeroed
             .iter()
@@ -267,9 +275,13 @@ impl PublicationPlan {
             .collect();
         let others = HeldJobs::load(&lake.store, receiver, &unread, |_| {})?;
         let mut counted: BTreeMap<HostMonth, i64> = BTreeMap::new();
-        let mut count = |(_, site, month): &PublicationPlace, host: Option<&str>| {
-            let of = counted.entry((site.clone(), *month, host.map(str::to_owned)));
-            *of.or_default() += 1;
+        let mut count = |place: &PublicationPlace, host: Option<&str>| {
+            let of = HostMonth {
+                site: place.site.clone(),
+                month: place.month,
+                host: host.map(str::to_owned),
+            };
+            *counted.entry(of).or_default() += 1;
         };
         for place in &zeroed {
             for host in self.held_jobs.zeros(place).chain(others.zeros(place)) {
@@ -280,7 +292,7 @@ impl PublicationPlan {
             for (place, gone) in self
                 .vanished
                 .iter()
-                .filter(|(place, _)| place.0.is_job() && sync(place))
+                .filter(|(place, _)| place.form.is_job() && sync(place))
             {
                 for reported in gone {
                     count(place, reported.word("SubmitHost"));
@@ -304,7 +316,7 @@ impl PublicationPlan {
         let known: BTreeSet<PublicationPlace> = counts.keys().filter(|place| held.has(place)).cloned().collect();
         if let Some(exporter) = exporter.narrowed(&known) {
             exporter.export(lake, &mut |form, site, month, _, text| {
-                let place = (form, site.to_owned(), month);
+                let place = PublicationPlace::new(form, site, month);
                 if !known.contains(&place) {
                     return Ok(());
                 }
@@ -382,7 +394,7 @@ impl PublicationPlan {
     /// The locked places among those that differ.
     #[must_use]
     pub fn locked<'a>(&self, events: &'a [LockEvent]) -> Vec<(PublicationPlace, &'a LockEvent)> {
-        let of = |place: &PublicationPlace| Some((place.clone(), lock::lock_of(events, &place.1, place.2)?));
+        let of = |place: &PublicationPlace| Some((place.clone(), lock::lock_of(events, &place.site, place.month)?));
         self.places.iter().chain(self.overlays.keys()).filter_map(of).collect()
     }
 }

@@ -31,7 +31,7 @@ pub fn permit(lake: &Lake, plan: &PublicationPlan) -> Result<()> {
     if let Some((place, event)) = plan.locked(&events).first() {
         let message = format!(
             "{} {} differs from what was published and is locked by {}: {}",
-            place.1, place.2, event.author, event.reason
+            place.site, place.month, event.author, event.reason
         );
         return Err(Error::new(Kind::Data, message));
     }
@@ -59,7 +59,7 @@ pub fn send(
     let mut book = JobBook::new(sending, &id, now_ms, receiver);
     let mut numbers: BTreeMap<PublicationPlace, usize> = BTreeMap::new();
     let mut send = |form: RecordFormat, site: &str, month: Month, number: usize, text: String| -> Result<()> {
-        let place = (form, site.to_owned(), month);
+        let place = PublicationPlace::new(form, site, month);
         if !plan.places.contains(&place) {
             return Ok(());
         }
@@ -111,14 +111,14 @@ pub fn send(
             send_records(place, &zeros, batch_records, &mut numbers, take)?;
             PublicationState::Retracted
         };
-        if place.0.is_job() {
+        if place.form.is_job() {
             for reported in vanished {
                 book.enter(place, state, reported.text().trim_end())?;
             }
             let n = i64::try_from(vanished.len()).unwrap_or(i64::MAX);
             enter(
                 place,
-                MessageRecord::of_jobs(place.0, &place.1, place.2, [n, 0, 0], ""),
+                MessageRecord::of_jobs(place.form, &place.site, place.month, [n, 0, 0], ""),
                 state,
             );
         } else {
@@ -152,7 +152,7 @@ fn send_records(
     numbers: &mut BTreeMap<PublicationPlace, usize>,
     take: &mut ExportTake<'_>,
 ) -> Result<()> {
-    let (form, site, month) = place;
+    let PublicationPlace { form, site, month } = place;
     let number = numbers.entry(place.clone()).or_default();
     for some in records.chunks(batch_records) {
         let texts = some.iter().map(MessageRecord::text);

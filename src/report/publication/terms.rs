@@ -37,7 +37,7 @@ impl Terms {
             let live = entries.iter().filter(|entry| entry.state == PublicationState::Sent);
             (place, live.map(|entry| entry.record.job_n()).sum())
         });
-        for ((form, site, month), job_n) in new.chain(kept) {
+        for (PublicationPlace { form, site, month }, job_n) in new.chain(kept) {
             if form.counts() && job_n > 0 {
                 let place = (folded(site).into_owned(), *month);
                 *forms.entry(place).or_default().entry(*form).or_default() += job_n;
@@ -45,7 +45,7 @@ impl Terms {
         }
         let is_new = |form: &RecordFormat, site: &str, month: Month| {
             let is_it = |(place, job_n): (&PublicationPlace, &i64)| {
-                place.0 == *form && place.2 == month && *job_n > 0 && folded(&place.1) == site
+                place.form == *form && place.month == month && *job_n > 0 && folded(&place.site) == site
             };
             sent.iter().any(is_it)
         };

@@ -129,7 +129,7 @@ pub fn compare(a: &UsageSource, b: &UsageSource, tolerance_e6: i128) -> Result<R
         let spelled_alike = of_a.spellings.keys().eq(of_b.spellings.keys());
         let is_same = compared.is_same(of_a.amount(), of_b.amount(), rounded_n(of_a, of_b));
         if !(spelled_alike && is_same) {
-            by_month.entry(key.2).or_default().push(key);
+            by_month.entry(key.month).or_default().push(key);
             continue;
         }
         for ((apart, of_a), of_b) in scored_apart.iter_mut().zip(of_a.scores).zip(of_b.scores) {
@@ -320,7 +320,7 @@ fn counts(
             let of = side
                 .cells
                 .iter()
-                .filter(|((site, _, month), _)| *site == key.0 && *month == key.1);
+                .filter(|(of, _)| of.site == key.0 && of.month == key.1);
             of.map(|(_, cell)| cell.amount().job_n).sum()
         })
     };
@@ -328,7 +328,7 @@ fn counts(
         .cells
         .keys()
         .chain(b.cells.keys())
-        .map(|(site, _, month)| (site.clone(), *month));
+        .map(|key| (key.site.clone(), key.month));
     let all: BTreeSet<(String, Month)> = keys
         .into_iter()
         .cloned()
@@ -351,7 +351,7 @@ fn counts(
             amount: amount(of_b - of_a),
             evidence: format!("counts alone: {less} has {} jobs fewer", (of_a - of_b).abs()),
         };
-        let cells = a.cells.iter().chain(&b.cells).find(|((site, _, _), _)| *site == key.0);
+        let cells = a.cells.iter().chain(&b.cells).find(|(of, _)| of.site == key.0);
         let spelled = cells.and_then(|(_, cell)| cell.spellings.keys().next());
         comparison.differences.push(Difference {
             site: spelled.map_or(key.0, |(site, _)| site.clone()),

@@ -18,18 +18,14 @@ fn more(key: &CellKey, a: &UsageSource, b: &UsageSource) -> Amount {
 /// The month and a neighbour together agree.
 #[must_use]
 pub fn month_boundary(key: &CellKey, a: &UsageSource, b: &UsageSource) -> Option<Population> {
-    let (site, vo, month) = key;
-    let neighbours = [Month::of_day(month.first_day() - 1), Some(month.next())];
-    let mut twins = neighbours
-        .into_iter()
-        .flatten()
-        .map(|at| (site.clone(), vo.clone(), at));
+    let neighbours = [Month::of_day(key.month.first_day() - 1), Some(key.month.next())];
+    let mut twins = (neighbours.into_iter().flatten()).map(|month| CellKey { month, ..key.clone() });
     let is_there = |twin: &CellKey| a.cells.contains_key(twin) && b.cells.contains_key(twin);
     let twin = twins.find(|twin| is_there(twin) && makes_good(key, twin, a, b))?;
     let n = more(key, a, b).job_n.abs();
     let words = format!(
         "together with {} both sides agree: {n} jobs are on the other side of the edge",
-        twin.2
+        twin.month
     );
     Some(moved(Cause::MonthBoundary, words, key, &twin, [a, b]))
 }
@@ -38,15 +34,16 @@ pub fn month_boundary(key: &CellKey, a: &UsageSource, b: &UsageSource) -> Option
 #[must_use]
 pub fn other_name(key: &CellKey, a: &UsageSource, b: &UsageSource) -> Option<Population> {
     let here = more(key, a, b);
-    let is_near = |other: &&CellKey| other.2 == key.2 && (other.0 == key.0 || other.1 == key.1) && *other != key;
+    let is_near =
+        |other: &&CellKey| other.month == key.month && (other.site == key.site || other.vo == key.vo) && *other != key;
     let mut others = a.cells.keys().chain(b.cells.keys()).filter(is_near);
     let twin = others.find(|twin| here.job_n != 0 && makes_good(key, twin, a, b))?;
     let which = if here.job_n < 0 { "B" } else { "A" };
     let words = format!(
         "{which} has the same {} jobs and times under {}/{}",
         here.job_n.abs(),
-        twin.0,
-        twin.1
+        twin.site,
+        twin.vo
     );
     Some(moved(Cause::OtherName, words, key, twin, [a, b]))
 }

@@ -70,7 +70,7 @@ fn in_use(account: &UsageSource, site: &str, host: &str, level: DifferenceLevel)
     let spans = account
         .levels
         .iter()
-        .filter(|((of, at, value, _), _)| of == site && at == host && *value == level);
+        .filter(|(of, _)| of.site == site && of.submit_host == host && of.level == level);
     spans.map(|(_, span)| *span).collect()
 }
 

@@ -7,7 +7,7 @@ use super::difference_cause::Cause;
 use super::job::{JobIdentityJob, JobIdentityNames, JobIdentityPlace};
 use super::population::Population;
 use super::relation::Which;
-use super::usage_source::{SourceCell, UsageSource};
+use super::usage_source::{CellKey, SourceCell, UsageSource};
 use crate::time::Month;
 
 /// The jobs of one side near a cell.
@@ -105,7 +105,11 @@ impl KnownJobs<'_> {
                 _ => return true,
             };
             let [site, vo] = [self.place.site, self.place.vo].map(|id| self.names.text(id).to_owned());
-            let key = (site, vo, neighbour);
+            let key = CellKey {
+                site,
+                vo,
+                month: neighbour,
+            };
             let of = |side: &UsageSource| side.cells.get(&key).map(SourceCell::amount);
             match (of(self.side), of(self.other)) {
                 (Some(own), Some(other)) => !own.has_same_time(other, 0),

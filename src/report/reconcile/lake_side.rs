@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::amount::{Amount, WORK_UNITS_PER_S};
 use super::lake_jobs::LakeJobs;
 use super::level::DifferenceLevel;
-use super::usage_source::{Fine, InUse, JobStore, UsageOrigin, UsageSource};
+use super::usage_source::{CellKey, Fine, InUse, JobStore, LevelKey, UsageOrigin, UsageSource};
 use crate::error::Result;
 use crate::record::SummaryKind;
 use crate::report::apel::additions::additions;
@@ -103,7 +103,7 @@ impl UsageSource {
         let row = Fine { key, amount };
         let vo = vo.as_deref().unwrap_or_default();
         self.add([&group.site, vo], group.month, row, origin);
-        let of = (group.site.to_lowercase(), vo.to_lowercase(), group.month);
+        let of = CellKey::new([&group.site, vo], group.month);
         if let Some(cell) = self.cells.get_mut(&of) {
             for (score, e3) in cell.scores.iter_mut().zip(group.levels_e3) {
                 *score = score.saturating_add(e3.map_or(0, |e3| wall_s.saturating_mul(i128::from(e3))));
@@ -131,7 +131,12 @@ impl UsageSource {
     ) {
         let from_ms = first_ms.unwrap_or(i64::from(month.first_day()) * DAY_MS);
         let until_ms = last_ms.unwrap_or(i64::from(month.next().first_day()) * DAY_MS - 1);
-        let of = (site.to_lowercase(), host.to_lowercase(), level, month);
+        let of = LevelKey {
+            site: site.to_lowercase(),
+            submit_host: host.to_lowercase(),
+            level,
+            month,
+        };
         let in_use = self.levels.entry(of).or_insert(InUse { from_ms, until_ms });
         in_use.from_ms = in_use.from_ms.min(from_ms);
         in_use.until_ms = in_use.until_ms.max(until_ms);

@@ -6,11 +6,11 @@ use std::path::Path;
 use super::amount::{Amount, WORK_UNITS_PER_S};
 use super::level::DifferenceLevel;
 use super::stated_jobs::{StatedJob, StatedJobs};
-use super::usage_source::{Fine, JobStore, UsageOrigin, UsageSource};
+use super::usage_source::{CellKey, Fine, JobStore, UsageOrigin, UsageSource};
 use crate::error::{Error, Kind, Result};
 use crate::report::apel::MessageKind;
 use crate::report::lake::Selection;
-use crate::report::publication::message_record::{MessageRecord, RecordKey};
+use crate::report::publication::message_record::{MessageKey, MessageRecord};
 use crate::report::publication::messages::{MessageFile, texts};
 use crate::report::work_scale::WorkScale;
 use crate::time::Month;
@@ -27,7 +27,7 @@ impl UsageSource {
     /// # Errors
     /// [`Kind::NoInput`] when there is none; [`Kind::Io`] when it cannot be read; [`Kind::Data`] when a file is neither.
     pub fn of_files(path: &Path, selection: &Selection, scale: WorkScale) -> Result<Self> {
-        let mut records: BTreeMap<RecordKey, (MessageRecord, String)> = BTreeMap::new();
+        let mut records: BTreeMap<MessageKey, (MessageRecord, String)> = BTreeMap::new();
         let mut jobs = StatedJobs::default();
         let mut notes = Vec::new();
         let found = texts(path)?;
@@ -156,8 +156,8 @@ impl UsageSource {
     }
 
     fn add_jobs(&mut self, jobs: &StatedJobs, selection: &Selection) {
-        type Place = (String, String, Month);
-        let mut rows: BTreeMap<(Place, BTreeMap<&'static str, String>), Amount> = BTreeMap::new();
+        type StatedPlace = (String, String, Month);
+        let mut rows: BTreeMap<(StatedPlace, BTreeMap<&'static str, String>), Amount> = BTreeMap::new();
         for job in jobs.iter() {
             self.note_names(&job.site, &job.vo);
             let Some(month) = job.month().filter(|month| selection.has_month(*month)) else {
@@ -190,7 +190,7 @@ impl UsageSource {
 
     fn add_rounded(&mut self, [site, vo]: [&str; 2], month: Month, row: Fine, origin: UsageOrigin, rounded_n: i128) {
         self.add([site, vo], month, row, origin);
-        let key = (site.to_lowercase(), vo.to_lowercase(), month);
+        let key = CellKey::new([site, vo], month);
         if let Some(cell) = self.cells.get_mut(&key) {
             cell.rounded_n += rounded_n;
         }

@@ -44,11 +44,11 @@ impl<'s> Proof<'s> {
     }
 
     /// The place of a cell.
-    pub fn place(&mut self, (site, vo, month): &CellKey) -> JobIdentityPlace {
+    pub fn place(&mut self, key: &CellKey) -> JobIdentityPlace {
         JobIdentityPlace {
-            site: self.names.id(site),
-            vo: self.names.id(vo),
-            month: *month,
+            site: self.names.id(&key.site),
+            vo: self.names.id(&key.vo),
+            month: key.month,
         }
     }
 

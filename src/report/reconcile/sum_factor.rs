@@ -72,14 +72,12 @@ impl FactorRule<'_> {
 
     /// The other month in which both sides have the factor that B has now, and A has no longer.
     fn month_of(&self, factor_e4: i128) -> Option<Month> {
-        let (site, _, month) = self.key;
+        let CellKey { site, month, .. } = self.key;
         let (means_a, means_b) = (means(self.a, site), means(self.b, site));
         let is_it = |mean: &i128| (mean - factor_e4).abs() * 2000 <= mean.abs();
         let levels = |side: &UsageSource, at: Month| {
-            let own = side.levels.keys().filter(|(of, ..)| of == site);
-            let mut values = own
-                .filter(|(.., of)| *of == at)
-                .map(|(_, _, level, _)| level.work_units() / 25);
+            let own = side.levels.keys().filter(|of| of.site == *site);
+            let mut values = own.filter(|of| of.month == at).map(|of| of.level.work_units() / 25);
             values.any(|value| near(factor_e4, value))
         };
         let has = |side: &UsageSource, means: &BTreeMap<Month, i128>, at: Month| {
@@ -100,9 +98,9 @@ impl FactorRule<'_> {
 /// Mean factors of a site by month, in ten-thousandths.
 fn means(account: &UsageSource, site: &str) -> BTreeMap<Month, i128> {
     let mut sums: BTreeMap<Month, Amount> = BTreeMap::new();
-    for ((of, _, at), cell) in &account.cells {
-        if of == site {
-            let sum = sums.entry(*at).or_default();
+    for (of, cell) in &account.cells {
+        if of.site == site {
+            let sum = sums.entry(of.month).or_default();
             *sum = sum.plus(cell.amount());
         }
     }

@@ -65,8 +65,28 @@ impl SourceCell {
     }
 }
 
-/// Site and VO in lower case, and the month.
-pub type CellKey = (String, String, Month);
+/// What usage of an account is kept by.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CellKey {
+    /// The site in lower case.
+    pub site: String,
+    /// The VO in lower case.
+    pub vo: String,
+    /// The month.
+    pub month: Month,
+}
+
+impl CellKey {
+    /// Of a site and a VO as they are spelled.
+    #[must_use]
+    pub fn new([site, vo]: [&str; 2], month: Month) -> Self {
+        Self {
+            site: site.to_lowercase(),
+            vo: vo.to_lowercase(),
+            month,
+        }
+    }
+}
 
 /// First and last end of jobs for which a value was in use, Unix milliseconds; of sums, the whole month.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,8 +105,18 @@ impl InUse {
     }
 }
 
-/// Values in use at a site and submit host, in a month.
-pub type LevelKey = (String, String, DifferenceLevel, Month);
+/// A value in use at a site and submit host, in a month.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LevelKey {
+    /// The site in lower case.
+    pub site: String,
+    /// The submit host in lower case.
+    pub submit_host: String,
+    /// The value.
+    pub level: DifferenceLevel,
+    /// The month.
+    pub month: Month,
+}
 
 /// Where single jobs are read from.
 #[derive(Debug)]
@@ -143,7 +173,7 @@ impl UsageSource {
 
     /// Adds a row.
     pub fn add(&mut self, [site, vo]: [&str; 2], month: Month, row: Fine, origin: UsageOrigin) {
-        let key = (site.to_lowercase(), vo.to_lowercase(), month);
+        let key = CellKey::new([site, vo], month);
         let cell = self.cells.entry(key).or_default();
         let sum = cell.spellings.entry((site.to_owned(), vo.to_owned())).or_default();
         *sum = sum.plus(row.amount);

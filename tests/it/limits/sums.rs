@@ -96,7 +96,7 @@ fn sent(scene: &Scene) -> (u64, u64) {
         Ok(())
     })
     .unwrap();
-    let refused_n = left_out[&(JobMessageLeftOut::SumLimit, String::new())];
+    let refused_n = left_out[&JobMessageLeftOut::SumLimit.into()];
     (sent_n, refused_n.unsigned_abs())
 }
 

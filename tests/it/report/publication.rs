@@ -7,7 +7,7 @@ use gridtally::report::apel::MessageKind;
 use gridtally::report::apel::publish::ApelRequest;
 use gridtally::report::apel::users::Users;
 use gridtally::report::lake::{Lake, Selection};
-use gridtally::report::publication::diff::{PublicationChange, apply, by_key, diff, in_brief};
+use gridtally::report::publication::diff::{FieldChange, PublicationChange, apply, by_key, diff, in_brief};
 use gridtally::report::publication::exporter::Exporter;
 use gridtally::report::publication::ledger::{held, load};
 use gridtally::report::publication::lock::{LockEvent, append};
@@ -54,8 +54,8 @@ fn what_changed_between_versions_of_a_month_is_named_exactly() {
                 assert_ne!(before, after);
                 assert_eq!(before.key(), after.key());
             }
-            for (field, was, is) in change.fields() {
-                assert_ne!(was, is);
+            for FieldChange { field, before, after } in change.fields() {
+                assert_ne!(before, after);
                 *fields.entry(field).or_default() += 1;
             }
         }
@@ -155,7 +155,11 @@ fn only_what_differs_is_sent_and_what_is_gone_is_taken_back() {
     assert_eq!(words, ["vanished", "changed"]);
     assert_eq!(
         changes[1].fields(),
-        [("NumberOfJobs".to_owned(), "5".to_owned(), "6".to_owned())]
+        [FieldChange {
+            field: "NumberOfJobs".to_owned(),
+            before: "5".to_owned(),
+            after: "6".to_owned(),
+        }]
     );
     let lock = |is_locked: bool, at_ms: i64| {
         let event = LockEvent {
@@ -218,7 +222,13 @@ fn a_record_under_another_key_has_moved() {
         .iter()
         .map(|change| (change.as_str(), change.fields()))
         .collect();
-    let field = |name: &str, was: &str, is: &str| vec![(name.to_owned(), was.to_owned(), is.to_owned())];
+    let field = |field: &str, before: &str, after: &str| {
+        vec![FieldChange {
+            field: field.to_owned(),
+            before: before.to_owned(),
+            after: after.to_owned(),
+        }]
+    };
     assert_eq!(
         reported,
         [

@@ -84,8 +84,7 @@ impl Receiver {
         // A publication is named by its time.
         let now_ms = NOW_MS + TURN.fetch_add(1, Ordering::Relaxed);
         let mut list = |place: &PublicationPlace, listed: OutboxListed, gone: &[MessageRecord]| {
-            let place = (place.0, place.1.clone(), place.2);
-            put_delete_list(&mut outgoing, &place, listed, now_ms, gone).map(drop)
+            put_delete_list(&mut outgoing, place, listed, now_ms, gone).map(drop)
         };
         let mut messages = Vec::new();
         send(lake, &name, &planned, now_ms, &mut list, &mut |_, _, _, _, text| {

@@ -12,7 +12,7 @@ use gridtally::report::apel::users::Users;
 use gridtally::report::federation::{gather, site_vo_month, sums_by};
 use gridtally::report::gracc;
 use gridtally::report::lake::{Lake, Selection};
-use gridtally::report::publication::diff::{PublicationChange, diff, in_brief};
+use gridtally::report::publication::diff::{FieldChange, PublicationChange, diff, in_brief};
 use gridtally::report::publication::exporter::Exporter;
 use gridtally::report::publication::ledger::{self, PublicationPlace, PublicationState};
 use gridtally::report::publication::message_record::MessageRecord;
@@ -215,10 +215,12 @@ fn jobs_that_are_gone_are_named_and_taken_back_one_by_one() {
         ]
     );
     let fields = planned.changes[0].fields();
-    assert!(
-        fields.contains(&("WallDuration".to_owned(), "1800".to_owned(), "1900".to_owned())),
-        "{fields:?}"
-    );
+    let changed = FieldChange {
+        field: "WallDuration".to_owned(),
+        before: "1800".to_owned(),
+        after: "1900".to_owned(),
+    };
+    assert!(fields.contains(&changed), "{fields:?}");
     let sent: Vec<MessageRecord> = spooled(&second_scene.path("spool"));
     let of = |id: &str| {
         sent.iter()
