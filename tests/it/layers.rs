@@ -8,7 +8,7 @@ mod tokens;
 use std::collections::BTreeSet;
 
 use imports::Crate;
-use signatures::parameters;
+use signatures::{parameters, tuple_aliases};
 
 /// Every folder and file directly under `src`, in order: each imports only from those before it. `lib.rs` declares the
 /// rooms and `main.rs` calls the last one.
@@ -176,9 +176,9 @@ fn a_circle_of_files_is_found() {
     assert!(circles::circles(&house).contains(&circle.to_vec()));
 }
 
-/// Every parameter whose type is, holds or refers to a tuple, as `file: function(parameter)`.
-fn tuples(path: &str, text: &str) -> Vec<String> {
-    let tuples = parameters(text).into_iter().filter(signatures::Parameter::has_tuple);
+/// Every parameter whose type is, holds or refers to a tuple, also by an alias, as `file: function(parameter)`.
+fn tuples(path: &str, text: &str, aliases: &BTreeSet<String>) -> Vec<String> {
+    let tuples = parameters(text).into_iter().filter(|of| of.has_tuple(aliases));
     tuples
         .map(|of| format!("{path}: {}({})", of.function, of.name.trim_start_matches("mut ")))
         .collect()
@@ -187,7 +187,10 @@ fn tuples(path: &str, text: &str) -> Vec<String> {
 #[test]
 fn functions_take_no_tuples() {
     let house = Crate::read();
-    let found: Vec<String> = house.files().flat_map(|file| tuples(&file.path, &file.text)).collect();
+    let aliases = tuple_aliases(house.files().map(|file| file.text.as_str()));
+    let found: Vec<String> = (house.files())
+        .flat_map(|file| tuples(&file.path, &file.text, &aliases))
+        .collect();
     let is_pair = |place: &&String| PAIRS.iter().any(|(pair, _)| pair == place);
     let (pairs, others): (Vec<&String>, Vec<&String>) = found.iter().partition(is_pair);
     assert!(
@@ -226,7 +229,7 @@ fn a_tuple_that_a_function_takes_is_found_in_every_spelling() {
             format!("impl<T: Fn(u8) -> u8> Of<T> {{ fn f<F: Fn((u8, u8)) -> (u8, u8)>(&mut self, {parameters}); }}"),
             format!("mod inner {{ trait Of {{ fn f(#[cfg(unix)] {parameters}) -> u8; }} }}"),
         ] {
-            let found = tuples("planted.rs", &text);
+            let found = tuples("planted.rs", &text, &BTreeSet::new());
             assert!(
                 found.len() == 1 && found[0].starts_with("planted.rs: f("),
                 "{text}: {found:?}"
@@ -245,6 +248,52 @@ fn a_tuple_that_a_function_takes_is_found_in_every_spelling() {
     ];
     for parameters in not_taken {
         let text = format!("fn f({parameters}) -> (u8, u8) {{ let g = |(a, b): (u8, u8)| a; (1, 2) }}");
-        assert!(tuples("planted.rs", &text).is_empty(), "{text}");
+        assert!(tuples("planted.rs", &text, &BTreeSet::new()).is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn a_tuple_behind_an_alias_of_another_file_is_found() {
+    let aliases = [
+        "type Planted = (u8, u8);",
+        "/// Words.\npub(crate) type Planted<'a> = (\n    &'a str,\n    [u8; 4],\n);",
+        "pub type Planted = BTreeMap<(u8, u8), u8>;",
+        "pub type Planted = Option<[(u8, u8); 2]>;",
+        "type Other = (u8, u8); mod inner { pub type Planted = Vec<super::Other>; }",
+        "pub type Planted = Vec<Third>; type Third = Other; type Other = (u8, u8);",
+        "type Other = (u8, u8); use crate::inner::Other as Planted;",
+        "fn g() -> impl Fn(u8) -> u8 { type Planted = (u8, u8); }",
+    ];
+    let taken = [
+        "pair: Planted",
+        "pair: &inner::Planted<'_>",
+        "pair: Option<&mut Planted>",
+        "pair: &[Planted]",
+        "pair: BTreeMap<Planted, Vec<u8>>",
+        "pair: Box<dyn Of<Planted>>",
+    ];
+    for alias in aliases {
+        let known = tuple_aliases([alias, "struct Kept;"]);
+        for parameter in taken {
+            let text = format!("impl Of for Kept {{ fn f(&self, first: u8, {parameter}) {{}} }}");
+            let found = tuples("taking.rs", &text, &known);
+            assert_eq!(found, ["taking.rs: f(pair)"], "{alias} {text}");
+        }
+    }
+    let others = [
+        "type Planted = u8; type Other = (u8, u8);",
+        "type Planted = fn((u8, u8)) -> (u8, u8);",
+        "type Planted<'a> = dyn FnMut(&(u8, u8), u8) -> Result<()> + 'a;",
+        "impl Iterator for Kept { type Planted = (u8, u8); fn f() {} }",
+        "trait Of { type Planted: Into<(u8, u8)>; }",
+        "struct Planted((u8, u8));",
+        "fn g() { h((1, 2), 3) as Planted; (1, 2) as Planted }",
+    ];
+    for other in others {
+        let known = tuple_aliases([other]);
+        assert!(
+            tuples("taking.rs", "fn f(pair: Planted) {}", &known).is_empty(),
+            "{other}"
+        );
     }
 }

@@ -1,5 +1,7 @@
 //! What the functions of a Rust file take.
 
+use std::collections::BTreeSet;
+
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 /// One parameter of a function or method.
@@ -12,10 +14,10 @@ pub(super) struct Parameter {
 }
 
 impl Parameter {
-    /// Whether its type is, holds or refers to a tuple of two or more. What a closure or a function pointer takes is
-    /// its own signature and does not count.
-    pub(super) fn has_tuple(&self) -> bool {
-        has_tuple(&self.written)
+    /// Whether its type is, holds or refers to a tuple of two or more, or names one of `aliases`. What a closure or a
+    /// function pointer takes is its own signature and does not count.
+    pub(super) fn has_tuple(&self, aliases: &BTreeSet<String>) -> bool {
+        has_tuple(&self.written, aliases)
     }
 }
 
@@ -25,6 +27,76 @@ pub(super) fn parameters(text: &str) -> Vec<Parameter> {
     let mut found = Vec::new();
     walk(&tokens.into_iter().collect::<Vec<_>>(), &mut found);
     found
+}
+
+/// A name that stands for another type.
+struct TypeAlias {
+    name: String,
+    written: Vec<TokenTree>,
+}
+
+/// The names of types that are, hold or refer to a tuple of two or more: aliases of all these files, whatever other
+/// aliases they are made of, and what imports rename them to. Associated types are no names of their own.
+pub(super) fn tuple_aliases<'t>(texts: impl IntoIterator<Item = &'t str>) -> BTreeSet<String> {
+    let mut aliases = Vec::new();
+    for text in texts {
+        let tokens: TokenStream = text.parse().unwrap();
+        find_aliases(&tokens.into_iter().collect::<Vec<_>>(), false, &mut aliases);
+    }
+    let mut names = BTreeSet::new();
+    loop {
+        let known_n = names.len();
+        for alias in &aliases {
+            if has_tuple(&alias.written, &names) {
+                names.insert(alias.name.clone());
+            }
+        }
+        if names.len() == known_n {
+            return names;
+        }
+    }
+}
+
+fn find_aliases(tokens: &[TokenTree], is_associated: bool, into: &mut Vec<TypeAlias>) {
+    let mut item = 0;
+    for (at, token) in tokens.iter().enumerate() {
+        let next = tokens.get(at + 1);
+        match token {
+            TokenTree::Ident(word) if *word == "type" && !is_associated => {
+                if let Some(TokenTree::Ident(name)) = next {
+                    let written = tokens[at + 2..].iter();
+                    into.push(TypeAlias {
+                        name: name.to_string(),
+                        written: written
+                            .take_while(|token| !is_punct(Some(token), ';'))
+                            .cloned()
+                            .collect(),
+                    });
+                }
+            }
+            TokenTree::Ident(word) if *word == "as" => {
+                let known = at.checked_sub(1).map(|known| &tokens[known]);
+                if let (Some(known @ TokenTree::Ident(_)), Some(TokenTree::Ident(name))) = (known, next) {
+                    into.push(TypeAlias {
+                        name: name.to_string(),
+                        written: vec![known.clone()],
+                    });
+                }
+            }
+            TokenTree::Punct(punct) if punct.as_char() == ';' => item = at + 1,
+            TokenTree::Group(group) => {
+                let has = |wanted: &str| tokens[item..at].iter().any(|token| is_word(token, wanted));
+                let is_block = group.delimiter() == Delimiter::Brace;
+                let is_associated = is_block && (has("impl") || has("trait")) && !has("fn");
+                let inner: Vec<_> = group.stream().into_iter().collect();
+                find_aliases(&inner, is_associated, into);
+                if is_block {
+                    item = at + 1;
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
 fn walk(tokens: &[TokenTree], into: &mut Vec<Parameter>) {
@@ -63,7 +135,7 @@ fn parameter(function: &str, written: &[TokenTree]) -> Option<Parameter> {
     })
 }
 
-fn has_tuple(written: &[TokenTree]) -> bool {
+fn has_tuple(written: &[TokenTree], aliases: &BTreeSet<String>) -> bool {
     let depths = depths(written);
     let mut at = 0;
     while at < written.len() {
@@ -77,9 +149,13 @@ fn has_tuple(written: &[TokenTree]) -> bool {
         } else if let TokenTree::Group(group) = &written[at] {
             let inner: Vec<_> = group.stream().into_iter().collect();
             let is_tuple = group.delimiter() == Delimiter::Parenthesis && parts(&inner).count() > 1;
-            if is_tuple || has_tuple(&inner) {
+            if is_tuple || has_tuple(&inner, aliases) {
                 return true;
             }
+        } else if let TokenTree::Ident(name) = &written[at]
+            && aliases.contains(&name.to_string())
+        {
+            return true;
         }
         at += 1;
     }
@@ -87,7 +163,11 @@ fn has_tuple(written: &[TokenTree]) -> bool {
 }
 
 fn is_callable(token: &TokenTree) -> bool {
-    matches!(token, TokenTree::Ident(word) if ["Fn", "FnMut", "FnOnce", "fn"].iter().any(|name| word == name))
+    ["Fn", "FnMut", "FnOnce", "fn"].iter().any(|name| is_word(token, name))
+}
+
+fn is_word(token: &TokenTree, wanted: &str) -> bool {
+    matches!(token, TokenTree::Ident(word) if *word == wanted)
 }
 
 /// The texts between commas outside of brackets.
