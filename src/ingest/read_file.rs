@@ -45,11 +45,15 @@ impl Reading {
         self.first_path.as_deref().unwrap_or(&self.file.path)
     }
 
+    /// All paths its bytes were found under.
+    pub(crate) fn paths(&self) -> FilePaths {
+        let copies = self.copies.iter().map(String::as_str);
+        copies.chain([self.file.path.as_str()]).collect()
+    }
+
     /// The file as it arrived, under this id.
     pub(crate) fn arrived(&self, file_id: &Arc<str>) -> ArrivedFile {
-        let copies = self.copies.iter().map(String::as_str);
-        let paths: FilePaths = copies.chain([self.file.path.as_str()]).collect();
-        ArrivedFile::latest(file_id, &paths)
+        ArrivedFile::latest(file_id, &self.paths())
     }
 
     /// An intake for its rows. The id of a file depends on all of its bytes: until they are read, its place in the list

@@ -30,6 +30,7 @@ pub const BOOK_TABLES: &[BookTable] = &[
 ];
 
 /// A file under one of its paths: a row of `inputs`.
+#[derive(Clone, Copy)]
 struct FileRow<'a> {
     file_id: &'a str,
     path: &'a str,
@@ -119,7 +120,7 @@ impl Book {
             }
             for (place, row_n) in self.places(file.file_id).into_iter().flatten() {
                 rows.push(LedgerRow {
-                    file: FileRow { ..file },
+                    file,
                     site: place.site.as_deref(),
                     month: place.month,
                     reason: place.reason,

@@ -8,9 +8,7 @@ use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
 
-use super::jobs::{
-    JobMessageLeftOut, JobMessageWanted, JobStanding, LeftOutCounts, Levels, SendableJob, each_job_of, job_pieces,
-};
+use super::jobs::{JobMessageLeftOut, JobMessageWanted, LeftOutCounts, Levels, SendableJob, each_job_of, job_pieces};
 use super::kind::MessageKind;
 use super::message::{benchmark_word, level_text};
 use super::server_key::{ServerKey, folded};
@@ -191,10 +189,10 @@ pub fn of_lake(
     wanted: JobMessageWanted,
     users: &Users,
 ) -> Result<(Vec<Aggregate>, LeftOutCounts)> {
-    let standing = JobStanding::of(lake)?;
+    let corrections = lake.corrections()?;
     let parts = on_all_processors(&job_pieces(lake, selection)?, |piece| {
         let (mut gathering, mut left_out) = (ApelGathering::default(), LeftOutCounts::new());
-        each_job_of(lake, piece, selection, wanted, &standing, &mut left_out, |job| {
+        each_job_of(lake, piece, selection, wanted, &corrections, &mut left_out, |job| {
             gathering.add(&piece.site, job, users);
             Ok(())
         })?;

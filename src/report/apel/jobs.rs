@@ -9,6 +9,7 @@ use crate::ledger::Reason;
 use crate::reference::benchmark::Benchmark;
 use crate::report::lake::{Lake, LakePiece, Selection};
 use crate::schema::batch::{decimal, id, int, number, text, time, word};
+use crate::store::lake::refused_records_path;
 use crate::summarise::correction_effect::{CorrectionEffects, Corrections, EffectColumns};
 use crate::time::Month;
 
@@ -198,43 +199,30 @@ const FQAN_SINCE: u32 = 9;
 /// The identity of a record.
 const ID_COLUMN: &str = "record_id";
 
-/// Facts of a lake about its jobs, other than their records.
-pub struct JobStanding {
-    corrections: Corrections,
-    /// Records that the sums of their month cannot take.
-    refused: BTreeSet<Vec<u8>>,
+/// The records of a piece that the sums of their month cannot take, by identity.
+fn refused_records(lake: &Lake, piece: &LakePiece) -> Result<BTreeSet<Vec<u8>>> {
+    let path = refused_records_path(&piece.site, piece.month);
+    let mut refused = BTreeSet::new();
+    if lake.manifest.file(&path).is_none() {
+        return Ok(refused);
+    }
+    for batch in lake.batches(&path, Some(&["reason", ID_COLUMN]))? {
+        let batch = batch?;
+        let (reasons, ids) = (text(&batch, "reason")?, id(&batch, ID_COLUMN)?);
+        let rows = (0..batch.num_rows()).filter(|row| reasons.value(*row) == Reason::SumLimit.code());
+        refused.extend(rows.map(|row| ids.value(row).to_vec()));
+    }
+    Ok(refused)
 }
 
-impl JobStanding {
-    /// That of the jobs of a lake.
-    ///
-    /// # Errors
-    /// [`crate::error::Kind::Io`] when the lake cannot be read.
-    pub fn of(lake: &Lake) -> Result<Self> {
-        let mut refused = BTreeSet::new();
-        for file in lake.manifest.dataset("rejects") {
-            for batch in lake.batches(&file.path, Some(&["reason", ID_COLUMN]))? {
-                let batch = batch?;
-                let (reasons, ids) = (text(&batch, "reason")?, id(&batch, ID_COLUMN)?);
-                let rows = (0..batch.num_rows()).filter(|row| reasons.value(*row) == Reason::SumLimit.code());
-                refused.extend(rows.map(|row| ids.value(row).to_vec()));
-            }
-        }
-        Ok(Self {
-            corrections: lake.corrections()?,
-            refused,
-        })
+/// The refused rows of a batch of records.
+fn refused_rows(batch: &RecordBatch, refused: &BTreeSet<Vec<u8>>) -> Result<BTreeSet<usize>> {
+    if refused.is_empty() {
+        return Ok(BTreeSet::new());
     }
-
-    /// The refused rows of a batch of records.
-    fn refused_rows(&self, batch: &RecordBatch) -> Result<BTreeSet<usize>> {
-        if self.refused.is_empty() {
-            return Ok(BTreeSet::new());
-        }
-        let ids = id(batch, ID_COLUMN)?;
-        let is_refused = |row: &usize| self.refused.contains(ids.value(*row));
-        Ok((0..batch.num_rows()).filter(is_refused).collect())
-    }
+    let ids = id(batch, ID_COLUMN)?;
+    let is_refused = |row: &usize| refused.contains(ids.value(*row));
+    Ok((0..batch.num_rows()).filter(is_refused).collect())
 }
 
 /// Calls `see` with the site and every job of the selection that can be sent, and counts the others. Jobs do not count
@@ -249,9 +237,9 @@ pub fn each_job(
     left_out: &mut LeftOutCounts,
     mut see: impl FnMut(&str, &SendableJob<'_>) -> Result<()>,
 ) -> Result<()> {
-    let standing = JobStanding::of(lake)?;
+    let corrections = lake.corrections()?;
     for piece in job_pieces(lake, selection)? {
-        each_job_of(lake, &piece, selection, wanted, &standing, left_out, |job| {
+        each_job_of(lake, &piece, selection, wanted, &corrections, left_out, |job| {
             see(&piece.site, job)
         })?;
     }
@@ -278,13 +266,13 @@ pub fn each_job_of(
     piece: &LakePiece,
     selection: &Selection,
     wanted: JobMessageWanted,
-    standing: &JobStanding,
+    corrections: &Corrections,
     left_out: &mut LeftOutCounts,
     mut see: impl FnMut(&SendableJob<'_>) -> Result<()>,
 ) -> Result<()> {
     let is_by_job = wanted == JobMessageWanted::Jobs;
     let version = lake.manifest.file(&piece.path).map_or(0, |file| file.schema_version);
-    let effects = standing.corrections.of_site(&piece.site);
+    let effects = corrections.of_site(&piece.site);
     let mut columns: BTreeSet<&str> = COLUMNS.into_iter().chain(effects.columns()).collect();
     if is_by_job {
         columns.extend(JOB_COLUMNS);
@@ -293,12 +281,13 @@ pub fn each_job_of(
     if version >= FACTORS_SINCE {
         columns.extend(FACTOR_COLUMNS);
     }
-    columns.extend((!standing.refused.is_empty()).then_some(ID_COLUMN));
+    let refused = refused_records(lake, piece)?;
+    columns.extend((!refused.is_empty()).then_some(ID_COLUMN));
     let columns: Vec<&str> = columns.into_iter().collect();
     for batch in lake.piece_batches(piece, &columns)? {
         let batch = batch?;
         let rows = Rows::new(&batch, is_by_job)?;
-        let refused = standing.refused_rows(&batch)?;
+        let refused = refused_rows(&batch, &refused)?;
         let looked_at = effects.of_batch(&batch)?;
         for row in 0..batch.num_rows() {
             let Some(job) = rows.job(row, selection, wanted, &effects, &looked_at, left_out) else {

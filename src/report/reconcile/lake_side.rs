@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::record::SummaryKind;
 use crate::report::apel::additions::additions;
 use crate::report::apel::aggregate::{Aggregate, ApelGathering, of_summary};
-use crate::report::apel::jobs::{JobMessageWanted, JobStanding, LeftOutCounts, each_job_of, job_pieces};
+use crate::report::apel::jobs::{JobMessageWanted, LeftOutCounts, each_job_of, job_pieces};
 use crate::report::apel::users::Users;
 use crate::report::known_names::KnownNames;
 use crate::report::lake::{Lake, Selection, on_all_processors};
@@ -28,12 +28,12 @@ impl UsageSource {
             known: KnownNames::of_lake(&lake, selection)?,
             ..Self::default()
         };
-        let standing = JobStanding::of(&lake)?;
+        let corrections = lake.corrections()?;
         let parts = on_all_processors(&job_pieces(&lake, selection)?, |piece| {
             let (mut gathering, mut unknown) = (ApelGathering::default(), LeftOutCounts::new());
             let mut months = BTreeSet::new();
             let wanted = JobMessageWanted::Everything;
-            each_job_of(&lake, piece, selection, wanted, &standing, &mut unknown, |job| {
+            each_job_of(&lake, piece, selection, wanted, &corrections, &mut unknown, |job| {
                 if source.is_none_or(|source| source == job.source) {
                     months.insert(job.month);
                     gathering.add(&piece.site, job, &Users::Keep);

@@ -179,13 +179,12 @@ fn enter_file(
     publication: &Publication,
     book: &mut Book,
 ) -> Result<()> {
-    let copies = reading.copies.iter().map(String::as_str);
     let format = read
         .dialect
         .map_or(reading.source.format().as_str(), |dialect| dialect.as_str());
     let entry = InputEntry {
         source: reading.source.name.clone(),
-        paths: copies.chain([reading.file.path.as_str()]).collect(),
+        paths: reading.paths(),
         format: format.to_owned(),
         bytes: reading.file.bytes,
         blake3: Arc::from(read.blake3.as_str()),
