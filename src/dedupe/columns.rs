@@ -80,6 +80,12 @@ macro_rules! columns {
                 }
             }
 
+            /// Bytes of all texts appended since the last [`Columns::finish`].
+            #[must_use]
+            pub fn text_bytes(&self) -> usize {
+                0 $($(+ self.$coded.bytes())+)+ $($(+ self.$plain.bytes())+)+
+            }
+
             fn finish_packed(&mut self, rows: usize, into: &mut Vec<(Field, ArrayRef)>) -> Result<()> {
                 $($(into.extend(self.$number.finish(stringify!($number), rows));)+)+
                 $($(into.extend(self.$coded.finish(stringify!($coded), rows)?);)+)+

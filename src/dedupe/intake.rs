@@ -6,7 +6,9 @@ use std::sync::Arc;
 use super::columns::{ColumnOrigin, Columns, DerivedFields};
 use super::identity::{IdentityContent, record_id};
 use super::intake_batch::{IntakeBatch, IntakeBucket, Reject};
-use super::limits::{Placement, anomalies_of, check_inventory, check_names, check_summary, place};
+use super::limits::{
+    Placement, anomalies_of, check_inventory, check_names, check_summary, check_texts, node_list_within_limit, place,
+};
 use super::mapping::MappingCounts;
 use super::options::IntakeOptions;
 use super::reject_text;
@@ -29,6 +31,8 @@ use crate::time::{DAY_MS, Month};
 
 /// Rows of a waiting batch: so many that its dictionaries pay, so few that no thread holds much back.
 const BATCH_ROWS: usize = 8192;
+/// Bytes of texts that make a waiting batch, however few its rows.
+const BATCH_TEXT_BYTES: usize = 8 << 20;
 
 /// A [`Sink`] for one thread and one input file.
 pub struct Intake {
@@ -103,7 +107,9 @@ impl Intake {
     #[must_use]
     pub fn is_full(&self) -> bool {
         let besides = self.summaries.len() + self.inventory.len();
-        self.columns.rows() + besides >= BATCH_ROWS || !self.rejects.is_empty()
+        self.columns.rows() + besides >= BATCH_ROWS
+            || self.columns.text_bytes() >= BATCH_TEXT_BYTES
+            || !self.rejects.is_empty()
     }
 
     /// Everything taken in, and the columns, empty again.
@@ -234,7 +240,8 @@ impl Sink for Intake {
                 "neither the record nor the source names the site",
             );
         };
-        let placed = check_names(Some(site), None).and_then(|()| place(self.dialect, row));
+        let named = check_names(Some(site), None).and_then(|()| check_texts(row));
+        let placed = named.and_then(|()| place(self.dialect, row));
         let Placement { record_ms, wall_ms } = match placed {
             Ok(placement) => placement,
             Err((reason, detail)) => return self.refuse_job(reason, at, rows, row, detail),
@@ -246,6 +253,9 @@ impl Sink for Intake {
         let mut anomalies = row.anomalies | anomalies_of(row, wall_ms);
         if row.cpu_ms.is_some_and(|cpu| cpu < 0) {
             anomalies |= Anomaly::ValueDropped.bit() | Anomaly::CpuUnknown.bit();
+        }
+        if row.node_list.is_some() && node_list_within_limit(row).is_none() {
+            anomalies |= Anomaly::ValueDropped.bit();
         }
         let completed = options.completed(row);
         let row = completed.as_ref().unwrap_or(row);

@@ -8,6 +8,9 @@ use crate::record::Summary;
 use crate::reference::inventory::InventoryPlaced;
 use crate::sources::Position;
 
+/// Raw text kept per refusal, bytes; `raw_byte_n` is the full length and the file still holds the rest.
+pub const RAW_LIMIT: usize = 64 << 10;
+
 /// One refusal, as `rejects` stores it.
 #[derive(Clone, Debug)]
 pub struct Reject {
@@ -21,7 +24,7 @@ pub struct Reject {
     pub detail: String,
     /// Length of the raw text.
     pub raw_byte_n: u64,
-    /// Raw text; `None` when it is withheld for privacy.
+    /// Raw text, its first [`RAW_LIMIT`] bytes; `None` when it is withheld for privacy.
     pub raw: Option<Vec<u8>>,
 }
 
@@ -37,7 +40,7 @@ impl Reject {
             rows,
             detail: detail.to_owned(),
             raw_byte_n: u64::try_from(raw.len()).unwrap_or(u64::MAX),
-            raw: (!is_withheld).then(|| raw.to_vec()),
+            raw: (!is_withheld).then(|| raw.get(..RAW_LIMIT).unwrap_or(raw).to_vec()),
         }
     }
 }

@@ -30,6 +30,8 @@ const SUMMED_JOB_LIMIT: i64 = 1_000_000_000_000;
 const WORK_LIMIT_S: i64 = 1_000_000_000_000_000_000;
 /// Jobs are between 1970 and 2200; anything else is a broken clock.
 const TIME_LIMIT_MS: std::ops::Range<i64> = 0..7_258_118_400_000;
+/// What the names of a job come to, and its list of nodes, bytes: 65 536 rows are held at once.
+const TEXT_LIMIT: usize = 30_000;
 /// 2^64 nanoseconds in milliseconds: where a wrapped counter lands.
 const COUNTER_WRAP_MS: i64 = 18_446_744_073_000;
 
@@ -75,6 +77,50 @@ pub fn check_names(site: Option<&str>, vo: Option<&str>) -> Result<(), (Reason, 
     } else {
         Ok(())
     }
+}
+
+/// Refuses a job whose names are longer than those of any job: columns of as many rows as are held at once would not fit
+/// Arrow's offsets of 31 bits.
+///
+/// # Errors
+/// The reason, and what is wrong.
+pub fn check_texts(row: &JobRow<'_>) -> Result<(), (Reason, &'static str)> {
+    let texts = [
+        row.cluster,
+        row.submit_host,
+        Some(row.job_id),
+        row.raw_job_id,
+        row.global_job_id,
+        row.vo_name,
+        row.reportable_vo,
+        row.fqan,
+        row.vo_group,
+        row.vo_role,
+        row.account,
+        row.user,
+        row.user_group,
+        row.global_user,
+        row.partition,
+        row.qos,
+        row.wckey,
+        row.reservation,
+        row.infrastructure,
+        row.job_name,
+        row.state,
+        row.benchmark,
+    ];
+    let models = row.gpus.iter().map(|(model, _)| model.len());
+    let bytes: usize = texts.iter().flatten().map(|text| text.len()).chain(models).sum();
+    if bytes > TEXT_LIMIT {
+        Err((Reason::TooLong, "the names of the job come to more than 30 000 bytes"))
+    } else {
+        Ok(())
+    }
+}
+
+/// The list of nodes of a job, `None` where it is longer than [`TEXT_LIMIT`].
+pub(super) fn node_list_within_limit<'a>(row: &JobRow<'a>) -> Option<&'a str> {
+    row.node_list.filter(|list| list.len() <= TEXT_LIMIT)
 }
 
 /// Wall time as stated, or the span without suspension; zero for a job that never started.

@@ -1,5 +1,6 @@
 //! What a source states for records that do not.
 
+use super::limits::node_list_within_limit;
 use crate::record::JobRow;
 use crate::record::infrastructure::StatedInfrastructure;
 use crate::reference::benchmark::scaled_to::ScaledTo;
@@ -40,19 +41,22 @@ impl IntakeOptions {
         }
     }
 
-    /// The row with what its source states in place of what it does not, and without a CPU time below zero; `None` where
-    /// that changes nothing.
+    /// The row with what its source states in place of what it does not, without a CPU time below zero and without a list
+    /// of nodes beyond the limit; `None` where that changes nothing.
     pub(crate) fn completed<'a>(&'a self, row: &JobRow<'a>) -> Option<JobRow<'a>> {
         let cluster = row.cluster.or(self.cluster.as_deref());
         let infrastructure = row.infrastructure.or(self.stated_infrastructure());
         let cpu_ms = row.cpu_ms.filter(|cpu| *cpu >= 0);
+        let node_list = node_list_within_limit(row);
         let is_same = cluster.is_some() == row.cluster.is_some()
             && infrastructure.is_some() == row.infrastructure.is_some()
-            && cpu_ms == row.cpu_ms;
+            && cpu_ms == row.cpu_ms
+            && node_list.is_some() == row.node_list.is_some();
         (!is_same).then(|| JobRow {
             cluster,
             infrastructure,
             cpu_ms,
+            node_list,
             ..row.clone()
         })
     }

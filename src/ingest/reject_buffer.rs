@@ -17,8 +17,6 @@ use crate::runtime::scratch;
 use crate::runtime::scratch::{Scratch, SpillRange};
 use crate::schema::batch::{int, text, texts};
 
-/// Raw text kept per refusal; `raw_byte_n` is the full length and the file still holds the rest.
-const RAW_LIMIT: usize = 64 << 10;
 /// Bytes of refusals kept in memory per file.
 const MEMORY_LIMIT: usize = 8 << 20;
 
@@ -52,7 +50,7 @@ impl RejectBuffer {
     /// [`crate::error::Kind::Io`] when the temporary file cannot be written.
     pub(crate) fn push(&mut self, mut rejects: Vec<Reject>) -> Result<()> {
         for reject in &rejects {
-            self.bytes += 256 + reject.detail.len() + reject.raw.as_ref().map_or(0, Vec::len).min(RAW_LIMIT);
+            self.bytes += 256 + reject.detail.len() + reject.raw.as_ref().map_or(0, Vec::len);
             let place = (reject.at.line, reject.at.byte_offset);
             let is_first = |(line, offset, _): &(u64, u64, FirstRefusal)| place < (*line, *offset);
             if self.first.get(&reject.reason).is_none_or(is_first) {
@@ -183,7 +181,7 @@ fn batch(rejects: &[Reject], origin: RejectOrigin<'_>) -> Result<RecordBatch> {
         detail: Cow::Borrowed(&reject.detail),
         rows: count(reject.rows),
         raw_byte_n: count(reject.raw_byte_n),
-        raw: (reject.raw.as_deref()).map(|raw| String::from_utf8_lossy(raw.get(..RAW_LIMIT).unwrap_or(raw))),
+        raw: reject.raw.as_deref().map(String::from_utf8_lossy),
         record_id: None,
     });
     reject_rows::batch(&refused.collect::<Vec<_>>())

@@ -54,7 +54,7 @@ anomalies! {
     CpuUnknown = 12, "is_cpu_unknown";
     /// No VO: the record does not name one and the table has no match.
     VoUnmapped = 13, "is_vo_unmapped";
-    /// A value that cannot be (negative duration, sentinel) was read as unknown.
+    /// A value that cannot be (negative duration, sentinel), or a list of nodes of more than 30 000 bytes, was read as unknown.
     ValueDropped = 14, "is_value_dropped";
     /// A time the source does not state was derived from others: the wall time is the end less the start, or the start is
     /// the time of submission, as the pipeline configures.

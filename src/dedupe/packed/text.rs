@@ -69,6 +69,12 @@ impl TextWords {
         }
     }
 
+    /// Bytes of its distinct texts so far.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Row number `row` has this text or null. Rows come in order, and none is left out.
     ///
     /// # Errors

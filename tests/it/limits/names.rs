@@ -1,6 +1,8 @@
 //! Names that cannot be part of a folder name are refused where they are read.
 
-use super::{DUMPS, HEADER, Scene, pipeline, row};
+use arrow::array::{Array, AsArray};
+
+use super::{DUMPS, HEADER, Scene, pipeline, rejects, row, rows};
 
 /// Most bytes of a name, once encoded.
 const MOST: usize = 200;
@@ -51,6 +53,51 @@ fn a_name_too_long_for_a_folder_is_refused_with_its_line() {
         let detail = reported["reasons"][0]["first"]["detail"].as_str().unwrap();
         assert!(detail.contains(if is_site { "the site" } else { "the VO" }), "{detail}");
     }
+}
+
+/// Texts of 64 MiB were kept: 32 such rows did not fit a column of Arrow, and every later night of their month ended.
+#[test]
+fn a_job_with_more_text_than_any_job_has_is_refused_with_its_line() {
+    let scene = Scene::new();
+    let long = "n".repeat(30_001);
+    let jobs = [("Cluster", &*long), ("User", &*long), ("User", &long[..29_000])];
+    let jobs: String = (1..)
+        .zip(jobs)
+        .map(|(id, (column, text))| row(id, &[(column, text)]))
+        .collect();
+    scene.write("dumps/a.txt", HEADER.to_owned() + &jobs);
+    let source = format!("{DUMPS}\nsite = \"S\"\nvo = {{ value = \"v\" }}");
+    let report = scene.run(&pipeline(&source, ""));
+    assert_eq!(report.reasons.get("rejected/too_long"), Some(&2), "{}", report.text());
+    assert_eq!(report.reasons.get("accepted/job"), Some(&1), "{}", report.text());
+    let reported = serde_json::to_value(&report.refused[0]).unwrap();
+    assert_eq!(reported["reasons"][0]["first"]["line"], 2);
+    let refused = |line| ("dumps/a.txt".to_owned(), line, "too_long".to_owned());
+    assert_eq!(rejects(&scene), [refused(2), refused(3)]);
+}
+
+#[test]
+fn a_list_of_nodes_too_long_is_dropped_and_its_job_is_marked() {
+    let scene = Scene::new();
+    let nodes = |n: u32| (0..n).map(|n| format!("node-{n:05}")).collect::<Vec<_>>().join(",");
+    let lists = [nodes(2_500), nodes(3_500)];
+    let jobs: String = lists
+        .iter()
+        .zip(1..)
+        .map(|(list, id)| row(id, &[("NodeList", list)]))
+        .collect();
+    scene.write("dumps/a.txt", HEADER.to_owned() + &jobs);
+    let source = format!("{DUMPS}\nsite = \"S\"\nvo = {{ value = \"v\" }}");
+    let report = scene.run(&pipeline(&source, ""));
+    assert_eq!(report.reasons.get("accepted/job"), Some(&2), "{}", report.text());
+    let records = rows(&scene, "records");
+    let dropped = records
+        .iter()
+        .map(|batch| batch["is_value_dropped"].as_boolean().true_count());
+    let listed = records
+        .iter()
+        .map(|batch| batch.num_rows() - batch["node_list"].null_count());
+    assert_eq!((dropped.sum::<usize>(), listed.sum::<usize>()), (1, 1));
 }
 
 #[test]
