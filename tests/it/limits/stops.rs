@@ -41,9 +41,9 @@ fn refused_memory_has_an_exit_code() {
             String::from_utf8_lossy(&output.stderr).into_owned(),
         )
     };
-    let first = (100_000..2_000_000)
-        .step_by(20_000)
-        .find(|kb| under(*kb, "--version").0 == Some(0));
+    // Where the system puts stacks and libraries differs from start to start.
+    let begins = |kb: &u32| (0..5).all(|_| under(*kb, "--version").0 == Some(0));
+    let first = (100_000..2_000_000).step_by(20_000).find(begins);
     let first = first.expect("a limit under which the program begins");
     let mut codes = Vec::new();
     for step in 0..12 {
