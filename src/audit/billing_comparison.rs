@@ -15,7 +15,7 @@ use crate::expr::SCALE;
 use crate::expr::formula::parse;
 use crate::record::SiteMonth;
 use crate::reference::decimal::text as amount;
-use crate::schema::batch::{int, number, text, word};
+use crate::schema::batch::{addend, int, number, text, word};
 use crate::store::{Manifest, lake, read_table};
 
 /// Jobs that differ which are named.
@@ -143,7 +143,7 @@ pub fn compare(output: &str, tariff: &Tariff) -> Result<BillingComparison> {
                 let (sum, recomputed_sum) = sums.entry(place).or_default();
                 let reported = priced.value(row, value);
                 let recomputed = reported.as_deref().and_then(parse);
-                let billed = number(recorded, row).unwrap_or(0);
+                let billed = addend(number(recorded, row));
                 sum.job_n += 1;
                 sum.zero_n += u64::from(recorded.is_null(row));
                 sum.recorded += i128::from(billed);

@@ -11,6 +11,7 @@ use crate::dedupe::summary::from_batch;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Reason;
 use crate::record::{SiteMonth, Summary};
+use crate::schema::batch::addend;
 use crate::store::{Manifest, lake, read_table};
 
 /// What some summaries come to.
@@ -101,7 +102,7 @@ pub fn report(output: &str) -> Result<StaleReport> {
                 if !matches!(row.reason, Reason::SummaryRecord | Reason::StaleSummary) {
                     continue;
                 }
-                let view = row.word("view").unwrap_or_default().to_owned();
+                let view = row.words.view.as_deref().unwrap_or_default().to_owned();
                 let key = (row.source.clone(), month.to_string(), view);
                 let (upsert, snapshot, is_stated) =
                     months
@@ -135,18 +136,17 @@ pub fn report(output: &str) -> Result<StaleReport> {
 }
 
 fn stale_row(row: &Summary) -> StaleRow {
-    let word = |name| row.word(name).map(str::to_owned);
-    let number = |name| row.number(name).unwrap_or(0);
+    let words = row.words.clone();
     StaleRow {
         source: row.source.clone(),
         month: row.month.to_string(),
-        view: row.word("view").unwrap_or_default().to_owned(),
+        view: words.view.unwrap_or_default(),
         site: row.site.clone(),
-        vo: word("vo"),
-        global_user: word("global_user"),
-        submit_host: word("submit_host"),
-        job_n: number("job_n"),
-        wall_s: number("wall_s"),
+        vo: words.vo,
+        global_user: words.global_user,
+        submit_host: words.submit_host,
+        job_n: addend(row.numbers.job_n),
+        wall_s: addend(row.numbers.wall_s),
         file_id: row.file_id.to_string(),
         line: row.line,
     }
@@ -154,12 +154,13 @@ fn stale_row(row: &Summary) -> StaleRow {
 
 impl MonthSum {
     fn add(&mut self, row: &Summary) {
-        let number = |name| row.number(name).unwrap_or(0);
         self.row_n += 1;
-        self.job_n = self.job_n.saturating_add(number("job_n"));
-        self.wall_s = self.wall_s.saturating_add(number("wall_s"));
-        self.cpu_ms = self.cpu_ms.saturating_add(number("cpu_ms"));
-        self.normalised_cpu_s = self.normalised_cpu_s.saturating_add(number("normalised_cpu_s"));
+        self.job_n = self.job_n.saturating_add(addend(row.numbers.job_n));
+        self.wall_s = self.wall_s.saturating_add(addend(row.numbers.wall_s));
+        self.cpu_ms = self.cpu_ms.saturating_add(addend(row.numbers.cpu_ms));
+        self.normalised_cpu_s = self
+            .normalised_cpu_s
+            .saturating_add(addend(row.numbers.normalised_cpu_s));
     }
 }
 

@@ -10,7 +10,7 @@ use crate::dedupe::summary::from_batch;
 use crate::error::{Error, Kind, Result};
 use crate::lake::views::folded;
 use crate::record::{SiteMonth, Summary, SummaryKind};
-use crate::schema::batch::text;
+use crate::schema::batch::{addend, text};
 use crate::store::{Manifest, Store, lake, read_table};
 
 /// The jobs of one site, month and submit host.
@@ -52,8 +52,8 @@ pub(crate) fn counts(store: &Store, manifest: &Manifest) -> Result<Vec<SyncCount
         for batch in read_table(store.reader(path)?, None, 16_384)? {
             let rows = from_batch(&batch?, &place.site, place.month)?;
             for row in rows.iter().filter(|row| row.kind == SummaryKind::Sync) {
-                let count = count(&mut counts, &place, row.word("submit_host"));
-                let sent = row.number("sync_job_n").unwrap_or(0);
+                let count = count(&mut counts, &place, row.words.submit_host.as_deref());
+                let sent = addend(row.numbers.sync_job_n);
                 count.sent_job_n = Some(count.sent_job_n.unwrap_or(0).saturating_add(sent));
             }
         }
@@ -67,10 +67,10 @@ pub(crate) fn counts(store: &Store, manifest: &Manifest) -> Result<Vec<SyncCount
         }
         for batch in read_table(store.reader(path)?, None, 16_384)? {
             let rows = from_batch(&batch?, &place.site, place.month)?;
-            let counted = |row: &&Summary| row.is_usage() && row.word("view") != Some("payload");
+            let counted = |row: &&Summary| row.is_usage() && row.words.view.as_deref() != Some("payload");
             for row in rows.iter().filter(counted) {
-                let count = count(&mut counts, &place, row.word("submit_host"));
-                count.summary_job_n = count.summary_job_n.saturating_add(row.number("job_n").unwrap_or(0));
+                let count = count(&mut counts, &place, row.words.submit_host.as_deref());
+                count.summary_job_n = count.summary_job_n.saturating_add(addend(row.numbers.job_n));
             }
         }
     }

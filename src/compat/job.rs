@@ -10,7 +10,7 @@ use super::rules::rounded_work;
 use crate::error::Result;
 use crate::reference::benchmark::Benchmark;
 use crate::report::lake::Selection;
-use crate::schema::batch::{decimal, int, number, text, time, word};
+use crate::schema::batch::{addend, decimal, int, number, text, time, word};
 use crate::summarise::correction_effect::{CorrectionEffects, EffectColumns};
 use crate::time::Month;
 
@@ -178,7 +178,7 @@ impl PeerJobs<'_> {
             left.benchmark_missing_job_n += 1;
             return;
         }
-        let core_n = number(columns.alloc_core_n, row).unwrap_or(0).max(0);
+        let core_n = addend(number(columns.alloc_core_n, row)).max(0);
         let job = GroupedJob {
             row,
             vo,
@@ -188,10 +188,10 @@ impl PeerJobs<'_> {
         };
         let key = self.key(columns, &job, names);
         let sums = groups.entry(key).or_default();
-        let cpu_ms = number(columns.cpu_ms, row).unwrap_or(0).max(0);
+        let cpu_ms = addend(number(columns.cpu_ms, row)).max(0);
         let exact_wall_ms = i128::from(wall_s) * 1000 + i128::from(columns.wall_fraction_ms.value(row));
         let whole_cpu_s = self.mode.cpu_s(cpu_ms);
-        let part = |column| i128::from(number(column, row).unwrap_or(0).max(0));
+        let part = |column: &Int64Array| i128::from(addend(number(column, row)).max(0));
         sums.job_n += 1;
         sums.wall_s += i128::from(wall_s);
         sums.wall_ms += exact_wall_ms;
@@ -267,7 +267,7 @@ impl PeerJobs<'_> {
             node_n: if is_gracc {
                 1
             } else {
-                number(columns.alloc_node_n, row).unwrap_or(0).max(0)
+                addend(number(columns.alloc_node_n, row)).max(0)
             },
             core_n: job.core_n,
         }

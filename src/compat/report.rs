@@ -193,7 +193,7 @@ impl PeerReportWalk<'_> {
         let is_asked = |vo: Option<&str>| question.selection.has_vo(vo);
         for batch in read_table(self.store.reader(path)?, None, READ_ROWS)? {
             for row in from_batch(&batch?, site, month)? {
-                if row.is_usage() && row.word("view") == Some("batch") && is_asked(row.word("vo")) {
+                if row.is_usage() && row.words.view.as_deref() == Some("batch") && is_asked(row.words.vo.as_deref()) {
                     question
                         .selection
                         .must_be_whole(month, &format!("the summaries of {site}"))?;

@@ -1,47 +1,54 @@
 //! Usage that arrived as sums, treated as on APEL's server.
 
-use super::group::{PeerKey, WORDS};
+use super::group::PeerKey;
 use super::mode::{E10, PeerMode, e10};
 use super::names::PeerNames;
 use super::rules::{PeerNumbers, apel_work};
 use crate::record::{Summary, SummaryKind};
 use crate::reference::benchmark::Benchmark;
+use crate::schema::batch::addend;
 
 /// Where a summary counts.
 pub(super) fn key(row: &Summary, names: &mut PeerNames) -> PeerKey {
-    let mut words = [0; 6];
-    for (number, name) in words.iter_mut().zip(WORDS) {
-        *number = names.number(row.word(name));
-    }
-    let number = |name: &str| row.number(name).unwrap_or(0).max(0);
+    let words = &row.words;
+    let words = [
+        &words.vo,
+        &words.vo_group,
+        &words.vo_role,
+        &words.global_user,
+        &words.submit_host,
+        &words.infrastructure,
+    ];
     PeerKey {
         month: row.month,
-        words,
-        kind: row.word("benchmark").and_then(Benchmark::parse),
+        words: words.map(|word| names.number(word.as_deref())),
+        kind: row.words.benchmark.as_deref().and_then(Benchmark::parse),
         // Work that arrives normalised has no level any more.
         level_e3: match row.kind {
-            SummaryKind::Summary => row.number("benchmark_per_core").unwrap_or(0),
+            SummaryKind::Summary => addend(row.numbers.benchmark_per_core),
             SummaryKind::NormalisedSummary | SummaryKind::Sync => 0,
         },
-        node_n: number("alloc_node_n"),
-        core_n: number("alloc_core_n"),
+        node_n: addend(row.numbers.alloc_node_n).max(0),
+        core_n: addend(row.numbers.alloc_core_n).max(0),
     }
 }
 
 /// What is published of it: work of its own benchmark, or the work it arrived with.
 pub(super) fn numbers(mode: PeerMode, row: &Summary, key: &PeerKey) -> PeerNumbers {
-    let number = |name: &str| row.number(name).unwrap_or(0);
-    let wall_s = i128::from(number("wall_s"));
-    let cpu_s = (i128::from(number("cpu_ms")) + 500).div_euclid(1000);
+    let wall_s = i128::from(addend(row.numbers.wall_s));
+    let cpu_s = (i128::from(addend(row.numbers.cpu_ms)) + 500).div_euclid(1000);
     let is_normalised = row.kind == SummaryKind::NormalisedSummary;
-    let stated = |name: &str| i128::from(number(name)).saturating_mul(E10);
+    let stated = |work_s: Option<i64>| i128::from(addend(work_s)).saturating_mul(E10);
     let exact = |seconds: i128| {
         // An unknown type counts as HEPSPEC06.
         let work_e7 = seconds.saturating_mul(i128::from(key.level_e3)).saturating_mul(10_000);
         e10(work_e7, key.kind.unwrap_or(Benchmark::Hs06))
     };
     let native = if is_normalised {
-        (stated("normalised_wall_s"), stated("normalised_cpu_s"))
+        (
+            stated(row.numbers.normalised_wall_s),
+            stated(row.numbers.normalised_cpu_s),
+        )
     } else {
         (exact(wall_s), exact(cpu_s))
     };
@@ -53,7 +60,7 @@ pub(super) fn numbers(mode: PeerMode, row: &Summary, key: &PeerKey) -> PeerNumbe
         }
     };
     let cores = i128::from(key.core_n.max(1));
-    let job_n = number("job_n");
+    let job_n = addend(row.numbers.job_n);
     PeerNumbers {
         job_n,
         core_unknown_job_n: if key.core_n == 0 { job_n } else { 0 },
@@ -67,7 +74,7 @@ pub(super) fn numbers(mode: PeerMode, row: &Summary, key: &PeerKey) -> PeerNumbe
         native_wall_e10: native.0,
         native_cpu_e10: native.1,
         native_core_wall_e10: native.0.saturating_mul(cores),
-        earliest_ms: row.number("earliest_end_utc"),
-        latest_ms: row.number("latest_end_utc"),
+        earliest_ms: row.numbers.earliest_end_utc,
+        latest_ms: row.numbers.latest_end_utc,
     }
 }

@@ -43,7 +43,7 @@ pub(crate) fn counting(
                 .iter()
                 .filter(|row| row.is_usage())
             {
-                let view = row.word("view").unwrap_or_default();
+                let view = row.words.view.as_deref().unwrap_or_default();
                 if !views.contains(view) {
                     views.insert(view.to_owned());
                 }

@@ -11,7 +11,7 @@ use super::normaliser::{Normaliser, StatedBenchmark};
 use super::scale::{Scale, ScaleReference};
 use crate::error::{Error, Kind, Result};
 use crate::reference::benchmark::{Benchmark, BenchmarkOrigin, BenchmarkPlace, Factors, KnownFactor};
-use crate::schema::batch::{column, decimal, flag, int, number, time, words};
+use crate::schema::batch::{addend, column, decimal, flag, int, number, time, words};
 
 /// A benchmark and where its value came from, as they are reported; `none` where nothing is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -151,7 +151,7 @@ pub fn factors_of(batch: &RecordBatch, normaliser: &mut Normaliser<'_>) -> Resul
         };
         // The end, or the last moment known of a running job.
         let at_ms = number(end, row).unwrap_or_else(|| {
-            let held_s = wall.value(row).saturating_add(number(suspended, row).unwrap_or(0));
+            let held_s = wall.value(row).saturating_add(addend(number(suspended, row)));
             record.value(row).saturating_add(held_s.saturating_mul(1000))
         });
         let scale = normaliser.scale(place, at_ms, stated);

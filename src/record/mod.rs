@@ -1,6 +1,7 @@
 //! The vocabulary of all readers: one row of a job or a summary, and what may be wrong with it.
 
 pub mod anomaly;
+pub(crate) mod column_struct;
 pub mod infrastructure;
 pub mod row;
 pub mod site_month;
@@ -11,4 +12,4 @@ pub use crate::record::unchanged_columns::UnchangedColumns;
 pub use anomaly::Anomaly;
 pub use row::JobRow;
 pub use site_month::SiteMonth;
-pub use summary::{Summary, SummaryKind, SummaryRow};
+pub use summary::{Summary, SummaryKind, SummaryNumbers, SummaryRow, SummaryWords};

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
+use super::column_struct::column_struct;
 use crate::ledger::Reason;
 use crate::time::Month;
 
@@ -131,10 +132,10 @@ pub struct Summary {
     pub kind: SummaryKind,
     /// Name of the pipeline's source.
     pub source: String,
-    /// Dimensions, in the order of [`WORDS`].
-    pub words: [Option<String>; WORDS.len()],
-    /// Numbers, in the order of [`NUMBERS`].
-    pub numbers: [Option<i64>; NUMBERS.len()],
+    /// Dimensions.
+    pub words: SummaryWords,
+    /// Numbers.
+    pub numbers: SummaryNumbers,
     /// When it was made, as it states, Unix milliseconds.
     pub made_ms: Option<i64>,
     /// Input file.
@@ -154,44 +155,81 @@ pub struct Summary {
     pub reason: Reason,
 }
 
-/// Columns of [`Summary::words`].
-pub(crate) const WORDS: [&str; 16] = [
-    "vo",
-    "vo_group",
-    "vo_role",
-    "global_user",
-    "submit_host",
-    "infrastructure",
-    "infrastructure_description",
-    "service_level_type",
-    "benchmark",
-    "stated_vo",
-    "view",
-    "account",
-    "cluster",
-    "payload_site",
-    "vo_name",
-    "reportable_vo",
-];
+column_struct! {
+    /// The dimensions of a summary.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct SummaryWords: Option<String> {
+        /// VO after the pipeline's rule.
+        vo
+        /// Group of the VO.
+        vo_group
+        /// Role of the VO.
+        vo_role
+        /// Identity in the grid.
+        global_user
+        /// Submit host.
+        submit_host
+        /// Infrastructure: `grid`, `local`, ...
+        infrastructure
+        /// What describes the infrastructure.
+        infrastructure_description
+        /// What GRACC calls the kind of benchmark.
+        service_level_type
+        /// Benchmark its jobs ran under.
+        benchmark
+        /// VO as the record states it.
+        stated_vo
+        /// Whose account of the hours it is.
+        view
+        /// Account.
+        account
+        /// Cluster.
+        cluster
+        /// Site of the payload.
+        payload_site
+        /// Name of the VO where it is another.
+        vo_name
+        /// Reportable name of the VO where it is another.
+        reportable_vo
+    }
+}
 
-/// Columns of [`Summary::numbers`]. Times are Unix milliseconds, the benchmark is in thousandths.
-pub(crate) const NUMBERS: [&str; 15] = [
-    "benchmark_per_core",
-    "alloc_node_n",
-    "alloc_core_n",
-    "earliest_end_utc",
-    "latest_end_utc",
-    "wall_s",
-    "wall_fraction_ms",
-    "cpu_ms",
-    "normalised_wall_s",
-    "normalised_cpu_s",
-    "job_n",
-    "sync_job_n",
-    "alloc_gpu_n",
-    "exit_code",
-    "network_byte",
-];
+column_struct! {
+    /// The numbers of a summary. `None` is unknown.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct SummaryNumbers: Option<i64> {
+        /// Value of the benchmark for one core, thousandths.
+        benchmark_per_core
+        /// Nodes of each job.
+        alloc_node_n
+        /// Cores of each job.
+        alloc_core_n
+        /// Earliest end, Unix milliseconds.
+        earliest_end_utc
+        /// Latest end, Unix milliseconds.
+        latest_end_utc
+        /// Wall time, whole seconds.
+        wall_s
+        /// What whole seconds leave of the wall time, milliseconds.
+        wall_fraction_ms
+        /// CPU time, milliseconds.
+        cpu_ms
+        /// Wall time times the benchmark's value, seconds of that benchmark.
+        normalised_wall_s
+        /// CPU time times the benchmark's value, seconds of that benchmark.
+        normalised_cpu_s
+        /// Jobs that are usage.
+        job_n
+        /// Jobs a sync record counts.
+        sync_job_n
+        /// GPUs of each job.
+        alloc_gpu_n
+        /// Exit code of the jobs.
+        exit_code
+        /// Bytes transferred.
+        network_byte
+    }
+}
 
 impl Summary {
     /// Seals a row of `source`. The rule of identity is the key of APEL's server: site, month, user, VO, group, role,
@@ -201,50 +239,50 @@ impl Summary {
     #[must_use]
     pub fn seal(row: &SummaryRow<'_>, site: &str, month: Month, source: &str, vo: Option<&str>) -> Self {
         let is_sync = row.kind == SummaryKind::Sync;
-        let words = [
-            vo,
-            row.vo_group,
-            row.vo_role,
-            row.global_user,
-            row.submit_host,
-            row.infrastructure,
-            row.infrastructure_description,
-            row.service_level_type,
-            row.benchmark,
-            row.vo,
-            Some(row.view),
-            row.account,
-            row.cluster,
-            row.payload_site,
-            row.vo_name.filter(|name| Some(*name) != vo),
-            row.reportable_vo.filter(|name| Some(*name) != vo),
-        ]
-        .map(|word| word.map(str::to_owned));
-        let numbers = [
-            row.benchmark_milli_per_core,
-            row.alloc_node_n,
-            row.alloc_core_n,
-            row.earliest_end_ms,
-            row.latest_end_ms,
-            row.wall_ms.map(|ms| ms.div_euclid(1000)),
-            row.wall_ms.map(|ms| ms.rem_euclid(1000)),
-            row.cpu_ms,
-            row.normalised_wall_s,
-            row.normalised_cpu_s,
-            row.job_n.filter(|_| !is_sync),
-            row.job_n.filter(|_| is_sync),
-            row.alloc_gpu_n,
-            row.exit_code,
-            row.network_byte,
-        ];
+        let owned = |word: Option<&str>| word.map(str::to_owned);
+        let words = SummaryWords {
+            vo: owned(vo),
+            vo_group: owned(row.vo_group),
+            vo_role: owned(row.vo_role),
+            global_user: owned(row.global_user),
+            submit_host: owned(row.submit_host),
+            infrastructure: owned(row.infrastructure),
+            infrastructure_description: owned(row.infrastructure_description),
+            service_level_type: owned(row.service_level_type),
+            benchmark: owned(row.benchmark),
+            stated_vo: owned(row.vo),
+            view: owned(Some(row.view)),
+            account: owned(row.account),
+            cluster: owned(row.cluster),
+            payload_site: owned(row.payload_site),
+            vo_name: owned(row.vo_name.filter(|name| Some(*name) != vo)),
+            reportable_vo: owned(row.reportable_vo.filter(|name| Some(*name) != vo)),
+        };
+        let numbers = SummaryNumbers {
+            benchmark_per_core: row.benchmark_milli_per_core,
+            alloc_node_n: row.alloc_node_n,
+            alloc_core_n: row.alloc_core_n,
+            earliest_end_utc: row.earliest_end_ms,
+            latest_end_utc: row.latest_end_ms,
+            wall_s: row.wall_ms.map(|ms| ms.div_euclid(1000)),
+            wall_fraction_ms: row.wall_ms.map(|ms| ms.rem_euclid(1000)),
+            cpu_ms: row.cpu_ms,
+            normalised_wall_s: row.normalised_wall_s,
+            normalised_cpu_s: row.normalised_cpu_s,
+            job_n: row.job_n.filter(|_| !is_sync),
+            sync_job_n: row.job_n.filter(|_| is_sync),
+            alloc_gpu_n: row.alloc_gpu_n,
+            exit_code: row.exit_code,
+            network_byte: row.network_byte,
+        };
         let mut key = Vec::with_capacity(256);
         identify(row, site, month, &mut key);
         let summary_id = xxh3_128(&key);
         key.clear();
-        for word in &words {
+        for word in words.each() {
             put(&mut key, word.as_deref());
         }
-        for number in numbers {
+        for number in numbers.each() {
             key.extend_from_slice(&number.unwrap_or(i64::MIN).to_le_bytes());
         }
         Self {
@@ -263,20 +301,6 @@ impl Summary {
             is_stale: None,
             reason: row.kind.accepted(),
         }
-    }
-
-    /// A text column.
-    #[must_use]
-    pub fn word(&self, column: &str) -> Option<&str> {
-        let at = WORDS.iter().position(|name| *name == column)?;
-        self.words.get(at)?.as_deref()
-    }
-
-    /// A number column.
-    #[must_use]
-    pub fn number(&self, column: &str) -> Option<i64> {
-        let at = NUMBERS.iter().position(|name| *name == column)?;
-        self.numbers.get(at).copied().flatten()
     }
 
     /// Whether it holds usage: sync records only count.

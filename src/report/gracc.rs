@@ -16,7 +16,7 @@ use super::lake::{Lake, LakePiece, Selection, on_all_processors};
 use super::render::json_object;
 use super::table::{Cell, ColumnKind, Table, divide};
 use crate::error::{Error, Result};
-use crate::schema::batch::{int, number, text, time, word};
+use crate::schema::batch::{addend, int, number, text, time, word};
 use crate::summarise::correction_effect::{Corrections, added_view};
 use crate::time::{DAY_MS, Month};
 
@@ -238,7 +238,7 @@ fn groups(lake: &Lake, selection: &Selection, users: &Users) -> Result<BTreeMap<
             probe: of("cluster"),
             site: site.to_owned(),
         };
-        let amount = |name: &str| i128::from(rule.adds(name).unwrap_or(0));
+        let amount = |name: &str| i128::from(addend(rule.adds(name)));
         groups.entry(key).or_default().add(&GraccSums {
             job_n: amount("job_n"),
             wall_ms: amount("wall_s") * 1000,
@@ -320,8 +320,8 @@ fn gather(lake: &Lake, selection: &Selection, piece: &LakePiece, corrections: &C
                 numbers: [
                     end_ms.div_euclid(DAY_MS),
                     core_n,
-                    number(gpus, row).unwrap_or(0),
-                    number(exit, row).unwrap_or(0),
+                    addend(number(gpus, row)),
+                    addend(number(exit, row)),
                 ],
             };
             let wall_ms = i128::from(wall.value(row)) * 1000 + i128::from(fraction.value(row));

@@ -204,8 +204,8 @@ impl Lake {
                     let before = rows.len();
                     rows.extend(
                         read.into_iter()
-                            .filter(|row| row.word("view") == Some("batch"))
-                            .filter(|row| !row.is_usage() || selection.has_vo(row.word("vo"))),
+                            .filter(|row| row.words.view.as_deref() == Some("batch"))
+                            .filter(|row| !row.is_usage() || selection.has_vo(row.words.vo.as_deref())),
                     );
                     if rows.len() > before {
                         selection.must_be_whole(month, &format!("the summaries of {site}"))?;

@@ -14,7 +14,7 @@ use crate::schema::batch::{counts, date, dates, int, ints, number, text, texts, 
 use crate::store::Publication;
 use crate::store::lake::{self, LakeTable};
 use crate::summarise::group::UsageGroup;
-use crate::summarise::sums::{COUNTED, Sums};
+use crate::summarise::sums::Sums;
 use crate::time::Day;
 
 /// Where they are published.
@@ -129,14 +129,10 @@ impl CorrectionEntries {
 }
 
 fn amounts(sums: &Sums) -> CorrectionAmounts {
-    let [job_n, wall_s, alloc_core_s] = ["job_n", "wall_s", "alloc_core_s"].map(|name| {
-        let at = COUNTED.iter().position(|counted| *counted == name);
-        at.and_then(|at| sums.counted.get(at)).copied().unwrap_or(0)
-    });
     CorrectionAmounts {
-        job_n,
-        wall_s,
-        alloc_core_s,
+        job_n: sums.counted.job_n,
+        wall_s: sums.counted.wall_s,
+        alloc_core_s: sums.counted.alloc_core_s,
         cpu_ms: sums.cpu_ms,
     }
 }

@@ -308,7 +308,7 @@ pub(crate) fn place(
         _ => Reason::JobsCount,
     };
     for row in rows.iter_mut().filter(|row| row.reason == Reason::SummaryRecord) {
-        let view = row.word("view").unwrap_or_default();
+        let view = row.words.view.as_deref().unwrap_or_default();
         if has_view(jobs, &place, view) {
             settled.overlaps.insert(OverlapPlace {
                 site: site.clone(),
@@ -351,7 +351,7 @@ pub(crate) fn place(
 
 /// The order of rows in a file; nulls first.
 fn sorting(row: &Summary) -> (&str, [Option<&str>; 3], u128, &str, i64, i64) {
-    let words = ["vo", "global_user", "submit_host"].map(|name| row.word(name));
+    let words = [&row.words.vo, &row.words.global_user, &row.words.submit_host].map(Option::as_deref);
     let kind = row.kind.as_str();
     (kind, words, row.summary_id, &row.file_id, row.line, row.byte_offset)
 }
@@ -403,7 +403,7 @@ fn reject(context: &PartitionContext<'_>, SiteMonth { site, month }: &SiteMonth,
         detail: match row.reason {
             Reason::OverlapsJobs => Cow::Owned(format!(
                 "{site} has jobs of the view {} in {month}, and the pipeline rejects summaries where there are jobs",
-                row.word("view").unwrap_or_default()
+                row.words.view.as_deref().unwrap_or_default()
             )),
             Reason::SummarySumLimit => Cow::Owned(format!(
                 "the sums of {site} in {month} cannot take the summary: its summaries come to more than any site has"

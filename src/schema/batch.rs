@@ -141,6 +141,12 @@ pub fn number<T: ArrowPrimitiveType>(column: &PrimitiveArray<T>, row: usize) -> 
     column.is_valid(row).then(|| column.value(row))
 }
 
+/// What a number adds to a sum: an unknown one adds nothing, and is counted where the schema counts what is unknown.
+#[must_use]
+pub fn addend<N: Default>(number: Option<N>) -> N {
+    number.unwrap_or_default()
+}
+
 /// The identity of a row.
 ///
 /// # Errors

@@ -4,10 +4,10 @@
 use arrow::array::{FixedSizeBinaryArray, RecordBatch};
 
 use super::group::{DIMENSIONS, Groups, KeyRef};
-use super::sums::{COUNTED, Sums};
+use super::sums::{CountedSums, Sums};
 use crate::error::Result;
 use crate::reference::correction::{Action, Correction, CorrectionTable};
-use crate::schema::batch::{ColumnWords, id, words};
+use crate::schema::batch::{ColumnWords, addend, id, words};
 use crate::time::calendar::Period;
 use crate::time::{Calendar, Month};
 
@@ -158,8 +158,8 @@ impl<'a> Corrector<'a> {
                 cpu_ms: rule.adds("cpu_ms"),
                 ..Sums::default()
             };
-            for (name, sum) in COUNTED.iter().zip(&mut part.counted) {
-                *sum = rule.adds(name).unwrap_or(0);
+            for (name, sum) in CountedSums::NAMES.iter().zip(part.counted.each_mut()) {
+                *sum = addend(rule.adds(name));
             }
             let key = KeyRef {
                 vo: rule_value(rule, "vo"),

@@ -4,7 +4,7 @@ use ahash::RandomState;
 use arrow::array::{ArrayRef, RecordBatch};
 use hashbrown::HashTable;
 
-use super::sums::{COUNTED, Sums, WORK_COLUMNS, WorkSums};
+use super::sums::{CountedSums, Sums, WORK_COLUMNS, WorkSums};
 use crate::error::{Error, Result};
 use crate::schema::Dataset;
 use crate::schema::batch::{date, dates, decimal, decimals, int, ints, number, text, texts, time, times, word};
@@ -179,7 +179,7 @@ impl Groups {
             .iter()
             .map(|name| text(batch, name))
             .collect::<Result<Vec<_>>>()?;
-        let counted = COUNTED
+        let counted = CountedSums::NAMES
             .iter()
             .map(|name| int(batch, name))
             .collect::<Result<Vec<_>>>()?;
@@ -196,7 +196,7 @@ impl Groups {
                 *value = word(column, row);
             }
             let mut part = Sums::default();
-            for (sum, column) in part.counted.iter_mut().zip(&counted) {
+            for (sum, column) in part.counted.each_mut().into_iter().zip(&counted) {
                 *sum = column.value(row);
             }
             part.cpu_ms = number(cpu, row);
@@ -239,8 +239,8 @@ fn array(name: &str, rows: &[UsageGroup]) -> Result<ArrayRef> {
     if let Some(at) = DIMENSIONS.iter().position(|dimension| *dimension == name) {
         return Ok(texts(keys.map(|key| key.dimensions.get(at)?.as_deref())));
     }
-    if let Some(at) = COUNTED.iter().position(|counted| *counted == name) {
-        return Ok(ints(sums.map(|sums| sums.counted.get(at).copied())));
+    if let Some(of) = CountedSums::column(name) {
+        return Ok(ints(sums.map(|sums| Some(*of(&sums.counted)))));
     }
     if let Some(at) = WORK_COLUMNS.iter().position(|work| *work == name) {
         return decimals(sums.map(|sums| sums.work.e7().get(at).copied().flatten()), 7);

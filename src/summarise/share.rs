@@ -4,7 +4,7 @@ use super::apportion::apportion;
 use super::attribution::Attribution;
 use super::periods::PeriodSplitter;
 use super::view::RecordView;
-use crate::schema::batch::number;
+use crate::schema::batch::{addend, number};
 use crate::time::Calendar;
 use crate::time::calendar::Period;
 
@@ -62,7 +62,7 @@ impl ShareSplitter {
         let cpu_ms = number(view.cpu_ms, row);
         apportion(view.wall_s.value(row), weights, &mut walls);
         apportion(cpu_ms.unwrap_or(0), weights, &mut cpus);
-        let core_n = number(view.alloc_core_n, row).unwrap_or(0);
+        let core_n = addend(number(view.alloc_core_n, row));
         let fraction_ms = view.wall_fraction_ms.value(row).saturating_mul(core_n);
         let of_ms = weights.iter().sum();
         let pieces = self.cutter.pieces.iter().zip(weights).zip(walls.iter().zip(&cpus));

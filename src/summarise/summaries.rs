@@ -5,10 +5,11 @@ use std::borrow::Cow;
 use super::budget::{self, LoadClass, MonthBudget, VAST_SUMMARY};
 use super::group::{Groups, KeyRef, UsageGroup};
 use super::settings::Settings;
-use super::sums::{Sums, WorkSums};
+use super::sums::{CountedSums, Sums, WorkSums};
 use crate::normalise::{Normaliser, Scale, StatedBenchmark};
 use crate::record::{Summary, SummaryKind};
 use crate::reference::benchmark::{AskedSpan, Benchmark, BenchmarkPlace, Each, Factors, WorkDone};
+use crate::schema::batch::addend;
 use crate::time::grain::Grain;
 use crate::time::{Calendar, Zone};
 
@@ -50,21 +51,16 @@ impl<'a> SummaryUsage<'a> {
     /// normalised is taken as it is.
     #[must_use]
     pub fn scale(&mut self, row: &Summary) -> Scale {
-        let is_stated = row
-            .number("normalised_wall_s")
-            .or(row.number("normalised_cpu_s"))
-            .is_some();
+        let is_stated = row.numbers.normalised_wall_s.or(row.numbers.normalised_cpu_s).is_some();
         if row.kind == SummaryKind::NormalisedSummary && is_stated {
             return Scale::Known(Factors::default());
         }
-        let stated = row.word("benchmark").zip(row.number("benchmark_per_core"));
+        let stated = row.words.benchmark.as_deref().zip(row.numbers.benchmark_per_core);
         let stated = stated.map(|(name, e3)| StatedBenchmark { name, e3 });
         let last_ms = i64::from(row.month.next().first_day()) * 86_400_000 - 1;
-        let at_ms = row
-            .number("latest_end_utc")
-            .map_or(last_ms, |end_ms| end_ms.min(last_ms));
+        let at_ms = row.numbers.latest_end_utc.map_or(last_ms, |end_ms| end_ms.min(last_ms));
         let place = BenchmarkPlace {
-            submit_host: row.word("submit_host"),
+            submit_host: row.words.submit_host.as_deref(),
             ..BenchmarkPlace::default()
         };
         self.normaliser.scale(place, at_ms, stated)
@@ -74,18 +70,17 @@ impl<'a> SummaryUsage<'a> {
     /// count, in the order of `summary`.
     #[must_use]
     pub fn has_room(&mut self, row: &Summary) -> bool {
-        let number = |name: &str| row.number(name).unwrap_or(0);
-        let (wall_s, core_n) = (number("wall_s"), number("alloc_core_n"));
-        let fraction_ms = number("wall_fraction_ms");
+        let (wall_s, core_n) = (addend(row.numbers.wall_s), addend(row.numbers.alloc_core_n));
+        let fraction_ms = addend(row.numbers.wall_fraction_ms);
         let load = budget::load([
-            number("job_n"),
+            addend(row.numbers.job_n),
             wall_s,
             fraction_ms,
             wall_s.saturating_mul(core_n),
             fraction_ms.saturating_mul(core_n),
-            wall_s.saturating_mul(number("alloc_gpu_n")),
-            wall_s.saturating_mul(number("alloc_node_n")),
-            number("cpu_ms"),
+            wall_s.saturating_mul(addend(row.numbers.alloc_gpu_n)),
+            wall_s.saturating_mul(addend(row.numbers.alloc_node_n)),
+            addend(row.numbers.cpu_ms),
         ]);
         self.budget.admit(LoadClass::near(load, VAST_SUMMARY), load)
     }
@@ -97,50 +92,52 @@ impl<'a> SummaryUsage<'a> {
             return;
         };
         let scale = self.scale(row);
-        let number = |name: &str| row.number(name).unwrap_or(0);
-        let (job_n, wall_s, core_n) = (number("job_n"), number("wall_s"), number("alloc_core_n"));
-        let core_s = wall_s.saturating_mul(core_n);
-        let exact_ms = wall_s.saturating_mul(1000).saturating_add(number("wall_fraction_ms"));
+        let (job_n, wall_s, core_n) = (
+            addend(row.numbers.job_n),
+            addend(row.numbers.wall_s),
+            addend(row.numbers.alloc_core_n),
+        );
+        let wall_fraction_ms = addend(row.numbers.wall_fraction_ms);
+        let exact_ms = wall_s.saturating_mul(1000).saturating_add(wall_fraction_ms);
         let count = |flag: bool| if flag { job_n } else { 0 };
-        let cpu_ms = row.number("cpu_ms");
+        let cpu_ms = row.numbers.cpu_ms;
         let part = Sums {
-            counted: [
+            counted: CountedSums {
                 job_n,
                 wall_s,
-                number("wall_fraction_ms"),
-                core_s,
-                number("wall_fraction_ms").saturating_mul(core_n),
-                wall_s.saturating_mul(number("alloc_gpu_n")),
-                wall_s.saturating_mul(number("alloc_node_n")),
-                0,
-                count(cpu_ms.is_none()),
-                count(row.number("alloc_core_n").is_none()),
-                0,
-                count(scale == Scale::Missing),
-                count(matches!(scale, Scale::Fallback(_))),
-            ],
+                wall_fraction_ms,
+                alloc_core_s: wall_s.saturating_mul(core_n),
+                alloc_core_fraction_ms: wall_fraction_ms.saturating_mul(core_n),
+                alloc_gpu_s: wall_s.saturating_mul(addend(row.numbers.alloc_gpu_n)),
+                alloc_node_s: wall_s.saturating_mul(addend(row.numbers.alloc_node_n)),
+                cpu_unknown_job_n: count(cpu_ms.is_none()),
+                core_unknown_job_n: count(row.numbers.alloc_core_n.is_none()),
+                benchmark_missing_job_n: count(scale == Scale::Missing),
+                benchmark_fallback_job_n: count(matches!(scale, Scale::Fallback(_))),
+                ..CountedSums::default()
+            },
             cpu_ms,
             work: work(row, scale, cpu_ms, exact_ms, core_n),
-            earliest_end_ms: row.number("earliest_end_utc"),
-            latest_end_ms: row.number("latest_end_utc"),
+            earliest_end_ms: row.numbers.earliest_end_utc,
+            latest_end_ms: row.numbers.latest_end_utc,
         };
-        let view = usage_view(row.word("view").unwrap_or_default());
+        let view = usage_view(row.words.view.as_deref().unwrap_or_default());
         // In the order of `DIMENSIONS`: source, cluster, account, view, partition, qos, wckey, vo_group, vo_role, submit_host.
         let dimensions = [
             Some(row.source.as_str()),
-            row.word("cluster"),
-            row.word("account"),
+            row.words.cluster.as_deref(),
+            row.words.account.as_deref(),
             Some(&*view),
             None,
             None,
             None,
-            row.word("vo_group"),
-            row.word("vo_role"),
-            row.word("submit_host"),
+            row.words.vo_group.as_deref(),
+            row.words.vo_role.as_deref(),
+            row.words.submit_host.as_deref(),
         ];
         let key = KeyRef {
             correction_id: None,
-            vo: row.word("vo"),
+            vo: row.words.vo.as_deref(),
             allocation_year: period.allocation_year,
             month: row.month.first_day(),
             day: None,
@@ -175,16 +172,19 @@ fn work(row: &Summary, scale: Scale, cpu_ms: Option<i64>, wall_ms: i64, core_n: 
         core_wall: per_core.over_ms(wall_ms.saturating_mul(core_n)),
     };
     if row.kind == SummaryKind::NormalisedSummary {
-        let named = row.word("benchmark").and_then(Benchmark::parse).unwrap_or(UNNAMED);
-        let arrived = |name: &str, times: i64| {
-            let e7 = row
-                .number(name)
-                .map(|score_s| i128::from(score_s) * i128::from(times) * E7);
+        let named = row
+            .words
+            .benchmark
+            .as_deref()
+            .and_then(Benchmark::parse)
+            .unwrap_or(UNNAMED);
+        let arrived = |score_s: Option<i64>, times: i64| {
+            let e7 = score_s.map(|score_s| i128::from(score_s) * i128::from(times) * E7);
             e7.map_or_else(Each::default, |e7| Each::<WorkDone>::only(named, e7))
         };
-        work.cpu = work.cpu.or(arrived("normalised_cpu_s", 1));
-        work.wall = work.wall.or(arrived("normalised_wall_s", 1));
-        work.core_wall = work.core_wall.or(arrived("normalised_wall_s", core_n));
+        work.cpu = work.cpu.or(arrived(row.numbers.normalised_cpu_s, 1));
+        work.wall = work.wall.or(arrived(row.numbers.normalised_wall_s, 1));
+        work.core_wall = work.core_wall.or(arrived(row.numbers.normalised_wall_s, core_n));
     }
     work
 }

@@ -2,6 +2,7 @@
 
 use super::group::{DIMENSIONS, UsageGroup};
 use crate::error::{Error, Result};
+use crate::record::column_struct::column_struct;
 use crate::reference::benchmark::{Each, WorkDone};
 
 /// Work columns by [`crate::reference::benchmark::Benchmark::ALL`]: CPU, wall and core wall of each.
@@ -73,28 +74,44 @@ impl WorkSums {
     }
 }
 
-/// Integer measures that are never null, in the order of the schema up to `alloc_billing_s`, then the counts.
-pub const COUNTED: [&str; 13] = [
-    "job_n",
-    "wall_s",
-    "wall_fraction_ms",
-    "alloc_core_s",
-    "alloc_core_fraction_ms",
-    "alloc_gpu_s",
-    "alloc_node_s",
-    "alloc_billing_s",
-    "cpu_unknown_job_n",
-    "core_unknown_job_n",
-    "core_assumed_job_n",
-    "benchmark_missing_job_n",
-    "benchmark_fallback_job_n",
-];
+column_struct! {
+    /// Integer measures that are never null.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct CountedSums: i64 {
+        /// Jobs that ended.
+        job_n
+        /// Wall time, whole seconds.
+        wall_s
+        /// What whole seconds leave of the wall time, milliseconds.
+        wall_fraction_ms
+        /// Wall time of all cores, whole seconds.
+        alloc_core_s
+        /// What whole seconds leave of it, milliseconds.
+        alloc_core_fraction_ms
+        /// Time GPUs were held, seconds.
+        alloc_gpu_s
+        /// Time nodes were held, seconds.
+        alloc_node_s
+        /// Time billing units were held, seconds.
+        alloc_billing_s
+        /// Jobs of unknown CPU time.
+        cpu_unknown_job_n
+        /// Jobs of an unknown number of cores.
+        core_unknown_job_n
+        /// Jobs whose number of cores was assumed.
+        core_assumed_job_n
+        /// Jobs without a benchmark.
+        benchmark_missing_job_n
+        /// Jobs of a fallback benchmark.
+        benchmark_fallback_job_n
+    }
+}
 
 /// Sums of one group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
-    /// In the order of [`COUNTED`].
-    pub counted: [i64; 13],
+    /// Measures that are never null.
+    pub counted: CountedSums,
     /// CPU time; null while nothing is known.
     pub cpu_ms: Option<i64>,
     /// Work.
@@ -109,8 +126,12 @@ impl Sums {
     /// What takes these sums out again; the ends it counted stay known elsewhere.
     #[must_use]
     pub fn negated(&self) -> Self {
+        let mut counted = self.counted;
+        for sum in counted.each_mut() {
+            *sum = sum.saturating_neg();
+        }
         Self {
-            counted: self.counted.map(i64::saturating_neg),
+            counted,
             cpu_ms: self.cpu_ms.map(i64::saturating_neg),
             work: WorkSums {
                 cpu: self.work.cpu.negated(),
@@ -132,9 +153,9 @@ impl Sums {
 
     /// Adds counts and CPU time.
     #[inline]
-    pub(super) fn count(&mut self, counted: [i64; 13], cpu_ms: Option<i64>) {
-        for (sum, part) in self.counted.iter_mut().zip(counted) {
-            *sum = sum.saturating_add(part);
+    pub(super) fn count(&mut self, counted: CountedSums, cpu_ms: Option<i64>) {
+        for (sum, part) in self.counted.each_mut().into_iter().zip(counted.each()) {
+            *sum = sum.saturating_add(*part);
         }
         self.cpu_ms = plus(self.cpu_ms, cpu_ms, i64::saturating_add);
     }
@@ -165,8 +186,10 @@ impl Sums {
 pub fn check(part: &[UsageGroup]) -> Result<()> {
     let is_end = |sum: i64| sum == i64::MAX || sum <= -i64::MAX;
     for UsageGroup { key, sums } in part {
-        let counted = COUNTED.iter().zip(sums.counted);
-        let mut all = counted.chain(sums.cpu_ms.map(|cpu_ms| (&"cpu_ms", cpu_ms)));
+        let counted = CountedSums::NAMES
+            .into_iter()
+            .zip(sums.counted.each().into_iter().copied());
+        let mut all = counted.chain(sums.cpu_ms.map(|cpu_ms| ("cpu_ms", cpu_ms)));
         let Some((measure, _)) = all.find(|(_, sum)| is_end(*sum)) else {
             continue;
         };

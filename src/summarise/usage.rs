@@ -9,13 +9,13 @@ use super::dimension_groups::{KnownGroups, combinations};
 use super::group::{Groups, KeyRef};
 use super::periods::PeriodSplitter;
 use super::settings::Settings;
-use super::sums::{Sums, WorkSums};
+use super::sums::{CountedSums, Sums, WorkSums};
 use super::view::RecordView;
 use crate::error::Result;
 use crate::ledger::Reason;
 use crate::normalise::{Scale, ScaleReference, Scales};
 use crate::reference::benchmark::{Each, Score};
-use crate::schema::batch::number;
+use crate::schema::batch::{addend, number};
 use crate::time::Month;
 use crate::time::calendar::Period;
 
@@ -60,7 +60,7 @@ struct UsageShares {
 
 impl UsageShares {
     fn split_scaled(&mut self, view: &RecordView<'_>, row: usize, weights: &[i64]) {
-        let total = |column| number(column, row).unwrap_or(0);
+        let total = |column| addend(number(column, row));
         apportion(total(view.scaled_cpu_ms), weights, &mut self.scaled_cpu_ms);
         apportion(total(view.scaled_wall_ms), weights, &mut self.scaled_wall_ms);
     }
@@ -183,7 +183,7 @@ impl<'a> Usage<'a> {
     fn has_room(&mut self, view: &RecordView<'_>, row: usize) -> bool {
         let (wall_s, held_s) = (view.wall_s.value(row), view.held_s(row));
         let fraction_ms = view.wall_fraction_ms.value(row);
-        let of = |column| number(column, row).unwrap_or(0);
+        let of = |column| addend(number(column, row));
         let core_n = of(view.alloc_core_n);
         let load = budget::load([
             1,
@@ -223,12 +223,12 @@ impl<'a> Usage<'a> {
         if !is_whole {
             apportion(wall_s, &self.cutter.weights, &mut self.shares.wall_s);
             apportion(held_s, &self.cutter.weights, &mut self.shares.held_s);
-            apportion(cpu_ms.unwrap_or(0), &self.cutter.weights, &mut self.shares.cpu_ms);
+            apportion(addend(cpu_ms), &self.cutter.weights, &mut self.shares.cpu_ms);
         }
-        let core_n = number(view.alloc_core_n, row).unwrap_or(0);
-        let gpu_n = number(view.alloc_gpu_n, row).unwrap_or(0);
-        let node_n = number(view.alloc_node_n, row).unwrap_or(0);
-        let billing_n = number(view.alloc_billing_n, row).unwrap_or(0);
+        let core_n = addend(number(view.alloc_core_n, row));
+        let gpu_n = addend(number(view.alloc_gpu_n, row));
+        let node_n = addend(number(view.alloc_node_n, row));
+        let billing_n = addend(number(view.alloc_billing_n, row));
         let per_core = scale.factors().per_core;
         if reference.is_some() {
             self.shares.split_scaled(view, row, &self.cutter.weights);
@@ -241,26 +241,25 @@ impl<'a> Usage<'a> {
                 let cpu = cpu_ms.map(|_| share(&self.shares.cpu_ms));
                 (share(&self.shares.wall_s), share(&self.shares.held_s), cpu)
             };
-            let core_s = wall.saturating_mul(core_n);
             let counts = end_ms.is_some() && at == end_piece;
             let count = |flag: bool| i64::from(counts && flag);
             let is = |flags: Option<&BooleanArray>| flags.is_some_and(|flags| flags.value(row));
             let fraction_ms = view.wall_fraction_ms.value(row) * i64::from(at == end_piece);
-            let counted = [
-                count(true),
-                wall,
-                fraction_ms,
-                core_s,
-                fraction_ms.saturating_mul(core_n),
-                held.saturating_mul(gpu_n),
-                held.saturating_mul(node_n),
-                held.saturating_mul(billing_n),
-                count(is(view.is_cpu_unknown)),
-                count(is(view.is_core_unknown)),
-                count(is(view.is_core_assumed)),
-                count(matches!(scale, Scale::Missing)),
-                count(matches!(scale, Scale::Fallback(_))),
-            ];
+            let counted = CountedSums {
+                job_n: count(true),
+                wall_s: wall,
+                wall_fraction_ms: fraction_ms,
+                alloc_core_s: wall.saturating_mul(core_n),
+                alloc_core_fraction_ms: fraction_ms.saturating_mul(core_n),
+                alloc_gpu_s: held.saturating_mul(gpu_n),
+                alloc_node_s: held.saturating_mul(node_n),
+                alloc_billing_s: held.saturating_mul(billing_n),
+                cpu_unknown_job_n: count(is(view.is_cpu_unknown)),
+                core_unknown_job_n: count(is(view.is_core_unknown)),
+                core_assumed_job_n: count(is(view.is_core_assumed)),
+                benchmark_missing_job_n: count(matches!(scale, Scale::Missing)),
+                benchmark_fallback_job_n: count(matches!(scale, Scale::Fallback(_))),
+            };
             // Exact: what whole seconds leave of the wall time is in the piece of its end.
             let exact_ms = wall.saturating_mul(1000).saturating_add(fraction_ms);
             let work = match reference {

@@ -3,7 +3,7 @@
 use arrow::array::{BooleanArray, Int64Array, RecordBatch, TimestampMillisecondArray};
 
 use crate::error::Result;
-use crate::schema::batch::{ColumnWords, flag, int, number, time, words};
+use crate::schema::batch::{ColumnWords, addend, flag, int, number, time, words};
 
 /// A batch of `records`, seen by the summarise room.
 pub struct RecordView<'a> {
@@ -69,7 +69,7 @@ impl<'a> RecordView<'a> {
 
     /// Wall time plus suspension, seconds: how long nodes, memory and GPUs were held.
     pub(super) fn held_s(&self, row: usize) -> i64 {
-        self.wall_s.value(row) + number(self.suspended_s, row).unwrap_or(0)
+        self.wall_s.value(row) + addend(number(self.suspended_s, row))
     }
 }
 

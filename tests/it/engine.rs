@@ -13,7 +13,7 @@ use gridtally::expr::{GroupMeasure, How, add_up};
 use gridtally::schema;
 use gridtally::summarise::contributions::Contributions;
 use gridtally::summarise::group::{Groups, Key, UsageGroup, to_batch};
-use gridtally::summarise::sums::{Sums, WorkSums};
+use gridtally::summarise::sums::{CountedSums, Sums, WorkSums};
 use proptest::option;
 use proptest::prelude::*;
 
@@ -265,12 +265,18 @@ fn measured() -> impl Strategy<Value = Sums> {
         option::of(time.clone()),
         option::of(time),
     )
-        .prop_map(|(counted, cpu_ms, work_e7, earliest_end_ms, latest_end_ms)| Sums {
-            counted,
-            cpu_ms,
-            work: WorkSums::from_e7(work_e7),
-            earliest_end_ms,
-            latest_end_ms,
+        .prop_map(|(numbers, cpu_ms, work_e7, earliest_end_ms, latest_end_ms)| {
+            let mut counted = CountedSums::default();
+            for (sum, number) in counted.each_mut().into_iter().zip(numbers) {
+                *sum = number;
+            }
+            Sums {
+                counted,
+                cpu_ms,
+                work: WorkSums::from_e7(work_e7),
+                earliest_end_ms,
+                latest_end_ms,
+            }
         })
 }
 
@@ -311,7 +317,7 @@ fn many_contributions_are_added_up_on_the_way() {
     let rows: Vec<UsageGroup> = (0..30_000_i32)
         .map(|at| {
             let mut sums = Sums::default();
-            sums.counted[0] = i64::from(at);
+            sums.counted.job_n = i64::from(at);
             sums.cpu_ms = (at % 2 == 0).then_some(1);
             let mut dimensions: [Option<String>; 10] = Default::default();
             dimensions[0] = Some("source".to_owned());

@@ -9,7 +9,7 @@ use crate::charge::amount::CHARGE_SCALE;
 use crate::diagnostics::did_you_mean;
 use crate::error::{Error, Kind, Result};
 use crate::reference::decimal::text as amount;
-use crate::schema::batch::{decimal, int, number, text, word};
+use crate::schema::batch::{addend, decimal, int, number, text, word};
 use crate::store::{Manifest, lake, read_table};
 
 /// One job's part of a cell.
@@ -86,7 +86,7 @@ pub fn cell(output: &str, path: &str, top: usize) -> Result<Vec<ExplainedCell>> 
                     job_id: jobs.value(row).to_owned(),
                     account: word(accounts, row).map(str::to_owned),
                 };
-                *reassignments.entry(key).or_default().entry(job).or_default() += number(charge, row).unwrap_or(0);
+                *reassignments.entry(key).or_default().entry(job).or_default() += addend(number(charge, row));
             }
         }
     }

@@ -10,7 +10,7 @@ use super::cell::no_cell;
 use crate::error::{Error, Result};
 use crate::lake::calendar_fact;
 use crate::reference::decimal::text as amount;
-use crate::schema::batch::{decimal, id, int, number, text, word};
+use crate::schema::batch::{addend, decimal, id, int, number, text, word};
 use crate::store::Fact;
 use crate::store::{Manifest, Store, lake, read_table};
 use crate::summarise::share::{PeriodShare, ShareSplitter};
@@ -256,7 +256,7 @@ fn name_corrections(store: &Store, manifest: &Manifest, views: &mut [ViewUsage])
 
 impl CellTotals {
     fn of(batch: &RecordBatch, row: usize) -> Result<Self> {
-        let sum = |name: &str| -> Result<i64> { Ok(number(int(batch, name)?, row).unwrap_or(0)) };
+        let sum = |name: &str| -> Result<i64> { Ok(addend(number(int(batch, name)?, row))) };
         Ok(Self {
             job_n: sum("job_n")?,
             wall_s: sum("wall_s")?,

@@ -8,7 +8,7 @@ use arrow::array::Array;
 use super::report::VerifyReport;
 use crate::error::Result;
 use crate::schema;
-use crate::schema::batch::{date, decimal, id, int, number, text, word};
+use crate::schema::batch::{addend, date, decimal, id, int, number, text, word};
 use crate::store::{Manifest, Store, lake, read_table};
 use crate::time::Day;
 
@@ -88,7 +88,7 @@ fn sums(store: &Store, manifest: &Manifest, dataset: &str, report: &mut VerifyRe
                     options: of(options),
                 };
                 let [charged, jobs, without] = sums.entry(group).or_default();
-                *charged += number(charge, row).unwrap_or(0);
+                *charged += addend(number(charge, row));
                 *jobs += i128::from(priced.value(row));
                 *without += i128::from(unpriced.value(row));
             }

@@ -23,7 +23,6 @@ use crate::store::seal::SEAL;
 use crate::store::{Holder, LockWatch, Manifest, Store, read_table, verify_store};
 use crate::summarise::Attribution;
 use crate::summarise::group::{Groups, UsageGroup};
-use crate::summarise::sums::COUNTED;
 
 mod added_up;
 mod books;
@@ -338,19 +337,16 @@ fn part_totals(batches: &[RecordBatch]) -> Result<(VerifiedTotals, VerifiedTotal
     for batch in batches {
         groups.add_batch(batch)?;
     }
-    let at = |name: &str| COUNTED.iter().position(|counted| *counted == name).unwrap_or(0);
-    let (job_n, wall_s, core_s) = (at("job_n"), at("wall_s"), at("alloc_core_s"));
     let (mut recorded, mut corrected) = (VerifiedTotals::default(), VerifiedTotals::default());
     for UsageGroup { key, sums } in groups.into_sorted() {
-        let counted = |at: usize| sums.counted.get(at).copied().map_or(0, i128::from);
         let totals = match key.correction_id {
             None => &mut recorded,
             Some(_) => &mut corrected,
         };
         *totals = totals.plus(VerifiedTotals {
-            job_n: counted(job_n),
-            wall_s: counted(wall_s),
-            alloc_core_s: counted(core_s),
+            job_n: i128::from(sums.counted.job_n),
+            wall_s: i128::from(sums.counted.wall_s),
+            alloc_core_s: i128::from(sums.counted.alloc_core_s),
             cpu_ms: sums.cpu_ms.map_or(0, i128::from),
         });
     }

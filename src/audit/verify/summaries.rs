@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::lake::views::{Views, folded};
 use crate::ledger::Outcome;
 use crate::record::SiteMonth;
+use crate::schema::batch::addend;
 use crate::store::{Manifest, Store, lake, read_table};
 
 /// What summaries that count are of.
@@ -51,17 +52,17 @@ pub(super) fn count(
                     );
                 }
                 if is_accepted && row.is_usage() {
-                    let value = |name| row.number(name).map_or(0, i128::from);
+                    let value = |number: Option<i64>| i128::from(addend(number));
                     let view = SummarisedView {
                         place: SiteMonth::new(site.as_str(), month),
-                        view: row.word("view").unwrap_or_default().to_owned(),
+                        view: row.words.view.unwrap_or_default(),
                     };
                     let of_view: &mut VerifiedTotals = totals.entry(view).or_default();
                     *of_view = of_view.plus(VerifiedTotals {
-                        job_n: value("job_n"),
-                        wall_s: value("wall_s"),
-                        alloc_core_s: value("wall_s") * value("alloc_core_n"),
-                        cpu_ms: value("cpu_ms"),
+                        job_n: value(row.numbers.job_n),
+                        wall_s: value(row.numbers.wall_s),
+                        alloc_core_s: value(row.numbers.wall_s) * value(row.numbers.alloc_core_n),
+                        cpu_ms: value(row.numbers.cpu_ms),
                     });
                 }
             }

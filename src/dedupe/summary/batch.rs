@@ -7,7 +7,7 @@ use arrow::datatypes::DataType;
 
 use crate::error::{Error, Result};
 use crate::ledger::Reason;
-use crate::record::summary::{NUMBERS, Summary, SummaryKind, WORDS};
+use crate::record::summary::{Summary, SummaryKind, SummaryNumbers, SummaryWords};
 use crate::schema::batch::{
     decimal, flag, id, identities, identity, int, ints, number, text, texts, time, times, uint, uints, word,
 };
@@ -24,11 +24,11 @@ pub fn to_batch(rows: &[&Summary], dataset: &Dataset) -> Result<RecordBatch> {
 }
 
 fn array(name: &str, rows: &[&Summary]) -> Result<ArrayRef> {
-    if WORDS.contains(&name) {
-        return Ok(texts(rows.iter().map(|row| row.word(name))));
+    if let Some(of) = SummaryWords::column(name) {
+        return Ok(texts(rows.iter().map(|row| of(&row.words).as_deref())));
     }
-    if NUMBERS.contains(&name) {
-        let numbers = rows.iter().map(|row| row.number(name));
+    if let Some(of) = SummaryNumbers::column(name) {
+        let numbers = rows.iter().map(|row| *of(&row.numbers));
         return Ok(match name {
             "benchmark_per_core" => {
                 let values: Decimal128Array = numbers.map(|milli| milli.map(i128::from)).collect();
@@ -74,12 +74,12 @@ pub fn from_batch(batch: &RecordBatch, site: &str, month: Month) -> Result<Vec<S
     for at in 0..batch.num_rows() {
         let unknown = |what: &str| Error::internal(format!("a summary has an unknown {what}"));
         let kind = SummaryKind::parse(kinds.value(at)).ok_or_else(|| unknown("kind"))?;
-        let mut words: [Option<String>; WORDS.len()] = Default::default();
-        for (value, name) in words.iter_mut().zip(WORDS) {
+        let mut words = SummaryWords::default();
+        for (value, name) in words.each_mut().into_iter().zip(SummaryWords::NAMES) {
             *value = word(text(batch, name)?, at).map(str::to_owned);
         }
-        let mut numbers = [None; NUMBERS.len()];
-        for (value, name) in numbers.iter_mut().zip(NUMBERS) {
+        let mut numbers = SummaryNumbers::default();
+        for (value, name) in numbers.each_mut().into_iter().zip(SummaryNumbers::NAMES) {
             *value = match name {
                 "benchmark_per_core" => number(decimal(batch, name)?, at).and_then(|milli| i64::try_from(milli).ok()),
                 "earliest_end_utc" | "latest_end_utc" => number(time(batch, name)?, at),

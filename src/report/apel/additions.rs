@@ -6,6 +6,7 @@ use crate::reference::correction::Correction;
 use crate::reference::decimal;
 use crate::report::lake::{Lake, Selection};
 use crate::report::table::divide;
+use crate::schema::batch::addend;
 use crate::summarise::correction_effect::{Corrections, added_view};
 use crate::time::Month;
 
@@ -46,7 +47,7 @@ pub fn additions_in_words(lake: &Lake, selection: &Selection) -> Result<Vec<(Str
             hours(core, 1),
             hours(cpu, 1000)
         );
-        Ok((stated, rule.adds("job_n").unwrap_or(0)))
+        Ok((stated, addend(rule.adds("job_n"))))
     });
     words.collect()
 }
@@ -64,7 +65,7 @@ fn asked<'a>(
 /// What a correction adds. The number of cores is unknown, the core time is known: where it is not a multiple of the wall
 /// time, it is reported as core time on one core.
 fn of_addition(site: &str, month: Month, rule: &Correction) -> Aggregate {
-    let amount = |name: &str| rule.adds(name).unwrap_or(0);
+    let amount = |name: &str| addend(rule.adds(name));
     let (wall_s, core_wall_s) = (amount("wall_s"), amount("alloc_core_s"));
     let cores = core_wall_s
         .checked_rem(wall_s)

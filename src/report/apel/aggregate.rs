@@ -18,6 +18,7 @@ use crate::record::{Summary, SummaryKind};
 use crate::reference::benchmark::Benchmark;
 use crate::report::lake::{Lake, Selection, on_all_processors};
 use crate::report::table::divide;
+use crate::schema::batch::addend;
 use crate::time::Month;
 
 /// Benchmarks in the order in which the server prefers them.
@@ -301,44 +302,43 @@ fn key(group: &Aggregate) -> ApelKey {
 /// A summary that was received, to be sent on.
 #[must_use]
 pub fn of_summary(row: &Summary, users: &Users) -> Aggregate {
-    let named = row.word("benchmark").and_then(Benchmark::parse);
+    let named = row.words.benchmark.as_deref().and_then(Benchmark::parse);
     let place = named.map_or(3, Benchmark::place);
-    let number = |name: &str| row.number(name).unwrap_or(0);
     let sums = ApelSums {
-        job_n: number("job_n"),
-        wall_s: number("wall_s"),
-        cpu_ms: number("cpu_ms"),
-        earliest_end_ms: row.number("earliest_end_utc"),
-        latest_end_ms: row.number("latest_end_utc"),
+        job_n: addend(row.numbers.job_n),
+        wall_s: addend(row.numbers.wall_s),
+        cpu_ms: addend(row.numbers.cpu_ms),
+        earliest_end_ms: row.numbers.earliest_end_utc,
+        latest_end_ms: row.numbers.latest_end_utc,
     };
     let mut levels_e3: Levels = [None; 3];
     let mut works = Works::default();
     if row.kind == SummaryKind::NormalisedSummary {
         if let Some(work) = works.get_mut(place) {
-            let stated = row.number("normalised_wall_s").zip(row.number("normalised_cpu_s"));
-            *work = stated.map(|(wall_s, cpu_s)| BenchmarkWork { wall_s, cpu_s });
+            let worked = row.numbers.normalised_wall_s.zip(row.numbers.normalised_cpu_s);
+            *work = worked.map(|(wall_s, cpu_s)| BenchmarkWork { wall_s, cpu_s });
         }
     } else {
         if let Some(level) = levels_e3.get_mut(place) {
-            *level = row.number("benchmark_per_core");
+            *level = row.numbers.benchmark_per_core;
         }
         works = server_work(&levels_e3, &sums);
     }
-    let word = |name: &str| row.word(name).map(str::to_owned);
-    let subject = users.subject(row.word("global_user"), &row.site, row.month);
+    let stated = row.words.clone();
+    let subject = users.subject(row.words.global_user.as_deref(), &row.site, row.month);
     Aggregate {
         site: row.site.clone(),
         month: row.month,
         words: [
             subject.map(Cow::into_owned),
-            word("vo"),
-            word("vo_group"),
-            word("vo_role"),
-            word("submit_host"),
-            word("infrastructure"),
+            stated.vo,
+            stated.vo_group,
+            stated.vo_role,
+            stated.submit_host,
+            stated.infrastructure,
         ],
-        node_n: number("alloc_node_n"),
-        core_n: number("alloc_core_n"),
+        node_n: addend(row.numbers.alloc_node_n),
+        core_n: addend(row.numbers.alloc_core_n),
         levels_e3,
         works,
         sums,

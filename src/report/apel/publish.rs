@@ -91,7 +91,7 @@ pub fn publish(lake: &Lake, request: &ApelRequest, take: &mut ApelTake<'_>) -> R
     }
     for kind in by_job {
         let mut lost = LeftOutCounts::new();
-        let reported: i64 = usage.iter().filter_map(|row| row.number("job_n")).sum();
+        let reported: i64 = usage.iter().filter_map(|row| row.numbers.job_n).sum();
         if reported > 0 {
             lost.insert(JobMessageLeftOut::OnlySummaries.into(), reported);
         }

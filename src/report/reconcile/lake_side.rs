@@ -15,6 +15,7 @@ use crate::report::apel::users::Users;
 use crate::report::known_names::KnownNames;
 use crate::report::lake::{Lake, Selection, on_all_processors};
 use crate::report::work_scale::WorkScale;
+use crate::schema::batch::addend;
 use crate::store::Fact;
 use crate::time::{DAY_MS, Month};
 
@@ -63,7 +64,7 @@ impl UsageSource {
             }
             if row.kind == SummaryKind::Sync {
                 let count = side.counts.entry((row.site.to_lowercase(), row.month)).or_default();
-                *count += i128::from(row.number("sync_job_n").unwrap_or(0));
+                *count += i128::from(addend(row.numbers.sync_job_n));
             } else {
                 side.add_group(&of_summary(&row, &Users::Keep), scale, UsageOrigin::Sums);
             }

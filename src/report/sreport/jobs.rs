@@ -10,7 +10,7 @@ use super::used::{TRES, Used};
 use crate::error::{Error, Result};
 use crate::report::lake::{Lake, LakePiece, Selection};
 use crate::report::table::divide;
-use crate::schema::batch::{column, int, number, text, time, word};
+use crate::schema::batch::{addend, column, int, number, text, time, word};
 use crate::summarise::Attribution;
 use crate::summarise::correction_effect::{CorrectionEffect, CorrectionEffects, Corrections, EffectColumns};
 use crate::time::{Month, MsSpan, Zone};
@@ -191,7 +191,7 @@ impl<'l> SreportJobs<'l> {
             for row in 0..batch.num_rows() {
                 let Some(start_ms) = number(start, row) else { continue };
                 let wall_s = wall.value(row);
-                let held_s = wall_s + number(suspended, row).unwrap_or(0);
+                let held_s = wall_s + addend(number(suspended, row));
                 let end_ms = number(end, row).unwrap_or(start_ms + held_s * 1000);
                 let Some(span) = self.period.clip(start_ms, end_ms) else {
                     continue;

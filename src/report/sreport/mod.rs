@@ -25,6 +25,7 @@ use tree::Trees;
 use super::lake::{Lake, Selection};
 use super::sreport::answer::{SreportAnswer, SreportKind, SreportRequest, Wholes};
 use crate::error::Result;
+use crate::schema::batch::addend;
 use crate::time::DaySpan;
 
 pub use period::{SreportPeriod, month_of};
@@ -74,7 +75,7 @@ fn of_summaries(jobs: &SreportJobs<'_>) -> Result<Option<String>> {
     let (mut row_n, mut job_n) = (0_u64, 0_i64);
     for row in own {
         row_n += 1;
-        job_n += row.number("job_n").unwrap_or_default();
+        job_n += addend(row.numbers.job_n);
     }
     Ok((row_n > 0).then(|| format!("{row_n} summaries of {job_n} jobs are left out: they name no single jobs")))
 }

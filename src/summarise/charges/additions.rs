@@ -13,7 +13,7 @@ use crate::charge::price;
 use crate::error::Result;
 use crate::expr::Value;
 use crate::reference::correction::Correction;
-use crate::schema::batch::{identities, texts, times};
+use crate::schema::batch::{addend, identities, texts, times};
 use crate::summarise::correct::{noon_ms, period_of, rule_value};
 use crate::time::Month;
 
@@ -93,7 +93,7 @@ impl Charges<'_> {
                         why: str::to_owned(why),
                     });
                 }
-                let adds = |column: &str| rule.adds(column).unwrap_or(0);
+                let adds = |column: &str| addend(rule.adds(column));
                 rows.push(ChargeRow {
                     job: nth,
                     record: nth,
@@ -145,7 +145,7 @@ fn records(month: Month, rules: &[IdentifiedRule<'_>]) -> Result<RecordBatch> {
 }
 
 fn equal(rule: &Correction, site: &str) -> Equal {
-    let adds = |column: &str| rule.adds(column).unwrap_or(0);
+    let adds = |column: &str| addend(rule.adds(column));
     let (wall_s, core_s) = (adds("wall_s"), adds("alloc_core_s"));
     let (gpu_s, node_s, job_n) = (adds("alloc_gpu_s"), adds("alloc_node_s"), adds("job_n"));
     let all = [job_n, wall_s, core_s, gpu_s, node_s];

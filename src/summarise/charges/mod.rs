@@ -23,7 +23,7 @@ use crate::charge::{JobPriced, Tariff, price};
 use crate::error::{Error, Result};
 use crate::expr::{GroupMeasure, How, add_up};
 use crate::schema;
-use crate::schema::batch::{decoded, number, text};
+use crate::schema::batch::{addend, decoded, number, text};
 use crate::time::MsSpan;
 
 pub use self::row::{RECORDED, job_charges};
@@ -241,8 +241,8 @@ impl<'a> Charges<'a> {
         apportion(view.wall_s.value(job), &weights, &mut walls);
         let mut gpu_times = Vec::new();
         apportion(view.held_s(job), &weights, &mut gpu_times);
-        let core_n = number(view.alloc_core_n, job).unwrap_or(0);
-        let gpu_n = number(view.alloc_gpu_n, job).unwrap_or(0);
+        let core_n = addend(number(view.alloc_core_n, job));
+        let gpu_n = addend(number(view.alloc_gpu_n, job));
         // A job counts where it ends; a policy that no longer holds then charged it in part.
         let is_empty_end = cutter.weights.last().is_some_and(|weight| *weight == 0);
         let end_ms = cutter.until_ms - i64::from(!is_empty_end);

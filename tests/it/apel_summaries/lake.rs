@@ -17,6 +17,7 @@ use gridtally::time::Month;
 
 use super::{SYNC, V03, record};
 use crate::support::collect::shared;
+use crate::support::lake_rows::summary_number;
 
 /// A folder with files and a pipeline.
 pub(super) struct Scene(tempfile::TempDir);
@@ -100,8 +101,12 @@ impl Scene {
 
 pub(super) fn totals<'a>(rows: impl IntoIterator<Item = &'a Summary>) -> (usize, i64, i64) {
     rows.into_iter().fold((0, 0, 0), |(n, jobs, work), row| {
-        let number = |name| row.number(name).unwrap_or(0);
-        (n + 1, jobs + number("job_n"), work + number("normalised_cpu_s"))
+        let numbers = &row.numbers;
+        (
+            n + 1,
+            jobs + numbers.job_n.unwrap_or(0),
+            work + numbers.normalised_cpu_s.unwrap_or(0),
+        )
     })
 }
 
@@ -304,10 +309,7 @@ fn sync_records_are_kept_and_are_no_usage() {
     assert_eq!(report.reasons["accepted/sync_record"], 1);
     assert_eq!(report.reasons["rejected/bad_time"], 1);
     let rows = scene.summaries("out", "summary");
-    assert_eq!(
-        (rows[0].number("job_n"), rows[0].number("sync_job_n")),
-        (None, Some(27))
-    );
+    assert_eq!((rows[0].numbers.job_n, rows[0].numbers.sync_job_n), (None, Some(27)));
     assert_eq!(scene.usage("out").into_keys().collect::<Vec<_>>(), ["batch"]);
 }
 
@@ -326,7 +328,7 @@ fn real_months_in_hours() {
         let sum = |column| -> i64 {
             rows.iter()
                 .filter(|row| row.month == month)
-                .filter_map(|row| row.number(column))
+                .filter_map(|row| summary_number(row, column))
                 .sum()
         };
         let report = fs::read_to_string(folder.join(format!("{name}.summary.dat"))).unwrap();

@@ -13,6 +13,7 @@ use gridtally::report::lake::{Lake, Selection};
 
 use super::scene::{Scene, texts};
 use crate::support::collect::shared;
+use crate::support::lake_rows::{summary_number, summary_word};
 
 /// What a lake's usage of APEL origin comes to, by site and month: jobs, wall seconds, CPU seconds.
 fn totals(lake: &Lake) -> BTreeMap<(String, String), (i64, i64, i64)> {
@@ -84,7 +85,7 @@ fn what_is_sent_and_read_back_comes_to_the_same() {
             assert_eq!(totals(&back), before, "{folder}");
         } else {
             let counted: i64 = (back.summaries(&Selection::default()).unwrap().iter())
-                .filter_map(|row| row.number("sync_job_n"))
+                .filter_map(|row| row.numbers.sync_job_n)
                 .sum();
             assert_eq!(counted, jobs);
         }
@@ -130,13 +131,13 @@ fn golden_rows(file: &str, keys: &[&str]) -> Golden {
 }
 
 fn instant(row: &Summary, name: &str) -> String {
-    let at = jiff::Timestamp::from_millisecond(row.number(name).unwrap()).unwrap();
+    let at = jiff::Timestamp::from_millisecond(summary_number(row, name).unwrap()).unwrap();
     at.strftime("%Y-%m-%d %H:%M:%S").to_string()
 }
 
 /// The key of a row of ours as the server spells it.
 fn key(row: &Summary, with_level: bool) -> String {
-    let word = |name: &str| row.word(name).unwrap_or("None").to_owned();
+    let word = |name: &str| summary_word(row, name).unwrap_or("None").to_owned();
     let month = row.month.to_string();
     let mut parts = vec![
         row.site.clone(),
@@ -156,11 +157,11 @@ fn key(row: &Summary, with_level: bool) -> String {
     );
     parts.push(word("service_level_type"));
     if with_level {
-        let milli = row.number("benchmark_per_core").unwrap();
+        let milli = row.numbers.benchmark_per_core.unwrap();
         parts.push(format!("{}.{:03}", milli / 1000, milli % 1000));
     }
     for name in ["alloc_node_n", "alloc_core_n"] {
-        parts.push(row.number(name).unwrap_or(0).to_string());
+        parts.push(summary_number(row, name).unwrap_or(0).to_string());
     }
     parts.join("|").to_lowercase()
 }
@@ -204,10 +205,10 @@ fn our_summaries_equal_what_the_server_derived() {
         for row in back.summaries(&Selection::default()).unwrap() {
             let key = key(&row, with_level);
             let expected = golden.remove(&key).unwrap_or_else(|| panic!("{key} is not in {file}"));
-            let number = |name: &str| row.number(name).unwrap();
+            let number = |name: &str| summary_number(&row, name).unwrap();
             let (wall, cpu) = if with_level {
                 // The server's arithmetic on one summary: level in thousandths, Si2k by 250, half up.
-                let unit = if row.word("benchmark") == Some("si00") {
+                let unit = if row.words.benchmark.as_deref() == Some("si00") {
                     250_000
                 } else {
                     1000

@@ -259,6 +259,6 @@ fn a_file_without_its_first_line_is_no_publication() {
     );
     let lake = scene.run("lake");
     let rows = lake.summaries(&Selection::default()).unwrap();
-    let jobs: i64 = rows.iter().filter_map(|row| row.number("job_n")).sum();
+    let jobs: i64 = rows.iter().filter_map(|row| row.numbers.job_n).sum();
     assert_eq!(jobs, 12);
 }

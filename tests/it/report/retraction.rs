@@ -154,7 +154,7 @@ fn whoever_takes_all_messages_of_a_kind_holds_what_the_lake_states() {
         if kind == MessageKind::Sync {
             let counted = |lake: &Lake| -> i64 {
                 let rows = lake.summaries(&Selection::default()).unwrap();
-                rows.iter().filter_map(|row| row.number("sync_job_n")).sum()
+                rows.iter().filter_map(|row| row.numbers.sync_job_n).sum()
             };
             assert_eq!(counted(&read), 3);
             assert_eq!(planned.vanished.values().flatten().count(), 1);
