@@ -13,10 +13,11 @@ use crate::charge::{Tariff, price};
 use crate::error::{Error, Kind, Result};
 use crate::expr::SCALE;
 use crate::expr::formula::parse;
+use crate::lake::refused_records::summed_records;
 use crate::record::SiteMonth;
 use crate::reference::decimal::text as amount;
 use crate::schema::batch::{addend, int, number, text, word};
-use crate::store::{Manifest, lake, read_table};
+use crate::store::{Manifest, lake};
 
 /// Jobs that differ which are named.
 const NAMED: usize = 10;
@@ -125,7 +126,7 @@ pub fn compare(output: &str, tariff: &Tariff) -> Result<BillingComparison> {
         let Some(SiteMonth { site, .. }) = lake::parse_month_path(&file.path) else {
             continue;
         };
-        for batch in read_table(store.reader(&file.path)?, Some(&columns), 65_536)? {
+        for batch in summed_records(&store, &manifest, &file.path, Some(&columns), 65_536, None)? {
             let batch = batch?;
             let facts = Facts::of_records(&batch, &site, &needs)?;
             let priced = price(policy, &tariff.options, &facts, true)?;

@@ -12,11 +12,12 @@ use crate::charge::facts::Facts;
 use crate::charge::scope::{OutOfScope, ScopeLeftOut};
 use crate::charge::{Tariff, price};
 use crate::error::{Error, Kind, Result};
+use crate::lake::refused_records::summed_records;
 use crate::record::SiteMonth;
 use crate::reference::decimal::text as amount;
 use crate::runtime::pool;
 use crate::schema::batch::{text, word};
-use crate::store::{Manifest, Store, lake, read_table};
+use crate::store::{Manifest, lake};
 
 /// Rows that are priced at once.
 const BATCH_ROWS: usize = 65_536;
@@ -198,7 +199,8 @@ fn scan(output: &str, tariffs: &[&Tariff]) -> Result<RepricedSums> {
     let files: Vec<(String, String)> = files.collect();
     let threads = std::thread::available_parallelism().map_or(1, Into::into);
     let parts = pool::each(&files, threads, |(site, path)| {
-        of_file(&store, path, site, &needs, &columns, tariffs)
+        let records = summed_records(&store, &manifest, path, Some(&columns), BATCH_ROWS, None)?;
+        of_records(records, site, &needs, tariffs)
     })?;
     let mut sums = RepricedSums::new(tariffs.len());
     for part in parts {
@@ -207,16 +209,14 @@ fn scan(output: &str, tariffs: &[&Tariff]) -> Result<RepricedSums> {
     Ok(sums)
 }
 
-fn of_file(
-    store: &Store,
-    path: &str,
+fn of_records(
+    records: impl Iterator<Item = Result<RecordBatch>>,
     site: &str,
     needs: &BTreeSet<&str>,
-    columns: &[&str],
     tariffs: &[&Tariff],
 ) -> Result<RepricedSums> {
     let mut sums = RepricedSums::new(tariffs.len());
-    for batch in read_table(store.reader(path)?, Some(columns), BATCH_ROWS)? {
+    for batch in records {
         let batch = batch?;
         let facts = Facts::of_records(&batch, site, needs)?;
         let mut charges = Vec::with_capacity(tariffs.len());

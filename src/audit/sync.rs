@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::dedupe::summary::from_batch;
 use crate::error::{Error, Kind, Result};
+use crate::lake::refused_records::summed_records;
 use crate::lake::views::folded;
 use crate::record::{SiteMonth, Summary, SummaryKind};
 use crate::schema::batch::{addend, text};
@@ -79,7 +80,7 @@ pub(crate) fn counts(store: &Store, manifest: &Manifest) -> Result<Vec<SyncCount
         if !announced(&counts, &place) {
             continue;
         }
-        for batch in read_table(store.reader(path)?, Some(&["view", "submit_host"]), 16_384)? {
+        for batch in summed_records(store, manifest, path, Some(&["view", "submit_host"]), 16_384, None)? {
             let batch = batch?;
             let (views, hosts) = (text(&batch, "view")?, text(&batch, "submit_host")?);
             for row in (0..batch.num_rows()).filter(|row| views.value(*row) != "payload") {

@@ -14,6 +14,7 @@ use super::rules::{PeerNumbers, publish};
 use super::summary;
 use crate::dedupe::summary::from_batch;
 use crate::error::{Error, Kind, Result};
+use crate::lake::refused_records::summed_records;
 use crate::record::SiteMonth;
 use crate::reference::benchmark::{Benchmark, BenchmarkLevel, BenchmarkPlace, BenchmarkTable};
 use crate::reference::site_rename::SiteRenames;
@@ -81,6 +82,7 @@ pub fn report(output: &str, question: &PeerReportQuestion<'_>) -> Result<WorkRep
     let mut walk = PeerReportWalk {
         corrections: &corrections,
         store: &store,
+        manifest: &manifest,
         question,
         names: PeerNames::new(question.mode.folds_case()),
         buckets: BTreeMap::new(),
@@ -131,6 +133,7 @@ struct PeerFile<'f> {
 
 struct PeerReportWalk<'a> {
     store: &'a Store,
+    manifest: &'a Manifest,
     question: &'a PeerReportQuestion<'a>,
     names: PeerNames,
     /// Of renamed sites, by the name they get.
@@ -155,7 +158,7 @@ impl PeerReportWalk<'_> {
         let columns: Vec<&str> = columns.into_iter().collect();
         let mut groups = PeerGroups::default();
         for file in files.iter().filter(|file| file.is_jobs) {
-            let batches = read_table(self.store.reader(file.path)?, Some(&columns), READ_ROWS)?;
+            let batches = summed_records(self.store, self.manifest, file.path, Some(&columns), READ_ROWS, None)?;
             for batch in batches {
                 let batch = batch?;
                 jobs.add(&batch, &mut self.names, &mut groups, &mut self.left)?;

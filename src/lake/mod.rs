@@ -8,5 +8,6 @@ pub(crate) mod calendar_fact;
 pub(crate) mod capacity;
 pub mod found;
 pub mod new_corrections;
+pub mod refused_records;
 pub(crate) mod state;
 pub mod views;

@@ -142,7 +142,7 @@ fn history_since(lake: &Lake, selection: &Selection, since: Option<Month>) -> Re
         if !selection.has_site(&site) || since.is_some_and(|since| month < since) {
             continue;
         }
-        for batch in lake.batches(&path, Some(&COLUMNS))? {
+        for batch in lake.record_batches(&path, &COLUMNS)? {
             let batch = batch?;
             let (view, cluster, host) = (
                 text(&batch, "view")?,

@@ -6,6 +6,7 @@ use arrow::array::RecordBatch;
 
 use crate::dedupe::summary::from_batch;
 use crate::error::{Error, Kind, Result};
+use crate::lake::refused_records::{RefusedRecords, summed_records};
 use crate::record::{SiteMonth, Summary};
 use crate::schema::batch::text;
 use crate::store::Fact;
@@ -151,11 +152,51 @@ impl Lake {
         Ok(pieces)
     }
 
-    /// The batches of a piece: the named columns.
+    /// The batches of a piece: the named columns of the records that `usage` can take.
     ///
     /// # Errors
     /// [`Kind::Io`] when it cannot be read.
     pub fn piece_batches(
+        &self,
+        piece: &LakePiece,
+        columns: &[&str],
+    ) -> Result<impl Iterator<Item = Result<RecordBatch>> + use<>> {
+        let groups = Some(piece.groups.clone());
+        summed_records(
+            &self.store,
+            &self.manifest,
+            &piece.path,
+            Some(columns),
+            BATCH_ROWS,
+            groups,
+        )
+    }
+
+    /// The same of one published file of records.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] when it cannot be read.
+    pub fn record_batches(
+        &self,
+        path: &str,
+        columns: &[&str],
+    ) -> Result<impl Iterator<Item = Result<RecordBatch>> + use<>> {
+        summed_records(&self.store, &self.manifest, path, Some(columns), BATCH_ROWS, None)
+    }
+
+    /// The refused records of the month of a piece.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] when they cannot be read.
+    pub fn refused_records(&self, piece: &LakePiece) -> Result<RefusedRecords> {
+        RefusedRecords::of_file(&self.store, &self.manifest, &piece.path)
+    }
+
+    /// The batches of a piece: the named columns of all records, those that are refused included.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] when it cannot be read.
+    pub fn whole_piece_batches(
         &self,
         piece: &LakePiece,
         columns: &[&str],

@@ -1,5 +1,6 @@
 //! What inputs may not do to a run: no record ends it, and no input takes more memory than it is worth.
 
+mod beyond;
 mod formulas;
 mod inventory;
 mod memory;

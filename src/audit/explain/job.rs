@@ -13,9 +13,10 @@ use super::trace::{steps, work};
 use crate::charge::facts::Facts;
 use crate::charge::{Tariff, price};
 use crate::error::{Error, Kind, Result};
+use crate::lake::refused_records::RefusedRecords;
 use crate::lake::views::{counting, folded, has_view};
 use crate::lake::{calendar_fact, state};
-use crate::ledger::Book;
+use crate::ledger::{Book, Reason};
 use crate::overhead;
 use crate::overhead::bills;
 use crate::record::SiteMonth;
@@ -148,6 +149,9 @@ pub struct Explained {
     pub work: Vec<String>,
     /// Whether summaries of its site, month and view count in its place; if so, it is not usage and is not charged.
     pub is_displaced: bool,
+    /// Why it is refused although `records` holds it: it is no usage.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<&'static str>,
     /// What usage has of it, period by period, as recorded.
     pub usage: Vec<JobUsage>,
     /// Charges.
@@ -226,6 +230,8 @@ impl ExplainedLake {
             .map_or_else(Vec::new, |splitter| splitter.shares(&view, 0));
         let calendar = splitter.map(|splitter| splitter.calendar().clone());
         let is_displaced = self.is_displaced(site, month, &of("view")?)?;
+        let records = lake::month_path("records", site, month);
+        let refused = RefusedRecords::of_file(&self.store, &self.manifest, &records)?.reason(record_id);
         Ok(Explained {
             site: site.to_owned(),
             job_id: of("job_id")?,
@@ -234,7 +240,8 @@ impl ExplainedLake {
             history: self.history(site, month, record_id)?,
             work: work(record)?,
             is_displaced,
-            usage: if is_displaced {
+            refused: refused.map(Reason::code),
+            usage: if is_displaced || refused.is_some() {
                 Vec::new()
             } else {
                 used(&shares, site, word(text(record, "vo")?, 0))

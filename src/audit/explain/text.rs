@@ -69,6 +69,9 @@ impl Explained {
         if self.is_displaced {
             add_line("  none: summaries of its site, month and view count in its place; it is not charged either");
         }
+        if let Some(reason) = self.refused {
+            add_line(&format!("  none: the record is refused ({reason}, see rejects)"));
+        }
         for used in &self.usage {
             let cpu = used
                 .cpu_ms

@@ -1,14 +1,15 @@
 //! A cell of `usage`: what it holds, the jobs behind it, the corrections that touched it and the benchmarks in it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use arrow::array::{Array, RecordBatch};
+use arrow::array::RecordBatch;
 use serde::Serialize;
 
 use super::cell::no_cell;
 use crate::error::{Error, Result};
 use crate::lake::calendar_fact;
+use crate::lake::refused_records::RefusedRecords;
 use crate::reference::decimal::text as amount;
 use crate::schema::batch::{addend, decimal, id, int, number, text, word};
 use crate::store::Fact;
@@ -138,7 +139,6 @@ pub fn usage(output: &str, path: &str, top: usize) -> Result<UsageCell> {
         lake::parse_usage_path(&file.path).ok_or_else(|| Error::internal("a cell without a name"))?;
     let (attribution, calendar) = calendar_fact::restored(&manifest.facts)?;
     let mut splitter = ShareSplitter::new(attribution, calendar);
-    let refused = refused(&store, &manifest)?;
     let mut views = held(&store, &file.path)?;
     name_corrections(&store, &manifest, &mut views)?;
     let mut jobs: BTreeMap<String, CellJobs> = BTreeMap::new();
@@ -146,12 +146,13 @@ pub fn usage(output: &str, path: &str, top: usize) -> Result<UsageCell> {
         if lake::parse_month_path(&file.path).is_none_or(|of| of.site != site) {
             continue;
         }
+        let refused = RefusedRecords::of_file(&store, &manifest, &file.path)?;
         for batch in read_table(store.reader(&file.path)?, None, 16_384)? {
             let batch = batch?;
             let (vos, view, ids) = (text(&batch, "vo")?, text(&batch, "view")?, id(&batch, "record_id")?);
             let record_view = RecordView::new(&batch)?;
             for row in 0..batch.num_rows() {
-                if word(vos, row) != vo.as_deref() || refused.contains(ids.value(row)) {
+                if word(vos, row) != vo.as_deref() || refused.reason(ids.value(row)).is_some() {
                     continue;
                 }
                 let shares = splitter.shares(&record_view, row);
@@ -178,23 +179,6 @@ pub fn usage(output: &str, path: &str, top: usize) -> Result<UsageCell> {
         calendar: manifest.facts.get(Fact::Calendar).unwrap_or_default().to_owned(),
         views,
     })
-}
-
-/// Records that are no usage: no benchmark is known, or the sums of their month cannot take them.
-fn refused(store: &Store, manifest: &Manifest) -> Result<BTreeSet<Vec<u8>>> {
-    let mut refused = BTreeSet::new();
-    for file in manifest.dataset("rejects") {
-        for batch in read_table(store.reader(&file.path)?, Some(&["record_id"]), 16_384)? {
-            let batch = batch?;
-            let ids = id(&batch, "record_id")?;
-            refused.extend(
-                (0..ids.len())
-                    .filter(|row| ids.is_valid(*row))
-                    .map(|row| ids.value(row).to_vec()),
-            );
-        }
-    }
-    Ok(refused)
 }
 
 /// What the file itself holds, by view.

@@ -5,11 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use arrow::array::{AsArray, RecordBatch};
 
 use crate::error::Result;
-use crate::ledger::Reason;
+use crate::lake::refused_records::ID_COLUMN;
 use crate::reference::benchmark::Benchmark;
 use crate::report::lake::{Lake, LakePiece, Selection};
-use crate::schema::batch::{decimal, id, int, number, text, time, word};
-use crate::store::lake::refused_records_path;
+use crate::schema::batch::{decimal, int, number, text, time, word};
 use crate::summarise::correction_effect::{CorrectionEffects, Corrections, EffectColumns};
 use crate::time::Month;
 
@@ -196,35 +195,6 @@ const FQAN_COLUMN: &str = "fqan";
 /// The first version of `records` that records how the source stated a job's VOMS name.
 const FQAN_SINCE: u32 = 9;
 
-/// The identity of a record.
-const ID_COLUMN: &str = "record_id";
-
-/// The records of a piece that the sums of their month cannot take, by identity.
-fn refused_records(lake: &Lake, piece: &LakePiece) -> Result<BTreeSet<Vec<u8>>> {
-    let path = refused_records_path(&piece.site, piece.month);
-    let mut refused = BTreeSet::new();
-    if lake.manifest.file(&path).is_none() {
-        return Ok(refused);
-    }
-    for batch in lake.batches(&path, Some(&["reason", ID_COLUMN]))? {
-        let batch = batch?;
-        let (reasons, ids) = (text(&batch, "reason")?, id(&batch, ID_COLUMN)?);
-        let rows = (0..batch.num_rows()).filter(|row| reasons.value(*row) == Reason::SumLimit.code());
-        refused.extend(rows.map(|row| ids.value(row).to_vec()));
-    }
-    Ok(refused)
-}
-
-/// The refused rows of a batch of records.
-fn refused_rows(batch: &RecordBatch, refused: &BTreeSet<Vec<u8>>) -> Result<BTreeSet<usize>> {
-    if refused.is_empty() {
-        return Ok(BTreeSet::new());
-    }
-    let ids = id(batch, ID_COLUMN)?;
-    let is_refused = |row: &usize| refused.contains(ids.value(*row));
-    Ok((0..batch.num_rows()).filter(is_refused).collect())
-}
-
 /// Calls `see` with the site and every job of the selection that can be sent, and counts the others. Jobs do not count
 /// where summaries do. Corrections are applied: what they void is not seen.
 ///
@@ -281,19 +251,19 @@ pub fn each_job_of(
     if version >= FACTORS_SINCE {
         columns.extend(FACTOR_COLUMNS);
     }
-    let refused = refused_records(lake, piece)?;
-    columns.extend((!refused.is_empty()).then_some(ID_COLUMN));
+    let refused = lake.refused_records(piece)?;
+    columns.extend((!refused.are_within_sums()).then_some(ID_COLUMN));
     let columns: Vec<&str> = columns.into_iter().collect();
-    for batch in lake.piece_batches(piece, &columns)? {
+    for batch in lake.whole_piece_batches(piece, &columns)? {
         let batch = batch?;
         let rows = Rows::new(&batch, is_by_job)?;
-        let refused = refused_rows(&batch, &refused)?;
+        let refused = refused.rows_beyond_sums(&batch)?;
         let looked_at = effects.of_batch(&batch)?;
         for row in 0..batch.num_rows() {
             let Some(job) = rows.job(row, selection, wanted, &effects, &looked_at, left_out) else {
                 continue;
             };
-            if refused.contains(&row) {
+            if refused.binary_search(&row).is_ok() {
                 *left_out.entry(JobMessageLeftOut::SumLimit.into()).or_default() += 1;
             } else {
                 see(&job)?;

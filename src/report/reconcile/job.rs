@@ -78,6 +78,8 @@ pub enum JobIdentityStanding {
     NeverStarted,
     /// Received summaries count in its place.
     Summarised,
+    /// The sums of its month cannot take it.
+    BeyondSums,
 }
 
 impl JobIdentityStanding {

@@ -136,7 +136,8 @@ impl LakeJobs {
         let columns: Vec<&str> = columns.into_iter().collect();
         let is_summarised = self.summarised.contains(&(piece.site.to_lowercase(), piece.month));
         let site = names.id(&piece.site);
-        for batch in self.lake.piece_batches(piece, &columns)? {
+        let refused = self.lake.refused_records(piece)?;
+        for batch in self.lake.whole_piece_batches(piece, &columns)? {
             let batch = batch?;
             let rows = Rows::new(&batch)?;
             let looked_at = effects.of_batch(&batch)?;
@@ -154,6 +155,9 @@ impl LakeJobs {
                 let mut job = rows.job(row, site, month, names)?;
                 job.level = DifferenceLevel::chosen(&rows.levels.of(row), self.scale);
                 standing(&mut job, &rows, row, is_summarised, &effects, &looked_at, names);
+                if refused.is_beyond_sums(rows.record_id.value(row)) {
+                    job.standing = JobIdentityStanding::BeyondSums;
+                }
                 into.push(job);
             }
         }

@@ -199,6 +199,10 @@ fn one_counts(which: Which, counted: &JobIdentityJob, held: &JobIdentityJob, int
         ),
         JobIdentityStanding::Running => (Cause::OtherVersion, format!("{other} has a version without an end")),
         JobIdentityStanding::NeverStarted => (Cause::OtherVersion, format!("{other} has a version that never started")),
+        JobIdentityStanding::BeyondSums => (
+            Cause::MissingJobs,
+            format!("{other} refuses jobs: the sums of their month cannot take them"),
+        ),
         JobIdentityStanding::Counted | JobIdentityStanding::Summarised => return,
     };
     into.add(

@@ -279,7 +279,7 @@ impl SiteData {
             if site != self.site || !selection.has_month(month) {
                 continue;
             }
-            for batch in lake.batches(&path, Some(&names))? {
+            for batch in lake.record_batches(&path, &names)? {
                 let batch = batch?;
                 for (count, name) in counts.iter_mut().zip(&names) {
                     *count += i128::try_from(flag(&batch, name)?.true_count()).unwrap_or(0);
@@ -408,7 +408,7 @@ fn views_with_gpus(lake: &Lake, site: &str) -> Result<BTreeSet<String>> {
         if of != site {
             continue;
         }
-        for batch in lake.batches(&path, Some(&["view", "alloc_gpu_n"]))? {
+        for batch in lake.record_batches(&path, &["view", "alloc_gpu_n"])? {
             let batch = batch?;
             let (view, gpus) = (text(&batch, "view")?, int(&batch, "alloc_gpu_n")?);
             for row in (0..batch.num_rows()).filter(|row| gpus.is_valid(*row)) {

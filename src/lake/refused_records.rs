@@ -1,0 +1,136 @@
+//! Records that are no usage, although `records` holds them: their rows of `rejects`, by identity.
+//!
+//! Whoever adds up `records` leaves out those that the sums of their site and month cannot take, as `usage` does: no sum of
+//! the others overflows (see [`crate::summarise::budget`]).
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use ahash::RandomState;
+use arrow::array::{Array, BooleanArray, RecordBatch};
+use arrow::compute::filter_record_batch;
+
+use crate::error::Result;
+use crate::ledger::Reason;
+use crate::schema::batch::{id, text};
+use crate::store::lake::{parse_month_path, refused_records_path};
+use crate::store::{Manifest, Store, read_row_groups, read_table};
+
+/// The identity of a record.
+pub const ID_COLUMN: &str = "record_id";
+
+/// Rows read at once.
+const READ_ROWS: usize = 16_384;
+
+/// The refused records of one site and month, each with its reason.
+#[derive(Clone, Debug, Default)]
+pub struct RefusedRecords {
+    reasons: HashMap<Vec<u8>, Reason, RandomState>,
+    has_beyond_sums: bool,
+}
+
+impl RefusedRecords {
+    /// Those of a published file of `records`.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when they cannot be read.
+    pub fn of_file(store: &Store, manifest: &Manifest, path: &str) -> Result<Self> {
+        let refusals = parse_month_path(path).map(|of| refused_records_path(&of.site, of.month));
+        match refusals.filter(|path| manifest.file(path).is_some()) {
+            Some(refusals) => Self::read(store, &refusals),
+            None => Ok(Self::default()),
+        }
+    }
+
+    /// Those of a file of `rejects`.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when it cannot be read.
+    pub fn read(store: &Store, rejects: &str) -> Result<Self> {
+        let mut refused = Self::default();
+        for batch in read_table(store.reader(rejects)?, Some(&["reason", ID_COLUMN]), READ_ROWS)? {
+            let batch = batch?;
+            let (reasons, ids) = (text(&batch, "reason")?, id(&batch, ID_COLUMN)?);
+            for row in (0..batch.num_rows()).filter(|row| ids.is_valid(*row)) {
+                if let Some(reason) = Reason::parse(reasons.value(row)) {
+                    refused.has_beyond_sums |= reason == Reason::SumLimit;
+                    refused.reasons.insert(ids.value(row).to_vec(), reason);
+                }
+            }
+        }
+        Ok(refused)
+    }
+
+    /// Why a record is no usage; `None` for one that is.
+    #[must_use]
+    pub fn reason(&self, record_id: &[u8]) -> Option<Reason> {
+        self.reasons.get(record_id).copied()
+    }
+
+    /// Whether the sums of its month cannot take a record.
+    #[must_use]
+    pub fn is_beyond_sums(&self, record_id: &[u8]) -> bool {
+        self.reason(record_id) == Some(Reason::SumLimit)
+    }
+
+    /// Whether the sums of the month can take all records.
+    #[must_use]
+    pub fn are_within_sums(&self) -> bool {
+        !self.has_beyond_sums
+    }
+
+    /// The rows of a batch of records that the sums of their month cannot take, in order.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when the batch has no identities and there are such records.
+    pub fn rows_beyond_sums(&self, batch: &RecordBatch) -> Result<Vec<usize>> {
+        if self.are_within_sums() {
+            return Ok(Vec::new());
+        }
+        let ids = id(batch, ID_COLUMN)?;
+        let is_refused = |row: &usize| self.is_beyond_sums(ids.value(*row));
+        Ok((0..batch.num_rows()).filter(is_refused).collect())
+    }
+
+    /// The records of a batch but for those that the sums of their month cannot take.
+    ///
+    /// # Errors
+    /// As [`Self::rows_beyond_sums`].
+    pub fn without(&self, batch: RecordBatch) -> Result<RecordBatch> {
+        let refused = self.rows_beyond_sums(&batch)?;
+        if refused.is_empty() {
+            return Ok(batch);
+        }
+        let is_kept = (0..batch.num_rows()).map(|row| Some(refused.binary_search(&row).is_err()));
+        Ok(filter_record_batch(&batch, &is_kept.collect::<BooleanArray>())?)
+    }
+}
+
+/// The batches of a published file of `records` without those records that the sums of their month cannot take: all columns,
+/// or the named ones, of all row groups or some.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when it cannot be read.
+pub fn summed_records(
+    store: &Store,
+    manifest: &Manifest,
+    path: &str,
+    columns: Option<&[&str]>,
+    batch_rows: usize,
+    groups: Option<Range<usize>>,
+) -> Result<impl Iterator<Item = Result<RecordBatch>> + use<>> {
+    let refused = RefusedRecords::of_file(store, manifest, path)?;
+    let reads_ids = |columns: &&[&str]| !refused.are_within_sums() && !columns.contains(&ID_COLUMN);
+    let with_ids = columns
+        .filter(reads_ids)
+        .map(|columns| [columns, &[ID_COLUMN]].concat());
+    let batches = read_row_groups(store.reader(path)?, with_ids.as_deref().or(columns), batch_rows, groups)?;
+    let drops_ids = with_ids.is_some();
+    Ok(batches.map(move |batch| {
+        let mut batch = refused.without(batch?)?;
+        if drops_ids {
+            batch.remove_column(batch.schema().index_of(ID_COLUMN)?);
+        }
+        Ok(batch)
+    }))
+}
