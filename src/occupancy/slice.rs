@@ -2,6 +2,7 @@
 
 use std::sync::Mutex;
 
+use super::node_room::{NodeLoad, NodeRoom};
 use super::spill_rows::SpillRows;
 use crate::error::Result;
 use crate::runtime::scratch::Scratch;
@@ -34,6 +35,8 @@ pub(super) struct SlicePart {
     /// Jobs by group of nodes: node, beginning, end, shape, tag.
     groups: Vec<SpillRows<WORD_N>>,
     held_n: usize,
+    /// What jobs on nodes came to, by node.
+    rooms: Vec<NodeRoom>,
     /// Jobs that wait: beginning, end, ask.
     pub(super) waits: SpillRows<WAIT_WORD_N>,
 }
@@ -48,6 +51,7 @@ impl SlicePart {
             },
             groups: Vec::new(),
             held_n: 0,
+            rooms: Vec::new(),
             waits: SpillRows::default(),
         }
     }
@@ -72,6 +76,16 @@ impl SlicePart {
             group.push(row);
             self.held_n += 1;
         }
+    }
+
+    /// Counts what a job holds on a node if there is room for it; whether there was.
+    #[inline]
+    pub(super) fn admit(&mut self, node: u32, load: NodeLoad) -> bool {
+        let node = place(node);
+        if self.rooms.len() <= node {
+            self.rooms.resize_with(node + 1, NodeRoom::default);
+        }
+        self.rooms.get_mut(node).is_some_and(|room| room.admit(load))
     }
 
     /// Puts all rows on disk.

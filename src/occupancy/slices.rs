@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
+use super::node_room::NodeLoad;
 use super::queue::Wait;
 use super::slice::{Slice, SlicePart, WAIT_WORD_N, WORD_N};
 use super::spill_rows::SpillRows;
@@ -68,6 +69,19 @@ impl Slices {
         first..self.parts.partition_point(|part| part.span.start_s < span.end_s)
     }
 
+    /// Counts what a job holds on a node in every slice a span touches; gives the slices in which the node has no room for
+    /// it, and in which it must not be added.
+    #[inline]
+    pub fn admit(&mut self, node: u32, span: SecondSpan, load: NodeLoad) -> Vec<usize> {
+        let reached = if span.is_empty() { 0..0 } else { self.reached_next(span) };
+        let first = reached.start;
+        let parts = self.parts.get_mut(reached).unwrap_or_default().iter_mut();
+        let without_room = (first..)
+            .zip(parts)
+            .filter_map(|(nth, part)| (!part.admit(node, load)).then_some(nth));
+        without_room.collect()
+    }
+
     /// Adds the parts of a job on a node, identified by `tag`, to their slices; none when it touches none.
     ///
     /// # Errors
@@ -89,12 +103,9 @@ impl Slices {
         })
     }
 
-    /// Puts a row into every slice a span touches.
+    /// Indices of the slices a span touches, which are likely those of the span before.
     #[inline]
-    fn put(&mut self, span: SecondSpan, row_byte: usize, add: impl Fn(&mut SlicePart, (u32, u32))) -> Result<()> {
-        if span.is_empty() {
-            return Ok(());
-        }
+    fn reached_next(&mut self, span: SecondSpan) -> Range<usize> {
         let reached = match self.parts.get(self.last) {
             Some(last) if last.span.encloses(span) => self.last..self.last + 1,
             _ => self.reached(span),
@@ -102,6 +113,16 @@ impl Slices {
         if !reached.is_empty() {
             self.last = reached.start;
         }
+        reached
+    }
+
+    /// Puts a row into every slice a span touches.
+    #[inline]
+    fn put(&mut self, span: SecondSpan, row_byte: usize, add: impl Fn(&mut SlicePart, (u32, u32))) -> Result<()> {
+        if span.is_empty() {
+            return Ok(());
+        }
+        let reached = self.reached_next(span);
         for part in self.parts.get_mut(reached).unwrap_or_default() {
             let within = part.within(span);
             add(part, within);

@@ -34,7 +34,11 @@ pub(crate) fn add_up(bills: &mut Vec<Bill>) {
         for at in 0..LEDGER_N {
             for (sums, more) in [(&mut kept.held, next.held), (&mut kept.billed, next.billed)] {
                 if let (Some(sum), Some(more)) = (sums.get_mut(at), more.get(at)) {
-                    *sum += more;
+                    match sum.checked_add(*more) {
+                        Some(total) => *sum = total,
+                        // Only of more nodes than any machine has: a bill that does not fit is not known.
+                        None => kept.unknown |= 1 << at,
+                    }
                 }
             }
         }

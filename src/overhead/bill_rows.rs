@@ -9,11 +9,12 @@ use std::sync::Arc;
 use arrow::array::{RecordBatch, UInt32Array};
 
 use super::bill::Bill;
+use super::bill_room::BillRoom;
 use super::bill_spill::{BillSpill, RUN_N, SortedBills};
 use super::bills::{Biller, POOLS, options, policy_id, remove};
 use super::facts::VERSION;
 use super::job_spans::{JobColumns, SPAN_COLUMNS, span};
-use super::jobs::EVERYTHING;
+use super::jobs::{EVERYTHING, SliceJob};
 use super::record_files::RecordFile;
 use super::stage::StagedFile;
 use super::sweep::Sweep;
@@ -33,6 +34,19 @@ const GPU: usize = 2;
 pub(crate) struct BillBills<'a> {
     bills: SortedBills,
     unbilled: &'a BTreeMap<u32, u8>,
+    /// Jobs without room on some of their nodes.
+    without_room: &'a BTreeSet<SliceJob>,
+    /// Place of the slice.
+    slice: usize,
+}
+
+/// Jobs of a slice that are billed nothing, and why.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct UnbilledJobs {
+    /// Summaries count in their place.
+    pub(crate) displaced_n: u64,
+    /// The sums of the slice cannot take them.
+    pub(crate) beyond_sums_n: u64,
 }
 
 /// One row of `job_charges`.
@@ -77,19 +91,27 @@ impl BillRow {
 }
 
 const WHY_JOB: &str = "its nodes, or its allocation on them, are unknown";
+const WHY_NODE_ROOM: &str = "the sums of a node it ran on cannot take it";
+const WHY_ROOM: &str = "the sums of the month cannot take it";
 const WHY_NODE: &str = "what its node has is not known";
 
 impl<'a> BillBills<'a> {
     /// Those of all nodes, and the jobs that cannot be billed.
-    pub(crate) fn new(of_nodes: BillSpill, unbilled: &'a BTreeMap<u32, u8>) -> Self {
+    pub(crate) fn new(
+        of_nodes: BillSpill,
+        unbilled: &'a BTreeMap<u32, u8>,
+        without_room: &'a BTreeSet<SliceJob>,
+        slice: usize,
+    ) -> Self {
         Self {
             bills: of_nodes.into_sorted(),
             unbilled,
+            without_room,
+            slice,
         }
     }
 
-    /// Stages what the jobs are charged, in the order of the records they were read from. Gives the jobs that are not,
-    /// because summaries count in their place.
+    /// Stages what the jobs are charged, in the order of the records they were read from. Gives the jobs that are not.
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when the lake cannot be read or written.
@@ -100,18 +122,19 @@ impl<'a> BillBills<'a> {
         site: &str,
         files: &[RecordFile],
         staged: &[StagedFile],
-    ) -> Result<u64> {
+    ) -> Result<UnbilledJobs> {
+        let mut unbilled = UnbilledJobs::default();
         let (month, year) = (biller.period.month, biller.period.allocation_year);
         remove(sweep.publication, |of, period| of == site && period == (month, year));
         let (Some(first), Some(last)) = (biller.pieces.first(), biller.pieces.last()) else {
-            return Ok(0);
+            return Ok(unbilled);
         };
         let reassignments = Reassignments::new(sweep.plan.corrections.as_deref(), site);
         let columns = RECORDED.iter().chain(&SPAN_COLUMNS).chain(&["alloc_gpu_n"]);
         let columns: BTreeSet<&str> = columns.chain(reassignments.columns()).copied().collect();
         let columns: Vec<&str> = columns.into_iter().collect();
         let provenance = [("gridtally.pipeline".to_owned(), sweep.plan.name.clone())];
-        let (mut parts, mut displaced_n) = (Vec::new(), 0);
+        let (mut parts, mut room) = (Vec::new(), BillRoom::default());
         let all_pieces = SecondSpan {
             start_s: first.span.start_s,
             end_s: last.span.end_s,
@@ -131,12 +154,13 @@ impl<'a> BillBills<'a> {
                 tag += u64::try_from(batch.num_rows()).unwrap_or(0);
                 if file.is_displaced {
                     let jobs = rows.chunk_by(|a, b| a.job == b.job);
-                    displaced_n += u64::try_from(jobs.count()).unwrap_or(0);
+                    unbilled.displaced_n += u64::try_from(jobs.count()).unwrap_or(0);
                     continue;
                 }
                 if rows.is_empty() {
                     continue;
                 }
+                unbilled.beyond_sums_n += hold_to(&mut room, &mut rows);
                 let others = correct(&batch, &mut rows, biller, &reassignments)?;
                 let records: Vec<&RecordBatch> = std::iter::once(&batch).chain(&others).collect();
                 let charged = biller.batch(&records, &rows)?;
@@ -157,7 +181,7 @@ impl<'a> BillBills<'a> {
             table.write(&part(&parts)?)?;
             table.finish(&provenance)?;
         }
-        Ok(displaced_n)
+        Ok(unbilled)
     }
 
     /// The rows of a batch of records, of which the first has this number.
@@ -169,7 +193,12 @@ impl<'a> BillBills<'a> {
         for (job, tag) in (0..batch.num_rows()).zip(tag..) {
             let tag = u32::try_from(tag).map_err(|why| Error::internal("too many jobs").because(why))?;
             let Some(held) = span(&columns, job) else { continue };
-            let unbilled = self.unbilled.get(&tag).copied().unwrap_or(0);
+            let has_no_room = self.without_room.contains(&SliceJob { slice: self.slice, tag });
+            let unbilled = if has_no_room {
+                EVERYTHING
+            } else {
+                self.unbilled.get(&tag).copied().unwrap_or(0)
+            };
             // Jobs without GPUs do not mention them.
             let has_gpu = number(gpu, job).unwrap_or(0) > 0;
             let unknown: Vec<Bill>;
@@ -194,6 +223,7 @@ impl<'a> BillBills<'a> {
                         continue;
                     }
                     let why = match (is_of_job, is_of_node) {
+                        (true, _) if has_no_room => Some(WHY_NODE_ROOM),
                         (true, _) => Some(WHY_JOB),
                         (_, true) => Some(WHY_NODE),
                         _ => None,
@@ -216,6 +246,23 @@ impl<'a> BillBills<'a> {
         }
         Ok(rows)
     }
+}
+
+/// Takes the bills from the jobs that the sums of the slice have no room for, and what they held; gives how many these are.
+fn hold_to(room: &mut BillRoom, rows: &mut [BillRow]) -> u64 {
+    let mut without_room_n = 0;
+    for rows in rows.chunk_by_mut(|a, b| a.job == b.job) {
+        let mut charges = rows.iter().filter_map(|row| row.charge);
+        let charge = charges.try_fold(0_i128, i128::checked_add);
+        if room.admit(rows.iter().flat_map(|row| [row.core_s, row.gpu_s]), charge) {
+            continue;
+        }
+        without_room_n += 1;
+        for row in rows {
+            (row.core_s, row.gpu_s, row.charge, row.why) = (0, 0, None, Some(WHY_ROOM));
+        }
+    }
+    without_room_n
 }
 
 /// Posts the amounts that corrections take and give as additional rows; returns the jobs under the names they were moved to.

@@ -25,7 +25,7 @@ use crate::record::SiteMonth;
 use crate::reference::decimal::text as amount;
 use crate::schema::batch::id;
 use crate::store::Fact;
-use crate::store::lake::parse_month_path;
+use crate::store::lake::{parse_month_path, refused_records_path};
 use crate::store::{Manifest, Store};
 use crate::time::Zone;
 
@@ -136,11 +136,14 @@ fn record_files(manifest: &Manifest) -> RecordFiles {
         else {
             continue;
         };
+        let refused = refused_records_path(&site, month);
         sites.entry(site).or_default().push(RecordFile {
             month,
             path: file.path.clone(),
             place: file.path.clone(),
             reach: reach.clone(),
+            refused: manifest.file(&refused).map(|file| file.path.clone()),
+            has_other_refused: false,
             is_displaced: false,
         });
     }

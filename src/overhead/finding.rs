@@ -17,6 +17,8 @@ pub(crate) enum FindingKind {
     NodeListMissing,
     /// A job names another number of nodes than it has.
     NodeNDiffers,
+    /// The sums of a node cannot take a job on it.
+    NodeSumLimit,
     /// A job ran on a node no inventory names.
     NodeUnknown,
     /// Jobs held more than there is.
@@ -36,6 +38,7 @@ impl FindingKind {
             Self::NodeListBad => "node_list_bad",
             Self::NodeListMissing => "node_list_missing",
             Self::NodeNDiffers => "node_n_differs",
+            Self::NodeSumLimit => "node_sum_limit",
             Self::NodeUnknown => "node_unknown",
             Self::OverAllocated => "over_allocated",
             Self::RequestUnknown => "request_unknown",
@@ -129,7 +132,10 @@ impl OverheadFindings {
             job_n: Some(sum.job_n),
             over: matches!(
                 key.kind,
-                FindingKind::NodeListBad | FindingKind::NodeListMissing | FindingKind::NodeUnknown
+                FindingKind::NodeListBad
+                    | FindingKind::NodeListMissing
+                    | FindingKind::NodeSumLimit
+                    | FindingKind::NodeUnknown
             )
             .then_some(sum.core_s),
         });

@@ -11,7 +11,7 @@ use super::job_spans::{JobColumns, first_second, span, too_long, wait};
 use super::node_inventory::{InventoryNode, NodeInventory};
 use super::waiting::{AskedNodes, Asks, WaitingPlace};
 use crate::error::{Error, Result};
-use crate::occupancy::{AllocationShapes, History, LEDGER_N, Resources, Slices, Unit};
+use crate::occupancy::{AllocationShapes, History, LEDGER_N, NodeLoad, Resources, Slices, Unit};
 use crate::reference::hostlist::Hostlist;
 use crate::schema::batch::{int, number, text, word};
 use crate::time::SecondSpan;
@@ -89,6 +89,7 @@ fn wait_for(
 struct HeldJob<'a> {
     /// The nodes of its list.
     places: &'a [WaitingPlace],
+    cluster: Option<&'a str>,
     /// What it is known by.
     tag: u32,
     /// By resource, of all nodes together.
@@ -96,6 +97,40 @@ struct HeldJob<'a> {
     is_exclusive: bool,
     span: SecondSpan,
     suspended_s: i64,
+}
+
+impl HeldJob<'_> {
+    /// Puts a part of its time on a node, with its shapes while it runs and while it is suspended, which is at the end.
+    fn hold(&self, node: u32, part: SecondSpan, [running, suspended]: [u32; 2], slices: &mut Slices) -> Result<()> {
+        let suspended_at_s = (self.span.end_s - self.suspended_s).clamp(part.start_s, part.end_s);
+        let runs = SecondSpan {
+            end_s: suspended_at_s,
+            ..part
+        };
+        let is_suspended = SecondSpan {
+            start_s: suspended_at_s,
+            ..part
+        };
+        slices.push(node, runs, running, self.tag)?;
+        slices.push(node, is_suspended, suspended, self.tag)
+    }
+}
+
+/// A job in a slice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct SliceJob {
+    /// Place of the slice.
+    pub(crate) slice: usize,
+    /// Number of the job.
+    pub(crate) tag: u32,
+}
+
+/// What a job holds of one of its nodes.
+#[derive(Clone, Copy, Debug)]
+struct NodeShare {
+    /// Number of the node.
+    node: u32,
+    core_n: i64,
 }
 
 /// The nodes of a cluster.
@@ -123,6 +158,8 @@ pub(crate) struct NodePlacement {
     pub(crate) next_tag: u64,
     /// Jobs that cannot be billed for some resources (a bit each), by their number.
     pub(crate) unbilled: BTreeMap<u32, u8>,
+    /// Jobs without room on some of their nodes.
+    pub(crate) without_room: BTreeSet<SliceJob>,
 }
 
 /// All resources of the ledger, a bit each.
@@ -144,6 +181,7 @@ impl NodePlacement {
             asks: Asks::new(units, resources),
             next_tag: 0,
             unbilled: BTreeMap::new(),
+            without_room: BTreeSet::new(),
         };
         for (cluster, machine) in machines {
             let mut of = JobCluster {
@@ -166,13 +204,14 @@ impl NodePlacement {
         board
     }
 
-    /// Puts the jobs of a batch on their nodes, and before that into the queue.
+    /// Puts the jobs of a batch on their nodes, and before that into the queue; all but those in the rows `refused`.
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when what does not fit memory cannot be put away.
     pub(crate) fn add(
         &mut self,
         batch: &RecordBatch,
+        refused: &[usize],
         slices: &mut Slices,
         findings: &mut OverheadFindings,
     ) -> Result<()> {
@@ -184,6 +223,9 @@ impl NodePlacement {
             let tag = u32::try_from(self.next_tag)
                 .map_err(|why| Error::internal("more jobs at once than can be distinguished").because(why))?;
             self.next_tag += 1;
+            if refused.binary_search(&row).is_ok() {
+                continue;
+            }
             let overlapping = |span: &SecondSpan| slices.overlaps(*span).next().is_some();
             let (held, waited) = (
                 span(&columns, row).filter(overlapping),
@@ -259,13 +301,14 @@ impl NodePlacement {
             let suspended_s = number(columns.suspended, row).unwrap_or(0);
             let job = HeldJob {
                 places: &places,
+                cluster,
                 tag,
                 amounts: &amounts,
                 is_exclusive,
                 span: held,
                 suspended_s: suspended_s.clamp(0, held.length_s()),
             };
-            self.place(&job, slices)?;
+            self.place(&job, slices, findings)?;
         }
         Ok(())
     }
@@ -273,16 +316,13 @@ impl NodePlacement {
     /// Splits what a job holds evenly over the entries of its list; what is left over goes to the first of them, one
     /// each. A job that has several nodes to itself and holds all their cores has on each as many as it has. While it is
     /// suspended a job gives back its cores and nothing else; the time of that is not recorded, so it is taken to be at the end.
-    fn place(&mut self, job: &HeldJob<'_>, slices: &mut Slices) -> Result<()> {
+    fn place(&mut self, job: &HeldJob<'_>, slices: &mut Slices, findings: &mut OverheadFindings) -> Result<()> {
         let HeldJob {
             places,
-            tag,
             amounts,
             is_exclusive,
-            span,
-            suspended_s,
+            ..
         } = *job;
-        let suspended_at_s = span.end_s - suspended_s;
         let host_n = i64::try_from(places.len()).unwrap_or(i64::MAX).max(1);
         let own_cores: Option<Vec<i64>> = is_exclusive.then(|| self.cores_of(places)).flatten();
         let own_cores = own_cores.filter(|cores| Some(cores.iter().sum::<i64>()) == amounts.first().copied());
@@ -297,25 +337,57 @@ impl NodePlacement {
                 let nth = usize::try_from(nth).unwrap_or(usize::MAX);
                 *core_n = cores.get(nth).copied().unwrap_or(*core_n);
             }
-            let number = self.shapes.number(&share, is_exclusive).ok_or_else(too_many)?;
-            let running = SecondSpan {
-                end_s: suspended_at_s,
-                ..span
+            let without_room = slices.admit(*node, job.span, NodeLoad::of(&share));
+            let share_of_node = NodeShare {
+                node: *node,
+                core_n: share.first().copied().unwrap_or(0),
             };
-            slices.push(*node, running, number, tag)?;
-            if suspended_s > 0 {
+            let running = self.shapes.number(&share, is_exclusive).ok_or_else(too_many)?;
+            let suspended = if job.suspended_s > 0 {
                 if let Some(core_n) = share.first_mut() {
                     *core_n = 0;
                 }
-                let number = self.shapes.number(&share, is_exclusive).ok_or_else(too_many)?;
-                let suspended = SecondSpan {
-                    start_s: suspended_at_s,
-                    ..span
-                };
-                slices.push(*node, suspended, number, tag)?;
+                self.shapes.number(&share, is_exclusive).ok_or_else(too_many)?
+            } else {
+                running
+            };
+            let shapes = [running, suspended];
+            if without_room.is_empty() {
+                job.hold(*node, job.span, shapes, slices)?;
+                continue;
+            }
+            self.leave_out(job, share_of_node, &without_room, slices, findings);
+            let with_room: Vec<(usize, SecondSpan)> = slices.overlaps(job.span).collect();
+            for (_, part) in with_room.iter().filter(|(nth, _)| !without_room.contains(nth)) {
+                job.hold(*node, *part, shapes, slices)?;
             }
         }
         Ok(())
+    }
+
+    /// Reports the cores of a job on a node in the slices in which the node has no room for it.
+    fn leave_out(
+        &mut self,
+        job: &HeldJob<'_>,
+        share: NodeShare,
+        without_room: &[usize],
+        slices: &Slices,
+        findings: &mut OverheadFindings,
+    ) {
+        let node = usize::try_from(share.node).ok().and_then(|node| self.nodes.get(node));
+        let of = FindingSubject {
+            kind: FindingKind::NodeSumLimit,
+            cluster: job.cluster,
+            node: node.map(|node| node.name.as_str()),
+            resource: None,
+        };
+        for (nth, part) in slices.overlaps(job.span).filter(|(nth, _)| without_room.contains(nth)) {
+            findings.add(nth, of, part, share.core_n);
+            self.without_room.insert(SliceJob {
+                slice: nth,
+                tag: job.tag,
+            });
+        }
     }
 
     /// Cores of every node of a list as its last listing has them.

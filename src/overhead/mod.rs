@@ -6,6 +6,7 @@
 //! month; what each of them spans is remembered by its hash.
 
 pub mod bill;
+mod bill_room;
 mod bill_rows;
 mod bill_spill;
 pub(crate) mod bills;
@@ -124,7 +125,7 @@ pub(crate) fn publish(
             let of_others = files.iter().filter(|file| {
                 let has_other_payers = corrected.contains(&SiteMonth::new(site.as_str(), file.month));
                 let has_turned = turned.contains(&(site.clone(), file.month.first_day()));
-                (overhead.is_charged && has_other_payers) || has_turned
+                (overhead.is_charged && has_other_payers) || has_turned || file.has_other_refused
             });
             let spans = of_others.filter_map(|file| file.reach.all());
             spans.fold(reach_of_touched(sweep, site, files, touched)?, |all, span| {

@@ -11,8 +11,8 @@ use crate::lake::views;
 use crate::record::SiteMonth;
 use crate::runtime::pool;
 use crate::store::Fact;
-use crate::store::lake::{self, parse_month_path};
-use crate::store::{Store, read_table};
+use crate::store::lake::{self, parse_month_path, refused_records_path};
+use crate::store::{Current, Store, read_table};
 use crate::time::{Day, Month, SecondSpan};
 
 /// A file of records: its month, where it is published, where its bytes are now.
@@ -21,6 +21,10 @@ pub(crate) struct RecordFile {
     pub(crate) path: String,
     pub(crate) place: String,
     pub(crate) reach: Reach,
+    /// Where the bytes of those of its records are now that are no usage, if there are any.
+    pub(crate) refused: Option<String>,
+    /// Others were no usage when it was swept last.
+    pub(crate) has_other_refused: bool,
     /// Summaries count in place of its jobs: what these held is in the ledger, and nobody pays for it here.
     pub(crate) is_displaced: bool,
 }
@@ -38,15 +42,22 @@ pub(crate) fn record_files(sweep: &Sweep<'_>, state: &mut State) -> Result<Recor
         None => reach(sweep.publication.store(), &file.place),
     })?;
     known.clear();
+    let refused = sweep.publication.current("rejects").into_iter();
+    let refused: BTreeMap<String, Current> = refused.map(|file| (file.path.clone(), file)).collect();
     let mut sites = RecordFiles::new();
     for (file, reach) in current.into_iter().zip(reaches) {
         if let Some(SiteMonth { site, month }) = parse_month_path(&file.path) {
             known.insert(file.blake3, reach.clone());
+            let path = refused_records_path(&site, month);
+            let now = refused.get(&path);
+            let was = sweep.publication.published().and_then(|manifest| manifest.file(&path));
             sites.entry(site).or_default().push(RecordFile {
                 month,
                 path: file.path,
                 place: file.place,
                 reach,
+                refused: now.map(|file| file.place.clone()),
+                has_other_refused: was.map(|file| &file.blake3) != now.map(|file| &file.blake3),
                 is_displaced: false,
             });
         }

@@ -19,6 +19,8 @@ pub struct OverheadReport {
     /// Jobs in them that are billed nothing, because summaries of the same site, month and view count in their place;
     /// each counted once per month.
     pub displaced_job_n: u64,
+    /// Jobs in them that are billed nothing, because the sums of the month cannot take them; each counted once per month.
+    pub beyond_sums_job_n: u64,
     /// Jobs left out because they held their nodes for more than five years.
     pub too_long_job_n: u64,
     /// The first of them.
@@ -54,6 +56,13 @@ impl OverheadReport {
             let _ = writeln!(
                 text,
                 "  {job_n:>12} jobs on nodes billed nothing: summaries count in their place"
+            );
+        }
+        if self.beyond_sums_job_n > 0 {
+            let job_n = self.beyond_sums_job_n;
+            let _ = writeln!(
+                text,
+                "  {job_n:>12} jobs on nodes billed nothing: the sums of the month cannot take them"
             );
         }
         if let Some(job_id) = &self.first_too_long_job {

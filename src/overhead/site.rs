@@ -126,8 +126,10 @@ pub(crate) fn publish(
         ];
         write(sweep, site.name, &month.period, &batches)?;
         if overhead.is_charged {
-            let mut bills = BillBills::new(bills, &board.unbilled);
-            report.displaced_job_n += bills.publish(sweep, &biller, site.name, site.files, &read)?;
+            let mut bills = BillBills::new(bills, &board.unbilled, &board.without_room, nth);
+            let unbilled = bills.publish(sweep, &biller, site.name, site.files, &read)?;
+            report.displaced_job_n += unbilled.displaced_n;
+            report.beyond_sums_job_n += unbilled.beyond_sums_n;
         }
         sweep.progress.add(1);
     }

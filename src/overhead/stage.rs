@@ -11,6 +11,7 @@ use super::node_inventory::NodeInventory;
 use super::record_files::RecordFile;
 use crate::config::overhead_plan::OverheadPlan;
 use crate::error::Result;
+use crate::lake::refused_records::{ID_COLUMN, RefusedRecords};
 use crate::occupancy::{Resources, Slices, peaks};
 use crate::store::{Store, read_table};
 use crate::time::SecondSpan;
@@ -88,10 +89,18 @@ pub(crate) fn stage(
         }
         let first_tag = stage.board.next_tag;
         stage.read.push(StagedFile { place, first_tag });
-        for batch in read_table(store.reader(&file.place)?, Some(columns), READ_ROWS)? {
+        let refused = match &file.refused {
+            Some(place) => RefusedRecords::read(store, place)?,
+            None => RefusedRecords::default(),
+        };
+        let mut columns: BTreeSet<&str> = columns.iter().copied().collect();
+        columns.extend((!refused.are_within_sums()).then_some(ID_COLUMN));
+        let columns: Vec<&str> = columns.into_iter().collect();
+        for batch in read_table(store.reader(&file.place)?, Some(&columns), READ_ROWS)? {
             let batch = batch?;
             seen(&batch, stage.board.next_tag)?;
-            stage.board.add(&batch, &mut stage.slices, &mut stage.findings)?;
+            let refused = refused.rows_beyond_sums(&batch)?;
+            (stage.board).add(&batch, &refused, &mut stage.slices, &mut stage.findings)?;
         }
     }
     if site.machine.is_none() {

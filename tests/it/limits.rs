@@ -5,6 +5,7 @@ mod formulas;
 mod inventory;
 mod memory;
 mod names;
+mod nodes;
 mod pricing;
 mod records;
 mod spans;
