@@ -49,7 +49,7 @@ pub(crate) fn verify(store: &Store, manifest: &Manifest, book: &Book) -> Result<
     for file_id in book.inputs().keys() {
         let places = book.places(file_id).into_iter().flatten();
         let stated: u64 = places
-            .filter(|(place, _)| place.reason == Reason::Inventory)
+            .filter(|(place, _)| matches!(place.reason, Reason::Inventory | Reason::ReservationSumLimit))
             .map(|(_, n)| n)
             .sum();
         let held = held.remove(&**file_id).unwrap_or(0);

@@ -318,6 +318,12 @@ impl ReplayExport<'_> {
                 self.leave(input, &item, "the row is sound; the table of benchmarks lacks a value");
             } else if item.refused.reason == Reason::SumLimit.code() {
                 self.leave(input, &item, "the jobs of its month come to more than any site has");
+            } else if item.refused.reason == Reason::ReservationSumLimit.code() {
+                self.leave(
+                    input,
+                    &item,
+                    "the reservations of its month come to more than any site has",
+                );
             } else if item.refused.reason == Reason::UnreadableFile.code() {
                 self.leave(input, &item, "the file as a whole is refused");
             } else {

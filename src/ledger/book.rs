@@ -204,6 +204,29 @@ impl Book {
         }
     }
 
+    /// Replaces which rows of listings are refused for a reason: so many of each file; the others describe the machine.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when a file does not have as many.
+    pub fn settle_listings(&mut self, reason: Reason, refused: &BTreeMap<&str, u64>) -> Result<()> {
+        let kept = RowPlace::nowhere(Reason::Inventory);
+        let gone = RowPlace::nowhere(reason);
+        for (file_id, places) in &mut self.places {
+            let (now, was) = (refused.get(&**file_id).copied().unwrap_or(0), places.rows(&gone));
+            let (from, to) = if now > was { (&kept, &gone) } else { (&gone, &kept) };
+            let moved = now.abs_diff(was);
+            if moved == 0 {
+                continue;
+            }
+            if !places.take(from, moved) {
+                let message = "listings are refused of which the ledger has no rows";
+                return Err(Error::internal(message).at("input", &**file_id));
+            }
+            places.add(to.clone(), moved);
+        }
+        Ok(())
+    }
+
     /// Moves rows of a file that no site or month is known of from one reason to another.
     ///
     /// # Errors

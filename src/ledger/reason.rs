@@ -177,6 +177,9 @@ reasons! {
         /// A summary of more usage than the sums of its site and month can take: its summaries come to more than any site
         /// has.
         SummarySumLimit = "summary_sum_limit",
+        /// A reservation of more time than the sums of its site and month can take: its reservations come to more than any
+        /// site has.
+        ReservationSumLimit = "reservation_sum_limit",
         /// A summary of a site, month and view that also have jobs, and the pipeline is configured to reject it.
         OverlapsJobs = "overlaps_jobs",
     }

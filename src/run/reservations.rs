@@ -4,6 +4,7 @@
 //! last listing contained it was a plan, and is not charged. Windows of maintenance have no owner and are not charged.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch, new_null_array};
 use arrow::compute::{concat_batches, take_record_batch};
@@ -11,11 +12,13 @@ use arrow::datatypes::{Field, Schema};
 
 use super::charges::ChargePart;
 use super::partition::PartitionContext;
+use super::refused_reservations::{RefusedWindows, WindowOrigin, beyond_sums};
 use crate::charge::policy::Subject;
 use crate::error::{Error, Kind, Result};
+use crate::ledger::Book;
 use crate::record::SiteMonth;
 use crate::schema;
-use crate::schema::batch::{column, identities, ints, number, text, texts, time, word};
+use crate::schema::batch::{column, identities, int, ints, number, text, texts, time, word};
 use crate::store::lake::{self, LakeTable};
 use crate::store::read_table;
 use crate::summarise::charges::Charges;
@@ -39,12 +42,13 @@ type ReservationPlace = (i64, u128, u32);
 /// The view reservations have in charges.
 const VIEW: &str = "reservation";
 
-/// Charges every window the lake knows of, and takes away what is no longer charged.
+/// Charges every window the lake knows of, and takes away what is no longer charged. Windows that the sums of their month
+/// cannot take are refused.
 ///
 /// # Errors
 /// [`Kind::Config`] when an inventory contains reservations without a site; [`Kind::Data`] when a number does not
 /// fit; [`Kind::Io`] when the lake cannot be read or written.
-pub(crate) fn charge(context: &PartitionContext<'_>) -> Result<Vec<ChargePart>> {
+pub(crate) fn charge(context: &PartitionContext<'_>, book: &mut Book) -> Result<Vec<ChargePart>> {
     let subject = Subject::Reservations;
     let is_charged = context
         .plan
@@ -53,10 +57,14 @@ pub(crate) fn charge(context: &PartitionContext<'_>) -> Result<Vec<ChargePart>> 
         .any(|tariff| tariff.policy.subject == subject);
     let windows = if is_charged { windows(context)? } else { BTreeMap::new() };
     let mut parts = Vec::new();
-    let mut kept = BTreeSet::new();
-    for (SiteMonth { site, month }, records) in windows {
+    let (mut kept, mut all_refused) = (BTreeSet::new(), RefusedWindows::default());
+    for (place, ChargedWindows { records, origins }) in windows {
+        let refused = beyond_sums(&records)?;
+        let of_refused = refused.iter().filter_map(|refused| origins.get(refused.row).cloned());
+        all_refused.add(&place, of_refused);
+        let SiteMonth { site, month } = place;
         let mut charges = Charges::new(context.plan.summing(), &site, subject);
-        let rows = charges.add(&records, &[])?;
+        let rows = charges.add(&records, &refused)?;
         if let Some(rows) = rows {
             let path = path(&site, month);
             let mut table = LakeTable::create(context.publication, "job_charges", &path)?;
@@ -72,6 +80,7 @@ pub(crate) fn charge(context: &PartitionContext<'_>) -> Result<Vec<ChargePart>> 
             kept.insert(SiteMonth { site, month });
         }
     }
+    all_refused.publish(context, book)?;
     let published = context.publication.published();
     for file in published
         .into_iter()
@@ -95,8 +104,16 @@ fn path(site: &str, month: Month) -> String {
     lake::subject_path("job_charges", Subject::Reservations.as_str(), site, month)
 }
 
-/// The windows by site and month of their start, as batches with the columns of `records`.
-fn windows(context: &PartitionContext<'_>) -> Result<BTreeMap<SiteMonth, RecordBatch>> {
+/// The windows of a site and month, in the order of their start.
+struct ChargedWindows {
+    /// With the columns of `records`.
+    records: RecordBatch,
+    /// Row for row.
+    origins: Vec<WindowOrigin>,
+}
+
+/// The windows by site and month of their start.
+fn windows(context: &PartitionContext<'_>) -> Result<BTreeMap<SiteMonth, ChargedWindows>> {
     let mut batches: Vec<RecordBatch> = Vec::new();
     let mut sources: Vec<String> = Vec::new();
     for file in context.publication.current("reservation") {
@@ -123,10 +140,27 @@ fn windows(context: &PartitionContext<'_>) -> Result<BTreeMap<SiteMonth, RecordB
         let rows = arrow::array::UInt32Array::from_iter_values(own.iter().map(|(.., at)| *at));
         let ids = identities(own.iter().map(|(_, id, _)| Some(*id)))?;
         let named = own.iter().map(|(.., at)| sources.get(*at as usize));
-        let records = records(&take_record_batch(&all, &rows)?, &ids, &texts(named))?;
-        windows.insert(place, records);
+        let listed = take_record_batch(&all, &rows)?;
+        let sources: Vec<&str> = named.map(|source| source.map_or("", String::as_str)).collect();
+        let records = records(&listed, &ids, &texts(sources.iter().copied().map(Some)))?;
+        let origins = origins(&listed, &sources)?;
+        windows.insert(place, ChargedWindows { records, origins });
     }
     Ok(windows)
+}
+
+/// Where windows were read.
+fn origins(listed: &RecordBatch, sources: &[&str]) -> Result<Vec<WindowOrigin>> {
+    let (files, names) = (text(listed, "file_id")?, text(listed, "reservation")?);
+    let (line, input_row_n) = (int(listed, "line")?, int(listed, "input_row_n")?);
+    let origins = sources.iter().enumerate().map(|(row, source)| WindowOrigin {
+        file_id: Arc::from(files.value(row)),
+        line: line.value(row),
+        source: (*source).to_owned(),
+        name: names.value(row).to_owned(),
+        input_row_n: input_row_n.value(row),
+    });
+    Ok(origins.collect())
 }
 
 /// The row of the last listing of every window that had begun by then.
@@ -211,5 +245,5 @@ fn records(windows: &RecordBatch, ids: &ArrayRef, sources: &ArrayRef) -> Result<
         .iter()
         .map(|field| field.as_ref().clone().with_nullable(true))
         .collect();
-    Ok(RecordBatch::try_new(std::sync::Arc::new(Schema::new(fields)), columns)?)
+    Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)?)
 }

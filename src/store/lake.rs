@@ -172,6 +172,22 @@ pub fn overlap_path(site: &str, month: Month) -> String {
     )
 }
 
+/// What the paths of refused windows of reservations begin with.
+const REFUSED_RESERVATIONS: &str = "rejects/stage=charge/";
+
+/// Path of the windows of reservations of one site and month that the sums cannot take.
+#[must_use]
+pub fn refused_reservations_path(site: &str, month: Month) -> String {
+    let site = segment("", Some(site));
+    format!("{REFUSED_RESERVATIONS}{}-{month}.parquet", site.trim_start_matches('='))
+}
+
+/// Whether a path is made by [`refused_reservations_path`].
+#[must_use]
+pub fn is_refused_reservations_path(path: &str) -> bool {
+    path.starts_with(REFUSED_RESERVATIONS)
+}
+
 /// Site and month of a path made by [`month_path`].
 #[must_use]
 pub fn parse_month_path(path: &str) -> Option<SiteMonth> {

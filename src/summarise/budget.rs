@@ -13,6 +13,9 @@
 //! months, unless it lies more than [`NEAR_MS`] from the instant that places its record, and by records of all 2 760
 //! months of 1970 to 2199 otherwise: 22 × 2 × 2^57 + 2760 × 2^49 is less than 2^63. Entries of corrections are summed
 //! apart from records, and are no more than the records they move.
+//!
+//! Windows of reservations have rooms of the same size by the month of their start, and bills of jobs for their nodes by the
+//! month they are for: each of these is summed apart from the others.
 
 /// Room for records of a load below that of [`LoadClass::Vast`], and as much for those above: 55 million cores in a month.
 const NEAR_LIMIT: u64 = 1 << 57;

@@ -8,6 +8,7 @@ mod names;
 mod nodes;
 mod pricing;
 mod records;
+mod reservations;
 mod spans;
 mod stops;
 mod summaries;

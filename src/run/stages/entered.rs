@@ -146,6 +146,6 @@ fn contributed(
     book: &mut Book,
 ) -> Result<(Vec<UsagePart>, Vec<ChargePart>)> {
     let mut charged = charges::of_jobs(context, &mut done)?;
-    charged.append(&mut reservations::charge(context)?);
+    charged.append(&mut reservations::charge(context, book)?);
     Ok((summaries::contributions(context, done, summaries, book)?, charged))
 }
