@@ -11,9 +11,10 @@
 //! 10^38. Billing multiplies by 10^12 over a slice of at most 31 days and an hour of summer time: 2^62 × 2^40 × 2^22 is less
 //! than 2^127.
 
-/// Room for cores and GPUs of jobs that are not vast, and as much for those that are: 256 of them, begun anew every 40 µs.
+/// Room for cores and GPUs of jobs that are not vast, and as much for those that are: jobs of 256 of them, one every 40 µs.
 const COUNT_LIMIT: u64 = 1 << 44;
-/// Room for memory, byte, of jobs that are not vast, and as much for those that are: a tebibyte, begun anew every two seconds.
+/// Room for memory, byte, of jobs that are not vast, and as much for those that are: jobs of a tebibyte,
+/// one every two seconds.
 const MEMORY_LIMIT_BYTE: u64 = 1 << 61;
 /// From here on a job on a node is vast: more cores and GPUs, or more bytes of memory, than any node has.
 const VAST_COUNT: u64 = 1 << 20;

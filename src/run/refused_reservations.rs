@@ -15,7 +15,7 @@ use crate::ingest::reject_rows;
 use crate::ingest::reject_rows::RefusedRow;
 use crate::ledger::{Book, Reason};
 use crate::record::SiteMonth;
-use crate::schema::batch::{int, number, time};
+use crate::schema::batch::{addend, int, number, time};
 use crate::store::lake::{self, LakeTable};
 use crate::summarise::RefusedJob;
 use crate::summarise::budget::{self, LoadClass, MonthBudget, VAST_JOB};
@@ -43,7 +43,7 @@ pub(super) fn beyond_sums(records: &RecordBatch) -> Result<Vec<RefusedJob>> {
         let (wall_s, start_ms, end_ms) = (wall.value(row), start.value(row), end.value(row));
         let held = counts
             .iter()
-            .map(|counts| wall_s.saturating_mul(number(counts, row).unwrap_or(0)));
+            .map(|counts| wall_s.saturating_mul(addend(number(counts, row))));
         let load = budget::load([1, wall_s].into_iter().chain(held));
         let class = LoadClass::of(load, VAST_JOB, start_ms, start_ms, end_ms);
         if !budget.admit(class, load) {
