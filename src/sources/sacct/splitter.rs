@@ -274,16 +274,19 @@ impl SacctSplitter {
             self.cut(BOM.len());
             self.position.line = line;
         }
-        if self.text.iter().all(u8::is_ascii_whitespace) && self.is_at_end {
+        let first = self.text.iter().position(|byte| !byte.is_ascii_whitespace());
+        if first.is_none() && self.is_at_end {
             return Ok(Preamble::Nothing);
+        }
+        // All blank lines at once: a dump may begin with millions of them.
+        let blank = self.text.get(..first.unwrap_or(self.text.len())).unwrap_or_default();
+        if let Some(end) = memchr::memrchr(b'\n', blank) {
+            self.cut(end + 1);
+            return Ok(Preamble::Again);
         }
         let end = memchr::memchr(b'\n', &self.text);
         let line = self.text.get(..end.unwrap_or(self.text.len())).unwrap_or_default();
         let next = end.map_or(self.text.len(), |end| end + 1);
-        if line.iter().all(u8::is_ascii_whitespace) && end.is_some() {
-            self.cut(next);
-            return Ok(Preamble::Again);
-        }
         if start::is_tool_message(line) {
             self.cut(next);
             return Ok(Preamble::Message(message()));

@@ -183,6 +183,22 @@ fn a_job_is_reported_before_the_row_of_another_one_is_refused() {
     }
 }
 
+/// Each blank line before the header had all that was read tested for being blank: a megabyte of them took minutes.
+#[test]
+fn a_dump_may_begin_with_a_million_blank_lines() {
+    let dump = "JobName|JobID|State|Start|End|ElapsedRaw\na|1|COMPLETED|2026-03-01T00:00:00|2026-03-01T00:01:00|60\n";
+    for blank in ["\n", " \r\n"] {
+        let text = blank.repeat(1_000_000) + "  \t\n" + dump;
+        let plan = crate::sacct::plan(Some("UTC"));
+        let pieces = sacct::pieces(input(text.as_bytes()), plan.into()).unwrap();
+        let mut order = Order::default();
+        pieces.for_each(|work| work.unwrap()(&mut order));
+        assert_eq!(order.0, [1_000_003]);
+    }
+    let blank = sacct::pieces(input(&vec![b'\n'; 1_000_000]), crate::sacct::plan(Some("UTC")).into()).unwrap();
+    assert_eq!(Collected::all(blank).unwrap().rows_read, 0);
+}
+
 /// The lines of jobs and refusals in the order they are sent.
 #[derive(Default)]
 struct Order(Vec<u64>);
