@@ -12,7 +12,7 @@ use arrow::compute::filter_record_batch;
 
 use crate::error::Result;
 use crate::ledger::Reason;
-use crate::schema::batch::{id, text};
+use crate::schema::batch::{id, identity, text};
 use crate::store::lake::{parse_month_path, refused_records_path};
 use crate::store::{Manifest, Store, read_row_groups, read_table};
 
@@ -22,10 +22,10 @@ pub const ID_COLUMN: &str = "record_id";
 /// Rows read at once.
 const READ_ROWS: usize = 16_384;
 
-/// The refused records of one site and month, each with its reason.
+/// Refused records, of one site and month or of a whole lake, each with its reason.
 #[derive(Clone, Debug, Default)]
 pub struct RefusedRecords {
-    reasons: HashMap<Vec<u8>, Reason, RandomState>,
+    reasons: HashMap<[u8; 16], Reason, RandomState>,
     has_beyond_sums: bool,
 }
 
@@ -49,16 +49,30 @@ impl RefusedRecords {
     pub fn read(store: &Store, rejects: &str) -> Result<Self> {
         let mut refused = Self::default();
         for batch in read_table(store.reader(rejects)?, Some(&["reason", ID_COLUMN]), READ_ROWS)? {
-            let batch = batch?;
-            let (reasons, ids) = (text(&batch, "reason")?, id(&batch, ID_COLUMN)?);
-            for row in (0..batch.num_rows()).filter(|row| ids.is_valid(*row)) {
-                if let Some(reason) = Reason::parse(reasons.value(row)) {
-                    refused.has_beyond_sums |= reason == Reason::SumLimit;
-                    refused.reasons.insert(ids.value(row).to_vec(), reason);
-                }
-            }
+            refused.add(&batch?)?;
         }
         Ok(refused)
+    }
+
+    /// Adds those of a batch of `rejects`. Rows that never became a record have no identity.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when it has no reasons or identities.
+    pub fn add(&mut self, rejects: &RecordBatch) -> Result<()> {
+        let (reasons, ids) = (text(rejects, "reason")?, id(rejects, ID_COLUMN)?);
+        for row in (0..rejects.num_rows()).filter(|row| ids.is_valid(*row)) {
+            if let Some(reason) = Reason::parse(reasons.value(row)) {
+                self.has_beyond_sums |= reason == Reason::SumLimit;
+                self.reasons.insert(identity(ids, row)?.to_be_bytes(), reason);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.reasons.is_empty()
     }
 
     /// Why a record is no usage; `None` for one that is.

@@ -6,6 +6,7 @@ use arrow::array::{Array, RecordBatch};
 
 use super::totals::VerifiedTotals;
 use crate::error::Result;
+use crate::lake::refused_records::RefusedRecords;
 use crate::ledger::{Outcome, Reason, RowReasons};
 use crate::schema::batch::{id, int, number, text, time};
 use crate::time::Month;
@@ -26,9 +27,6 @@ impl std::fmt::Debug for FileReasons {
         self.0.fmt(f)
     }
 }
-
-/// Records that are no usage, by their identity: why they are refused.
-pub(super) type RefusedRecords = BTreeMap<Vec<u8>, Reason>;
 
 /// Where rows are counted, as far as that is known.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,8 +61,8 @@ pub(super) fn count_records(
                 of.add(files.value(row), reason, n);
             }
         };
-        if let Some(reason) = refused.get(ids.value(row)) {
-            add(*reason, 1 + step_n);
+        if let Some(reason) = refused.reason(ids.value(row)) {
+            add(reason, 1 + step_n);
             continue;
         }
         if displaced.is_some_and(|displaced| displaced.contains(view.value(row))) {

@@ -6,16 +6,17 @@ use std::time::Duration;
 
 use arrow::array::{Array, RecordBatch};
 
-use self::counted::{CountedPlace, CountedRecords, RefusedRecords, count_history, count_records};
+use self::counted::{CountedPlace, CountedRecords, count_history, count_records};
 use self::summaries::SummarisedView;
 use self::totals::VerifiedTotals;
 use crate::error::{Error, Kind, Result};
+use crate::lake::refused_records::RefusedRecords;
 use crate::lake::views::folded;
 use crate::ledger::{Book, Outcome, Reason};
 use crate::record::SiteMonth;
 use crate::runtime::clock::Stopwatch;
 use crate::schema;
-use crate::schema::batch::{id, int, text};
+use crate::schema::batch::{int, text};
 use crate::store::lake::{self, LEDGER};
 use crate::store::machinery::MACHINERY;
 use crate::store::manifest::MANIFEST;
@@ -130,7 +131,7 @@ fn verify_state(output: &str, heads: &[String], is_locked: bool) -> Result<Verif
         .findings
         .extend(super::inventory::verify(&store, &manifest, &book)?);
     report.findings.extend(super::capacity::verify(&store, &manifest)?);
-    let refused = refused_ids(&store, &manifest, &book, &mut report)?;
+    let refused = refused_records(&store, &manifest, &book, &mut report)?;
     let is_prorated = Attribution::of_lake(&manifest.facts) == Some(Attribution::Prorated);
     let mut counted = CountedRecords::new();
     let mut expected: BTreeMap<SiteMonth, VerifiedTotals> = BTreeMap::new();
@@ -254,24 +255,26 @@ fn sum(batch: &RecordBatch, name: &str) -> Result<i128> {
 }
 
 /// Records that are no usage, and the check that rejects hold the rows the ledger counts as rejected.
-fn refused_ids(store: &Store, manifest: &Manifest, book: &Book, report: &mut VerifyReport) -> Result<RefusedRecords> {
-    let mut ids = RefusedRecords::new();
+fn refused_records(
+    store: &Store,
+    manifest: &Manifest,
+    book: &Book,
+    report: &mut VerifyReport,
+) -> Result<RefusedRecords> {
+    let mut refused = RefusedRecords::default();
     // Rows by input and whether they were mended.
     let mut held: BTreeMap<(String, bool), i128> = BTreeMap::new();
     for file in manifest.dataset("rejects") {
         for batch in read_table(store.reader(&file.path)?, None, 16_384)? {
             let batch = batch?;
+            refused.add(&batch)?;
             let (files, rows) = (text(&batch, "file_id")?, int(&batch, "row_n")?);
-            let (record_id, reason) = (id(&batch, "record_id")?, text(&batch, "reason")?);
             // Lakes of earlier versions have no such column until their files change.
             let repaired = text(&batch, "repaired_by").ok();
             for row in 0..batch.num_rows() {
                 let is_mended = repaired.is_some_and(|repaired| repaired.is_valid(row));
                 let of = (files.value(row).to_owned(), is_mended);
                 *held.entry(of).or_default() += i128::from(rows.value(row));
-                if let Some(reason) = Reason::parse(reason.value(row)).filter(|_| record_id.is_valid(row)) {
-                    ids.insert(record_id.value(row).to_vec(), reason);
-                }
             }
         }
     }
@@ -296,7 +299,7 @@ fn refused_ids(store: &Store, manifest: &Manifest, book: &Book, report: &mut Ver
             format!("hold {held} rows of input {file_id}, which the ledger does not know"),
         );
     }
-    Ok(ids)
+    Ok(refused)
 }
 
 /// The ledger's lines about records and history against what these hold.

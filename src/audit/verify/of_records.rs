@@ -133,7 +133,7 @@ fn counting(of: &Recomputation<'_>, place: &SiteMonth, batch: &RecordBatch) -> R
     }
     let (ids, views) = (id(batch, "record_id")?, text(batch, "view")?);
     let is_out = |row: usize| {
-        of.refused.contains_key(ids.value(row))
+        of.refused.reason(ids.value(row)).is_some()
             || displaced.is_some_and(|displaced| displaced.contains(views.value(row)))
     };
     let counting: BooleanArray = (0..batch.num_rows()).map(|row| Some(!is_out(row))).collect();

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 
-use super::counted::RefusedRecords;
 use super::difference::Compared;
 use crate::charge::Tariff;
 use crate::error::{Kind, Result};
 use crate::lake::calendar_fact::CalendarRule;
+use crate::lake::refused_records::RefusedRecords;
 use crate::lake::views::Views;
 use crate::normalise::plan::NormalisePlan;
 use crate::schema;

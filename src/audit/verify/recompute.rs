@@ -10,12 +10,12 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::counted::RefusedRecords;
 use super::recomputation::{READ_ROWS, Recomputation, RecomputedFindings};
 use super::{added_up, corrections, of_records};
 use crate::charge::Tariff;
 use crate::error::{Error, Kind, Result};
 use crate::lake::calendar_fact;
+use crate::lake::refused_records::RefusedRecords;
 use crate::lake::views::Views;
 use crate::normalise::plan::NormalisePlan;
 use crate::overhead::bills;
