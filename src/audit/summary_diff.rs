@@ -136,15 +136,15 @@ pub fn report(output: &str) -> Result<StaleReport> {
 }
 
 fn stale_row(row: &Summary) -> StaleRow {
-    let words = row.words.clone();
+    let words = &row.words;
     StaleRow {
         source: row.source.clone(),
         month: row.month.to_string(),
-        view: words.view.unwrap_or_default(),
+        view: words.view.clone().unwrap_or_default(),
         site: row.site.clone(),
-        vo: words.vo,
-        global_user: words.global_user,
-        submit_host: words.submit_host,
+        vo: words.vo.clone(),
+        global_user: words.global_user.clone(),
+        submit_host: words.submit_host.clone(),
         job_n: addend(row.numbers.job_n),
         wall_s: addend(row.numbers.wall_s),
         file_id: row.file_id.to_string(),

@@ -324,18 +324,18 @@ pub fn of_summary(row: &Summary, users: &Users) -> Aggregate {
         }
         works = server_work(&levels_e3, &sums);
     }
-    let stated = row.words.clone();
-    let subject = users.subject(row.words.global_user.as_deref(), &row.site, row.month);
+    let stated = &row.words;
+    let subject = users.subject(stated.global_user.as_deref(), &row.site, row.month);
     Aggregate {
         site: row.site.clone(),
         month: row.month,
         words: [
             subject.map(Cow::into_owned),
-            stated.vo,
-            stated.vo_group,
-            stated.vo_role,
-            stated.submit_host,
-            stated.infrastructure,
+            stated.vo.clone(),
+            stated.vo_group.clone(),
+            stated.vo_role.clone(),
+            stated.submit_host.clone(),
+            stated.infrastructure.clone(),
         ],
         node_n: addend(row.numbers.alloc_node_n),
         core_n: addend(row.numbers.alloc_core_n),
