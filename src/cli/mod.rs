@@ -39,6 +39,7 @@ use clap::{Parser, Subcommand};
 use tracing::error;
 
 use crate::error::{Kind, Result};
+use crate::runtime::sudden_end;
 use crate::sources::input::legible;
 
 /// Where did every core-hour go, what was it worth, who pays - and prove it.
@@ -90,6 +91,7 @@ enum Command {
 /// Executes the command line; the exit code is that of the error's kind.
 #[must_use]
 pub fn main() -> ExitCode {
+    sudden_end::watch_aborts();
     let command = match Cli::try_parse() {
         Ok(cli) => {
             cli.log.start();

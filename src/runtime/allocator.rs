@@ -1,12 +1,10 @@
 //! The allocator, how soon it gives memory back, and how the program ends where there is none.
 
 use std::alloc::{GlobalAlloc, Layout};
-use std::io::Write as _;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use tikv_jemallocator::Jemalloc;
 
-use crate::error::Kind;
+use super::sudden_end::without_memory;
 
 #[global_allocator]
 static ALLOCATOR: HeapEnding = HeapEnding;
@@ -44,24 +42,9 @@ unsafe impl GlobalAlloc for HeapEnding {
 #[inline]
 fn given(place: *mut u8) -> *mut u8 {
     if place.is_null() {
-        end();
+        without_memory();
     }
     place
-}
-
-/// Reports it without allocating memory, and ends the process.
-#[cold]
-fn end() -> ! {
-    static IS_ENDING: AtomicBool = AtomicBool::new(false);
-    const WORDS: &[u8] =
-        b"gridtally: the machine gives no more memory; published data is unchanged, and the next run finishes \
-        what this one began\n";
-    if IS_ENDING.swap(true, Ordering::Relaxed) {
-        std::process::abort();
-    }
-    // No other way to report is left.
-    let _ = std::io::stderr().write_all(WORDS);
-    std::process::exit(i32::from(Kind::Memory.exit_code()))
 }
 
 /// What jemalloc reads at its start. Left alone it keeps freed pages for ten seconds: longer than most runs, whose

@@ -1,10 +1,12 @@
-//! What a process runs with: threads, clock, progress, temporary space, allocator.
+//! What a process runs with: threads, clock, progress, temporary space, allocator, and how it ends where nothing else can be done.
 
 pub(crate) mod allocator;
 pub mod clock;
 pub(crate) mod interruption;
 pub(crate) mod pool;
 pub mod progress;
+pub(crate) mod requests;
 pub(crate) mod scratch;
+pub(crate) mod sudden_end;
 
 pub use progress::Progress;

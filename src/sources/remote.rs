@@ -14,6 +14,7 @@ use tokio::runtime::Runtime;
 use url::Url;
 
 use crate::error::{Error, Kind, Result};
+use crate::runtime::requests;
 use crate::store::outage::PATIENCE;
 
 /// Bytes of an object per request. Two such blocks are in memory per open input: the one that is read and
@@ -25,14 +26,7 @@ const BETWEEN_TRIES: Duration = Duration::from_millis(500);
 
 fn runtime() -> Result<&'static Runtime> {
     static RUNTIME: OnceLock<Result<Runtime, String>> = OnceLock::new();
-    let made = RUNTIME.get_or_init(|| {
-        tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(2)
-            .thread_name("gridtally-input")
-            .enable_all()
-            .build()
-            .map_err(|why| why.to_string())
-    });
+    let made = RUNTIME.get_or_init(|| requests::runtime("gridtally-input").map_err(|why| why.to_string()));
     made.as_ref()
         .map_err(|why| Error::io(format!("threads for object stores cannot be started: {why}")))
 }

@@ -22,6 +22,7 @@ use super::writer::ObjectWriter;
 use crate::display_text::secret_of;
 use crate::error::{Error, Kind, Result};
 use crate::hive::MAX_SEGMENT_BYTES;
+use crate::runtime::requests;
 
 /// Largest object, in bytes, that object stores copy on their side in one request (the limit of S3).
 const SERVER_SIDE_COPY_BYTES: u64 = 5 << 30;
@@ -87,7 +88,7 @@ impl Store {
     }
 
     fn named(objects: Arc<dyn ObjectStore>, local_root: Option<&FilePath>, url: String) -> Result<Self> {
-        let runtime = runtime()?;
+        let runtime = requests::runtime("gridtally-store")?;
         let is_web = ["http://", "https://"].iter().any(|scheme| url.starts_with(scheme));
         let inner = Inner {
             objects,
@@ -363,14 +364,6 @@ fn found<T>(result: object_store::Result<T>, path: &str) -> Result<Option<T>> {
         Err(object_store::Error::NotFound { .. }) => Ok(None),
         Err(e) => Err(Error::from(e).at("path", path)),
     }
-}
-
-fn runtime() -> std::io::Result<Runtime> {
-    tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .thread_name("gridtally-store")
-        .enable_all()
-        .build()
 }
 
 fn bad_url(url: &str) -> Error {

@@ -1,0 +1,79 @@
+//! Ends that leave no time to tidy up: memory that is refused, and aborts of the system's own libraries. Both report
+//! themselves without memory or locks, and have an exit code.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use signal_hook::consts::SIGABRT;
+use signal_hook::low_level::exit;
+
+use crate::error::Kind;
+
+const NO_MEMORY: &[u8] = b"gridtally: the machine gives no more memory; published data is unchanged, and the next run \
+    finishes what this one began\n";
+
+const ABORTED: &[u8] =
+    b"gridtally: the program was aborted where it should not be, please report it; published data is \
+    unchanged, and the next run finishes what this one began\n";
+
+/// Bytes a library of the system may ask for at once where it has nothing left: twice what glibc does.
+const PROBED_BYTES: usize = 2 << 20;
+
+/// Ends the process, which the machine gives no more memory.
+#[cold]
+pub(super) fn without_memory() -> ! {
+    end(NO_MEMORY, Kind::Memory)
+}
+
+/// From now on a library that aborts the process ends it with an exit code. glibc does so where it finds no memory for
+/// itself, which no allocator sees.
+pub(crate) fn watch_aborts() {
+    #[expect(
+        unsafe_code,
+        reason = "a handler of signals is unsafe to register; it only maps memory, writes and ends the process, which \
+            POSIX allows there"
+    )]
+    let watching = unsafe { signal_hook::low_level::register(SIGABRT, aborted) };
+    // Where it cannot be registered, an abort stays what it is.
+    drop(watching);
+}
+
+fn aborted() {
+    if is_memory_refused() {
+        without_memory();
+    }
+    end(ABORTED, Kind::Internal)
+}
+
+/// Whether the system refuses a small part of memory.
+fn is_memory_refused() -> bool {
+    #[expect(
+        unsafe_code,
+        reason = "a system call; what it maps is never used, and the process ends"
+    )]
+    let place = unsafe {
+        libc::mmap(
+            std::ptr::null_mut(),
+            PROBED_BYTES,
+            libc::PROT_READ,
+            libc::MAP_PRIVATE | libc::MAP_ANON,
+            -1,
+            0,
+        )
+    };
+    place == libc::MAP_FAILED
+}
+
+/// Reports why and ends the process, past all that allocates memory or takes a lock.
+fn end(why: &[u8], kind: Kind) -> ! {
+    static IS_ENDING: AtomicBool = AtomicBool::new(false);
+    if IS_ENDING.swap(true, Ordering::Relaxed) {
+        // Another thread has begun to report it, and ends the process.
+        std::thread::sleep(Duration::from_secs(1));
+    } else {
+        #[expect(unsafe_code, reason = "a system call on bytes that live as long as the program")]
+        // No other way to report is left.
+        let _ = unsafe { libc::write(libc::STDERR_FILENO, why.as_ptr().cast(), why.len()) };
+    }
+    exit(i32::from(kind.exit_code()))
+}
