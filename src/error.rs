@@ -19,7 +19,7 @@ pub enum Kind {
     NoInput,
     /// gridtally contradicts itself: a ledger that does not close, a schema that drifted. A bug, never the input's fault.
     Internal,
-    /// The machine gives no more memory.
+    /// The machine gives no more memory or threads.
     Memory,
     /// Reading or writing failed.
     Io,
@@ -63,7 +63,7 @@ impl Kind {
             Self::Internal,
             "gridtally contradicts itself (a ledger that does not close); please report it",
         ),
-        (Self::Memory, "the machine gives no more memory"),
+        (Self::Memory, "the machine gives no more memory or threads"),
         (Self::Io, "reading or writing failed"),
         (
             Self::Busy,

@@ -1,30 +1,66 @@
-//! Work that stops in the middle: a mistake of the program, and an error like any other.
+//! Work that stops in the middle: a mistake of the program or a machine that gives nothing more, and an error like any other.
 
-use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tracing::error;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
+
+/// What libraries report that stop where the system gives no memory (`ENOMEM`) or no thread (`EAGAIN`).
+const REFUSALS: [&str; 3] = [
+    "Cannot allocate memory",
+    "Resource temporarily unavailable",
+    "returned null pointer",
+];
+
+/// Whether any thread stopped because the system gave it nothing.
+static IS_REFUSED: AtomicBool = AtomicBool::new(false);
 
 /// Does work; where it stops in the middle, that is an error.
 ///
 /// # Errors
-/// Those of the work, and [`crate::error::Kind::Internal`] where it stopped.
+/// Those of the work; [`Kind::Memory`] where it stopped because the machine gives no more memory or threads, and
+/// [`Kind::Internal`] where it stopped for anything else.
 pub fn whole<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|cause| {
-        let text = cause.downcast_ref::<&str>().map(|text| (*text).to_owned());
-        let text = text.or_else(|| cause.downcast_ref::<String>().cloned());
-        let text = text.unwrap_or_else(|| "without a reason".to_owned());
-        Err(Error::internal(format!(
-            "gridtally stopped where it should not, please report it: {text}"
-        )))
+        let why = words(&*cause);
+        Err(if is_refusal(why) || IS_REFUSED.load(Ordering::Relaxed) {
+            Error::new(
+                Kind::Memory,
+                format!("the machine gives no more memory or threads: {why}"),
+            )
+        } else {
+            Error::internal(format!(
+                "gridtally stopped where it should not, please report it: {why}"
+            ))
+        })
     })
 }
 
 /// Prints one line for a thread that stops, or a trace where one is requested.
 pub(super) fn install_panic_hook() {
-    if std::env::var_os("RUST_BACKTRACE").is_some() {
-        return;
-    }
-    set_hook(Box::new(|stop| error!("stopped: {stop}")));
+    let with_trace = std::env::var_os("RUST_BACKTRACE").map(|_| take_hook());
+    set_hook(Box::new(move |stop| {
+        // Whoever waits for the thread learns only that it stopped.
+        if is_refusal(words(stop.payload())) {
+            IS_REFUSED.store(true, Ordering::Relaxed);
+        }
+        match &with_trace {
+            Some(print) => print(stop),
+            None => error!("stopped: {stop}"),
+        }
+    }));
+}
+
+fn is_refusal(why: &str) -> bool {
+    REFUSALS.iter().any(|refusal| why.contains(refusal))
+}
+
+/// The reason that was given where work stopped.
+fn words(cause: &(dyn Any + Send)) -> &str {
+    let text = cause.downcast_ref::<&str>().copied();
+    text.or_else(|| cause.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("without a reason")
 }

@@ -6,7 +6,7 @@ use tokio::runtime::{Builder, Runtime};
 /// second thread, Tokio waits for the first one without end.
 ///
 /// # Errors
-/// What the system says where it gives no handles.
+/// What the system reports where it gives no handles.
 pub(crate) fn runtime(thread_name: &str) -> std::io::Result<Runtime> {
     Builder::new_multi_thread()
         .worker_threads(1)

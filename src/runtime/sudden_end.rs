@@ -16,7 +16,7 @@ const ABORTED: &[u8] =
     b"gridtally: the program was aborted where it should not be, please report it; published data is \
     unchanged, and the next run finishes what this one began\n";
 
-/// Bytes a library of the system may ask for at once where it has nothing left: twice what glibc does.
+/// Bytes a library of the system may request at once where it has nothing left: twice what glibc does.
 const PROBED_BYTES: usize = 2 << 20;
 
 /// Ends the process, which the machine gives no more memory.

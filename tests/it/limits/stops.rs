@@ -23,6 +23,17 @@ fn work_that_stops_in_the_middle_is_an_error() {
 }
 
 #[test]
+fn work_that_stops_for_want_of_threads_is_no_mistake_of_the_program() {
+    let stopped: Result<()> = whole(|| {
+        let why = std::io::Error::from_raw_os_error(11);
+        panic!("failed to spawn thread: {why:?}")
+    });
+    let why = stopped.unwrap_err();
+    assert_eq!(why.kind(), Kind::Memory);
+    assert!(why.to_string().contains("failed to spawn thread"), "{why}");
+}
+
+#[test]
 fn refused_memory_has_an_exit_code() {
     let scene = Scene::new();
     let rows: String = (1..20_000).map(|id| row(id, &[])).collect();
@@ -30,7 +41,7 @@ fn refused_memory_has_an_exit_code() {
     let source = format!("{DUMPS}\nsite = \"S\"\nvo = {{ value = \"v\" }}");
     scene.write("p.toml", pipeline(&source, ""));
     let under = |limit_kb: u32, words: &str| {
-        let script = format!("ulimit -v {limit_kb}; exec \"$0\" {words}");
+        let script = format!("ulimit -v {limit_kb}; exec timeout -s KILL 300 \"$0\" {words}");
         let output = Command::new("sh")
             .args(["-c", &script, env!("CARGO_BIN_EXE_gridtally")])
             .current_dir(scene.path("."))
