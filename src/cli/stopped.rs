@@ -47,9 +47,10 @@ pub(super) fn install_panic_hook() {
         if is_refusal(words(stop.payload())) {
             IS_REFUSED.store(true, Ordering::Relaxed);
         }
-        match &with_trace {
-            Some(print) => print(stop),
-            None => error!("stopped: {stop}"),
+        if let Some(print) = &with_trace {
+            print(stop);
+        } else {
+            error!("stopped: {stop}");
         }
     }));
 }

@@ -1,7 +1,7 @@
 //! The jobs of a batch of `records`, as far as copies of jobs are looked for among them.
 
 use arrow::array::{Int64Array, RecordBatch, TimestampMillisecondArray};
-use xxhash_rust::xxh3::Xxh3;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::dialects::RowDialects;
 use super::job_facts::JobFacts;
@@ -74,16 +74,11 @@ impl<'a> JobRows<'a> {
         if !self.dialects.has_job_number(row) {
             return None;
         }
-        let mut hash = Xxh3::new();
-        hash.update(id.as_bytes());
-        hash.update(&[0]);
-        for n in [Some(wall_s), number(self.fractions, row)] {
-            hash.update(&n.unwrap_or(i64::MIN).to_le_bytes());
-        }
+        let duration = duration(wall_s, number(self.fractions, row));
         let wait_ms = number(self.submits, row).map(|submit_ms| start_ms.saturating_sub(submit_ms));
         let core_n = number(self.cores, row);
         Some(JobRow {
-            key: hash.digest(),
+            key: xxh3_64_with_seed(id.as_bytes(), duration),
             spread,
             facts: JobFacts::new(self.users.get(row), core_n, number(self.cpus, row), wait_ms),
             start_ms,
@@ -93,6 +88,12 @@ impl<'a> JobRows<'a> {
             cluster: self.clusters.get(row),
         })
     }
+}
+
+/// A number of its own for each duration: whole seconds, and thousandths where they are known.
+fn duration(wall_s: i64, fraction_ms: Option<i64>) -> u64 {
+    let thousandths = fraction_ms.unwrap_or(1000);
+    wall_s.wrapping_mul(1001).wrapping_add(thousandths).cast_unsigned()
 }
 
 /// Core seconds of a job; none where its cores are unknown.

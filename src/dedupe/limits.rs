@@ -7,6 +7,7 @@ use crate::record::SummaryRow;
 use crate::record::anomaly::Anomaly;
 use crate::record::row::JobRow;
 use crate::reference::inventory::{Gpus, InventoryRow};
+use crate::schema::batch::addend;
 use crate::sources::dialect::Dialect;
 use crate::time::DAY_MS;
 
@@ -21,6 +22,10 @@ const CPU_LIMIT_MS: i64 = 1000 * HELD_LIMIT_S;
 const BILLED_LIMIT_S: i64 = 100_000_000_000_000;
 /// No reservation holds this many cores, nodes or GPUs for this long (s): ten million cores for 11 days.
 const RESERVED_LIMIT_S: i64 = 10_000_000_000_000;
+/// Jobs that run and are suspended no longer (ms) with no more of each resource are within all of these limits.
+const USUAL_WALL_MS: i64 = 3_000_000_000;
+const USUAL_COUNT: i64 = 100_000;
+const _: () = assert!(2 * (USUAL_WALL_MS / 1000) * USUAL_COUNT <= HELD_LIMIT_S);
 /// No core has this score in any benchmark, in thousandths.
 const SCORE_LIMIT_MILLI: i64 = 1_000_000_000;
 /// No summary has this many jobs, holds as much for as long (s), has this much time (ms), or this much work.
@@ -58,7 +63,7 @@ pub fn place(dialect: Dialect, row: &JobRow<'_>) -> Result<Placement, (Reason, &
         return Err((Reason::BadTime, "a start or end before 1970 or after 2200"));
     }
     let wall_ms = settle_wall(row)?;
-    match beyond_limits(row, wall_ms) {
+    match (!is_usual(row, wall_ms)).then(|| beyond_limits(row, wall_ms)).flatten() {
         Some(detail) => Err((Reason::BadNumber, detail)),
         None => Ok(Placement { record_ms, wall_ms }),
     }
@@ -139,6 +144,20 @@ fn settle_wall(row: &JobRow<'_>) -> Result<i64, (Reason, &'static str)> {
     } else {
         Ok(wall_ms)
     }
+}
+
+/// Whether the numbers are those of nearly every job: far within every limit, which need not be looked at one by one.
+fn is_usual(row: &JobRow<'_>, wall_ms: i64) -> bool {
+    let is_within = |n: Option<i64>, most: i64| (0..=most).contains(&addend(n));
+    let counts = [row.alloc_core_n, row.alloc_node_n, row.alloc_gpu_n, row.alloc_billing_n];
+    (0..=USUAL_WALL_MS).contains(&wall_ms)
+        && is_within(row.suspended_s, USUAL_WALL_MS / 1000)
+        && counts.into_iter().all(|n| is_within(n, USUAL_COUNT))
+        && is_within(row.cpu_ms, CPU_LIMIT_MS)
+        && row.gpus.is_empty()
+        && row.scaled_wall_ms.is_none()
+        && row.scaled_cpu_ms.is_none()
+        && row.benchmark_milli_per_core.is_none()
 }
 
 fn beyond_limits(row: &JobRow<'_>, wall_ms: i64) -> Option<&'static str> {

@@ -36,6 +36,51 @@ struct CutJob {
     end_piece: usize,
     /// Its combination of dimensions.
     combination: Option<u64>,
+    amounts: JobAmounts,
+}
+
+/// What a record states of its job, as far as sums of usage are made of it; an unknown number adds nothing.
+struct JobAmounts {
+    wall_s: i64,
+    wall_fraction_ms: i64,
+    /// Wall time and suspension.
+    held_s: i64,
+    alloc_core_n: i64,
+    alloc_gpu_n: i64,
+    alloc_node_n: i64,
+    alloc_billing_n: i64,
+    cpu_ms: Option<i64>,
+}
+
+impl JobAmounts {
+    fn of(view: &RecordView<'_>, row: usize) -> Self {
+        let of = |column| addend(number(column, row));
+        Self {
+            wall_s: view.wall_s.value(row),
+            wall_fraction_ms: view.wall_fraction_ms.value(row),
+            held_s: view.held_s(row),
+            alloc_core_n: of(view.alloc_core_n),
+            alloc_gpu_n: of(view.alloc_gpu_n),
+            alloc_node_n: of(view.alloc_node_n),
+            alloc_billing_n: of(view.alloc_billing_n),
+            cpu_ms: number(view.cpu_ms, row),
+        }
+    }
+
+    /// What it takes of the room of a month.
+    fn load(&self) -> u64 {
+        budget::load([
+            1,
+            self.wall_s,
+            self.wall_fraction_ms,
+            self.wall_s.saturating_mul(self.alloc_core_n),
+            self.wall_fraction_ms.saturating_mul(self.alloc_core_n),
+            self.held_s.saturating_mul(self.alloc_gpu_n),
+            self.held_s.saturating_mul(self.alloc_node_n),
+            self.held_s.saturating_mul(self.alloc_billing_n),
+            addend(self.cpu_ms),
+        ])
+    }
 }
 
 /// Adds up the records of one site and month.
@@ -103,6 +148,7 @@ fn raw_work(per_core: Each<Score>, cpu_ms: Option<i64>, wall_ms: i64, core_n: i6
 }
 
 /// The group of a record in one of its periods.
+#[inline]
 fn key_of<'r>(view: &RecordView<'r>, row: usize, period: &Period) -> KeyRef<'r> {
     KeyRef {
         vo: view.vo.get(row),
@@ -163,7 +209,8 @@ impl<'a> Usage<'a> {
             let Some(end_piece) = self.cutter.cut(&view, row, end_ms) else {
                 continue;
             };
-            if !self.has_room(&view, row) {
+            let amounts = JobAmounts::of(&view, row);
+            if !self.has_room(amounts.load(), view.record_utc.value(row)) {
                 let reason = Reason::SumLimit;
                 refused.push(RefusedJob { row, reason });
                 continue;
@@ -173,31 +220,18 @@ impl<'a> Usage<'a> {
                 end_ms,
                 end_piece,
                 combination: alike.as_ref().and_then(|alike| alike.get(row).copied()),
+                amounts,
             };
             self.add_job(&view, &job, scale, reference.as_ref(), names.as_ref());
         }
         Ok(refused)
     }
 
-    /// Whether the sums of the month can take the job that was cut last; its load is counted then.
-    fn has_room(&mut self, view: &RecordView<'_>, row: usize) -> bool {
-        let (wall_s, held_s) = (view.wall_s.value(row), view.held_s(row));
-        let fraction_ms = view.wall_fraction_ms.value(row);
-        let of = |column| addend(number(column, row));
-        let core_n = of(view.alloc_core_n);
-        let load = budget::load([
-            1,
-            wall_s,
-            fraction_ms,
-            wall_s.saturating_mul(core_n),
-            fraction_ms.saturating_mul(core_n),
-            held_s.saturating_mul(of(view.alloc_gpu_n)),
-            held_s.saturating_mul(of(view.alloc_node_n)),
-            held_s.saturating_mul(of(view.alloc_billing_n)),
-            of(view.cpu_ms),
-        ]);
+    /// Whether the sums of the month can take the job that was cut last, of a load and placed at an instant (Unix
+    /// milliseconds); its load is counted then.
+    fn has_room(&mut self, load: u64, record_ms: i64) -> bool {
         let (from_ms, until_ms) = (self.cutter.from_ms, self.cutter.until_ms);
-        let class = LoadClass::of(load, VAST_JOB, view.record_utc.value(row), from_ms, until_ms);
+        let class = LoadClass::of(load, VAST_JOB, record_ms, from_ms, until_ms);
         self.budget.admit(class, load)
     }
 
@@ -214,10 +248,18 @@ impl<'a> Usage<'a> {
             end_ms,
             end_piece,
             combination,
+            amounts:
+                JobAmounts {
+                    wall_s,
+                    wall_fraction_ms,
+                    held_s,
+                    alloc_core_n: core_n,
+                    alloc_gpu_n: gpu_n,
+                    alloc_node_n: node_n,
+                    alloc_billing_n: billing_n,
+                    cpu_ms,
+                },
         } = job;
-        let wall_s = view.wall_s.value(row);
-        let held_s = view.held_s(row);
-        let cpu_ms = number(view.cpu_ms, row);
         // Nearly every job is in one period, which takes all of it.
         let is_whole = matches!(self.cutter.pieces.as_slice(), [_]);
         if !is_whole {
@@ -225,10 +267,6 @@ impl<'a> Usage<'a> {
             apportion(held_s, &self.cutter.weights, &mut self.shares.held_s);
             apportion(addend(cpu_ms), &self.cutter.weights, &mut self.shares.cpu_ms);
         }
-        let core_n = addend(number(view.alloc_core_n, row));
-        let gpu_n = addend(number(view.alloc_gpu_n, row));
-        let node_n = addend(number(view.alloc_node_n, row));
-        let billing_n = addend(number(view.alloc_billing_n, row));
         let per_core = scale.factors().per_core;
         if reference.is_some() {
             self.shares.split_scaled(view, row, &self.cutter.weights);
@@ -244,7 +282,7 @@ impl<'a> Usage<'a> {
             let counts = end_ms.is_some() && at == end_piece;
             let count = |flag: bool| i64::from(counts && flag);
             let is = |flags: Option<&BooleanArray>| flags.is_some_and(|flags| flags.value(row));
-            let fraction_ms = view.wall_fraction_ms.value(row) * i64::from(at == end_piece);
+            let fraction_ms = wall_fraction_ms * i64::from(at == end_piece);
             let counted = CountedSums {
                 job_n: count(true),
                 wall_s: wall,
