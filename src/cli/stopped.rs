@@ -2,11 +2,11 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use tracing::error;
 
 use crate::error::{Error, Kind, Result};
+use crate::runtime::sudden_end;
 
 /// What libraries report that stop where the system gives no memory (`ENOMEM`) or no thread (`EAGAIN`).
 const REFUSALS: [&str; 3] = [
@@ -14,9 +14,6 @@ const REFUSALS: [&str; 3] = [
     "Resource temporarily unavailable",
     "returned null pointer",
 ];
-
-/// Whether any thread stopped because the system gave it nothing.
-static IS_REFUSED: AtomicBool = AtomicBool::new(false);
 
 /// Does work; where it stops in the middle, that is an error.
 ///
@@ -26,7 +23,7 @@ static IS_REFUSED: AtomicBool = AtomicBool::new(false);
 pub fn whole<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|cause| {
         let why = words(&*cause);
-        Err(if is_refusal(why) || IS_REFUSED.load(Ordering::Relaxed) {
+        Err(if is_refusal(why) {
             Error::new(
                 Kind::Memory,
                 format!("the machine gives no more memory or threads: {why}"),
@@ -39,18 +36,20 @@ pub fn whole<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     })
 }
 
-/// Prints one line for a thread that stops, or a trace where one is requested.
+/// Prints one line for a thread that stops, or a trace where one is requested; ends the process where it stops because the
+/// machine gives no more memory or threads.
 pub(super) fn install_panic_hook() {
     let with_trace = std::env::var_os("RUST_BACKTRACE").map(|_| take_hook());
     set_hook(Box::new(move |stop| {
-        // Whoever waits for the thread learns only that it stopped.
-        if is_refusal(words(stop.payload())) {
-            IS_REFUSED.store(true, Ordering::Relaxed);
-        }
         if let Some(print) = &with_trace {
             print(stop);
         } else {
             error!("stopped: {stop}");
+        }
+        // Libraries may wait without end for threads that were never started, and whoever waits for this one learns only
+        // that it stopped.
+        if is_refusal(words(stop.payload())) {
+            sudden_end::without_memory();
         }
     }));
 }

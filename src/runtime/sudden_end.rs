@@ -9,8 +9,9 @@ use signal_hook::low_level::exit;
 
 use crate::error::Kind;
 
-const NO_MEMORY: &[u8] = b"gridtally: the machine gives no more memory; published data is unchanged, and the next run \
-    finishes what this one began\n";
+const NO_MEMORY: &[u8] =
+    b"gridtally: the machine gives no more memory or threads; published data is unchanged, and the \
+    next run finishes what this one began\n";
 
 const ABORTED: &[u8] =
     b"gridtally: the program was aborted where it should not be, please report it; published data is \
@@ -19,9 +20,9 @@ const ABORTED: &[u8] =
 /// Bytes a library of the system may request at once where it has nothing left: twice what glibc does.
 const PROBED_BYTES: usize = 2 << 20;
 
-/// Ends the process, which the machine gives no more memory.
+/// Ends the process, which the machine gives no more memory or threads.
 #[cold]
-pub(super) fn without_memory() -> ! {
+pub(crate) fn without_memory() -> ! {
     end(NO_MEMORY, Kind::Memory)
 }
 
