@@ -15,7 +15,8 @@ const REFUSALS: [&str; 3] = [
     "returned null pointer",
 ];
 
-/// Does work; where it stops in the middle, that is an error.
+/// Does work; where it stops in the middle, that is an error. Under the panic hook of the commands a refusal has ended the
+/// process before; a program that calls the library without it gets the refusal as an error.
 ///
 /// # Errors
 /// Those of the work; [`Kind::Memory`] where it stopped because the machine gives no more memory or threads, and

@@ -63,7 +63,7 @@ pub fn place(dialect: Dialect, row: &JobRow<'_>) -> Result<Placement, (Reason, &
         return Err((Reason::BadTime, "a start or end before 1970 or after 2200"));
     }
     let wall_ms = settle_wall(row)?;
-    match (!is_usual(row, wall_ms)).then(|| beyond_limits(row, wall_ms)).flatten() {
+    match beyond_limits(row, wall_ms) {
         Some(detail) => Err((Reason::BadNumber, detail)),
         None => Ok(Placement { record_ms, wall_ms }),
     }
@@ -160,6 +160,9 @@ fn is_usual(row: &JobRow<'_>, wall_ms: i64) -> bool {
 }
 
 fn beyond_limits(row: &JobRow<'_>, wall_ms: i64) -> Option<&'static str> {
+    if is_usual(row, wall_ms) {
+        return None;
+    }
     let count = |n: Option<i64>| n.is_some_and(|n| !(0..=COUNT_LIMIT).contains(&n));
     let held_s = wall_ms.div_euclid(1000).saturating_add(row.suspended_s.unwrap_or(0));
     let scaled_wall_ms = row.scaled_wall_ms.unwrap_or(0);

@@ -1,4 +1,4 @@
-//! The allocator, how soon it gives memory back, and how the program ends where there is none.
+//! The allocator, and how soon it gives memory back.
 
 use std::alloc::{GlobalAlloc, Layout};
 
