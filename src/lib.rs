@@ -25,6 +25,7 @@
 //! normalise    dated benchmark -> factors per job
 //! charge       policies as data -> what each job costs
 //! capacity     what nodes could deliver
+//! fairshare    shares, decayed usage -> fair share factors, job priorities
 //! summarise    jobs -> periods -> groups; contributions added up per site, VO and allocation year
 //! config       pipeline file -> plan
 //! lake         what is published, as typed facts
@@ -59,6 +60,7 @@ pub mod diagnostics;
 mod display_text;
 pub mod error;
 pub mod expr;
+pub mod fairshare;
 pub mod hive;
 pub mod ingest;
 pub mod inspect;

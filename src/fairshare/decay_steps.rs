@@ -1,0 +1,139 @@
+//! Decay as Slurm computes it: in steps, at every calculation of priorities.
+//!
+//! At each instant of calculation, one period after the last, stored usage is multiplied by `f` to the power of the
+//! period, with `f = 1 - 0.693 / H` per second. That is a first-order form of 2^(-1/H): after one half-life of 30 minutes
+//! .500007 is left. Then every running job adds `r * f^r` seconds, where `r` are its seconds since the last calculation.
+//! When a job ends, its last `r * f^r` seconds are added at once, and decay by the complete period at the next calculation.
+//! (`priority/multifactor`, from code and from runs that were read every 20 seconds.)
+
+use super::decay::HalfLife;
+use super::float::of_integer;
+use crate::time::SecondSpan;
+use std::num::NonZeroU32;
+
+/// What Slurm writes for ln 2.
+const SLURM_LN_2: f64 = 0.693;
+
+/// When and how much Slurm decays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DecaySteps {
+    half_life: HalfLife,
+    period: NonZeroU32,
+    anchor_s: i64,
+}
+
+impl DecaySteps {
+    /// `PriorityCalcPeriod` of Slurm's default, seconds.
+    pub const DEFAULT_PERIOD_S: u32 = 300;
+
+    /// Steps of `period_s` (`PriorityCalcPeriod`, which slurm.conf states in minutes), one of which is at the Unix second
+    /// `anchor_s`; `None` for a period of zero. A daemon that is started again shifts its steps: no record holds where they
+    /// are, so that `anchor_s` is an assumption; it moves usage by less than one period's decay.
+    #[must_use]
+    pub fn new(half_life: HalfLife, period_s: u32, anchor_s: i64) -> Option<Self> {
+        NonZeroU32::new(period_s).map(|period| Self {
+            half_life,
+            period,
+            anchor_s,
+        })
+    }
+
+    /// The half-life.
+    #[must_use]
+    pub fn half_life(self) -> HalfLife {
+        self.half_life
+    }
+
+    /// Seconds from one calculation to the next.
+    #[must_use]
+    pub fn period_s(self) -> i64 {
+        i64::from(self.period.get())
+    }
+
+    /// The first instant of calculation that is not before `unix_s`.
+    #[must_use]
+    pub fn next_at(self, unix_s: i64) -> i64 {
+        let (number, rest) = self.place(unix_s);
+        self.instant(if rest == 0 { number } else { number + 1 })
+    }
+
+    /// The number of the last instant of calculation up to `unix_s`, and the seconds since then.
+    fn place(self, unix_s: i64) -> (i128, i128) {
+        let since = i128::from(unix_s) - i128::from(self.anchor_s);
+        let period = i128::from(self.period_s());
+        (since.div_euclid(period), since.rem_euclid(period))
+    }
+
+    fn number(self, unix_s: i64) -> i128 {
+        self.place(unix_s).0
+    }
+
+    /// The instant of a number; those outside 64 bits are as far away as can be.
+    fn instant(self, number: i128) -> i64 {
+        let at = i128::from(self.anchor_s) + number * i128::from(self.period_s());
+        i64::try_from(at).unwrap_or(if at < 0 { i64::MIN } else { i64::MAX })
+    }
+
+    /// ln f.
+    fn ln_factor(self) -> f64 {
+        libm::log1p(-SLURM_LN_2 / of_integer(i128::from(self.half_life.seconds())))
+    }
+
+    /// f to the power of so many seconds.
+    fn factor(self, seconds: i128) -> f64 {
+        libm::exp(self.ln_factor() * of_integer(seconds))
+    }
+
+    /// f to the power of so many periods.
+    fn periods(self, number: i128) -> f64 {
+        self.factor(number * i128::from(self.period_s()))
+    }
+
+    /// What is left at `to_s` of usage that is stored at `from_s`.
+    pub(super) fn remaining(self, from_s: i64, to_s: i64) -> f64 {
+        self.periods(self.number(to_s) - self.number(from_s))
+    }
+
+    /// The seconds of a job that are added after `after_s` and up to `at_s`, as stored at `at_s`. Its calculations in
+    /// between are a geometric series.
+    pub(super) fn seconds(self, span: SecondSpan, after_s: i64, at_s: i64) -> f64 {
+        if span.is_empty() || after_s >= at_s {
+            return 0.0;
+        }
+        let period = i128::from(self.period_s());
+        let piece = |seconds: i128| of_integer(seconds) * self.factor(seconds);
+        let (first_of_job, now) = (self.number(span.start_s) + 1, self.number(at_s));
+        let (mut first, last) = (
+            first_of_job.max(self.number(after_s) + 1),
+            self.number(span.end_s).min(now),
+        );
+        let mut sum = 0.0;
+        if first == first_of_job && first <= last {
+            // The first calculation that finds the job running: it may have begun within the period.
+            let (_, into) = self.place(span.start_s);
+            sum += piece(period - into) * self.periods(now - first);
+            first += 1;
+        }
+        if first <= last {
+            // The others find it running for a complete period.
+            let series = libm::expm1(self.ln_factor() * of_integer((last - first + 1) * period))
+                / libm::expm1(self.ln_factor() * of_integer(period));
+            sum += piece(period) * self.periods(now - last) * series;
+        }
+        if after_s < span.end_s && span.end_s <= at_s {
+            // What is added when it ends.
+            let (number, since) = self.place(span.end_s);
+            let seconds = since.min(i128::from(span.end_s) - i128::from(span.start_s));
+            sum += piece(seconds) * self.periods(now - number);
+        }
+        sum
+    }
+
+    /// Seconds from `at_s` to the first calculation after which at most the fraction `left`, between 0 and 1, remains.
+    pub(super) fn seconds_until(self, left: f64, at_s: i64) -> f64 {
+        let (_, since) = self.place(at_s);
+        let period = of_integer(i128::from(self.period_s()));
+        let steps = (libm::log(left) / (self.ln_factor() * period)).ceil().max(1.0);
+        steps * period - of_integer(since)
+    }
+}

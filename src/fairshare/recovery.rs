@@ -1,0 +1,114 @@
+//! When the factor of an association is back at a threshold.
+//!
+//! The assumption: from now on the association (of an account, everything in it) runs nothing, and the usage of all others
+//! stays what it is now, because they continue at the rate that keeps it there. Resets are not awaited. Under it the
+//! factor of the association only rises, so that the usage at which the threshold is reached can be bisected; how long
+//! decay takes to get there is a closed form.
+
+use super::algorithm::FairshareMethod;
+use super::decay::ChainedDecay;
+use super::float::{of_integer, to_integer};
+use super::tree::{AssociationId, AssociationTree};
+use super::usage::TreeUsage;
+use crate::error::{Error, Result};
+
+/// Seconds of a day, for people who count days.
+const DAY_S: f64 = 86_400.0;
+
+/// A tree at an instant, with what its factors follow from.
+#[derive(Clone, Copy, Debug)]
+pub struct FairshareState<'a> {
+    /// The associations.
+    pub tree: &'a AssociationTree,
+    /// Their usage.
+    pub usage: &'a TreeUsage,
+    /// The algorithm.
+    pub method: &'a FairshareMethod,
+    /// How usage decays.
+    pub decay: ChainedDecay,
+    /// The instant of the usage, Unix seconds.
+    pub at_s: i64,
+}
+
+impl FairshareState<'_> {
+    /// In how many days the factor of an association is at least `threshold`: 0 where it is already, `None` where it
+    /// never is: the shares do not allow it, nothing decays, or all of the usage would have to be gone.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] for an id of another tree or an association without a factor (an account under
+    /// Fair Tree), [`crate::error::Kind::Data`] when usage does not fit.
+    pub fn recovery_days(&self, id: AssociationId, threshold: f64) -> Result<Option<f64>> {
+        let totals_e6 = self.usage.totals_e6(self.tree)?;
+        let present_e6 = totals_e6
+            .get(id.index())
+            .copied()
+            .ok_or_else(|| Error::internal("recovery of an association of another tree"))?;
+        if self.factor(id, present_e6, present_e6)? >= threshold {
+            return Ok(Some(0.0));
+        }
+        // The most usage at which the threshold is reached: `reached` reaches it, `above` does not.
+        let (mut reached_e6, mut above_e6) = (0, present_e6);
+        if present_e6 <= 0 || self.factor(id, reached_e6, present_e6)? < threshold {
+            return Ok(None);
+        }
+        while above_e6 - reached_e6 > 1 {
+            let middle_e6 = reached_e6 + (above_e6 - reached_e6) / 2;
+            if self.factor(id, middle_e6, present_e6)? >= threshold {
+                reached_e6 = middle_e6;
+            } else {
+                above_e6 = middle_e6;
+            }
+        }
+        let left = of_integer(reached_e6) / of_integer(present_e6);
+        Ok(self.decay.seconds_until(left, self.at_s).map(|seconds| seconds / DAY_S))
+    }
+
+    /// The factor of an association with `left_e6` of the `present_e6` that it and what is in it used.
+    fn factor(&self, id: AssociationId, left_e6: i128, present_e6: i128) -> Result<f64> {
+        let mut usage = TreeUsage::none(self.tree);
+        for (other, _) in self.tree.iter() {
+            let own_e6 = self.usage.own_e6(other).unwrap_or_default();
+            let of_idle = left_e6 != present_e6 && own_e6 != 0 && self.tree.is_within(other, id);
+            let counted_e6 = if of_idle {
+                to_integer(of_integer(own_e6) * (of_integer(left_e6) / of_integer(present_e6)))?
+            } else {
+                own_e6
+            };
+            usage.add(other, counted_e6)?;
+        }
+        let scores = self.method.scores(self.tree, &usage)?;
+        let score = scores.get(id.index());
+        score
+            .and_then(|score| score.factor)
+            .ok_or_else(|| Error::internal("recovery of an association without a factor"))
+    }
+}
+
+/// The same in closed form for a flat site under the classic formula: accounts directly under the root, whose users have
+/// `parent` for shares. `others_e6` is the usage of all other accounts, `norm_shares` the account's fraction of the
+/// shares. `None` where the threshold is not reached ever.
+#[must_use]
+pub fn flat_recovery_days(
+    account_e6: i128,
+    others_e6: i128,
+    norm_shares: f64,
+    threshold: f64,
+    decay: ChainedDecay,
+    at_s: i64,
+) -> Option<f64> {
+    // 2^(-e/s) >= threshold with e = u / (u + others) holds up to this e.
+    let most_of_all = -libm::log2(threshold) * norm_shares;
+    if most_of_all >= 1.0 {
+        return Some(0.0);
+    }
+    if most_of_all.is_nan() || most_of_all <= 0.0 || others_e6 <= 0 {
+        return (account_e6 <= 0 && norm_shares > 0.0 && threshold <= 1.0).then_some(0.0);
+    }
+    let most = most_of_all / (1.0 - most_of_all) * of_integer(others_e6);
+    let left = if account_e6 <= 0 {
+        1.0
+    } else {
+        most / of_integer(account_e6)
+    };
+    decay.seconds_until(left, at_s).map(|seconds| seconds / DAY_S)
+}

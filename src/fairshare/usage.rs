@@ -1,0 +1,165 @@
+//! Decayed usage: of segments of jobs, and of the associations of a tree.
+
+use super::decay::{ChainedDecay, DecayedSeconds, UsageDecay};
+use super::float::{of_integer, to_integer, too_large};
+use super::reset::UsageReset;
+use super::tree::{AssociationId, AssociationTree};
+use crate::error::Result;
+use crate::time::{SecondSpan, Zone};
+
+/// Units of 10^-18 (a rate times a factor) in one of 10^-6 (usage).
+const E12: i128 = 1_000_000_000_000;
+
+/// Seconds of a job at one rate.
+///
+/// Slurm counts all seconds from start to end, suspended ones too. The factor is the one of the QOS of the job; the
+/// factor of a partition's QOS is not used. `NoDecay` of a QOS concerns the usage of that QOS only and has no place here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UsageSegment {
+    /// When, Unix seconds.
+    pub span: SecondSpan,
+    /// Billing per second, 10^-9: the weighted resources before they are truncated.
+    pub rate_e9: i128,
+    /// `UsageFactor` of the QOS, 10^-9: 10^9 is 1, and 0 is free.
+    pub factor_e9: i128,
+}
+
+/// How usage counts at a site: the decay, the resets, and the zone of its midnights.
+#[derive(Clone, Debug)]
+pub struct UsageRule {
+    /// How past usage decays.
+    pub decay: UsageDecay,
+    /// When it is set to zero.
+    pub reset: UsageReset,
+    /// The zone of the scheduler's machine.
+    pub zone: Zone,
+}
+
+impl UsageRule {
+    /// Decay alone.
+    #[must_use]
+    pub fn of_decay(decay: UsageDecay) -> Self {
+        Self {
+            decay,
+            reset: UsageReset::None,
+            zone: Zone::utc(),
+        }
+    }
+
+    /// What a segment counts for at `at_s`, 10^-6 billing seconds, rounded once, a tie to the even digit. Seconds after
+    /// `at_s` do not count.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Data`] when it does not fit.
+    pub fn usage_e6(&self, segment: &UsageSegment, at_s: i64) -> Result<i128> {
+        self.added_e6(segment, i64::MIN, at_s)
+    }
+
+    /// The part of [`Self::usage_e6`] that was not usage yet at `after_s`: with usage aged from `after_s` to `at_s`
+    /// ([`Self::aged_e6`]) it is the usage at `at_s`.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Data`] when it does not fit.
+    pub fn added_e6(&self, segment: &UsageSegment, after_s: i64, at_s: i64) -> Result<i128> {
+        let after_s = self.zero_after(at_s).map_or(after_s, |zero_s| zero_s.max(after_s));
+        let per_second_e18 = segment.rate_e9.checked_mul(segment.factor_e9).ok_or_else(too_large)?;
+        match self.decay.seconds(segment.span, after_s, at_s) {
+            DecayedSeconds::Whole(seconds) => {
+                let exact = per_second_e18.checked_mul(i128::from(seconds)).ok_or_else(too_large)?;
+                Ok(rounded(exact, E12))
+            }
+            DecayedSeconds::Real(seconds) => to_integer(of_integer(per_second_e18) * seconds / of_integer(E12)),
+        }
+    }
+
+    /// What usage of `from_s` counts for at `to_s`, 10^-6 billing seconds; `None` where usage cannot be aged
+    /// ([`UsageDecay::HalvingSteps`]).
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Data`] when it does not fit.
+    pub fn aged_e6(&self, usage_e6: i128, from_s: i64, to_s: i64) -> Result<Option<i128>> {
+        let Some(decay) = self.decay.chained() else {
+            return Ok(None);
+        };
+        if self.zero_after(to_s).is_some_and(|zero_s| zero_s >= from_s) {
+            return Ok(Some(0));
+        }
+        match decay {
+            ChainedDecay::None => Ok(Some(usage_e6)),
+            _ => to_integer(of_integer(usage_e6) * decay.remaining(from_s, to_s)).map(Some),
+        }
+    }
+
+    /// The last second up to which nothing counts at `at_s`. Under Slurm's steps the first calculation after midnight sets
+    /// usage to zero, and counts the complete period of running jobs after that.
+    fn zero_after(&self, at_s: i64) -> Option<i64> {
+        let last_s = self.reset.last_s(&self.zone, at_s)?;
+        let UsageDecay::Chained(ChainedDecay::Steps(steps)) = self.decay else {
+            return Some(last_s);
+        };
+        let done = |midnight_s: i64| Some(steps.next_at(midnight_s)).filter(|done_s| *done_s <= at_s);
+        // Shortly after a midnight the reset of the one before it holds.
+        done(last_s)
+            .or_else(|| done(self.reset.last_s(&self.zone, last_s.checked_sub(1)?)?))
+            .map(|done_s| done_s.saturating_sub(1))
+    }
+}
+
+/// `number / divisor`, a tie to the even digit.
+fn rounded(number: i128, divisor: i128) -> i128 {
+    let (whole, rest) = (number.div_euclid(divisor), number.rem_euclid(divisor));
+    let up = rest * 2 > divisor || (rest * 2 == divisor && whole % 2 != 0);
+    whole + i128::from(up)
+}
+
+/// Usage of every association of a tree, 10^-6 billing seconds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TreeUsage {
+    own_e6: Vec<i128>,
+}
+
+impl TreeUsage {
+    /// No usage in any of them.
+    #[must_use]
+    pub fn none(tree: &AssociationTree) -> Self {
+        Self {
+            own_e6: vec![0; tree.len()],
+        }
+    }
+
+    /// Adds usage of the association itself: of its jobs, not of what is in it.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Data`] when it does not fit, [`crate::error::Kind::Internal`] for an id of another tree.
+    pub fn add(&mut self, id: AssociationId, usage_e6: i128) -> Result<()> {
+        let own = self
+            .own_e6
+            .get_mut(id.index())
+            .ok_or_else(|| crate::error::Error::internal("usage of an association of another tree"))?;
+        *own = own.checked_add(usage_e6).ok_or_else(too_large)?;
+        Ok(())
+    }
+
+    /// Usage of an association itself; none for an id of another tree.
+    #[must_use]
+    pub fn own_e6(&self, id: AssociationId) -> Option<i128> {
+        self.own_e6.get(id.index()).copied()
+    }
+
+    /// Usage of every association with all that is in it, in the order of the tree (`RawUsage` of sshare).
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Data`] when a sum does not fit.
+    pub fn totals_e6(&self, tree: &AssociationTree) -> Result<Vec<i128>> {
+        let mut totals = self.own_e6.clone();
+        // What is in an account comes after it, so that from the end every sum is complete when it is added.
+        for (id, association) in tree.iter().rev() {
+            let Some(parent) = association.parent else { continue };
+            let of_child = totals.get(id.index()).copied();
+            if let (Some(of_child), Some(total)) = (of_child, totals.get_mut(parent.index())) {
+                *total = total.checked_add(of_child).ok_or_else(too_large)?;
+            }
+        }
+        Ok(totals)
+    }
+}
