@@ -15,6 +15,9 @@ use crate::error::{Error, Result};
 /// Seconds of a day, for people who count days.
 const DAY_S: f64 = 86_400.0;
 
+/// Bits to which the usage at the threshold is found: far below a second of any half-life that is in use.
+const PRECISION_BIT_N: u32 = 40;
+
 /// A tree at an instant, with what its factors follow from.
 #[derive(Clone, Copy, Debug)]
 pub struct FairshareState<'a> {
@@ -43,17 +46,26 @@ impl FairshareState<'_> {
             .get(id.index())
             .copied()
             .ok_or_else(|| Error::internal("recovery of an association of another tree"))?;
-        if self.factor(id, present_e6, present_e6)? >= threshold {
+        let idle = Idle {
+            id,
+            present_e6,
+            members: self
+                .tree
+                .iter()
+                .map(|(other, _)| self.tree.is_within(other, id))
+                .collect(),
+        };
+        if self.factor(&idle, present_e6)? >= threshold {
             return Ok(Some(0.0));
         }
         // The most usage at which the threshold is reached: `reached` reaches it, `above` does not.
         let (mut reached_e6, mut above_e6) = (0, present_e6);
-        if present_e6 <= 0 || self.factor(id, reached_e6, present_e6)? < threshold {
+        if present_e6 <= 0 || self.factor(&idle, reached_e6)? < threshold {
             return Ok(None);
         }
-        while above_e6 - reached_e6 > 1 {
+        while above_e6 - reached_e6 > 1 + (reached_e6 >> PRECISION_BIT_N) {
             let middle_e6 = reached_e6 + (above_e6 - reached_e6) / 2;
-            if self.factor(id, middle_e6, present_e6)? >= threshold {
+            if self.factor(&idle, middle_e6)? >= threshold {
                 reached_e6 = middle_e6;
             } else {
                 above_e6 = middle_e6;
@@ -63,25 +75,34 @@ impl FairshareState<'_> {
         Ok(self.decay.seconds_until(left, self.at_s).map(|seconds| seconds / DAY_S))
     }
 
-    /// The factor of an association with `left_e6` of the `present_e6` that it and what is in it used.
-    fn factor(&self, id: AssociationId, left_e6: i128, present_e6: i128) -> Result<f64> {
+    /// The factor with `left_e6` of the usage that what stays idle has now.
+    fn factor(&self, idle: &Idle, left_e6: i128) -> Result<f64> {
+        let left = of_integer(left_e6) / of_integer(idle.present_e6.max(1));
         let mut usage = TreeUsage::none(self.tree);
-        for (other, _) in self.tree.iter() {
+        for ((other, _), is_idle) in self.tree.iter().zip(&idle.members) {
             let own_e6 = self.usage.own_e6(other).unwrap_or_default();
-            let of_idle = left_e6 != present_e6 && own_e6 != 0 && self.tree.is_within(other, id);
-            let counted_e6 = if of_idle {
-                to_integer(of_integer(own_e6) * (of_integer(left_e6) / of_integer(present_e6)))?
+            let counted_e6 = if *is_idle && left_e6 != idle.present_e6 {
+                to_integer(of_integer(own_e6) * left)?
             } else {
                 own_e6
             };
             usage.add(other, counted_e6)?;
         }
         let scores = self.method.scores(self.tree, &usage)?;
-        let score = scores.get(id.index());
+        let score = scores.get(idle.id.index());
         score
             .and_then(|score| score.factor)
             .ok_or_else(|| Error::internal("recovery of an association without a factor"))
     }
+}
+
+/// What stays idle.
+struct Idle {
+    id: AssociationId,
+    /// What it and all in it used, 10^-6 billing seconds.
+    present_e6: i128,
+    /// Which associations it is, in the order of the tree.
+    members: Vec<bool>,
 }
 
 /// The same in closed form for a flat site under the classic formula: accounts directly under the root, whose users have

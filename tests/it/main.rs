@@ -19,6 +19,7 @@ mod descriptions;
 mod dialect_registry;
 mod engine;
 mod everything;
+mod fairshare;
 mod folders;
 mod fuzz;
 mod garbage;

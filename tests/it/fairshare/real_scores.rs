@@ -1,0 +1,199 @@
+//! The scores of real clusters, column by column.
+
+use std::path::Path;
+
+use gridtally::fairshare::{
+    Association, AssociationScore, FairshareAlgorithm, FairshareMethod, LevelFairshare, RawShares, TieRule,
+};
+
+use super::listings::{AssocMgr, SshareRow, assoc_mgr, sshare};
+use super::{assert_near, id, score};
+use crate::support::collect::shared;
+
+const VARIANTS: &str = "data/slurm/24.11-fairshare-variants";
+
+/// Half of the last digit that is printed, and a little for the two decimals of usage in the listing it is computed from.
+const DIGITS: f64 = 1.2e-6;
+
+fn classic() -> FairshareMethod {
+    FairshareMethod::new(FairshareAlgorithm::Classic)
+}
+
+fn depth_oblivious() -> FairshareMethod {
+    FairshareMethod::new(FairshareAlgorithm::DepthOblivious)
+}
+
+/// Half of the last digit of usage that the listing prints, relative to an amount.
+fn usage_digits(usage_e6: i128) -> f64 {
+    0.0051 * 1e6 / usage_e6.to_string().parse::<f64>().unwrap()
+}
+
+/// Every column of every row of `sshare -l`, in its order.
+fn assert_as_listed(listing: &AssocMgr, rows: &[SshareRow], method: &FairshareMethod) {
+    let scores = method.scores(&listing.tree, &listing.usage).unwrap();
+    assert_eq!(scores.len(), rows.len());
+    for (((_, association), score), row) in listing.tree.iter().zip(&scores).zip(rows) {
+        let of = format!("{}/{}", row.account, row.user);
+        assert_eq!(association.key.account, row.account, "{of}");
+        assert_eq!(association.key.user.as_deref().unwrap_or_default(), row.user, "{of}");
+        assert_eq!(association.depth, row.depth, "{of}");
+        assert_shares(association, score, row);
+        assert_usage(score, row);
+        let parent_e6 = association
+            .parent
+            .and_then(|parent| scores.get(parent.index()))
+            .map_or(score.usage_e6, |parent| parent.usage_e6);
+        assert_near(
+            score.effective_usage,
+            row.number("EffectvUsage").unwrap(),
+            DIGITS + usage_digits(parent_e6.max(1)),
+        );
+        assert_level(score, row, parent_e6);
+        match (score.factor, row.number("FairShare")) {
+            (Some(factor), Some(printed)) => assert_near(factor, printed, 6e-6),
+            (factor, printed) => assert_eq!(factor, printed, "{of}"),
+        }
+    }
+}
+
+fn assert_shares(association: &Association, score: &AssociationScore, row: &SshareRow) {
+    match (association.shares, row.text("RawShares")) {
+        (RawShares::Parent, printed) => assert_eq!(printed, Some("parent")),
+        (RawShares::Number(_), None) => assert!(association.parent.is_none(), "only the root prints no shares"),
+        (RawShares::Number(number), Some(printed)) => assert_eq!(number.to_string(), printed),
+    }
+    assert_near(score.norm_shares, row.number("NormShares").unwrap(), 5.1e-7);
+}
+
+fn assert_usage(score: &AssociationScore, row: &SshareRow) {
+    // It prints whole billing seconds, truncated; the sum of rounded users is off by their last digits.
+    let printed: i128 = row.text("RawUsage").unwrap().parse().unwrap();
+    let between = printed * 1_000_000 - 50_000..=printed * 1_000_000 + 1_050_000;
+    assert!(between.contains(&score.usage_e6), "{}: {}", row.account, score.usage_e6);
+    if let Some(printed) = row.number("NormUsage") {
+        assert_near(score.norm_usage, printed, DIGITS);
+    }
+}
+
+fn assert_level(score: &AssociationScore, row: &SshareRow, parent_e6: i128) {
+    match (score.level_fs, row.text("LevelFS")) {
+        (LevelFairshare::Blank, printed) => assert_eq!(printed, None, "{}/{}", row.account, row.user),
+        (LevelFairshare::Infinite, printed) => assert_eq!(printed, Some("inf")),
+        (LevelFairshare::Finite(level_fs), printed) => {
+            let printed: f64 = printed.unwrap().parse().unwrap();
+            let relative = usage_digits(score.usage_e6.max(1)) + usage_digits(parent_e6.max(1));
+            assert_near(level_fs, printed, 1e-6 + printed * relative);
+        }
+    }
+}
+
+fn assert_variant(folder: &Path, method: &FairshareMethod) {
+    let listing = assoc_mgr(&folder.join("assoc_mgr.txt"));
+    assert_as_listed(&listing, &sshare(&folder.join("sshare_l_P.txt")), method);
+}
+
+#[test]
+fn fair_tree_as_three_real_clusters_list_it() {
+    let Some(folder) = shared("fair_tree_as_three_real_clusters_list_it", VARIANTS) else {
+        return;
+    };
+    for variant in ["1-fairtree", "2-fairtree-tied-accounts-share0", "7-fairtree-quiet"] {
+        assert_variant(&folder.join(variant), &FairshareMethod::fair_tree());
+    }
+}
+
+#[test]
+fn fair_tree_of_22_05_as_listed() {
+    let Some(folder) = shared("fair_tree_of_22_05_as_listed", "data/slurm/22.05") else {
+        return;
+    };
+    let listing = assoc_mgr(&folder.join("scontrol_assoc_mgr.txt"));
+    assert_as_listed(
+        &listing,
+        &sshare(&folder.join("sshare_l_P.txt")),
+        &FairshareMethod::fair_tree(),
+    );
+}
+
+#[test]
+fn classic_and_depth_oblivious_as_quiet_clusters_list_them() {
+    let Some(folder) = shared("classic_and_depth_oblivious_as_quiet_clusters_list_them", VARIANTS) else {
+        return;
+    };
+    assert_variant(&folder.join("5-classic-quiet"), &classic());
+    assert_variant(&folder.join("6-depth-oblivious-quiet"), &depth_oblivious());
+}
+
+#[test]
+fn sl_10_tied_accounts_of_a_real_cluster_are_not_merged() {
+    let Some(folder) = shared("sl_10_tied_accounts_of_a_real_cluster_are_not_merged", VARIANTS) else {
+        return;
+    };
+    let listing = assoc_mgr(&folder.join("2-fairtree-tied-accounts-share0/assoc_mgr.txt"));
+    let merged = FairshareMethod::new(FairshareAlgorithm::FairTree {
+        ties: TieRule::AsDocumented,
+    });
+    let ninths = |method: &FairshareMethod| {
+        [("atlas", "bob"), ("atlas", "alice"), ("cms", "dave"), ("cms", "carol")].map(|(account, user)| {
+            let factor = score(method, &listing.tree, &listing.usage, account, user)
+                .factor
+                .unwrap();
+            (factor * 9.0).round()
+        })
+    };
+    assert_eq!(ninths(&FairshareMethod::fair_tree()), [7.0, 6.0, 6.0, 4.0]);
+    assert_eq!(ninths(&merged), [5.0, 4.0, 7.0, 6.0]);
+}
+
+/// While a job ran, accounts were listed as they were at the start of the cycle, and users as they are.
+#[test]
+fn rows_of_accounts_lag_one_cycle_behind_users_while_jobs_run() {
+    let Some(folder) = shared("rows_of_accounts_lag_one_cycle_behind_users_while_jobs_run", VARIANTS) else {
+        return;
+    };
+    let cases = [
+        ("3-classic", "1795227634", classic()),
+        ("4-depth-oblivious", "1795227694", depth_oblivious()),
+    ];
+    for (variant, cycle, method) in cases {
+        let now = assoc_mgr(&folder.join(variant).join("assoc_mgr.txt"));
+        let before = assoc_mgr(&folder.join(format!("decay-snapshots/{cycle}.assoc")));
+        for row in sshare(&folder.join(variant).join("sshare_l_P.txt")).iter().skip(1) {
+            let of_now = score(&method, &now.tree, &now.usage, &row.account, &row.user);
+            let of_cycle = score(&method, &before.tree, &before.usage, &row.account, &row.user);
+            assert_near(of_now.norm_shares, row.number("NormShares").unwrap(), 5.1e-7);
+            assert_usage_of(if row.user.is_empty() { &of_cycle } else { &of_now }, row);
+            let is_of_root = row.account == "root";
+            // Depth-oblivious, the first of several siblings was computed with the others as they were a cycle before that.
+            let is_mixed = variant == "4-depth-oblivious" && row.account == "atlas";
+            if row.user.is_empty() && !is_mixed {
+                assert_near(of_cycle.effective_usage, row.number("EffectvUsage").unwrap(), DIGITS);
+                assert_near(of_cycle.factor.unwrap(), row.number("FairShare").unwrap(), 6e-6);
+            } else if !row.user.is_empty() && variant == "3-classic" && !is_of_root {
+                // The classic formula, with the account of the cycle and the user of now.
+                let account = score(&method, &before.tree, &before.usage, &row.account, "");
+                let part = of_now.norm_shares / account.norm_shares;
+                let expected = of_now.norm_usage + (account.effective_usage - of_now.norm_usage) * part;
+                assert_near(expected, row.number("EffectvUsage").unwrap(), DIGITS);
+            }
+        }
+    }
+}
+
+fn assert_usage_of(score: &AssociationScore, row: &SshareRow) {
+    assert_near(score.norm_usage, row.number("NormUsage").unwrap(), DIGITS);
+}
+
+#[test]
+fn a_real_tree_has_every_association_where_sshare_lists_it() {
+    let Some(folder) = shared("a_real_tree_has_every_association_where_sshare_lists_it", VARIANTS) else {
+        return;
+    };
+    let listing = assoc_mgr(&folder.join("1-fairtree/assoc_mgr.txt"));
+    let tree = &listing.tree;
+    assert_eq!(tree.user_n(), 9);
+    assert_eq!(tree.of_job("cms", "dave", "cpu"), Some(id(tree, "cms", "dave")));
+    assert_eq!(tree.of_job("cms", "alice", "cpu"), None);
+    assert!(tree.is_within(id(tree, "cms", "dave"), id(tree, "physics", "")));
+    assert!(!tree.is_within(id(tree, "cms", "dave"), id(tree, "bio", "")));
+}
