@@ -31,6 +31,7 @@
 //! lake         what is published, as typed facts
 //! ingest       input files -> readers -> records and rejects
 //! overhead     the node ledger of a lake: staging, sweep, bills
+//! share_history  shares, decayed usage and factors of a lake, day by day
 //! run          one run: what is outdated, partitions, usage, charges, summaries, one publication
 //! inspect      what a dump holds, and the pipeline it needs
 //! report       the lake in the words of those who want to hear it: federation messages, tables, pages
@@ -78,6 +79,7 @@ pub mod report;
 pub mod run;
 pub mod runtime;
 pub mod schema;
+pub mod share_history;
 mod small_file;
 pub mod sources;
 pub mod store;

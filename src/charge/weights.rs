@@ -35,7 +35,7 @@ pub fn policy(cluster: &str, partitions: &BTreeMap<String, WeightBilling>) -> Re
          id = \"{id}-billing\"\nversion = \"1\"\ntitle = \"TRES billing of {cluster}\"\n\
          source = \"TRESBillingWeights and PriorityFlags of {cluster}\"\npool = \"tres\"\nunit = \"billing_second\"\n\
          memory_unit = \"GiB\"\nformula = \"taken * seconds\"\nbilling_is = \"stored\"\n\n[scope]\ncluster = [{cluster:?}]\n\n[unknown]\ngpus = 0\n\n\
-         [[option]]\nname = \"billing_from\"\nvalues = [\"recorded\", \"weights\"]\ndefault = \"recorded\"\n\
+         [[option]]\nname = \"billing_from\"\nvalues = [\"recorded\", \"weights\", \"untruncated\"]\ndefault = \"recorded\"\n\
          doc = \"What is charged: the billing Slurm recorded, where it did, or what the weights give for every job.\"\n\n",
         id = name(cluster)
     );
@@ -155,7 +155,7 @@ fn steps(file: &mut String, tres: &BTreeSet<&str>) {
     let _ = writeln!(
         file,
         "# Slurm stores a whole number.\n[[let]]\nname = \"stored\"\nis = \"floor(billed)\"\n\n[[let]]\nname = \"taken\"\n\
-         is = \"CASE WHEN billing_from = 'recorded' THEN coalesce(billing, stored) ELSE stored END\"\n"
+         is = \"CASE WHEN billing_from = 'recorded' THEN coalesce(billing, stored) WHEN billing_from = 'untruncated' THEN billed ELSE stored END\"\n"
     );
 }
 

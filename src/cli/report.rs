@@ -12,6 +12,7 @@ pub(super) mod print;
 mod receiver;
 mod site;
 mod sreport;
+mod sshare;
 mod users;
 
 use crate::error::Result;
@@ -50,6 +51,7 @@ enum ReportKind {
     Gracc(gracc::Args),
     Overhead(overhead::Args),
     Sreport(sreport::Args),
+    Sshare(sshare::Args),
     Completeness(completeness::Args),
     Site(site::Args),
 }
@@ -66,6 +68,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         ReportKind::Gracc(args) => gracc::run(args),
         ReportKind::Overhead(args) => overhead::run(args),
         ReportKind::Sreport(args) => sreport::run(args),
+        ReportKind::Sshare(args) => sshare::run(args),
         ReportKind::Completeness(args) => completeness::run(args),
         ReportKind::Site(args) => site::run(args),
     }

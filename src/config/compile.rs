@@ -1,10 +1,11 @@
 //! Compiles a pipeline file into a plan: paths resolved, zones and tables looked up, everything checked.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::SourcePlan;
 use super::compiler::{Compiler, resolve};
 use super::fingerprint;
 use super::overhead_spec::OverheadSpec;
@@ -61,6 +62,12 @@ impl Plan {
         let plan = plan.ok_or_else(|| Error::internal("a pipeline file without a mistake gave no plan"))?;
         Ok((plan, warnings))
     }
+}
+
+/// Names of the inventories among compiled sources: those from `source_n` on.
+fn inventory_names(sources: &[Option<SourcePlan>], source_n: usize) -> BTreeSet<String> {
+    let inventories = sources.iter().skip(source_n).flatten();
+    inventories.map(|inventory| inventory.name.clone()).collect()
 }
 
 /// What a file given for a pipeline is a dump of, if it is one.
@@ -133,6 +140,7 @@ impl Compiler {
         });
         let normalise = spec.normalise.map(|normalise| self.normalise(normalise));
         let tariffs = self.tariffs(&spec.charges);
+        let fairshare = self.fairshare(spec.fairshare, &inventory_names(&sources, source_n), &tariffs);
         let calendar_zone = zone?;
         let allocation_year_start = start?;
         // A `[normalise]` with a mistake must not turn into none at all.
@@ -177,6 +185,7 @@ impl Compiler {
             privacy,
             tariffs,
             capacity,
+            fairshare,
             corrections,
         })
     }

@@ -1,5 +1,7 @@
 //! Every key of a pipeline file, described for the reference and for editors.
 
+use super::fairshare_plan::DecayMode;
+use super::fairshare_spec::{ALGORITHMS, PARENTLESS, RESETS};
 use super::reject_limits::{MAX_REJECTED_DOC, MAX_UNREAD_DOC};
 use super::source_key::SourceKey;
 use super::source_options::SOURCE_KEYS;
@@ -34,6 +36,11 @@ pub fn pipeline_file() -> SectionDescription {
                     vec![optional("node_types", Text, "The table of node types.")],
                 ),
                 "What could be delivered.",
+            ),
+            optional(
+                "fairshare",
+                fairshare(),
+                "Shares, decayed usage and factors of accounts and users.",
             ),
         ],
     }
@@ -207,6 +214,73 @@ fn charge() -> ValueForm {
         "Once for each set of policies with the same options.",
         keys,
     )
+}
+
+fn fairshare() -> ValueForm {
+    let keys = vec![
+        required("site", Text, "The site of the cluster."),
+        required("cluster", Text, "The cluster, as its jobs name it."),
+        required(
+            "listing",
+            Text,
+            "Name of the `[[inventory]]` with the associations, dated by the files or `as_of`; from each listing on its tree \
+             and shares hold, and before the first one those of the first.",
+        ),
+        required(
+            "usage",
+            Text,
+            "`recorded-billing` counts jobs by the billing their dump contains, a whole number; the id of a policy of a \
+             `[[charge]]` counts what they are charged under it.",
+        ),
+        optional(
+            "decay",
+            words(DecayMode::WORDS),
+            "How past usage counts less; default `slurm-steps`.",
+        ),
+        optional(
+            "half_life",
+            Text,
+            "After how long usage counts half, `D-HH:MM:SS`, or `none`; default what a listing of settings \
+             (PriorityDecayHalfLife) of the cluster states.",
+        ),
+        optional(
+            "calc_period",
+            Text,
+            "Time between two calculations under `slurm-steps`; default what a listing of settings states \
+             (PriorityCalcPeriod), else Slurm's five minutes.",
+        ),
+        optional(
+            "reset",
+            words(RESETS),
+            "When usage begins again at zero, at local midnight; default `none`.",
+        ),
+        optional(
+            "algorithm",
+            words(ALGORITHMS),
+            "From shares and usage to a factor; default `fair-tree`.",
+        ),
+        optional(
+            "dampening_factor",
+            Integer,
+            "Damps the factor of `classic` and `depth-oblivious`; default 1.",
+        ),
+        optional(
+            "accounts_without_parent",
+            words(PARENTLESS),
+            "What accounts are whose parent no listing states; default `refuse`.",
+        ),
+        optional(
+            "priority_weight",
+            Integer,
+            "Priority points of a factor of one; without it there are no points.",
+        ),
+        optional(
+            "usage_factors",
+            Named(Box::new(OneOf(vec![Number, Text]))),
+            "By QOS, how many times usage counts; QOS that are not named count as the listing of QOS states, else once.",
+        ),
+    ];
+    tables("[[fairshare]]", "Once for each cluster with fairshare.", keys)
 }
 
 fn privacy() -> ValueForm {

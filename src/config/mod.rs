@@ -11,6 +11,8 @@ pub mod compile;
 mod compile_source;
 pub mod compiler;
 pub mod description;
+pub mod fairshare_plan;
+pub mod fairshare_spec;
 pub(crate) mod fingerprint;
 pub mod inventory_spec;
 pub mod normalise_spec;

@@ -73,6 +73,8 @@ pub struct Plan {
     pub tariffs: Vec<Arc<crate::charge::Tariff>>,
     /// Node types, of which installed capacity is made.
     pub capacity: Option<Arc<crate::reference::node_type::NodeTypeTable>>,
+    /// Fairshare of clusters, ordered by site and cluster.
+    pub fairshare: Vec<super::fairshare_plan::FairsharePlan>,
     /// Signed corrections.
     pub corrections: Option<Arc<crate::reference::correction::CorrectionTable>>,
     /// What becomes of names; `None` keeps them.

@@ -4,6 +4,7 @@
 use toml::de::DeTable;
 
 use super::charge_spec::{ChargeSpec, charges};
+use super::fairshare_spec::{self, FairshareSpec};
 use super::inventory_spec::{InventorySpec, inventories};
 use super::normalise_spec::{self, NormaliseSpec};
 use super::overhead_spec::OverheadSpec;
@@ -63,6 +64,8 @@ pub struct Spec {
     pub privacy: Option<PrivacySpec>,
     /// `node_types` of `[capacity]`
     pub capacity: Option<At<String>>,
+    /// `[[fairshare]]`
+    pub fairshare: Vec<FairshareSpec>,
 }
 
 impl Spec {
@@ -91,6 +94,7 @@ impl Spec {
                 "charge",
                 "privacy",
                 "capacity",
+                "fairshare",
             ],
             problems,
         );
@@ -109,6 +113,7 @@ impl Spec {
             charges: charges(&top, problems),
             privacy: privacy_spec::read(&top, problems),
             capacity: capacity_spec::read(&top, problems),
+            fairshare: fairshare_spec::read(&top, problems),
         }
     }
 }

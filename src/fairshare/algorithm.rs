@@ -2,13 +2,15 @@
 
 use std::num::NonZeroU16;
 
+use serde::{Deserialize, Serialize};
+
 use super::tree::{AssociationId, AssociationTree};
 use super::usage::TreeUsage;
 use super::{classic, depth_oblivious, fair_tree};
 use crate::error::Result;
 
 /// What becomes of sibling accounts with the same level fair share.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TieRule {
     /// They are walked one after the other, and the first user of the second has the rank of the last user of the first. This
     /// is what every version of Slurm does, also in real runs.
@@ -19,7 +21,7 @@ pub enum TieRule {
 }
 
 /// The algorithm.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FairshareAlgorithm {
     /// Slurm's default since 19.05: users are ranked, a factor is a rank over the number of users.
     FairTree {

@@ -16,7 +16,7 @@ pub(super) fn of_integer(number: i128) -> f64 {
 /// # Errors
 /// [`Kind::Data`] when it does not fit.
 #[expect(clippy::cast_possible_truncation, reason = "it is a whole number between the limits")]
-pub(super) fn to_integer(number: f64) -> Result<i128> {
+pub(crate) fn to_integer(number: f64) -> Result<i128> {
     if number.is_finite() && number.abs() < END {
         Ok(number.round_ties_even() as i128)
     } else {
@@ -27,4 +27,12 @@ pub(super) fn to_integer(number: f64) -> Result<i128> {
 /// What does not fit is an error, never a wrong number.
 pub(super) fn too_large() -> Error {
     Error::new(Kind::Data, "usage for fair share is too large to add up")
+}
+
+/// A fraction as an integer of 10^-9, the nearest one, a tie to the even one.
+///
+/// # Errors
+/// [`Kind::Data`] when it does not fit.
+pub(crate) fn e9(fraction: f64) -> Result<i128> {
+    to_integer(fraction * 1e9)
 }

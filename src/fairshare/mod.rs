@@ -36,7 +36,7 @@ pub mod decay;
 mod decay_steps;
 mod depth_oblivious;
 mod fair_tree;
-mod float;
+pub(crate) mod float;
 mod level_shares;
 pub mod priority;
 pub mod recovery;

@@ -1,10 +1,12 @@
 //! Instants at which usage begins again at zero.
 
+use serde::{Deserialize, Serialize};
+
 use crate::time::month::{date_of, day_of};
 use crate::time::{Date, Day, Zone};
 
 /// How often usage is set to zero (`PriorityUsageResetPeriod`), at 00:00 of local time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum UsageReset {
     /// Never.
     #[default]

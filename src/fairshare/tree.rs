@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
+
 use super::association::{AssociationKey, RawShares, TreeRow};
 use super::tree_problem::TreeProblem;
 
@@ -9,7 +11,7 @@ use super::tree_problem::TreeProblem;
 pub const ROOT_ACCOUNT: &str = "root";
 
 /// What an account without a stated parent is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ParentlessAccounts {
     /// The root. A second one is a mistake.
     OnlyRoot,

@@ -31,6 +31,7 @@ pub mod shown;
 pub mod site;
 pub mod sites;
 pub mod sreport;
+pub mod sshare;
 pub mod table;
 pub mod vo_case;
 pub mod work_scale;

@@ -137,6 +137,27 @@ pub fn capacity_path(site: &str) -> String {
     format!("capacity/{}/capacity.parquet", segment("site", Some(site)))
 }
 
+/// Path of the fairshare of one cluster in one month.
+#[must_use]
+pub fn fairshare_path(site: &str, cluster: &str, month: Month) -> String {
+    format!(
+        "fairshare/{}/{}/{}/fairshare.parquet",
+        segment("site", Some(site)),
+        segment("cluster", Some(cluster)),
+        segment("month", Some(&format!("{month}-01")))
+    )
+}
+
+/// Site, cluster and month of a path made by [`fairshare_path`].
+#[must_use]
+pub fn parse_fairshare_path(path: &str) -> Option<(String, String, Month)> {
+    let mut segments = path.split('/').skip(1);
+    let (_, site) = hive::parse(segments.next()?)?;
+    let (_, cluster) = hive::parse(segments.next()?)?;
+    let (_, month) = hive::parse(segments.next()?)?;
+    Some((site?, cluster?, month?.get(..7)?.parse().ok()?))
+}
+
 /// Path of the refusals of one input file.
 #[must_use]
 pub fn rejects_path(file_id: &str) -> String {

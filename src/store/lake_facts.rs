@@ -50,6 +50,8 @@ pub enum Fact<'a> {
     OverheadBasis,
     /// What files of records span, by the hash of their bytes.
     OverheadReach,
+    /// What the fairshare of each cluster was made of: settings, listings, files of records.
+    Fairshare,
     /// Fingerprint of the settings of a source.
     Source(&'a str),
     /// Zone of the local times of a source.
@@ -85,6 +87,7 @@ impl Fact<'_> {
             Self::OverheadDisplaced => "overhead displaced",
             Self::OverheadBasis => "overhead basis",
             Self::OverheadReach => "overhead reach",
+            Self::Fairshare => "fairshare",
             Self::Source(source) => return format!("source {source}").into(),
             Self::SourceTimezone(source) => return format!("zone {source}").into(),
             Self::JobBenchmarks(site, month) => return format!("benchmarks of jobs {month} {site}").into(),

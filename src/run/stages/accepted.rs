@@ -22,6 +22,7 @@ use crate::run::run_report::RunReport;
 use crate::run::usage::{UsagePart, publish_usage};
 use crate::run::{corrections, recompute};
 use crate::schema;
+use crate::share_history;
 use crate::store::{Publication, lake};
 
 /// Merged records that the pipeline's limits allow to be published.
@@ -95,6 +96,7 @@ impl<'a> AcceptedRecords<'a> {
         note_corrections(monitor.report);
         drop(inputs);
         state.book.close()?;
+        share_history::publish(plan, publication, state, run.threads)?;
         state.publish(plan, publication)?;
         monitor.report.settle(state);
         monitor.end_phase("summarise");

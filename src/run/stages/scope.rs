@@ -14,6 +14,7 @@ use crate::ledger::Book;
 use crate::overhead;
 use crate::run::extent::{RunExtent, RunSelection};
 use crate::run::outdated::Outdated;
+use crate::share_history;
 
 /// What a run has to do.
 pub(super) struct RunScope<'a> {
@@ -82,6 +83,7 @@ impl<'a> RunScope<'a> {
         let is_same = extent == RunExtent::NewRecords && outdated.is_empty() && !overhead::is_changed(plan, state);
         let is_settled =
             is_same && lake.new_corrections.is_empty() && !capacity::is_changed(plan, state) && state.is_laid_out();
+        let is_settled = is_settled && !share_history::is_changed(plan, state);
         Ok(Self {
             context,
             lake,

@@ -1,0 +1,276 @@
+//! What `sshare` prints, of any instant: shares, usage and factors from the jobs of a lake.
+
+use super::lake::Lake;
+use super::table::{Cell, ColumnKind, Table};
+use crate::config::fairshare_plan::FairsharePlan;
+use crate::error::{Error, Kind, Result};
+use crate::fairshare::{AssociationScore, FairshareAlgorithm, LevelFairshare, RawShares};
+use crate::share_history::files::ClusterFiles;
+use crate::share_history::instant::ClusterInstant;
+use crate::share_history::listing::DatedTrees;
+use crate::share_history::settings::FairshareSettings;
+use crate::share_history::{last_job_end_s, plans};
+use crate::time::instant::instant_text_s;
+
+/// Digits behind the point of fractions, as sshare prints them.
+const DIGITS: u8 = 6;
+/// Units of stored usage in a billing second.
+const E6: i128 = 1_000_000;
+
+/// Whether users are listed below their accounts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListedUsers {
+    /// Accounts alone.
+    None,
+    /// All users, as `sshare -a`.
+    All,
+}
+
+/// Which columns are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SshareColumns {
+    /// Those of `sshare`.
+    Usual,
+    /// Those of `sshare -l`.
+    Long,
+}
+
+/// Shares of one cluster at one instant, as `sshare` has them.
+#[derive(Clone, Debug)]
+pub struct Sshare {
+    /// The cluster.
+    pub cluster: String,
+    /// Its state.
+    pub instant: ClusterInstant,
+    algorithm: FairshareAlgorithm,
+}
+
+/// One column of sshare.
+struct SshareColumn {
+    name: &'static str,
+    width: usize,
+    is_left: bool,
+    cell: fn(&Sshare, &AssociationScore) -> Option<Cell>,
+}
+
+impl Sshare {
+    /// Computes it for one cluster of a lake; `change` may replace what the pipeline states. `at_s` is the end of the last job
+    /// where no other instant is requested.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] when the lake has no fairshare, or several clusters and none is chosen; as
+    /// [`ClusterInstant::read`].
+    pub fn of_lake(
+        lake: &Lake,
+        cluster: Option<&str>,
+        at_s: Option<i64>,
+        change: impl FnOnce(&mut FairsharePlan) -> Result<()>,
+    ) -> Result<Self> {
+        let mut plan = choose(lake, cluster)?;
+        change(&mut plan)?;
+        let zone = lake.zone()?;
+        let files = ClusterFiles::of_manifest(&lake.manifest, &plan);
+        let settings = FairshareSettings::resolve(&plan, &zone, &lake.store, &files)?;
+        let trees = DatedTrees::read(&lake.store, &files, &plan)?;
+        let at_s = at_s.or_else(|| last_job_end_s(&lake.manifest, &plan));
+        let at_s = at_s.ok_or_else(|| {
+            Error::new(
+                Kind::Data,
+                "the lake has no job of the cluster: choose an instant with --at",
+            )
+        })?;
+        let threads = std::thread::available_parallelism().map_or(1, Into::into);
+        let instant = ClusterInstant::read(&lake.store, &files, &settings, &trees, at_s, threads)?;
+        Ok(Self {
+            cluster: plan.cluster,
+            instant,
+            algorithm: plan.algorithm,
+        })
+    }
+
+    fn is_fair_tree(&self) -> bool {
+        matches!(self.algorithm, FairshareAlgorithm::FairTree { .. })
+    }
+
+    fn columns(&self, which: SshareColumns) -> Vec<SshareColumn> {
+        let all = [
+            column("Account", 20, Self::account),
+            column("User", 10, |of, score| {
+                Some(Cell::word(of.instant.tree.get(score.id)?.key.user.as_deref()))
+            }),
+            column("RawShares", 10, Self::raw_shares),
+            column("NormShares", 11, |_, score| fraction(score.norm_shares)),
+            column("RawUsage", 11, |_, score| {
+                Some(Cell::Int(score.usage_e6.div_euclid(E6)))
+            }),
+            column("NormUsage", 11, Self::norm_usage),
+            column("EffectvUsage", 13, |_, score| fraction(score.effective_usage)),
+            column("FairShare", 10, |_, score| fraction(score.factor?)),
+            column("LevelFS", 10, |_, score| match score.level_fs {
+                LevelFairshare::Finite(level_fs) => fraction(level_fs),
+                LevelFairshare::Infinite => Some(Cell::text("inf")),
+                LevelFairshare::Blank => None,
+            }),
+        ];
+        let is_wanted = |column: &SshareColumn| match column.name {
+            "NormUsage" => which == SshareColumns::Long,
+            "LevelFS" => which == SshareColumns::Long && self.is_fair_tree(),
+            _ => true,
+        };
+        all.into_iter().filter(is_wanted).collect()
+    }
+
+    fn account(&self, score: &AssociationScore) -> Option<Cell> {
+        let association = self.instant.tree.get(score.id)?;
+        Some(Cell::text(format!(
+            "{}{}",
+            " ".repeat(association.depth),
+            association.key.account
+        )))
+    }
+
+    fn raw_shares(&self, score: &AssociationScore) -> Option<Cell> {
+        if score.id == self.instant.tree.root() {
+            return None;
+        }
+        match self.instant.tree.get(score.id)?.shares {
+            RawShares::Number(shares) => Some(Cell::int(shares)),
+            RawShares::Parent => Some(Cell::text("parent")),
+        }
+    }
+
+    /// Nothing of the root, and while nothing was used.
+    fn norm_usage(&self, score: &AssociationScore) -> Option<Cell> {
+        let has_usage = self.instant.scores.first().is_some_and(|root| root.usage_e6 > 0);
+        let is_root = score.id == self.instant.tree.root();
+        fraction(score.norm_usage).filter(|_| has_usage && !is_root)
+    }
+
+    /// The scores that are listed.
+    fn listed(&self, users: ListedUsers) -> impl Iterator<Item = &AssociationScore> {
+        let is_listed = move |score: &&AssociationScore| {
+            let association = self.instant.tree.get(score.id);
+            users == ListedUsers::All || association.is_some_and(|association| !association.key.is_user())
+        };
+        self.instant.scores.iter().filter(is_listed)
+    }
+
+    /// As a table with typed cells.
+    #[must_use]
+    pub fn table(&self, which: SshareColumns, users: ListedUsers) -> Table {
+        let columns = self.columns(which);
+        let described: Vec<(&str, &str, ColumnKind)> = columns.iter().map(|column| described(column.name)).collect();
+        let at = instant_text_s(self.instant.at_s).unwrap_or_else(|| self.instant.at_s.to_string());
+        let mut table = Table::new(format!("Shares of {} at {at}", self.cluster), &described);
+        for score in self.listed(users) {
+            let cells = columns
+                .iter()
+                .map(|column| (column.cell)(self, score).unwrap_or(Cell::Empty));
+            table.push(cells.collect());
+        }
+        table
+    }
+
+    /// As `sshare -P` prints it.
+    #[must_use]
+    pub fn parsable(&self, which: SshareColumns, users: ListedUsers) -> String {
+        let columns = self.columns(which);
+        let head: Vec<&str> = columns.iter().map(|column| column.name).collect();
+        let mut text = head.join("|");
+        text.push('\n');
+        for score in self.listed(users) {
+            let cells = columns.iter().map(|column| self.printed(column, score));
+            text.push_str(&cells.collect::<Vec<_>>().join("|"));
+            text.push('\n');
+        }
+        text
+    }
+
+    /// As `sshare` prints it: columns of a fixed width; what is too wide is cut and marked with a plus.
+    #[must_use]
+    pub fn fixed(&self, which: SshareColumns, users: ListedUsers) -> String {
+        let columns = self.columns(which);
+        let mut text = String::new();
+        let mut line = |cells: Vec<String>| {
+            for (column, cell) in columns.iter().zip(cells) {
+                text.push_str(&padded(column, &cell));
+                text.push(' ');
+            }
+            text.push('\n');
+        };
+        line(columns.iter().map(|column| column.name.to_owned()).collect());
+        line(columns.iter().map(|column| "-".repeat(column.width)).collect());
+        for score in self.listed(users) {
+            line(columns.iter().map(|column| self.printed(column, score)).collect());
+        }
+        text
+    }
+
+    fn printed(&self, column: &SshareColumn, score: &AssociationScore) -> String {
+        (column.cell)(self, score).map_or_else(String::new, |cell| cell.to_string())
+    }
+}
+
+fn column(name: &'static str, width: usize, cell: fn(&Sshare, &AssociationScore) -> Option<Cell>) -> SshareColumn {
+    SshareColumn {
+        name,
+        width,
+        is_left: name == "Account",
+        cell,
+    }
+}
+
+/// Name, unit and kind of a column in tables.
+fn described(name: &'static str) -> (&'static str, &'static str, ColumnKind) {
+    match name {
+        "Account" | "User" | "RawShares" | "LevelFS" => (name, "", ColumnKind::Text),
+        "RawUsage" => (name, "billing s", ColumnKind::Number),
+        _ => (name, "1", ColumnKind::Decimal(DIGITS)),
+    }
+}
+
+/// A fraction with the digits of sshare: C's `%.6f` of the exact value of the double; nothing where it is too large.
+fn fraction(fraction: f64) -> Option<Cell> {
+    let text = format!("{fraction:.6}");
+    let digits: String = text.chars().filter(|character| *character != '.').collect();
+    let value = digits.parse().ok()?;
+    Some(Cell::Decimal { value, scale: DIGITS })
+}
+
+fn padded(column: &SshareColumn, cell: &str) -> String {
+    let width = column.width;
+    if cell.chars().count() > width {
+        let kept: String = cell.chars().take(width.saturating_sub(1)).collect();
+        return format!("{kept}+");
+    }
+    if column.is_left {
+        format!("{cell:<width$}")
+    } else {
+        format!("{cell:>width$}")
+    }
+}
+
+/// The fairshare of the pipeline that is requested.
+fn choose(lake: &Lake, cluster: Option<&str>) -> Result<FairsharePlan> {
+    let plans = plans(&lake.manifest);
+    if plans.is_empty() {
+        let message = "the lake has no fairshare: its pipeline has no [[fairshare]]";
+        return Err(Error::new(Kind::Usage, message));
+    }
+    let names: Vec<&str> = plans.iter().map(|plan| plan.cluster.as_str()).collect();
+    let named = names.join(", ");
+    let mut found = plans
+        .iter()
+        .filter(|plan| cluster.is_none_or(|cluster| plan.cluster == cluster));
+    match (found.next(), found.next()) {
+        (Some(plan), None) => Ok(plan.clone()),
+        (Some(_), Some(_)) => {
+            let message = format!("the lake has the fairshare of several clusters: choose with --cluster ({named})");
+            Err(Error::new(Kind::Usage, message))
+        }
+        (None, _) => {
+            let message = format!("the lake has no fairshare of that cluster; it has that of {named}");
+            Err(Error::new(Kind::Usage, message))
+        }
+    }
+}

@@ -1,0 +1,382 @@
+//! Day by day: usage ages, a day is added, and the tree in force makes scores of it.
+
+use std::collections::BTreeMap;
+
+use arrow::array::RecordBatch;
+
+use super::basis::{Reaches, day_of};
+use super::listing::DatedTrees;
+use super::rows::{FairshareRow, RowScore};
+use super::settings::FairshareSettings;
+use super::usage_days::UsageDays;
+use crate::config::fairshare_plan::FairsharePlan;
+use crate::error::{Error, Kind, Result};
+use crate::fairshare::float::e9;
+use crate::fairshare::{
+    AssociationId, AssociationKey, AssociationScore, AssociationTree, FairshareRegime, HalfLife, LevelFairshare,
+    TreeUsage, UsageDecay,
+};
+use crate::schema::batch::{date, decimal, number, text, word};
+use crate::store::Publication;
+use crate::store::lake::{batches, fairshare_path};
+use crate::time::{Day, Month, SecondSpan, Zone};
+
+/// Seconds of a day that halving steps count by.
+const DAY_S: i64 = 86_400;
+/// Halvings after which nothing of a usage of 10^-6 can be left: 2^127 is the largest.
+const MOST_HALVINGS: usize = 127;
+
+/// Usage by association, 10^-6.
+pub(super) type OwnUsage = BTreeMap<AssociationKey, i128>;
+
+/// Days from one to another, both included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct DayRange {
+    pub(super) first: Day,
+    pub(super) last: Day,
+}
+
+impl DayRange {
+    /// From the first changed day, or the first of all, to the last that a job ran on; `None` without jobs.
+    pub(super) fn of(reaches: &Reaches, changed: Option<Day>, zone: &Zone) -> Option<Self> {
+        let spans = || reaches.values().filter_map(|file| file.span);
+        let first = spans().filter_map(|span| day_of(span.start_s, zone)).min()?;
+        let last = spans().filter_map(|span| day_of(span.end_s, zone)).max()?;
+        let first = changed.map_or(first, |changed| changed.max(first));
+        (first <= last).then_some(Self { first, last })
+    }
+
+    /// The first second of every day, and of the day after the last.
+    pub(super) fn edges_s(self, zone: &Zone) -> Vec<i64> {
+        let days = self.first..=self.last.saturating_add(1);
+        days.map(|day| zone.begins_ms(day).div_euclid(1000)).collect()
+    }
+
+    /// All of their seconds.
+    pub(super) fn span_s(edges_s: &[i64]) -> SecondSpan {
+        let ends = edges_s.first().zip(edges_s.last());
+        ends.map_or(SecondSpan { start_s: 0, end_s: 0 }, |(start_s, end_s)| SecondSpan {
+            start_s: *start_s,
+            end_s: *end_s,
+        })
+    }
+}
+
+/// Where usage of a key counts in a tree.
+#[derive(Clone, Copy)]
+enum Placement {
+    /// It is an association of the tree.
+    Listed(AssociationId),
+    /// Its account is.
+    InAccount(AssociationId),
+    /// Nothing of it is.
+    Nowhere,
+}
+
+/// What makes the days of a range.
+pub(super) struct History<'a> {
+    pub(super) settings: &'a FairshareSettings,
+    pub(super) trees: &'a DatedTrees,
+    pub(super) added: &'a UsageDays,
+    pub(super) range: DayRange,
+}
+
+impl History<'_> {
+    /// Hands over the rows of every month of the range, in the order of the dataset. `before` is the usage at the end of
+    /// the day before the range.
+    ///
+    /// # Errors
+    /// [`Kind::Data`] when usage does not fit; what `each` gives.
+    pub(super) fn each_month(
+        &self,
+        before: OwnUsage,
+        mut each: impl FnMut(Month, &[FairshareRow<'_>]) -> Result<()>,
+    ) -> Result<()> {
+        let edges_s = self.range.edges_s(&self.settings.rule.zone);
+        let mut keys: Vec<&AssociationKey> = before.keys().chain(self.added.added_e6.keys()).collect();
+        keys.sort_by_key(|key| row_order(key));
+        keys.dedup();
+        let mut usage = UsageSeries::new(&keys, &before, self, &edges_s)?;
+        let mut rows: Vec<FairshareRow<'_>> = Vec::new();
+        let mut month = None;
+        let mut placed: Option<PlacedKeys<'_>> = None;
+        for (at, (day, edge)) in (self.range.first..=self.range.last).zip(edges_s.windows(2)).enumerate() {
+            let &[begins_s, ends_s] = edge else { continue };
+            let of_day = Month::of_day(day).ok_or_else(|| Error::internal("a day outside the calendar"))?;
+            if let Some(done) = month.replace(of_day).filter(|done| *done != of_day) {
+                each(done, &rows)?;
+                rows.clear();
+            }
+            usage.end_day(at, begins_s, ends_s)?;
+            let tree = self.trees.at(ends_s.saturating_mul(1000) - 1);
+            let tree = tree.ok_or_else(|| Error::internal("a cluster without a tree"))?;
+            if placed.as_ref().is_none_or(|placed| !std::ptr::eq(placed.tree, tree)) {
+                placed = Some(PlacedKeys::new(tree, &keys));
+            }
+            if let Some(placed) = &placed {
+                self.day_rows(day, placed, &usage, &mut rows)?;
+            }
+        }
+        match month {
+            Some(month) => each(month, &rows),
+            None => Ok(()),
+        }
+    }
+
+    /// Appends the rows of a day.
+    fn day_rows<'k>(
+        &self,
+        day: Day,
+        placed: &PlacedKeys<'k>,
+        usage: &UsageSeries<'_>,
+        rows: &mut Vec<FairshareRow<'k>>,
+    ) -> Result<()> {
+        let tree = placed.tree;
+        let mut tree_usage = TreeUsage::none(tree);
+        for (placement, own_e6) in placed.placements.iter().zip(&usage.own_e6) {
+            match placement {
+                Placement::Listed(id) | Placement::InAccount(id) => tree_usage.add(*id, *own_e6)?,
+                Placement::Nowhere => {}
+            }
+        }
+        let scores = self.settings.method.scores(tree, &tree_usage)?;
+        for line in &placed.lines {
+            let of_key = |series: &[i128]| line.key_at.and_then(|at| series.get(at)).copied();
+            // What has no job has no usage.
+            let own_usage_e6 = of_key(&usage.own_e6).unwrap_or_default();
+            let added_usage_e6 = of_key(&usage.day_e6).unwrap_or_default();
+            let score = line.id.and_then(|id| scores.get(id.index()));
+            if score.is_none() && own_usage_e6 == 0 && added_usage_e6 == 0 {
+                continue;
+            }
+            rows.push(FairshareRow {
+                day,
+                key: line.key,
+                parent_account: line.parent_account,
+                is_listed: score.is_some(),
+                share_n: line.share_n,
+                added_usage_e6,
+                own_usage_e6,
+                usage_e6: score.map_or(own_usage_e6, |score| score.usage_e6),
+                score: match score {
+                    Some(score) => RowScore {
+                        // The root is granted nothing: all is below it.
+                        regime: line.parent_account.and_then(|_| regime(score)),
+                        ..self.row_score(score)?
+                    },
+                    None => RowScore::default(),
+                },
+            });
+        }
+        Ok(())
+    }
+
+    fn row_score(&self, score: &AssociationScore) -> Result<RowScore> {
+        let level_fs_e9 = match score.level_fs {
+            LevelFairshare::Finite(level_fs) => Some(e9(level_fs)?),
+            LevelFairshare::Infinite | LevelFairshare::Blank => None,
+        };
+        Ok(RowScore {
+            norm_shares_e9: Some(e9(score.norm_shares)?),
+            norm_usage_e9: Some(e9(score.norm_usage)?),
+            effective_usage_e9: Some(e9(score.effective_usage)?),
+            factor_e9: score.factor.map(e9).transpose()?,
+            level_fs_e9,
+            is_level_fs_infinite: match score.level_fs {
+                LevelFairshare::Blank => None,
+                LevelFairshare::Infinite => Some(true),
+                LevelFairshare::Finite(_) => Some(false),
+            },
+            priority_n: self.settings.priority_points(score.factor)?,
+            regime: None,
+        })
+    }
+}
+
+/// How much of its shares an association used.
+fn regime(score: &AssociationScore) -> Option<&'static str> {
+    FairshareRegime::of_usage(score.effective_usage, score.norm_shares).map(FairshareRegime::as_str)
+}
+
+/// The order of rows of one day.
+fn row_order(key: &AssociationKey) -> (&str, Option<&str>, Option<&str>) {
+    (&key.account, key.user.as_deref(), key.partition.as_deref())
+}
+
+/// One line of every day.
+struct Line<'k> {
+    key: &'k AssociationKey,
+    /// Place of its usage.
+    key_at: Option<usize>,
+    /// Place in the tree.
+    id: Option<AssociationId>,
+    parent_account: Option<&'k str>,
+    share_n: Option<u32>,
+}
+
+/// Where the usage of every key counts in one tree, and the lines of its days.
+struct PlacedKeys<'k> {
+    tree: &'k AssociationTree,
+    placements: Vec<Placement>,
+    lines: Vec<Line<'k>>,
+}
+
+impl<'k> PlacedKeys<'k> {
+    fn new(tree: &'k AssociationTree, keys: &[&'k AssociationKey]) -> Self {
+        let mut key_at: BTreeMap<AssociationId, usize> = BTreeMap::new();
+        let mut placements = Vec::new();
+        let mut lines = Vec::new();
+        for (at, &key) in keys.iter().enumerate() {
+            let account = || tree.find(&AssociationKey::account(key.account.as_str()));
+            let placement = match (tree.find(key), key.user.is_some()) {
+                (Some(id), _) => Placement::Listed(id),
+                (None, true) => account().map_or(Placement::Nowhere, Placement::InAccount),
+                (None, false) => Placement::Nowhere,
+            };
+            placements.push(placement);
+            match placement {
+                Placement::Listed(id) => {
+                    key_at.insert(id, at);
+                }
+                Placement::InAccount(_) | Placement::Nowhere => lines.push(Line {
+                    key,
+                    key_at: Some(at),
+                    id: None,
+                    parent_account: matches!(placement, Placement::InAccount(_)).then_some(key.account.as_str()),
+                    share_n: None,
+                }),
+            }
+        }
+        for (id, association) in tree.iter() {
+            let parent = association.parent.and_then(|parent| tree.get(parent));
+            lines.push(Line {
+                key: &association.key,
+                key_at: key_at.get(&id).copied(),
+                id: Some(id),
+                parent_account: parent.map(|parent| parent.key.account.as_str()),
+                share_n: association.shares.number(),
+            });
+        }
+        lines.sort_by(|a, b| row_order(a.key).cmp(&row_order(b.key)));
+        Self {
+            tree,
+            placements,
+            lines,
+        }
+    }
+}
+
+/// Usage of every key, from day to day.
+struct UsageSeries<'a> {
+    history: &'a History<'a>,
+    edges_s: &'a [i64],
+    added: Vec<Option<&'a [i128]>>,
+    /// Usage at the end of the day.
+    own_e6: Vec<i128>,
+    /// What the day added.
+    day_e6: Vec<i128>,
+}
+
+impl<'a> UsageSeries<'a> {
+    fn new(keys: &[&AssociationKey], before: &OwnUsage, history: &'a History<'a>, edges_s: &'a [i64]) -> Result<Self> {
+        let added = |key: &&AssociationKey| history.added.added_e6.get(*key).map(Vec::as_slice);
+        let own = |key: &&AssociationKey| before.get(*key).copied().unwrap_or_default();
+        if !before.is_empty() && history.settings.rule.decay.chained().is_none() {
+            return Err(Error::internal("usage in halving steps cannot be continued"));
+        }
+        Ok(Self {
+            history,
+            edges_s,
+            added: keys.iter().map(added).collect(),
+            own_e6: keys.iter().map(own).collect(),
+            day_e6: vec![0; keys.len()],
+        })
+    }
+
+    /// Goes on to the end of a day.
+    fn end_day(&mut self, at: usize, begins_s: i64, ends_s: i64) -> Result<()> {
+        let rule = &self.history.settings.rule;
+        let usages = self.own_e6.iter_mut().zip(&mut self.day_e6);
+        for ((own_e6, day_e6), added) in usages.zip(&self.added) {
+            *day_e6 = added.and_then(|added| added.get(at)).copied().unwrap_or_default();
+            *own_e6 = match rule.decay {
+                UsageDecay::Chained(_) => {
+                    let aged = rule.aged_e6(*own_e6, begins_s, ends_s)?;
+                    // A chained decay can be aged.
+                    aged.unwrap_or_default().checked_add(*day_e6).ok_or_else(too_large)?
+                }
+                UsageDecay::HalvingSteps(half_life) => {
+                    let zero_s = rule.reset.last_s(&rule.zone, ends_s);
+                    let first = zero_s.map_or(0, |zero_s| self.edges_s.partition_point(|edge_s| *edge_s < zero_s));
+                    let days = added.and_then(|added| added.get(first..=at)).unwrap_or_default();
+                    halved_e6(days, half_life)?
+                }
+            };
+        }
+        Ok(())
+    }
+}
+
+/// Usage of days, the last one last, that counts half for every half-life before the last.
+fn halved_e6(days_e6: &[i128], half_life: HalfLife) -> Result<i128> {
+    let step = usize::try_from(half_life.seconds() / DAY_S).map_err(|_| too_large())?;
+    let mut sum_e6: i128 = 0;
+    for (halvings, days) in days_e6.rchunks(step.max(1)).enumerate().take(MOST_HALVINGS) {
+        let mut of_step: i128 = 0;
+        for day_e6 in days {
+            of_step = of_step.checked_add(*day_e6).ok_or_else(too_large)?;
+        }
+        sum_e6 = sum_e6.checked_add(of_step >> halvings).ok_or_else(too_large)?;
+    }
+    Ok(sum_e6)
+}
+
+fn too_large() -> Error {
+    Error::new(Kind::Data, "usage for fair share is too large to add up")
+}
+
+/// The published usage of a cluster's associations at the end of a day.
+///
+/// # Errors
+/// [`Kind::Io`] when it cannot be read.
+pub(super) fn stored_usage(publication: &Publication, of: &FairsharePlan, on: Day) -> Result<OwnUsage> {
+    let mut usage = OwnUsage::new();
+    let Some(month) = Month::of_day(on) else {
+        return Ok(usage);
+    };
+    let path = fairshare_path(&of.site, &of.cluster, month);
+    for batch in batches(publication, &path)?.into_iter().flatten() {
+        let batch = batch?;
+        let (days, own) = (date(&batch, "day")?, decimal(&batch, "own_usage_s")?);
+        let (account, user) = (text(&batch, "account")?, text(&batch, "user")?);
+        let partition = text(&batch, "partition")?;
+        for row in (0..batch.num_rows()).filter(|row| days.value(*row) == on) {
+            let owned = |column, row| word(column, row).map(str::to_owned);
+            if let (Some(account), Some(own_e6)) = (owned(account, row), number(own, row)) {
+                let key = AssociationKey {
+                    account,
+                    user: owned(user, row),
+                    partition: owned(partition, row),
+                };
+                usage.insert(key, own_e6);
+            }
+        }
+    }
+    Ok(usage)
+}
+
+/// The published rows of a file before a day.
+///
+/// # Errors
+/// [`Kind::Io`] when it cannot be read.
+pub(super) fn stored_before(publication: &Publication, path: &str, first: Day) -> Result<Vec<RecordBatch>> {
+    let mut kept = Vec::new();
+    for batch in batches(publication, path)?.into_iter().flatten() {
+        let batch = batch?;
+        let until = date(&batch, "day")?.values().partition_point(|day| *day < first);
+        if until > 0 {
+            kept.push(batch.slice(0, until));
+        }
+    }
+    Ok(kept)
+}

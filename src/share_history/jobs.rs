@@ -1,0 +1,356 @@
+//! Records of jobs as segments of usage, each with the association it counts for.
+
+use std::collections::{BTreeMap, HashMap};
+
+use arrow::array::{Array, FixedSizeBinaryArray, Int64Array, RecordBatch, StringArray, TimestampMillisecondArray};
+use tracing::warn;
+
+use super::basis::{ClusterBasis, FileReach, Reaches};
+use super::files::JobFile;
+use super::listing::DatedTrees;
+use super::settings::{FairshareSettings, READ_ROWS};
+use crate::config::fairshare_plan::{FairsharePlan, UsageBasis};
+use crate::config::fairshare_spec::seconds_of_unit;
+use crate::error::{Error, Kind, Result};
+use crate::fairshare::{AssociationKey, UsageSegment};
+use crate::runtime::pool;
+use crate::schema::batch::{decimal, id, identity, int, number, text, time, word};
+use crate::store::{Store, read_table};
+use crate::time::SecondSpan;
+
+/// Jobs that count: others are views of the same hours.
+const VIEW: &str = "batch";
+/// Whole units of billing as rates, 10^-9.
+const E9: i128 = 1_000_000_000;
+
+/// Jobs that cannot be counted, and an example of each.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UncountedJobs {
+    /// By what is not known: how many, and the first job.
+    by_reason: BTreeMap<&'static str, (u64, String)>,
+}
+
+impl UncountedJobs {
+    fn add(&mut self, reason: &'static str, job: Option<&str>) {
+        let job = job.unwrap_or("without a number");
+        let of = self.by_reason.entry(reason).or_insert_with(|| (0, job.to_owned()));
+        of.0 += 1;
+    }
+
+    /// Adds those of another file.
+    pub(super) fn append(&mut self, other: Self) {
+        for (reason, (job_n, job)) in other.by_reason {
+            let of = self.by_reason.entry(reason).or_insert((0, job));
+            of.0 += job_n;
+        }
+    }
+
+    /// How many there are by reason.
+    pub fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        self.by_reason.iter().map(|(reason, (job_n, _))| (*reason, *job_n))
+    }
+
+    /// Reports them.
+    pub(super) fn report(&self, of: &FairsharePlan) {
+        for (reason, (job_n, job)) in &self.by_reason {
+            warn!(
+                cluster = %of.cluster,
+                "fairshare of {}: {job_n} jobs are not counted: {reason} (first: job {job})",
+                of.cluster
+            );
+        }
+    }
+}
+
+/// One job that counts.
+pub(super) struct CountedJob<'a> {
+    pub(super) account: &'a str,
+    pub(super) user: Option<&'a str>,
+    pub(super) partition: Option<&'a str>,
+    pub(super) segment: UsageSegment,
+}
+
+/// What each file of records spans of the cluster's jobs. A file is only read for that when no run before has.
+pub(super) fn reaches(
+    store: &Store,
+    files: &[JobFile],
+    cluster: &str,
+    former: Option<&ClusterBasis>,
+    threads: usize,
+) -> Result<Reaches> {
+    let found = pool::each(files, threads, |file| {
+        let (path, hash) = (file.records.path.clone(), file.hash());
+        if let Some(known) = former.and_then(|former| former.reach(&path, &hash)) {
+            return Ok((path, known.clone()));
+        }
+        let mut span: Option<SecondSpan> = None;
+        for batch in read_table(store.reader(&file.records.place)?, Some(RunTimes::COLUMNS), READ_ROWS)? {
+            let of_batch = RunTimes::new(&batch?)?.span_of(cluster);
+            span = match (span, of_batch) {
+                (Some(one), Some(other)) => Some(one.joined(other)),
+                (one, other) => one.or(other),
+            };
+        }
+        Ok((path, FileReach { hash, span }))
+    })?;
+    Ok(found.into_iter().collect())
+}
+
+/// Reads the jobs of one file that run in `span`.
+///
+/// # Errors
+/// [`Kind::Io`] when it cannot be read; [`Kind::Data`] when a rate does not fit; what `each` gives.
+pub(super) fn read(
+    store: &Store,
+    file: &JobFile,
+    settings: &FairshareSettings,
+    span: SecondSpan,
+    mut each: impl FnMut(CountedJob<'_>) -> Result<()>,
+) -> Result<UncountedJobs> {
+    let charges_e9 = match (&settings.usage, &file.charges) {
+        (UsageBasis::Policy { policy, options }, Some(charges)) => {
+            Some(charges_of(store, &charges.place, policy, options)?)
+        }
+        (UsageBasis::Policy { .. }, None) => Some(Charges::default()),
+        (UsageBasis::RecordedBilling, _) => None,
+    };
+    let mut uncounted = UncountedJobs::default();
+    for batch in read_table(store.reader(&file.records.place)?, Some(JobRows::COLUMNS), READ_ROWS)? {
+        let batch = batch?;
+        let rows = JobRows::new(&batch)?;
+        for row in 0..batch.num_rows() {
+            if let Some(job) = rows.job(row, settings, span, charges_e9.as_ref(), &mut uncounted)? {
+                each(job)?;
+            }
+        }
+    }
+    Ok(uncounted)
+}
+
+/// What each record of a month was charged under a policy, 10^-9 units a second; `None` where that is unknown.
+type Charges = HashMap<u128, Option<i128>, ahash::RandomState>;
+
+fn charges_of(store: &Store, place: &str, policy: &str, options: &str) -> Result<Charges> {
+    let mut charges = Charges::default();
+    let columns = ["record_id", "policy", "options", "unit", "charge", "correction_id"];
+    for batch in read_table(store.reader(place)?, Some(&columns), READ_ROWS)? {
+        let batch = batch?;
+        let (ids, policies) = (id(&batch, "record_id")?, text(&batch, "policy")?);
+        let (units, charge) = (text(&batch, "unit")?, decimal(&batch, "charge")?);
+        let (chosen, corrections) = (text(&batch, "options")?, text(&batch, "correction_id")?);
+        for row in 0..batch.num_rows() {
+            // Shares follow what ran, not who is charged for it after a correction.
+            let is_other = word(policies, row) != Some(policy) || word(chosen, row).unwrap_or_default() != options;
+            if is_other || corrections.is_valid(row) {
+                continue;
+            }
+            let unit = word(units, row).unwrap_or_default();
+            let per_s = seconds_of_unit(unit).ok_or_else(|| unit_error(policy, unit))?;
+            let charged = number(charge, row).map(|charge_e9| charge_e9 * per_s);
+            let of = charges.entry(identity(ids, row)?).or_insert(Some(0));
+            *of = match (*of, charged) {
+                (Some(sum), Some(charged)) => Some(sum.checked_add(charged).ok_or_else(too_large)?),
+                _ => None,
+            };
+        }
+    }
+    Ok(charges)
+}
+
+fn unit_error(policy: &str, unit: &str) -> Error {
+    let message = format!(
+        "usage = \"{policy}\" counts in {unit}, which is no amount for a time: fairshare needs a unit such as billing_second \
+         or core_hour"
+    );
+    Error::config(message)
+}
+
+fn too_large() -> Error {
+    Error::new(Kind::Data, "the charge of a job is too large for fairshare")
+}
+
+/// Columns of records that state when jobs of a cluster ran.
+struct RunTimes<'a> {
+    view: &'a StringArray,
+    cluster: &'a StringArray,
+    start: &'a TimestampMillisecondArray,
+    end: &'a TimestampMillisecondArray,
+    wall_s: &'a Int64Array,
+}
+
+impl<'a> RunTimes<'a> {
+    const COLUMNS: &'static [&'static str] = &["view", "cluster", "start_utc", "end_utc", "wall_s"];
+
+    fn new(batch: &'a RecordBatch) -> Result<Self> {
+        Ok(Self {
+            view: text(batch, "view")?,
+            cluster: text(batch, "cluster")?,
+            start: time(batch, "start_utc")?,
+            end: time(batch, "end_utc")?,
+            wall_s: int(batch, "wall_s")?,
+        })
+    }
+
+    /// Whether a row is a job of a cluster that counts.
+    fn is_of(&self, row: usize, cluster: &str) -> bool {
+        word(self.view, row) == Some(VIEW) && word(self.cluster, row) == Some(cluster)
+    }
+
+    /// When a job ran. One that still ran when it was listed ran so far for its wall time.
+    fn ran(&self, row: usize) -> Option<SecondSpan> {
+        let start_ms = number(self.start, row)?;
+        let so_far_ms = || number(self.wall_s, row).and_then(|wall_s| start_ms.checked_add(wall_s.checked_mul(1000)?));
+        span(start_ms, number(self.end, row).or_else(so_far_ms)?)
+    }
+
+    /// What the jobs of a cluster span.
+    fn span_of(&self, cluster: &str) -> Option<SecondSpan> {
+        let own = (0..self.view.len()).filter(|row| self.is_of(*row, cluster));
+        own.filter_map(|row| self.ran(row)).reduce(SecondSpan::joined)
+    }
+}
+
+/// Columns of records.
+struct JobRows<'a> {
+    times: RunTimes<'a>,
+    job_id: &'a StringArray,
+    account: &'a StringArray,
+    user: &'a StringArray,
+    partition: &'a StringArray,
+    qos: &'a StringArray,
+    ids: &'a FixedSizeBinaryArray,
+    billing_n: &'a Int64Array,
+}
+
+impl<'a> JobRows<'a> {
+    const COLUMNS: &'static [&'static str] = &[
+        "record_id",
+        "view",
+        "cluster",
+        "job_id",
+        "account",
+        "user",
+        "partition",
+        "qos",
+        "start_utc",
+        "end_utc",
+        "wall_s",
+        "alloc_billing_n",
+    ];
+
+    fn new(batch: &'a RecordBatch) -> Result<Self> {
+        Ok(Self {
+            times: RunTimes::new(batch)?,
+            job_id: text(batch, "job_id")?,
+            account: text(batch, "account")?,
+            user: text(batch, "user")?,
+            partition: text(batch, "partition")?,
+            qos: text(batch, "qos")?,
+            ids: id(batch, "record_id")?,
+            billing_n: int(batch, "alloc_billing_n")?,
+        })
+    }
+
+    /// The job of a row, if it is one of the cluster and ran in a span.
+    fn job(
+        &self,
+        row: usize,
+        settings: &FairshareSettings,
+        of: SecondSpan,
+        charges_e9: Option<&Charges>,
+        uncounted: &mut UncountedJobs,
+    ) -> Result<Option<CountedJob<'a>>> {
+        if !self.times.is_of(row, &settings.cluster) {
+            return Ok(None);
+        }
+        let job = word(self.job_id, row);
+        let Some(ran) = self.times.ran(row) else {
+            // What never ran used nothing; what ran without an end is unknown.
+            if number(self.times.wall_s, row).is_none_or(|wall_s| wall_s > 0) {
+                uncounted.add("when they ran is unknown", job);
+            }
+            return Ok(None);
+        };
+        if !ran.overlaps(of) {
+            return Ok(None);
+        }
+        let Some(account) = word(self.account, row) else {
+            uncounted.add("they have no account", job);
+            return Ok(None);
+        };
+        let rate_e9 = match charges_e9 {
+            None => number(self.billing_n, row).map(|billing| i128::from(billing) * E9),
+            Some(charges) => self.rate_e9(row, charges)?,
+        };
+        let Some(rate_e9) = rate_e9 else {
+            uncounted.add("what they are counted by is unknown", job);
+            return Ok(None);
+        };
+        Ok(Some(CountedJob {
+            account,
+            user: word(self.user, row),
+            partition: word(self.partition, row),
+            segment: UsageSegment {
+                span: ran,
+                rate_e9,
+                factor_e9: settings.factor_e9(word(self.qos, row)),
+            },
+        }))
+    }
+
+    /// What a job was charged for each second of its wall time. Suspended time is not charged, and counts like the rest.
+    fn rate_e9(&self, row: usize, charges: &Charges) -> Result<Option<i128>> {
+        let Some(Some(charge_e9)) = charges.get(&identity(self.ids, row)?) else {
+            return Ok(None);
+        };
+        let wall_s = number(self.times.wall_s, row).filter(|wall_s| *wall_s > 0);
+        Ok(wall_s.map(|wall_s| (charge_e9 + i128::from(wall_s) / 2).div_euclid(i128::from(wall_s))))
+    }
+}
+
+/// Seconds from one instant to another; `None` where there is none.
+fn span(start_ms: i64, end_ms: i64) -> Option<SecondSpan> {
+    let span = SecondSpan {
+        start_s: start_ms.div_euclid(1000),
+        end_s: end_ms.div_euclid(1000),
+    };
+    (!span.is_empty()).then_some(span)
+}
+
+/// Associations of jobs, each by a number in the order of their first job.
+#[derive(Default)]
+pub(super) struct JobAssociations {
+    numbers: HashMap<String, usize, ahash::RandomState>,
+    pub(super) keys: Vec<AssociationKey>,
+    name: String,
+}
+
+impl JobAssociations {
+    /// The number of the association a job counts for: the one of the tree in force when it began, else the user's in the
+    /// account.
+    pub(super) fn number(&mut self, job: &CountedJob<'_>, trees: &DatedTrees) -> usize {
+        let partition = job.partition.unwrap_or_default();
+        let user = job.user.unwrap_or_default();
+        let tree = trees.at(job.segment.span.start_s * 1000);
+        let listed = tree.filter(|_| job.user.is_some()).and_then(|tree| {
+            let id = tree.of_job(job.account, user, partition)?;
+            tree.get(id)
+        });
+        let of_partition = listed.and_then(|association| association.key.partition.as_deref());
+        self.name.clear();
+        for part in [job.account, "\n", user, "\n", of_partition.unwrap_or_default()] {
+            self.name.push_str(part);
+        }
+        if let Some(number) = self.numbers.get(&self.name) {
+            return *number;
+        }
+        let number = self.keys.len();
+        self.keys.push(AssociationKey {
+            account: job.account.to_owned(),
+            user: job.user.map(str::to_owned),
+            partition: of_partition.map(str::to_owned),
+        });
+        self.numbers.insert(self.name.clone(), number);
+        number
+    }
+}

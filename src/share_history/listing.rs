@@ -1,0 +1,178 @@
+//! Listings of associations: trees, each with the instant from which it holds.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use arrow::array::{Array, Int64Array, RecordBatch, StringArray};
+
+use super::files::ClusterFiles;
+use super::settings::READ_ROWS;
+use crate::config::fairshare_plan::FairsharePlan;
+use crate::error::{Error, Result};
+use crate::fairshare::TreeProblem;
+use crate::fairshare::{AssociationKey, AssociationTree, RawShares, TreeRow};
+use crate::hive;
+use crate::schema::batch::{flag, int, number, text, time, word};
+use crate::store::{Store, read_table};
+
+/// The trees of one cluster.
+#[derive(Clone, Debug)]
+pub struct DatedTrees {
+    /// By the instant of the listing, Unix milliseconds; `None` where it is unknown. Never empty.
+    trees: BTreeMap<Option<i64>, AssociationTree>,
+    /// The first instant that a listing states, if a tree had to be taken for time before it.
+    is_from_later: bool,
+}
+
+/// Rows of one listing, and where each is.
+#[derive(Default)]
+struct ListedRows {
+    rows: Vec<TreeRow>,
+    places: Vec<RowPlaceInFile>,
+}
+
+/// Where a row of a listing was read.
+struct RowPlaceInFile {
+    file_id: Option<String>,
+    line: Option<i64>,
+}
+
+impl RowPlaceInFile {
+    fn of(file_id: &StringArray, line: &Int64Array, row: usize) -> Self {
+        Self {
+            file_id: word(file_id, row).map(str::to_owned),
+            line: number(line, row),
+        }
+    }
+}
+
+impl fmt::Display for RowPlaceInFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let unknown = || "an unknown".to_owned();
+        let line = self.line.map_or_else(unknown, |line| line.to_string());
+        write!(
+            f,
+            "line {line} of input {}",
+            self.file_id.as_deref().unwrap_or("unknown")
+        )
+    }
+}
+
+impl DatedTrees {
+    /// Reads the listings of a cluster. A listing without an instant holds whenever no other does.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Config`] when there is none, or one is no tree: with the mistakes, each with its line;
+    /// [`crate::error::Kind::Io`] when one cannot be read.
+    pub fn read(store: &Store, files: &ClusterFiles, of: &FairsharePlan) -> Result<Self> {
+        let mut listed: BTreeMap<Option<i64>, ListedRows> = BTreeMap::new();
+        let of_source = files.associations.iter().filter(|file| {
+            let segments = file.path.split('/').filter_map(hive::parse);
+            let mut sources = segments.filter(|(name, _)| name == "source");
+            sources.any(|(_, source)| source.as_deref() == Some(&of.listing))
+        });
+        for file in of_source {
+            for batch in read_table(store.reader(&file.place)?, None, READ_ROWS)? {
+                add_rows(&batch?, of, &mut listed)?;
+            }
+        }
+        if listed.is_empty() {
+            let message = format!(
+                "no listing of associations of \"{}\" is of cluster {}: sacctmgr dump, sshare, or sacctmgr show associations \
+                 with ParentName",
+                of.listing, of.cluster
+            );
+            return Err(Error::config(message));
+        }
+        let mut trees = BTreeMap::new();
+        for (at, rows) in listed {
+            let tree = AssociationTree::of_rows(&rows.rows, of.parentless);
+            trees.insert(at, tree.map_err(|problems| no_tree(&problems, &rows))?);
+        }
+        Ok(Self {
+            is_from_later: !trees.contains_key(&None),
+            trees,
+        })
+    }
+
+    /// The tree in force at an instant: of the last listing up to then, else the first one.
+    #[must_use]
+    pub fn at(&self, ms: i64) -> Option<&AssociationTree> {
+        let until = self.trees.range(..=Some(ms)).next_back();
+        until.or_else(|| self.trees.first_key_value()).map(|(_, tree)| tree)
+    }
+
+    /// The instant of the first listing where all of them state one: before it its shares are an assumption.
+    #[must_use]
+    pub(crate) fn first_stated_ms(&self) -> Option<i64> {
+        self.trees
+            .keys()
+            .next()
+            .copied()
+            .flatten()
+            .filter(|_| self.is_from_later)
+    }
+}
+
+fn add_rows(batch: &RecordBatch, of: &FairsharePlan, listed: &mut BTreeMap<Option<i64>, ListedRows>) -> Result<()> {
+    let (site, cluster) = (text(batch, "site")?, text(batch, "cluster")?);
+    let (account, user) = (text(batch, "account")?, text(batch, "user")?);
+    let (partition, parent) = (text(batch, "partition")?, text(batch, "parent_account")?);
+    let (shares, is_parent) = (int(batch, "share_n")?, flag(batch, "is_parent_share")?);
+    let (as_of, file_id, line) = (time(batch, "as_of_utc")?, text(batch, "file_id")?, int(batch, "line")?);
+    for row in 0..batch.num_rows() {
+        let may_be = |stated: Option<&str>, own: &str| stated.is_none_or(|stated| stated == own);
+        if !may_be(word(site, row), &of.site) || !may_be(word(cluster, row), &of.cluster) {
+            continue;
+        }
+        let Some(name) = word(account, row) else { continue };
+        let owned = |column, row| word(column, row).map(str::to_owned);
+        let key = AssociationKey {
+            account: name.to_owned(),
+            user: owned(user, row),
+            partition: owned(partition, row),
+        };
+        let stated = number(shares, row);
+        let own = stated.and_then(|shares| u32::try_from(shares).ok());
+        let raw = match own {
+            Some(shares) => RawShares::Number(shares),
+            None if is_parent.is_valid(row) && is_parent.value(row) => RawShares::Parent,
+            // Slurm's default.
+            None if stated.is_none() => RawShares::Number(1),
+            None => {
+                let message = format!("{key} has impossible shares");
+                let place = RowPlaceInFile::of(file_id, line, row);
+                return Err(Error::config(message).at("row", place));
+            }
+        };
+        let rows = listed.entry(number(as_of, row)).or_default();
+        let parent_account = owned(parent, row).filter(|_| !key.is_user());
+        rows.rows.push(TreeRow {
+            key,
+            parent_account,
+            shares: raw,
+        });
+        rows.places.push(RowPlaceInFile::of(file_id, line, row));
+    }
+    Ok(())
+}
+
+/// Mistakes that an error lists.
+const LISTED_PROBLEMS: usize = 10;
+
+fn no_tree(problems: &[TreeProblem], rows: &ListedRows) -> Error {
+    let lines = problems.iter().take(LISTED_PROBLEMS).map(|problem| {
+        let place = problem.row().and_then(|row| rows.places.get(row));
+        place.map_or_else(|| problem.to_string(), |place| format!("{problem} ({place})"))
+    });
+    let mut listed: Vec<String> = lines.collect();
+    if problems.len() > LISTED_PROBLEMS {
+        listed.push(format!("and {} more", problems.len() - LISTED_PROBLEMS));
+    }
+    let message = format!(
+        "the listing of associations is not a tree: {}. Listings without parents are a tree with \
+         accounts_without_parent = \"under-root\"; several listings need as_of",
+        listed.join("; ")
+    );
+    Error::config(message)
+}

@@ -1,0 +1,210 @@
+//! The daily history of a cluster's fairshare: who was granted what, and what their decayed usage was at the end of every day.
+//!
+//! In: `[[fairshare]]` of the pipeline, the records of a lake with what they are charged, its listings of associations, QOS
+//! and settings. Out: the `fairshare` dataset, one file per cluster and month, and the same at any instant for reports.
+//!
+//! What it promises:
+//! * The number of an association does not depend on the order of files or jobs, on threads, or on whether the history was
+//!   built in one go or night by night: jobs are added as integers, and a day continues from the stored usage of the day
+//!   before.
+//! * A night computes the days from the first one on that its records change. Files of earlier months are not touched.
+//! * What cannot be counted is reported with its number of jobs: no account, no billing, no association.
+//!
+//! ```text
+//! files      which files of a lake are read
+//! settings   the pipeline, completed by listings of settings and QOS
+//! listing    listings of associations -> trees with the day from which they hold
+//! jobs       records -> segments of usage of associations
+//! usage_days usage that each day adds, by association
+//! days       trees + usage -> scores, day by day
+//! rows       scores -> rows of the dataset
+//! basis      what a lake remembers, to find the first changed day
+//! instant    the same at one instant
+//! ```
+
+mod basis;
+mod days;
+pub mod files;
+pub mod instant;
+mod jobs;
+pub mod listing;
+mod rows;
+pub mod settings;
+mod usage_days;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tracing::warn;
+
+use self::basis::{Basis, ClusterBasis, Reaches};
+use self::days::{DayRange, History};
+use self::files::ClusterFiles;
+use self::jobs::UncountedJobs;
+use self::listing::DatedTrees;
+use self::settings::FairshareSettings;
+use self::usage_days::{UsageDays, UsageScan};
+use crate::config::Plan;
+use crate::config::fairshare_plan::FairsharePlan;
+use crate::error::Result;
+use crate::lake::state::State;
+use crate::store::lake::{LakeTable, fairshare_path, parse_fairshare_path};
+use crate::store::{Fact, Manifest, Publication};
+use crate::time::instant::instant_text;
+
+/// Whether the dataset was made under other settings, or not at all.
+pub(crate) fn is_changed(plan: &Plan, state: &State) -> bool {
+    let basis = Basis::of_fact(state.fact(Fact::Fairshare));
+    let settings: BTreeMap<String, String> = (plan.fairshare.iter())
+        .map(|of| (basis::name(of), settings::fingerprint(of, &plan.calendar_zone)))
+        .collect();
+    basis.settings() != settings
+}
+
+/// What the pipeline of a lake states of the fairshare of its clusters, by site and cluster.
+#[must_use]
+pub fn plans(manifest: &Manifest) -> Vec<FairsharePlan> {
+    Basis::of_fact(manifest.facts.get(Fact::Fairshare)).plans()
+}
+
+/// When the last job of a cluster ended, Unix seconds; `None` where it has none.
+#[must_use]
+pub fn last_job_end_s(manifest: &Manifest, of: &FairsharePlan) -> Option<i64> {
+    Basis::of_fact(manifest.facts.get(Fact::Fairshare))
+        .cluster(of)?
+        .last_end_s()
+}
+
+/// Stages the months of every cluster that changed, and takes away those of clusters without `[[fairshare]]`.
+///
+/// # Errors
+/// [`crate::error::Kind::Config`] when a listing or a half-life is missing or a listing is no tree,
+/// [`crate::error::Kind::Data`] when usage does not fit its column, [`crate::error::Kind::Io`] when the lake cannot be read
+/// or written.
+pub(crate) fn publish(plan: &Plan, publication: &Publication, state: &mut State, threads: usize) -> Result<()> {
+    let former = Basis::of_fact(state.fact(Fact::Fairshare));
+    let mut basis = Basis::default();
+    for of in &plan.fairshare {
+        let cluster = Cluster {
+            plan,
+            of,
+            publication,
+            threads,
+        };
+        let made = cluster
+            .publish(former.cluster(of))
+            .map_err(|why| why.at("site", &of.site).at("cluster", &of.cluster))?;
+        basis.insert(of, made);
+    }
+    let kept: BTreeSet<(&str, &str)> = plan.fairshare.iter().map(|of| (&*of.site, &*of.cluster)).collect();
+    for path in publication.paths("fairshare") {
+        let place = parse_fairshare_path(&path);
+        if place.is_none_or(|(site, cluster, _)| !kept.contains(&(&*site, &*cluster))) {
+            publication.remove(&path);
+        }
+    }
+    state.set_fact(Fact::Fairshare, basis.to_fact()?);
+    Ok(())
+}
+
+/// The fairshare of one cluster in one run.
+struct Cluster<'a> {
+    plan: &'a Plan,
+    of: &'a FairsharePlan,
+    publication: &'a Publication,
+    threads: usize,
+}
+
+impl Cluster<'_> {
+    /// Makes the days that changed again; returns what they were made of.
+    fn publish(&self, former: Option<&ClusterBasis>) -> Result<ClusterBasis> {
+        let files = ClusterFiles::of_publication(self.publication, self.of);
+        let store = self.publication.store();
+        let zone = &self.plan.calendar_zone;
+        let fingerprint = settings::fingerprint(self.of, zone);
+        let listing_hash = files.listing_hash();
+        let is_same = former.is_some_and(|former| former.is_of(&fingerprint, &listing_hash));
+        let reaches = jobs::reaches(store, &files.jobs, &self.of.cluster, former, self.threads)?;
+        let mut changed = None;
+        if let Some(former) = former.filter(|_| is_same) {
+            changed = former.first_changed_day(&reaches, zone);
+            if changed.is_none() {
+                return Ok(ClusterBasis::new(self.of, fingerprint, listing_hash, reaches));
+            }
+        }
+        let settings = FairshareSettings::resolve(self.of, zone, store, &files)?;
+        // Usage in halving steps cannot be continued from a stored day.
+        let changed = changed.filter(|_| settings.rule.decay.chained().is_some());
+        let trees = DatedTrees::read(store, &files, self.of)?;
+        let Some(range) = DayRange::of(&reaches, changed, zone) else {
+            self.remove_from(None);
+            return Ok(ClusterBasis::new(self.of, fingerprint, listing_hash, reaches));
+        };
+        let before = match changed {
+            Some(_) => days::stored_usage(self.publication, self.of, range.first - 1)?,
+            None => BTreeMap::new(),
+        };
+        let scan = UsageScan {
+            store,
+            files: &files,
+            settings: &settings,
+            trees: &trees,
+            range,
+            threads: self.threads,
+        };
+        let mut uncounted = UncountedJobs::default();
+        let added = UsageDays::read(&scan, &mut uncounted)?;
+        uncounted.report(self.of);
+        report_assumed_shares(self.of, &trees, &reaches);
+        let history = History {
+            settings: &settings,
+            trees: &trees,
+            added: &added,
+            range,
+        };
+        self.remove_from(Some(range));
+        history.each_month(before, |month, rows| {
+            let path = fairshare_path(&self.of.site, &self.of.cluster, month);
+            let mut table = LakeTable::create(self.publication, "fairshare", &path)?;
+            if changed.is_some() {
+                for batch in days::stored_before(self.publication, &path, range.first)? {
+                    table.write(&batch)?;
+                }
+            }
+            table.write(&rows::to_batch(rows)?)?;
+            table.finish(&[("gridtally.fairshare".to_owned(), fingerprint.clone())])?;
+            Ok(())
+        })?;
+        Ok(ClusterBasis::new(self.of, fingerprint, listing_hash, reaches))
+    }
+
+    /// Takes away the files of months that are made again, all of them where nothing is.
+    fn remove_from(&self, range: Option<DayRange>) {
+        for path in self.publication.paths("fairshare") {
+            let Some((site, cluster, month)) = parse_fairshare_path(&path) else {
+                continue;
+            };
+            let is_own = site == self.of.site && cluster == self.of.cluster;
+            if is_own && range.is_none_or(|range| month.last_day() >= range.first) {
+                self.publication.remove(&path);
+            }
+        }
+    }
+}
+
+/// Reports that shares are assumed for the time before the first listing.
+fn report_assumed_shares(of: &FairsharePlan, trees: &DatedTrees, reaches: &Reaches) {
+    let first_s = reaches
+        .values()
+        .filter_map(|file| file.span)
+        .map(|span| span.start_s)
+        .min();
+    let is_later = |(stated_ms, first_s): &(i64, i64)| first_s.saturating_mul(1000) < *stated_ms;
+    if let Some((stated_ms, _)) = trees.first_stated_ms().zip(first_s).filter(is_later) {
+        let since = instant_text(stated_ms).unwrap_or_else(|| stated_ms.to_string());
+        warn!(
+            cluster = %of.cluster,
+            "fairshare of {}: the first listing of associations is of {since}; its shares are assumed before",
+            of.cluster
+        );
+    }
+}

@@ -1,0 +1,183 @@
+//! What usage counts for and how factors are made of it: the pipeline, completed by listings of settings and QOS.
+
+use std::collections::BTreeMap;
+
+use super::files::ClusterFiles;
+use crate::config::fairshare_plan::{DecayMode, FairsharePlan, HalfLifeSetting, UsageBasis};
+use crate::error::{Error, Result};
+use crate::fairshare::float::to_integer;
+use crate::fairshare::usage::UsageRule;
+use crate::fairshare::{DecaySteps, FairshareMethod, HalfLife, UsageDecay};
+use crate::schema::batch::{decimal, number, text, time, word};
+use crate::store::{Current, Store, read_table};
+use crate::time::Zone;
+
+/// Rules of this room; a change of what is published for equal inputs is another version.
+const VERSION: &str = "1";
+/// A usage factor of one, 10^-9.
+pub(crate) const ONE_E9: i128 = 1_000_000_000;
+/// What a usage factor of a listing is to be multiplied by: its column has six decimals.
+const E6_TO_E9: i128 = 1_000;
+/// Rows read at once.
+pub(crate) const READ_ROWS: usize = 16_384;
+
+/// Settings that can run.
+#[derive(Clone, Debug)]
+pub struct FairshareSettings {
+    /// Site.
+    pub site: String,
+    /// Cluster.
+    pub cluster: String,
+    /// What jobs are counted by.
+    pub(crate) usage: UsageBasis,
+    /// Decay and resets.
+    pub rule: UsageRule,
+    /// The algorithm.
+    pub method: FairshareMethod,
+    /// Priority points of a factor of one.
+    pub priority_weight: Option<u32>,
+    /// Usage factor by QOS, 10^-9; of others it is one.
+    pub(crate) factors_e9: BTreeMap<String, i128>,
+}
+
+/// What of the pipeline decides the dataset.
+pub(crate) fn fingerprint(of: &FairsharePlan, zone: &Zone) -> String {
+    let text = format!("{VERSION} {} {of:?}", zone.name());
+    blake3::hash(text.as_bytes()).to_hex().to_string()
+}
+
+impl FairshareSettings {
+    /// Completes what the pipeline states.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Config`] when neither pipeline nor listing states the half-life;
+    /// [`crate::error::Kind::Io`] when a listing cannot be read.
+    pub fn resolve(of: &FairsharePlan, zone: &Zone, store: &Store, files: &ClusterFiles) -> Result<Self> {
+        let listed = newest(store, &files.settings, of, "setting", |batch, row| {
+            Ok(number(crate::schema::batch::int(batch, "value_s")?, row))
+        })?;
+        let period_s = of
+            .calc_period_s
+            .map(i64::from)
+            .or_else(|| seconds(&listed, "PriorityCalcPeriod"));
+        let half_life = half_life(of, &listed)?;
+        let decay = match (half_life, of.decay) {
+            (None, _) => UsageDecay::NONE,
+            (Some(half_life), DecayMode::Continuous) => UsageDecay::continuous(half_life),
+            (Some(half_life), DecayMode::HalvingSteps) => UsageDecay::HalvingSteps(half_life),
+            (Some(half_life), DecayMode::SlurmSteps) => {
+                let period_s = match period_s {
+                    Some(period_s) => u32::try_from(period_s).ok(),
+                    None => Some(DecaySteps::DEFAULT_PERIOD_S),
+                };
+                let steps = period_s.and_then(|period_s| DecaySteps::new(half_life, period_s, 0));
+                UsageDecay::steps(steps.ok_or_else(|| {
+                    Error::config("the listed PriorityCalcPeriod is not a period: state calc_period in [[fairshare]]")
+                })?)
+            }
+        };
+        let mut factors_e9 = newest(store, &files.qos, of, "qos", |batch, row| {
+            let factors = decimal(batch, "usage_factor")?;
+            Ok(number(factors, row).map(|factor_e6| factor_e6 * E6_TO_E9))
+        })?;
+        factors_e9.extend(
+            of.usage_factors_e9
+                .iter()
+                .map(|(qos, factor)| (qos.clone(), Some(i128::from(*factor)))),
+        );
+        let stated = factors_e9.into_iter();
+        Ok(Self {
+            site: of.site.clone(),
+            cluster: of.cluster.clone(),
+            usage: of.usage.clone(),
+            rule: UsageRule {
+                decay,
+                reset: of.reset,
+                zone: zone.clone(),
+            },
+            method: FairshareMethod {
+                algorithm: of.algorithm,
+                dampening_factor: of.dampening_factor,
+            },
+            priority_weight: of.priority_weight,
+            factors_e9: stated.filter_map(|(qos, factor)| Some((qos, factor?))).collect(),
+        })
+    }
+
+    /// Priority points of a factor, whole: what is behind the point is cut off, as Slurm does.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Data`] when they do not fit.
+    pub(crate) fn priority_points(&self, factor: Option<f64>) -> Result<Option<i64>> {
+        let Some((weight, factor)) = self.priority_weight.zip(factor) else {
+            return Ok(None);
+        };
+        let points = to_integer((f64::from(weight) * factor).floor())?;
+        let fits = i64::try_from(points);
+        fits.map(Some)
+            .map_err(|_| Error::internal("priority points beyond their weight"))
+    }
+
+    /// The usage factor of a job.
+    pub(crate) fn factor_e9(&self, qos: Option<&str>) -> i128 {
+        let stated = qos.and_then(|qos| self.factors_e9.get(qos));
+        // Slurm's default, also of jobs without a QOS.
+        stated.copied().unwrap_or(ONE_E9)
+    }
+}
+
+fn seconds(listed: &BTreeMap<String, Option<i64>>, name: &str) -> Option<i64> {
+    let named = listed.iter().find(|(setting, _)| setting.eq_ignore_ascii_case(name));
+    named.and_then(|(_, value_s)| *value_s)
+}
+
+fn half_life(of: &FairsharePlan, listed: &BTreeMap<String, Option<i64>>) -> Result<Option<HalfLife>> {
+    const NAME: &str = "PriorityDecayHalfLife";
+    let seconds = match of.half_life {
+        HalfLifeSetting::None => return Ok(None),
+        HalfLifeSetting::Seconds(seconds) => Some(seconds),
+        HalfLifeSetting::Listed => match seconds(listed, NAME) {
+            Some(0) => return Ok(None),
+            seconds => seconds.and_then(|seconds| u32::try_from(seconds).ok()),
+        },
+    };
+    let half_life = seconds.and_then(HalfLife::of_seconds);
+    half_life.map(Some).ok_or_else(|| {
+        let message = format!(
+            "the half-life of usage is unknown: state half_life in [[fairshare]] (such as \"7-00:00:00\", or \"none\"), or add \
+             an [[inventory]] of scontrol show config or slurm.conf, which contains {NAME}"
+        );
+        Error::config(message)
+    })
+}
+
+/// What the newest listings of a cluster state, by a name; of listings of one instant the first path counts.
+fn newest<T>(
+    store: &Store,
+    files: &[Current],
+    of: &FairsharePlan,
+    name_column: &str,
+    value: impl Fn(&arrow::array::RecordBatch, usize) -> Result<T>,
+) -> Result<BTreeMap<String, T>> {
+    let mut newest: BTreeMap<String, (Option<i64>, T)> = BTreeMap::new();
+    for file in files {
+        for batch in read_table(store.reader(&file.place)?, None, READ_ROWS)? {
+            let batch = batch?;
+            let (site, cluster) = (text(&batch, "site")?, text(&batch, "cluster")?);
+            let (names, as_of) = (text(&batch, name_column)?, time(&batch, "as_of_utc")?);
+            for row in 0..batch.num_rows() {
+                // What a listing does not state may be anything.
+                let may_be = |stated: Option<&str>, own: &str| stated.is_none_or(|stated| stated == own);
+                if !may_be(word(site, row), &of.site) || !may_be(word(cluster, row), &of.cluster) {
+                    continue;
+                }
+                let Some(name) = word(names, row) else { continue };
+                let at = number(as_of, row);
+                if newest.get(name).is_none_or(|(known, _)| at > *known) {
+                    newest.insert(name.to_owned(), (at, value(&batch, row)?));
+                }
+            }
+        }
+    }
+    Ok(newest.into_iter().map(|(name, (_, value))| (name, value)).collect())
+}
