@@ -14,6 +14,7 @@ use crate::diagnostics::section::{At, Section, kind};
 use crate::fairshare::{FairshareAlgorithm, ParentlessAccounts, TieRule, UsageReset};
 use crate::reference::decimal::scaled;
 use crate::time::DAY_MS;
+use crate::time::instant::parse_instant_s;
 
 /// Keys of `[[fairshare]]`.
 const KEYS: &[&str] = &[
@@ -24,6 +25,7 @@ const KEYS: &[&str] = &[
     "decay",
     "half_life",
     "calc_period",
+    "calc_anchor",
     "reset",
     "algorithm",
     "dampening_factor",
@@ -79,6 +81,7 @@ pub struct FairshareSpec {
     decay: Option<At<DecayMode>>,
     half_life: Option<At<String>>,
     calc_period: Option<At<String>>,
+    calc_anchor: Option<At<String>>,
     reset: Option<At<UsageReset>>,
     algorithm: Option<At<FairshareAlgorithm>>,
     dampening_factor: Option<NonZeroU16>,
@@ -103,6 +106,7 @@ pub(crate) fn read(top: &Section<'_>, problems: &mut Problems) -> Vec<FairshareS
         decay: section.word("decay", DecayMode::WORDS, problems),
         half_life: section.text("half_life", problems),
         calc_period: section.text("calc_period", problems),
+        calc_anchor: section.text("calc_anchor", problems),
         reset: section.word("reset", RESETS, problems),
         algorithm: section.word("algorithm", ALGORITHMS, problems),
         dampening_factor: dampening_factor(section, problems),
@@ -226,6 +230,10 @@ impl Compiler {
             Some(text) => Some(self.duration("calc_period", text)?),
             None => None,
         };
+        let calc_anchor_s = match &spec.calc_anchor {
+            Some(text) => self.anchor_s(text)?,
+            None => 0,
+        };
         let listing = spec.listing?;
         if !inventories.contains(&listing.value) {
             self.wrong(
@@ -242,6 +250,7 @@ impl Compiler {
             decay,
             half_life,
             calc_period_s,
+            calc_anchor_s,
             reset: spec.reset.map_or(UsageReset::None, |at| at.value),
             algorithm: spec
                 .algorithm
@@ -310,6 +319,18 @@ impl Compiler {
             self.wrong(text.line, message);
         }
         Some(HalfLifeSetting::Seconds(seconds))
+    }
+
+    fn anchor_s(&mut self, text: &At<String>) -> Option<i64> {
+        let anchor_s = parse_instant_s(&text.value);
+        if anchor_s.is_none() {
+            let message = format!(
+                "calc_anchor = \"{}\" is not an instant such as 2026-11-21T02:13:50Z",
+                text.value
+            );
+            self.wrong(text.line, message);
+        }
+        anchor_s
     }
 
     fn duration(&mut self, key: &str, text: &At<String>) -> Option<u32> {

@@ -70,7 +70,7 @@ impl FairshareSettings {
                     Some(period_s) => u32::try_from(period_s).ok(),
                     None => Some(DecaySteps::DEFAULT_PERIOD_S),
                 };
-                let steps = period_s.and_then(|period_s| DecaySteps::new(half_life, period_s, 0));
+                let steps = period_s.and_then(|period_s| DecaySteps::new(half_life, period_s, of.calc_anchor_s));
                 UsageDecay::steps(steps.ok_or_else(|| {
                     Error::config("the listed PriorityCalcPeriod is not a period: state calc_period in [[fairshare]]")
                 })?)
