@@ -11,6 +11,7 @@ mod overhead;
 pub(super) mod print;
 mod receiver;
 mod site;
+mod sprio;
 mod sreport;
 mod sshare;
 mod users;
@@ -50,6 +51,7 @@ enum ReportKind {
     Focus(focus::Args),
     Gracc(gracc::Args),
     Overhead(overhead::Args),
+    Sprio(sprio::Args),
     Sreport(sreport::Args),
     Sshare(sshare::Args),
     Completeness(completeness::Args),
@@ -67,6 +69,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         ReportKind::Focus(args) => focus::run(args),
         ReportKind::Gracc(args) => gracc::run(args),
         ReportKind::Overhead(args) => overhead::run(args),
+        ReportKind::Sprio(args) => sprio::run(args),
         ReportKind::Sreport(args) => sreport::run(args),
         ReportKind::Sshare(args) => sshare::run(args),
         ReportKind::Completeness(args) => completeness::run(args),

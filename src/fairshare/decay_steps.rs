@@ -57,6 +57,12 @@ impl DecaySteps {
         self.instant(if rest == 0 { number } else { number + 1 })
     }
 
+    /// The last instant of calculation that is not after `unix_s`.
+    #[must_use]
+    pub fn last_at(self, unix_s: i64) -> i64 {
+        self.instant(self.number(unix_s))
+    }
+
     /// The number of the last instant of calculation up to `unix_s`, and the seconds since then.
     fn place(self, unix_s: i64) -> (i128, i128) {
         let since = i128::from(unix_s) - i128::from(self.anchor_s);

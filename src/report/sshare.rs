@@ -4,7 +4,7 @@ use super::lake::Lake;
 use super::table::{Cell, ColumnKind, Table};
 use crate::config::fairshare_plan::FairsharePlan;
 use crate::error::{Error, Kind, Result};
-use crate::fairshare::{AssociationScore, FairshareAlgorithm, LevelFairshare, RawShares};
+use crate::fairshare::{AssociationScore, FairshareAlgorithm, LevelFairshare, RawShares, UsageDecay};
 use crate::share_history::files::ClusterFiles;
 use crate::share_history::instant::ClusterInstant;
 use crate::share_history::listing::DatedTrees;
@@ -43,6 +43,8 @@ pub struct Sshare {
     /// Its state.
     pub instant: ClusterInstant,
     algorithm: FairshareAlgorithm,
+    /// How usage decays.
+    pub(super) decay: UsageDecay,
 }
 
 /// One column of sshare.
@@ -85,7 +87,14 @@ impl Sshare {
             cluster: plan.cluster,
             instant,
             algorithm: plan.algorithm,
+            decay: settings.rule.decay,
         })
+    }
+
+    /// The factor of a job of an account, user and partition; none where it has no association.
+    pub(super) fn factor_of(&self, account: Option<&str>, user: Option<&str>, partition: &str) -> Option<f64> {
+        let id = self.instant.tree.of_job(account?, user?, partition)?;
+        self.instant.scores.get(id.index())?.factor
     }
 
     fn is_fair_tree(&self) -> bool {
@@ -251,7 +260,7 @@ fn padded(column: &SshareColumn, cell: &str) -> String {
 }
 
 /// The fairshare of the pipeline that is requested.
-fn choose(lake: &Lake, cluster: Option<&str>) -> Result<FairsharePlan> {
+pub(super) fn choose(lake: &Lake, cluster: Option<&str>) -> Result<FairsharePlan> {
     let plans = plans(&lake.manifest);
     if plans.is_empty() {
         let message = "the lake has no fairshare: its pipeline has no [[fairshare]]";

@@ -13,6 +13,7 @@
 //! ```text
 //! files      which files of a lake are read
 //! settings   the pipeline, completed by listings of settings and QOS
+//! listed     the newest value of each name in other listings
 //! listing    listings of associations -> trees with the day from which they hold
 //! jobs       records -> segments of usage of associations
 //! usage_days usage that each day adds, by association
@@ -27,6 +28,7 @@ mod days;
 pub mod files;
 pub mod instant;
 mod jobs;
+pub(crate) mod listed;
 pub mod listing;
 mod rows;
 pub mod settings;

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::files::ClusterFiles;
+use super::listed::newest;
 use crate::config::fairshare_plan::{DecayMode, FairsharePlan, HalfLifeSetting, UsageBasis};
 use crate::error::{Error, Result};
 use crate::fairshare::float::to_integer;
 use crate::fairshare::usage::UsageRule;
 use crate::fairshare::{DecaySteps, FairshareMethod, HalfLife, UsageDecay};
-use crate::schema::batch::{decimal, number, text, time, word};
-use crate::store::{Current, Store, read_table};
+use crate::schema::batch::{decimal, int, number};
+use crate::store::Store;
 use crate::time::Zone;
 
 /// Rules of this room; a change of what is published for equal inputs is another version.
@@ -54,7 +55,7 @@ impl FairshareSettings {
     /// [`crate::error::Kind::Io`] when a listing cannot be read.
     pub fn resolve(of: &FairsharePlan, zone: &Zone, store: &Store, files: &ClusterFiles) -> Result<Self> {
         let listed = newest(store, &files.settings, of, "setting", |batch, row| {
-            Ok(number(crate::schema::batch::int(batch, "value_s")?, row))
+            Ok(number(int(batch, "value_s")?, row))
         })?;
         let period_s = of
             .calc_period_s
@@ -149,35 +150,4 @@ fn half_life(of: &FairsharePlan, listed: &BTreeMap<String, Option<i64>>) -> Resu
         );
         Error::config(message)
     })
-}
-
-/// What the newest listings of a cluster state, by a name; of listings of one instant the first path counts.
-fn newest<T>(
-    store: &Store,
-    files: &[Current],
-    of: &FairsharePlan,
-    name_column: &str,
-    value: impl Fn(&arrow::array::RecordBatch, usize) -> Result<T>,
-) -> Result<BTreeMap<String, T>> {
-    let mut newest: BTreeMap<String, (Option<i64>, T)> = BTreeMap::new();
-    for file in files {
-        for batch in read_table(store.reader(&file.place)?, None, READ_ROWS)? {
-            let batch = batch?;
-            let (site, cluster) = (text(&batch, "site")?, text(&batch, "cluster")?);
-            let (names, as_of) = (text(&batch, name_column)?, time(&batch, "as_of_utc")?);
-            for row in 0..batch.num_rows() {
-                // What a listing does not state may be anything.
-                let may_be = |stated: Option<&str>, own: &str| stated.is_none_or(|stated| stated == own);
-                if !may_be(word(site, row), &of.site) || !may_be(word(cluster, row), &of.cluster) {
-                    continue;
-                }
-                let Some(name) = word(names, row) else { continue };
-                let at = number(as_of, row);
-                if newest.get(name).is_none_or(|(known, _)| at > *known) {
-                    newest.insert(name.to_owned(), (at, value(&batch, row)?));
-                }
-            }
-        }
-    }
-    Ok(newest.into_iter().map(|(name, (_, value))| (name, value)).collect())
 }
