@@ -101,9 +101,7 @@ impl FairshareMethod {
         let dampening = f64::from(self.dampening_factor.get());
         Ok(match self.algorithm {
             FairshareAlgorithm::FairTree { ties } => fair_tree::scores(tree, &totals_e6, ties),
-            FairshareAlgorithm::Classic => {
-                classic::scores(tree, &totals_e6, dampening, |at| classic::effective_usage(at))
-            }
+            FairshareAlgorithm::Classic => classic::scores(tree, &totals_e6, dampening, classic::effective_usage),
             FairshareAlgorithm::DepthOblivious => {
                 let siblings = depth_oblivious::usage_of_children(tree, &totals_e6);
                 classic::scores(tree, &totals_e6, dampening, |at| {

@@ -95,16 +95,15 @@ impl ChainedDecay {
             end_s: at_s,
         });
         match self {
-            Self::None if common.is_empty() => DecayedSeconds::Whole(0),
+            Self::Steps(steps) => DecayedSeconds::Real(steps.seconds(span, after_s, at_s)),
+            _ if common.is_empty() => DecayedSeconds::Whole(0),
             Self::None => DecayedSeconds::Whole(common.length_s()),
-            Self::Continuous(_) if common.is_empty() => DecayedSeconds::Whole(0),
             Self::Continuous(half_life) => {
                 // The integral of 2^(-(at - t)/H) over the seconds of the job.
                 let length = of_integer(i128::from(common.length_s())) / half_life.real_s();
                 let at_end = self.remaining(common.end_s, at_s);
                 DecayedSeconds::Real(at_end * half_life.real_s() / LN_2 * -libm::expm1(-length * LN_2))
             }
-            Self::Steps(steps) => DecayedSeconds::Real(steps.seconds(span, after_s, at_s)),
         }
     }
 

@@ -7,7 +7,7 @@ use super::float::of_integer;
 use super::level_shares::{ShareSource, share_sources};
 use super::tree::{AssociationId, AssociationTree};
 
-/// What Slurm sorts an account by that has `parent` for shares (NO_VAL): after what is unused, before everything else.
+/// What Slurm sorts an account by that has `parent` for shares (`NO_VAL`): after what is unused, before everything else.
 /// It is also what it compares the first sibling with.
 const NO_VALUE: f64 = 4_294_967_294.0;
 

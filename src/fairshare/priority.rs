@@ -254,9 +254,8 @@ impl PriorityRule {
             .iter()
             .find(|amount| amount.name.eq_ignore_ascii_case(&weight.name));
         let factor = match (amount, self.tres_scale) {
-            (None, _) => 0.0,
             (Some(amount), TresScale::Plain) => of_integer(i128::from(amount.amount)),
-            (Some(TresAmount { of_partition: 0, .. }), TresScale::OfPartition) => 0.0,
+            (None, _) | (Some(TresAmount { of_partition: 0, .. }), TresScale::OfPartition) => 0.0,
             (Some(amount), TresScale::OfPartition) => {
                 of_integer(i128::from(amount.amount)) / of_integer(i128::from(amount.of_partition))
             }

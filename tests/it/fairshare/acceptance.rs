@@ -11,7 +11,7 @@ use super::{UNIT_E6, account, assert_near, id, score, tree, usage, user};
 
 const DAY_S: i64 = 86_400;
 
-/// The five users of test_lab with their usage, as the page prints them.
+/// The five users of `test_lab` with their usage, as the page prints them.
 const USERS: [(&str, &str, i128); 5] = [
     ("test_lab", "user1", 8_202_875),
     ("test_lab", "user2", 248_820),
@@ -20,7 +20,7 @@ const USERS: [(&str, &str, i128); 5] = [
     ("test_lab", "user5", 18_050_039),
 ];
 
-/// test_lab, and all other labs as one.
+/// `test_lab`, and all other labs as one.
 fn fasrc() -> (AssociationTree, TreeUsage) {
     let mut rows = vec![
         account("root", None, 1),
@@ -42,7 +42,7 @@ fn classic() -> FairshareMethod {
 
 fn of(account: &str, user: &str) -> AssociationScore {
     let (tree, usage) = fasrc();
-    score(&classic(), &tree, &usage, account, user)
+    score(classic(), &tree, &usage, account, user)
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn fs_14_a_factor_is_two_to_the_negative_usage_over_shares() {
     assert_near(regime(0.419_609_4, 1.0), 0.747_627, 5e-7);
     assert_near(lab.factor.unwrap(), regime(lab.effective_usage, lab.norm_shares), 1e-12);
     // f = .75 is a usage of .415 of the share; a usage of a half is .7071 (FS-I4).
-    assert_near(regime(1.0, 2.0), 0.707_107, 5e-7);
+    assert_near(regime(1.0, 2.0), std::f64::consts::FRAC_1_SQRT_2, 1e-15);
     assert_near(-0.75_f64.log2(), 0.415, 5e-4);
     assert_near(regime(2.0, 1.0), 0.25, 0.0);
 }
@@ -185,7 +185,7 @@ fn fs_21_over_use_never_stops_at_a_limit_and_idle_time_banks_credit() {
             &tree,
             &[("test_lab", "user1", usage_s), ("others", "everyone", 79_626_000_000)],
         );
-        let factor = score(&classic(), &tree, &usage, "test_lab", "").factor.unwrap();
+        let factor = score(classic(), &tree, &usage, "test_lab", "").factor.unwrap();
         assert!(
             factor > 0.0 && (factor < last || usage_s == 0),
             "{usage_s}: {factor} after {last}"

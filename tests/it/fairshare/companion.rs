@@ -6,7 +6,7 @@ use gridtally::fairshare::{
     AssociationTree, FairshareAlgorithm, FairshareMethod, LevelFairshare, RawShares, TieRule, TreeUsage,
 };
 
-use super::{account, assert_near, score, tree, usage, user};
+use super::{account, assert_near, rank, score, tree, usage, user};
 
 /// A40(B30, C10) and D60(E25, F35), in percent of the cluster; 30 % are used by somebody without shares.
 fn hierarchy() -> (AssociationTree, TreeUsage) {
@@ -54,7 +54,7 @@ fn sl_08_classic_effective_usage_and_factors_of_a_hierarchy() {
         ("f", "u5", 0.25 * 35.0 / 60.0),
     ];
     for (account, user, effective) in expected {
-        let of = score(&classic, &tree, &usage, account, user);
+        let of = score(classic, &tree, &usage, account, user);
         assert_near(of.effective_usage, effective, 1e-12);
     }
     let factors = [
@@ -65,17 +65,17 @@ fn sl_08_classic_effective_usage_and_factors_of_a_hierarchy() {
         ("f", "u5", 0.749_154),
     ];
     for (account, user, factor) in factors {
-        let of = score(&classic, &tree, &usage, account, user);
+        let of = score(classic, &tree, &usage, account, user);
         assert_near(of.factor.unwrap(), factor, 5e-7);
         assert_eq!(of.level_fs, LevelFairshare::Blank);
     }
-    let root = score(&classic, &tree, &usage, "root", "");
+    let root = score(classic, &tree, &usage, "root", "");
     assert_eq!(
         (root.norm_shares, root.effective_usage, root.factor),
         (1.0, 1.0, Some(0.5))
     );
     // Without shares the factor is 0.
-    assert_eq!(score(&classic, &tree, &usage, "root", "rest").factor, Some(0.0));
+    assert_eq!(score(classic, &tree, &usage, "root", "rest").factor, Some(0.0));
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn sl_09_a_dampening_factor_divides_the_exponent() {
             dampening_factor: NonZeroU16::new(dampening).unwrap(),
             ..FairshareMethod::new(FairshareAlgorithm::Classic)
         };
-        let of = score(&method, &tree, &usage, "c", "u2");
+        let of = score(method, &tree, &usage, "c", "u2");
         let exponent = 0.275 / 0.05 / f64::from(dampening);
         assert_near(of.factor.unwrap(), 2_f64.powf(-exponent), 1e-12);
         let fair_tree = FairshareMethod {
@@ -125,20 +125,20 @@ fn sl_10_fair_tree_ranks_users_by_level_and_ties_share_a_rank() {
         ],
     );
     let fair_tree = FairshareMethod::fair_tree();
-    let of = |account: &str, user: &str| score(&fair_tree, &tree, &usage, account, user);
+    let of = |account: &str, user: &str| score(fair_tree, &tree, &usage, account, user);
     // Half of the shares, an eighth of the usage.
     assert_eq!(of("under", "").level_fs, LevelFairshare::Finite(4.0));
     assert_eq!(of("under", "").factor, None);
     assert_eq!(of("under", "cid").level_fs, LevelFairshare::Infinite);
     assert_eq!(of("over", "fay").level_fs, LevelFairshare::Blank);
-    assert_eq!(of("over", "fay").norm_shares, 0.5);
-    let sixths = |account: &str, user: &str| (of(account, user).factor.unwrap() * 6.0).round();
+    assert_near(of("over", "fay").norm_shares, 0.5, 0.0);
+    let sixths = |account: &str, user: &str| rank(of(account, user).factor, 6.0);
     // cid used nothing; ann and bea are tied; fay has no shares of its own and is first in its account; dan and eve have
     // the same shares for their usage.
-    assert_eq!(sixths("under", "cid"), 6.0);
-    assert_eq!((sixths("under", "ann"), sixths("under", "bea")), (5.0, 5.0));
-    assert_eq!(sixths("over", "fay"), 3.0);
-    assert_eq!((sixths("over", "dan"), sixths("over", "eve")), (2.0, 2.0));
+    assert_eq!(sixths("under", "cid"), 6);
+    assert_eq!((sixths("under", "ann"), sixths("under", "bea")), (5, 5));
+    assert_eq!(sixths("over", "fay"), 3);
+    assert_eq!((sixths("over", "dan"), sixths("over", "eve")), (2, 2));
 }
 
 #[test]
@@ -157,11 +157,11 @@ fn sl_10_the_first_user_of_a_tied_account_has_the_rank_of_the_last_one_before_it
     let usage = usage(&tree, &each);
     let quarters = |ties: TieRule| {
         let method = FairshareMethod::new(FairshareAlgorithm::FairTree { ties });
-        each.map(|(account, user, _)| (score(&method, &tree, &usage, account, user).factor.unwrap() * 4.0).round())
+        each.map(|(account, user, _)| rank(score(method, &tree, &usage, account, user).factor, 4.0))
     };
-    assert_eq!(quarters(TieRule::AsCode), [3.0, 4.0, 1.0, 3.0]);
+    assert_eq!(quarters(TieRule::AsCode), [3, 4, 1, 3]);
     // Merged, they are ranked by their level alone: 1.8, 1.6, 0.4, 0.2.
-    assert_eq!(quarters(TieRule::AsDocumented), [1.0, 4.0, 2.0, 3.0]);
+    assert_eq!(quarters(TieRule::AsDocumented), [1, 4, 2, 3]);
 }
 
 #[test]
@@ -183,14 +183,14 @@ fn accounts_with_parent_for_shares_leave_their_place_to_what_is_in_them() {
         &[("lab", "ann", 60), ("inner", "bea", 40), ("other", "cid", 100)],
     );
     let fair_tree = FairshareMethod::fair_tree();
-    let bea = score(&fair_tree, &tree, &usage, "inner", "bea");
+    let bea = score(fair_tree, &tree, &usage, "inner", "bea");
     // Its level is the one of lab: 1 + 3 shares, 100 of usage.
     assert_near(bea.norm_shares, 0.75, 1e-15);
     assert_near(bea.effective_usage, 0.4, 1e-15);
-    let inner = score(&fair_tree, &tree, &usage, "inner", "");
+    let inner = score(fair_tree, &tree, &usage, "inner", "");
     assert_eq!((inner.level_fs, inner.norm_shares), (LevelFairshare::Blank, 0.3));
     let classic = FairshareMethod::new(FairshareAlgorithm::Classic);
-    let bea = score(&classic, &tree, &usage, "inner", "bea");
+    let bea = score(classic, &tree, &usage, "inner", "bea");
     assert_near(bea.norm_shares, 0.3 * 0.75, 1e-15);
     assert_near(bea.effective_usage, 0.2 + (0.5 - 0.2) * 0.75, 1e-15);
 }

@@ -62,7 +62,7 @@ fn usage(tree: &AssociationTree, of_users: &[(&str, &str, i128)]) -> TreeUsage {
 }
 
 fn score(
-    method: &FairshareMethod,
+    method: FairshareMethod,
     tree: &AssociationTree,
     usage: &TreeUsage,
     account: &str,
@@ -79,4 +79,19 @@ fn assert_near(is: f64, expected: f64, tolerance: f64) {
         (is - expected).abs() <= tolerance,
         "{is} is not {expected} within {tolerance}"
     );
+}
+
+#[track_caller]
+fn assert_all_near(are: &[f64], expected: &[f64]) {
+    assert_eq!(are.len(), expected.len(), "{are:?} {expected:?}");
+    for (is, expected) in are.iter().zip(expected) {
+        assert_near(*is, *expected, 1e-9);
+    }
+}
+
+/// The rank of a factor of Fair Tree among so many users.
+fn rank(factor: Option<f64>, user_n: f64) -> u32 {
+    let rank = factor.unwrap() * user_n;
+    assert_near(rank, rank.round(), 1e-9);
+    format!("{rank:.0}").parse().unwrap()
 }

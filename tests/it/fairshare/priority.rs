@@ -5,7 +5,7 @@ use gridtally::fairshare::priority::{
     TresScale, TresWeight,
 };
 
-use super::assert_near;
+use super::{assert_all_near, assert_near};
 
 fn rule() -> PriorityRule {
     PriorityRule {
@@ -67,12 +67,15 @@ fn priorities_are_parts_of_the_highest_or_themselves() {
     let mut job = job();
     (job.association_priority, job.partition_priority, job.qos_priority) = (10, 5, 30);
     let terms = rule.terms(&job);
-    assert_eq!([terms.association, terms.partition, terms.qos], [20.0, 25.0, 30.0]);
+    assert_all_near(&[terms.association, terms.partition, terms.qos], &[20.0, 25.0, 30.0]);
     rule.association_scale = PriorityScale::Plain;
     rule.partition_scale = PriorityScale::Plain;
     rule.qos_scale = PriorityScale::Plain;
     let terms = rule.terms(&job);
-    assert_eq!([terms.association, terms.partition, terms.qos], [1000.0, 500.0, 3000.0]);
+    assert_all_near(
+        &[terms.association, terms.partition, terms.qos],
+        &[1000.0, 500.0, 3000.0],
+    );
 }
 
 #[test]
@@ -92,10 +95,13 @@ fn resources_are_parts_of_the_partition_or_amounts() {
     };
     job.tres = vec![amount("cpu", 40, 80), amount("mem", 5, 5), amount("gres/gpu", 2, 0)];
     let terms = rule.terms(&job);
-    assert_eq!(terms.tres.iter().map(|of| of.term).collect::<Vec<_>>(), [50.0, 0.0]);
+    assert_all_near(&terms.tres.iter().map(|of| of.term).collect::<Vec<_>>(), &[50.0, 0.0]);
     rule.tres_scale = TresScale::Plain;
     let terms = rule.terms(&job);
-    assert_eq!(terms.tres.iter().map(|of| of.term).collect::<Vec<_>>(), [4000.0, 200.0]);
+    assert_all_near(
+        &terms.tres.iter().map(|of| of.term).collect::<Vec<_>>(),
+        &[4000.0, 200.0],
+    );
 }
 
 #[test]
@@ -127,9 +133,9 @@ fn age_is_full_from_the_greatest_age_on() {
         let job = PriorityFacts { waiting_s, ..job() };
         rule.terms(&job).age
     };
-    assert_eq!(
-        [age(&rule, 1800), age(&rule, 3600), age(&rule, 9999), age(&rule, -5)],
-        [500.0, 1000.0, 1000.0, 0.0]
+    assert_all_near(
+        &[age(&rule, 1800), age(&rule, 3600), age(&rule, 9999), age(&rule, -5)],
+        &[500.0, 1000.0, 1000.0, 0.0],
     );
     rule.max_age_s = 0;
     assert_near(age(&rule, 0), 1000.0, 0.0);

@@ -77,7 +77,7 @@ fn assert_lines(folder: &Path, last_calculation_s: i64) {
         let accrue_s = parse_local_ms(job["AccrueTime"]).unwrap() / 1000 - 3600;
         let account = job["Account"];
         let factor = score(
-            &FairshareMethod::fair_tree(),
+            FairshareMethod::fair_tree(),
             &listing.tree,
             &listing.usage,
             account,

@@ -7,7 +7,7 @@ use gridtally::fairshare::{
 };
 
 use super::listings::{AssocMgr, SshareRow, assoc_mgr, sshare};
-use super::{assert_near, id, score};
+use super::{assert_near, id, rank, score};
 use crate::support::collect::shared;
 
 const VARIANTS: &str = "data/slurm/24.11-fairshare-variants";
@@ -29,7 +29,7 @@ fn usage_digits(usage_e6: i128) -> f64 {
 }
 
 /// Every column of every row of `sshare -l`, in its order.
-fn assert_as_listed(listing: &AssocMgr, rows: &[SshareRow], method: &FairshareMethod) {
+fn assert_as_listed(listing: &AssocMgr, rows: &[SshareRow], method: FairshareMethod) {
     let scores = method.scores(&listing.tree, &listing.usage).unwrap();
     assert_eq!(scores.len(), rows.len());
     for (((_, association), score), row) in listing.tree.iter().zip(&scores).zip(rows) {
@@ -87,7 +87,7 @@ fn assert_level(score: &AssociationScore, row: &SshareRow, parent_e6: i128) {
     }
 }
 
-fn assert_variant(folder: &Path, method: &FairshareMethod) {
+fn assert_variant(folder: &Path, method: FairshareMethod) {
     let listing = assoc_mgr(&folder.join("assoc_mgr.txt"));
     assert_as_listed(&listing, &sshare(&folder.join("sshare_l_P.txt")), method);
 }
@@ -98,7 +98,7 @@ fn fair_tree_as_three_real_clusters_list_it() {
         return;
     };
     for variant in ["1-fairtree", "2-fairtree-tied-accounts-share0", "7-fairtree-quiet"] {
-        assert_variant(&folder.join(variant), &FairshareMethod::fair_tree());
+        assert_variant(&folder.join(variant), FairshareMethod::fair_tree());
     }
 }
 
@@ -111,7 +111,7 @@ fn fair_tree_of_22_05_as_listed() {
     assert_as_listed(
         &listing,
         &sshare(&folder.join("sshare_l_P.txt")),
-        &FairshareMethod::fair_tree(),
+        FairshareMethod::fair_tree(),
     );
 }
 
@@ -120,8 +120,8 @@ fn classic_and_depth_oblivious_as_quiet_clusters_list_them() {
     let Some(folder) = shared("classic_and_depth_oblivious_as_quiet_clusters_list_them", VARIANTS) else {
         return;
     };
-    assert_variant(&folder.join("5-classic-quiet"), &classic());
-    assert_variant(&folder.join("6-depth-oblivious-quiet"), &depth_oblivious());
+    assert_variant(&folder.join("5-classic-quiet"), classic());
+    assert_variant(&folder.join("6-depth-oblivious-quiet"), depth_oblivious());
 }
 
 #[test]
@@ -133,16 +133,12 @@ fn sl_10_tied_accounts_of_a_real_cluster_are_not_merged() {
     let merged = FairshareMethod::new(FairshareAlgorithm::FairTree {
         ties: TieRule::AsDocumented,
     });
-    let ninths = |method: &FairshareMethod| {
-        [("atlas", "bob"), ("atlas", "alice"), ("cms", "dave"), ("cms", "carol")].map(|(account, user)| {
-            let factor = score(method, &listing.tree, &listing.usage, account, user)
-                .factor
-                .unwrap();
-            (factor * 9.0).round()
-        })
+    let ninths = |method: FairshareMethod| {
+        [("atlas", "bob"), ("atlas", "alice"), ("cms", "dave"), ("cms", "carol")]
+            .map(|(account, user)| rank(score(method, &listing.tree, &listing.usage, account, user).factor, 9.0))
     };
-    assert_eq!(ninths(&FairshareMethod::fair_tree()), [7.0, 6.0, 6.0, 4.0]);
-    assert_eq!(ninths(&merged), [5.0, 4.0, 7.0, 6.0]);
+    assert_eq!(ninths(FairshareMethod::fair_tree()), [7, 6, 6, 4]);
+    assert_eq!(ninths(merged), [5, 4, 7, 6]);
 }
 
 /// While a job ran, accounts were listed as they were at the start of the cycle, and users as they are.
@@ -159,8 +155,8 @@ fn rows_of_accounts_lag_one_cycle_behind_users_while_jobs_run() {
         let now = assoc_mgr(&folder.join(variant).join("assoc_mgr.txt"));
         let before = assoc_mgr(&folder.join(format!("decay-snapshots/{cycle}.assoc")));
         for row in sshare(&folder.join(variant).join("sshare_l_P.txt")).iter().skip(1) {
-            let of_now = score(&method, &now.tree, &now.usage, &row.account, &row.user);
-            let of_cycle = score(&method, &before.tree, &before.usage, &row.account, &row.user);
+            let of_now = score(method, &now.tree, &now.usage, &row.account, &row.user);
+            let of_cycle = score(method, &before.tree, &before.usage, &row.account, &row.user);
             assert_near(of_now.norm_shares, row.number("NormShares").unwrap(), 5.1e-7);
             assert_usage_of(if row.user.is_empty() { &of_cycle } else { &of_now }, row);
             let is_of_root = row.account == "root";
@@ -171,7 +167,7 @@ fn rows_of_accounts_lag_one_cycle_behind_users_while_jobs_run() {
                 assert_near(of_cycle.factor.unwrap(), row.number("FairShare").unwrap(), 6e-6);
             } else if !row.user.is_empty() && variant == "3-classic" && !is_of_root {
                 // The classic formula, with the account of the cycle and the user of now.
-                let account = score(&method, &before.tree, &before.usage, &row.account, "");
+                let account = score(method, &before.tree, &before.usage, &row.account, "");
                 let part = of_now.norm_shares / account.norm_shares;
                 let expected = of_now.norm_usage + (account.effective_usage - of_now.norm_usage) * part;
                 assert_near(expected, row.number("EffectvUsage").unwrap(), DIGITS);

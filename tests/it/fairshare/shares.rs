@@ -9,7 +9,7 @@ use gridtally::time::DaySpan;
 
 const CORE_E6: i128 = 1_000_000;
 
-/// A site of FASRC's kind: 2 public Broadwell nodes, one node of lab_a, one of lab_a and lab_b, all of them in the requeue
+/// A site of FASRC's kind: 2 public Broadwell nodes, one node of `lab_a`, one of `lab_a` and `lab_b`, all of them in the requeue
 /// partition.
 struct Site {
     nodes: Vec<ShareNode>,
