@@ -137,9 +137,13 @@ impl Compiler {
     /// What is legal in an `[[inventory]]` and probably not meant.
     pub(crate) fn doubt_inventory(&mut self, spec: &InventorySpec) {
         let kind = spec.format.as_ref().and_then(|at| at.value);
-        let has_times = matches!(kind, None | Some(InventoryKind::SacctmgrEvent));
+        let has_times = matches!(
+            kind,
+            None | Some(InventoryKind::SacctmgrEvent | InventoryKind::ScontrolJob)
+        );
         if spec.timezone.is_none() && has_times {
-            let message = "no timezone: events are rejected when their times are printed without an offset";
+            let message =
+                "no timezone: events and waiting jobs are rejected when their times are printed without an offset";
             self.doubt(spec.line, message);
         }
         if spec.as_of.is_none() && kind != Some(InventoryKind::SacctmgrEvent) {

@@ -270,7 +270,27 @@ pub fn check_inventory(row: &InventoryRow) -> Result<(), (Reason, &'static str)>
                 return Err((Reason::BadNumber, detail));
             }
         }
-        InventoryRow::Event(_) | InventoryRow::Partition(_) | InventoryRow::Association(_) => {}
+        InventoryRow::QueuedJob(job) => {
+            let times = [job.submit_ms, job.eligible_ms, job.accrue_ms];
+            if times.into_iter().flatten().any(|ms| !TIME_LIMIT_MS.contains(&ms)) {
+                let detail = "a job that was submitted, or may start, before 1970 or after 2200";
+                return Err((Reason::BadTime, detail));
+            }
+            let gpu_n = job.gpus.as_ref().map(Gpus::device_n);
+            if [job.min_node_n, job.max_node_n, job.cpu_n, gpu_n]
+                .into_iter()
+                .any(beyond)
+            {
+                let detail = "a job that waits for more nodes, CPUs or GPUs than any machine has";
+                return Err((Reason::BadNumber, detail));
+            }
+        }
+        InventoryRow::Event(_)
+        | InventoryRow::Partition(_)
+        | InventoryRow::Association(_)
+        | InventoryRow::Qos(_)
+        | InventoryRow::Share(_)
+        | InventoryRow::Setting(_) => {}
     }
     Ok(())
 }

@@ -16,7 +16,7 @@ use crate::sources::hashing::HashingReader;
 use crate::sources::input::InputFile;
 use crate::sources::repair::is_repair;
 use crate::sources::steps::until_damage;
-use crate::sources::{Pieces, Work, compression, registry};
+use crate::sources::{Pieces, Work, compression, diagnosis, registry};
 
 pub(crate) use super::read_file::{LedgerFiles, ReadFile, Reading};
 
@@ -316,7 +316,10 @@ fn dialect_of(reading: &Reading, head: &[u8]) -> Result<Dialect> {
             )),
             _ => Ok(found),
         },
-        None if is_inventory => data("no known form of inventory".to_owned()),
+        None if is_inventory => {
+            let problems = diagnosis::of(None, head).problems.join("; ");
+            data(format!("no known form of inventory: {problems}"))
+        }
         None => {
             let known: Vec<&str> = registry::declarable().map(Dialect::as_str).collect();
             data(format!("no known dialect ({})", known.join(", ")))

@@ -180,6 +180,14 @@ impl InspectCounts {
                 self.end_ms = self.end_ms.max(Some(reservation.end_ms));
                 &reservation.cluster
             }
+            InventoryRow::Qos(qos) => &qos.cluster,
+            InventoryRow::Share(share) => &share.cluster,
+            InventoryRow::Setting(setting) => &setting.cluster,
+            InventoryRow::QueuedJob(job) => {
+                self.start_ms = earlier(self.start_ms, job.submit_ms);
+                self.end_ms = self.end_ms.max(job.submit_ms);
+                &None
+            }
         };
         self::add(&mut self.clusters, cluster.as_deref());
     }

@@ -94,7 +94,7 @@ reasons! {
         SummaryRecord = "summary_record",
         /// A sync record: a count of jobs, to be compared.
         SyncRecord = "sync_record",
-        /// A row of the machine's inventory: a node, event, partition or association.
+        /// A row of the machine's inventory: a node, event, partition, association, share, setting or waiting job.
         Inventory = "inventory",
     }
     Duplicate {
@@ -206,8 +206,12 @@ reasons! {
         CloudRecord = "cloud_record",
         /// Usage of accelerators by themselves.
         AcceleratorRecord = "accelerator_record",
-        /// A line of configuration that names no node, partition or association by itself.
+        /// A line of configuration that is no node, partition, association or setting of fair share by itself.
         Setting = "setting",
+        /// A job of a listing of the queue that does not wait: it runs, or has ended.
+        NotWaiting = "not_waiting",
+        /// A row of a listing of shares about something else: a user, or a quality of service.
+        OtherListed = "other_listed",
         /// A line that includes another file, which is read only if the pipeline names it.
         Include = "include",
         /// The record is outside the months requested from this run.

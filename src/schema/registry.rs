@@ -38,6 +38,10 @@ const FILES: &[&str] = &[
     include_str!("../../schemas/billing_weight.toml"),
     include_str!("../../schemas/association.toml"),
     include_str!("../../schemas/reservation.toml"),
+    include_str!("../../schemas/qos.toml"),
+    include_str!("../../schemas/share.toml"),
+    include_str!("../../schemas/scheduler_setting.toml"),
+    include_str!("../../schemas/queued_job.toml"),
 ];
 
 static DATASETS: LazyLock<Result<Vec<Dataset>>> =

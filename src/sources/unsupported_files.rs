@@ -22,11 +22,11 @@ use FileMark::{Begins, Json, Words, Yaml};
 const KNOWN: &[(FileMark, &str)] = &[
     (
         Begins("JobId="),
-        "scontrol show job lists jobs that have not ended: dump ended ones with sacct -P",
+        "a log of ended jobs, as jobcomp/filetxt writes it, is not read: dump jobs with sacct -P",
     ),
     (
         Words(&["JOBID", "PRIORITY", "FAIRSHARE"]),
-        "sprio shows why jobs wait, not what they used: dump jobs with sacct -P",
+        "sprio shows the priority of jobs that wait: list them with scontrol -o show job, or dump ended ones with sacct -P",
     ),
     (
         Words(&["JOBID", "PARTITION", "SUBMIT_TIME"]),
@@ -38,19 +38,11 @@ const KNOWN: &[(FileMark, &str)] = &[
     ),
     (
         Words(&["RawShares", "FairShare"]),
-        "sshare shows shares and usage of the moment: dump associations with sacctmgr dump, jobs with sacct -P",
-    ),
-    (
-        Begins("Current Association Manager state"),
-        "scontrol show assoc_mgr shows limits and usage of the moment: dump associations with sacctmgr dump",
+        "sshare with columns of fixed width cuts names off: list shares with sshare -a -l -P",
     ),
     (
         Begins("--------"),
         "a report that is already added up, as sreport prints: dump jobs with sacct -P",
-    ),
-    (
-        Begins("Configuration data as of"),
-        "scontrol show config names no nodes: give slurm.conf itself",
     ),
     (
         Words(&["PARTITION", "AVAIL", "NODES", "NODELIST"]),
@@ -65,10 +57,6 @@ const KNOWN: &[(FileMark, &str)] = &[
         "sacctmgr show cluster is not read: name the cluster in the pipeline",
     ),
     (
-        Words(&["Name", "Priority", "GraceTime", "UsageFactor"]),
-        "sacctmgr show qos is not read: the QOS of a job is in its record",
-    ),
-    (
         Words(&["Type", "Name", "ID"]),
         "sacctmgr show tres is not read: dumps name trackable resources themselves",
     ),
@@ -81,10 +69,6 @@ const KNOWN: &[(FileMark, &str)] = &[
     (
         Json(&["jobs", "job_id"]),
         "a list of jobs, but not of sacct --json: squeue and scontrol know no ended jobs",
-    ),
-    (
-        Json(&["shares", "shares_normalized"]),
-        "sshare shows shares and usage of the moment: dump associations with sacctmgr dump, jobs with sacct -P",
     ),
 ];
 

@@ -269,7 +269,10 @@ fn listings_without_a_reader_are_named() {
     let here = tempfile::tempdir().unwrap();
     let here = here.path();
     for (nth, (text, expected)) in [
-        ("JobId=53 JobName=x\n   UserId=u(1)\n", "scontrol show job"),
+        (
+            "JobId=53 UserId=u(1) GroupId=g(1) Name=x JobState=COMPLETED Partition=p TimeLimit=5\n",
+            "jobcomp/filetxt",
+        ),
         (
             "   JOBID PARTITION  USER ACCOUNT PRIORITY SITE AGE ASSOC FAIRSHARE\n 1 p u a 1 1 1 1 1\n",
             "sprio",
@@ -280,18 +283,10 @@ fn listings_without_a_reader_are_named() {
         ),
         ("JOBID PARTITION NAME USER ST TIME NODES NODELIST(REASON)\n", "squeue"),
         (
-            "Account|User|RawShares|NormShares|RawUsage|EffectvUsage|FairShare\nroot|||0|1|1|\n",
-            "sshare",
-        ),
-        (
-            "Name|Priority|GraceTime|Preempt|UsageFactor\nnormal|1|0||1\n",
-            "show qos",
+            "             Account       User  RawShares  NormShares    RawUsage  EffectvUsage  FairShare\nroot  0 1 1\n",
+            "sshare -a -l -P",
         ),
         ("-----\n", "no dialect"),
-        (
-            "{\"shares\": {\"shares\": [{\"shares_normalized\": {\"number\": 0.5}}]}}",
-            "sshare",
-        ),
         ("----------\nCluster/Account/User Utilization x\n", "sreport"),
         (
             "PARTITION AVAIL  TIMELIMIT  NODES  STATE NODELIST\ncpu* up 1-0 1 idle n1\n",

@@ -6,13 +6,18 @@ mod lake;
 mod machines;
 mod real;
 mod renderings;
+mod scheduler;
+mod scheduler_real;
 mod tables;
 
 use std::sync::Arc;
 
 use gridtally::ledger::Reason;
 use gridtally::record::JobRow;
-use gridtally::reference::inventory::{AssociationRow, EventRow, InventoryPlaced, InventoryRow, NodeRow, PartitionRow};
+use gridtally::reference::inventory::{
+    AssociationRow, EventRow, InventoryPlaced, InventoryRow, NodeRow, PartitionRow, QosRow, QueuedJobRow, SettingRow,
+    ShareRow,
+};
 use gridtally::sources::inventory::{InventoryKind, pieces, recognise};
 use gridtally::sources::options::ReaderOptions;
 use gridtally::sources::{Position, Sink};
@@ -91,6 +96,50 @@ impl InventoryRows {
         let of = |placed| match placed {
             &InventoryPlaced {
                 row: InventoryRow::Association(ref row),
+                ..
+            } => Some(&**row),
+            _ => None,
+        };
+        self.rows.iter().filter_map(of).collect()
+    }
+
+    fn qualities(&self) -> Vec<&QosRow> {
+        let of = |placed| match placed {
+            &InventoryPlaced {
+                row: InventoryRow::Qos(ref row),
+                ..
+            } => Some(&**row),
+            _ => None,
+        };
+        self.rows.iter().filter_map(of).collect()
+    }
+
+    fn shares(&self) -> Vec<&ShareRow> {
+        let of = |placed| match placed {
+            &InventoryPlaced {
+                row: InventoryRow::Share(ref row),
+                ..
+            } => Some(&**row),
+            _ => None,
+        };
+        self.rows.iter().filter_map(of).collect()
+    }
+
+    fn settings(&self) -> Vec<&SettingRow> {
+        let of = |placed| match placed {
+            &InventoryPlaced {
+                row: InventoryRow::Setting(ref row),
+                ..
+            } => Some(&**row),
+            _ => None,
+        };
+        self.rows.iter().filter_map(of).collect()
+    }
+
+    fn queued_jobs(&self) -> Vec<&QueuedJobRow> {
+        let of = |placed| match placed {
+            &InventoryPlaced {
+                row: InventoryRow::QueuedJob(ref row),
                 ..
             } => Some(&**row),
             _ => None,

@@ -98,7 +98,11 @@ fn listings_fill_the_datasets_of_a_folder_per_source() {
             "partition",
             "billing_weight",
             "association",
-            "reservation"
+            "reservation",
+            "qos",
+            "share",
+            "scheduler_setting",
+            "queued_job"
         ]
     );
 }

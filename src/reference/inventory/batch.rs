@@ -7,6 +7,8 @@ use arrow::datatypes::{DataType, Field};
 
 use super::gpus::Gpus;
 use super::row::{AssociationRow, EventRow, InventoryRow, NodeRow, PartitionRow, ReservationRow};
+use super::scheduler::{QosRow, QueuedJobRow, SettingRow, ShareRow};
+use super::scheduler_batch::{qualities, queued_jobs, settings, shares};
 use super::weights::{WEIGHT_PLACES, Weight};
 use crate::error::{Error, Result};
 use crate::schema;
@@ -56,6 +58,10 @@ pub fn batches(rows: &[InventoryPlaced], origin: &InventoryOrigin) -> Result<Vec
             }
             InventoryRow::Association(row) => shelves.associations.push(PlacedRow { placed, row }),
             InventoryRow::Reservation(row) => shelves.reservations.push(PlacedRow { placed, row }),
+            InventoryRow::Qos(row) => shelves.qualities.push(PlacedRow { placed, row }),
+            InventoryRow::Share(row) => shelves.shares.push(PlacedRow { placed, row }),
+            InventoryRow::Setting(row) => shelves.settings.push(PlacedRow { placed, row }),
+            InventoryRow::QueuedJob(row) => shelves.queued_jobs.push(PlacedRow { placed, row }),
         }
     }
     let mut found = Vec::new();
@@ -71,13 +77,17 @@ pub fn batches(rows: &[InventoryPlaced], origin: &InventoryOrigin) -> Result<Vec
     add("billing_weight", weights(shelves.weights, origin)?)?;
     add("association", associations(shelves.associations, origin))?;
     add("reservation", reservations(shelves.reservations, origin))?;
+    add("qos", qualities(shelves.qualities, origin)?)?;
+    add("share", shares(shelves.shares, origin)?)?;
+    add("scheduler_setting", settings(shelves.settings, origin))?;
+    add("queued_job", queued_jobs(shelves.queued_jobs, origin))?;
     Ok(found)
 }
 
 /// A row and its position.
-struct PlacedRow<'r, R> {
-    placed: &'r InventoryPlaced,
-    row: &'r R,
+pub(super) struct PlacedRow<'r, R> {
+    pub(super) placed: &'r InventoryPlaced,
+    pub(super) row: &'r R,
 }
 
 /// The weight of a resource in a partition, and its position.
@@ -96,18 +106,25 @@ struct Shelves<'r> {
     weights: Vec<PlacedWeight<'r>>,
     associations: Vec<PlacedRow<'r, AssociationRow>>,
     reservations: Vec<PlacedRow<'r, ReservationRow>>,
+    qualities: Vec<PlacedRow<'r, QosRow>>,
+    shares: Vec<PlacedRow<'r, ShareRow>>,
+    settings: Vec<PlacedRow<'r, SettingRow>>,
+    queued_jobs: Vec<PlacedRow<'r, QueuedJobRow>>,
 }
 
-fn cluster<'r>(named: Option<&'r String>, origin: &'r InventoryOrigin) -> Option<&'r str> {
+pub(super) fn cluster<'r>(named: Option<&'r String>, origin: &'r InventoryOrigin) -> Option<&'r str> {
     named.or(origin.cluster.as_ref()).map(String::as_str)
 }
 
-fn flags(values: impl IntoIterator<Item = Option<bool>>) -> ArrayRef {
+pub(super) fn flags(values: impl IntoIterator<Item = Option<bool>>) -> ArrayRef {
     Arc::new(values.into_iter().collect::<BooleanArray>())
 }
 
 /// What every dataset ends in.
-fn tail<'r>(placed: impl Iterator<Item = &'r InventoryPlaced> + Clone, origin: &InventoryOrigin) -> [ArrayRef; 3] {
+pub(super) fn tail<'r>(
+    placed: impl Iterator<Item = &'r InventoryPlaced> + Clone,
+    origin: &InventoryOrigin,
+) -> [ArrayRef; 3] {
     [
         texts(placed.clone().map(|_| Some(&origin.file_id))),
         counts(placed.clone().map(|placed| placed.line)),

@@ -1,6 +1,7 @@
 //! What is known about the machine behind the jobs, row by row. `None` is unknown and stays distinguishable from zero.
 
 use super::gpus::Gpus;
+use super::scheduler::{QosRow, QueuedJobRow, SettingRow, ShareRow};
 use super::weights::Weight;
 
 /// A row of an inventory.
@@ -16,6 +17,14 @@ pub enum InventoryRow {
     Association(Box<AssociationRow>),
     /// A window in which resources are set aside.
     Reservation(Box<ReservationRow>),
+    /// A quality of service.
+    Qos(Box<QosRow>),
+    /// Shares and usage of an account or a user, as Slurm computed them.
+    Share(Box<ShareRow>),
+    /// A setting of the scheduler.
+    Setting(Box<SettingRow>),
+    /// A job that waits.
+    QueuedJob(Box<QueuedJobRow>),
 }
 
 impl InventoryRow {
@@ -28,6 +37,10 @@ impl InventoryRow {
             Self::Partition(_) => "partition",
             Self::Association(_) => "association",
             Self::Reservation(_) => "reservation",
+            Self::Qos(_) => "qos",
+            Self::Share(_) => "share",
+            Self::Setting(_) => "scheduler_setting",
+            Self::QueuedJob(_) => "queued_job",
         }
     }
 
@@ -39,7 +52,8 @@ impl InventoryRow {
             Self::Partition(partition) => partition.as_of_ms.is_none(),
             Self::Reservation(reservation) => reservation.as_of_ms.is_none(),
             Self::Event(_) => false,
-            Self::Association(_) => true,
+            Self::Setting(setting) => setting.as_of_ms.is_none(),
+            Self::Association(_) | Self::Qos(_) | Self::Share(_) | Self::QueuedJob(_) => true,
         }
     }
 
@@ -51,14 +65,21 @@ impl InventoryRow {
             Self::Node(node) => node.reason = None,
             Self::Event(event) => (event.user, event.reason) = (None, None),
             Self::Reservation(reservation) => reservation.users = None,
-            Self::Partition(_) => {}
+            Self::Partition(_) | Self::Setting(_) => {}
             Self::Association(association) => {
                 (association.description, association.organization) = (None, None);
-                if let Some(user) = &mut association.user {
-                    "withheld".clone_into(user);
-                }
+                withhold(association.user.as_mut());
             }
+            Self::Qos(qos) => qos.description = None,
+            Self::Share(share) => withhold(share.user.as_mut()),
+            Self::QueuedJob(job) => withhold(job.user.as_mut()),
         }
+    }
+}
+
+fn withhold(user: Option<&mut String>) {
+    if let Some(user) = user {
+        "withheld".clone_into(user);
     }
 }
 

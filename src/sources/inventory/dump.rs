@@ -1,10 +1,12 @@
-//! `sacctmgr dump`: the tree of accounts and users as a file that can be loaded again.
+//! `sacctmgr dump`: the tree of accounts and users as a file that can be loaded again; since 25.05 with the qualities of
+//! service.
 
 use std::collections::BTreeMap;
 
 use super::assoc::association;
 use super::fields::InventoryFields;
 use super::lines::lines;
+use super::qos::quality;
 use super::trouble::{missing, settle};
 use crate::ledger::Reason;
 use crate::reference::inventory::InventoryRow;
@@ -83,6 +85,10 @@ fn one(line: &str, tree: &mut Tree) -> Result<Option<InventoryRow>, Refusal> {
         "user" => {
             fields.insert("account", &tree.parent);
             fields.insert("user", name);
+        }
+        "qos" => {
+            fields.insert("name", name);
+            return quality(&InventoryFields(fields)).map(|row| Some(InventoryRow::Qos(Box::new(row))));
         }
         _ => {
             return Err(Refusal::new(

@@ -63,6 +63,11 @@ impl<'t> InventoryFields<'t> {
             .transpose()
     }
 
+    /// A decimal that is not negative, times ten to the power of `places`.
+    pub(super) fn decimal(&self, key: &str, places: u32) -> Result<Option<i128>, Refusal> {
+        self.get(key).map(|text| decimal(key, text, places)).transpose()
+    }
+
     pub(super) fn tres(&self, key: &str) -> Result<Tres, Refusal> {
         Tres::parse(self.get(key).unwrap_or_default())
             .map_err(|why| Refusal::new(Reason::BadNumber, format!("{key}: {why}")))
@@ -86,6 +91,21 @@ impl<'t> InventoryFields<'t> {
             _ => None,
         }
     }
+}
+
+/// Largest decimal with its places: it fits 38 digits.
+const DECIMAL_LIMIT: i128 = 10_i128.pow(36);
+
+/// The decimal a text states, times ten to the power of `places`.
+pub(super) fn decimal(key: &str, text: &str, places: u32) -> Result<i128, Refusal> {
+    quantity::decimal(text, places)
+        .filter(|value| *value < DECIMAL_LIMIT)
+        .ok_or_else(|| {
+            Refusal::new(
+                Reason::BadNumber,
+                format!("{key} {text:?} is not a number of at most {places} decimals"),
+            )
+        })
 }
 
 /// Names of a comma list, sorted, each once, without the `*` of the default; `None` when there are none.

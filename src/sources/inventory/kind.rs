@@ -33,4 +33,16 @@ pub enum InventoryKind {
     CsvReservation,
     /// The `.machines` file of a workload.
     SwfMachines,
+    /// `sacctmgr -P show qos`.
+    SacctmgrQos,
+    /// `sshare -P`, with any of its options and columns.
+    Sshare,
+    /// `sshare --json`; or `--yaml`.
+    SshareJson,
+    /// `scontrol show assoc_mgr`, one line per record (`-o`) or several.
+    ScontrolAssocMgr,
+    /// `scontrol show config`.
+    ScontrolConfig,
+    /// `scontrol show job`, one line per job (`-o`) or several, with or without details (`-d`).
+    ScontrolJob,
 }

@@ -1,10 +1,12 @@
-//! The batch system's description of its own machine: nodes, their events, partitions, associations.
+//! The batch system's description of its own machine: nodes, their events, partitions, associations, and what its scheduler
+//! states of shares, settings and waiting jobs.
 //!
 //! One row of the file (a node of `scontrol`, a line of `sinfo`, a logical line of `slurm.conf`, an element of JSON)
 //! gets exactly one outcome. Headers, comments and blank lines are no rows. Files are small compared with accounting dumps and
 //! are read whole, within a limit.
 
 mod assoc;
+mod assoc_mgr;
 mod conf_lines;
 mod conf_partition;
 mod csv_nodes;
@@ -19,10 +21,15 @@ mod moment;
 mod node_json;
 mod pairs;
 mod partition_json;
+mod qos;
+mod queued_job;
 pub mod recognise;
 mod registry;
 mod reservation;
 mod scontrol;
+mod setting;
+mod share;
+mod share_json;
 mod sinfo;
 mod sinfo_json;
 mod slurm_conf;
@@ -81,7 +88,10 @@ pub fn hints(kind: InventoryKind, head: &[u8]) -> Hints {
     };
     let version = match kind {
         InventoryKind::ScontrolNode => after(" Version="),
-        InventoryKind::NodeJson | InventoryKind::PartitionJson | InventoryKind::SinfoJson => after("\"release\": \"")
+        InventoryKind::NodeJson
+        | InventoryKind::PartitionJson
+        | InventoryKind::SinfoJson
+        | InventoryKind::SshareJson => after("\"release\": \"")
             .or_else(|| after("release: !!str "))
             .or_else(|| after("\"version\": \""))
             .or_else(|| after("\"slurmd_version\": \"")),
@@ -93,6 +103,8 @@ pub fn hints(kind: InventoryKind, head: &[u8]) -> Hints {
             kind,
             InventoryKind::SacctmgrEvent
                 | InventoryKind::Sinfo
+                | InventoryKind::ScontrolConfig
+                | InventoryKind::ScontrolJob
                 | InventoryKind::ScontrolReservation
                 | InventoryKind::SacctmgrReservation
         ) && text.contains(':'),

@@ -3,7 +3,9 @@
 use memchr::memmem;
 
 use super::kind::InventoryKind;
-use super::{assoc, csv_nodes, document, event, machines, reservation, sinfo};
+use super::{
+    assoc, assoc_mgr, csv_nodes, document, event, machines, qos, queued_job, reservation, setting, share, sinfo,
+};
 
 /// The format whose marks the first bytes (unpacked) bear.
 #[must_use]
@@ -13,6 +15,7 @@ pub fn recognise(head: &[u8]) -> Option<InventoryKind> {
     let has = |word: &str| memmem::find(text, word.as_bytes()).is_some();
     if text.first()? == &b'{' || document::is_yaml(text) {
         let rendered = [
+            (InventoryKind::SshareJson, ["shares", "shares_normalized"]),
             (InventoryKind::SinfoJson, ["sinfo", "partition"]),
             (InventoryKind::PartitionJson, ["partitions", "maximums"]),
             (InventoryKind::NodeJson, ["nodes", "real_memory"]),
@@ -33,9 +36,17 @@ pub fn recognise(head: &[u8]) -> Option<InventoryKind> {
     if text.starts_with(b"ReservationName=") || text.starts_with(reservation::NONE.as_bytes()) {
         return Some(InventoryKind::ScontrolReservation);
     }
-    if text.starts_with(b"Current Association Manager state") {
-        // `scontrol show assoc_mgr`: usage and limits of the moment, not the tree.
-        return None;
+    if text.starts_with(assoc_mgr::TITLE.as_bytes()) {
+        return Some(InventoryKind::ScontrolAssocMgr);
+    }
+    if text.starts_with(setting::TITLE.as_bytes()) {
+        return Some(InventoryKind::ScontrolConfig);
+    }
+    // A log of ended jobs (jobcomp/filetxt) names the job otherwise.
+    if text.starts_with(b"JobId=") && has(" JobName=") && has("JobState=")
+        || text.starts_with(queued_job::NONE.as_bytes())
+    {
+        return Some(InventoryKind::ScontrolJob);
     }
     let lines = || text.split(|byte| *byte == b'\n').take(64).map(String::from_utf8_lossy);
     let first = lines().next()?;
@@ -58,6 +69,13 @@ pub fn recognise(head: &[u8]) -> Option<InventoryKind> {
     if event::is_header(&first) {
         return Some(InventoryKind::SacctmgrEvent);
     }
+    // With the cluster among its columns, it has all that a listing of associations has.
+    if lines().take(3).any(|line| share::is_header(&line)) {
+        return Some(InventoryKind::Sshare);
+    }
+    if qos::is_header(&first) {
+        return Some(InventoryKind::SacctmgrQos);
+    }
     if assoc::is_header(&first) {
         return Some(InventoryKind::SacctmgrAssoc);
     }
@@ -73,6 +91,7 @@ pub fn recognise(head: &[u8]) -> Option<InventoryKind> {
     if is_one(&[
         "cluster - '",
         "parent - '",
+        "qos - '",
         "# to edit this file start with a cluster line",
     ]) {
         return Some(InventoryKind::SacctmgrDump);
@@ -83,6 +102,7 @@ pub fn recognise(head: &[u8]) -> Option<InventoryKind> {
         "controlmachine=",
         "nodename=",
         "partitionname=",
+        "prioritytype=",
     ])
     .then_some(InventoryKind::SlurmConf)
 }

@@ -1,8 +1,8 @@
 //! One row per kind of inventory.
 
 use super::{
-    InventoryKind, assoc, csv_nodes, dump, event, hints, machines, node_json, partition_json, read_whole, reservation,
-    scontrol, sinfo, sinfo_json, slurm_conf,
+    InventoryKind, assoc, assoc_mgr, csv_nodes, dump, event, hints, machines, node_json, partition_json, qos,
+    queued_job, read_whole, reservation, scontrol, setting, share, share_json, sinfo, sinfo_json, slurm_conf,
 };
 use crate::sources::dialect::{
     Content, Dialect, DialectRow, PlacingInstant, Reader, SiteNaming, StatedIdentity, UnfinishedJobs, VersionRule,
@@ -11,7 +11,7 @@ use crate::sources::dialect::{
 use crate::sources::hints::Hints;
 
 /// Every kind of inventory, in the order of [`InventoryKind`].
-pub static DIALECTS: [DialectRow; 15] = [
+pub static DIALECTS: [DialectRow; 21] = [
     row(
         "scontrol-node",
         InventoryKind::ScontrolNode,
@@ -117,6 +117,48 @@ pub static DIALECTS: [DialectRow; 15] = [
         |input, options, _| read_whole(input, options, machines::read),
         |head| hints(InventoryKind::SwfMachines, head),
     ),
+    row(
+        "sacctmgr-qos",
+        InventoryKind::SacctmgrQos,
+        "sacctmgr -P show qos",
+        |input, options, _| read_whole(input, options, qos::read),
+        |head| hints(InventoryKind::SacctmgrQos, head),
+    ),
+    row(
+        "sshare",
+        InventoryKind::Sshare,
+        "sshare -a -P, also -l and -m",
+        |input, options, _| read_whole(input, options, share::read),
+        |head| hints(InventoryKind::Sshare, head),
+    ),
+    row(
+        "sshare-json",
+        InventoryKind::SshareJson,
+        "sshare -a --json or --yaml since 24.05",
+        |input, options, _| read_whole(input, options, share_json::read),
+        |head| hints(InventoryKind::SshareJson, head),
+    ),
+    row(
+        "scontrol-assoc-mgr",
+        InventoryKind::ScontrolAssocMgr,
+        "scontrol show assoc_mgr",
+        |input, options, _| read_whole(input, options, assoc_mgr::read),
+        |head| hints(InventoryKind::ScontrolAssocMgr, head),
+    ),
+    row(
+        "scontrol-config",
+        InventoryKind::ScontrolConfig,
+        "scontrol show config",
+        |input, options, _| read_whole(input, options, setting::of_config),
+        |head| hints(InventoryKind::ScontrolConfig, head),
+    ),
+    row(
+        "scontrol-job",
+        InventoryKind::ScontrolJob,
+        "scontrol show job",
+        |input, options, _| read_whole(input, options, queued_job::read),
+        |head| hints(InventoryKind::ScontrolJob, head),
+    ),
 ];
 
 const fn row(
@@ -170,6 +212,12 @@ impl InventoryKind {
             sacctmgr_reservation,
             csv_reservation,
             swf_machines,
+            sacctmgr_qos,
+            sshare,
+            sshare_json,
+            scontrol_assoc_mgr,
+            scontrol_config,
+            scontrol_job,
         ] = &DIALECTS;
         Dialect::of(match self {
             Self::ScontrolNode => scontrol_node,
@@ -187,6 +235,12 @@ impl InventoryKind {
             Self::SacctmgrReservation => sacctmgr_reservation,
             Self::CsvReservation => csv_reservation,
             Self::SwfMachines => swf_machines,
+            Self::SacctmgrQos => sacctmgr_qos,
+            Self::Sshare => sshare,
+            Self::SshareJson => sshare_json,
+            Self::ScontrolAssocMgr => scontrol_assoc_mgr,
+            Self::ScontrolConfig => scontrol_config,
+            Self::ScontrolJob => scontrol_job,
         })
     }
 

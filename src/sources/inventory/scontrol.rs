@@ -42,6 +42,7 @@ pub(super) fn is_message(line: &str) -> bool {
         "scontrol: ",
         "sinfo: ",
         "sacctmgr: ",
+        "sshare: ",
         "slurm_load_",
         super::reservation::NONE,
     ]

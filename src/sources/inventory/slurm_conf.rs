@@ -1,4 +1,4 @@
-//! `slurm.conf`: the nodes and partitions as they are configured.
+//! `slurm.conf`: the nodes and partitions as they are configured, and the settings of priority and fair share.
 //!
 //! Keys in any case; `\` joins the next line; `#` begins a comment; `NodeName=DEFAULT` and
 //! `PartitionName=DEFAULT` set what later lines leave out. A missing `CPUs` is the product of the topology, a missing
@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::conf_lines::{ConfLine, conf_lines, pairs};
 use super::conf_partition;
 use super::fields::InventoryFields;
+use super::setting::SchedulerSettings;
 use super::trouble::missing;
 use crate::ledger::Reason;
 use crate::reference::hostlist::{Hostlist, HostlistError};
@@ -48,6 +49,7 @@ const GRES_CONF: &[&str] = &["name", "file", "autodetect", "multiplefiles"];
 
 pub(super) fn read(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
     let mut conf = Conf::default();
+    let mut settings = SchedulerSettings::default();
     let (mut node_lines, mut partition_lines) = (Vec::new(), Vec::new());
     let (mut node_defaults, mut partition_defaults) = (Pairs::new(), Pairs::new());
     for ConfLine { at, text, is_too_long } in conf_lines(bytes) {
@@ -81,8 +83,12 @@ pub(super) fn read(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
             "nodename" => ("nodename", &mut node_lines, &mut node_defaults),
             "partitionname" => ("partitionname", &mut partition_lines, &mut partition_defaults),
             _ => {
+                match settings.of_line(at, &text, &pairs) {
+                    Ok(true) => {}
+                    Ok(false) => sink.out_of_scope(Reason::Setting, 1),
+                    Err(Refusal { reason, detail }) => sink.reject(reason, at, 1, &detail, text.as_bytes()),
+                }
                 conf.setting(&first, pairs);
-                sink.out_of_scope(Reason::Setting, 1);
                 continue;
             }
         };
@@ -100,6 +106,7 @@ pub(super) fn read(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
             pairs: whole,
         });
     }
+    settings.emit(conf.cluster.as_deref(), None, sink);
     let mut reported: Vec<(ConfNamed, Vec<String>)> = Vec::new();
     for line in node_lines {
         match nodes(&line, &conf) {

@@ -1,4 +1,4 @@
-//! Tables of `sacctmgr -P`: a header, then fields between `|`.
+//! Tables of `sacctmgr -P` and `sshare -P`: a header, then fields between `|`.
 
 use std::collections::BTreeMap;
 
@@ -58,6 +58,18 @@ pub(super) fn read(
 }
 
 fn fields<'t>(text: &'t str, columns: &'t [String], free: &str) -> Result<InventoryFields<'t>, Refusal> {
+    let cells = cells(text, columns, free)?;
+    Ok(InventoryFields(
+        cells.into_iter().map(|(name, cell)| (name, cell.trim())).collect(),
+    ))
+}
+
+/// The cells of a row by column, with the blanks around them.
+pub(super) fn cells<'t>(
+    text: &'t str,
+    columns: &'t [String],
+    free: &str,
+) -> Result<BTreeMap<&'t str, &'t str>, Refusal> {
     let bars: Vec<usize> = memchr::memchr_iter(b'|', text.as_bytes()).collect();
     let count = |n: usize| {
         let detail = format!("{n} fields where the header has {}", columns.len());
@@ -82,8 +94,8 @@ fn fields<'t>(text: &'t str, columns: &'t [String], free: &str) -> Result<Invent
             bar += surplus;
         }
         let end = bars.get(bar).copied().unwrap_or(text.len());
-        values.insert(name.as_str(), text.get(from..end).unwrap_or_default().trim());
+        values.insert(name.as_str(), text.get(from..end).unwrap_or_default());
         (from, bar) = (end + 1, bar + 1);
     }
-    Ok(InventoryFields(values))
+    Ok(values)
 }

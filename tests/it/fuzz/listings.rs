@@ -17,6 +17,12 @@ pub(super) const LISTINGS: &[(&str, File)] = &[
     ("sacctmgr-assoc", associations),
     ("scontrol-reservation", reservations),
     ("csv-reservation", reservation_table),
+    ("sacctmgr-qos", qualities),
+    ("sshare", shares),
+    ("sshare-json", share_json),
+    ("scontrol-assoc-mgr", assoc_mgr),
+    ("scontrol-config", scontrol_config),
+    ("scontrol-job", queue),
     ("auto", scontrol_node),
 ];
 
@@ -170,4 +176,98 @@ fn reservation_table(hand: &mut Hand) -> String {
         "reservation,start,end,node_n,gpus\nr,{from},{to},{},gpu:t4:2\n",
         hand.value(&3)
     )
+}
+
+fn qualities(hand: &mut Hand) -> String {
+    let mut text =
+        String::from("Name|Priority|GraceTime|Preempt|PreemptMode|Flags|UsageThres|UsageFactor|LimitFactor\n");
+    for nth in 0..hand.between(1, 4) {
+        let (priority, grace) = (hand.value(&10), hand.value(&"00:01:00"));
+        let (flags, factor) = (
+            hand.pick(&["", "NoDecay", "DenyOnLimit,NoDecay"]),
+            hand.value(&"0.500000"),
+        );
+        writeln!(text, "q{nth}|{priority}|{grace}||cluster|{flags}||{factor}|").unwrap();
+    }
+    text
+}
+
+fn shares(hand: &mut Hand) -> String {
+    let mut text =
+        String::from("Account|User|RawShares|NormShares|RawUsage|NormUsage|EffectvUsage|FairShare|LevelFS\n");
+    text.push_str("root|||0.000000|900||1.000000||\n");
+    for nth in 0..hand.between(1, 5) {
+        let (share, usage) = (hand.value(&"parent"), hand.value(&450));
+        let (factor, level) = (hand.value(&"0.500000"), hand.pick(&["inf", "1.500000", ""]));
+        writeln!(text, " acc{nth}||1|0.500000|{usage}|0.500000|0.500000||{level}").unwrap();
+        writeln!(
+            text,
+            "  acc{nth}|user{nth}|{share}|1.000000|{usage}|0.500000|1.000000|{factor}|{level}"
+        )
+        .unwrap();
+    }
+    text
+}
+
+fn share_json(hand: &mut Hand) -> String {
+    let mut shares = Vec::new();
+    for nth in 0..hand.between(1, 5) {
+        let (id, usage, norm) = (hand.value(&nth), hand.value(&450), hand.value(&0.25));
+        let name = hand.value(&"user");
+        shares.push(format!(
+            "{{\"id\": {id}, \"name\": \"{name}\", \"parent\": \"phys\", \"type\": [\"USER\"], \"usage\": {usage}, \
+             \"shares\": {{\"set\": true, \"infinite\": false, \"number\": 1}}, \
+             \"shares_normalized\": {{\"set\": true, \"infinite\": false, \"number\": {norm}}}, \
+             \"fairshare\": {{\"factor\": {{\"set\": true, \"number\": 0.5}}, \"level\": {{\"set\": false, \"infinite\": true}}}}}}"
+        ));
+    }
+    format!("{{\"shares\": {{\"shares\": [{}]}}}}\n", shares.join(",\n"))
+}
+
+fn assoc_mgr(hand: &mut Hand) -> String {
+    let mut text = String::from("Current Association Manager state\n\nAssociation Records\n\n");
+    for nth in 0..hand.between(1, 5) {
+        let (shares, usage) = (hand.value(&"1/0.50/2/0.25"), hand.value(&"450.25/0.10/0.20"));
+        let minutes = hand.value(&"cpu=6000(88),mem=N(75140)");
+        writeln!(
+            text,
+            "ClusterName=oak Account=phys UserName=user{nth}({nth}) Partition= Priority=0 ID={nth}\n    \
+             SharesRaw/Norm/Level/Factor={shares}\n    UsageRaw/Norm/Efctv={usage}\n    ParentAccount= Lft=1 DefAssoc=No\n    \
+             GrpTRESMins={minutes}\n    GrpTRESRunMins={minutes}"
+        )
+        .unwrap();
+    }
+    text.push_str("\nQOS Records\n\nQOS=normal(1)\n    UsageRaw=450.0\n");
+    text
+}
+
+fn scontrol_config(hand: &mut Hand) -> String {
+    let (half_life, weight) = (hand.value(&"7-00:00:00"), hand.value(&10_000));
+    format!(
+        "Configuration data as of {}\nClusterName             = oak\nPriorityDecayHalfLife   = {half_life}\n\
+         PriorityFlags           = \nPriorityWeightFairShare = {weight}\nSlurmdPort              = 6818\n\n\
+         Slurmctld(primary) at m is UP\n",
+        hand.value(&"2026-10-25T02:30:00")
+    )
+}
+
+fn queue(hand: &mut Hand) -> String {
+    let mut text = String::new();
+    for nth in 1..=hand.between(1, 6) {
+        let (state, reason) = (
+            hand.pick(&["PENDING", "RUNNING", "COMPLETED"]),
+            hand.value(&"Resources"),
+        );
+        let (name, priority) = (hand.value(&"a job"), hand.value(&4_294_901_000_i64));
+        let (submit, limit) = (hand.value(&"2026-10-25T02:30:00"), hand.value(&"1-00:00:00"));
+        let (tres, nodes) = (hand.value(&"cpu=8,mem=4G,node=1,billing=8"), hand.value(&"1-4"));
+        writeln!(
+            text,
+            "JobId={nth} JobName={name}\n   UserId=user{nth}({nth}) GroupId=g(1) MCS_label=N/A\n   Priority={priority} Nice=0 \
+             Account=phys QOS=normal\n   JobState={state} Reason={reason} Dependency=(null)\n   TimeLimit={limit} \
+             TimeMin=N/A\n   SubmitTime={submit} EligibleTime={submit}\n   NumNodes={nodes} NumCPUs=8\n   ReqTRES={tres}\n"
+        )
+        .unwrap();
+    }
+    text
 }

@@ -23,6 +23,20 @@ const SEEDS: &[&str] = &[
      Flags=MAINT TRES=cpu=12 Accounts=a,b State=ACTIVE\n",
     "Cluster|Name|TRES|TimeStart|TimeEnd|UnusedWall\nz|r|cpu=12|2026-10-25T00:00:00|2026-10-26T00:00:00|5\n",
     "reservation,start,end,node_n,gpus\nr,2026-10-25T00:00:00Z,2026-10-26T00:00:00Z,3,gpu:t4:2\n",
+    "1\tfat\t2\t80\t1\t1024\n",
+    "Name|Priority|GraceTime|Preempt|Flags|UsageFactor|LimitFactor\nq|5|00:01:00|p|NoDecay|0.5|\n",
+    "Account|User|RawShares|NormShares|RawUsage|FairShare|LevelFS\nroot|||0.0|7|1.0|\n a|u|parent|0.5|3|0.25|inf\n",
+    "{\"shares\":{\"shares\":[{\"id\":1,\"name\":\"u\",\"parent\":\"a\",\"shares_normalized\":{\"set\":true,\"number\":0.5},\
+     \"usage\":7,\"fairshare\":{\"factor\":0.5,\"level\":1e300},\"type\":[\"USER\"],\
+     \"tres\":{\"run_seconds\":[{\"name\":\"cpu\",\"value\":{\"set\":true,\"number\":61}}]}}]}}",
+    "Current Association Manager state\nAssociation Records\nClusterName=z Account=a UserName=u(5) ID=1\n  \
+     SharesRaw/Norm/Level/Factor=1/0.50/2/0.25 UsageRaw/Norm/Efctv=3.25/0.10/0.20\n  \
+     ParentAccount= GrpTRESMins=cpu=5(3) GrpTRESRunMins=cpu=N(4)\nQOS Records\nQOS=q(1) UsageRaw=5\n",
+    "Configuration data as of 2026-10-25T02:30:00\nClusterName = z\nPriorityMaxAge = 1-02:00:00\nPriorityFlags = \n\n\
+     Slurmctld(primary) at m is UP\n",
+    "JobId=5 ArrayJobId=4 ArrayTaskId=1-9%2 JobName=a b\n   UserId=u(5) GroupId=g h(5)\n   Priority=0 Nice=-5 Account=a \
+     QOS=q\n   JobState=PENDING Reason=JobHeldUser\n   TimeLimit=1-00:00:00\n   SubmitTime=2026-10-25T02:30:00 \
+     EligibleTime=Unknown\n   NumNodes=1-4 NumCPUs=8\n   ReqTRES=cpu=8,mem=4G,gres/gpu=1\n",
 ];
 
 #[test]
@@ -41,6 +55,16 @@ fn a_last_row_that_was_cut_off_is_refused() {
         (
             InventoryKind::Sinfo,
             "a|p|idle|4|1|4|1|100|x|f|1|none\nb|p|idle|4|1|4|1|100|x|f|1|no",
+        ),
+        (InventoryKind::SacctmgrQos, "Name|UsageFactor\np|1\nq|0"),
+        (InventoryKind::Sshare, "Account|User|RawShares\nroot||1\n a||1"),
+        (
+            InventoryKind::ScontrolConfig,
+            "PriorityType = priority/multifactor\nPriorityMaxAge = 1-0",
+        ),
+        (
+            InventoryKind::ScontrolJob,
+            "JobId=1 JobState=PENDING SubmitTime=5\nJobId=2 JobState=PENDING Sub",
         ),
     ] {
         let reported = read_as(kind, text.as_bytes(), None);
@@ -88,7 +112,7 @@ fn accounting_is_not_taken_for_an_inventory_nor_the_other_way_round() {
         "JobID|Account|User|Cluster|State|Start|End\n",
         "APEL-individual-job-message: v0.3\nSite: a\n",
         "{\"_source\": {\"ProbeName\": \"slurm\"}}\n",
-        "Account|User|RawShares|NormShares|RawUsage\n",
+        "   Account   User  RawShares  NormShares  RawUsage\n",
         "PARTITION AVAIL TIMELIMIT NODES STATE NODELIST\n",
         "",
     ] {

@@ -255,7 +255,10 @@ fn lines_of_gres_conf_configure_no_nodes() {
 fn the_association_manager_is_no_slurm_conf() {
     let text = "Current Association Manager state\n\nUser Records\n\nAssociation Records\n\n\
                 ClusterName=alp Account=root UserName= Partition= Priority=0 ID=1\n";
-    assert_eq!(gridtally::sources::inventory::recognise(text.as_bytes()), None);
+    assert_eq!(
+        gridtally::sources::inventory::recognise(text.as_bytes()),
+        Some(InventoryKind::ScontrolAssocMgr)
+    );
 }
 
 #[test]
