@@ -32,8 +32,8 @@ A pipeline file:
   grain = \"month\"                      # or \"day\"; default month
   overlap = \"jobs\"                     # or \"summaries\", \"reject\": what counts where both arrive
   corrections = \"corrections.csv\"      # signed corrections, see the manual
-  copied_jobs = \"stop\"                 # default; or \"keep\": jobs that are recorded twice, with times
-                                       # that are shifted or under two clusters, count twice
+  copied_jobs = \"stop\"                 # default; or \"keep\": jobs that are recorded twice, with
+                                       # shifted times or under two clusters, count twice
   max_rejected = 0.01                  # rows that may be refused, over all sources: a number of
                                        # them, or a fraction (1.0 is any); more and the run fails
   max_unread = 2                       # new files of which nothing need be read, or a fraction;
@@ -50,9 +50,9 @@ A pipeline file:
   cluster = \"zoo\"                      # for files that do not name one
   as_of = 2026-11-01                   # a day, or an instant with offset: when it was so, for files
                                        # that do not state it; \"path\": the day that their path names
-  complete = false                     # its listings name only some nodes; true: all of them. Without it a
-                                       # listing names all nodes of the listings it shares a node with, and
-                                       # nodes it does not name are gone
+  complete = false                     # its listings name only some nodes; true: all of them.
+                                       # Without it a listing names all nodes of the listings it
+                                       # shares a node with, and nodes it does not name are gone
   timezone = \"Europe/Zurich\"           # zone of printed times, and of the day above
 
   [overhead]                           # what nodes could still have run
@@ -71,7 +71,8 @@ A pipeline file:
   preset = \"osg-gpu\"                 # one GPU; or \"osg-cpu\", one core and 2 GB
 
   [normalise]                          # work that records state counts without it
-  benchmarks = \"benchmarks.csv\"        # optional: site,cluster,benchmark,value_per_core,valid_from,valid_to
+  benchmarks = \"benchmarks.csv\"        # site,cluster,benchmark,value_per_core,valid_from,valid_to;
+                                       # optional
   nodes = \"nodes.csv\"                  # site,cluster,nodes,node_class,cores,valid_from,valid_to
   order = [\"record\", \"node\", \"cluster\", \"site\"]  # where a job's benchmark is looked for first
   known_on = 2026-06-30                # benchmarks recorded later do not count

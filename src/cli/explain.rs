@@ -31,7 +31,8 @@ pub(super) struct Args {
     /// Folder or URL results were published to.
     out: String,
 
-    /// Job id, plain job number, grid-wide id or record id; or the path of a file of `charges` or `usage`.
+    /// Job id, plain job number, grid-wide id or record id; or the path of a file of `charges` or `usage`
+    /// (or of its folder), with or without the lake before it.
     #[arg(value_name = "JOB-OR-CELL")]
     what: String,
 
@@ -52,23 +53,33 @@ pub(super) fn run(args: &Args) -> Result<()> {
     reading(&[&args.out], StatePart::Published, || answer(args))
 }
 
+/// What is explained: the path of a cell begins inside the lake, also where the path of the lake is before it.
+fn inside<'a>(out: &str, what: &'a str) -> &'a str {
+    let rest = what.strip_prefix(out.trim_end_matches('/'));
+    match rest.and_then(|rest| rest.strip_prefix('/')) {
+        Some(path) if path.starts_with("charges/") || path.starts_with("usage/") => path,
+        _ => what,
+    }
+}
+
 fn answer(args: &Args) -> Result<()> {
-    if args.what.starts_with("charges/") {
-        let cells = explain::cell(&args.out, &args.what, args.top)?;
+    let what = inside(&args.out, &args.what);
+    if what.starts_with("charges/") {
+        let cells = explain::cell(&args.out, what, args.top)?;
         return match args.format {
             TableFormat::Json => output::json(&cells),
             // What else there is was refused with the command line.
             _ => output::text(&cells.iter().map(explain::ExplainedCell::text).collect::<String>()),
         };
     }
-    if args.what.starts_with("usage/") {
-        let cell = explain::usage(&args.out, &args.what, args.top)?;
+    if what.starts_with("usage/") {
+        let cell = explain::usage(&args.out, what, args.top)?;
         return match args.format {
             TableFormat::Json => output::json(&cell),
             _ => output::text(&cell.text()),
         };
     }
-    let jobs = explain::explain(&args.out, &args.what, &args.inputs)?;
+    let jobs = explain::explain(&args.out, what, &args.inputs)?;
     if args.format == TableFormat::Json {
         return output::json(&jobs);
     }

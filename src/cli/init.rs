@@ -93,7 +93,7 @@ fn write(path: &Path, draft: &PipelineDraft) -> Result<()> {
 
 fn exists(path: &Path) -> Error {
     let message = format!(
-        "{} exists and is not overwritten; --out names another file",
+        "{} exists and is not overwritten; --pipeline names another file",
         path.display()
     );
     Error::new(Kind::Usage, message)

@@ -1,9 +1,11 @@
 //! A commented pipeline file for dumps that were inspected: known values are filled in, unknown ones are left empty.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use toml_edit::Value;
 
+use super::folders::{is_in, whole_folders};
+use super::propose;
 use super::report::FileReport;
 
 /// What one word of the command line named: a file, or a folder with the files in it.
@@ -43,15 +45,17 @@ pub fn draft(name: &str, inputs: &[InspectedInput]) -> PipelineDraft {
     let mut sources: Vec<ProposedSource> = Vec::new();
     let (mut remarks, mut unknown) = (Vec::new(), Vec::new());
     for input in inputs {
-        // Sources of this input, by their place in `sources`.
-        let mut own = BTreeSet::new();
+        // The source of each file, by its place in `sources`; none of a file that no source reads.
+        let mut owners: BTreeMap<&str, Option<usize>> = BTreeMap::new();
         for (path, report) in &input.files {
             let Some(proposal) = &report.proposal else {
                 unknown.push(path.clone());
+                owners.insert(path, None);
                 continue;
             };
             let Some(found) = proposed(proposal) else {
                 remarks.extend(proposal.lines().map(str::to_owned));
+                owners.insert(path, None);
                 continue;
             };
             let place = sources.iter().position(|source| source.is_like(&found));
@@ -60,7 +64,7 @@ pub fn draft(name: &str, inputs: &[InspectedInput]) -> PipelineDraft {
             if place == sources.len() {
                 sources.push(found);
             }
-            own.insert(place);
+            owners.insert(path, Some(place));
             if let Some(source) = sources.get_mut(place) {
                 source.merge(keys);
                 source.paths.push(path.clone());
@@ -68,16 +72,15 @@ pub fn draft(name: &str, inputs: &[InspectedInput]) -> PipelineDraft {
             }
         }
         // A folder of one kind of file is named by itself: what comes into it later is read, too.
-        let is_folder = input.files.iter().any(|(path, _)| *path != input.path);
-        let is_known = input.files.iter().all(|(_, report)| report.proposal.is_some());
-        let is_whole = is_folder && is_known && own.len() == 1;
-        let place = own.first().copied().filter(|_| is_whole);
-        if let Some(source) = place.and_then(|place| sources.get_mut(place)) {
-            source
-                .paths
-                .retain(|path| !input.files.iter().any(|(own, _)| own == path));
-            source.paths.push(input.path.clone());
+        for (folder, place) in whole_folders(&input.path, &owners) {
+            if let Some(source) = sources.get_mut(place) {
+                source.take_folder(folder);
+            }
         }
+    }
+    let clusters = clusters(inputs);
+    for source in &mut sources {
+        source.suggest_cluster(&clusters);
     }
     let mut names = BTreeSet::new();
     for source in &mut sources {
@@ -108,6 +111,30 @@ impl ProposedSource {
         }
     }
 
+    /// Names a folder in place of the files in it, and the source by it where it is the only one.
+    fn take_folder(&mut self, folder: &str) {
+        self.paths.retain(|path| !is_in(path, folder));
+        self.paths.push(folder.to_owned());
+        let name = propose::name(folder.trim_end_matches('/'));
+        if self.paths.len() == 1 && name != propose::NAMELESS {
+            self.name = name;
+        }
+    }
+
+    /// Writes next to an empty cluster which ones the jobs of the other dumps name.
+    fn suggest_cluster(&mut self, clusters: &BTreeSet<&str>) {
+        /// The most names that are written.
+        const MOST: usize = 4;
+        if clusters.is_empty() || clusters.len() > MOST {
+            return;
+        }
+        let named: Vec<String> = clusters.iter().map(|cluster| quoted(cluster)).collect();
+        for key in self.keys.iter_mut().filter(|key| key.starts_with("cluster = \"\"")) {
+            key.push_str("; jobs of these dumps name ");
+            key.push_str(&named.join(", "));
+        }
+    }
+
     /// What a person should know of a file of this source, each finding once.
     fn add_findings(&mut self, report: &FileReport) {
         for finding in report.problems.iter().chain(&report.failure) {
@@ -117,6 +144,16 @@ impl ProposedSource {
             }
         }
     }
+}
+
+/// The clusters that dumps of jobs name.
+fn clusters(inputs: &[InspectedInput]) -> BTreeSet<&str> {
+    let files = inputs.iter().flat_map(|input| &input.files);
+    let of_jobs = files.filter(|(_, report)| report.job_n > Some(0));
+    of_jobs
+        .flat_map(|(_, report)| &report.clusters)
+        .map(|count| count.value.as_str())
+        .collect()
 }
 
 /// A proposal in parts; `None` when it is a remark for another source.
@@ -205,16 +242,24 @@ fn written(name: &str, sources: &[ProposedSource], remarks: &[String], unknown: 
     }
     if !unknown.is_empty() {
         lines.push(String::new());
-        lines.extend(
-            unknown
-                .iter()
-                .map(|path| comment(&format!("not read, of no known dialect: {path}"))),
-        );
+        lines.extend(unknown.iter().map(|path| {
+            comment(&format!(
+                "not read, of no known dialect or without anything to read: {path}"
+            ))
+        }));
     }
     lines.extend([
         String::new(),
         "# [normalise]                  # work by dated benchmarks: see the guide to benchmarks".to_owned(),
         "# benchmarks = \"benchmarks.csv\"".to_owned(),
+        "# missing = \"null\"             # jobs without a known benchmark have no work; or \"reject\"".to_owned(),
+        String::new(),
+        "# [overhead]                   # what nodes could still have run, where listings state what they have"
+            .to_owned(),
+        "# [[overhead.unit]]            # what one more job would take".to_owned(),
+        "# name = \"1core+2GiB\"".to_owned(),
+        "# core = 1".to_owned(),
+        "# memory = \"2GiB\"".to_owned(),
         String::new(),
         "# [[charge]]                   # what jobs cost: see `gridtally policy`".to_owned(),
         "# policies = [\"policies/site.toml\"]".to_owned(),

@@ -2,6 +2,7 @@
 
 mod clock_changes;
 mod count;
+mod folders;
 pub mod init;
 mod propose;
 mod report;
@@ -132,8 +133,13 @@ pub fn inspect(input: &InputFile, look: InspectLook, progress: &dyn Progress) ->
     } else {
         counts.fill(&mut report);
     }
+    let is_empty_listing = report.has_settings_only();
+    if is_empty_listing {
+        let problem = "only settings: no line names a node, a partition or an association";
+        report.problems.push(problem.to_owned());
+    }
     // A dump of which nothing can be read would be refused by a run, however it is named.
-    report.proposal = (!is_lost).then(|| propose::source(&report, dialect, &hints));
+    report.proposal = (!is_lost && !is_empty_listing).then(|| propose::source(&report, dialect, &hints));
     Ok(report)
 }
 

@@ -101,8 +101,11 @@ pub(super) fn source(report: &FileReport, dialect: Dialect, hints: &Hints) -> St
     lines.join("\n")
 }
 
+/// What is called so whose path makes no name.
+pub(super) const NAMELESS: &str = "source";
+
 /// The name of the file without folders and endings, as far as it makes a name.
-fn name(path: &str) -> String {
+pub(super) fn name(path: &str) -> String {
     let file = path.rsplit('/').next().unwrap_or(path);
     let stem = file.split('.').next().unwrap_or(file);
     let name: String = stem
@@ -116,5 +119,5 @@ fn name(path: &str) -> String {
         })
         .collect();
     let name = name.trim_matches('-').to_owned();
-    if name.is_empty() { "source".to_owned() } else { name }
+    if name.is_empty() { NAMELESS.to_owned() } else { name }
 }

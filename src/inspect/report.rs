@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
+use crate::ledger::Reason;
 use crate::sources::compression::Compression;
 use crate::sources::cross_check::CrossCheck;
 use crate::sources::dialect::Dialect;
@@ -171,6 +172,12 @@ impl FileReport {
             ));
         }
         self.cross_check = Some(check);
+    }
+
+    /// Whether it is configuration of which no line lists a part of the machine, such as `gres.conf`.
+    pub(super) fn has_settings_only(&self) -> bool {
+        let setting = Reason::Setting.code();
+        !self.outcomes.is_empty() && self.outcomes.iter().all(|count| count.reason == setting)
     }
 
     /// The report as text for a terminal.

@@ -69,8 +69,8 @@ impl PolicyReport {
         }
     }
 
-    /// For people; `None` when it charged every job.
-    pub(crate) fn text(&self) -> Option<String> {
+    /// For people: how many jobs it charged, and what became of the others.
+    pub(crate) fn text(&self) -> String {
         let mut others = Vec::new();
         if self.unpriced_job_n > 0 {
             others.push(format!("charge unknown for {}", self.unpriced_job_n));
@@ -90,17 +90,10 @@ impl PolicyReport {
         if self.out_of_date_n > 0 {
             others.push(format!("outside its dates {}", self.out_of_date_n));
         }
-        if others.is_empty() {
-            return None;
-        }
         let name = [self.policy.as_str(), &self.version, &self.options];
         let name: Vec<&str> = name.into_iter().filter(|part| !part.is_empty()).collect();
-        Some(format!(
-            "{}: {} jobs charged, {}",
-            name.join(" "),
-            self.job_n,
-            others.join(", ")
-        ))
+        others.insert(0, format!("{}: {} jobs charged", name.join(" "), self.job_n));
+        others.join(", ")
     }
 }
 

@@ -425,9 +425,7 @@ impl RunReport {
             let _ = writeln!(text, "  corrections that match nothing: {ids}");
         }
         for policy in &self.policies {
-            if let Some(line) = policy.text() {
-                let _ = writeln!(text, "  {line}");
-            }
+            let _ = writeln!(text, "  {}", policy.text());
         }
         if let Some(overhead) = self.overhead.as_ref().filter(|overhead| overhead.has_changes()) {
             text.push_str(&overhead.text());

@@ -62,6 +62,27 @@ fn help_teaches_every_subcommand_with_an_example() {
 }
 
 #[test]
+fn the_pipeline_file_in_the_help_of_check_can_be_copied() {
+    let here = tempfile::tempdir().unwrap();
+    let help = stdout(&gridtally(&["help", "check"], here.path()));
+    let (_, rest) = help.split_once("A pipeline file:\n").unwrap();
+    let (example, _) = rest.split_once("\nColumns of a VO table").unwrap();
+    let table: toml::Table = toml::from_str(example).unwrap_or_else(|why| panic!("{why}\n{example}"));
+    for key in [
+        "pipeline",
+        "source",
+        "inventory",
+        "overhead",
+        "normalise",
+        "charge",
+        "capacity",
+        "privacy",
+    ] {
+        assert!(table.contains_key(key), "{key}");
+    }
+}
+
+#[test]
 fn the_manual_and_the_completions_are_data_on_stdout() {
     let here = tempfile::tempdir().unwrap();
     let man = stdout(&gridtally(&["man"], here.path()));

@@ -88,7 +88,17 @@ fn a_file_that_exists_is_not_overwritten() {
     let dump = repository("sample-data/alp/sacct-2026-01.txt");
     let output = gridtally(dir.path(), &["init", dump.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("is not overwritten"));
+    let reported = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        reported.contains("is not overwritten; --pipeline names another file"),
+        "{reported}"
+    );
+    // The option that it names does what it states.
+    let output = gridtally(
+        dir.path(),
+        &["init", dump.to_str().unwrap(), "--pipeline", "other.toml"],
+    );
+    assert!(output.status.success() && dir.path().join("other.toml").exists());
     assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
 }
 
@@ -99,4 +109,95 @@ fn files_of_no_dialect_make_no_pipeline() {
     let output = gridtally(dir.path(), &["init", "letter.txt"]);
     assert_eq!(output.status.code(), Some(65));
     assert!(!dir.path().join("pipeline.toml").exists());
+}
+
+#[test]
+fn a_folder_of_one_kind_is_named_whole_wherever_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    for (from, to) in [
+        ("alp/sacct-2026-01.txt", "dumps/jobs/sacct-2026-01.txt"),
+        ("alp/sacct-2026-03.txt", "dumps/jobs/sacct-2026-03.txt"),
+        ("alp/nodes.csv", "dumps/nodes.csv"),
+        ("bay/gracc/raw-2026.01.ndjson", "dumps/grid/raw-2026.01.ndjson"),
+        ("bay/gracc/raw-2026.04.ndjson", "dumps/grid/raw-2026.04.ndjson"),
+    ] {
+        let to = dir.path().join(to);
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::copy(repository("sample-data").join(from), to).unwrap();
+    }
+    fs::write(dir.path().join("dumps/grid/letter.txt"), "Dear all,\n").unwrap();
+    let (path, _) = init(dir.path(), &[Path::new("dumps/")]);
+    let text = fs::read_to_string(path).unwrap();
+    assert!(text.contains("name = \"jobs\"\npaths = [\"dumps/jobs\"]\n"), "{text}");
+    // A letter is among the documents, so they are named one by one.
+    assert!(text.contains("    \"dumps/grid/raw-2026.04.ndjson\",\n]\n"), "{text}");
+    assert!(text.contains("paths = [\"dumps/nodes.csv\"]\n"), "{text}");
+    assert!(
+        text.contains("# not read, of no known dialect or without anything to read: dumps/grid/letter.txt\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn an_empty_cluster_has_the_clusters_of_the_jobs_next_to_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let jobs = "Cluster|JobIDRaw|Submit|Start|End|ElapsedRaw|State|NCPUS|Account|User\n\
+                reef|7|2026-03-01T10:00:00|2026-03-01T10:00:00|2026-03-01T11:00:00|3600|COMPLETED|2|ada|ada\n";
+    fs::write(dir.path().join("sacct.txt"), jobs).unwrap();
+    fs::write(
+        dir.path().join("nodes.txt"),
+        "NodeName=n1 Arch=x86_64 CPUAlloc=0 CPUTot=4 RealMemory=16000 State=IDLE\n",
+    )
+    .unwrap();
+    let (path, printed) = init(dir.path(), &[Path::new("sacct.txt"), Path::new("nodes.txt")]);
+    let text = fs::read_to_string(path).unwrap();
+    assert!(text.contains("; jobs of these dumps name \"reef\"\n"), "{text}");
+    assert!(printed.contains(": fill in cluster\n"), "{printed}");
+}
+
+/// The tables behind the sources are comments: each becomes a table by taking the marks of its lines away.
+#[test]
+fn the_tables_that_are_comments_are_read_once_they_are_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let sample = ["alp/sacct-2026-01.txt", "alp/nodes.csv"].map(|path| repository("sample-data").join(path));
+    let (path, _) = init(dir.path(), &[&sample[0], &sample[1]]);
+    let text = decided(&fs::read_to_string(&path).unwrap());
+    let at = text.find("# [normalise]").unwrap();
+    let uncommented: String = text[at..]
+        .lines()
+        .map(|line| line.trim_start_matches("# ").to_owned() + "\n")
+        .collect();
+    fs::write(&path, text[..at].to_owned() + &uncommented).unwrap();
+    fs::copy(
+        repository("sample-data/benchmarks.csv"),
+        dir.path().join("benchmarks.csv"),
+    )
+    .unwrap();
+    fs::create_dir(dir.path().join("policies")).unwrap();
+    fs::copy(
+        repository("pipelines/policies/slurm-tres.toml"),
+        dir.path().join("policies/site.toml"),
+    )
+    .unwrap();
+    let (is_good, reported) = check(dir.path());
+    assert!(is_good, "{reported}\n{uncommented}");
+}
+
+#[test]
+fn configuration_that_lists_nothing_is_no_inventory() {
+    let dir = tempfile::tempdir().unwrap();
+    let gres = "NodeName=gpu1 Name=gpu Type=a100 File=/dev/nvidia[0-3]\n";
+    fs::write(dir.path().join("gres.conf"), gres).unwrap();
+    fs::write(
+        dir.path().join("slurm.conf"),
+        "ClusterName=reef\nNodeName=n[1-3] CPUs=2\n",
+    )
+    .unwrap();
+    let (path, _) = init(dir.path(), &[Path::new("gres.conf"), Path::new("slurm.conf")]);
+    let text = fs::read_to_string(path).unwrap();
+    assert!(text.contains("paths = [\"slurm.conf\"]\n"), "{text}");
+    assert!(
+        text.contains("# not read, of no known dialect or without anything to read: gres.conf\n"),
+        "{text}"
+    );
 }

@@ -83,6 +83,22 @@ fn a_site_or_vo_that_one_account_has_is_known_to_both() {
     assert_eq!((code, csv.lines().count()), (0, 1), "{reported}{csv}");
 }
 
+/// A shell completes the path of a file, with the lake before it.
+#[test]
+fn a_cell_is_found_by_its_path_in_the_lake_and_with_the_lake_before_it() {
+    let asked = Asked::new("month");
+    for cell in [
+        "usage/site=OAK/vo=Birch/allocation_year=2026",
+        "charges/site=OAK/vo=Birch/allocation_year=2026",
+    ] {
+        let (code, inside, reported) = asked.run(&["explain", "lake", cell]);
+        assert_eq!(code, 0, "{reported}");
+        let before = format!("lake/{cell}");
+        let found = asked.run(&["explain", "lake/", &before]);
+        assert_eq!((found.0, found.1), (0, inside), "{}", found.2);
+    }
+}
+
 #[test]
 fn cells_months_and_tables_know_their_sites() {
     let asked = Asked::new("month");

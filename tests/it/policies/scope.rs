@@ -134,6 +134,22 @@ fn a_policy_states_how_many_jobs_it_is_not_for_and_why() {
     );
 }
 
+/// Whoever reads the run must not take a policy that charged every job for one that was not applied.
+#[test]
+fn a_policy_that_charged_every_job_is_reported_like_the_others() {
+    let everywhere = POLICY
+        .replace("memory-of-firnfeld", "everywhere")
+        .replace("cluster = [\"firnfeld\"]", "cluster = [\"firnfeld\", \"karst\"]")
+        .replace("partition = [\"short\"]", "partition = [\"short\", \"long\"]");
+    let (_lake, report) = Lake::charged_by("", &[("memory.toml", POLICY), ("everywhere.toml", &everywhere)]);
+    let lines = report.text();
+    assert!(lines.contains("\n  everywhere 1: 4 jobs charged\n"), "{lines}");
+    assert!(
+        lines.contains("\n  memory-of-firnfeld 1: 2 jobs charged, out of its scope 2"),
+        "{lines}"
+    );
+}
+
 /// The page of a site has a table for the policy that charged, and a line for those that did not.
 #[test]
 fn policies_without_a_price_are_left_out_of_the_page_and_named() {
