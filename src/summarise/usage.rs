@@ -9,7 +9,7 @@ use super::dimension_groups::{KnownGroups, combinations};
 use super::group::{Groups, KeyRef};
 use super::periods::PeriodSplitter;
 use super::settings::Settings;
-use super::sums::{CountedSums, Sums, WorkSums};
+use super::sums::{CountedSums, MeasuredSums, Sums, WorkSums};
 use super::view::RecordView;
 use crate::error::Result;
 use crate::ledger::Reason;
@@ -50,25 +50,30 @@ struct JobAmounts {
     alloc_node_n: i64,
     alloc_billing_n: i64,
     cpu_ms: Option<i64>,
+    measured: MeasuredSums,
 }
 
 impl JobAmounts {
     fn of(view: &RecordView<'_>, row: usize) -> Self {
         let of = |column| addend(number(column, row));
+        let held_s = view.held_s(row);
+        let measured = view.measured.as_ref();
         Self {
             wall_s: view.wall_s.value(row),
             wall_fraction_ms: view.wall_fraction_ms.value(row),
-            held_s: view.held_s(row),
+            held_s,
             alloc_core_n: of(view.alloc_core_n),
             alloc_gpu_n: of(view.alloc_gpu_n),
             alloc_node_n: of(view.alloc_node_n),
             alloc_billing_n: of(view.alloc_billing_n),
             cpu_ms: number(view.cpu_ms, row),
+            measured: measured.map_or_else(MeasuredSums::default, |columns| columns.sums(row, held_s)),
         }
     }
 
     /// What it takes of the room of a month.
     fn load(&self) -> u64 {
+        let [busy, stated, used, held] = self.measured.each().map(|sum| addend(*sum));
         budget::load([
             1,
             self.wall_s,
@@ -79,6 +84,10 @@ impl JobAmounts {
             self.held_s.saturating_mul(self.alloc_node_n),
             self.held_s.saturating_mul(self.alloc_billing_n),
             addend(self.cpu_ms),
+            busy,
+            stated,
+            used,
+            held,
         ])
     }
 }
@@ -101,9 +110,26 @@ struct UsageShares {
     cpu_ms: Vec<i64>,
     scaled_cpu_ms: Vec<i64>,
     scaled_wall_ms: Vec<i64>,
+    /// In the order of [`MeasuredSums::NAMES`].
+    measured: [Vec<i64>; MeasuredSums::NAMES.len()],
 }
 
 impl UsageShares {
+    fn split_measured(&mut self, total: &MeasuredSums, weights: &[i64]) {
+        for (shares, sum) in self.measured.iter_mut().zip(total.each()) {
+            apportion(addend(*sum), weights, shares);
+        }
+    }
+
+    /// What one piece has of sums that were split; what is unknown of the job is unknown of it.
+    fn measured(&self, total: &MeasuredSums, at: usize) -> MeasuredSums {
+        let mut part = *total;
+        for (sum, shares) in part.each_mut().into_iter().zip(&self.measured) {
+            *sum = sum.and_then(|_| shares.get(at).copied());
+        }
+        part
+    }
+
     fn split_scaled(&mut self, view: &RecordView<'_>, row: usize, weights: &[i64]) {
         let total = |column| addend(number(column, row));
         apportion(total(view.scaled_cpu_ms), weights, &mut self.scaled_cpu_ms);
@@ -258,6 +284,7 @@ impl<'a> Usage<'a> {
                     alloc_node_n: node_n,
                     alloc_billing_n: billing_n,
                     cpu_ms,
+                    measured,
                 },
         } = job;
         // Nearly every job is in one period, which takes all of it.
@@ -266,6 +293,9 @@ impl<'a> Usage<'a> {
             apportion(wall_s, &self.cutter.weights, &mut self.shares.wall_s);
             apportion(held_s, &self.cutter.weights, &mut self.shares.held_s);
             apportion(addend(cpu_ms), &self.cutter.weights, &mut self.shares.cpu_ms);
+            if !measured.is_empty() {
+                self.shares.split_measured(&measured, &self.cutter.weights);
+            }
         }
         let per_core = scale.factors().per_core;
         if reference.is_some() {
@@ -278,6 +308,11 @@ impl<'a> Usage<'a> {
             } else {
                 let cpu = cpu_ms.map(|_| share(&self.shares.cpu_ms));
                 (share(&self.shares.wall_s), share(&self.shares.held_s), cpu)
+            };
+            let measured = if is_whole || measured.is_empty() {
+                measured
+            } else {
+                self.shares.measured(&measured, at)
             };
             let counts = end_ms.is_some() && at == end_piece;
             let count = |flag: bool| i64::from(counts && flag);
@@ -327,6 +362,7 @@ impl<'a> Usage<'a> {
             };
             let sums = groups.at(place);
             sums.count(counted, cpu);
+            sums.add_measured(&measured);
             let counted_end_ms = end_ms.filter(|_| counts);
             if let Some(end_ms) = counted_end_ms {
                 sums.end(end_ms);
@@ -338,6 +374,7 @@ impl<'a> Usage<'a> {
                 let part = Sums {
                     counted,
                     cpu_ms: cpu,
+                    measured,
                     work: work.unwrap_or_default(),
                     earliest_end_ms: counted_end_ms,
                     latest_end_ms: counted_end_ms,
