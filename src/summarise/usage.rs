@@ -115,10 +115,24 @@ struct UsageShares {
 }
 
 impl UsageShares {
-    fn split_measured(&mut self, total: &MeasuredSums, weights: &[i64]) {
-        for (shares, sum) in self.measured.iter_mut().zip(total.each()) {
-            apportion(addend(*sum), weights, shares);
+    fn split(&mut self, job: &JobAmounts, weights: &[i64]) {
+        apportion(job.wall_s, weights, &mut self.wall_s);
+        apportion(job.held_s, weights, &mut self.held_s);
+        apportion(addend(job.cpu_ms), weights, &mut self.cpu_ms);
+        if !job.measured.is_empty() {
+            for (shares, sum) in self.measured.iter_mut().zip(job.measured.each()) {
+                apportion(addend(*sum), weights, shares);
+            }
         }
+    }
+
+    /// What one piece has of the CPU and wall time that arrived scaled.
+    fn scaled(&self, view: &RecordView<'_>, row: usize, at: usize) -> [Option<i64>; 2] {
+        let of = |column, shares: &[i64]| number(column, row).and_then(|_| shares.get(at).copied());
+        [
+            of(view.scaled_cpu_ms, &self.scaled_cpu_ms),
+            of(view.scaled_wall_ms, &self.scaled_wall_ms),
+        ]
     }
 
     /// What one piece has of sums that were split; what is unknown of the job is unknown of it.
@@ -144,8 +158,7 @@ fn scaled_work(
     reference: &ScaleReference,
     cpu_ms: Option<i64>,
     wall_ms: i64,
-    scaled_cpu_ms: Option<i64>,
-    scaled_wall_ms: Option<i64>,
+    [scaled_cpu_ms, scaled_wall_ms]: [Option<i64>; 2],
     core_n: i64,
 ) -> WorkSums {
     let node = reference
@@ -290,12 +303,7 @@ impl<'a> Usage<'a> {
         // Nearly every job is in one period, which takes all of it.
         let is_whole = matches!(self.cutter.pieces.as_slice(), [_]);
         if !is_whole {
-            apportion(wall_s, &self.cutter.weights, &mut self.shares.wall_s);
-            apportion(held_s, &self.cutter.weights, &mut self.shares.held_s);
-            apportion(addend(cpu_ms), &self.cutter.weights, &mut self.shares.cpu_ms);
-            if !measured.is_empty() {
-                self.shares.split_measured(&measured, &self.cutter.weights);
-            }
+            self.shares.split(&job.amounts, &self.cutter.weights);
         }
         let per_core = scale.factors().per_core;
         if reference.is_some() {
@@ -309,7 +317,7 @@ impl<'a> Usage<'a> {
                 let cpu = cpu_ms.map(|_| share(&self.shares.cpu_ms));
                 (share(&self.shares.wall_s), share(&self.shares.held_s), cpu)
             };
-            let measured = if is_whole || measured.is_empty() {
+            let measured = if is_whole {
                 measured
             } else {
                 self.shares.measured(&measured, at)
@@ -339,19 +347,8 @@ impl<'a> Usage<'a> {
                 None if per_core.is_empty() => None,
                 None => Some(raw_work(per_core, cpu, exact_ms, core_n)),
                 Some(reference) => {
-                    let scaled_cpu_ms = number(view.scaled_cpu_ms, row);
-                    let scaled_wall_ms = number(view.scaled_wall_ms, row);
-                    let scaled_cpu_ms = scaled_cpu_ms.map(|_| share(&self.shares.scaled_cpu_ms));
-                    let scaled_wall_ms = scaled_wall_ms.map(|_| share(&self.shares.scaled_wall_ms));
-                    Some(scaled_work(
-                        per_core,
-                        reference,
-                        cpu,
-                        exact_ms,
-                        scaled_cpu_ms,
-                        scaled_wall_ms,
-                        core_n,
-                    ))
+                    let scaled_ms = self.shares.scaled(view, row, at);
+                    Some(scaled_work(per_core, reference, cpu, exact_ms, scaled_ms, core_n))
                 }
             };
             let key = || key_of(view, row, period);

@@ -51,8 +51,8 @@ pub(super) fn read(comment: &[u8], held_ms: Option<i64>) -> Option<Jobstats> {
 /// How long a job held what it was given, milliseconds: its wall time and suspension.
 pub(super) fn held_ms(wall_ms: Option<i64>, suspended_s: Option<i64>) -> Option<i64> {
     // Suspension that is not stated adds nothing, as everywhere in the sums of usage.
-    let suspended_ms = suspended_s.unwrap_or(0).checked_mul(1000)?;
-    wall_ms?.checked_add(suspended_ms).filter(|held_ms| *held_ms >= 0)
+    let not_run_ms = suspended_s.unwrap_or(0).checked_mul(1000)?;
+    wall_ms?.checked_add(not_run_ms).filter(|held_ms| *held_ms >= 0)
 }
 
 /// The summary; `None` when it is damaged.

@@ -243,7 +243,7 @@ fn a_summary_that_comes_with_a_later_dump_supersedes_the_record_without_it() {
     assert_eq!(sums(), with);
     assert!(gridtally(&["verify", "lake"]).contains("sound"));
     // The order in which dumps arrive does not matter.
-    fs::write(path("sacct-3.txt"), without.join("\n")).unwrap();
+    fs::write(path("sacct-3.txt"), without.join("\n") + "\n\n").unwrap();
     gridtally(&["run", "pipeline.toml"]);
     assert_eq!(sums(), with);
     assert!(gridtally(&["verify", "lake"]).contains("sound"));
