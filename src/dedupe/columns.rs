@@ -14,6 +14,7 @@ use super::packed::integer::IntegerNumbers;
 use super::packed::text;
 use super::packed::text::TextWords;
 use crate::error::Result;
+use crate::record::jobstats::Jobstats;
 use crate::record::row::JobRow;
 use crate::record::unchanged_columns::UnchangedColumns;
 use crate::schema::dataset::gpu_fields;
@@ -63,6 +64,8 @@ macro_rules! columns {
             record_id: Vec<u8>,
             content_hash: Vec<u64>,
             gpus: ListBuilder<StructBuilder>,
+            /// The row pushed last has something of Jobstats.
+            is_jobstats_last: bool,
         }
 
         impl Columns {
@@ -77,6 +80,7 @@ macro_rules! columns {
                     record_id: Vec::new(),
                     content_hash: Vec::new(),
                     gpus: ListBuilder::new(StructBuilder::from_fields(gpu_fields(), 0)).with_field(element),
+                    is_jobstats_last: false,
                 }
             }
 
@@ -100,9 +104,11 @@ columns! {
     numbers: record_utc submit_utc eligible_utc start_utc end_utc received_utc wall_s wall_fraction_ms suspended_s;
     numbers: cpu_ms cpu_user_ms cpu_system_ms alloc_core_n alloc_node_n alloc_gpu_n alloc_memory_byte;
     numbers: requested_core_n requested_memory_byte max_rss_byte max_virtual_byte network_byte alloc_billing_n time_limit_s exit_code;
+    numbers: jobstats_span_s jobstats_memory_used_byte jobstats_memory_total_byte gpu_stated_ms gpu_busy_ms;
+    numbers: gpu_memory_used_byte gpu_memory_total_byte;
     numbers: exit_signal scaled_cpu_ms scaled_wall_ms benchmark_per_core anomalies step_n line byte_offset;
     coded: format view cluster submit_host vo vo_group vo_role account user user_group global_user partition;
-    coded: fqan vo_name reportable_vo qos wckey reservation infrastructure node_list state benchmark;
+    coded: fqan vo_name reportable_vo qos wckey reservation infrastructure node_list state benchmark jobstats;
     plain: job_id raw_job_id global_job_id job_name;
 }
 
@@ -130,6 +136,10 @@ impl Columns {
         self.push_numbers(at, row, sealed);
         if !row.gpus.is_empty() {
             self.push_gpus(at, row.gpus);
+        }
+        // Few sources have any, and their columns need not be looked at for all others.
+        if row.jobstats.is_some() || self.is_jobstats_last {
+            self.push_jobstats(at, row.jobstats.as_ref())?;
         }
         self.push_texts(at, row, sealed)
     }
@@ -210,6 +220,23 @@ impl Columns {
             .push_or_repeat(at, row.benchmark, is(UnchangedColumns::BENCHMARK))
     }
 
+    fn push_jobstats(&mut self, at: usize, jobstats: Option<&Jobstats>) -> Result<()> {
+        self.is_jobstats_last = jobstats.is_some();
+        let number = |of: fn(&Jobstats) -> Option<i64>| jobstats.and_then(of);
+        self.jobstats_span_s.push(at, number(|found| found.span_s));
+        self.jobstats_memory_used_byte
+            .push(at, number(|found| found.memory_used_byte));
+        self.jobstats_memory_total_byte
+            .push(at, number(|found| found.memory_total_byte));
+        self.gpu_stated_ms.push(at, number(|found| found.gpu_stated_ms));
+        self.gpu_busy_ms.push(at, number(|found| found.gpu_busy_ms));
+        self.gpu_memory_used_byte
+            .push(at, number(|found| found.gpu_memory_used_byte));
+        self.gpu_memory_total_byte
+            .push(at, number(|found| found.gpu_memory_total_byte));
+        self.jobstats.push(at, jobstats.map(|found| found.outcome.as_str()))
+    }
+
     fn push_gpus(&mut self, at: usize, gpus: &[(&str, i64)]) {
         while self.gpus.len() < at {
             self.gpus.append(false);
@@ -249,6 +276,7 @@ impl Columns {
         self.finish_packed(rows, &mut columns)?;
         self.record_id.clear();
         self.content_hash.clear();
+        self.is_jobstats_last = false;
         packed::batch(columns)
     }
 }

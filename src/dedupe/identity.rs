@@ -86,7 +86,8 @@ impl IdentityContent {
         ];
         let numbers = numbers.map(|number| number.unwrap_or(i64::MIN).to_le_bytes());
         let scaled = [row.scaled_cpu_ms, row.scaled_wall_ms];
-        let is_plain = row.gpus.is_empty() && scaled == [None, None] && row.reservation.is_none();
+        let is_plain =
+            row.gpus.is_empty() && scaled == [None, None] && row.reservation.is_none() && row.jobstats.is_none();
         let is_alike = is_plain && self.is_plain && repeats.has(CONTENT);
         if let Some(known) = self.bytes.first_chunk_mut::<NUMBER_BYTES>().filter(|_| is_alike) {
             known.copy_from_slice(numbers.as_flattened());
@@ -105,6 +106,12 @@ impl IdentityContent {
             }
             for name in [row.vo_name, row.reportable_vo, row.fqan].into_iter().flatten() {
                 text(&mut self.bytes, name);
+            }
+            if let Some(jobstats) = &row.jobstats {
+                text(&mut self.bytes, jobstats.outcome.as_str());
+                for number in jobstats.numbers() {
+                    self.bytes.extend_from_slice(&number.unwrap_or(i64::MIN).to_le_bytes());
+                }
             }
             self.is_plain = is_plain;
         }

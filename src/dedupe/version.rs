@@ -145,4 +145,6 @@ const MEASURED: &[&str] = &[
     "node_list",
     "state",
     "exit_code",
+    "jobstats",
+    "jobstats_memory_total_byte",
 ];

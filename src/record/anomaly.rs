@@ -59,4 +59,6 @@ anomalies! {
     /// A time the source does not state was derived from others: the wall time is the end less the start, or the start is
     /// the time of submission, as the pipeline configures.
     TimeAssumed = 15, "is_time_assumed";
+    /// The comment of the job is a summary of Jobstats that cannot be read: what it measured is unknown.
+    JobstatsDamaged = 16, "is_jobstats_damaged";
 }

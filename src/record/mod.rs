@@ -3,6 +3,7 @@
 pub mod anomaly;
 pub(crate) mod column_struct;
 pub mod infrastructure;
+pub mod jobstats;
 pub mod row;
 pub mod site_month;
 pub(crate) mod summary;
@@ -10,6 +11,7 @@ pub mod unchanged_columns;
 
 pub use crate::record::unchanged_columns::UnchangedColumns;
 pub use anomaly::Anomaly;
+pub use jobstats::{Jobstats, JobstatsOutcome};
 pub use row::JobRow;
 pub use site_month::SiteMonth;
 pub use summary::{Summary, SummaryKind, SummaryNumbers, SummaryRow, SummaryWords};

@@ -1,5 +1,6 @@
 //! One job as read, before `dedupe` makes a record of it.
 
+use super::jobstats::Jobstats;
 use super::unchanged_columns::UnchangedColumns;
 
 /// One job attempt as a source states it: borrowed, typed, in the units of the names. `None` is unknown and stays
@@ -96,6 +97,8 @@ pub struct JobRow<'a> {
     pub max_rss_byte: Option<i64>,
     /// Largest virtual memory size, bytes.
     pub max_virtual_byte: Option<i64>,
+    /// What Jobstats measured of it; `None` where the source has nothing of Jobstats.
+    pub jobstats: Option<Jobstats>,
     /// Bytes sent and received over the network.
     pub network_byte: Option<i64>,
     /// Slurm's recorded `billing` TRES.

@@ -40,6 +40,8 @@ pub enum ColumnPart {
     RequestedMemory,
     /// Most memory used.
     PeakMemory,
+    /// What Jobstats measured.
+    Jobstats,
     /// Time limit.
     TimeLimit,
     /// Exit code and signal.

@@ -1,9 +1,10 @@
 //! How much usage of one site and record month counts: what keeps every published sum within 63 bits.
 //!
 //! One record may contain as much as 10^15 core milliseconds, so that some nine thousand of them overflow a sum of 63 bits. No
-//! site has such usage: ten million cores come to 2.6 × 10^16 core milliseconds in a month. Such records are refused one by
-//! one, by file and line, and the month is published without them. Neither wider columns nor tighter limits of a record
-//! would do: readers of `usage` expect 64-bit integers, and a limit of 2^32 such records were 50 days of one core.
+//! site has such usage: ten million cores come to 2.6 × 10^16 core milliseconds in a month, and 10 PiB of memory to 2.8 × 10^16
+//! MiB seconds. Such records are refused one by one, by file and line, and the month is published without them. Neither wider
+//! columns nor tighter limits of a record would do: readers of `usage` expect 64-bit integers, and a limit of 2^32 such records
+//! were 50 days of one core.
 //!
 //! The load of a record is the sum of its integer measures in the units of their columns. The loads of a month's records are
 //! added up in the order in which `records` is sorted, so that it does not matter in which nights they were read. A record

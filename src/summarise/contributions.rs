@@ -3,7 +3,7 @@
 use arrow::array::RecordBatch;
 
 use super::group::DIMENSIONS;
-use super::sums::{CountedSums, WORK_COLUMNS};
+use super::sums::{CountedSums, MeasuredSums, WORK_COLUMNS};
 use crate::error::Result;
 use crate::expr::{GroupMeasure, How, add_up};
 use crate::schema;
@@ -53,7 +53,8 @@ fn total(batches: &[RecordBatch]) -> Result<RecordBatch> {
     let mut keys = vec!["vo", "allocation_year", "month", "day"];
     keys.extend(DIMENSIONS);
     keys.push("correction_id");
-    let sums = CountedSums::NAMES.iter().chain(["cpu_ms"].iter()).chain(&WORK_COLUMNS);
+    let sums = CountedSums::NAMES.iter().chain(["cpu_ms"].iter());
+    let sums = sums.chain(&MeasuredSums::NAMES).chain(&WORK_COLUMNS);
     let mut measures: Vec<GroupMeasure<'_>> = sums.map(|column| GroupMeasure { column, how: How::Sum }).collect();
     measures.push(GroupMeasure {
         column: "earliest_end_utc",

@@ -4,7 +4,7 @@ use ahash::RandomState;
 use arrow::array::{ArrayRef, RecordBatch};
 use hashbrown::HashTable;
 
-use super::sums::{CountedSums, Sums, WORK_COLUMNS, WorkSums};
+use super::sums::{CountedSums, MeasuredSums, Sums, WORK_COLUMNS, WorkSums};
 use crate::error::{Error, Result};
 use crate::schema::Dataset;
 use crate::schema::batch::{date, dates, decimal, decimals, int, ints, number, text, texts, time, times, word};
@@ -188,6 +188,10 @@ impl Groups {
             .map(|name| decimal(batch, name))
             .collect::<Result<Vec<_>>>()?;
         let cpu = int(batch, "cpu_ms")?;
+        let measured = MeasuredSums::NAMES
+            .iter()
+            .map(|name| int(batch, name))
+            .collect::<Result<Vec<_>>>()?;
         let correction = text(batch, "correction_id")?;
         let (earliest, latest) = (time(batch, "earliest_end_utc")?, time(batch, "latest_end_utc")?);
         for row in 0..batch.num_rows() {
@@ -200,6 +204,9 @@ impl Groups {
                 *sum = column.value(row);
             }
             part.cpu_ms = number(cpu, row);
+            for (sum, column) in part.measured.each_mut().into_iter().zip(&measured) {
+                *sum = number(column, row);
+            }
             let mut work_e7 = [None; 9];
             for (sum, column) in work_e7.iter_mut().zip(&work) {
                 *sum = number(column, row);
@@ -241,6 +248,9 @@ fn array(name: &str, rows: &[UsageGroup]) -> Result<ArrayRef> {
     }
     if let Some(of) = CountedSums::column(name) {
         return Ok(ints(sums.map(|sums| Some(*of(&sums.counted)))));
+    }
+    if let Some(of) = MeasuredSums::column(name) {
+        return Ok(ints(sums.map(|sums| *of(&sums.measured))));
     }
     if let Some(at) = WORK_COLUMNS.iter().position(|work| *work == name) {
         return decimals(sums.map(|sums| sums.work.e7().get(at).copied().flatten()), 7);

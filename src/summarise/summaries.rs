@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::budget::{self, LoadClass, MonthBudget, VAST_SUMMARY};
 use super::group::{Groups, KeyRef, UsageGroup};
 use super::settings::Settings;
-use super::sums::{CountedSums, Sums, WorkSums};
+use super::sums::{CountedSums, MeasuredSums, Sums, WorkSums};
 use crate::normalise::{Normaliser, Scale, StatedBenchmark};
 use crate::record::{Summary, SummaryKind};
 use crate::reference::benchmark::{AskedSpan, Benchmark, BenchmarkPlace, Each, Factors, WorkDone};
@@ -117,6 +117,7 @@ impl<'a> SummaryUsage<'a> {
                 ..CountedSums::default()
             },
             cpu_ms,
+            measured: MeasuredSums::default(),
             work: work(row, scale, cpu_ms, exact_ms, core_n),
             earliest_end_ms: row.numbers.earliest_end_utc,
             latest_end_ms: row.numbers.latest_end_utc,

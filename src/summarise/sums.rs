@@ -107,6 +107,46 @@ column_struct! {
     }
 }
 
+column_struct! {
+    /// What Jobstats measured, over the jobs that state it: null while none does. Of each pair the first is a part of the
+    /// second.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct MeasuredSums: Option<i64> {
+        /// Time GPUs were busy, milliseconds.
+        gpu_busy_ms
+        /// Time GPUs of stated utilisation were held, milliseconds.
+        gpu_stated_ms
+        /// Most host memory used times the time it was held, MiB s.
+        memory_used_mib_s
+        /// Host memory of the same jobs times the time it was held, MiB s.
+        memory_stated_mib_s
+    }
+}
+
+impl MeasuredSums {
+    /// Whether nothing is known.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Each sum.
+    fn plus(mut self, other: &Self) -> Self {
+        for (sum, part) in self.each_mut().into_iter().zip(other.each()) {
+            *sum = plus(*sum, *part, i64::saturating_add);
+        }
+        self
+    }
+
+    /// What takes these sums out again.
+    fn negated(mut self) -> Self {
+        for sum in self.each_mut() {
+            *sum = sum.map(i64::saturating_neg);
+        }
+        self
+    }
+}
+
 /// Sums of one group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
@@ -114,6 +154,8 @@ pub struct Sums {
     pub counted: CountedSums,
     /// CPU time; null while nothing is known.
     pub cpu_ms: Option<i64>,
+    /// What Jobstats measured.
+    pub measured: MeasuredSums,
     /// Work.
     pub work: WorkSums,
     /// Earliest end counted.
@@ -133,6 +175,7 @@ impl Sums {
         Self {
             counted,
             cpu_ms: self.cpu_ms.map(i64::saturating_neg),
+            measured: self.measured.negated(),
             work: WorkSums {
                 cpu: self.work.cpu.negated(),
                 wall: self.work.wall.negated(),
@@ -146,6 +189,7 @@ impl Sums {
     /// Adds another group's sums. Saturates at the ends of 63 bits, which [`check`] finds.
     pub fn add(&mut self, other: &Self) {
         self.count(other.counted, other.cpu_ms);
+        self.add_measured(&other.measured);
         self.add_work(&other.work);
         self.earliest_end_ms = plus(self.earliest_end_ms, other.earliest_end_ms, i64::min);
         self.latest_end_ms = plus(self.latest_end_ms, other.latest_end_ms, i64::max);
@@ -158,6 +202,14 @@ impl Sums {
             *sum = sum.saturating_add(*part);
         }
         self.cpu_ms = plus(self.cpu_ms, cpu_ms, i64::saturating_add);
+    }
+
+    /// Adds what Jobstats measured. Without it, no job has any.
+    #[inline]
+    pub(super) fn add_measured(&mut self, measured: &MeasuredSums) {
+        if !measured.is_empty() {
+            self.measured = self.measured.plus(measured);
+        }
     }
 
     /// Adds work. Without benchmarks, no job has done any.
@@ -189,7 +241,11 @@ pub fn check(part: &[UsageGroup]) -> Result<()> {
         let counted = CountedSums::NAMES
             .into_iter()
             .zip(sums.counted.each().into_iter().copied());
-        let mut all = counted.chain(sums.cpu_ms.map(|cpu_ms| ("cpu_ms", cpu_ms)));
+        let measured = MeasuredSums::NAMES.into_iter().zip(sums.measured.each());
+        let measured = measured.filter_map(|(name, sum)| Some((name, (*sum)?)));
+        let mut all = counted
+            .chain(sums.cpu_ms.map(|cpu_ms| ("cpu_ms", cpu_ms)))
+            .chain(measured);
         let Some((measure, _)) = all.find(|(_, sum)| is_end(*sum)) else {
             continue;
         };

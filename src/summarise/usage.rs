@@ -9,7 +9,7 @@ use super::dimension_groups::{KnownGroups, combinations};
 use super::group::{Groups, KeyRef};
 use super::periods::PeriodSplitter;
 use super::settings::Settings;
-use super::sums::{CountedSums, Sums, WorkSums};
+use super::sums::{CountedSums, MeasuredSums, Sums, WorkSums};
 use super::view::RecordView;
 use crate::error::Result;
 use crate::ledger::Reason;
@@ -50,25 +50,30 @@ struct JobAmounts {
     alloc_node_n: i64,
     alloc_billing_n: i64,
     cpu_ms: Option<i64>,
+    measured: MeasuredSums,
 }
 
 impl JobAmounts {
     fn of(view: &RecordView<'_>, row: usize) -> Self {
         let of = |column| addend(number(column, row));
+        let held_s = view.held_s(row);
+        let measured = view.measured.as_ref();
         Self {
             wall_s: view.wall_s.value(row),
             wall_fraction_ms: view.wall_fraction_ms.value(row),
-            held_s: view.held_s(row),
+            held_s,
             alloc_core_n: of(view.alloc_core_n),
             alloc_gpu_n: of(view.alloc_gpu_n),
             alloc_node_n: of(view.alloc_node_n),
             alloc_billing_n: of(view.alloc_billing_n),
             cpu_ms: number(view.cpu_ms, row),
+            measured: measured.map_or_else(MeasuredSums::default, |columns| columns.sums(row, held_s)),
         }
     }
 
     /// What it takes of the room of a month.
     fn load(&self) -> u64 {
+        let [busy, stated, used, held] = self.measured.each().map(|sum| addend(*sum));
         budget::load([
             1,
             self.wall_s,
@@ -79,6 +84,10 @@ impl JobAmounts {
             self.held_s.saturating_mul(self.alloc_node_n),
             self.held_s.saturating_mul(self.alloc_billing_n),
             addend(self.cpu_ms),
+            busy,
+            stated,
+            used,
+            held,
         ])
     }
 }
@@ -101,9 +110,40 @@ struct UsageShares {
     cpu_ms: Vec<i64>,
     scaled_cpu_ms: Vec<i64>,
     scaled_wall_ms: Vec<i64>,
+    /// In the order of [`MeasuredSums::NAMES`].
+    measured: [Vec<i64>; MeasuredSums::NAMES.len()],
 }
 
 impl UsageShares {
+    fn split(&mut self, job: &JobAmounts, weights: &[i64]) {
+        apportion(job.wall_s, weights, &mut self.wall_s);
+        apportion(job.held_s, weights, &mut self.held_s);
+        apportion(addend(job.cpu_ms), weights, &mut self.cpu_ms);
+        if !job.measured.is_empty() {
+            for (shares, sum) in self.measured.iter_mut().zip(job.measured.each()) {
+                apportion(addend(*sum), weights, shares);
+            }
+        }
+    }
+
+    /// What one piece has of the CPU and wall time that arrived scaled.
+    fn scaled(&self, view: &RecordView<'_>, row: usize, at: usize) -> [Option<i64>; 2] {
+        let of = |column, shares: &[i64]| number(column, row).and_then(|_| shares.get(at).copied());
+        [
+            of(view.scaled_cpu_ms, &self.scaled_cpu_ms),
+            of(view.scaled_wall_ms, &self.scaled_wall_ms),
+        ]
+    }
+
+    /// What one piece has of sums that were split; what is unknown of the job is unknown of it.
+    fn measured(&self, total: &MeasuredSums, at: usize) -> MeasuredSums {
+        let mut part = *total;
+        for (sum, shares) in part.each_mut().into_iter().zip(&self.measured) {
+            *sum = sum.and_then(|_| shares.get(at).copied());
+        }
+        part
+    }
+
     fn split_scaled(&mut self, view: &RecordView<'_>, row: usize, weights: &[i64]) {
         let total = |column| addend(number(column, row));
         apportion(total(view.scaled_cpu_ms), weights, &mut self.scaled_cpu_ms);
@@ -118,8 +158,7 @@ fn scaled_work(
     reference: &ScaleReference,
     cpu_ms: Option<i64>,
     wall_ms: i64,
-    scaled_cpu_ms: Option<i64>,
-    scaled_wall_ms: Option<i64>,
+    [scaled_cpu_ms, scaled_wall_ms]: [Option<i64>; 2],
     core_n: i64,
 ) -> WorkSums {
     let node = reference
@@ -258,14 +297,13 @@ impl<'a> Usage<'a> {
                     alloc_node_n: node_n,
                     alloc_billing_n: billing_n,
                     cpu_ms,
+                    measured,
                 },
         } = job;
         // Nearly every job is in one period, which takes all of it.
         let is_whole = matches!(self.cutter.pieces.as_slice(), [_]);
         if !is_whole {
-            apportion(wall_s, &self.cutter.weights, &mut self.shares.wall_s);
-            apportion(held_s, &self.cutter.weights, &mut self.shares.held_s);
-            apportion(addend(cpu_ms), &self.cutter.weights, &mut self.shares.cpu_ms);
+            self.shares.split(&job.amounts, &self.cutter.weights);
         }
         let per_core = scale.factors().per_core;
         if reference.is_some() {
@@ -278,6 +316,11 @@ impl<'a> Usage<'a> {
             } else {
                 let cpu = cpu_ms.map(|_| share(&self.shares.cpu_ms));
                 (share(&self.shares.wall_s), share(&self.shares.held_s), cpu)
+            };
+            let measured = if is_whole {
+                measured
+            } else {
+                self.shares.measured(&measured, at)
             };
             let counts = end_ms.is_some() && at == end_piece;
             let count = |flag: bool| i64::from(counts && flag);
@@ -304,19 +347,8 @@ impl<'a> Usage<'a> {
                 None if per_core.is_empty() => None,
                 None => Some(raw_work(per_core, cpu, exact_ms, core_n)),
                 Some(reference) => {
-                    let scaled_cpu_ms = number(view.scaled_cpu_ms, row);
-                    let scaled_wall_ms = number(view.scaled_wall_ms, row);
-                    let scaled_cpu_ms = scaled_cpu_ms.map(|_| share(&self.shares.scaled_cpu_ms));
-                    let scaled_wall_ms = scaled_wall_ms.map(|_| share(&self.shares.scaled_wall_ms));
-                    Some(scaled_work(
-                        per_core,
-                        reference,
-                        cpu,
-                        exact_ms,
-                        scaled_cpu_ms,
-                        scaled_wall_ms,
-                        core_n,
-                    ))
+                    let scaled_ms = self.shares.scaled(view, row, at);
+                    Some(scaled_work(per_core, reference, cpu, exact_ms, scaled_ms, core_n))
                 }
             };
             let key = || key_of(view, row, period);
@@ -327,6 +359,7 @@ impl<'a> Usage<'a> {
             };
             let sums = groups.at(place);
             sums.count(counted, cpu);
+            sums.add_measured(&measured);
             let counted_end_ms = end_ms.filter(|_| counts);
             if let Some(end_ms) = counted_end_ms {
                 sums.end(end_ms);
@@ -338,6 +371,7 @@ impl<'a> Usage<'a> {
                 let part = Sums {
                     counted,
                     cpu_ms: cpu,
+                    measured,
                     work: work.unwrap_or_default(),
                     earliest_end_ms: counted_end_ms,
                     latest_end_ms: counted_end_ms,

@@ -1,7 +1,8 @@
 //! The columns of `records` that `usage` is made of, looked up once per batch.
 
-use arrow::array::{BooleanArray, Int64Array, RecordBatch, TimestampMillisecondArray};
+use arrow::array::{Array, BooleanArray, Int64Array, RecordBatch, TimestampMillisecondArray};
 
+use super::sums::MeasuredSums;
 use crate::error::Result;
 use crate::schema::batch::{ColumnWords, addend, flag, int, number, time, words};
 
@@ -20,6 +21,8 @@ pub struct RecordView<'a> {
     pub(super) alloc_gpu_n: &'a Int64Array,
     pub(super) alloc_node_n: &'a Int64Array,
     pub(super) alloc_billing_n: &'a Int64Array,
+    /// What Jobstats measured; `None` when no job of the batch has any.
+    pub(super) measured: Option<MeasuredColumns<'a>>,
     pub(super) vo: ColumnWords<'a>,
     pub(super) dimensions: [ColumnWords<'a>; 10],
     pub(super) is_cpu_unknown: Option<&'a BooleanArray>,
@@ -48,6 +51,7 @@ impl<'a> RecordView<'a> {
             alloc_gpu_n: int(batch, "alloc_gpu_n")?,
             alloc_node_n: int(batch, "alloc_node_n")?,
             alloc_billing_n: int(batch, "alloc_billing_n")?,
+            measured: MeasuredColumns::of(batch)?,
             vo: words(batch, "vo")?,
             dimensions: [
                 words(batch, d0)?,
@@ -77,4 +81,43 @@ impl<'a> RecordView<'a> {
 fn seen<'a>(batch: &'a RecordBatch, name: &str) -> Result<Option<&'a BooleanArray>> {
     let flags = flag(batch, name)?;
     Ok(flags.has_true().then_some(flags))
+}
+
+/// The columns of `records` that Jobstats fills.
+pub(super) struct MeasuredColumns<'a> {
+    gpu_busy_ms: &'a Int64Array,
+    gpu_stated_ms: &'a Int64Array,
+    memory_used_byte: &'a Int64Array,
+    memory_total_byte: &'a Int64Array,
+}
+
+impl<'a> MeasuredColumns<'a> {
+    /// `None` when no row has a value.
+    fn of(batch: &'a RecordBatch) -> Result<Option<Self>> {
+        let columns = Self {
+            gpu_busy_ms: int(batch, "gpu_busy_ms")?,
+            gpu_stated_ms: int(batch, "gpu_stated_ms")?,
+            memory_used_byte: int(batch, "jobstats_memory_used_byte")?,
+            memory_total_byte: int(batch, "jobstats_memory_total_byte")?,
+        };
+        let has_values = [columns.gpu_stated_ms, columns.memory_total_byte]
+            .iter()
+            .any(|column| column.null_count() < column.len());
+        Ok(has_values.then_some(columns))
+    }
+
+    /// What was measured of a job that held what it was given for so long. Memory times time is rounded once, half up; what
+    /// does not fit is beyond what the sums of a month can take.
+    pub(super) fn sums(&self, row: usize, held_s: i64) -> MeasuredSums {
+        let held_mib_s = |byte: i64| {
+            let byte_s = i128::from(byte) * i128::from(held_s);
+            i64::try_from((byte_s + (1 << 19)) >> 20).unwrap_or(i64::MAX)
+        };
+        MeasuredSums {
+            gpu_busy_ms: number(self.gpu_busy_ms, row),
+            gpu_stated_ms: number(self.gpu_stated_ms, row),
+            memory_used_mib_s: number(self.memory_used_byte, row).map(held_mib_s),
+            memory_stated_mib_s: number(self.memory_total_byte, row).map(held_mib_s),
+        }
+    }
 }

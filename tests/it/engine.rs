@@ -13,7 +13,7 @@ use gridtally::expr::{GroupMeasure, How, add_up};
 use gridtally::schema;
 use gridtally::summarise::contributions::Contributions;
 use gridtally::summarise::group::{Groups, Key, UsageGroup, to_batch};
-use gridtally::summarise::sums::{CountedSums, Sums, WorkSums};
+use gridtally::summarise::sums::{CountedSums, MeasuredSums, Sums, WorkSums};
 use proptest::option;
 use proptest::prelude::*;
 
@@ -261,18 +261,24 @@ fn measured() -> impl Strategy<Value = Sums> {
     (
         prop::array::uniform13(0..i64::MAX / 1000),
         option::of(0..i64::MAX / 1000),
+        prop::array::uniform4(option::of(0..i64::MAX / 1000)),
         prop::array::uniform9(work),
         option::of(time.clone()),
         option::of(time),
     )
-        .prop_map(|(numbers, cpu_ms, work_e7, earliest_end_ms, latest_end_ms)| {
+        .prop_map(|(numbers, cpu_ms, jobstats, work_e7, earliest_end_ms, latest_end_ms)| {
             let mut counted = CountedSums::default();
             for (sum, number) in counted.each_mut().into_iter().zip(numbers) {
+                *sum = number;
+            }
+            let mut measured = MeasuredSums::default();
+            for (sum, number) in measured.each_mut().into_iter().zip(jobstats) {
                 *sum = number;
             }
             Sums {
                 counted,
                 cpu_ms,
+                measured,
                 work: WorkSums::from_e7(work_e7),
                 earliest_end_ms,
                 latest_end_ms,

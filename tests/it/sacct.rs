@@ -5,6 +5,7 @@ mod damage;
 mod dialects;
 mod formats;
 mod interest;
+mod jobstats;
 pub(crate) mod json;
 mod layouts;
 mod real;

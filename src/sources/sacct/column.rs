@@ -177,6 +177,8 @@ roles! {
     ReqMem,
     /// `ReqTRES`
     ReqTres,
+    /// `AdminComment`
+    AdminComment,
     /// `Timelimit`
     Timelimit,
     /// `TimelimitRaw`
@@ -234,9 +236,17 @@ impl Role {
             Self::ReqMem | Self::ReqNodes => &[ColumnPart::RequestedMemory],
             Self::ReqCpus | Self::ReqTres => &[ColumnPart::RequestedCores, ColumnPart::RequestedMemory],
             Self::MaxRss | Self::MaxVmSize => &[ColumnPart::PeakMemory],
+            Self::AdminComment => &[ColumnPart::Jobstats],
             Self::Timelimit | Self::TimelimitRaw => &[ColumnPart::TimeLimit],
             Self::ExitCode => &[ColumnPart::Exit],
         }
+    }
+
+    /// Whether surplus fields of a row must be shared out so that this column has its own text and nothing else: all that is
+    /// read but the comment, which few dumps are taken for and whose text shows where it ends. Rows are put together the
+    /// same whether anybody reads it.
+    pub(super) fn is_separated(self) -> bool {
+        !matches!(self, Self::AdminComment)
     }
 }
 
@@ -253,7 +263,7 @@ pub(super) const STEP_ROLES: &[Role] = &[
 /// Columns by lower-case name. Renamed columns are listed under both names.
 const COLUMNS: &[(&str, SacctKind, Option<Role>)] = &[
     ("account", SacctKind::Word, Some(Role::Account)),
-    ("admincomment", SacctKind::Free, None),
+    ("admincomment", SacctKind::Free, Some(Role::AdminComment)),
     ("alloccpus", SacctKind::Number, Some(Role::AllocCpus)),
     ("allocgres", SacctKind::Line, None),
     ("allocnodes", SacctKind::Number, Some(Role::AllocNodes)),

@@ -6,13 +6,14 @@ use super::clock::{self, Clock, Stamp};
 use super::column::Role;
 use super::cpu::CpuMeasured;
 use super::job_id::JobId;
+use super::jobstats;
 use super::memory::{MIB, Per};
 use super::refusal::Refusal;
 use super::row::SacctRow;
 use super::step::Steps;
 use super::tres;
 use crate::ledger::Reason;
-use crate::record::{Anomaly, JobRow};
+use crate::record::{Anomaly, JobRow, Jobstats, JobstatsOutcome};
 use crate::sources::projection::ColumnPart;
 use crate::sources::{Position, Sink};
 
@@ -101,6 +102,8 @@ impl<'t> SacctJob<'t> {
             return Ok(Read::NotStarted);
         }
         self.amounts(row)?;
+        let held_ms = jobstats::held_ms(self.reported.wall_ms, self.reported.suspended_s);
+        self.reported.jobstats = jobstats_of(row, held_ms);
         self.names(row, [id.or(raw), raw]);
         self.anomalies |= row.anomalies;
         Ok(Read::Started)
@@ -315,6 +318,20 @@ impl<'t> SacctJob<'t> {
         }
         sink.job(&reported, at, steps.count);
     }
+}
+
+/// What Jobstats left in the comment of a job that held what it was given for so long.
+#[inline]
+fn jobstats_of(row: &mut SacctRow<'_, '_>, held_ms: Option<i64>) -> Option<Jobstats> {
+    row.projected.column(Role::AdminComment)?;
+    let comment = row.text(Role::AdminComment);
+    // In a row of surplus fields, text of the next column may follow.
+    let end = memchr::memmem::find(comment, &row.layout.delimiter).unwrap_or(comment.len());
+    let found = jobstats::read(comment.get(..end)?, held_ms)?;
+    if found.outcome == JobstatsOutcome::Damaged {
+        row.note(Anomaly::JobstatsDamaged);
+    }
+    Some(found)
 }
 
 /// Cores requested. No usage depends on them: a value that cannot be read is unknown.

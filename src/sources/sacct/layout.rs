@@ -165,7 +165,7 @@ impl ColumnLayout {
                 continue;
             };
             *slot = Some(i);
-            if let Some(used) = is_job_used.get_mut(i) {
+            if let Some(used) = is_job_used.get_mut(i).filter(|_| role.is_separated()) {
                 *used = true;
             }
             if let Some(used) = is_step_used.get_mut(i).filter(|_| STEP_ROLES.contains(&role)) {

@@ -20,6 +20,7 @@ mod fixed;
 mod hms;
 mod job;
 mod job_id;
+mod jobstats;
 pub mod json;
 mod layout;
 mod memory;

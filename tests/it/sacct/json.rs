@@ -124,7 +124,7 @@ fn small(id: u32, more: &str) -> String {
     )
 }
 
-fn document(jobs: &[String]) -> String {
+pub(super) fn document(jobs: &[String]) -> String {
     format!(
         "{{\n  \"jobs\": [\n{}\n  ],\n  \"meta\": {{\"plugin\": {{\"data_parser\": \"data_parser\\/v0.0.42\"}}}},\n  \"errors\": []\n}}\n",
         jobs.join(",\n")

@@ -82,6 +82,8 @@ pub(super) struct SacctJsonFields<'a> {
     pub(super) reservation: Option<JsonText<'a>>,
     /// `name`
     pub(super) name: Option<JsonText<'a>>,
+    /// `comment.administrator`
+    pub(super) admin_comment: Option<JsonText<'a>>,
     /// `nodes`
     pub(super) nodes: Option<JsonText<'a>>,
     /// `allocation_nodes`
@@ -148,6 +150,7 @@ impl<'a> SacctJsonFields<'a> {
             b"qos" => self.qos = value::text(scanner)?,
             b"wckey" => self.wckey = text_of(scanner, b"wckey")?,
             b"name" => self.name = value::text(scanner)?,
+            b"comment" => self.admin_comment = text_of(scanner, b"administrator")?,
             b"nodes" => self.nodes = value::text(scanner)?,
             b"allocation_nodes" => self.allocation_nodes = Number::read(scanner)?,
             b"array" => object(scanner, |scanner, key| {

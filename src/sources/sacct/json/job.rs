@@ -5,10 +5,11 @@ use std::borrow::Cow;
 use super::fields::{CpuTime, SacctJsonFields};
 use super::value::{self, Number};
 use crate::ledger::Reason;
-use crate::record::{Anomaly, JobRow};
+use crate::record::{Anomaly, JobRow, JobstatsOutcome};
 use crate::sources::json::JsonText;
 use crate::sources::sacct::cpu::CpuMeasured;
 use crate::sources::sacct::job::{is_no_node, waits};
+use crate::sources::sacct::jobstats;
 use crate::sources::sacct::memory::MIB;
 use crate::sources::sacct::refusal::Refusal;
 use crate::sources::sacct::state;
@@ -213,6 +214,13 @@ impl SacctJsonJob {
             .collect();
         let raw_id = self.raw_id.to_string();
         let ms = |second: Option<i64>| second.and_then(|s| s.checked_mul(1000));
+        let jobstats = fields.admin_comment.and_then(|comment| {
+            let held_ms = jobstats::held_ms(ms(self.wall_s), self.suspended_s);
+            jobstats::read(comment.decode().0.as_bytes(), held_ms)
+        });
+        if jobstats.is_some_and(|found| found.outcome == JobstatsOutcome::Damaged) {
+            anomalies |= Anomaly::JobstatsDamaged.bit();
+        }
         let row = JobRow {
             view: "batch",
             cluster: cluster.as_deref(),
@@ -245,6 +253,7 @@ impl SacctJsonJob {
             requested_memory_byte: fields.requested_mib.and_then(|mib| mib.checked_mul(MIB)),
             max_rss_byte: steps.max_rss_byte,
             max_virtual_byte: steps.max_virtual_byte,
+            jobstats,
             // Slurm leaves out a billing that truncates to zero.
             alloc_billing_n: alloc.map(|alloc| alloc.billing.unwrap_or(0)),
             time_limit_s: self.limit_minute.and_then(|minute| minute.checked_mul(60)),
