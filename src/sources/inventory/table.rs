@@ -7,6 +7,7 @@ use super::lines::lines;
 use super::scontrol::is_message;
 use super::trouble::{cut_off, settle};
 use crate::ledger::Reason;
+use crate::numbers::Part;
 use crate::reference::inventory::InventoryRow;
 use crate::sources::Sink;
 use crate::sources::refusal::Refusal;
@@ -82,7 +83,7 @@ fn fields<'t>(text: &'t str, columns: &'t [String], free: &str) -> Result<Invent
             bar += surplus;
         }
         let end = bars.get(bar).copied().unwrap_or(text.len());
-        values.insert(name.as_str(), text.get(from..end).unwrap_or_default().trim());
+        values.insert(name.as_str(), text.part(from..end).trim());
         (from, bar) = (end + 1, bar + 1);
     }
     Ok(InventoryFields(values))
