@@ -74,6 +74,7 @@ fn hidden(url: &str, is_web: bool) -> String {
 /// Why a URL must not be used; nothing if it may.
 pub(crate) fn secret_of(url: &str) -> Option<&'static str> {
     let (scheme, rest) = url.split_once("://")?;
+    // Fallback: never taken, every split has a first part.
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let (user, _) = authority.rsplit_once('@')?;
     let is_web = scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https");

@@ -19,6 +19,7 @@
 //! earlier versions wrote it. A value that happens to be spelled like one of the two gets its first byte escaped: [`parse`]
 //! gives it back, while readers that decode first take it for the other.
 
+use crate::numbers::Part;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 /// How a partition value that is unknown is spelled.
@@ -41,7 +42,7 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'_').remove(b'.').remove(b'
 pub fn segment(key: &str, value: Option<&str>) -> String {
     let key = utf8_percent_encode(key, ESCAPED);
     match value {
-        Some(word @ (UNKNOWN | HIVE_NULL)) => format!("{key}=%5F{}", word.get(1..).unwrap_or_default()),
+        Some(word @ (UNKNOWN | HIVE_NULL)) => format!("{key}=%5F{}", word.part(1..)),
         Some(value) => format!("{key}={}", utf8_percent_encode(value, ESCAPED)),
         None => format!("{key}={UNKNOWN}"),
     }

@@ -9,6 +9,7 @@ where
     N: Copy + PartialEq + From<u8> + TryInto<u8> + BitAnd<Output = N> + Shr<u32, Output = N>,
 {
     loop {
+        // Fallback: never taken, seven bits fit a byte of eight.
         let low = (number & N::from(0x7f)).try_into().unwrap_or(0);
         number = number >> 7;
         if number == N::from(0) {

@@ -5,6 +5,7 @@
 //! ```text
 //! display_text text as it may be shown
 //! error        the one error: kind, context, cause, exit code
+//! numbers      lengths and positions in the type that is needed; nothing lost
 //! leb128       numbers in few bytes
 //! lines        tables as lines of text
 //! small_file   what people write: configuration and tables
@@ -70,6 +71,7 @@ mod leb128;
 pub mod ledger;
 mod lines;
 pub mod normalise;
+pub mod numbers;
 pub mod occupancy;
 pub mod overhead;
 pub mod privacy;

@@ -27,6 +27,7 @@ pub(crate) fn shortened(text: &str, char_n: usize) -> String {
 pub(crate) fn widths(rows: &[Vec<String>]) -> Vec<usize> {
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
+        // Fallback: a column without cells has no width.
         cells.map(|cell| cell.chars().count()).max().unwrap_or_default()
     };
     (0..rows.first().map_or(0, Vec::len)).map(width).collect()

@@ -1,6 +1,8 @@
 //! Files people write, such as pipeline files and tables: read whole, and only up to a limit. A device named by mistake
 //! ends the command then, not the machine.
 
+use crate::numbers::Extent;
+
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -18,9 +20,7 @@ pub(crate) const TABLE_LIMIT_BYTES: u64 = 256 * MIB;
 /// As reading it; or that it has more than `limit` bytes.
 pub(crate) fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path)?
-        .take(limit.saturating_add(1))
-        .read_to_end(&mut bytes)?;
+    File::open(path)?.take(limit.further(1)).read_to_end(&mut bytes)?;
     if u64::try_from(bytes.len()).is_ok_and(|n| n <= limit) {
         return Ok(bytes);
     }

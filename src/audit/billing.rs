@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::charge::weights::{self, WeightBilling};
 use crate::error::{Error, Kind, Result};
-use crate::schema::batch::{decimal, int, text, time, word};
+use crate::schema::batch::{decimal, int, number, text, time, word};
 use crate::store::{Manifest, read_table};
 
 /// The policy of the billing weights of a cluster, as recorded by the lake's inventories; of several listings the last.
@@ -27,7 +27,7 @@ pub fn policy(output: &str, cluster: Option<&str>) -> Result<String> {
                     word(clusters, row).unwrap_or("").to_owned(),
                     partitions.value(row).to_owned(),
                 );
-                let at = crate::schema::batch::number(as_of, row).unwrap_or(i64::MIN);
+                let at = known_since(number(as_of, row));
                 let (last, billing) = known
                     .entry(place.clone())
                     .or_insert((i64::MIN, WeightBilling::default()));
@@ -54,7 +54,7 @@ pub fn policy(output: &str, cluster: Option<&str>) -> Result<String> {
                     word(clusters, row).unwrap_or("").to_owned(),
                     partitions.value(row).to_owned(),
                 );
-                let at = crate::schema::batch::number(as_of, row).unwrap_or(i64::MIN);
+                let at = known_since(number(as_of, row));
                 if let Some((_, billing)) = known.get_mut(&place).filter(|(last, _)| at >= *last) {
                     let weight = (weight.value(row), per_n.value(row));
                     billing.weights.insert(tres.value(row).to_lowercase(), weight);
@@ -83,4 +83,10 @@ pub fn policy(output: &str, cluster: Option<&str>) -> Result<String> {
         return Err(Error::new(Kind::NoInput, message));
     }
     weights::policy(cluster, &partitions).map_err(Error::config)
+}
+
+/// When a listing was made, for a comparison of listings.
+fn known_since(as_of_ms: Option<i64>) -> i64 {
+    // Fallback: a listing without an instant is older than every other.
+    as_of_ms.unwrap_or(i64::MIN)
 }

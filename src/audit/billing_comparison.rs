@@ -148,6 +148,7 @@ pub fn compare(output: &str, tariff: &Tariff) -> Result<BillingComparison> {
                 sum.job_n += 1;
                 sum.zero_n += u64::from(recorded.is_null(row));
                 sum.recorded += i128::from(billed);
+                // Fallback: what has no price is counted as unknown and adds nothing.
                 *recomputed_sum += recomputed.unwrap_or(0);
                 let is_equal = recomputed == Some(whole(billed));
                 sum.equal_n += u64::from(is_equal);

@@ -1,6 +1,7 @@
 //! Verifies published capacity against itself.
 
 use crate::error::Result;
+use crate::numbers::Comparand;
 use crate::schema::batch::{decimal, int, number, time};
 use crate::store::{Manifest, Store, read_table};
 
@@ -26,12 +27,13 @@ pub(crate) fn verify(store: &Store, manifest: &Manifest) -> Result<Vec<(String, 
                 pairs.push((installed, decimal(&batch, &format!("capacity_{benchmark}_s"))?));
             }
             for row in 0..batch.num_rows() {
-                let ms = until.value(row).saturating_sub(from.value(row));
+                let ms = until.value(row).difference_to_compare(from.value(row));
                 let is_reported = pairs.iter().all(|(installed, capacity)| {
-                    let expected = number(installed, row).map(|e4| e4.saturating_mul(i128::from(ms)));
+                    let expected = number(installed, row).map(|e4| e4.product_to_compare(i128::from(ms)));
                     number(capacity, row) == expected
                 });
-                if ms <= 0 || !is_reported || logical_s.value(row) != logical_n.value(row).saturating_mul(ms / 1000) {
+                if ms <= 0 || !is_reported || logical_s.value(row) != logical_n.value(row).product_to_compare(ms / 1000)
+                {
                     findings.push((
                         file.path.clone(),
                         format!("row {row} is not what is installed times how long"),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::error::Result;
 use crate::ledger::{Book, Reason};
+use crate::numbers::tally;
 use crate::schema;
 use crate::schema::batch::{int, text};
 use crate::store::{Manifest, Store, lake, read_table};
@@ -52,7 +53,7 @@ pub(crate) fn verify(store: &Store, manifest: &Manifest, book: &Book) -> Result<
             .filter(|(place, _)| matches!(place.reason, Reason::Inventory | Reason::ReservationSumLimit))
             .map(|(_, n)| n)
             .sum();
-        let held = held.remove(&**file_id).unwrap_or(0);
+        let held = tally(held.remove(&**file_id));
         if i128::from(stated) != held {
             let problem = format!("{held} rows of input {file_id} describe the machine, the ledger counts {stated}");
             findings.push((lake::LEDGER.to_owned(), problem));

@@ -98,7 +98,7 @@ pub fn summarise(output: &str, filter: &RejectFilter, example_n: usize) -> Resul
             let (source, file_id, path) = (text(&batch, "source")?, text(&batch, "file_id")?, text(&batch, "path")?);
             let (reason, detail, raw) = (text(&batch, "reason")?, text(&batch, "detail")?, text(&batch, "raw")?);
             let (line, offset, rows) = (int(&batch, "line")?, int(&batch, "byte_offset")?, int(&batch, "row_n")?);
-            // Lakes of earlier versions have no such column until their files change.
+            // Fallback: lakes of before have no such column until their files change.
             let repaired = text(&batch, "repaired_by").ok();
             for row in 0..batch.num_rows() {
                 if !filter.takes(source.value(row), reason.value(row)) {
@@ -212,7 +212,9 @@ impl RejectReport {
                 group.refusal_n.to_string(),
                 group.row_n.to_string(),
                 group.repaired_row_n.to_string(),
+                // Fallback: a reason without an example has an empty place.
                 first.map(|example| example.line.to_string()).unwrap_or_default(),
+                // Fallback: a reason without an example has an empty detail.
                 first.map(|example| example.detail.clone()).unwrap_or_default(),
             ]
         });

@@ -12,6 +12,7 @@ use crate::dedupe::reject_text::UNDERSTOOD;
 use crate::error::{Error, Kind, Result};
 use crate::hive::segment;
 use crate::ledger::Reason;
+use crate::numbers::stored_u64;
 use crate::schema::batch::{int, text, word};
 use crate::sources::compression::decompress;
 use crate::sources::dialect::Dialect;
@@ -171,6 +172,7 @@ struct ReplayInput {
 /// A local folder by its whole path; `None` for a URL.
 fn folder(path: &str) -> Option<PathBuf> {
     let path = Some(path).filter(|path| !is_url(path))?;
+    // Fallback: a path that has no whole form contains no other folder.
     std::path::absolute(path).ok().map(|path| clean(&path))
 }
 
@@ -270,8 +272,8 @@ fn read_items(
     let (line, offset) = (int(batch, "line")?, int(batch, "byte_offset")?);
     let (reason, detail, raw) = (text(batch, "reason")?, text(batch, "detail")?, text(batch, "raw")?);
     let (rows, raw_bytes) = (int(batch, "row_n")?, int(batch, "raw_byte_n")?);
+    // Fallback: lakes of earlier versions lack the column until their files change.
     let repaired = text(batch, "repaired_by").ok();
-    let whole = |number: i64| u64::try_from(number).unwrap_or(0);
     for row in 0..batch.num_rows() {
         let is_mended = repaired.is_some_and(|repaired| word(repaired, row).is_some());
         if is_mended || !filter.takes(source.value(row), reason.value(row)) {
@@ -279,14 +281,14 @@ fn read_items(
         }
         into.entry(file_id.value(row).to_owned()).or_default().push(Item {
             refused: RefusedUnit {
-                line: whole(line.value(row)),
-                byte_offset: whole(offset.value(row)),
+                line: stored_u64(line.value(row), "line")?,
+                byte_offset: stored_u64(offset.value(row), "byte_offset")?,
                 reason: reason.value(row).to_owned(),
-                row_n: whole(rows.value(row)),
+                row_n: stored_u64(rows.value(row), "row_n")?,
                 detail: detail.value(row).to_owned(),
             },
             raw: word(raw, row).map(str::to_owned),
-            raw_byte_n: whole(raw_bytes.value(row)),
+            raw_byte_n: stored_u64(raw_bytes.value(row), "raw_byte_n")?,
         });
     }
     Ok(())

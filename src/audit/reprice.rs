@@ -13,6 +13,7 @@ use crate::charge::scope::{OutOfScope, ScopeLeftOut};
 use crate::charge::{Tariff, price};
 use crate::error::{Error, Kind, Result};
 use crate::lake::refused_records::summed_records;
+use crate::numbers::{count_u64, tally};
 use crate::record::SiteMonth;
 use crate::reference::decimal::text as amount;
 use crate::runtime::pool;
@@ -126,7 +127,7 @@ pub fn all(output: &str, tariffs: &[Tariff]) -> Result<Vec<Priced>> {
     let tariffs: Vec<&Tariff> = tariffs.iter().collect();
     let sums = scan(output, &tariffs)?;
     let priced = tariffs.iter().enumerate().map(|(nth, tariff)| {
-        let of = |counts: &[u64]| counts.get(nth).copied().unwrap_or(0);
+        let of = |counts: &[u64]| tally(counts.get(nth).copied());
         let mut accounts: Vec<(&RepricedName, i128)> = sums
             .charges
             .iter()
@@ -165,7 +166,7 @@ pub fn all(output: &str, tariffs: &[Tariff]) -> Result<Vec<Priced>> {
 /// As [`all`].
 pub fn compare(output: &str, a: &Tariff, b: &Tariff) -> Result<Comparison> {
     let sums = scan(output, &[a, b])?;
-    let two = |counts: &[u64]| [0, 1].map(|nth| counts.get(nth).copied().unwrap_or(0));
+    let two = |counts: &[u64]| [0, 1].map(|nth| tally(counts.get(nth).copied()));
     Ok(Comparison {
         a: named(a),
         unit_a: a.policy.unit.clone(),
@@ -181,7 +182,7 @@ pub fn compare(output: &str, a: &Tariff, b: &Tariff) -> Result<Comparison> {
             let out = sums.out_of_scope.get(nth);
             out.and_then(|out| out.text(&tariff.policy))
         }),
-        reassignments: reassignments(&sums.charges),
+        reassignments: reassignments(&sums.charges)?,
     })
 }
 
@@ -229,7 +230,7 @@ fn of_records(
             let job_n = priced.charge.iter().flatten().count();
             for (counts, n) in [(&mut sums.unpriced_job_n, unpriced), (&mut sums.job_n, job_n)] {
                 if let Some(count) = counts.get_mut(nth) {
-                    *count += u64::try_from(n).unwrap_or(u64::MAX);
+                    *count += count_u64(n);
                 }
             }
             if let Some(out) = sums.out_of_scope.get_mut(nth) {
@@ -261,7 +262,7 @@ impl RepricedSums {
             for (place, charge) in places.of_row.iter().zip(charges) {
                 let sum: Option<&mut Option<i128>> = own.get_mut(*place).and_then(|sums| sums.get_mut(nth));
                 if let (Some(sum), Some(charge)) = (sum, charge) {
-                    *sum = Some(plus(sum.unwrap_or(0), *charge)?);
+                    *sum = Some(plus(tally(*sum), *charge)?);
                 }
             }
         }
@@ -328,6 +329,7 @@ impl<'b> RepricedPlaces<'b> {
         let mut known: HashMap<(&str, Option<&str>), usize, ahash::RandomState> = HashMap::default();
         let mut names = Vec::new();
         let of_row = views.iter().enumerate().map(|(row, view)| {
+            // Fallback: never taken, no record is without a view.
             let name = (view.unwrap_or_default(), word(accounts, row));
             *known.entry(name).or_insert_with(|| {
                 names.push(name);
@@ -344,30 +346,41 @@ fn named(tariff: &Tariff) -> String {
     format!("{}{gap}{}", tariff.policy.name(), tariff.chosen)
 }
 
-fn reassignments(sums: &BTreeMap<RepricedName, Vec<Option<i128>>>) -> Vec<RepricedPayer> {
+/// What each payer has of all charges, before and after.
+///
+/// # Errors
+/// [`Kind::Data`] when charges do not fit.
+fn reassignments(sums: &BTreeMap<RepricedName, Vec<Option<i128>>>) -> Result<Vec<RepricedPayer>> {
     // Names that neither charges are left out.
     let both = |charges: &[Option<i128>]| [0, 1].map(|nth| charges.get(nth).copied().flatten());
     let charged = sums.iter().map(|(name, charges)| (name, both(charges)));
     let charged: Vec<(&RepricedName, [i128; 2])> = charged
         .filter(|(_, charges)| charges.iter().any(Option::is_some))
+        // Fallback: who is not charged by one policy is charged nothing by it.
         .map(|(name, charges)| (name, charges.map(Option::unwrap_or_default)))
         .collect();
     let mut totals: BTreeMap<&str, [i128; 2]> = BTreeMap::new();
     for (name, charges) in &charged {
         for (total, charge) in totals.entry(&name.view).or_default().iter_mut().zip(charges) {
-            *total += charge;
+            *total = plus(*total, *charge)?;
         }
     }
     let share = |part: i128, whole: i128| {
-        let share = part.saturating_mul(10_000).checked_div(whole).unwrap_or(0);
-        i64::try_from(share).unwrap_or(0)
+        if whole == 0 {
+            // Nothing was charged: nobody has a part of it.
+            return Ok(0);
+        }
+        let share = part
+            .checked_mul(10_000)
+            .and_then(|part| i64::try_from(part / whole).ok());
+        share.ok_or_else(|| Error::new(Kind::Data, "a charge is too large for the part of it to be worked out"))
     };
     let mut reassignments: Vec<RepricedPayer> = charged
         .into_iter()
         .map(|(name, [a, b])| {
-            let [all_a, all_b] = totals.get(name.view.as_str()).copied().unwrap_or_default();
-            let (before, after) = (share(a, all_a), share(b, all_b));
-            RepricedPayer {
+            let [all_a, all_b] = tally(totals.get(name.view.as_str()).copied());
+            let (before, after) = (share(a, all_a)?, share(b, all_b)?);
+            Ok(RepricedPayer {
                 view: name.view.clone(),
                 account: name.account.clone(),
                 a: amount(a, CHARGE_SCALE),
@@ -375,15 +388,15 @@ fn reassignments(sums: &BTreeMap<RepricedName, Vec<Option<i128>>>) -> Vec<Repric
                 share_a_e4: before,
                 share_b_e4: after,
                 change_e4: after - before,
-            }
+            })
         })
-        .collect();
+        .collect::<Result<_>>()?;
     reassignments.sort_by(|x, y| {
         y.change_e4
             .cmp(&x.change_e4)
             .then_with(|| (&x.view, &x.account).cmp(&(&y.view, &y.account)))
     });
-    reassignments
+    Ok(reassignments)
 }
 
 impl Priced {

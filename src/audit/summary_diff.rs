@@ -102,16 +102,17 @@ pub fn report(output: &str) -> Result<StaleReport> {
                 if !matches!(row.reason, Reason::SummaryRecord | Reason::StaleSummary) {
                     continue;
                 }
+                // Fallback: a summary that does not state a view is shown without one.
                 let view = row.words.view.as_deref().unwrap_or_default().to_owned();
                 let key = (row.source.clone(), month.to_string(), view);
                 let (upsert, snapshot, is_stated) =
                     months
                         .entry(key)
                         .or_insert((MonthSum::default(), MonthSum::default(), true));
-                upsert.add(&row);
+                upsert.add(&row)?;
                 match row.is_stale {
                     Some(true) => stale.push(stale_row(&row)),
-                    Some(false) => snapshot.add(&row),
+                    Some(false) => snapshot.add(&row)?,
                     None => *is_stated = false,
                 }
             }
@@ -140,6 +141,7 @@ fn stale_row(row: &Summary) -> StaleRow {
     StaleRow {
         source: row.source.clone(),
         month: row.month.to_string(),
+        // Fallback: as for the sums, a summary without a view is shown without.
         view: words.view.clone().unwrap_or_default(),
         site: row.site.clone(),
         vo: words.vo.clone(),
@@ -153,14 +155,23 @@ fn stale_row(row: &Summary) -> StaleRow {
 }
 
 impl MonthSum {
-    fn add(&mut self, row: &Summary) {
+    /// Adds a row.
+    ///
+    /// # Errors
+    /// [`Kind::Data`] when a sum of the month does not fit 63 bits.
+    fn add(&mut self, row: &Summary) -> Result<()> {
+        let numbers = &row.numbers;
         self.row_n += 1;
-        self.job_n = self.job_n.saturating_add(addend(row.numbers.job_n));
-        self.wall_s = self.wall_s.saturating_add(addend(row.numbers.wall_s));
-        self.cpu_ms = self.cpu_ms.saturating_add(addend(row.numbers.cpu_ms));
-        self.normalised_cpu_s = self
-            .normalised_cpu_s
-            .saturating_add(addend(row.numbers.normalised_cpu_s));
+        for (sum, part) in [
+            (&mut self.job_n, numbers.job_n),
+            (&mut self.wall_s, numbers.wall_s),
+            (&mut self.cpu_ms, numbers.cpu_ms),
+            (&mut self.normalised_cpu_s, numbers.normalised_cpu_s),
+        ] {
+            let too_large = || Error::new(Kind::Data, "summaries of a month do not fit 63 bits").at("month", row.month);
+            *sum = sum.checked_add(addend(part)).ok_or_else(too_large)?;
+        }
+        Ok(())
     }
 }
 

@@ -55,7 +55,7 @@ pub(crate) fn counts(store: &Store, manifest: &Manifest) -> Result<Vec<SyncCount
             for row in rows.iter().filter(|row| row.kind == SummaryKind::Sync) {
                 let count = count(&mut counts, &place, row.words.submit_host.as_deref());
                 let sent = addend(row.numbers.sync_job_n);
-                count.sent_job_n = Some(count.sent_job_n.unwrap_or(0).saturating_add(sent));
+                count.sent_job_n = Some(plus(addend(count.sent_job_n), sent, &place)?);
             }
         }
     }
@@ -71,7 +71,7 @@ pub(crate) fn counts(store: &Store, manifest: &Manifest) -> Result<Vec<SyncCount
             let counted = |row: &&Summary| row.is_usage() && row.words.view.as_deref() != Some("payload");
             for row in rows.iter().filter(counted) {
                 let count = count(&mut counts, &place, row.words.submit_host.as_deref());
-                count.summary_job_n = count.summary_job_n.saturating_add(addend(row.numbers.job_n));
+                count.summary_job_n = plus(count.summary_job_n, addend(row.numbers.job_n), &place)?;
             }
         }
     }
@@ -95,6 +95,19 @@ pub(crate) fn counts(store: &Store, manifest: &Manifest) -> Result<Vec<SyncCount
 fn place_of(path: &str) -> Result<SiteMonth> {
     lake::parse_month_path(path)
         .ok_or_else(|| Error::new(Kind::Data, "the path names no site and month").at("path", path))
+}
+
+/// A sum of jobs.
+///
+/// # Errors
+/// [`Kind::Data`] when it does not fit 63 bits.
+fn plus(sum: i64, job_n: i64, place: &SiteMonth) -> Result<i64> {
+    let too_large = || {
+        Error::new(Kind::Data, "the jobs of a month do not fit 63 bits")
+            .at("site", &place.site)
+            .at("month", place.month)
+    };
+    sum.checked_add(job_n).ok_or_else(too_large)
 }
 
 fn count<'c>(counts: &'c mut SyncCounts, place: &SiteMonth, submit_host: Option<&str>) -> &'c mut SyncCount {

@@ -1,5 +1,6 @@
 //! Time limits on nodes that scale their times.
 
+use crate::numbers::Extent;
 use crate::reference::ratio::Ratio;
 
 /// Seconds of `H:MM`, `H:MM:SS`, or a number with `h`, `m` or `s`.
@@ -9,12 +10,12 @@ use crate::reference::ratio::Ratio;
 pub fn parse(text: &str) -> Result<i64, String> {
     let wrong = || format!("\"{text}\" is not a time limit such as 48:00:00 or 48h");
     let number = |part: &str| part.parse::<i64>().ok().filter(|n| (0..1_000_000_000).contains(n));
-    let seconds = if let Some((rest, unit)) = text.split_at_checked(text.len().saturating_sub(1))
+    let seconds = if let Some((rest, unit)) = text.split_at_checked(text.len().less(1))
         && let Some(each) = [("h", 3600), ("m", 60), ("s", 1)]
             .iter()
             .find(|(word, _)| *word == unit)
     {
-        number(rest).ok_or_else(wrong)?.saturating_mul(each.1)
+        number(rest).ok_or_else(wrong)? * each.1
     } else {
         let parts: Vec<&str> = text.split(':').collect();
         let parts: Option<Vec<i64>> = parts.into_iter().map(number).collect();

@@ -80,8 +80,9 @@ impl CapacityReport {
 }
 
 fn cells(site: &SiteReport, one: &TypeLine) -> Vec<String> {
+    // Fallback: an unknown word is an empty cell of the table.
     let word = |word: &Option<String>| word.clone().unwrap_or_default();
-    let seconds = |seconds: Option<i64>| seconds.map(|s| s.to_string()).unwrap_or_default();
+    let seconds = |seconds: Option<i64>| seconds.map_or_else(String::new, |s| s.to_string());
     vec![
         site.site.clone(),
         word(&site.valid_from),
@@ -143,7 +144,7 @@ fn one_site(text: &mut String, site: &SiteReport) {
 fn table(text: &mut String, types: &[TypeLine]) {
     let mut rows = vec![HEADER.map(str::to_owned).to_vec()];
     rows.extend(types.iter().map(|one| {
-        let seconds = |seconds: Option<i64>| seconds.map(limit::text).unwrap_or_default();
+        let seconds = |seconds: Option<i64>| seconds.map_or_else(String::new, limit::text);
         let place = one
             .cluster
             .as_ref()

@@ -3,7 +3,7 @@
 use arrow::array::{ArrayRef, RecordBatch};
 
 use super::site::{SitePower, installed};
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::reference::benchmark::{Each, Score};
 use crate::reference::node_type::{NodeType, NodeTypeTable};
 use crate::schema::batch::{dates, decimals, ints, texts, times};
@@ -98,7 +98,15 @@ fn array(name: &str, lines: &[MonthLine<'_>]) -> Result<ArrayRef> {
         "node_n" => integer(|line| line.nodes.node_n),
         "physical_cpu_n" => integer(|line| line.power().physical_cpu_n),
         "logical_cpu_n" => integer(|line| line.power().logical_cpu_n),
-        "logical_cpu_s" => integer(|line| line.power().logical_cpu_n.saturating_mul(line.ms() / 1000)),
+        "logical_cpu_s" => {
+            let held = lines.iter().map(|line| {
+                let too_large =
+                    || Error::new(Kind::Data, "logical_cpu_s does not fit 63 bits").at("node_type", &line.nodes.name);
+                let held_s = line.power().logical_cpu_n.checked_mul(line.ms() / 1000);
+                Ok(Some(held_s.ok_or_else(too_large)?))
+            });
+            Ok(ints(held.collect::<Result<Vec<_>>>()?))
+        }
         "installed_hs06" => score(|score| score.scaled()[0]),
         "installed_hs23" => score(|score| score.scaled()[1]),
         "installed_si00" => score(|score| score.scaled()[2]),

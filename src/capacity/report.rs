@@ -141,6 +141,7 @@ impl CapacityReport {
                 {
                     continue;
                 }
+                // Fallback: a site whose nodes never change has them on any day.
                 let day = from.or_else(|| until.map(|until| until - 1)).unwrap_or_default();
                 let of_site = table.rows.iter().filter(|row| row.site == site);
                 let types: Vec<&NodeType> = of_site.filter(|row| row.is_there(day)).collect();

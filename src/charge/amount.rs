@@ -61,6 +61,7 @@ impl Default for Rounding {
 #[must_use]
 pub fn round(value: i128, from: u32, digits: u32, mode: RoundingMode) -> i128 {
     if digits >= from {
+        // Fallback: beyond 128 bits is beyond what any charge is checked against afterwards.
         return value.saturating_mul(10_i128.pow(digits - from));
     }
     let unit = 10_i128.pow(from - digits);

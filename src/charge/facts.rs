@@ -274,6 +274,7 @@ impl Facts {
     }
 
     fn unlisted_device(&self, policy: &super::Policy, row: usize) -> Option<String> {
+        // Fallback: a table without devices has none to name, which pricing reported before.
         let (models, _) = elements(self.gpus.values().as_struct_opt()).ok()?;
         let range = devices(&self.gpus, row);
         if range.is_empty() && !policy.devices.is_empty() {

@@ -93,6 +93,7 @@ fn inputs(policy: &Policy, add_line: &mut impl FnMut(String)) {
         add_line("\n## Options\n\n| option | values | default | decides |\n|---|---|---|---|".to_owned());
     }
     for choice in &policy.choices {
+        // Fallback: a choice without a sentence is listed without one.
         let doc = choice.doc.as_deref().unwrap_or_default();
         add_line(format!(
             "| {} | {} | {} | {doc} |",

@@ -161,6 +161,7 @@ fn settled(policy: &Policy, value: i128) -> Result<i128> {
     let rounding = policy.rounding;
     let rounded = round(least, SCALE, rounding.digits, rounding.mode);
     rounded
+        // Fallback: no policy rounds to more digits than charges have, which reading it ensures.
         .checked_mul(10_i128.pow(CHARGE_SCALE.saturating_sub(rounding.digits)))
         .filter(|charge| (-CHARGE_LIMIT..=CHARGE_LIMIT).contains(charge))
         .ok_or_else(|| Error::new(Kind::Data, "a charge does not fit"))

@@ -103,6 +103,7 @@ fn options(section: &Section<'_>, policy: &Policy, problems: &mut Problems) -> O
             section.wrong(line, why, problems);
         }
     }
+    // Fallback: what cannot be chosen was reported above, option by option.
     policy.choose(&chosen).unwrap_or_default()
 }
 
@@ -135,6 +136,7 @@ impl ExampleKnown {
         match name {
             "gpus" if found.as_table().is_some() => return self.models(found),
             "memory" | "requested_memory" => {
+                // Fallback: a unit that is wrong is reported by the policy, once.
                 let unit = policy.memory_unit(options).ok().flatten();
                 let Some(bytes) = memory(found, unit) else {
                     return wrong("a number in memory_unit, or a text such as \"8 GiB\"");
@@ -193,7 +195,10 @@ impl ExampleKnown {
             };
             let model = model.get_ref().as_ref();
             self.gpus.push((model.to_owned(), count));
-            total = total.saturating_add(count);
+            let Some(more) = total.checked_add(count) else {
+                return Err("gpus are too many to be added up".to_owned());
+            };
+            total = more;
         }
         self.gpus.sort();
         self.inputs.insert("gpus".to_owned(), Value::Number(whole(total)));

@@ -9,6 +9,7 @@ use super::table::{Devices, WeightTable};
 use crate::diagnostics::section::{Section, kind};
 use crate::diagnostics::{Problems, did_you_mean};
 use crate::expr::{Formula, Mistake, TierStep, Type, Value};
+use crate::numbers::Part;
 
 /// The rows of a table as lists of cells, with their lines.
 fn rows(section: &Section<'_>, width: usize, problems: &mut Problems) -> Vec<(usize, Vec<Value>)> {
@@ -108,7 +109,7 @@ pub(super) fn tables(top: &Section<'_>, names: &mut PolicyNames, problems: &mut 
                 section.wrong(section.line(), format!("{name} is {}", kind.as_str()), problems);
             }
         }
-        let types = types.get(by.len()..).unwrap_or_default().to_vec();
+        let types = types.part(by.len()..).to_vec();
         let missing = missing(section, &types, problems);
         for ((name, line), kind) in gives.iter().zip(&types) {
             names.add(section, *line, name, *kind, problems);
@@ -122,6 +123,7 @@ pub(super) fn tables(top: &Section<'_>, names: &mut PolicyNames, problems: &mut 
             missing,
         };
         if let Err(at) = table.index() {
+            // Fallback: never taken, every row of the table has its line in the list.
             let line = lines.get(at).copied().unwrap_or(0);
             section.wrong(line, "a row above has the same keys", problems);
         }

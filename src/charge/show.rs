@@ -96,6 +96,7 @@ pub fn settlement(policy: &Policy) -> String {
         .map(|minimum| format!("at least {}, ", text(minimum, SCALE)));
     format!(
         "{}rounded {} to {} decimals",
+        // Fallback: a policy without a minimum shows no words for it.
         minimum.unwrap_or_default(),
         policy.rounding.mode.as_str(),
         policy.rounding.digits

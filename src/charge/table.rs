@@ -166,8 +166,9 @@ impl Devices {
 /// The columns of the devices of a job.
 pub(super) fn devices(gpus: &ListArray, row: usize) -> std::ops::Range<usize> {
     let at = |nth: usize| {
-        let offset = gpus.value_offsets().get(nth).copied().unwrap_or(0);
-        usize::try_from(offset).unwrap_or(0)
+        let offset = gpus.value_offsets().get(nth).copied();
+        // Fallback: a row past the end of the list has no devices; Arrow's offsets are not below zero.
+        offset.and_then(|offset| usize::try_from(offset).ok()).unwrap_or(0)
     };
     at(row)..at(row + 1)
 }

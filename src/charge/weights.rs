@@ -169,6 +169,7 @@ fn example(file: &mut String, cluster: &str, partition: &str, billing: &WeightBi
     let billed = if billing.weights.is_empty() {
         whole(3)
     } else if billing.rule.starts_with("max_tres") {
+        // Fallback: never taken, the example has three amounts.
         parts.iter().copied().max().unwrap_or(0)
     } else {
         parts.iter().sum()

@@ -13,6 +13,7 @@ use crate::config::{Plan, SourcePlan};
 use crate::error::{Error, Kind, Result};
 use crate::ingest::output_overlap::hold_apart;
 use crate::ingest::reading::first_mistake;
+use crate::numbers::Extent;
 use crate::sources::input::{InputFile, clean};
 use crate::sources::inventory::InventoryKind;
 use crate::sources::location::is_url;
@@ -117,7 +118,7 @@ fn key_lines(row: &SourceKey) -> String {
         if width >= COMMENT_COLUMN {
             text.push('\n');
         }
-        let indent = COMMENT_COLUMN.saturating_sub(if width >= COMMENT_COLUMN { 0 } else { width });
+        let indent = COMMENT_COLUMN.less(if width >= COMMENT_COLUMN { 0 } else { width });
         text.push_str(&" ".repeat(indent));
         text.push_str("# ");
         text.push_str(line);

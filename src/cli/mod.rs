@@ -102,6 +102,7 @@ pub fn main() -> ExitCode {
         }
         Err(stop) if stop.kind() == ErrorKind::InvalidUtf8 => {
             let odd = std::env::args_os().find(|word| word.to_str().is_none());
+            // Fallback: an error of the parser that names no word is shown without one.
             let odd = odd.map(|word| legible(&word)).unwrap_or_default();
             output::stderr_line(&format!(
                 "gridtally: the argument {odd} is not UTF-8, as it must be here (bytes that are not are shown as \\x..)"

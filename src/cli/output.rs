@@ -8,6 +8,7 @@ use tempfile::SpooledTempFile;
 
 use crate::display_text;
 use crate::error::{Error, Result};
+use crate::numbers::count_u64;
 
 /// So many bytes for stdout are kept in memory while they are held; more go to a temporary file.
 const HELD_BYTES: usize = 8 << 20;
@@ -84,7 +85,7 @@ impl OutputHeld {
         self.data
             .write_all(bytes)
             .map_err(|why| Error::io("what is printed cannot be kept in a temporary file").because(why))?;
-        let n = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        let n = count_u64(bytes.len());
         match self.order.last_mut() {
             Some(OutputPiece::Data(last)) => *last += n,
             _ => self.order.push(OutputPiece::Data(n)),

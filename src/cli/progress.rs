@@ -8,6 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use tracing::info;
 
+use crate::numbers::Extent;
 use crate::runtime::Progress;
 
 /// How often a log hears of long work.
@@ -156,7 +157,7 @@ impl Progress for Terminal {
     fn add(&self, n: u64) {
         self.with(|state| {
             let Some(phase) = state else { return };
-            phase.done = phase.done.saturating_add(n);
+            phase.done = phase.done.further(n);
             phase.bar.inc(n);
             if self.shown == ProgressShown::Events && phase.reported.elapsed() >= LOG_EVERY {
                 phase.reported = Instant::now();

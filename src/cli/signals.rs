@@ -43,9 +43,11 @@ pub(super) fn watch() {
 
 /// The signals that were ignored when the process began, as a mask; none on systems that do not list them.
 fn ignored() -> u64 {
+    // Fallback: systems without this file do not list what they ignore.
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        // Fallback: a system that does not list ignored signals ignores none.
         .unwrap_or(0)
 }
 

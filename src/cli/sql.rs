@@ -33,6 +33,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
 
 fn answer(args: &Args) -> Result<()> {
     let (store, manifest) = Manifest::open(&args.lake)?;
+    // Fallback: a lake of an earlier version records no name of its pipeline.
     let pipeline = manifest.facts.get(Fact::Pipeline).unwrap_or_default();
     let mut folders = Vec::new();
     for folder in ["runs"].into_iter().chain(PUBLICATION_BOOKS) {

@@ -1,9 +1,10 @@
 //! Cells of the report: sums of what was published, by what the reader wants to see apart.
 
 use super::group::{PeerKey, WORDS};
-use super::mode::PeerMode;
+use super::mode::{PeerMode, product_of};
 use super::names::PeerNames;
 use super::rules::PeerNumbers;
+use crate::numbers::tally;
 use crate::reference::benchmark::Benchmark;
 use crate::reference::decimal;
 use crate::reference::ratio::Ratio;
@@ -46,7 +47,7 @@ impl PeerDimension {
     /// Its column.
     #[must_use]
     pub fn as_str(self) -> &'static str {
-        DIMENSIONS.get(self.0).copied().unwrap_or_default()
+        tally(DIMENSIONS.get(self.0).copied())
     }
 
     /// What a group has in it.
@@ -106,6 +107,7 @@ impl PeerCell {
         let work = |e10: i128| decimal::text(e10, 10);
         let time = |ms: Option<i64>| {
             // Empty where there is none.
+            // Fallback: an unknown instant is an empty cell.
             ms.and_then(crate::time::instant::instant_text).unwrap_or_default()
         };
         [
@@ -119,8 +121,8 @@ impl PeerCell {
             work(n.native_wall_e10),
             work(n.native_cpu_e10),
             work(n.native_core_wall_e10),
-            work(n.wall_e10.saturating_sub(n.native_wall_e10)),
-            work(n.cpu_e10.saturating_sub(n.native_cpu_e10)),
+            work(n.wall_e10 - n.native_wall_e10),
+            work(n.cpu_e10 - n.native_cpu_e10),
             percent(n.cpu_e10, n.core_wall_e10),
             percent(n.cpu_s, n.core_wall_s),
             n.core_unknown_job_n.to_string(),
@@ -140,7 +142,7 @@ impl PeerCell {
 
 /// Part of a whole in percent, two decimals, halves up; nothing of nothing.
 fn percent(part: i128, whole: i128) -> String {
-    let hundred = part.saturating_mul(100);
+    let hundred = product_of(part, 100);
     Ratio::new(hundred, whole).map_or_else(String::new, |ratio| ratio.text(2))
 }
 

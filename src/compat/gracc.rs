@@ -1,7 +1,7 @@
 //! OSG's exporter: buckets of a site, VO, user and number of cores, each with one factor.
 
 use super::group::{PeerKey, PeerSums};
-use super::mode::E10;
+use super::mode::{E10, product_of};
 use super::rules::{PeerNumbers, WallCpu, float, numbers, whole_of};
 
 /// Taken when nothing better is known.
@@ -46,12 +46,12 @@ impl GraccPeerBucket {
 
     /// What is published: seconds times factor, calculated in binary floating point, without what follows the point.
     pub(super) fn numbers(self) -> PeerNumbers {
-        let work = |s: i128| whole_of((float(s) * self.factor).trunc()).saturating_mul(E10);
+        let work = |s: i128| product_of(whole_of((float(s) * self.factor).trunc()), E10);
         let wall_e10 = work(self.numbers.wall_s);
         PeerNumbers {
             wall_e10,
             cpu_e10: work(self.numbers.cpu_s),
-            core_wall_e10: wall_e10.saturating_mul(i128::from(self.core_n.max(1))),
+            core_wall_e10: product_of(wall_e10, i128::from(self.core_n.max(1))),
             ..self.numbers
         }
     }

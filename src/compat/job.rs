@@ -3,11 +3,12 @@
 use arrow::array::{Decimal128Array, Int64Array, RecordBatch, StringArray, TimestampMillisecondArray};
 
 use super::group::{PeerGroups, PeerKey, WORDS};
-use super::mode::{PRIORITY, PeerMode, e10};
+use super::mode::{PRIORITY, PeerMode, e10, product_of};
 use super::names::PeerNames;
 use super::report::Left;
 use super::rules::rounded_work;
 use crate::error::Result;
+use crate::numbers::Comparand;
 use crate::reference::benchmark::Benchmark;
 use crate::report::lake::Selection;
 use crate::schema::batch::{addend, decimal, int, number, text, time, word};
@@ -205,10 +206,10 @@ impl PeerJobs<'_> {
         };
         // Where the pipeline prefers another value to the record's own, that is the exact one.
         let exact_e4 = columns.factor_e4(kind, row).unwrap_or(e4);
-        let work = |ms: i128| e10(ms.saturating_mul(i128::from(exact_e4)), kind);
+        let work = |ms: i128| e10(product_of(ms, i128::from(exact_e4)), kind);
         sums.native_wall_e10 += work(exact_wall_ms);
         sums.native_cpu_e10 += work(i128::from(cpu_ms));
-        sums.native_core_wall_e10 += work(exact_wall_ms.saturating_mul(i128::from(core_n.max(1))));
+        sums.native_core_wall_e10 += work(product_of(exact_wall_ms, i128::from(core_n.max(1))));
         match self.mode {
             PeerMode::Auditor => {
                 sums.rounded_wall += rounded_work(wall_s, kind, e4);
@@ -235,7 +236,7 @@ impl PeerJobs<'_> {
         if let Some((kind, e3)) = stated {
             // Zero is published as zero; a negative one would stop APEL's server.
             let is_shown = self.mode.folds_case() && e3 == 0;
-            let e4 = e3.saturating_mul(10);
+            let e4 = e3.product_to_compare(10);
             return (e3 > 0 || is_shown).then_some(PublishedLevel { kind, e4 });
         }
         let known = |kind| {

@@ -59,6 +59,7 @@ impl WorkReport {
     }
 
     fn place(cell: &PeerCell) -> Vec<String> {
+        // Fallback: an unknown dimension is an empty cell of the table.
         let dimensions = cell.dimensions.iter().map(|value| value.clone().unwrap_or_default());
         [cell.site.clone(), cell.month.to_string()]
             .into_iter()
@@ -80,6 +81,7 @@ impl WorkReport {
                 .collect::<Vec<_>>(),
         ];
         for cell in &self.cells {
+            // Fallback: never taken, every name shown is that of a measure.
             let measures = SHOWN.iter().map(|(name, _)| cell.measure(name).unwrap_or_default());
             rows.push(Self::place(cell).into_iter().chain(measures).collect());
         }

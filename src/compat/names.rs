@@ -53,7 +53,7 @@ impl PeerNames {
 
     fn add(&mut self, key: String, text: &str) -> u32 {
         self.shown.push(text.to_owned());
-        // More distinct texts than fit 32 bits do not fit memory either.
+        // Fallback: more texts than 32 bits count do not fit memory either.
         let number = u32::try_from(self.shown.len()).unwrap_or(u32::MAX);
         self.numbers.insert(key, number);
         number

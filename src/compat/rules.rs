@@ -2,7 +2,7 @@
 
 use super::gracc::GraccPeerBucket;
 use super::group::{PeerKey, PeerSums};
-use super::mode::{E10, PeerMode};
+use super::mode::{E10, PeerMode, product_of, sum_of};
 use crate::reference::benchmark::{Benchmark, SI00_PER_HS06};
 
 /// The numbers of one group. Work is in units of 10^-10 seconds of HEPSPEC06 or `HEPscore23`.
@@ -41,9 +41,9 @@ pub(super) struct PeerNumbers {
 impl PeerNumbers {
     /// Adds another group's.
     pub(super) fn add(&mut self, other: &Self) {
-        self.job_n = self.job_n.saturating_add(other.job_n);
-        self.core_unknown_job_n = self.core_unknown_job_n.saturating_add(other.core_unknown_job_n);
-        self.native_unknown_job_n = self.native_unknown_job_n.saturating_add(other.native_unknown_job_n);
+        self.job_n += other.job_n;
+        self.core_unknown_job_n += other.core_unknown_job_n;
+        self.native_unknown_job_n += other.native_unknown_job_n;
         for (sum, part) in [
             (&mut self.wall_s, other.wall_s),
             (&mut self.cpu_s, other.cpu_s),
@@ -55,7 +55,7 @@ impl PeerNumbers {
             (&mut self.native_cpu_e10, other.native_cpu_e10),
             (&mut self.native_core_wall_e10, other.native_core_wall_e10),
         ] {
-            *sum = sum.saturating_add(part);
+            *sum = sum_of(*sum, part);
         }
         self.earliest_ms = [self.earliest_ms, other.earliest_ms].into_iter().flatten().min();
         self.latest_ms = [self.latest_ms, other.latest_ms].into_iter().flatten().max();
@@ -70,7 +70,7 @@ pub(super) fn publish(mode: PeerMode, key: &PeerKey, sums: &PeerSums) -> PeerNum
             cpu: sums.native_cpu_e10,
         },
         PeerMode::Apel | PeerMode::ApelPre23 => {
-            let work = |s| apel_work(mode, s, key.kind, key.level_e3).saturating_mul(E10);
+            let work = |s| product_of(apel_work(mode, s, key.kind, key.level_e3), E10);
             WallCpu {
                 wall: work(sums.wall_s),
                 cpu: work(sums.cpu_s),
@@ -106,10 +106,10 @@ pub(super) fn numbers(key: &PeerKey, sums: &PeerSums, seconds: WallCpu, work_e10
         native_unknown_job_n: sums.native_unknown_job_n,
         wall_s: seconds.wall,
         cpu_s: seconds.cpu,
-        core_wall_s: seconds.wall.saturating_mul(cores),
+        core_wall_s: product_of(seconds.wall, cores),
         wall_e10: work_e10.wall,
         cpu_e10: work_e10.cpu,
-        core_wall_e10: work_e10.wall.saturating_mul(cores),
+        core_wall_e10: product_of(work_e10.wall, cores),
         native_wall_e10: sums.native_wall_e10,
         native_cpu_e10: sums.native_cpu_e10,
         native_core_wall_e10: sums.native_core_wall_e10,
@@ -125,8 +125,8 @@ pub(super) fn apel_work(mode: PeerMode, seconds: i128, kind: Option<Benchmark>, 
         _ => kind == Some(Benchmark::Si00),
     };
     let divisor = 1000 * if is_divided { i128::from(SI00_PER_HS06) } else { 1 };
-    let product = seconds.saturating_mul(i128::from(level_e3));
-    (product.saturating_mul(2).saturating_add(divisor)).div_euclid(divisor * 2)
+    let product = product_of(seconds, i128::from(level_e3));
+    (sum_of(product_of(product, 2), divisor)).div_euclid(divisor * 2)
 }
 
 /// AUDITOR's work of one job: seconds times score in binary floating point, halves to the even neighbour.
@@ -135,7 +135,7 @@ pub(super) fn rounded_work(seconds: i64, kind: Benchmark, per_core_e4: i64) -> i
         Benchmark::Hs06 | Benchmark::Hs23 => 10_000,
         Benchmark::Si00 => 10_000 * i128::from(SI00_PER_HS06),
     };
-    let product = i128::from(seconds).saturating_mul(i128::from(per_core_e4));
+    let product = product_of(i128::from(seconds), i128::from(per_core_e4));
     let (whole, rest) = (product.div_euclid(divisor), product.rem_euclid(divisor));
     if rest * 2 == divisor {
         // Only here does it matter on which side of the half the product of two doubles falls.
@@ -147,10 +147,12 @@ pub(super) fn rounded_work(seconds: i64, kind: Benchmark, per_core_e4: i64) -> i
 
 /// The double nearest to an integer.
 pub(super) fn float(number: i128) -> f64 {
+    // Fallback: never taken, the digits of an integer are those of a double.
     number.to_string().parse().unwrap_or(f64::MAX)
 }
 
 /// An integer that is a double.
 pub(super) fn whole_of(number: f64) -> i128 {
+    // Fallback: never taken, work of doubles is bounded as that of integers, by 117 bits.
     format!("{number:.0}").parse().unwrap_or(i128::MAX)
 }

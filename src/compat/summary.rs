@@ -1,7 +1,7 @@
 //! Usage that arrived as sums, treated as on APEL's server.
 
 use super::group::PeerKey;
-use super::mode::{E10, PeerMode, e10};
+use super::mode::{E10, PeerMode, e10, product_of};
 use super::names::PeerNames;
 use super::rules::{PeerNumbers, apel_work};
 use crate::record::{Summary, SummaryKind};
@@ -38,10 +38,10 @@ pub(super) fn numbers(mode: PeerMode, row: &Summary, key: &PeerKey) -> PeerNumbe
     let wall_s = i128::from(addend(row.numbers.wall_s));
     let cpu_s = (i128::from(addend(row.numbers.cpu_ms)) + 500).div_euclid(1000);
     let is_normalised = row.kind == SummaryKind::NormalisedSummary;
-    let stated = |work_s: Option<i64>| i128::from(addend(work_s)).saturating_mul(E10);
+    let stated = |work_s: Option<i64>| product_of(i128::from(addend(work_s)), E10);
     let exact = |seconds: i128| {
         // An unknown type counts as HEPSPEC06.
-        let work_e7 = seconds.saturating_mul(i128::from(key.level_e3)).saturating_mul(10_000);
+        let work_e7 = product_of(product_of(seconds, i128::from(key.level_e3)), 10_000);
         e10(work_e7, key.kind.unwrap_or(Benchmark::Hs06))
     };
     let native = if is_normalised {
@@ -55,7 +55,7 @@ pub(super) fn numbers(mode: PeerMode, row: &Summary, key: &PeerKey) -> PeerNumbe
     let published = match (mode, is_normalised) {
         (PeerMode::Native, _) | (_, true) => native,
         _ => {
-            let work = |s| apel_work(mode, s, key.kind, key.level_e3).saturating_mul(E10);
+            let work = |s| product_of(apel_work(mode, s, key.kind, key.level_e3), E10);
             (work(wall_s), work(cpu_s))
         }
     };
@@ -67,13 +67,13 @@ pub(super) fn numbers(mode: PeerMode, row: &Summary, key: &PeerKey) -> PeerNumbe
         native_unknown_job_n: 0,
         wall_s,
         cpu_s,
-        core_wall_s: wall_s.saturating_mul(cores),
+        core_wall_s: product_of(wall_s, cores),
         wall_e10: published.0,
         cpu_e10: published.1,
-        core_wall_e10: published.0.saturating_mul(cores),
+        core_wall_e10: product_of(published.0, cores),
         native_wall_e10: native.0,
         native_cpu_e10: native.1,
-        native_core_wall_e10: native.0.saturating_mul(cores),
+        native_core_wall_e10: product_of(native.0, cores),
         earliest_ms: row.numbers.earliest_end_utc,
         latest_ms: row.numbers.latest_end_utc,
     }

@@ -180,7 +180,9 @@ fn clash(a: &Tariff, b: &Tariff) -> Option<String> {
     }
     let span = |policy: &Policy| {
         (
+            // Fallback: a policy without a first day has always held.
             policy.valid_from.unwrap_or(i32::MIN),
+            // Fallback: a policy without a last day holds for ever.
             policy.valid_to.unwrap_or(i32::MAX),
         )
     };

@@ -76,7 +76,9 @@ fn dump_in(file: &Path) -> Option<Dialect> {
     if !file.is_file() {
         return None;
     }
+    // Fallback: what cannot be opened or read is reported as a pipeline that cannot be read.
     let (_, bytes) = peek(Box::new(File::open(file).ok()?), 0).ok()?;
+    // Fallback: as above, and what is damaged is no dump that could be named.
     let (head, _) = peek(decompress(bytes).ok()?, HEAD_BYTES).ok()?;
     // Whatever the content of a pipeline that names itself.
     let names_pipeline = head

@@ -33,6 +33,7 @@ fn nearest_zone(name: &str) -> String {
         let (other_area, other_city) = split(&zone);
         let slips = strsim::damerau_levenshtein(&city, &other_city);
         let area_slips = area.as_ref().map_or(0, |area| {
+            // Fallback: a zone without an area is compared with an empty one.
             strsim::damerau_levenshtein(area, &other_area.unwrap_or_default())
         });
         (slips + area_slips <= SLIPS.min(city.chars().count() / 3)).then_some((slips + area_slips, zone))

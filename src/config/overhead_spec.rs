@@ -194,6 +194,7 @@ pub(crate) fn units(section: &Section<'_>, problems: &mut Problems) -> Vec<UnitS
             line: unit.line(),
             name,
             thresholds,
+            // Fallback: a unit that does not list partitions is for all, which the reference states.
             partitions: partitions.unwrap_or_default(),
         }
     });
@@ -316,6 +317,7 @@ impl Compiler {
         Some(OverheadPlan {
             nodes,
             period: spec.period,
+            // Fallback: without a scheme nothing is charged, and the ledger is billed by the default one.
             scheme: spec.billing.unwrap_or_default(),
             is_charged: spec.billing.is_some(),
             units,

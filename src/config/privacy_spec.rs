@@ -107,6 +107,7 @@ impl PrivacySpec {
             };
             let key = PrivacyKey::fetch(&place)
                 .map_err(|why| problems.mistake(label, line, why))
+                // Fallback: the mistake of the key is reported by the line above.
                 .ok();
             privacy.pseudonyms = Some(Pseudonyms {
                 key: key?,

@@ -110,6 +110,7 @@ pub(crate) fn decimal(section: &Section<'_>, key: &str, problems: &mut Problems)
     };
     ten_thousandths(&text.replace('_', ""))
         .map_err(|why| section.wrong(at, format!("{key}: {why}"), problems))
+        // Fallback: the mistake is reported by the line above.
         .ok()
 }
 

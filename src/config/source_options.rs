@@ -238,6 +238,7 @@ pub static SOURCE_KEYS: &[SourceKey] = &[
             &["or \"salvage\": what a bad record does to its APEL message"],
         ),
         used_by: UsedBy::Listed(SourceOption::Acceptance, Misplaced::Remark("")),
+        // Fallback: a key that is absent takes its default, and a wrong word is reported.
         read: |key, spec| spec.reader.acceptance = key.word(Acceptance::WORDS).unwrap_or_default(),
         fingerprint: Some(|plan, text| {
             if plan.reader.format.may_use(SourceOption::Acceptance) {
@@ -252,6 +253,7 @@ pub static SOURCE_KEYS: &[SourceKey] = &[
         doc: "What a later summary replaces: its row, or its month.",
         example: example("\"snapshot\"", &["or \"upsert\": what a later summary replaces"]),
         used_by: UsedBy::Listed(SourceOption::Summaries, Misplaced::Remark("")),
+        // Fallback: as for the acceptance, the default is that of the reference.
         read: |key, spec| spec.publishing.replacement = key.word(Replacement::WORDS).unwrap_or_default(),
         fingerprint: Some(|plan, text| {
             let is_snapshot = plan.publishing.replacement == Replacement::Snapshot;

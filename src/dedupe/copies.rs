@@ -54,6 +54,7 @@ impl CopyExtent {
     pub fn add(&mut self, other: Self) {
         self.sample_n += other.sample_n;
         self.job_n += other.job_n;
+        // Fallback: an extent that is estimated from a sample is reported, and no more than the type holds.
         self.core_s = self.core_s.saturating_add(other.core_s);
     }
 }
@@ -306,6 +307,7 @@ impl CopyExtent {
         Self {
             sample_n: 1,
             job_n,
+            // Fallback: a job of a sample stands for at most as many core seconds as the type holds.
             core_s: core_s.saturating_mul(job_n),
         }
     }
@@ -317,7 +319,9 @@ fn is_in_sample(job: &SeenJob, level: u32) -> bool {
 
 /// Days that must be compared for the new records of `fresh`, in order: their own days and the neighbouring ones.
 fn is_near(day: Day, fresh: &[Day]) -> bool {
+    // Fallback: the days of jobs end in 2200, long before the type.
     let from = fresh.partition_point(|fresh| fresh.saturating_add(1) < day);
+    // Fallback: no job has the last day of the type, as above.
     fresh.get(from).is_some_and(|fresh| *fresh <= day.saturating_add(1))
 }
 

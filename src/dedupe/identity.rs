@@ -30,6 +30,7 @@ pub fn record_id(dialect: Dialect, site: &str, row: &JobRow<'_>, record_ms: i64,
         text(scratch, key);
     } else {
         scratch.push(if row.start_ms.is_some() { b's' } else { b'q' });
+        // Fallback: the identity of a job without a cluster holds an empty one.
         text(scratch, row.cluster.unwrap_or_default());
         text(scratch, row.raw_job_id.unwrap_or(row.job_id));
         scratch.extend_from_slice(&record_ms.to_le_bytes());
@@ -84,6 +85,7 @@ impl IdentityContent {
             row.exit_signal,
             row.benchmark_milli_per_core,
         ];
+        // Fallback: unknown is a number that no job has in what is hashed.
         let numbers = numbers.map(|number| number.unwrap_or(i64::MIN).to_le_bytes());
         let scaled = [row.scaled_cpu_ms, row.scaled_wall_ms];
         let is_plain =

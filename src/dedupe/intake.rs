@@ -15,6 +15,7 @@ use super::reject_text;
 use super::window::Window;
 use crate::error::{Error, Result};
 use crate::ledger::{Places, Reason, RowPlace};
+use crate::numbers::counted_i64;
 use crate::privacy::{Field, Privacy};
 use crate::record::anomaly::Anomaly;
 use crate::record::row::JobRow;
@@ -154,6 +155,7 @@ impl Intake {
             self.sites.push(site.to_owned());
             self.sites.len() - 1
         });
+        // Fallback: never taken, a batch has at most a site for each of its rows.
         u32::try_from(index).unwrap_or(u32::MAX)
     }
 
@@ -280,8 +282,8 @@ impl Sink for Intake {
             wall_ms,
             anomalies,
             step_n,
-            line: i64::try_from(at.line).unwrap_or(i64::MAX),
-            byte_offset: i64::try_from(at.byte_offset).unwrap_or(i64::MAX),
+            line: counted_i64(at.line),
+            byte_offset: counted_i64(at.byte_offset),
             content_hash: self.content.hash(row, wall_ms, vo, repeats),
             repeats,
         };
@@ -290,6 +292,7 @@ impl Sink for Intake {
         }
         self.scratch = scratch;
         let site = self.site_index(site);
+        // Fallback: never taken, `limits::place` refuses instants after 2200.
         let day = i32::try_from(day).unwrap_or(i32::MAX);
         self.buckets.push(IntakeBucket { site, day });
         self.rows_candidate += rows;
@@ -331,8 +334,8 @@ impl Sink for Intake {
         }
         let mut summary = Summary::seal(&row, site, month, &options.source, vo);
         summary.file_id = Arc::clone(&self.file_id);
-        summary.line = i64::try_from(at.line).unwrap_or(i64::MAX);
-        summary.byte_offset = i64::try_from(at.byte_offset).unwrap_or(i64::MAX);
+        summary.line = counted_i64(at.line);
+        summary.byte_offset = counted_i64(at.byte_offset);
         self.summaries.push(summary);
         self.rows_candidate += 1;
     }

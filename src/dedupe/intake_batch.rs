@@ -4,6 +4,7 @@ use arrow::array::RecordBatch;
 
 use super::mapping::MappingCounts;
 use crate::ledger::{Places, Reason};
+use crate::numbers::count_u64;
 use crate::record::Summary;
 use crate::reference::inventory::InventoryPlaced;
 use crate::sources::Position;
@@ -39,7 +40,7 @@ impl Reject {
             at,
             rows,
             detail: detail.to_owned(),
-            raw_byte_n: u64::try_from(raw.len()).unwrap_or(u64::MAX),
+            raw_byte_n: count_u64(raw.len()),
             raw: (!is_withheld).then(|| raw.get(..RAW_LIMIT).unwrap_or(raw).to_vec()),
         }
     }

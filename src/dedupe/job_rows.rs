@@ -6,6 +6,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::dialects::RowDialects;
 use super::job_facts::JobFacts;
 use crate::error::Result;
+use crate::numbers::Comparand;
 use crate::schema::batch::{ColumnWords, int, number, time, words};
 
 /// A job that took time and has a number of a batch system.
@@ -75,7 +76,7 @@ impl<'a> JobRows<'a> {
             return None;
         }
         let duration = duration(wall_s, number(self.fractions, row));
-        let wait_ms = number(self.submits, row).map(|submit_ms| start_ms.saturating_sub(submit_ms));
+        let wait_ms = number(self.submits, row).map(|submit_ms| start_ms.difference_to_compare(submit_ms));
         let core_n = number(self.cores, row);
         Some(JobRow {
             key: xxh3_64_with_seed(id.as_bytes(), duration),
@@ -96,9 +97,9 @@ fn duration(wall_s: i64, fraction_ms: Option<i64>) -> u64 {
     wall_s.wrapping_mul(1001).wrapping_add(thousandths).cast_unsigned()
 }
 
-/// Core seconds of a job; none where its cores are unknown.
+/// Core seconds of a job, which `limits` bounds far within the type; none where its cores are unknown.
 fn core_s(wall_s: i64, core_n: Option<i64>) -> u64 {
-    core_n.map_or(0, |core_n| wall_s.saturating_mul(core_n).unsigned_abs())
+    core_n.map_or(0, |core_n| wall_s.product_to_compare(core_n).unsigned_abs())
 }
 
 /// Spreads job numbers evenly: those of neighbours differ in their last digits.

@@ -2,6 +2,7 @@
 
 use super::packed::{self, GatherPart};
 use crate::error::Result;
+use crate::numbers::Extent;
 
 /// What records are sorted by: rows of one job agree in both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,6 +19,7 @@ impl RecordKey {
         match self.record_id.checked_sub(1) {
             Some(record_id) => Self { record_id, ..self },
             None => Self {
+                // Fallback: before the first instant of all there is no key that could be missed.
                 record_ms: self.record_ms.saturating_sub(1),
                 record_id: u128::MAX,
             },
@@ -36,7 +38,7 @@ pub(super) struct KeySample(Vec<(RecordKey, usize)>);
 
 /// What so many rows take while they are merged.
 pub(super) fn merge_bytes(rows: usize, packed_bytes: usize) -> usize {
-    packed_bytes.saturating_add(rows.saturating_mul(ROW_BYTES))
+    packed_bytes.further(rows.times(ROW_BYTES))
 }
 
 impl KeySample {
@@ -55,7 +57,7 @@ impl KeySample {
         let chunks = keys.chunks(SAMPLE_ROWS);
         Ok(Self(
             chunks
-                .filter_map(|chunk| Some((*chunk.first()?, of_row.saturating_mul(chunk.len()))))
+                .filter_map(|chunk| Some((*chunk.first()?, of_row.times(chunk.len()))))
                 .collect(),
         ))
     }
@@ -67,9 +69,7 @@ impl KeySample {
 
     /// What all rows take.
     pub(super) fn bytes(&self) -> usize {
-        self.0
-            .iter()
-            .fold(0, |sum: usize, (_, bytes)| sum.saturating_add(*bytes))
+        self.0.iter().fold(0, |sum: usize, (_, bytes)| sum.further(*bytes))
     }
 
     /// First keys of all slices but the first one, for slices that take about `bytes` each. Rows of one job are never
@@ -84,7 +84,7 @@ impl KeySample {
                 held = 0;
             }
             last = Some(key);
-            held = held.saturating_add(more);
+            held = held.further(more);
         }
         cuts
     }

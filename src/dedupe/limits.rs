@@ -3,6 +3,7 @@
 use super::identity::record_ms;
 use crate::hive::is_nameable;
 use crate::ledger::Reason;
+use crate::numbers::Comparand;
 use crate::record::SummaryRow;
 use crate::record::anomaly::Anomaly;
 use crate::record::row::JobRow;
@@ -131,7 +132,7 @@ pub(super) fn node_list_within_limit<'a>(row: &JobRow<'a>) -> Option<&'a str> {
 fn settle_wall(row: &JobRow<'_>) -> Result<i64, (Reason, &'static str)> {
     let wall_ms = match (row.wall_ms, row.start_ms, row.end_ms) {
         (Some(wall_ms), ..) => wall_ms,
-        (None, Some(start), Some(end)) => (end - start).max(0) - row.suspended_s.unwrap_or(0).saturating_mul(1000),
+        (None, Some(start), Some(end)) => (end - start).max(0) - addend(row.suspended_s).product_to_compare(1000),
         (None, None, _) => 0,
         (None, Some(_), None) => {
             let detail = "it started, but neither an end nor an elapsed time is known";
@@ -164,10 +165,10 @@ fn beyond_limits(row: &JobRow<'_>, wall_ms: i64) -> Option<&'static str> {
         return None;
     }
     let count = |n: Option<i64>| n.is_some_and(|n| !(0..=COUNT_LIMIT).contains(&n));
-    let held_s = wall_ms.div_euclid(1000).saturating_add(row.suspended_s.unwrap_or(0));
-    let scaled_wall_ms = row.scaled_wall_ms.unwrap_or(0);
-    let scaled_held_ms = scaled_wall_ms.saturating_mul(row.alloc_core_n.unwrap_or(0));
-    let held = |n: Option<i64>, limit: i64| held_s.saturating_mul(n.unwrap_or(0)) > limit;
+    let held_s = wall_ms.div_euclid(1000).sum_to_compare(addend(row.suspended_s));
+    let scaled_wall_ms = addend(row.scaled_wall_ms);
+    let scaled_held_ms = scaled_wall_ms.product_to_compare(addend(row.alloc_core_n));
+    let held = |n: Option<i64>, limit: i64| held_s.product_to_compare(addend(n)) > limit;
     if wall_ms > WALL_LIMIT_MS
         || row
             .suspended_s
@@ -215,12 +216,12 @@ fn is_no_score(milli: i64) -> bool {
 /// The reason, and what is wrong.
 pub fn check_summary(row: &SummaryRow<'_>) -> Result<(), (Reason, &'static str)> {
     let beyond = |n: Option<i64>, limit: i64| n.is_some_and(|n| n.unsigned_abs() > limit.unsigned_abs());
-    let wall_s = row.wall_ms.unwrap_or(0) / 1000;
-    let held = |n: &Option<i64>| beyond(n.map(|n| wall_s.saturating_mul(n)), SUMMED_HELD_LIMIT_S);
+    let wall_s = addend(row.wall_ms) / 1000;
+    let held = |n: &Option<i64>| beyond(n.map(|n| wall_s.product_to_compare(n)), SUMMED_HELD_LIMIT_S);
     let counts = [row.alloc_core_n, row.alloc_node_n, row.alloc_gpu_n];
     let work_held_s = row
         .normalised_wall_s
-        .map(|work_s| work_s.saturating_mul(row.alloc_core_n.unwrap_or(0)));
+        .map(|work_s| work_s.product_to_compare(addend(row.alloc_core_n)));
     let is_beyond = beyond(row.job_n, SUMMED_JOB_LIMIT)
         || beyond(row.wall_ms, SUMMED_LIMIT_MS)
         || beyond(row.cpu_ms, SUMMED_LIMIT_MS)
@@ -263,7 +264,7 @@ pub fn check_inventory(row: &InventoryRow) -> Result<(), (Reason, &'static str)>
             let gpu_n = window.gpus.as_ref().map(Gpus::device_n);
             let counts = [window.node_n, window.core_n, gpu_n];
             let span_s = (window.end_ms - window.start_ms).div_euclid(1000);
-            let held = |n: &Option<i64>| n.is_some_and(|n| span_s.saturating_mul(n) > RESERVED_LIMIT_S);
+            let held = |n: &Option<i64>| n.is_some_and(|n| span_s.product_to_compare(n) > RESERVED_LIMIT_S);
             if counts.into_iter().any(beyond) || counts.iter().any(held) {
                 let detail =
                     "a reservation of more cores, nodes or GPUs, or of more of their time, than any machine has";
@@ -302,11 +303,11 @@ pub(super) fn anomalies_of(row: &JobRow<'_>, wall_ms: i64) -> u32 {
             bits |= anomaly.bit();
         }
     };
-    let core_n = row.alloc_core_n.unwrap_or(0);
-    let core_wall_ms = wall_ms.saturating_mul(core_n);
+    let core_n = addend(row.alloc_core_n);
+    let core_wall_ms = wall_ms.product_to_compare(core_n);
     if let Some(cpu_ms) = row.cpu_ms {
         flag(
-            core_n > 0 && cpu_ms > core_wall_ms.saturating_add(core_wall_ms / 10).saturating_add(60_000),
+            core_n > 0 && cpu_ms > core_wall_ms.sum_to_compare(core_wall_ms / 10).sum_to_compare(60_000),
             Anomaly::CpuAboveCoreWall,
         );
         flag(
@@ -321,9 +322,9 @@ pub(super) fn anomalies_of(row: &JobRow<'_>, wall_ms: i64) -> u32 {
         flag((0..DAY_MS).contains(&start), Anomaly::EpochStart);
         if let Some(end) = row.end_ms {
             flag(end < start, Anomaly::EndBeforeStart);
-            let held_ms = wall_ms.saturating_add(row.suspended_s.unwrap_or(0).saturating_mul(1000));
+            let held_ms = wall_ms.sum_to_compare(addend(row.suspended_s).product_to_compare(1000));
             flag(
-                (end.saturating_sub(start)).abs_diff(held_ms) > 1000,
+                (end.difference_to_compare(start)).abs_diff(held_ms) > 1000,
                 Anomaly::WallUnlikeSpan,
             );
         }

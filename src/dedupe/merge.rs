@@ -14,6 +14,7 @@ use super::packed;
 use super::version::{RecordVersion, Versions};
 use crate::error::{Error, Result};
 use crate::ledger::Outcome;
+use crate::numbers::Extent;
 use crate::schema;
 use crate::schema::batch::{decoded, id, identity, time};
 
@@ -122,6 +123,7 @@ pub(super) fn resolved(
             rows.push((only.batch, only.row));
             continue;
         }
+        // Fallback: a job that lost no version before has none to compare.
         let known = lost.remove(&only_id(same)).unwrap_or_default();
         let mut resolved = resolve(same, &mut batches, order, known)?;
         rows.push(resolved.winner);
@@ -158,7 +160,7 @@ fn resolve(
     known: Vec<Loser>,
 ) -> Result<ResolvedJob> {
     let reported: HashSet<(Arc<str>, i64)> = known.iter().map(|of| (Arc::clone(&of.file_id), of.line)).collect();
-    let mut losers = Vec::with_capacity(known.len() + same.len().saturating_sub(1));
+    let mut losers = Vec::with_capacity(known.len() + same.len().less(1));
     losers.extend(known);
     let known_n = losers.len();
     let mut best: Option<(RecordVersion, &MergePlace)> = None;

@@ -14,6 +14,7 @@ use super::file_order::FileOrder;
 use super::job_facts::JobFacts;
 use super::job_rows::JobRows;
 use crate::error::Result;
+use crate::numbers::{Comparand, tally};
 use crate::schema::batch::int;
 
 /// Columns of `records` that are looked at.
@@ -189,7 +190,7 @@ impl SiteSample {
             .map(|file_id| Ok((fresh.contains(file_id), order.rank(file_id)?)))
             .collect();
         let ranks = ranks?;
-        let rank = |job: &HeldJob| ranks.get(job.file).copied().unwrap_or_default();
+        let rank = |job: &HeldJob| tally(ranks.get(job.file).copied());
         let arrived = |job: &HeldJob| (rank(job), job.byte_offset);
         let mut job_n: BTreeMap<usize, CopyExtent> = BTreeMap::new();
         for job in &self.jobs {
@@ -206,7 +207,7 @@ impl SiteSample {
                 let Some(of) = group.iter().take(at).find(|of| of.facts.agree_with(copy.facts)) else {
                     continue;
                 };
-                let shift_ms = copy.start_ms.saturating_sub(of.start_ms);
+                let shift_ms = copy.start_ms.difference_to_compare(of.start_ms);
                 if rank(copy).0 && (shift_ms != 0 || copy.cluster != of.cluster) {
                     let place = (copy.file, of.file, copy.cluster, of.cluster, shift_ms);
                     found.entry(place).or_default().add(copy, self.level);
@@ -227,7 +228,7 @@ impl SiteSample {
                         of_file_id: Arc::clone(self.files.get(of_file)?),
                     },
                     extent: evidence.extent,
-                    of_jobs: job_n.get(&file).copied().unwrap_or_default(),
+                    of_jobs: tally(job_n.get(&file).copied()),
                     bytes: evidence.bytes?,
                     wall_n: evidence.walls.len(),
                 })

@@ -13,6 +13,7 @@ use super::packed::gather::with_words;
 use super::packed::{GatherPart, GatherRun, gather, gather_sorted, pack};
 use super::slices::{FreshDay, Slicing};
 use crate::error::{Error, Result};
+use crate::numbers::Extent;
 use crate::record::SiteMonth;
 use crate::runtime::scratch::{PackedBatch, PackedRange, Scratch};
 use crate::time::{Day, Month};
@@ -293,6 +294,7 @@ impl Spill {
             day,
         };
         let resident = self.take_resident(&key)?;
+        // Fallback: a bucket without spilled rows has no places in the file.
         let places = lock(&self.file)?.index.remove(&key).unwrap_or_default();
         if resident.is_empty() && places.is_empty() {
             return Ok(FreshDay::whole(None));
@@ -310,7 +312,7 @@ impl Spill {
             let packed = PackedBatch::load(place.range, &mut lock(&self.file)?.scratch)?;
             Ok::<_, Error>(whole(packed.unpack()?))
         };
-        if keys.bytes().saturating_add(resident_bytes) <= most {
+        if keys.bytes().further(resident_bytes) <= most {
             let mut parts: Vec<GatherPart> = blocks.into_iter().flat_map(|block| block.parts).collect();
             for place in &places {
                 parts.push(load(place)?);

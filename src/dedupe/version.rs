@@ -7,6 +7,7 @@ use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch, TimestampM
 use super::dialects::RowDialects;
 use super::file_order::FileOrder;
 use crate::error::Result;
+use crate::numbers::count_i64;
 use crate::schema::batch::{ColumnWords, int, number, uint, words};
 use crate::sources::dialect::VersionRule;
 
@@ -97,7 +98,7 @@ impl<'a> Versions<'a> {
             VersionRule::Fullest => {
                 let cpu_ms = self.cpu.and_then(|cpu| number(cpu, row)).unwrap_or(-1);
                 let known = self.measured.iter().filter(|column| column.is_valid(row)).count();
-                let known_n = i64::try_from(known).unwrap_or(i64::MAX);
+                let known_n = count_i64(known);
                 let is_ended = self.end.is_some_and(|end| end.is_valid(row));
                 VersionWorth {
                     first: i64::from(is_ended),
@@ -111,6 +112,7 @@ impl<'a> Versions<'a> {
             VersionRule::LastReceived => {
                 let received = self.received.and_then(|received| number(received, row));
                 VersionWorth {
+                    // Fallback: a version without an instant was received before all others.
                     first: received.unwrap_or(i64::MIN),
                     ..last_read
                 }

@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::error::{Error, Kind, Result};
+use crate::numbers::Extent;
 
 /// A remark and where it belongs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -128,7 +129,7 @@ pub(crate) fn must_be_known(who_has: &str, what: &str, name: &str, known: &BTree
     let mut hint = did_you_mean(name, known.iter().map(String::as_str));
     if hint.is_empty() && !known.is_empty() {
         let first: Vec<&str> = known.iter().take(LISTED).map(String::as_str).collect();
-        let more = known.len().saturating_sub(LISTED);
+        let more = known.len().less(LISTED);
         let more = if more > 0 {
             format!(" and {more} others")
         } else {

@@ -5,6 +5,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::{Problems, did_you_mean};
 use crate::hive::check_value;
+use crate::numbers::Extent;
 
 /// The text of a file, for turning byte offsets into lines.
 #[derive(Clone, Copy, Debug)]
@@ -293,8 +294,11 @@ pub(crate) fn root<'a>(
 
 /// What is wrong with a line that is not TOML; most often it is a text without quotes.
 pub(crate) fn toml_mistake(source: SectionSource<'_>, line: usize, message: &str) -> String {
-    let written = source.text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
+    // Fallback: a line past the end of the file is shown as an empty one.
+    let written = source.text.lines().nth(line.less(1)).unwrap_or_default();
+    // Fallback: a line without a key has nothing to compare.
     let (key, value) = written.split_once('=').unwrap_or_default();
+    // Fallback: never taken, a split has a first part.
     let (key, value) = (key.trim(), value.split('#').next().unwrap_or_default().trim());
     let is_key = !key.is_empty()
         && key

@@ -331,6 +331,7 @@ fn kind(expr: &Expr, columns: &BTreeMap<String, Type>) -> Result<Type, Mistake> 
 /// What went wrong, without the plan Polars prints after it.
 fn sentence(why: &polars::prelude::PolarsError) -> String {
     let text = why.to_string();
+    // Fallback: an error without text has no first line to show.
     let first = text.lines().next().unwrap_or_default().trim();
     // The text that cannot be parsed is already shown next to this message.
     if first.contains("unable to parse") {

@@ -1,6 +1,7 @@
 //! Checks of a formula by its tokens alone, before SQL interprets them.
 
 use super::formula::{Mistake, SCALE};
+use crate::numbers::{Extent, Part};
 
 /// The functions formulas have.
 pub const FUNCTIONS: [&str; 11] = [
@@ -25,7 +26,7 @@ pub(super) fn check(sql: &str) -> Result<(), Mistake> {
     let mut rest = sql;
     // Places of brackets that are open.
     let mut open = Vec::new();
-    let place = |rest: &str| sql.get(..sql.len() - rest.len()).unwrap_or_default().chars().count() + 1;
+    let place = |rest: &str| sql.part(..sql.len() - rest.len()).chars().count() + 1;
     let mut token_n = 0_usize;
     while let Some(first) = rest.chars().next() {
         token_n += usize::from(!first.is_whitespace());
@@ -34,7 +35,7 @@ pub(super) fn check(sql: &str) -> Result<(), Mistake> {
                 "more than {TOKENS} words, numbers and signs: name parts of it under [[let]]"
             )));
         }
-        let after = |length: usize| rest.get(length..).unwrap_or_default();
+        let after = |length: usize| rest.part(length..);
         if first == '\'' || first == '"' {
             let Some(end) = after(1).find(first) else {
                 return Err(Mistake::Wrong(format!("a text that begins with {first} has no end")));
@@ -44,13 +45,13 @@ pub(super) fn check(sql: &str) -> Result<(), Mistake> {
             let length = rest
                 .find(|c: char| !(c.is_ascii_alphanumeric() || c == '.' || c == '_'))
                 .unwrap_or(rest.len());
-            literal(rest.get(..length).unwrap_or_default())?;
+            literal(rest.part(..length))?;
             rest = after(length);
         } else if first.is_alphabetic() || first == '_' {
             let length = rest
                 .find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.'))
                 .unwrap_or(rest.len());
-            let word = rest.get(..length).unwrap_or_default();
+            let word = rest.part(..length);
             rest = after(length);
             let lower = word.to_lowercase();
             let is_known = FUNCTIONS.contains(&lower.as_str()) || KEYWORDS.contains(&lower.as_str());
@@ -95,7 +96,7 @@ fn literal(text: &str) -> Result<(), Mistake> {
     }
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     let zeros = text.bytes().take_while(|byte| matches!(byte, b'0' | b'.')).count();
-    if digits.saturating_sub(zeros) > DIGITS {
+    if digits.less(zeros) > DIGITS {
         return wrong(format!("more than {DIGITS} digits; write it under [constants]"));
     }
     Ok(())

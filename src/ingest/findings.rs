@@ -105,6 +105,7 @@ impl Notes {
                 .into_iter()
                 .find(|book| book.inputs().contains_key(&***id))?;
             let rejected = book.outcomes(id).get(&Outcome::Rejected).copied();
+            // Fallback: a file without refused rows has a count of none.
             Some((Arc::clone(id), rejected.unwrap_or_default()))
         };
         Self {
@@ -134,6 +135,7 @@ impl Notes {
     pub(crate) fn settle(mut self, files: LedgerFiles<'_>, seen: &[SeenFiles], book: &Book) -> Findings {
         let mut findings = Findings::default();
         for (reading, file_id) in files.readings.iter().zip(files.ids) {
+            // Fallback: a file without refused rows has no first refusals.
             let first = self.first.remove(file_id).unwrap_or_default();
             let outcome = Ended::of(book, file_id, &first);
             let before = self.before.get(file_id);
@@ -260,6 +262,7 @@ impl Findings {
 
 /// The first message of the tool in a file that is read once more for it.
 fn tool_message(reading: &Reading) -> Option<(u64, String)> {
+    // Fallback: a file that is gone by now has no message to show next to its refusal.
     let head = super::reading::head_of(&reading.file).ok()?;
     registry::tool_message(&head)
 }

@@ -14,6 +14,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::identity_check::{Match, MatchRules, StatedIdentity};
 use crate::error::{Error, Result};
 use crate::ledger::Reason;
+use crate::numbers::{Comparand, Part};
 use crate::record::{JobRow, UnchangedColumns};
 use crate::schema::batch::{id, identity, text, time};
 use crate::sources::forwarding_sink::Relay;
@@ -154,9 +155,9 @@ impl IdentityIndex {
     fn lines_of(&self, job_id: &str) -> &[IdentityLine] {
         let hash = xxh3_128(job_id.as_bytes());
         let first = self.lines.partition_point(|line| line.hash < hash);
-        let of_job = self.lines.get(first..).unwrap_or_default();
+        let of_job = self.lines.part(first..);
         let until = of_job.partition_point(|line| line.hash == hash);
-        of_job.get(..until).unwrap_or_default()
+        of_job.part(..until)
     }
 
     /// The line that answers to a job.
@@ -192,7 +193,9 @@ impl IdentityIndex {
     /// The times between which jobs that any line can answer to ended.
     pub(crate) fn reach_ms(&self) -> Option<(i64, i64)> {
         let times = self.lines.iter().map(|line| line.submit_ms);
+        // Fallback: times of lines are those of jobs, far within 63 bits.
         let first = times.clone().min()?.saturating_sub(BEFORE_MS);
+        // Fallback: times of lines end in 2200, as those of jobs.
         Some((first, times.max()?.saturating_add(AFTER_MS)))
     }
 
@@ -292,7 +295,7 @@ impl IdentityLine {
     }
 
     fn reaches(&self, end_ms: i64) -> bool {
-        (-BEFORE_MS..AFTER_MS).contains(&end_ms.saturating_sub(self.submit_ms))
+        (-BEFORE_MS..AFTER_MS).contains(&end_ms.difference_to_compare(self.submit_ms))
     }
 
     /// Whether it is in one of these files, by place in their order.

@@ -181,6 +181,7 @@ pub(crate) fn to_read(
     for found in found {
         let file_id = found.file_id();
         let names = |book: &Book| Some(book.inputs().get(file_id.as_deref()?)?.paths.clone());
+        // Fallback: a file that no book names has no former names.
         let names = names(book).or_else(|| names(former)).unwrap_or_default();
         let known = names.first();
         let path = found.file.path.as_str();

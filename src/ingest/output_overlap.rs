@@ -46,7 +46,9 @@ pub(crate) fn hold_apart(plan: &Plan, output: &str) -> Result<()> {
 
 /// The path on the disk; `None` for an object store.
 fn place(text: &str) -> Option<PathBuf> {
+    // Fallback: a URL that is none is refused where the output is opened.
     if let Some(url) = text.starts_with("file://").then(|| Url::parse(text).ok()).flatten() {
+        // Fallback: a URL of another machine names no folder of this one.
         return url.to_file_path().ok();
     }
     (!is_url(text)).then(|| std::path::absolute(text).map_or_else(|_| PathBuf::from(text), |path| clean(&path)))
@@ -56,6 +58,7 @@ fn place(text: &str) -> Option<PathBuf> {
 fn real(path: &Path) -> PathBuf {
     let there = path
         .ancestors()
+        // Fallback: what is not there yet has no links, its parent may.
         .find_map(|there| Some((there, there.canonicalize().ok()?)));
     let Some((there, real)) = there else {
         return path.to_owned();
@@ -68,6 +71,7 @@ fn clash(input: &Path, output: &Path) -> Option<&'static str> {
     if input.starts_with(output) && input != output {
         return Some("the input is in the output");
     }
+    // Fallback: a pattern that is none is refused where inputs are found.
     let pattern = Pattern::new(&input.to_string_lossy()).ok();
     let is_read = |folder: &&Path| {
         let is_matched = || {

@@ -12,6 +12,7 @@ use crate::dedupe::{Intake, IntakeBatch, MappingCounts, Reject, Window, packed};
 use crate::error::{Error, Result};
 use crate::ledger::file_paths::FilePaths;
 use crate::ledger::{Places, Reason, RowPlace};
+use crate::numbers::{Extent, stored_u64};
 use crate::privacy::Privacy;
 use crate::record::Summary;
 use crate::reference::inventory::InventoryPlaced;
@@ -146,7 +147,7 @@ impl ReadFile {
         self.rejects.push(harvest.rejects)?;
         // Pieces come in any order: only when all are there it is known which summaries are the first. A quarter more is
         // held until then.
-        if self.summaries.len() > self.summary_limit.saturating_add(self.summary_limit / 4) {
+        if self.summaries.len() > self.summary_limit.further(self.summary_limit / 4) {
             self.hold_summaries(self.summary_limit)?;
         }
         Ok(())
@@ -180,10 +181,9 @@ impl ReadFile {
         let reason = Reason::LimitExceeded;
         let mut rejects = Vec::with_capacity(refused.len());
         for row in refused {
-            let whole = |place: i64| u64::try_from(place).unwrap_or(0); // a place in a file is not negative
             let at = Position {
-                line: whole(row.line),
-                byte_offset: whole(row.byte_offset),
+                line: stored_u64(row.line, "line")?,
+                byte_offset: stored_u64(row.byte_offset, "byte_offset")?,
             };
             rejects.push(Reject::new(reason, at, 1, detail, b"", false));
             self.rows_candidate -= 1;

@@ -264,8 +264,11 @@ pub(crate) fn is_damage(e: &Error) -> bool {
 /// zone. Damage of the file itself is reported by the run.
 #[must_use]
 pub fn first_mistake(source: &Arc<SourcePlan>, file: &InputFile) -> Option<Error> {
+    // Fallback: a file that cannot be opened is reported by the run, with its reason.
     let input = compression::decompress(file.open().ok()?);
+    // Fallback: a file that cannot be unpacked is reported by the run as well.
     let mut input = input.ok()?;
+    // Fallback: damage of the head is reported where the run reads the file.
     let head = head(&mut *input).ok()?;
     let dialect = registry::choose(source.format(), &head).filter(|dialect| dialect.uses(SourceOption::Timezone))?;
     let whole = Box::new(std::io::Cursor::new(head).chain(input));

@@ -13,6 +13,7 @@ use super::reject_rows::RefusedRow;
 use crate::dedupe::Reject;
 use crate::error::{Error, Result};
 use crate::ledger::Reason;
+use crate::numbers::{counted_i64, stored_u64};
 use crate::runtime::scratch;
 use crate::runtime::scratch::{Scratch, SpillRange};
 use crate::schema::batch::{int, text, texts};
@@ -100,7 +101,6 @@ impl RejectBuffer {
         for reject in &self.resident {
             see(reject.at.line, reject.at.byte_offset, reject.reason, reject.rows);
         }
-        let whole = |number: i64| u64::try_from(number).unwrap_or(0);
         for at in 0..self.batches.len() {
             let batch = self.load(at)?;
             let (line, offset) = (int(&batch, "line")?, int(&batch, "byte_offset")?);
@@ -108,10 +108,10 @@ impl RejectBuffer {
             for row in 0..batch.num_rows() {
                 if let Some(reason) = Reason::parse(reason.value(row)) {
                     see(
-                        whole(line.value(row)),
-                        whole(offset.value(row)),
+                        stored_u64(line.value(row), "line")?,
+                        stored_u64(offset.value(row), "byte_offset")?,
                         reason,
-                        whole(rows.value(row)),
+                        stored_u64(rows.value(row), "row_n")?,
                     );
                 }
             }
@@ -142,6 +142,7 @@ impl RejectBuffer {
             order.extend((0..read.num_rows()).map(|row| (lines.value(row), offsets.value(row), at, row)));
         }
         order.sort_unstable();
+        let gone = || Error::internal("the buffer of rejects lost a batch");
         for window in order.chunks(1000) {
             let mut wanted: Vec<usize> = window.iter().map(|(_, _, at, _)| *at).collect();
             wanted.sort_unstable();
@@ -149,8 +150,8 @@ impl RejectBuffer {
             let batches: Vec<RecordBatch> = wanted.iter().map(|at| self.load(*at)).collect::<Result<_>>()?;
             let rows: Vec<(usize, usize)> = window
                 .iter()
-                .map(|(_, _, at, row)| (wanted.binary_search(at).unwrap_or(0), *row))
-                .collect();
+                .map(|(_, _, at, row)| Ok((wanted.binary_search(at).map_err(|_| gone())?, *row)))
+                .collect::<Result<_>>()?;
             let refs: Vec<&RecordBatch> = batches.iter().collect();
             write(&of_file(&interleave_record_batch(&refs, &rows)?, origin)?)?;
         }
@@ -169,8 +170,7 @@ fn key(reject: &Reject) -> (u64, u64, Reason) {
 }
 
 fn batch(rejects: &[Reject], origin: RejectOrigin<'_>) -> Result<RecordBatch> {
-    // What does not fit 63 bits cannot have been counted.
-    let count = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+    let count = counted_i64;
     let refused = rejects.iter().map(|reject| RefusedRow {
         source: origin.source,
         file_id: origin.file_id,

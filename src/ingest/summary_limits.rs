@@ -11,6 +11,7 @@ use super::read_file::{LedgerFiles, ReadFile};
 use crate::dedupe::file_order::FileOrder;
 use crate::error::Result;
 use crate::ledger::Book;
+use crate::numbers::{Extent, index_u64, tally};
 use crate::time::Month;
 
 /// How many summaries are held in memory.
@@ -61,7 +62,7 @@ impl SummaryLimits {
                     return true;
                 };
                 let has_room = *left > 0;
-                *left = left.saturating_sub(1); // none left: the row is refused
+                *left = left.less(1); // none left: the row is refused
                 has_room
             })?;
         }
@@ -81,15 +82,15 @@ impl SummaryLimits {
                 let is_held = |month: &Month| place.reason.is_of_summaries() && fresh.contains_key(month);
                 if let Some(month) = place.month.filter(is_held) {
                     // More than there are addresses is beyond every limit.
-                    let rows = usize::try_from(*rows).unwrap_or(usize::MAX);
+                    let rows = index_u64(*rows);
                     let of_month = held.entry(month).or_default();
-                    *of_month = of_month.saturating_add(rows);
+                    *of_month = of_month.further(rows);
                 }
             }
         }
         let months = fresh.into_iter().filter_map(|(month, fresh_n)| {
-            let held_n = held.get(&month).copied().unwrap_or(0);
-            let left = self.month_n.saturating_sub(held_n); // a lake of before the limit may hold more
+            let held_n = tally(held.get(&month).copied());
+            let left = self.month_n.less(held_n); // a lake of before the limit may hold more
             (fresh_n > left).then_some((month, left))
         });
         months.collect()

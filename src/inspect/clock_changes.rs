@@ -1,6 +1,8 @@
 //! Evidence of local times about their zone: when its clocks were changed.
 
+use crate::numbers::Comparand;
 use crate::record::JobRow;
+use crate::schema::batch::addend;
 
 const HOUR_MS: i64 = 3_600_000;
 
@@ -25,12 +27,15 @@ impl ClockChanges {
         let (Some(start), Some(end), Some(wall)) = (row.start_ms, row.end_ms, row.wall_ms) else {
             return;
         };
-        let suspended = row.suspended_s.unwrap_or(0).saturating_mul(1000);
-        let surplus = end.saturating_sub(start).saturating_sub(wall).saturating_sub(suspended);
+        let suspended = addend(row.suspended_s).product_to_compare(1000);
+        let surplus = end
+            .difference_to_compare(start)
+            .difference_to_compare(wall)
+            .difference_to_compare(suspended);
         match surplus {
             HOUR_MS => self.forward.add(start, end),
             // The hour occurs twice, and the end may be in the second one.
-            _ if surplus == -HOUR_MS => self.back.add(start, end.saturating_add(HOUR_MS)),
+            _ if surplus == -HOUR_MS => self.back.add(start, end.sum_to_compare(HOUR_MS)),
             _ => {}
         }
     }

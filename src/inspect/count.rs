@@ -6,6 +6,7 @@ use super::clock_changes::ClockChanges;
 use super::report::{FileReport, InspectedPeriod, ReasonCount, ValueCount};
 use crate::dedupe::limits::{check_names, check_summary, place};
 use crate::ledger::{Outcome, Reason};
+use crate::numbers::{Extent, tally};
 use crate::record::{Anomaly, JobRow, SummaryKind, SummaryRow};
 use crate::reference::inventory::{Gpus, InventoryRow};
 use crate::sources::cross_check::CrossCheck;
@@ -146,6 +147,7 @@ impl InspectCounts {
         let mut add = |what: &'static str, n: Option<i64>| {
             if let Some(n) = n {
                 let sum = self.inventory.entry(what).or_default();
+                // Fallback: a count of one at a time, or of capacity that `limits` bounds, does not come to 63 bits.
                 *sum = sum.saturating_add(n);
             }
         };
@@ -221,13 +223,13 @@ impl InspectCounts {
     /// Counts jobs without a site among others that have one as a run will, which refuses them. Where no job has one,
     /// the source must name it, and then none is refused.
     fn refuse_without_site(&mut self) {
-        let n = self.without_site.unwrap_or(0);
+        let n = tally(self.without_site);
         if n == 0 || n == self.jobs {
             return;
         }
-        let n = n.saturating_sub(self.refused_without_site);
+        let n = n.less(self.refused_without_site);
         if let Some(accepted) = self.reasons.get_mut(&Reason::Job) {
-            accepted.rows = accepted.rows.saturating_sub(n);
+            accepted.rows = accepted.rows.less(n);
         }
         self.reasons.entry(Reason::SiteUnknown).or_default().rows += n;
     }
@@ -287,7 +289,7 @@ impl InspectCounts {
         add_line(self.without_core, "do not state how many cores they had");
         add_line(self.without_vo, "name no VO");
         add_line(
-            self.without_site.unwrap_or(0),
+            tally(self.without_site),
             "name no site: only a source that names it takes them",
         );
         if self.jobs == 0 && self.rows > 0 && self.aggregates.is_empty() {
@@ -311,6 +313,7 @@ impl InspectCounts {
 }
 
 fn bit(nth: usize) -> u32 {
+    // Fallback: names past the 32 bits are counted as the last one.
     u32::try_from(nth).unwrap_or(u32::MAX)
 }
 

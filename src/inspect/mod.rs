@@ -14,6 +14,7 @@ use std::sync::Arc;
 use count::InspectCounts;
 
 use crate::error::{Error, Kind, Result};
+use crate::numbers::Extent;
 use crate::runtime::Progress;
 use crate::sources::apel::acceptance::Acceptance;
 use crate::sources::compression::{Compression, Damage, peek, salvage};
@@ -112,7 +113,7 @@ pub fn inspect(input: &InputFile, look: InspectLook, progress: &dyn Progress) ->
         let is_read = again.is_ok_and(|(text, damage)| {
             read(dialect, options, text, &damage, &mut salvaged, progress).is_some() == report.failure.is_some()
         });
-        let saved_n = counts.refused().saturating_sub(salvaged.refused());
+        let saved_n = counts.refused().less(salvaged.refused());
         // What comes through a pipe is gone.
         if is_read && salvaged.rows() == counts.rows() && saved_n > 0 {
             report.salvaged_row_n = Some(saved_n);
@@ -162,7 +163,7 @@ fn read(
             Ok(work) => work(counts),
             Err(why) => return Some(why.to_string()),
         }
-        progress.add(counts.rows().saturating_sub(before));
+        progress.add(counts.rows().less(before));
     }
     None
 }

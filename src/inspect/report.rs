@@ -160,6 +160,7 @@ impl FileReport {
         }
         for (field, found) in check.differences() {
             let n = found.differ_n + found.only_flat_n + found.only_xml_n;
+            // Fallback: a finding without an example is shown without one.
             let example = found.example.as_deref().unwrap_or_default();
             self.problems.push(format!(
                 "cross-check: {field} differs in {n} documents, such as {example}"

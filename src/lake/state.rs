@@ -75,6 +75,7 @@ impl State {
 
     /// The corrections that were applied, in the form of [`crate::reference::correction::CorrectionTable::signed`].
     pub(crate) fn signed_corrections(&self) -> &str {
+        // Fallback: a lake without corrections has none signed.
         self.facts.get(Fact::Corrections).unwrap_or_default()
     }
 
@@ -241,6 +242,7 @@ impl State {
             "{why}, so every file has to be read again, but {} of them are no longer there (the first: {}); bring them \
              back, publish to a new output, or restore the settings",
             gone.len(),
+            // Fallback: never taken, the list is not empty here.
             gone.first().copied().unwrap_or_default()
         )))
     }

@@ -43,6 +43,7 @@ pub(crate) fn counting(
                 .iter()
                 .filter(|row| row.is_usage())
             {
+                // Fallback: a summary that states no view is of the view without a name.
                 let view = row.words.view.as_deref().unwrap_or_default();
                 if !views.contains(view) {
                     views.insert(view.to_owned());

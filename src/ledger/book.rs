@@ -9,6 +9,7 @@ use super::file_paths::FilePaths;
 use super::places::{Places, RowPlace};
 use super::reason::{Outcome, Reason};
 use crate::error::{Error, Result};
+use crate::numbers::{stored_u64, tally};
 use crate::schema::batch::{date, int, number, text, word};
 use crate::time::Month;
 
@@ -212,7 +213,7 @@ impl Book {
         let kept = RowPlace::nowhere(Reason::Inventory);
         let gone = RowPlace::nowhere(reason);
         for (file_id, places) in &mut self.places {
-            let (now, was) = (refused.get(&**file_id).copied().unwrap_or(0), places.rows(&gone));
+            let (now, was) = (tally(refused.get(&**file_id).copied()), places.rows(&gone));
             let (from, to) = if now > was { (&kept, &gone) } else { (&gone, &kept) };
             let moved = now.abs_diff(was);
             if moved == 0 {
@@ -296,6 +297,10 @@ impl Book {
             let (format, blake3) = (text(read, "format")?, text(read, "blake3")?);
             let (bytes, rows) = (int(read, "bytes")?, int(read, "rows_read_n")?);
             for row in 0..read.num_rows() {
+                let (bytes, rows_read) = (
+                    stored_u64(bytes.value(row), "bytes")?,
+                    stored_u64(rows.value(row), "rows_read_n")?,
+                );
                 let entry = book
                     .inputs
                     .entry(Arc::from(file_id.value(row)))
@@ -303,9 +308,9 @@ impl Book {
                         source: source.value(row).to_owned(),
                         paths: FilePaths::default(),
                         format: format.value(row).to_owned(),
-                        bytes: u64::try_from(bytes.value(row)).unwrap_or(0),
+                        bytes,
                         blake3: Arc::from(blake3.value(row)),
-                        rows_read: u64::try_from(rows.value(row)).unwrap_or(0),
+                        rows_read,
                     });
                 entry.paths.insert(path.value(row));
             }
@@ -324,7 +329,7 @@ impl Book {
                 let month = number(month, row).and_then(Month::of_day);
                 let known = book.inputs.get_key_value(file_id.value(row));
                 let file_id = known.map_or_else(|| Arc::from(file_id.value(row)), |(id, _)| Arc::clone(id));
-                let rows = u64::try_from(rows.value(row)).unwrap_or(0);
+                let rows = stored_u64(rows.value(row), "row_n")?;
                 let place = RowPlace { site, month, reason };
                 book.places.entry(file_id).or_default().add(place, rows);
             }

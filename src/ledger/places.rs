@@ -44,8 +44,10 @@ impl Places {
     /// The rows of a place; zero where there are none.
     #[must_use]
     pub fn rows(&self, place: &RowPlace) -> u64 {
-        let found = self.find(place).ok().and_then(|at| self.0.get(at));
-        found.map_or(0, |(_, rows)| *rows)
+        match self.find(place).map(|at| self.0.get(at)) {
+            Ok(Some((_, rows))) => *rows,
+            Ok(None) | Err(_) => 0,
+        }
     }
 
     /// The rows of all places.

@@ -10,6 +10,7 @@ use arrow::array::{
 use super::normaliser::{Normaliser, StatedBenchmark};
 use super::scale::{Scale, ScaleReference};
 use crate::error::{Error, Kind, Result};
+use crate::numbers::{Extent, index};
 use crate::reference::benchmark::{Benchmark, BenchmarkOrigin, BenchmarkPlace, Factors, KnownFactor};
 use crate::schema::batch::{addend, column, decimal, flag, int, number, time, words};
 
@@ -45,8 +46,9 @@ impl Scales {
 
     #[inline]
     fn place(&self, row: usize) -> usize {
+        // Fallback: a row without a scale of its own has the first, as `all` writes them.
         let code = self.of_row.get(row).copied().unwrap_or(0);
-        usize::try_from(code).unwrap_or(usize::MAX)
+        index(code)
     }
 
     /// All rows have this scale.
@@ -89,6 +91,7 @@ impl Scales {
 
     fn push(&mut self, scale: Scale, reference: Option<ScaleReference>) {
         let scale = (scale, reference);
+        // Fallback: before the first row, the first code is compared and not found.
         let last = self.of_row.last().copied().unwrap_or(0);
         let is_last = |code: u32| {
             usize::try_from(code).is_ok_and(|place| self.distinct.get(place).is_some_and(|known| *known == scale))
@@ -97,12 +100,13 @@ impl Scales {
             last
         } else {
             // Not looked for further back than a neighbourhood: a scale that comes again is only written twice.
-            let near = self.distinct.len().saturating_sub(16);
+            let near = self.distinct.len().less(16);
             let known = self.distinct.iter().skip(near).position(|known| *known == scale);
             let place = known.map_or(self.distinct.len(), |at| near + at);
             if known.is_none() {
                 self.distinct.push(scale);
             }
+            // Fallback: never taken, a batch has fewer rows than 32 bits count.
             u32::try_from(place).unwrap_or(u32::MAX)
         };
         self.of_row.push(code);
@@ -151,7 +155,9 @@ pub fn factors_of(batch: &RecordBatch, normaliser: &mut Normaliser<'_>) -> Resul
         };
         // The end, or the last moment known of a running job.
         let at_ms = number(end, row).unwrap_or_else(|| {
+            // Fallback: `dedupe::limits` bounds both, far below 63 bits.
             let held_s = wall.value(row).saturating_add(addend(number(suspended, row)));
+            // Fallback: an instant beyond 63 bits has the benchmark of the last instant.
             record.value(row).saturating_add(held_s.saturating_mul(1000))
         });
         let scale = normaliser.scale(place, at_ms, stated);

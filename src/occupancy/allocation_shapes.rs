@@ -1,5 +1,6 @@
 //! What jobs hold, by number.
 
+use crate::numbers::{Extent, Part, index};
 use ahash::RandomState;
 use hashbrown::HashTable;
 
@@ -68,7 +69,7 @@ impl AllocationShapes {
     fn look_up(&mut self, amounts: &[i64], exclusive: i64) -> Option<u32> {
         self.key.clear();
         self.key.extend_from_slice(amounts);
-        self.key.resize(self.width.saturating_sub(1), 0);
+        self.key.resize(self.width.less(1), 0);
         self.key.push(exclusive);
         let (key, hasher, width) = (self.key.as_slice(), &self.hasher, self.width);
         let hash = hasher.hash_one(key);
@@ -110,6 +111,6 @@ fn place(amounts: &[i64], exclusive: i64) -> usize {
 }
 
 fn shape(amounts: &[i64], width: usize, number: u32) -> &[i64] {
-    let at = usize::try_from(number).unwrap_or(usize::MAX).saturating_mul(width);
-    amounts.get(at..at.saturating_add(width)).unwrap_or_default()
+    let at = index(number).times(width);
+    amounts.part(at..at.further(width))
 }

@@ -1,5 +1,6 @@
 //! Who bears what is not used: the rate of every resource at every instant, integrated over the life of a job.
 
+use crate::schema::batch::addend;
 use std::ops::Add;
 
 use serde::{Deserialize, Serialize};
@@ -101,7 +102,7 @@ pub fn shares(
         .zip(free.iter())
         .zip(unit.iter());
     for (share, (((capacity, used), free), threshold)) in shares.iter_mut().zip(amounts) {
-        let overhead = unit_n * threshold.unwrap_or(0);
+        let overhead = unit_n * addend(threshold);
         let allocated = (*used).clamp(0, *capacity);
         *share = BillingShare {
             capacity: *capacity,
@@ -160,6 +161,7 @@ fn settle(billed: &mut [[i128; LEDGER_N]], resource: usize, total: i128, order: 
         most = most.max(*of);
     }
     let rest = total - sum;
+    // Fallback: weights that have no more bits than may be are not shifted.
     let shift = (128 - most.leading_zeros()).saturating_sub(WEIGHT_BITS);
     let weights: i128 = billed
         .iter()
@@ -171,6 +173,7 @@ fn settle(billed: &mut [[i128; LEDGER_N]], resource: usize, total: i128, order: 
     }
     let mut left = rest;
     for of in billed.iter_mut().filter_map(|billed| billed.get_mut(resource)) {
+        // Fallback: never taken, 60 bits of weight and 60 of the rest fit.
         let share = rest.saturating_mul(*of >> shift) / weights;
         *of += share;
         left -= share;
@@ -209,6 +212,7 @@ impl Visit for Meter<'_> {
         let (_, shares) = shares(stretch, self.unit, self.scheme, &mut self.free);
         let span_s = i128::from(stretch.until_s - stretch.from_s);
         for ((integral, total), share) in self.integral.iter_mut().zip(&mut self.total).zip(shares) {
+            // Fallback: where nobody uses anything there is no rate, and nobody is billed.
             *integral += rate(share.billable, share.used).unwrap_or(0) * span_s;
             *total += i128::from(share.billable) * span_s;
         }
@@ -224,6 +228,8 @@ impl Visit for Meter<'_> {
         if let Some(billed) = self.billed.get_mut(nth) {
             let held = self.shapes.amounts(interval.shape).iter();
             for ((billed, integral), held) in billed.iter_mut().zip(self.integral).zip(held) {
+                // A rate is at most 10^18 a second, a slice has 31 bits of seconds, and limits bound what is held by 10^8.
+                // Fallback: never taken, 60 and 31 and 27 bits are fewer than 127.
                 *billed = (integral - *billed).saturating_mul(i128::from(*held));
             }
         }

@@ -81,6 +81,7 @@ impl ConstantInterval {
     pub(super) fn holds(&self, stretch: &TimeRange<'_>, span_s: i64) -> bool {
         self.day == stretch.cell.day
             && self.segment_n == stretch.segment_n
+            // Fallback: no second is negative, so that the difference fits.
             && span_s <= self.limit_s.saturating_sub(self.span_s)
     }
 

@@ -1,6 +1,7 @@
 //! When the intervals of a node begin and end, in the order of time.
 
 use super::slice::Interval;
+use crate::numbers::index_u64;
 
 /// A key is the second, whether an interval begins, and a word: ends come before beginnings of the same second.
 const SECOND_AT: u32 = 33;
@@ -64,7 +65,7 @@ fn sort(events: &mut Vec<Event>) {
     let mut places = [0_u32; DIGIT_N];
     let mut at = IS_START.trailing_zeros();
     while at < top {
-        let digit = |event: Event| usize::try_from(event.key >> at).unwrap_or(0) % DIGIT_N;
+        let digit = |event: Event| index_u64(event.key >> at) % DIGIT_N;
         places.fill(0);
         for event in events.iter() {
             if let Some(count) = places.get_mut(digit(*event)) {

@@ -32,13 +32,16 @@ impl Grid {
         let mut cells: Vec<GridCell> = Vec::new();
         let mut at_s = from_s;
         while at_s < until_s {
+            // Fallback: no slice is near the ends of 63 bits of seconds.
             let local_s = at_s.saturating_add(zone.offset_at(at_s));
+            // Fallback: never taken, the days of a slice are days of months.
             let day = Day::try_from(local_s.div_euclid(86_400)).unwrap_or(Day::MAX);
             // 1970-01-01 was a Thursday.
             let hour = (local_s.div_euclid(3600) + 3 * 24).rem_euclid(168);
             let cell = GridCell {
                 from_s: at_s,
                 day,
+                // Fallback: never taken, the remainder by 168 fits eight bits.
                 hour_of_week: u8::try_from(hour).unwrap_or(0),
             };
             // A repeated hour continues the first one.

@@ -11,6 +11,8 @@
 //! 10^38. Billing multiplies by 10^12 over a slice of at most 31 days and an hour of summer time: 2^62 × 2^40 × 2^22 is less
 //! than 2^127.
 
+use crate::numbers::Extent;
+
 /// Room for cores and GPUs of jobs that are not vast, and as much for those that are: jobs of 256 of them, one every 40 µs.
 const COUNT_LIMIT: u64 = 1 << 44;
 /// Room for memory, byte, of jobs that are not vast, and as much for those that are: jobs of a tebibyte,
@@ -41,7 +43,7 @@ impl NodeLoad {
             } else {
                 &mut load.count
             };
-            *sum = sum.saturating_add(amount.unsigned_abs());
+            *sum = sum.further(amount.unsigned_abs());
         }
         load
     }

@@ -11,6 +11,7 @@ use super::slice::Interval;
 use super::sweep::{TimeRange, Visit, sweep};
 use super::time_histogram::{GIB_BITS, TimeHistogram};
 use super::unit::Thresholds;
+use crate::numbers::Extent;
 use crate::time::Day;
 
 /// Resource-seconds by resource of the ledger.
@@ -85,7 +86,7 @@ pub fn tally(
         known: &history.known,
         spread,
         days: Vec::new(),
-        free: vec![0; shapes.width().saturating_sub(1)],
+        free: vec![0; shapes.width().less(1)],
         spell: ConstantInterval::default(),
         overs: OverAllocations::default(),
     };

@@ -11,6 +11,7 @@ use super::node_totals::{NodeQuery, NodeTotals, tally};
 use super::slice::{Interval, Slice};
 use super::time_histogram::TimeHistogram;
 use crate::error::{Error, Result};
+use crate::numbers::Extent;
 
 /// Does `each` with the number and the intervals of every node of a slice, on as many threads; the results are in the order
 /// of the nodes, the same ones whatever the threads. Every thread has a state of its own; who had which nodes depends on
@@ -105,7 +106,7 @@ pub fn peaks(slice: Slice<'_>, shapes: &AllocationShapes) -> Result<Vec<Vec<i64>
 }
 
 fn peak(intervals: &[Interval], shapes: &AllocationShapes) -> Vec<i64> {
-    let width = shapes.width().saturating_sub(1);
+    let width = shapes.width().less(1);
     let (mut held, mut most) = (vec![0_i64; width], vec![0_i64; width]);
     // Ends come before beginnings of the same second.
     let mut events: Vec<(u32, bool, u32)> = intervals

@@ -1,5 +1,7 @@
 //! Seconds by place, a place being three whole numbers.
 
+use crate::numbers::{Extent, count_u64};
+
 use std::collections::HashMap;
 
 /// Slots of a table, 8 bytes each, at most; places that need a larger one are listed.
@@ -23,7 +25,7 @@ impl Seconds {
     pub(super) fn make_room(&mut self, most: [i64; 3]) {
         let mut room = self.room;
         for (room, most) in room.iter_mut().zip(most) {
-            *room = (*room).max(u64::try_from(most).map_or(1, |most| most.saturating_add(1)));
+            *room = (*room).max(u64::try_from(most).map_or(1, |most| most.further(1)));
         }
         if room == self.room {
             return;
@@ -65,8 +67,8 @@ impl Seconds {
             return;
         }
         let size = self.room.iter().try_fold(1_u64, |size, n| size.checked_mul(*n));
-        let listed_n = u64::try_from(self.listed.len()).unwrap_or(u64::MAX);
-        let size = size.filter(|size| *size <= TABLE_N && *size <= listed_n.saturating_mul(SLOT_N));
+        let listed_n = count_u64(self.listed.len());
+        let size = size.filter(|size| *size <= TABLE_N && *size <= listed_n.times(SLOT_N));
         if let Some(size) = size
             .and_then(|size| usize::try_from(size).ok())
             .filter(|size| *size > 0)
@@ -89,7 +91,7 @@ impl Seconds {
     pub fn iter(&self) -> impl Iterator<Item = ([i64; 3], i64)> {
         let [_, room_b, room_c] = self.room.map(|n| n.max(1));
         let place = move |at: usize| {
-            let at = u64::try_from(at).unwrap_or(u64::MAX);
+            let at = count_u64(at);
             let place = [at / (room_b * room_c), at / room_c % room_b, at % room_c];
             place.map(u64::cast_signed)
         };

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use super::node_room::{NodeLoad, NodeRoom};
 use super::spill_rows::SpillRows;
 use crate::error::Result;
+use crate::numbers::index;
 use crate::runtime::scratch::Scratch;
 use crate::time::SecondSpan;
 
@@ -47,6 +48,7 @@ impl SlicePart {
             span: SecondSpan {
                 start_s,
                 // Seconds of a slice have 31 bits.
+                // Fallback: a slice that begins at the end of time is empty.
                 end_s: end_s.clamp(start_s, start_s.saturating_add(i64::from(i32::MAX))),
             },
             groups: Vec::new(),
@@ -60,6 +62,7 @@ impl SlicePart {
     #[inline]
     pub(super) fn within(&self, held: SecondSpan) -> (u32, u32) {
         let SecondSpan { start_s, end_s } = self.span;
+        // Fallback: never taken, a slice has 31 bits of seconds.
         let relative = |s: i64| u32::try_from(s.clamp(start_s, end_s) - start_s).unwrap_or(u32::MAX);
         (relative(held.start_s), relative(held.end_s))
     }
@@ -98,7 +101,7 @@ impl SlicePart {
 }
 
 fn place(node: u32) -> usize {
-    usize::try_from(node).unwrap_or(usize::MAX)
+    index(node)
 }
 
 fn of_row([node, start_s, end_s, shape, tag]: [u32; WORD_N]) -> (u32, Interval) {

@@ -75,6 +75,7 @@ impl Slices {
     pub fn admit(&mut self, node: u32, span: SecondSpan, load: NodeLoad) -> Vec<usize> {
         let reached = if span.is_empty() { 0..0 } else { self.reached_next(span) };
         let first = reached.start;
+        // Fallback: never taken, what a span reaches are places of the parts.
         let parts = self.parts.get_mut(reached).unwrap_or_default().iter_mut();
         let without_room = (first..)
             .zip(parts)
@@ -123,6 +124,7 @@ impl Slices {
             return Ok(());
         }
         let reached = self.reached_next(span);
+        // Fallback: never taken, as above the reached places are those of parts.
         for part in self.parts.get_mut(reached).unwrap_or_default() {
             let within = part.within(span);
             add(part, within);

@@ -6,6 +6,7 @@ use super::grid::{Grid, GridCell};
 use super::history::{CapacitySegment, CapacityState, History};
 use super::resource::LEDGER_N;
 use super::slice::Interval;
+use crate::numbers::{Extent, index};
 
 /// A time in which nothing changes on a node.
 #[derive(Clone, Copy, Debug)]
@@ -94,8 +95,9 @@ fn run<V: Visit>(
     visit: &mut V,
     mut held: impl SweepHeld,
 ) {
+    // Fallback: never taken, intervals are numbered by 32 bits where they are spilled.
     let number = |nth: usize| u32::try_from(nth).unwrap_or(u32::MAX);
-    let nth_of = |event: Event| usize::try_from(event.word()).unwrap_or(usize::MAX);
+    let nth_of = |event: Event| index(event.word());
     let events = events(intervals, |nth, interval| {
         if V::WANTS_INTERVALS {
             number(nth)
@@ -187,7 +189,7 @@ impl<'a> Breakpoints<'a> {
             segment_n: 0,
             next_s: i64::MIN,
             until_s: grid.until_s(),
-            nothing: vec![0; width.saturating_sub(1)],
+            nothing: vec![0; width.less(1)],
         }
     }
 

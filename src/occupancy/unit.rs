@@ -1,5 +1,6 @@
 //! Canonical units: what counts as room for one more job.
 
+use crate::schema::batch::addend;
 use serde::{Deserialize, Serialize};
 
 use super::resource::{LEDGER_N, Resource, Resources};
@@ -68,16 +69,18 @@ impl Thresholds {
         for (place, divisor) in &self.named {
             if let Some(free) = free.get(*place) {
                 // Which one is the scarcest changes all the time: all are divided, rather than guessed wrong.
+                // Fallback: what is over-allocated has nothing free, and holds no unit.
                 least = least.min(divisor.quotient(u64::try_from(*free).unwrap_or(0)));
             }
         }
+        // Fallback: only a unit that names nothing leaves the number at its end, and it holds none.
         i64::try_from(least).unwrap_or(0)
     }
 
     /// As many units hold of the resources of the ledger, unit for unit.
     pub(super) fn times(&self, mut units: [i128; LEDGER_N]) -> [i128; LEDGER_N] {
         for (unit, threshold) in units.iter_mut().zip(&self.all) {
-            *unit *= i128::from(threshold.unwrap_or(0));
+            *unit *= i128::from(addend(*threshold));
         }
         units
     }
@@ -89,6 +92,7 @@ impl Thresholds {
             let threshold = (*threshold)?;
             Some(*amount / threshold + i64::from(*amount % threshold > 0))
         });
+        // Fallback: a unit that names nothing is not taken by anything.
         taken.max().unwrap_or(0)
     }
 
@@ -127,6 +131,7 @@ impl Divisor {
         let shift = u64::BITS - (divisor - 1).leading_zeros();
         let factor = (1_u128 << (DIVIDEND_BITS + shift)) / u128::from(divisor) + 1;
         Self {
+            // Fallback: never taken, the factor is at most 2^64 - 1 by theorem 4.2.
             factor: u64::try_from(factor).unwrap_or(u64::MAX),
             shift,
         }
@@ -136,6 +141,7 @@ impl Divisor {
     #[inline]
     fn quotient(self, dividend: u64) -> u64 {
         let product = u128::from(dividend) * u128::from(self.factor);
+        // Fallback: never taken, the product of 63 and 64 bits has 64 left after the shift.
         u64::try_from(product >> DIVIDEND_BITS).unwrap_or(u64::MAX) >> self.shift
     }
 }

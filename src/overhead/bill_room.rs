@@ -26,9 +26,9 @@ impl BillRoom {
         let Some(total) = total.filter(|total| *total <= CHARGE_LIMIT_E9) else {
             return false;
         };
-        // What does not fit a number is beyond every room.
         let held_s = held_s
             .into_iter()
+            // Fallback: what does not fit a number is beyond every room, and refused by it.
             .map(|held_s| i64::try_from(held_s).unwrap_or(i64::MAX));
         let load = load(held_s);
         let has_room = self.held.admit(LoadClass::near(load, VAST_JOB), load);

@@ -20,6 +20,7 @@ use super::stage::StagedFile;
 use super::sweep::Sweep;
 use crate::charge::policy::Subject;
 use crate::error::{Error, Kind, Result};
+use crate::numbers::{count_u64, tally};
 use crate::occupancy::billing::BILL_PLACES;
 use crate::schema::batch::{dates, decimals, int, ints, number, text, texts, time, word};
 use crate::store::lake::{self, LakeTable};
@@ -151,10 +152,10 @@ impl<'a> BillBills<'a> {
             for batch in read_table(sweep.publication.store().reader(&file.place)?, Some(&columns), RUN_N)? {
                 let batch = batch?;
                 let mut rows = self.rows(&batch, tag, biller)?;
-                tag += u64::try_from(batch.num_rows()).unwrap_or(0);
+                tag += count_u64(batch.num_rows());
                 if file.is_displaced {
                     let jobs = rows.chunk_by(|a, b| a.job == b.job);
-                    unbilled.displaced_n += u64::try_from(jobs.count()).unwrap_or(0);
+                    unbilled.displaced_n += count_u64(jobs.count());
                     continue;
                 }
                 if rows.is_empty() {
@@ -197,10 +198,10 @@ impl<'a> BillBills<'a> {
             let unbilled = if has_no_room {
                 EVERYTHING
             } else {
-                self.unbilled.get(&tag).copied().unwrap_or(0)
+                tally(self.unbilled.get(&tag).copied())
             };
             // Jobs without GPUs do not mention them.
-            let has_gpu = number(gpu, job).unwrap_or(0) > 0;
+            let has_gpu = number(gpu, job).is_some_and(|gpu_n| gpu_n > 0);
             let unknown: Vec<Bill>;
             let of_job = if unbilled == EVERYTHING {
                 unknown = biller.nothing(tag, held, word(partition, job));
@@ -319,6 +320,7 @@ impl Biller<'_> {
         };
         let at: std::result::Result<Vec<u32>, _> = rows.iter().map(|row| u32::try_from(row.record)).collect();
         let at = at.map_err(|why| Error::internal("a batch of 4 billion rows").because(why))?;
+        // Fallback: never taken, bills have twelve places at most.
         let places = i8::try_from(BILL_PLACES).unwrap_or(0);
         let made = [
             ("subject", every(Subject::Jobs.as_str())),

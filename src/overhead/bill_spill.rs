@@ -10,6 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::bill::{Bill, add_up};
 use crate::error::{Error, Result};
 use crate::leb128;
+use crate::numbers::Part;
 use crate::occupancy::LEDGER_N;
 use crate::runtime::scratch::{Scratch, SpillRange};
 
@@ -160,7 +161,7 @@ impl SortedBills {
         }
         let from = self.bills.partition_point(|bill| bill.tag < tag);
         let until = self.bills.partition_point(|bill| bill.tag <= tag);
-        Ok(self.bills.get(from..until).unwrap_or_default())
+        Ok(self.bills.part(from..until))
     }
 
     fn load(&mut self, number: u32) -> Result<()> {

@@ -105,6 +105,7 @@ impl<'a> Biller<'a> {
         let mut at_s = start_s;
         while overhead.is_charged
             && at_s < end_s
+            // Fallback: a second beyond the milliseconds of 63 bits is in no period.
             && let Some(period) = calendar.period(at_s.saturating_mul(1000))
         {
             let until_s = (period.until_ms / 1000).min(end_s);
@@ -132,6 +133,7 @@ impl<'a> Biller<'a> {
 
     fn rank(&self, unit: usize) -> u16 {
         let rank = self.ranks.iter().position(|of| *of == unit);
+        // Fallback: never taken, a pipeline has fewer units than 16 bits count.
         rank.and_then(|rank| u16::try_from(rank).ok()).unwrap_or(u16::MAX)
     }
 
@@ -155,7 +157,9 @@ impl<'a> Biller<'a> {
                 let end_s = i64::from(interval.end_s).min(until_s);
                 if start_s < end_s {
                     part.push(Interval {
+                        // Fallback: never taken, a slice has 31 bits of seconds, and the part begins within it.
                         start_s: u32::try_from(start_s - from_s).unwrap_or(0),
+                        // Fallback: never taken, it ends within the slice as well.
                         end_s: u32::try_from(end_s - from_s).unwrap_or(0),
                         ..*interval
                     });

@@ -13,7 +13,7 @@ use crate::occupancy::billing::BILL_PLACES;
 use crate::occupancy::resource::LEDGER_COLUMNS;
 use crate::record::SiteMonth;
 use crate::schema;
-use crate::schema::batch::{date, decimal, int, number, text, word};
+use crate::schema::batch::{addend, date, decimal, int, number, text, word};
 use crate::store::lake::{parse_bill_path, parse_month_path, parse_overhead_path};
 use crate::store::{Manifest, Store, read_table};
 use crate::time::{Day, Month};
@@ -80,6 +80,7 @@ pub(crate) fn verify(store: &Store, manifest: &Manifest, displaced: &Views) -> R
     findings.extend(unpaid(store, manifest, bills, displaced)?);
     for (((site, _, month), _, unit), (up, reported)) in times {
         if up != reported {
+            // Fallback: the message shows time of no unit without one.
             let unit = unit.unwrap_or_default();
             findings.push((
                 "overhead_histogram".to_owned(),
@@ -118,7 +119,7 @@ fn add_billed(batch: &RecordBatch, site: &str, month: Month, bills: &mut BillChe
     for row in 0..batch.num_rows() {
         let Some(unit) = word(unit, row) else { continue };
         for ((pool, _), resource) in POOLS.into_iter().zip(LEDGER_COLUMNS) {
-            let billed = amount(batch, &format!("billed_{resource}_s"), row)?.unwrap_or(0);
+            let billed = amount(batch, &format!("billed_{resource}_s"), row).map(addend)?;
             let key = BillCheckBill {
                 site: site.to_owned(),
                 month: month.first_day(),
@@ -182,7 +183,7 @@ fn unpaid(
                 let exact = is_exact.entry(key.clone()).or_insert(!with_displaced.contains(&site));
                 *exact &= charge.is_valid(row);
                 if let Some(left) = bills.get_mut(key) {
-                    *left -= number(charge, row).unwrap_or(0);
+                    *left -= addend(number(charge, row));
                 }
             }
         }

@@ -129,6 +129,7 @@ pub(crate) fn explain(store: &Store, manifest: &Manifest, site: &str, record: &R
 /// The files of records of a lake, by site. Their spans were set when they were swept.
 fn record_files(manifest: &Manifest) -> RecordFiles {
     let reaches = manifest.facts.get(Fact::OverheadReach);
+    // Fallback: a lake without the fact has no files that were swept.
     let reaches: BTreeMap<String, Reach> = from_fact(reaches).unwrap_or_default();
     let mut sites = RecordFiles::new();
     for file in manifest.dataset("records") {
@@ -220,6 +221,7 @@ impl Visit for Listener<'_> {
 }
 
 fn instant(s: i64) -> String {
+    // Fallback: never taken, seconds of a slice are of years that can be written.
     crate::time::instant::instant_text_s(s).unwrap_or_default()
 }
 
@@ -261,6 +263,7 @@ impl Story<'_> {
             for (nth, (held, of)) in reported.iter().enumerate() {
                 let span_s = of.until_s - of.from_s;
                 let share = of.share;
+                // Fallback: where nobody uses anything there is no rate, and nobody is billed.
                 let rate = rate(share.billable, share.used).unwrap_or(0);
                 let billed = rate * i128::from(span_s) * i128::from(*held);
                 sum += billed;

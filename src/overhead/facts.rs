@@ -17,6 +17,7 @@ pub(crate) fn to_fact<T: Serialize>(value: &T) -> Result<String> {
 
 /// A fact of an earlier version that cannot be parsed counts as missing.
 pub(crate) fn from_fact<T: DeserializeOwned>(text: Option<&str>) -> Option<T> {
+    // Fallback: a fact of an earlier version counts as missing, and is worked out again.
     serde_json::from_str(text?).ok()
 }
 

@@ -78,6 +78,7 @@ pub(crate) fn machine_in(
         let batches = read_table(store.reader(&file.place)?, None, READ_ROWS)?;
         if file.dataset == "node" {
             let source = file.path.split('/').nth(1).and_then(crate::hive::parse);
+            // Fallback: a folder that names no source is of the unknown one.
             let source = source.and_then(|(_, source)| source).unwrap_or_default();
             let batches = batches.collect::<Result<Vec<_>>>()?;
             machine.add_nodes(&batches, resources, file.is_present, complete.get(&source).copied())?;
@@ -100,7 +101,9 @@ pub(crate) fn periods(zone: &Zone, year_start: YearStart, overhead: &OverheadPla
     let (from_ms, until_ms) = if let Some((from, to)) = overhead.period {
         (days.begins_ms(from), days.begins_ms(to))
     } else {
+        // Fallback: a second beyond the milliseconds of 63 bits is on no day.
         let first = days.period(span.start_s.saturating_mul(1000));
+        // Fallback: as for the first second, it is on no day.
         let last = days.period((span.end_s - 1).saturating_mul(1000));
         let Some((first, last)) = first.zip(last) else {
             return Vec::new();

@@ -6,7 +6,7 @@ use super::node_inventory::model_n;
 use crate::error::Result;
 use crate::occupancy::resource::AMOUNT_LIMIT;
 use crate::occupancy::{Resource, Resources};
-use crate::schema::batch::{int, number};
+use crate::schema::batch::{addend, int, number};
 
 /// Largest number of cores or GPUs of a job on a node.
 const COUNT_LIMIT: i64 = 1 << 32;
@@ -62,11 +62,11 @@ impl<'b> AmountColumns<'b> {
                 }
                 // Jobs without GPUs do not mention them.
                 Resource::Gpu => {
-                    let gpu_n = Some(number(self.gpu, row).unwrap_or(0));
+                    let gpu_n = Some(addend(number(self.gpu, row)));
                     (gpu_n, gpu_n, COUNT_LIMIT)
                 }
                 Resource::GpuModel(model) => {
-                    let model_n = Some(model_n(self.batch, "gpus", row, model)?.unwrap_or(0));
+                    let model_n = Some(model_n(self.batch, "gpus", row, model).map(addend)?);
                     (model_n, model_n, COUNT_LIMIT)
                 }
             };

@@ -6,8 +6,9 @@ use arrow::array::RecordBatch;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
+use crate::numbers::count_u64;
 use crate::reference::hostlist::is_none;
-use crate::schema::batch::{int, number, text, time, word};
+use crate::schema::batch::{addend, int, number, text, time, word};
 use crate::time::SecondSpan;
 
 /// The view of jobs that hold nodes: what runs inside of them holds none of its own.
@@ -49,7 +50,7 @@ fn stated_span(batch: &JobColumns<'_>, row: usize) -> Option<SecondSpan> {
         end_ms.div_euclid(1000)
     } else {
         let run_s = number(batch.wall, row)?.max(0);
-        let suspended_s = number(batch.suspended, row).unwrap_or(0).max(0);
+        let suspended_s = addend(number(batch.suspended, row)).max(0);
         start_s.checked_add(run_s)?.checked_add(suspended_s)?
     };
     (start_s < end_s).then_some(SecondSpan { start_s, end_s })
@@ -132,7 +133,7 @@ impl Reach {
     /// Adds a batch.
     pub(crate) fn add(&mut self, batch: &RecordBatch) -> Result<()> {
         let columns = JobColumns::of(batch)?;
-        self.row_n += u64::try_from(batch.num_rows()).unwrap_or(u64::MAX);
+        self.row_n += count_u64(batch.num_rows());
         for row in 0..batch.num_rows() {
             if let Some(waited) = wait(&columns, row) {
                 self.wait = Some(join(self.wait, waited));

@@ -11,9 +11,10 @@ use super::job_spans::{JobColumns, first_second, span, too_long, wait};
 use super::node_inventory::{InventoryNode, NodeInventory};
 use super::waiting::{AskedNodes, Asks, WaitingPlace};
 use crate::error::{Error, Result};
+use crate::numbers::count_i64;
 use crate::occupancy::{AllocationShapes, History, LEDGER_N, NodeLoad, Resources, Slices, Unit};
 use crate::reference::hostlist::Hostlist;
-use crate::schema::batch::{int, number, text, word};
+use crate::schema::batch::{addend, int, number, text, word};
 use crate::time::SecondSpan;
 
 /// Columns with its request and its allocation.
@@ -193,6 +194,7 @@ impl NodePlacement {
             board.is_from_jobs |= machine.is_none();
             if let Some(machine) = machine {
                 for node in machine.nodes(cluster.as_deref(), resources.width()) {
+                    // Fallback: never taken, a machine has fewer nodes than 32 bits count.
                     let number = u32::try_from(board.nodes.len()).unwrap_or(u32::MAX);
                     of.places.insert(node.name.clone(), number);
                     board.nodes.push(node);
@@ -263,7 +265,7 @@ impl NodePlacement {
                     resource,
                 };
                 for (month, part) in slices.overlaps(held) {
-                    findings.add(month, of, part, core_n.unwrap_or(0));
+                    findings.add(month, of, part, addend(core_n));
                 }
             };
             let Some(places) = places else {
@@ -276,7 +278,7 @@ impl NodePlacement {
                 self.unbilled.insert(tag, EVERYTHING);
                 continue;
             };
-            let host_n = i64::try_from(places.len()).unwrap_or(i64::MAX);
+            let host_n = count_i64(places.len());
             if number(node_n, row).is_some_and(|reported| reported != host_n) {
                 add(FindingKind::NodeNDiffers, None, None, None);
             }
@@ -284,10 +286,12 @@ impl NodePlacement {
             for (at, amount) in amounts.iter().enumerate() {
                 if amount.is_none() {
                     add(FindingKind::AmountUnknown, None, Some(at), core_n);
-                    unbilled |= u8::try_from(at).map_or(0, |at| 1_u8.checked_shl(at.into()).unwrap_or(0)) & EVERYTHING;
+                    let bit = u32::try_from(at).ok().and_then(|at| 1_u8.checked_shl(at));
+                    // A resource that is not billed has no bit.
+                    unbilled |= bit.map_or(0, |bit| bit & EVERYTHING);
                 }
             }
-            let amounts: Vec<i64> = amounts.into_iter().map(|amount| amount.unwrap_or(0)).collect();
+            let amounts: Vec<i64> = amounts.into_iter().map(addend).collect();
             for place in places.iter() {
                 if let WaitingPlace::Unknown(node) = place {
                     let share = amounts.first().map(|core_n| core_n / host_n.max(1));
@@ -298,7 +302,7 @@ impl NodePlacement {
             if unbilled > 0 {
                 self.unbilled.insert(tag, unbilled);
             }
-            let suspended_s = number(columns.suspended, row).unwrap_or(0);
+            let suspended_s = addend(number(columns.suspended, row));
             let job = HeldJob {
                 places: &places,
                 cluster,
@@ -323,24 +327,23 @@ impl NodePlacement {
             is_exclusive,
             ..
         } = *job;
-        let host_n = i64::try_from(places.len()).unwrap_or(i64::MAX).max(1);
+        let host_n = count_i64(places.len()).max(1);
         let own_cores: Option<Vec<i64>> = is_exclusive.then(|| self.cores_of(places)).flatten();
         let own_cores = own_cores.filter(|cores| Some(cores.iter().sum::<i64>()) == amounts.first().copied());
         let too_many = || Error::internal("more different shapes of jobs than can be distinguished");
-        for (nth, place) in (0_i64..).zip(places) {
+        for (at, (nth, place)) in (0_i64..).zip(places).enumerate() {
             let WaitingPlace::Known(node) = place else { continue };
             let mut share: Vec<i64> = amounts
                 .iter()
                 .map(|amount| amount / host_n + i64::from(nth < amount % host_n))
                 .collect();
             if let (Some(core_n), Some(cores)) = (share.first_mut(), &own_cores) {
-                let nth = usize::try_from(nth).unwrap_or(usize::MAX);
-                *core_n = cores.get(nth).copied().unwrap_or(*core_n);
+                *core_n = cores.get(at).copied().unwrap_or(*core_n);
             }
             let without_room = slices.admit(*node, job.span, NodeLoad::of(&share));
             let share_of_node = NodeShare {
                 node: *node,
-                core_n: share.first().copied().unwrap_or(0),
+                core_n: addend(share.first().copied()),
             };
             let running = self.shapes.number(&share, is_exclusive).ok_or_else(too_many)?;
             let suspended = if job.suspended_s > 0 {

@@ -200,6 +200,7 @@ fn withdraw(sweep: &Sweep<'_>, state: &mut State, published: &BTreeSet<SweepPlac
 fn report_gone(machine: &NodeInventory) {
     let gone = machine.gone();
     let Some(first) = gone.first() else { return };
+    // Fallback: never taken, the instants of listings can be written.
     let since = crate::time::instant::instant_text_s(first.since_s).unwrap_or_default();
     let cluster = first.cluster.as_deref().unwrap_or("the cluster");
     warn!(
@@ -220,6 +221,7 @@ fn stretches(spans: impl Iterator<Item = SecondSpan>) -> Vec<SecondSpan> {
     let mut found: Vec<SecondSpan> = Vec::new();
     for span in spans {
         match found.last_mut() {
+            // Fallback: spans are sorted, and a difference at the end of the type is no pause.
             Some(last) if span.start_s.saturating_sub(last.end_s) <= PAUSE_S => *last = last.joined(span),
             _ => found.push(span),
         }

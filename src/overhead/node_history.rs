@@ -151,6 +151,7 @@ pub(crate) fn history(
                     .iter()
                     .find_map(|listing| listing.capacity.get(at).copied().flatten())
             };
+            // Fallback: what no listing of the node states it does not have.
             reported.or_else(any).unwrap_or(0)
         };
         let during = events

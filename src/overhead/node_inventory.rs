@@ -9,7 +9,7 @@ use super::node_life::{Complete, LifeChange, Lives, lives};
 use crate::error::{Error, Result};
 use crate::occupancy::{CapacityState, History, Resource, Resources};
 use crate::reference::hostlist::Hostlist;
-use crate::schema::batch::{column, flag, int, number, text, time, word};
+use crate::schema::batch::{addend, column, flag, int, number, text, time, word};
 use crate::time::SecondSpan;
 
 /// A partition.
@@ -76,6 +76,7 @@ fn state_of(state: Option<&str>, flags: Option<&str>) -> CapacityState {
 fn life_of<'l>(lives: &'l Lives<'_>, node: &str, has_events: bool) -> &'l [LifeChange] {
     match lives.get(node).map(Vec::as_slice) {
         Some([first, _, later @ ..]) if has_events && *first == LifeChange::NOT_AT_FIRST => later,
+        // Fallback: a node that no listing left out has no changes.
         life => life.unwrap_or_default(),
     }
 }
@@ -155,6 +156,7 @@ impl NodeInventory {
         for batch in batches {
             self.add_node_batch(batch, resources, undated)?;
         }
+        // Fallback: never taken, what was added is at the end of the listings.
         let own = self.listings.get_mut(first..).unwrap_or_default();
         let instants: BTreeSet<i64> = own.iter().map(|listing| listing.as_of_s).collect();
         let complete = match complete {
@@ -193,7 +195,7 @@ impl NodeInventory {
                 };
                 let has = has.filter(|n| (0..=crate::occupancy::resource::AMOUNT_LIMIT).contains(n));
                 capacity.push(has);
-                set_aside.push(aside.unwrap_or(0).clamp(0, has.unwrap_or(0)));
+                set_aside.push(addend(aside).clamp(0, addend(has)));
             }
             self.listings.push(NodeListing {
                 site: owned(word(site, row)),
@@ -352,6 +354,7 @@ impl NodeInventory {
         let nodes = listings.into_iter().map(|(name, mut listings)| {
             listings.sort_by_key(|listing| listing.as_of_s);
             let partitions = listings.iter().rev().find_map(|listing| listing.partitions.clone());
+            // Fallback: a node without events has none.
             let events = events.get(name).map(Vec::as_slice).unwrap_or_default();
             InventoryNode {
                 cluster: owned(cluster),

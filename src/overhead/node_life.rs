@@ -68,6 +68,7 @@ pub(crate) fn lives<'a>(mentions: impl Iterator<Item = NodeMention<'a>>) -> Live
     let always = at_instant
         .remove(&i64::MIN)
         .map(|listed| listed.nodes)
+        // Fallback: without undated listings no node is there always.
         .unwrap_or_default();
     let mut lives = Lives::new();
     // By node: the instant of the listing that named it last, while it is there.

@@ -140,6 +140,7 @@ fn pack(days: &[DaySums], into: &mut Vec<u8>) {
         for of in [&day.capacity, &day.allocated, &day.down, &day.reserved, &day.over] {
             sums(of, into);
         }
+        // Fallback: never taken, a length of 64 bits fits 128.
         leb128::write(u128::try_from(day.units.len()).unwrap_or(u128::MAX), into);
         for unit in &day.units {
             write(unit.unit_s, into);

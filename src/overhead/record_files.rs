@@ -36,6 +36,7 @@ pub(crate) type RecordFiles = BTreeMap<String, Vec<RecordFile>>;
 /// run before has.
 pub(crate) fn record_files(sweep: &Sweep<'_>, state: &mut State) -> Result<RecordFiles> {
     let current = sweep.publication.current("records");
+    // Fallback: a reach that is not known is read from the file.
     let mut known: BTreeMap<String, Reach> = from_fact(state.fact(Fact::OverheadReach)).unwrap_or_default();
     let reaches = pool::each(&current, sweep.threads, |file| match known.get(&file.blake3) {
         Some(reach) => Ok(reach.clone()),
@@ -96,6 +97,7 @@ pub(crate) fn displace(
             now.insert((place.site.clone(), place.month.first_day()));
         }
     }
+    // Fallback: a lake without the fact has no displaced months.
     let was: BTreeSet<(String, Day)> = from_fact(state.fact(Fact::OverheadDisplaced)).unwrap_or_default();
     let turned = was.symmetric_difference(&now).cloned().collect();
     let fact = if now.is_empty() { None } else { Some(to_fact(&now)?) };

@@ -18,6 +18,7 @@ use super::stage::{DuePeriod, OverheadStage, SweptSite, stage};
 use super::sweep::Sweep;
 use crate::config::overhead_plan::OverheadPlan;
 use crate::error::{Error, Result};
+use crate::numbers::count_u64;
 use crate::occupancy::node_totals::tally;
 use crate::occupancy::{
     Grid, Interval, OverAllocation, Queue, QueueMachine, Resources, TimeHistograms, each_node, merge, queue,
@@ -82,17 +83,15 @@ pub(crate) fn publish(
         asks: board.asks.known.clone(),
         waits: Vec::new(),
     };
-    sweep
-        .progress
-        .begin("sweeping", u64::try_from(due.len()).unwrap_or(0), "months");
+    sweep.progress.begin("sweeping", count_u64(due.len()), "months");
     let alike = alike(&machines, &board.nodes);
     for (nth, month) in due.into_iter().enumerate() {
         let slice = slices.slice(nth, board.nodes.len())?;
         waiting.waits = slices.waits(nth)?;
         report.month_n += 1;
-        report.node_month_n += u64::try_from(board.nodes.len()).unwrap_or(0);
-        report.interval_n += u64::try_from(slice.len()).unwrap_or(0);
-        report.wait_n += u64::try_from(waiting.waits.len()).unwrap_or(0);
+        report.node_month_n += count_u64(board.nodes.len());
+        report.interval_n += count_u64(slice.len());
+        report.wait_n += count_u64(waiting.waits.len());
         let grid = Grid::new(&sweep.plan.calendar_zone, slice.from_s(), slice.until_s());
         let queued = queue(slice, &machines, &board.shapes, &grid, &waiting)?;
         let biller = Biller::new(sweep.plan, overhead, month);

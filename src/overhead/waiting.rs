@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::node_inventory::InventoryNode;
 use crate::occupancy::{Ask, Resources, Thresholds, Unit};
+use crate::schema::batch::addend;
 
 /// A node of a list.
 pub(crate) enum WaitingPlace {
@@ -93,7 +94,7 @@ impl Asks {
         let need: Vec<i64> = requests
             .iter()
             .map(|amount| {
-                let amount = amount.unwrap_or(0);
+                let amount = addend(*amount);
                 amount / node_n + i64::from(amount % node_n > 0)
             })
             .collect();

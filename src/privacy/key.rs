@@ -7,6 +7,7 @@ use std::path::Path;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
+use crate::numbers::count_u64;
 use crate::small_file;
 
 /// A shorter key could be guessed.
@@ -100,7 +101,7 @@ impl PrivacyKey {
     pub(super) fn code(&self, parts: &[&str], bytes: usize) -> String {
         let mut mac = self.0.clone();
         for part in parts {
-            mac.update(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
+            mac.update(&count_u64(part.len()).to_be_bytes());
             mac.update(part.as_bytes());
         }
         let code = mac.finalize().into_bytes();

@@ -1,6 +1,7 @@
 //! The names of one row, masked.
 
 use super::{Field, Privacy, PrivacyAction, Rotation};
+use crate::numbers::Part;
 use crate::record::{JobRow, UnchangedColumns};
 use crate::time::Month;
 
@@ -72,7 +73,7 @@ fn holds_word(id: &str, word: &str) -> bool {
     let ends = |letter: Option<char>| letter.is_none_or(|letter| !letter.is_alphanumeric());
     id.match_indices(word).any(|(at, found)| {
         let (before, rest) = id.split_at(at);
-        let behind = rest.get(found.len()..).unwrap_or_default();
+        let behind = rest.part(found.len()..);
         ends(before.chars().next_back()) && ends(behind.chars().next())
     })
 }

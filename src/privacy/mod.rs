@@ -130,6 +130,7 @@ impl Privacy {
     #[must_use]
     pub fn action(&self, field: Field) -> PrivacyAction {
         let at = Field::ALL.iter().position(|known| *known == field);
+        // Fallback: never taken, every field has its action.
         at.and_then(|at| self.actions.get(at)).copied().unwrap_or_default()
     }
 

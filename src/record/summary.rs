@@ -283,6 +283,7 @@ impl Summary {
             put(&mut key, word.as_deref());
         }
         for number in numbers.each() {
+            // Fallback: unknown is a number of its own in what is hashed.
             key.extend_from_slice(&number.unwrap_or(i64::MIN).to_le_bytes());
         }
         Self {
@@ -332,7 +333,7 @@ fn identify(row: &SummaryRow<'_>, site: &str, month: Month, key: &mut Vec<u8>) {
     }
     key.extend_from_slice(&month.first_day().to_le_bytes());
     for number in [row.benchmark_milli_per_core, row.alloc_node_n, row.alloc_core_n] {
-        // The server stores no null: unknown is 0.
+        // Fallback: the server stores no null: unknown is 0 there.
         key.extend_from_slice(&number.unwrap_or(0).to_le_bytes());
     }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::table_columns::{TableColumn, names};
 use crate::diagnostics::{Problems, did_you_mean};
+use crate::numbers::index_u64;
 use crate::small_file::{self, TABLE_LIMIT_BYTES};
 
 /// The cells of a CSV table in memory. Lines starting with `#` are comments; blanks around cells are cut off.
@@ -67,7 +68,7 @@ impl CsvTable {
             match record {
                 Ok(record) => {
                     let line = record.position().map_or(0, csv::Position::line);
-                    let line = usize::try_from(line).unwrap_or(usize::MAX);
+                    let line = index_u64(line);
                     last_line = line;
                     if record.len() == columns.len() {
                         rows.push((line, record.iter().map(str::to_owned).collect()));

@@ -1,5 +1,7 @@
 //! Decimals as integers: nothing that is stored as fact passes through a float.
 
+use crate::numbers::index;
+
 /// Ten-thousandths of a positive decimal written with a point and at most four decimals (`10`, `10.8`, `9.8765`).
 ///
 /// # Errors
@@ -25,7 +27,7 @@ pub fn scaled(text: &str, decimals: u32) -> Result<i128, String> {
     }
     // Trailing zeros carry no value, so they do not count against the limit.
     let fraction = fraction.trim_end_matches('0');
-    let places = usize::try_from(decimals).unwrap_or_default();
+    let places = index(decimals);
     if fraction.len() > places {
         return Err(format!("\"{text}\" has more than {decimals} decimals"));
     }
@@ -38,13 +40,14 @@ pub fn scaled(text: &str, decimals: u32) -> Result<i128, String> {
 /// An integer of so many decimals as text, without zeros at its end.
 #[must_use]
 pub fn text(scaled: i128, decimals: u32) -> String {
+    // Fallback: never taken, no decimal has more than 38 places.
     let one = 10_u128.saturating_pow(decimals);
     let (whole, rest) = (scaled.unsigned_abs() / one, scaled.unsigned_abs() % one);
     let sign = if scaled < 0 { "-" } else { "" };
     if rest == 0 {
         return format!("{sign}{whole}");
     }
-    let places = usize::try_from(decimals).unwrap_or_default();
+    let places = index(decimals);
     let rest = format!("{rest:0>places$}");
     format!("{sign}{whole}.{}", rest.trim_end_matches('0'))
 }

@@ -14,6 +14,8 @@
 //!
 //! Published crates for this expand into memory without a limit and accept text behind brackets.
 
+use crate::numbers::Part;
+
 use std::borrow::Cow;
 use std::fmt;
 
@@ -191,6 +193,7 @@ impl<'t> Hostlist<'t> {
     pub fn hosts(&self) -> impl Iterator<Item = Cow<'_, str>> {
         self.entries
             .iter()
+            // Fallback: never taken, parsing refuses an entry of more hosts than can be counted.
             .flat_map(|entry| (0..entry.host_n().unwrap_or(0)).map(move |nth| entry.host(nth)))
     }
 }
@@ -225,7 +228,7 @@ fn names(text: &str) -> Result<Vec<&str>, HostlistError> {
             b']' if !is_inside => return Err(bad()),
             b']' => is_inside = false,
             b',' | b' ' | b'\t' | b'\n' if !is_inside => {
-                names.push(text.get(start..at).unwrap_or_default());
+                names.push(text.part(start..at));
                 start = at + 1;
             }
             _ => {}
@@ -234,7 +237,7 @@ fn names(text: &str) -> Result<Vec<&str>, HostlistError> {
     if is_inside {
         return Err(bad());
     }
-    names.push(text.get(start..).unwrap_or_default());
+    names.push(text.part(start..));
     names.retain(|name| !name.is_empty());
     Ok(names)
 }

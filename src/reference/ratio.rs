@@ -1,6 +1,7 @@
 //! Exact quotients, rounded once, where they are printed.
 
 use super::decimal;
+use crate::numbers::Comparand;
 
 /// A quotient of integers with a positive divisor.
 #[derive(Clone, Copy, Debug)]
@@ -30,8 +31,8 @@ impl Ratio {
     #[must_use]
     pub fn times(self, other: Self) -> Self {
         Self {
-            number: self.number.saturating_mul(other.number),
-            divisor: self.divisor.saturating_mul(other.divisor),
+            number: product(self.number, other.number),
+            divisor: product(self.divisor, other.divisor),
         }
         .reduced()
     }
@@ -41,8 +42,8 @@ impl Ratio {
     pub fn over(self, other: Self) -> Option<Self> {
         (other.number > 0).then_some(
             Self {
-                number: self.number.saturating_mul(other.divisor),
-                divisor: self.divisor.saturating_mul(other.number),
+                number: product(self.number, other.divisor),
+                divisor: product(self.divisor, other.number),
             }
             .reduced(),
         )
@@ -51,10 +52,10 @@ impl Ratio {
     /// Their difference.
     #[must_use]
     pub fn minus(self, other: Self) -> Self {
-        let left = self.number.saturating_mul(other.divisor);
+        let left = product(self.number, other.divisor);
         Self {
-            number: left.saturating_sub(other.number.saturating_mul(self.divisor)),
-            divisor: self.divisor.saturating_mul(other.divisor),
+            number: left.difference_to_compare(product(other.number, self.divisor)),
+            divisor: product(self.divisor, other.divisor),
         }
         .reduced()
     }
@@ -62,10 +63,10 @@ impl Ratio {
     /// The integer nearest to `self` times ten to the power of `decimals`, halves away from zero.
     #[must_use]
     pub fn scaled(self, decimals: u32) -> i128 {
-        let number = self.number.saturating_mul(10_i128.saturating_pow(decimals));
+        let number = product(self.number, 10_i128.pow(decimals));
         let (whole, rest) = (number / self.divisor, (number % self.divisor).abs());
         let up = i128::from(rest >= self.divisor - rest && rest > 0);
-        whole.saturating_add(if number < 0 { -up } else { up })
+        whole + if number < 0 { -up } else { up }
     }
 
     /// As a decimal of at most so many places, rounded half up, without zeros at its end.
@@ -105,4 +106,10 @@ impl Ord for Ratio {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.minus(*other).number.cmp(&0)
     }
+}
+
+/// The product of two numbers of ratios. Ratios are shown and compared, and nothing is added up from them.
+fn product(a: i128, b: i128) -> i128 {
+    // Fallback: what nodes have comes to 100 bits; a table of absurd numbers is shown at the end of the type.
+    a.saturating_mul(b)
 }

@@ -76,6 +76,7 @@ impl Topology {
             return topology;
         };
         for (line, cells) in &csv.rows {
+            // Fallback: a row that is too short has empty cells, which the check below refuses.
             let cell = |place: usize| cells.get(place).cloned().unwrap_or_default();
             let names = [("facility", facility), ("site", site), ("resource group", group)];
             let too_long = names.map(|(noun, place)| check_value(noun, &cell(place)));

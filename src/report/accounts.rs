@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::lake::Lake;
 use crate::diagnostics::did_you_mean;
 use crate::error::Result;
+use crate::numbers::Extent;
 use crate::schema::batch::{number, text, time, word};
 use crate::store::lake::parse_usage_path;
 
@@ -211,7 +212,7 @@ pub fn why_unknown(name: &str, site: Option<&str>, cluster: Option<&str>, known:
     let mut hint = did_you_mean(name, names.iter().copied());
     if hint.is_empty() && !names.is_empty() {
         let first: Vec<&str> = names.iter().copied().take(LISTED).collect();
-        let more = names.len().saturating_sub(LISTED);
+        let more = names.len().less(LISTED);
         let more = if more > 0 {
             format!(" and {more} others")
         } else {

@@ -8,10 +8,13 @@ use super::lake::Lake;
 use super::table::{Cell, ColumnKind, Table};
 use crate::charge::amount::CHARGE_SCALE;
 use crate::error::{Error, Kind, Result};
+use crate::numbers::count_i128;
 use crate::reference::allocation::{Allocation, AllocationTable};
 use crate::reference::currency::is_currency;
 use crate::reference::decimal;
 use crate::reference::node_type::day_text;
+use crate::report::finer::CHARGE_PLACES;
+use crate::report::finer::finer;
 use crate::schema::batch::{text, word};
 use crate::time::Day;
 
@@ -287,7 +290,7 @@ pub(super) struct BalanceWording {
 pub fn table(balances: &[Balance], on: Day) -> Table {
     let decimal = |value: i128| Cell::Decimal {
         value,
-        scale: u8::try_from(CHARGE_SCALE).unwrap_or(u8::MAX),
+        scale: CHARGE_PLACES,
     };
     worded(balances, on, |balance| BalanceWording {
         policy: balance.tariff.to_string(),
@@ -298,7 +301,7 @@ pub fn table(balances: &[Balance], on: Day) -> Table {
 
 /// The balances as a table in which each is written in the way of `wording`.
 pub(super) fn worded(balances: &[Balance], on: Day, wording: impl Fn(&Balance) -> BalanceWording) -> Table {
-    let amount = ColumnKind::Decimal(u8::try_from(CHARGE_SCALE).unwrap_or(u8::MAX));
+    let amount = ColumnKind::Decimal(CHARGE_PLACES);
     let mut table = Table::new(
         format!("Balances on {}", day_text(Some(on), "")),
         &[
@@ -335,9 +338,9 @@ pub(super) fn worded(balances: &[Balance], on: Day, wording: impl Fn(&Balance) -
             allocated,
             charged,
             left,
-            Cell::ratio(balance.charged_e9.saturating_mul(100), of.amount_e9, 1),
+            Cell::ratio(finer(balance.charged_e9, 100), of.amount_e9, 1),
             Cell::int(balance.unpriced_job_n),
-            Cell::Int(i128::try_from(balance.users.len()).unwrap_or(0)),
+            Cell::Int(count_i128(balance.users.len())),
         ]);
     }
     table

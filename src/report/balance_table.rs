@@ -7,6 +7,8 @@ use super::shown::digits_that_matter;
 use super::table::{Cell, Table};
 use crate::charge::amount::CHARGE_SCALE;
 use crate::reference::currency::is_currency;
+use crate::report::finer::CHARGE_PLACES;
+use crate::report::finer::finer;
 use crate::time::Day;
 
 /// Digits after the point of money.
@@ -19,7 +21,7 @@ pub fn table(balances: &[Balance], on: Day) -> Table {
     let mut table = worded(balances, on, |balance| {
         let (unit, per) = balance.tariff.unit_for_people();
         let digits = digits.get(unit).copied().unwrap_or(CENTS);
-        let amount = |value: i128| Cell::ratio(value, 10_i128.pow(CHARGE_SCALE).saturating_mul(per), digits);
+        let amount = |value: i128| Cell::ratio(value, finer(10_i128.pow(CHARGE_SCALE), per), digits);
         BalanceWording {
             policy: balance.tariff.title_among(balances.iter().map(|other| &other.tariff)),
             unit: unit.replace('_', " "),
@@ -53,10 +55,11 @@ fn digits(balances: &[Balance]) -> BTreeMap<&str, u8> {
         let (unit, per) = balance.tariff.unit_for_people();
         let of = largest.entry(unit).or_default();
         for amount in [balance.allocation.amount_e9, balance.charged_e9, balance.left_e9()] {
+            // Fallback: only how many digits are shown depends on it.
             *of = (amount.saturating_abs() / per.max(1)).max(*of);
         }
     }
-    let scale = u8::try_from(CHARGE_SCALE).unwrap_or(u8::MAX);
+    let scale = CHARGE_PLACES;
     let digits = largest.into_iter().map(|(unit, largest)| {
         let is_money = is_currency(&unit.to_uppercase());
         (

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::lake::{Lake, Selection};
 use super::table::{Cell, ColumnKind, Table};
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::schema::batch::{int, number, text, time, word};
 use crate::time::month::date_of;
 use crate::time::{Day, Month, Zone};
@@ -114,15 +114,15 @@ pub fn of_last_months(lake: &Lake, now_ms: i64) -> Result<Vec<Incomplete>> {
         return Ok(Vec::new());
     };
     let selection = Selection::default();
-    let since = Month::of_day(last.first_day().saturating_sub(1)).unwrap_or(last);
+    let since = Month::of_day(later(last.first_day(), -1)).unwrap_or(last);
     let history = history_since(lake, &selection, Some(since))?;
-    let yesterday = local_day(&lake.zone()?, now_ms).saturating_sub(1);
+    let yesterday = later(local_day(&lake.zone()?, now_ms), -1);
     let last_day = history
         .values()
         .filter_map(|days| days.keys().next_back())
         .max()
         .copied();
-    let is_live = last_day.is_some_and(|day| day > yesterday.saturating_sub(FORTNIGHT));
+    let is_live = last_day.is_some_and(|day| day > later(yesterday, -FORTNIGHT));
     Ok(find(&history, &selection, is_live.then_some(yesterday)))
 }
 
@@ -130,7 +130,9 @@ pub fn of_last_months(lake: &Lake, now_ms: i64) -> Result<Vec<Incomplete>> {
 #[must_use]
 pub fn local_day(zone: &Zone, ms: i64) -> Day {
     let unix_s = ms.div_euclid(1000);
+    // Fallback: no offset of a zone reaches past 63 bits from an instant of a clock.
     let local_s = unix_s.saturating_add(zone.offset_at(unix_s));
+    // Fallback: a day beyond 31 bits is after every other day.
     Day::try_from(local_s.div_euclid(86_400)).unwrap_or(Day::MAX)
 }
 
@@ -165,7 +167,8 @@ fn history_since(lake: &Lake, selection: &Selection, since: Option<Month>) -> Re
                 let sums = of_site.entry(ce).or_default().entry(day).or_default();
                 sums.job_n += 1;
                 let core_n = number(cores, row).unwrap_or(1);
-                sums.core_s = sums.core_s.saturating_add(wall.value(row).saturating_mul(core_n));
+                let core_s = wall.value(row).checked_mul(core_n);
+                sums.core_s = plus(sums.core_s, core_s, &site)?;
             }
             for (ce, days) in of_site {
                 let of = SiteCe {
@@ -176,7 +179,7 @@ fn history_since(lake: &Lake, selection: &Selection, since: Option<Month>) -> Re
                 for (day, more) in days {
                     let sums = known.entry(day).or_default();
                     sums.job_n += more.job_n;
-                    sums.core_s = sums.core_s.saturating_add(more.core_s);
+                    sums.core_s = plus(sums.core_s, Some(more.core_s), &site)?;
                 }
             }
         }
@@ -219,13 +222,14 @@ pub fn find(history: &CompletenessHistory, selection: &Selection, until: Option<
 
 fn median(mut values: Vec<i64>) -> i64 {
     values.sort_unstable();
+    // Fallback: of no values the middle is none, and nothing is compared with it.
     values.get(values.len() / 2).copied().unwrap_or(0)
 }
 
 /// Jobs of a usual day around a pause: the median of the days with jobs, of the window before it and after.
 fn usual(days: &Days, from: Day, to: Day) -> i64 {
-    let before = days.range(from.saturating_sub(WINDOW_DAYS)..from);
-    let after = days.range(to.saturating_add(1)..=to.saturating_add(WINDOW_DAYS));
+    let before = days.range(later(from, -WINDOW_DAYS)..from);
+    let after = days.range(later(to, 1)..=later(to, WINDOW_DAYS));
     median(before.chain(after).map(|(_, ended)| ended.job_n).collect())
 }
 
@@ -253,7 +257,7 @@ fn pauses(
         let jobs = usual(days, from, to);
         let length = i64::from(to - from) + 1;
         // Where a job ends every few days, a pause of a few days is usual.
-        if jobs < USUAL_JOBS || length < usual_pause.saturating_mul(2).saturating_sub(1) {
+        if jobs < USUAL_JOBS || length < (2 * usual_pause - 1) {
             continue;
         }
         let month_end = Month::of_day(from).map_or(to, |month| month.next().first_day() - 1);
@@ -265,13 +269,13 @@ fn pauses(
         add(finding, from, to, jobs, 0);
     }
     if let (Some(last), Some(longest)) = (active.last(), lengths.iter().max()) {
-        let silence = i64::from(last_day.saturating_sub(*last));
+        let silence = i64::from(last_day) - i64::from(*last);
         let jobs = usual(days, last + 1, last_day);
         // Where jobs are expected, a silence at the end is an open gap.
         let is_long = if is_expected {
-            silence >= usual_pause.saturating_mul(2).saturating_sub(1).max(1)
+            silence >= (2 * usual_pause - 1).max(1)
         } else {
-            silence > longest.saturating_mul(2) && silence >= 2
+            silence > 2 * longest && silence >= 2
         };
         if is_long && jobs >= USUAL_JOBS {
             add(CompletenessFinding::Silent, last + 1, last_day, jobs, 0);
@@ -303,7 +307,7 @@ fn shifts(days: &Days, add: &mut impl FnMut(CompletenessFinding, Day, Day, i64, 
             let values: Vec<i64> = days.range(from..to).map(|(_, ended)| ended.core_s).collect();
             (values.len() >= LEVEL_ACTIVE_DAYS).then(|| median(values))
         };
-        let pair = level(day.saturating_sub(LEVEL_DAYS), day).zip(level(day, day.saturating_add(LEVEL_DAYS)));
+        let pair = level(later(day, -LEVEL_DAYS), day).zip(level(day, later(day, LEVEL_DAYS)));
         let shifted = pair.filter(|(before, after)| {
             let (less, more) = (before.min(after), before.max(after));
             *less > 0 && more / less >= LEVEL_FACTOR
@@ -319,8 +323,8 @@ fn shifts(days: &Days, add: &mut impl FnMut(CompletenessFinding, Day, Day, i64, 
                 .filter(|value| value.abs_diff(own) > value.abs_diff(other))
                 .count()
         };
-        let misfit_n = wrong(day.saturating_sub(LEVEL_DAYS), day, before, after)
-            + wrong(day, day.saturating_add(LEVEL_DAYS), after, before);
+        let misfit_n =
+            wrong(later(day, -LEVEL_DAYS), day, before, after) + wrong(day, later(day, LEVEL_DAYS), after, before);
         if misfit_n <= LEVEL_MISFITS && best.is_none_or(|known| misfit_n < known.misfit_n) {
             best = Some(LevelShift {
                 misfit_n,
@@ -370,4 +374,21 @@ pub fn table(found: &[Incomplete]) -> Table {
         ]);
     }
     table
+}
+
+/// Core seconds of a day.
+///
+/// # Errors
+/// [`Kind::Data`] when they do not fit 63 bits.
+fn plus(sum_s: i64, more_s: Option<i64>, site: &str) -> Result<i64> {
+    let too_large = || Error::new(Kind::Data, "the core seconds of a day do not fit 63 bits").at("site", site);
+    more_s
+        .and_then(|more_s| sum_s.checked_add(more_s))
+        .ok_or_else(too_large)
+}
+
+/// A day so many days later.
+fn later(day: Day, by: Day) -> Day {
+    // Fallback: the days of jobs are before 2200, and no day is compared past the ends of the type.
+    day.saturating_add(by)
 }

@@ -38,7 +38,9 @@ const INKS: [&str; 21] = [
 
 /// While it is drawn, each is represented by a colour that no drawing uses otherwise.
 fn ink(name: &str) -> RGBColor {
+    // Fallback: a name that is no ink is drawn in the first.
     let at = INKS.iter().position(|ink| *ink == name).unwrap_or(0);
+    // Fallback: never taken, there are fewer than 256 inks.
     RGBColor(0xF1, 0xD0, u8::try_from(at).unwrap_or(0))
 }
 

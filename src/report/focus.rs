@@ -197,7 +197,7 @@ fn description(key: FocusKey<'_>, sums: &FocusSums, unit: &str) -> String {
         key.correction
             .map(|id| format!("Correction {id}: "))
             .unwrap_or_default(),
-        key.cluster.map(|cluster| format!(" on {cluster}")).unwrap_or_default(),
+        key.cluster.map_or_else(String::new, |cluster| format!(" on {cluster}")),
         period.map_or_else(|| key.month.to_string(), |date| date.to_string()),
         key.tariff,
         key.version,

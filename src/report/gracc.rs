@@ -15,7 +15,8 @@ use super::group_index::{KnownBy, Owned};
 use super::lake::{Lake, LakePiece, Selection, on_all_processors};
 use super::render::json_object;
 use super::table::{Cell, ColumnKind, Table, divide};
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
+use crate::report::finer::finer;
 use crate::schema::batch::{addend, int, number, text, time, word};
 use crate::summarise::correction_effect::{Corrections, added_view};
 use crate::time::{DAY_MS, Month};
@@ -114,6 +115,7 @@ const NUMBERS: [&str; 3] = ["Processors", "GPUs", "Resource_ExitCode"];
 /// The values of a document by key, as they are written; `None` for text that is not a document.
 #[must_use]
 pub fn fields_of(document: &str) -> BTreeMap<String, String> {
+    // Fallback: a text that is no document has no fields, as stated above.
     let values: BTreeMap<String, Value> = serde_json::from_str(document).unwrap_or_default();
     let spelled = |value: Value| match value {
         Value::String(text) => text,
@@ -127,6 +129,7 @@ pub fn fields_of(document: &str) -> BTreeMap<String, String> {
 pub fn text_of(fields: &BTreeMap<String, String>) -> String {
     let value = |key: &str, value: &String| {
         let is_number = METRICS.contains(&key) || NUMBERS.contains(&key);
+        // Fallback: what is not a number is written as the text that it is.
         let number = is_number.then(|| serde_json::from_str(value).ok()).flatten();
         number.unwrap_or_else(|| Value::String(value.clone()))
     };
@@ -163,8 +166,20 @@ pub fn export(
         documents.sums.add(sums);
     }
     for ((site, month), GraccDocuments { lines, sums }) in places {
-        let whole = |value: i128| i64::try_from(value).unwrap_or(i64::MAX);
-        let sums = [sums.job_n, sums.wall_ms / 1000, sums.cpu_ms.map_or(0, |ms| ms / 1000)].map(whole);
+        let [job_n, wall_s, cpu_s] =
+            [sums.job_n, sums.wall_ms / 1000, sums.cpu_ms.map_or(0, |ms| ms / 1000)].map(i64::try_from);
+        let too_large = |why| {
+            let message = "the sums of a month do not fit 63 bits";
+            Error::new(Kind::Data, message)
+                .at("site", &site)
+                .at("month", month)
+                .because(why)
+        };
+        let sums = [
+            job_n.map_err(too_large)?,
+            wall_s.map_err(too_large)?,
+            cpu_s.map_err(too_large)?,
+        ];
         take(&site, month, lines.join("\n") + "\n", sums)?;
     }
     Ok(())
@@ -373,7 +388,8 @@ fn row(key: &GraccKey, sums: &GraccSums) -> Result<Vec<Cell>> {
     let project = if key.project == MISSING { &key.vo } else { &key.project };
     let seconds = |ms: i128| Cell::Decimal { value: ms, scale: 3 };
     let part = |ms: Option<i128>| ms.filter(|_| !sums.is_split_unknown).map_or(Cell::Empty, seconds);
-    let core_hours = divide(sums.core_wall_ms.saturating_mul(1_000_000), 3_600_000).unwrap_or(0);
+    // Fallback: never taken, the divisor is not 0.
+    let core_hours = divide(finer(sums.core_wall_ms, 1_000_000), 3_600_000).unwrap_or(0);
     Ok(vec![
         Cell::text(format!("{date}T00:00:00.000Z")),
         Cell::text(&key.vo),

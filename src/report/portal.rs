@@ -7,6 +7,7 @@ use super::federation::{COUNTED, FederationSums, Infrastructure, site_vo_month, 
 use super::sites::{PledgeKey, Pledges, SiteEntry};
 use super::table::{Cell, ColumnKind, Table};
 use super::work_scale::WorkScale;
+use crate::report::finer::finer;
 use crate::time::Month;
 
 const HOUR_S: i128 = 3600;
@@ -35,26 +36,19 @@ fn cpu_hours(sums: &FederationSums) -> Cell {
 
 /// CPU time of the wall time of all cores, unscaled: WLCG's efficiency.
 fn raw_efficiency(sums: &FederationSums) -> Cell {
-    Cell::ratio(
-        sums.cpu_ms.saturating_mul(100),
-        sums.core_wall_s.saturating_mul(1000),
-        PERCENT_DIGITS,
-    )
+    Cell::ratio(finer(sums.cpu_ms, 100), finer(sums.core_wall_s, 1000), PERCENT_DIGITS)
 }
 
 /// The same of scaled times: EGI's efficiency. Sites whose benchmarks differ weigh by their power.
 fn scaled_efficiency(sums: &FederationSums) -> Cell {
-    Cell::ratio(
-        sums.cpu_work_s.saturating_mul(100),
-        sums.core_wall_work_s,
-        PERCENT_DIGITS,
-    )
+    Cell::ratio(finer(sums.cpu_work_s, 100), sums.core_wall_work_s, PERCENT_DIGITS)
 }
 
 /// The year in which the pledge year of a month begins.
 #[must_use]
 pub fn pledge_year(month: Month) -> i16 {
     if month.number() < PLEDGE_MONTH {
+        // Fallback: no lake has months of the first year of the type.
         month.year().saturating_sub(1)
     } else {
         month.year()
@@ -236,11 +230,7 @@ pub fn wlcg(groups: &[Aggregate], scale: WorkScale, sites: &BTreeMap<String, Sit
         let promised = promised.filter(|_| reported.insert(of.clone()));
         let share = promised.map_or(Cell::Empty, |promised| {
             let work = by_federation.get(&of).map_or(0, |sums| sums.core_wall_work_s);
-            Cell::ratio(
-                work.saturating_mul(100),
-                promised.saturating_mul(HOUR_S),
-                PERCENT_DIGITS,
-            )
+            Cell::ratio(finer(work, 100), finer(promised, HOUR_S), PERCENT_DIGITS)
         });
         let row = (federation.clone(), site.clone(), vo.clone(), month);
         // No jobs of an infrastructure did no work there.

@@ -196,6 +196,7 @@ fn parquet(table: &Table) -> Result<Vec<u8>> {
                     ColumnKind::Decimal(scale) | ColumnKind::DecimalSum(scale) => scale,
                     _ => 0,
                 };
+                // Fallback: never taken, no column has more than 38 places.
                 let scale = i8::try_from(scale).unwrap_or(0);
                 let values: Decimal128Array = cells()
                     .map(|cell| match cell {

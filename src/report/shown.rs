@@ -8,6 +8,8 @@ const SIGNIFICANT: u32 = 4;
 const SIGNIFICANT_BELOW_ONE: u32 = 3;
 /// Places that numbers are compared with.
 const SCALE: u32 = 12;
+const SCALE_PLACES: u8 = 12;
+const _: () = assert!(SCALE == SCALE_PLACES as u32);
 
 /// A number on a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,9 +42,11 @@ pub fn digits_that_matter(largest: i128, scale: u8) -> u8 {
     };
     let written_n = largest.ilog10() + 1;
     let digits = match written_n.checked_sub(u32::from(scale)) {
+        // Fallback: a number of many whole digits needs none after the point.
         Some(whole_n) if whole_n > 0 => SIGNIFICANT.saturating_sub(whole_n),
         _ => u32::from(scale) - written_n + SIGNIFICANT_BELOW_ONE,
     };
+    // Fallback: more digits than the column has are as many as it has.
     u8::try_from(digits).unwrap_or(u8::MAX).min(scale)
 }
 
@@ -63,13 +67,15 @@ pub fn digits(table: &Table, at: usize) -> Option<u8> {
     let cells = table.rows.iter().chain(&totals).filter_map(|row| row.get(at));
     let largest = cells.filter_map(|cell| match cell {
         Cell::Decimal { value, scale } => {
+            // Fallback: never taken, no column is finer than SCALE.
             let more = SCALE.saturating_sub(u32::from(*scale));
+            // Fallback: a number at the end of the type needs no digits after the point.
             Some(value.unsigned_abs().saturating_mul(10_u128.pow(more)))
         }
         _ => None,
     });
-    let largest = i128::try_from(largest.max()?).unwrap_or(i128::MAX);
-    let digits = digits_that_matter(largest, u8::try_from(SCALE).unwrap_or(u8::MAX));
+    let largest = largest.max()?.cast_signed();
+    let digits = digits_that_matter(largest, SCALE_PLACES);
     Some(digits.min(scale))
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::report::finer::with;
 use crate::time::instant::second_text;
 
 /// One value.
@@ -60,9 +61,9 @@ impl Cell {
     /// The sum of two cells of one column; a cell that is not a number adds nothing.
     fn plus(&self, other: &Self) -> Self {
         match (self, other) {
-            (Self::Int(a), Self::Int(b)) => Self::Int(a.saturating_add(*b)),
+            (Self::Int(a), Self::Int(b)) => Self::Int(with(*a, *b)),
             (Self::Decimal { value: a, scale }, Self::Decimal { value: b, .. }) => Self::Decimal {
-                value: a.saturating_add(*b),
+                value: with(*a, *b),
                 scale: *scale,
             },
             (number, _) | (_, number) if number.is_number() => number.clone(),
@@ -100,6 +101,7 @@ impl fmt::Display for Cell {
             Self::Int(value) | Self::Decimal { value, scale: 0 } => write!(f, "{value}"),
             Self::Instant(ms) => second_text(*ms).map_or(Ok(()), |text| f.write_str(&text)),
             Self::Decimal { value, scale } => {
+                // Fallback: never taken, no column has more than 38 places.
                 let power = 10_u128.saturating_pow(u32::from(*scale));
                 let (whole, rest) = (value.unsigned_abs() / power, value.unsigned_abs() % power);
                 let sign = if *value < 0 { "-" } else { "" };

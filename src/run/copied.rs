@@ -14,6 +14,7 @@ use crate::config::Plan;
 use crate::dedupe::copies::{Copied, CopyExtent};
 use crate::dedupe::shifted::{self, Shifted, ShiftedCopies};
 use crate::error::{Error, Kind, Result};
+use crate::numbers::Extent;
 use crate::record::SiteMonth;
 use crate::store::lake;
 use crate::time::{Day, Month};
@@ -69,7 +70,7 @@ const DIFFERENT_WALLS: usize = 3;
 
 /// Whether so many copies among so many jobs of a file are no coincidence.
 fn is_alarming(copies: CopyExtent, jobs: CopyExtent) -> bool {
-    copies.sample_n >= MANY || copies.sample_n >= FEW && copies.job_n.saturating_mul(SHARE) >= jobs.job_n
+    copies.sample_n >= MANY || copies.sample_n >= FEW && copies.job_n.times(SHARE) >= jobs.job_n
 }
 
 /// The sites of partitions.
@@ -90,6 +91,7 @@ pub(crate) fn shifted(
 ) -> Result<Vec<Shifted>> {
     let mut neighbours: BTreeSet<(&str, Month)> = BTreeSet::new();
     for (SiteMonth { site, month }, _) in partitions.iter().filter(|(_, days)| !days.is_empty()) {
+        // Fallback: the first day of all has no month before it, and is none of a job.
         let before = Month::of_day(month.first_day().saturating_sub(1));
         neighbours.extend(
             before
@@ -144,6 +146,7 @@ pub(crate) fn judge(
         let jobs = totals
             .get(&(alike.site.as_str(), &alike.file_id))
             .copied()
+            // Fallback: a file without jobs in these months has an extent of none.
             .unwrap_or_default();
         if !is_alarming(extent, jobs) {
             continue;

@@ -6,7 +6,7 @@ use arrow::array::RecordBatch;
 
 use super::usage::UsagePart;
 use crate::config::plan::Plan;
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::record::SiteMonth;
 use crate::reference::correction::{Action, Correction, CorrectionTable};
 use crate::schema;
@@ -77,7 +77,7 @@ pub(crate) fn publish(
         }
     }
     for part in parts {
-        entries.add_part(table, part);
+        entries.add_part(table, part)?;
     }
     let rows = entries.rows(table, charged);
     let unmatched = rows.iter().filter(|row| row.status == "no_match");
@@ -94,7 +94,10 @@ pub(crate) struct CorrectionEntries(BTreeMap<CorrectionEntryKey, CorrectionAmoun
 
 impl CorrectionEntries {
     /// Adds the entries among what a site and month contributes.
-    pub(crate) fn add_part(&mut self, table: &CorrectionTable, part: &UsagePart) {
+    ///
+    /// # Errors
+    /// [`Kind::Data`] when a sum does not fit 63 bits.
+    pub(crate) fn add_part(&mut self, table: &CorrectionTable, part: &UsagePart) -> Result<()> {
         for UsageGroup { key, sums } in &part.rows {
             let Some(rule) = key.correction_id.as_deref().and_then(|id| table.get(id)) else {
                 continue;
@@ -111,8 +114,9 @@ impl CorrectionEntries {
                 vo: key.vo.clone(),
                 account,
             };
-            add(self.0.entry(of).or_default(), amounts(sums));
+            add(self.0.entry(of).or_default(), amounts(sums))?;
         }
+        Ok(())
     }
 
     /// The rows of `corrections`; `charged` are those that charges have entries of.
@@ -137,14 +141,23 @@ fn amounts(sums: &Sums) -> CorrectionAmounts {
     }
 }
 
-fn add(into: &mut CorrectionAmounts, more: CorrectionAmounts) {
-    into.job_n = into.job_n.saturating_add(more.job_n);
-    into.wall_s = into.wall_s.saturating_add(more.wall_s);
-    into.alloc_core_s = into.alloc_core_s.saturating_add(more.alloc_core_s);
+/// Adds up what a correction did.
+///
+/// # Errors
+/// [`Kind::Data`] when a sum does not fit 63 bits.
+fn add(into: &mut CorrectionAmounts, more: CorrectionAmounts) -> Result<()> {
+    let plus = |a: i64, b: i64, what: &'static str| {
+        let too_large = || Error::new(Kind::Data, "what a correction changes does not fit 63 bits").at("sum", what);
+        a.checked_add(b).ok_or_else(too_large)
+    };
+    into.job_n = plus(into.job_n, more.job_n, "job_n")?;
+    into.wall_s = plus(into.wall_s, more.wall_s, "wall_s")?;
+    into.alloc_core_s = plus(into.alloc_core_s, more.alloc_core_s, "alloc_core_s")?;
     into.cpu_ms = match (into.cpu_ms, more.cpu_ms) {
-        (Some(a), Some(b)) => Some(a.saturating_add(b)),
+        (Some(a), Some(b)) => Some(plus(a, b, "cpu_ms")?),
         (one, None) | (None, one) => one,
     };
+    Ok(())
 }
 
 /// Entries of corrections that still hold, of partitions that stay as they are.
@@ -188,7 +201,7 @@ fn carry_over(
             alloc_core_s: cores.value(row),
             cpu_ms: number(cpu, row),
         };
-        add(into.entry(key).or_default(), amounts);
+        add(into.entry(key).or_default(), amounts)?;
     }
     Ok(())
 }
@@ -211,6 +224,7 @@ fn rows<'t>(
     }
     let mut rows = Vec::new();
     for (position, correction) in (1..).zip(&table.rows) {
+        // Fallback: a correction without entries changed nothing.
         let own = of.remove(&correction.id).unwrap_or_default();
         if own.is_empty() {
             let status = match (correction.action, correction.is_undone) {
@@ -242,6 +256,7 @@ fn to_batch(rows: &[CorrectionRow<'_>]) -> Result<RecordBatch> {
     let key = |row: &CorrectionRow<'_>| row.entry.as_ref().map(|(key, _)| key.clone());
     let amounts = |row: &CorrectionRow<'_>| {
         let amounts = row.entry.as_ref().map(|(_, amounts)| *amounts);
+        // Fallback: a correction without an entry has amounts of none.
         amounts.unwrap_or_default()
     };
     schema::dataset("corrections")?.batch(vec![

@@ -96,5 +96,6 @@ pub(super) fn last_key(batch: &RecordBatch) -> Result<Option<RecordKey>> {
 }
 
 fn day_of(ms: i64) -> Day {
+    // Fallback: never taken, instants of jobs are before 2200.
     Day::try_from(ms.div_euclid(DAY_MS)).unwrap_or(Day::MAX)
 }

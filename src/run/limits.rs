@@ -44,7 +44,9 @@ impl fmt::Display for RejectLimit {
 
 fn float(count: u64) -> f64 {
     const HALF: f64 = 4_294_967_296.0;
+    // Fallback: never taken, a shift leaves 32 bits.
     let high = u32::try_from(count >> 32).unwrap_or(u32::MAX);
+    // Fallback: never taken, the mask leaves 32 bits.
     let low = u32::try_from(count & u64::from(u32::MAX)).unwrap_or(u32::MAX);
     f64::from(high) * HALF + f64::from(low)
 }

@@ -21,6 +21,7 @@ impl Outdated {
     /// Compares the recorded rows of the table with its present ones, between the same instants.
     pub(crate) fn find(state: &State, plan: &Plan) -> Self {
         let is_outdated = |scaled: ScaledData, place: &&SiteMonth| {
+            // Fallback: a place that was never scaled has an empty fact, which differs.
             let was = state.fact(scaled.fact(place)).unwrap_or_default();
             let mut words = was.splitn(3, ' ').map(str::parse::<i64>);
             let asked = match (words.next(), words.next()) {

@@ -94,6 +94,7 @@ pub(crate) fn compare(
     }
     let mut rows = Vec::new();
     for ((site, day), (former, now, has_new_records)) in months {
+        // Fallback: only whether work changes is compared, and unknown work is none.
         let known = |work: &WorkSums| work.e7().map(Option::unwrap_or_default);
         let (former, now) = (known(&former), known(&now));
         let of_kinds = former.as_chunks::<3>().0.iter().zip(now.as_chunks::<3>().0);

@@ -14,6 +14,7 @@ use crate::error::Result;
 use crate::ingest::reject_rows;
 use crate::ingest::reject_rows::RefusedRow;
 use crate::ledger::{Book, Reason};
+use crate::numbers::{Comparand, stored_u64};
 use crate::record::SiteMonth;
 use crate::schema::batch::{addend, int, number, time};
 use crate::store::lake::{self, LakeTable};
@@ -43,7 +44,7 @@ pub(super) fn beyond_sums(records: &RecordBatch) -> Result<Vec<RefusedJob>> {
         let (wall_s, start_ms, end_ms) = (wall.value(row), start.value(row), end.value(row));
         let held = counts
             .iter()
-            .map(|counts| wall_s.saturating_mul(addend(number(counts, row))));
+            .map(|counts| wall_s.product_to_compare(addend(number(counts, row))));
         let load = budget::load([1, wall_s].into_iter().chain(held));
         let class = LoadClass::of(load, VAST_JOB, start_ms, start_ms, end_ms);
         if !budget.admit(class, load) {
@@ -84,7 +85,7 @@ impl RefusedWindows {
         }
         let mut rows: BTreeMap<&str, u64> = BTreeMap::new();
         for window in self.0.values().flatten() {
-            *rows.entry(&window.file_id).or_default() += u64::try_from(window.input_row_n).unwrap_or(0);
+            *rows.entry(&window.file_id).or_default() += stored_u64(window.input_row_n, "input_row_n")?;
         }
         book.settle_listings(Reason::ReservationSumLimit, &rows)
     }
@@ -104,6 +105,7 @@ fn publish_place(
     let refused = windows.iter().map(|window| RefusedRow {
         source: &window.source,
         file_id: &window.file_id,
+        // Fallback: a file that the ledger no longer names has no path to show.
         path: path_of(window).unwrap_or_default(),
         line: window.line,
         byte_offset: 0,

@@ -118,6 +118,7 @@ fn windows(context: &PartitionContext<'_>) -> Result<BTreeMap<SiteMonth, Charged
     let mut sources: Vec<String> = Vec::new();
     for file in context.publication.current("reservation") {
         let source = file.path.split('/').nth(1).and_then(crate::hive::parse);
+        // Fallback: the folder of an unknown source has the empty name.
         let source = source.and_then(|(_, source)| source).unwrap_or_default();
         for batch in read_table(context.publication.store().reader(&file.place)?, None, 16_384)? {
             let batch = batch?;

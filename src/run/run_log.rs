@@ -6,6 +6,7 @@ use super::options::RunOptions;
 use super::run_report::RunReport;
 use crate::config::Plan;
 use crate::error::Result;
+use crate::numbers::count_u64;
 use crate::runtime::clock::Stopwatch;
 use crate::schema;
 use crate::schema::batch::{counts, dates, texts, times};
@@ -28,7 +29,7 @@ pub(crate) fn page(
     let time = |ms: i64| times([Some(ms)]);
     let month = |month: Option<Month>| dates([month.map(Month::first_day)]);
     let count = |n: u64| counts([n]);
-    let len = |list: &[String]| counts([u64::try_from(list.len()).unwrap_or(u64::MAX)]);
+    let len = |list: &[String]| counts([count_u64(list.len())]);
     let dataset = schema::dataset("runs")?;
     let batch = dataset.batch(vec![
         text(&run_id),

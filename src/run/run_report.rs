@@ -17,6 +17,7 @@ use crate::error::Error;
 use crate::ingest::findings::{EmptyFile, Findings, RefusedFile, empty_text, refused_text};
 use crate::lake::state::State;
 use crate::ledger::Reason;
+use crate::numbers::{Extent, count_u64};
 use crate::overhead::report::OverheadReport;
 use crate::runtime::clock::Stopwatch;
 use crate::sources::input::InputFile;
@@ -237,7 +238,7 @@ impl RunReport {
     pub(crate) fn settle(&mut self, state: &State) {
         for (file_id, input) in state.book.inputs() {
             // Under every other name it was seen, a file is a duplicate of itself.
-            let copies = count(input.paths.len().saturating_sub(1)) * input.rows_read;
+            let copies = count(input.paths.len().less(1)) * input.rows_read;
             if copies > 0 {
                 let reason = Reason::SameFile;
                 *self.outcomes.entry(reason.outcome().to_string()).or_default() += copies;
@@ -471,7 +472,7 @@ fn commonest(counts: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
 }
 
 fn count(n: usize) -> u64 {
-    u64::try_from(n).unwrap_or(u64::MAX)
+    count_u64(n)
 }
 
 fn seconds(elapsed: Duration) -> f64 {

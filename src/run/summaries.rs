@@ -27,6 +27,7 @@ use crate::lake::state::State;
 use crate::lake::views::{RUN, Views, folded, has_view};
 use crate::ledger::{Book, FileReason, Outcome, Reason};
 use crate::normalise::Scale;
+use crate::numbers::Extent;
 use crate::record::{SiteMonth, Summary};
 use crate::reference::benchmark::AskedSpan;
 use crate::schema;
@@ -231,6 +232,7 @@ fn settle_months(
         .collect();
     let mut settled = SettledSummaries::default();
     for &month in months {
+        // Fallback: a month without new rows keeps its own.
         let mut rows = fresh.remove(&month).unwrap_or_default();
         if !context.selection.extent.is_rebuild() {
             read(context, state, month, &mut rows)?;
@@ -261,7 +263,7 @@ fn undecided(overlaps: &BTreeSet<OverlapPlace>) -> Error {
     let named: Vec<String> = (overlaps.iter().take(NAMED))
         .map(|OverlapPlace { site, month, view }| format!("{site} {month} ({view})"))
         .collect();
-    let more = overlaps.len().saturating_sub(NAMED);
+    let more = overlaps.len().less(NAMED);
     let more = if more > 0 {
         format!(" and {more} more")
     } else {
@@ -308,6 +310,7 @@ pub(crate) fn place(
         _ => Reason::JobsCount,
     };
     for row in rows.iter_mut().filter(|row| row.reason == Reason::SummaryRecord) {
+        // Fallback: a summary of no stated view counts under the empty one.
         let view = row.words.view.as_deref().unwrap_or_default();
         if has_view(jobs, &place, view) {
             settled.overlaps.insert(OverlapPlace {
@@ -403,6 +406,7 @@ fn reject(context: &PartitionContext<'_>, SiteMonth { site, month }: &SiteMonth,
         detail: match row.reason {
             Reason::OverlapsJobs => Cow::Owned(format!(
                 "{site} has jobs of the view {} in {month}, and the pipeline rejects summaries where there are jobs",
+                // Fallback: the message shows a summary without a view as such.
                 row.words.view.as_deref().unwrap_or_default()
             )),
             Reason::SummarySumLimit => Cow::Owned(format!(

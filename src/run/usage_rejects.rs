@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::ingest::reject_rows;
 use crate::ingest::reject_rows::RefusedRow;
 use crate::ledger::{FileReason, Reason};
+use crate::numbers::stored_u64;
 use crate::schema::batch::{id, identity, int, words};
 use crate::store::Publication;
 use crate::store::lake::LakeTable;
@@ -79,7 +80,7 @@ impl<'a> UsageRejects<'a> {
     /// [`crate::error::Kind::Internal`] when a refused row was never accepted.
     pub(crate) fn settle(&self, settled: &mut Settled) -> Result<()> {
         for refused in &self.rows {
-            let steps = u64::try_from(refused.step_n).unwrap_or(0);
+            let steps = stored_u64(refused.step_n, "step_n")?;
             for (reason, n) in [(Reason::Job, 1), (Reason::Step, steps)] {
                 if n == 0 {
                     continue;

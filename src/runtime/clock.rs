@@ -53,6 +53,7 @@ impl Stopwatch {
     /// Now, Unix milliseconds.
     #[must_use]
     pub(crate) fn now_ms(&self) -> i64 {
-        self.started_ms + i64::try_from(self.elapsed().as_millis()).unwrap_or(0)
+        // Fallback: never taken, no process runs for 2^63 milliseconds.
+        self.started_ms + i64::try_from(self.elapsed().as_millis()).unwrap_or(i64::MAX)
     }
 }

@@ -1,6 +1,8 @@
 //! What happens to work that a signal ends: steps that must be whole are waited for, what was staged is taken away, and
 //! the state left behind can be reported.
 
+use crate::numbers::Extent;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -141,7 +143,7 @@ impl Drop for Aborting {
 impl Drop for Writing {
     fn drop(&mut self) {
         let mut state = state();
-        state.object_n = state.object_n.saturating_sub(1);
+        state.object_n = state.object_n.less(1);
         CHANGED.notify_all();
     }
 }

@@ -8,6 +8,7 @@ use arrow::ipc::reader::StreamReader;
 use arrow::ipc::writer::StreamWriter;
 
 use crate::error::{Error, Result};
+use crate::numbers::count_u64;
 
 /// Writing to disk costs the kernel more per byte than the fastest packing does.
 const PACK_LEVEL: i32 = -5;
@@ -50,7 +51,7 @@ impl Scratch {
         file.seek(SeekFrom::Start(self.end))?;
         file.write_all(bytes)?;
         let at = self.end;
-        self.end += u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        self.end += count_u64(bytes.len());
         Ok(SpillRange { at, len: bytes.len() })
     }
 

@@ -12,6 +12,7 @@ use arrow::datatypes::{DataType, Field, Schema, UInt32Type};
 
 use super::dataset::Dataset;
 use crate::error::{Error, Result};
+use crate::numbers::counted_i64;
 
 /// The column called `name`.
 ///
@@ -59,6 +60,12 @@ pub fn word(column: &StringArray, row: usize) -> Option<&str> {
     column.is_valid(row).then(|| column.value(row))
 }
 
+/// The text of a row, empty when null: for keys and tables, in which a name that is unknown stands as an empty one.
+pub fn word_or_empty(column: &StringArray, row: usize) -> &str {
+    // Fallback: an unknown name is empty, as the function states.
+    word(column, row).unwrap_or_default()
+}
+
 /// A column of texts, as declared or as codes of a dictionary.
 #[derive(Clone, Copy, Debug)]
 pub enum ColumnWords<'a> {
@@ -84,6 +91,7 @@ impl<'a> ColumnWords<'a> {
     /// The text of a row, empty when null.
     #[inline]
     pub fn value(self, row: usize) -> &'a str {
+        // Fallback: empty when null, as the method states.
         self.get(row).unwrap_or_default()
     }
 }
@@ -144,6 +152,7 @@ pub fn number<T: ArrowPrimitiveType>(column: &PrimitiveArray<T>, row: usize) -> 
 /// What a number adds to a sum: an unknown one adds nothing, and is counted where the schema counts what is unknown.
 #[must_use]
 pub fn addend<N: Default>(number: Option<N>) -> N {
+    // Fallback: what is unknown adds nothing, and is counted as unknown elsewhere.
     number.unwrap_or_default()
 }
 
@@ -168,9 +177,9 @@ pub fn ints(values: impl IntoIterator<Item = Option<i64>>) -> ArrayRef {
     Arc::new(values.into_iter().collect::<Int64Array>())
 }
 
-/// An array of counts. What does not fit 63 bits cannot have been counted.
+/// An array of counts.
 pub fn counts(values: impl IntoIterator<Item = u64>) -> ArrayRef {
-    ints(values.into_iter().map(|n| Some(i64::try_from(n).unwrap_or(i64::MAX))))
+    ints(values.into_iter().map(|n| Some(counted_i64(n))))
 }
 
 /// An array of unsigned integers.

@@ -113,6 +113,7 @@ pub fn script(pipeline: &str, datasets: &[Dataset], files: impl Fn(&Dataset) -> 
     );
     for (kind, of, list) in [("MACRO", "", MACROS), ("MACRO TABLE", "TABLE ", CHOICES)] {
         for (call, body, doc) in list {
+            // Fallback: never taken, the split of a call has a first part.
             let name = call.split('(').next().unwrap_or_default();
             let _ = writeln!(
                 sql,

@@ -6,6 +6,7 @@ use std::io::Read;
 use std::ops::Deref;
 
 use crate::error::Result;
+use crate::numbers::{Extent, Part};
 
 /// Blocks that wait to be filled again, for each thread: it fills one and works on another.
 const SPARE_BLOCKS: usize = 4;
@@ -25,7 +26,9 @@ thread_local! {
 
 /// A block that waits to be filled again, or a new one.
 fn spare() -> Vec<u8> {
+    // Fallback: where the spare blocks are in use, a new one is made.
     let take = |spares: &RefCell<Vec<Vec<u8>>>| spares.try_borrow_mut().ok()?.pop();
+    // Fallback: a thread that ends has no spare blocks, a new one is made.
     SPARES.try_with(take).ok().flatten().unwrap_or_default()
 }
 
@@ -61,7 +64,7 @@ impl Buffer {
         if self.bytes.is_empty() {
             self.bytes = spare();
         }
-        let want_end = self.from.saturating_add(want);
+        let want_end = self.from.further(want);
         while self.end < want_end {
             if self.end == self.bytes.len() {
                 let most = self.end + self.end.max(FIRST_BYTES);
@@ -82,8 +85,8 @@ impl Buffer {
     /// Takes the first `n` bytes off as a block.
     pub(super) fn take(&mut self, n: usize) -> BufferBlock {
         let mut rest = spare();
-        let cut = self.from.saturating_add(n).min(self.end);
-        let left = self.bytes.get(cut..self.end).unwrap_or_default();
+        let cut = self.from.further(n).min(self.end);
+        let left = self.bytes.part(cut..self.end);
         let room = left.len() + ALIGNED_BYTES;
         if rest.len() < room {
             rest.resize(room.next_multiple_of(ROOM_BYTES), 0);
@@ -108,7 +111,7 @@ impl Deref for Buffer {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        self.bytes.get(self.from..self.end).unwrap_or_default()
+        self.bytes.part(self.from..self.end)
     }
 }
 
@@ -129,7 +132,7 @@ impl Deref for BufferBlock {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        self.bytes.get(self.from..self.end).unwrap_or_default()
+        self.bytes.part(self.from..self.end)
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::decoders::decoder;
 use crate::error::{Error, Kind, Result};
+use crate::numbers::{Extent, count_u64};
 
 /// How a file is packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,7 +179,7 @@ impl BufRead for CountedStream {
             self.packed.has_failed.fetch_or(!is_over, Ordering::Relaxed);
         })?;
         if is_empty {
-            let n = u64::try_from(ready.len()).unwrap_or(u64::MAX);
+            let n = count_u64(ready.len());
             self.packed.read_n.fetch_add(n, Ordering::Relaxed);
             self.packed.is_whole.fetch_or(n == 0, Ordering::Relaxed);
         }
@@ -186,7 +187,7 @@ impl BufRead for CountedStream {
     }
 
     fn consume(&mut self, n: usize) {
-        let taken_n = u64::try_from(n).unwrap_or(u64::MAX);
+        let taken_n = count_u64(n);
         self.packed.taken_n.fetch_add(taken_n, Ordering::Relaxed);
         self.inner.consume(n);
     }
@@ -195,7 +196,7 @@ impl BufRead for CountedStream {
 /// The first `n` bytes of a stream (fewer when it is shorter), and the whole stream again.
 pub(crate) fn peek(mut raw: Box<dyn Read + Send>, n: usize) -> Result<(Vec<u8>, Box<dyn Read + Send>)> {
     let mut head = Vec::new();
-    let wanted = u64::try_from(n).unwrap_or(u64::MAX);
+    let wanted = count_u64(n);
     raw.by_ref().take(wanted).read_to_end(&mut head)?;
     let whole = Cursor::new(head.clone()).chain(raw);
     Ok((head, Box::new(whole)))
@@ -217,7 +218,7 @@ impl Unpacked {
     fn lost(&self) -> String {
         let (name, out_n) = (self.compression.as_str(), self.out_n);
         let taken_n = self.packed.taken_n.load(Ordering::Relaxed);
-        let left_n = self.packed.read_n.load(Ordering::Relaxed).saturating_sub(taken_n);
+        let left_n = self.packed.read_n.load(Ordering::Relaxed).less(taken_n);
         let rest = match (self.packed.is_whole.load(Ordering::Relaxed), left_n) {
             (true, 0) => "and what should follow is not there".to_owned(),
             (true, _) => format!("and {left_n} packed bytes behind them are lost"),
@@ -258,7 +259,7 @@ impl Read for Unpacked {
             Err(why) if why.kind() != io::ErrorKind::Interrupted => return self.damaged(&why),
             read => read?,
         };
-        self.out_n = self.out_n.saturating_add(u64::try_from(n).unwrap_or(u64::MAX));
+        self.out_n = self.out_n.further(count_u64(n));
         let packed_n = self.packed.read_n.load(Ordering::Relaxed);
         if self.out_n > BOMB_FLOOR && self.out_n / BOMB_RATIO > packed_n {
             let name = self.compression.as_str();

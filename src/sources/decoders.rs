@@ -9,6 +9,7 @@ use zstd::stream::raw::{Decoder, InBuffer, Operation as _, OutBuffer};
 
 use super::compression::Compression;
 use crate::error::{Error, Result};
+use crate::numbers::{Extent, Part, index_u64};
 
 /// A decoder of `raw`, which is packed with `compression`.
 pub(super) fn decoder(compression: Compression, raw: impl BufRead + Send + 'static) -> Result<Box<dyn Read + Send>> {
@@ -99,7 +100,7 @@ fn damaged(what: &str) -> io::Error {
 
 /// A total that only grows.
 fn since(before: u64, now: u64) -> usize {
-    usize::try_from(now.saturating_sub(before)).unwrap_or(usize::MAX)
+    index_u64(now.less(before))
 }
 
 /// What of a member of a gzip file comes next.
@@ -241,7 +242,7 @@ impl GzipSteps {
         let inflated = self.inflate.decompress(input, output, FlushDecompress::None);
         let taken = since(before.0, self.inflate.total_in());
         let given = since(before.1, self.inflate.total_out());
-        self.crc.update(output.get(..given).unwrap_or_default());
+        self.crc.update(output.part(..given));
         let is_end = match inflated {
             Ok(Status::StreamEnd) => {
                 (self.part, self.tail) = (GzipPart::Tail(0), 0);
@@ -344,7 +345,7 @@ impl DecoderSteps for ZstdSteps {
         };
         let most = if self.is_full { 0 } else { most.min(input.len()) };
         let room = output.len();
-        let mut from = InBuffer::around(input.get(..most).unwrap_or_default());
+        let mut from = InBuffer::around(input.part(..most));
         let mut to = OutBuffer::around(output);
         let ran = self.decoder.run(&mut from, &mut to);
         let (taken, given) = (from.pos(), to.pos());

@@ -15,10 +15,11 @@ use crate::error::{Error, Kind, Result};
 pub(super) fn find(pattern: &str, base: &Path) -> Result<Vec<InputFile>> {
     let mut walk = FolderWalk::new(base);
     let literal = match pattern.strip_prefix("file://") {
-        Some(_) => url::Url::parse(pattern)
-            .ok()
-            .and_then(|url| url.to_file_path().ok())
-            .ok_or_else(|| Error::new(Kind::NoInput, format!("{pattern} names no local file")))?,
+        Some(_) => {
+            let wrong = || Error::new(Kind::NoInput, format!("{pattern} names no local file"));
+            let url = url::Url::parse(pattern).map_err(|why| wrong().because(why))?;
+            url.to_file_path().map_err(|()| wrong())?
+        }
         None => PathBuf::from(pattern),
     };
     match fs::metadata(&literal) {
@@ -77,8 +78,8 @@ impl<'a> FolderWalk<'a> {
 
     fn glob(&mut self, pattern: &str) -> Result<()> {
         // The pipeline's own folder is not a pattern, whatever characters its name has.
-        let prefix = self.base.to_str().unwrap_or_default();
-        let (from, rest) = match pattern.strip_prefix(prefix) {
+        let below = self.base.to_str().and_then(|prefix| pattern.strip_prefix(prefix));
+        let (from, rest) = match below {
             Some(rest) if rest.starts_with('/') => (self.base, rest),
             _ => (Path::new("/"), pattern),
         };

@@ -40,6 +40,7 @@ pub(super) fn find(pattern: &str) -> Result<Vec<InputFile>> {
     }
     if is_web(below.url) && !prefix.ends_with('/') {
         // It may still be a folder of a server that lists its folders; most web servers do not.
+        // Fallback: a web server that lists no folder has nothing there, as for a file that is not found.
         return Ok(below.list(None).unwrap_or_default());
     }
     below.list(None).map_err(|why| why.at("input", pattern))

@@ -1,5 +1,7 @@
 //! Hashing a file's bytes while they are read for another purpose: the second pass over them is saved.
 
+use crate::numbers::Part;
+
 use std::io::Read;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -52,7 +54,7 @@ impl Read for HashingReader {
         let mut shared = self.lock();
         let Shared { input, hasher } = &mut *shared;
         let n = input.read(buffer)?;
-        hasher.update(buffer.get(..n).unwrap_or_default());
+        hasher.update(buffer.part(..n));
         Ok(n)
     }
 }

@@ -12,6 +12,7 @@ use object_store::ObjectStore;
 use super::location::{SearchPaths, is_url};
 use super::{find_local, find_remote, remote};
 use crate::error::{Error, Kind, Result};
+use crate::numbers::Part;
 
 pub use super::arrival::arrival_ms;
 pub use super::compression::{Compression, decompress};
@@ -183,7 +184,7 @@ impl InputFile {
             match input.read(&mut buffer) {
                 Ok(0) => break,
                 Ok(n) => {
-                    hasher.update(buffer.get(..n).unwrap_or_default());
+                    hasher.update(buffer.part(..n));
                 }
                 Err(why) if why.kind() == std::io::ErrorKind::Interrupted => {}
                 Err(why) => return Err(Error::io(format!("{} cannot be read", self.path)).because(why)),

@@ -6,6 +6,7 @@ use std::ops::Deref;
 use super::Position;
 use super::buffer::{Buffer, BufferBlock};
 use crate::error::Result;
+use crate::numbers::Part;
 
 /// The bytes read and not yet given out. They know where in the file they begin.
 pub(super) struct InputStream {
@@ -76,7 +77,7 @@ impl<'a> StreamPlace<'a> {
 
     /// The position in the file of the byte at `offset`; offsets must ascend from call to call.
     pub(super) fn go_to(&mut self, offset: usize) -> Position {
-        let passed = self.bytes.get(self.offset..offset).unwrap_or_default();
+        let passed = self.bytes.part(self.offset..offset);
         self.at = self.at.after(passed);
         self.offset = offset.max(self.offset);
         self.at

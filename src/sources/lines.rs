@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use memchr::{memchr, memchr_iter, memrchr_iter};
 
+use super::dialect::ReadSizes;
 use super::head::without_mark;
 use super::input_stream::InputStream;
 use super::refusal::Refusal;
@@ -13,8 +14,8 @@ use super::steps::{ReadStep, ReadSteps};
 use super::{Pieces, Position, Sink, Work};
 use crate::error::Result;
 use crate::ledger::Reason;
+use crate::numbers::{Extent, Part, count_u64};
 use crate::record::Anomaly;
-use crate::sources::dialect::ReadSizes;
 
 /// Sizes in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -142,7 +143,7 @@ impl<G: Grammar> LogLines<G> {
             return memchr::memrchr(b'\n', &self.feed).map(|end| end + 1);
         }
         memrchr_iter(b'\n', &self.feed).map(|end| end + 1).find(|&start| {
-            let line = self.feed.get(start..).unwrap_or_default();
+            let line = self.feed.part(start..);
             line.len() >= LOOKAHEAD && self.grammar.begins(head(line))
         })
     }
@@ -156,7 +157,7 @@ impl<G: Grammar> LogLines<G> {
     fn next_work(&mut self) -> Result<Option<Work>> {
         let block = self.limits.block.max(1);
         // A piece that ends in a long record is only cut where that is known not to be too long.
-        let longest = self.limits.record.saturating_add(LOOKAHEAD);
+        let longest = self.limits.record.further(LOOKAHEAD);
         let mut want = block;
         loop {
             self.feed.fill(want)?;
@@ -191,10 +192,10 @@ impl<G: Grammar> LogLines<G> {
                     too_long(&raw, at, limits, sink);
                 })));
             }
-            if self.feed.len() > longest.saturating_mul(2) {
+            if self.feed.len() > longest.times(2) {
                 // Lines that begin nothing, more of them than a record may have: each is a row of its own. Of the last
                 // few bytes it is not known yet whether one of them begins a record.
-                let known = self.feed.get(..self.feed.len() - LOOKAHEAD).unwrap_or_default();
+                let known = self.feed.part(..self.feed.len() - LOOKAHEAD);
                 let end = memchr::memrchr(b'\n', known).map_or(line, |end| end + 1);
                 return Ok(Some(self.work(end, false)));
             }
@@ -276,7 +277,7 @@ fn head(line: &[u8]) -> &[u8] {
 
 /// The end, line end included, of the line that begins at `from`.
 fn line_end(bytes: &[u8], from: usize) -> usize {
-    let line = bytes.get(from..).unwrap_or_default();
+    let line = bytes.part(from..);
     memchr(b'\n', line).map_or(bytes.len(), |end| from + end + 1)
 }
 
@@ -304,5 +305,5 @@ impl Position {
 }
 
 fn to_u64(n: usize) -> u64 {
-    u64::try_from(n).unwrap_or(u64::MAX)
+    count_u64(n)
 }

@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Read};
 use super::dialect::{RawHeader, RawLayout};
 use super::head::without_mark;
 use crate::error::Result;
+use crate::numbers::{Extent, Part, count_u64, index_u64};
 
 /// Bytes looked at at once; longer lines come in pieces.
 const PIECE_BYTES: u64 = 1 << 20;
@@ -83,7 +84,7 @@ pub fn excerpts(layout: &RawLayout, input: Box<dyn Read + Send>, wanted: &[RawWa
         if read == 0 {
             break;
         }
-        let end = start + u64::try_from(read).unwrap_or(0);
+        let end = start + count_u64(read);
         if is_line_start && layout.is_header(&piece) {
             if !matches!(layout.header, RawHeader::All(_)) {
                 header.clear();
@@ -92,7 +93,7 @@ pub fn excerpts(layout: &RawLayout, input: Box<dyn Read + Send>, wanted: &[RawWa
         }
         while let Some((at, wanted)) = next.next_if(|(_, wanted)| wanted.byte_offset < end) {
             // A position before the beginning of the input cannot exist.
-            let skipped = usize::try_from(wanted.byte_offset.saturating_sub(start)).unwrap_or(0);
+            let skipped = index_u64(wanted.byte_offset.less(start));
             open.push(RawOpen {
                 at,
                 left: wanted.extent,
@@ -102,7 +103,7 @@ pub fn excerpts(layout: &RawLayout, input: Box<dyn Read + Send>, wanted: &[RawWa
                 },
             });
             if let Some(open) = open.last_mut() {
-                open.take(layout, piece.get(skipped..).unwrap_or_default());
+                open.take(layout, piece.part(skipped..));
             }
         }
         for open in open.iter_mut().filter(|open| !is_fresh(open, wanted, start, end)) {
@@ -139,14 +140,14 @@ impl RawOpen {
     fn take(&mut self, layout: &RawLayout, piece: &[u8]) {
         match &mut self.left {
             RawExtent::Bytes(left) => {
-                let n = usize::try_from(*left).unwrap_or(usize::MAX).min(piece.len());
-                self.excerpt.body.extend_from_slice(piece.get(..n).unwrap_or_default());
-                *left = left.saturating_sub(u64::try_from(n).unwrap_or(0));
+                let n = index_u64(*left).min(piece.len());
+                self.excerpt.body.extend_from_slice(piece.part(..n));
+                *left = left.less(count_u64(n));
             }
             RawExtent::Rows(left) => {
                 self.excerpt.body.extend_from_slice(piece);
                 let ends = layout.is_end(piece).unwrap_or(piece.last() == Some(&b'\n'));
-                *left = left.saturating_sub(u64::from(ends));
+                *left = left.less(u64::from(ends));
             }
         }
     }

@@ -14,6 +14,7 @@ use tokio::runtime::Runtime;
 use url::Url;
 
 use crate::error::{Error, Kind, Result};
+use crate::numbers::{Extent, count_u64};
 use crate::runtime::requests;
 use crate::store::outage::PATIENCE;
 
@@ -116,7 +117,7 @@ struct RemoteBlock {
 }
 
 async fn block(store: Arc<dyn ObjectStore>, path: Path, start: u64) -> object_store::Result<RemoteBlock> {
-    let range = start..start.saturating_add(BLOCK_BYTES);
+    let range = start..start.further(BLOCK_BYTES);
     let answer = store.get_opts(&path, GetOptions::new().with_range(Some(range))).await?;
     let (object_bytes, e_tag) = (answer.meta.size, answer.meta.e_tag.clone());
     Ok(RemoteBlock {
@@ -155,9 +156,7 @@ impl RangeReader {
 
     /// Requests the block after the current one, if there is one.
     fn ask(&mut self) -> Result<()> {
-        self.end = self
-            .end
-            .saturating_add(u64::try_from(self.block.len()).unwrap_or(u64::MAX));
+        self.end = self.end.further(count_u64(self.block.len()));
         if self.end < self.object_bytes {
             self.next = Some(start(block(Arc::clone(&self.store), self.path.clone(), self.end))?);
         }
@@ -223,12 +222,12 @@ struct StreamReader {
 impl StreamReader {
     /// Takes the next chunk, as far as it is new.
     fn take_in(&mut self, mut chunk: Bytes) {
-        let length = |bytes: &Bytes| u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        let length = |bytes: &Bytes| count_u64(bytes.len());
         let known = usize::try_from(self.skip_n).map_or(chunk.len(), |skip_n| skip_n.min(chunk.len()));
         let known = chunk.split_to(known);
-        self.skip_n = self.skip_n.saturating_sub(length(&known));
+        self.skip_n = self.skip_n.less(length(&known));
         if !chunk.is_empty() {
-            self.read_n = self.read_n.saturating_add(length(&chunk));
+            self.read_n = self.read_n.further(length(&chunk));
             self.failing_since = None;
         }
         self.chunk = chunk;

@@ -22,6 +22,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Kind, Result};
+use crate::numbers::count_u64;
 
 /// How control lines begin.
 const MARK: &[u8] = b"#gridtally";
@@ -233,7 +234,7 @@ impl Units {
 
     fn raw_line(&mut self) -> Result<Option<Vec<u8>>> {
         let mut line = Vec::new();
-        let limit = u64::try_from(UNIT_LIMIT).unwrap_or(u64::MAX);
+        let limit = count_u64(UNIT_LIMIT);
         let read = self.input.by_ref().take(limit).read_until(b'\n', &mut line)?;
         if read == 0 {
             return Ok(None);
@@ -242,7 +243,7 @@ impl Units {
             return Err(too_long());
         }
         self.line += 1;
-        self.byte_offset += u64::try_from(read).unwrap_or(0);
+        self.byte_offset += count_u64(read);
         Ok(Some(line))
     }
 }

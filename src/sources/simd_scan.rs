@@ -1,5 +1,6 @@
 //! Sixty-four bytes looked at at once, with the widest instructions the processor turns out to have.
 
+use crate::numbers::index;
 use fearless_simd::prelude::*;
 #[cfg(target_arch = "x86_64")]
 use fearless_simd::u32x16;
@@ -68,7 +69,7 @@ pub fn bits_of_two<S: Simd>(lanes: u8x64<S>, [one, other]: [u8; 2]) -> u64 {
 #[expect(clippy::inline_always, reason = "it is compiled for every kind of processor")]
 #[inline(always)]
 pub fn count(bits: u64) -> usize {
-    usize::try_from(bits.count_ones()).unwrap_or(0)
+    index(bits.count_ones())
 }
 
 /// Writes down where the bits of `hits` are, counted from `from`, in order. Behind them `room` gets anything.
@@ -98,6 +99,7 @@ fearless_simd::kernel!(
             __m512i, _mm512_castsi512_si128, _mm512_cvtepu8_epi32, _mm512_extracti32x4_epi32,
             _mm512_maskz_compress_epi8,
         };
+        // Fallback: never taken, there are 64 places in a word.
         let numbers: [u8; WORD] = std::array::from_fn(|n| u8::try_from(n).unwrap_or(0));
         let numbers: __m512i = u8x64::from_slice(avx512, &numbers).into();
         let front = _mm512_maskz_compress_epi8(hits, numbers);

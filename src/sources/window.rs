@@ -3,6 +3,7 @@
 use std::io::Read;
 
 use crate::error::Result;
+use crate::numbers::{Extent, Part, count_u64};
 
 /// How much is read at a time.
 const STEP_BYTES: u64 = 256 << 10;
@@ -32,7 +33,7 @@ impl SlidingWindow {
 
     /// What was fetched and is not done with.
     pub(super) fn rest(&self) -> &[u8] {
-        self.buffer.get(self.done..).unwrap_or_default()
+        self.buffer.part(self.done..)
     }
 
     /// Offset of the first byte of [`Self::rest`].
@@ -66,7 +67,7 @@ impl SlidingWindow {
     pub(super) fn consume(&mut self, n: usize) {
         let n = n.min(self.buffer.len() - self.done);
         self.done += n;
-        self.offset += u64::try_from(n).unwrap_or(u64::MAX);
+        self.offset += count_u64(n);
     }
 
     /// The next `n` bytes, which this is done with then.
@@ -82,15 +83,15 @@ impl SlidingWindow {
         let mut from = from;
         loop {
             let rest = self.rest();
-            if let Some(at) = memchr::memmem::find(rest.get(from..).unwrap_or_default(), marker) {
+            if let Some(at) = memchr::memmem::find(rest.part(from..), marker) {
                 self.consume(from + at);
                 return Ok(true);
             }
             // The marker may begin in the last bytes.
-            let keep = marker.len().saturating_sub(1);
-            let gone = rest.len().saturating_sub(keep).max(from.min(rest.len()));
+            let keep = marker.len().less(1);
+            let gone = rest.len().less(keep).max(from.min(rest.len()));
             self.consume(gone);
-            from = from.saturating_sub(gone);
+            from = from.less(gone);
             if !self.more()? {
                 self.consume(self.rest().len());
                 return Ok(false);

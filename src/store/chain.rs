@@ -6,6 +6,7 @@ use super::location::Store;
 use super::seal::{PAGE_KEY, PAGE_N_KEY, PREVIOUS_KEY, PUT_BACK, Seal, SealHead};
 use super::table_reader::describe;
 use crate::error::{Error, Kind, Result};
+use crate::numbers::Extent;
 
 /// A page of a book.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -76,7 +77,7 @@ impl Chain {
             next = page.number + 1;
             last = Some(page);
         }
-        self.miss(book, next..head.page_n.saturating_add(1));
+        self.miss(book, next..head.page_n.further(1));
         if let Some(last) = last.filter(|last| last.number == head.page_n && last.blake3 != head.blake3) {
             self.find(
                 &last.path,

@@ -82,6 +82,7 @@ fn options(
     ];
     let of_web = of_web.into_iter().filter(|(_, _, holds)| *holds);
     variables
+        // Fallback: variables of other programs may be no text, those of stores are.
         .filter_map(|(key, value)| Some((key.into_string().ok()?.to_ascii_lowercase(), value.into_string().ok()?)))
         .filter(|(key, _)| VARIABLES.iter().any(|prefix| key.starts_with(prefix)))
         .chain(of_web.map(|(key, value, _)| (key.to_owned(), value.to_owned())))

@@ -142,6 +142,7 @@ pub(super) fn client(options: &ClientOptions, metadata: MetadataPolicy) -> objec
     if metadata == MetadataPolicy::Refuse {
         let follow = Policy::default();
         let redirects = Policy::custom(move |attempt| {
+            // Fallback: an address without a host is of no other host.
             let host = attempt.url().host_str().unwrap_or_default();
             match metadata.refusal(host) {
                 Some(refusal) => attempt.error(refusal),

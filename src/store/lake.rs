@@ -120,6 +120,7 @@ pub fn bill_path(dataset: &str, site: &str, record_month: Month, month: Day, all
     let month = Month::of_day(month).map(|month| month.to_string());
     let path = month_path(dataset, site, record_month);
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    // Fallback: never taken, the day is the first of a month.
     format!("{folder}/{BILL}{}-{allocation_year}.parquet", month.unwrap_or_default())
 }
 

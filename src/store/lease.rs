@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::location::{Store, parse};
 use super::machinery::LOCK;
 use crate::error::{Error, Kind, Result};
+use crate::numbers::Extent;
 
 /// How long a lock of an owner elsewhere must stay as it is before it counts as abandoned.
 const LEASE: Duration = Duration::from_secs(20);
@@ -140,7 +141,7 @@ impl LeaseHeld {
         if state.is_lost {
             return Err(lost());
         }
-        state.claim.renewals = state.claim.renewals.saturating_add(1);
+        state.claim.renewals = state.claim.renewals.further(1);
         match put(&self.store, &state.claim, PutMode::Update(state.version.clone()))? {
             Ok(version) => state.version = version,
             Err(why) if is_refused(&why) => match read(&self.store)? {
@@ -304,7 +305,7 @@ fn read(store: &Store) -> Result<Option<(Claim, UpdateVersion)>> {
         Ok((found.bytes().await?, version))
     });
     match read {
-        // An empty lock is still a lock.
+        // Fallback: an empty or damaged lock is still a lock, of an unknown holder.
         Ok((text, version)) => Ok(Some((serde_json::from_slice(&text).unwrap_or_default(), version))),
         Err(StoreError::NotFound { .. }) => Ok(None),
         Err(why) => Err(at(why)),

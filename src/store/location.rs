@@ -133,6 +133,7 @@ impl Store {
 
     fn memory(url: &Url) -> Result<Self> {
         static SHARED: Mutex<BTreeMap<String, Arc<InMemory>>> = Mutex::new(BTreeMap::new());
+        // Fallback: addresses in memory without a host share one store.
         let name = url.host_str().unwrap_or_default().to_owned();
         let objects = {
             let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);

@@ -153,7 +153,10 @@ impl Manifest {
     /// # Errors
     /// `Internal` when it cannot be written.
     pub fn blake3(&self) -> Result<String> {
-        Ok(own_hash::of(self.to_text()?.as_bytes()).unwrap_or_default())
+        let missing = || Error::internal("a manifest was written without its hash");
+        own_hash::of(self.to_text()?.as_bytes())
+            .map(Into::into)
+            .ok_or_else(missing)
     }
 
     /// The published files, sorted by path.

@@ -46,13 +46,16 @@ pub(super) fn is_alive(name: &str) -> Option<bool> {
 
 /// One start of one machine, or of one container on it.
 fn machine() -> Option<String> {
+    // Fallback: a machine without this file cannot be identified, which `None` states.
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    // Fallback: without namespaces it cannot be identified either.
     let space = fs::read_link("/proc/self/ns/pid").ok()?;
     Some(format!("{}/{}", boot.trim(), space.display()))
 }
 
 /// When a process started, in ticks of the machine; `None` for one that is gone or ended.
 fn start(pid: &str) -> Option<String> {
+    // Fallback: a process without such a file is gone.
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The second field is a name that may hold anything; behind it are the state and, as the 22nd of all, the start.
     let mut fields = stat.get(stat.rfind(')')? + 1..)?.split_ascii_whitespace();

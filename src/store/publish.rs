@@ -30,6 +30,7 @@ use super::manifest::{MANIFEST, Manifest};
 use super::seal::{SEAL, Seal};
 use super::staged::{Staged, StagedWriter};
 use crate::error::{Error, Result};
+use crate::numbers::count_u64;
 use crate::runtime::interruption::committing;
 
 /// A transaction over many files. Dropped without [`Publication::commit`], it changes nothing.
@@ -268,6 +269,7 @@ impl Publication {
     ) -> Result<Committed> {
         let commit = committing(&COMMIT);
         let Changes { added, removed } = std::mem::take(&mut *self.changes());
+        // Fallback: the first publication of a lake begins with an empty manifest.
         let mut manifest = self.published.clone().unwrap_or_default();
         let mut committed = Committed::default();
         manifest.facts = facts;
@@ -320,7 +322,7 @@ impl Publication {
         let from = format!("{STAGING}/{}{n:08}", self.lock.lock().staging_prefix());
         let page = JournalMove {
             blake3: seal.turn(&path, &bytes),
-            bytes: u64::try_from(bytes.len()).unwrap_or(u64::MAX),
+            bytes: count_u64(bytes.len()),
             to: path,
             from,
         };

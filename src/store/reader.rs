@@ -13,6 +13,7 @@ use parquet::file::reader::{ChunkReader, Length};
 use super::location::{Store, parse};
 use super::table_reader::TableFile;
 use crate::error::{Error, Kind, Result};
+use crate::numbers::{Extent, Part, index_u64};
 
 /// How much a read from front to back fetches at once: little from a disk, more where every request costs a round trip.
 const LOCAL_STRIDE_BYTES: usize = 64 << 10;
@@ -96,7 +97,7 @@ impl ObjectReader {
     }
 
     fn range(&self, start: u64, length: usize) -> io::Result<Bytes> {
-        let end = start.saturating_add(length as u64);
+        let end = start.further(length as u64);
         if end > self.bytes {
             return Err(io::Error::new(
                 io::ErrorKind::UnexpectedEof,
@@ -117,13 +118,13 @@ impl ObjectReader {
             }
             ObjectSource::Remote { .. } => {
                 let first = self.block(start / BLOCK)?;
-                let from = usize::try_from(start % BLOCK).unwrap_or(0);
+                let from = index_u64(start % BLOCK);
                 if let Some(_whole) = first.get(from..from + length) {
                     return Ok(first.slice(from..from + length));
                 }
-                let mut bytes = BytesMut::from(first.get(from..).unwrap_or_default());
+                let mut bytes = BytesMut::from(first.part(from..));
                 let second = self.block(start / BLOCK + 1)?;
-                bytes.extend_from_slice(second.get(..length - bytes.len()).unwrap_or_default());
+                bytes.extend_from_slice(second.part(..length - bytes.len()));
                 Ok(bytes.freeze())
             }
         }
@@ -147,8 +148,8 @@ impl ObjectReader {
                 return Ok(block.1);
             }
         }
-        let start = n.saturating_mul(BLOCK);
-        let length = usize::try_from(self.bytes.saturating_sub(start).min(BLOCK)).unwrap_or(BLOCK_BYTES);
+        let start = n.times(BLOCK);
+        let length = index_u64(self.bytes.less(start).min(BLOCK));
         let block = fetch(store, location, start, length)?;
         let mut kept = kept();
         if kept.len() >= BLOCKS_KEPT {
@@ -163,13 +164,13 @@ impl ObjectReader {
         match &*self.source {
             ObjectSource::File(_) => LOCAL_STRIDE_BYTES,
             ObjectSource::Remote { .. } if is_sequential => REMOTE_STRIDE_BYTES,
-            ObjectSource::Remote { .. } => usize::try_from(BLOCK - position % BLOCK).unwrap_or(BLOCK_BYTES),
+            ObjectSource::Remote { .. } => index_u64(BLOCK - position % BLOCK),
         }
     }
 }
 
 fn fetch(store: &Store, location: &Path, start: u64, length: usize) -> io::Result<Bytes> {
-    let end = start.saturating_add(length as u64);
+    let end = start.further(length as u64);
     let bytes = store.get_range(location, start..end).map_err(io::Error::other)?;
     if bytes.len() == length {
         Ok(bytes)
@@ -223,19 +224,18 @@ pub struct Cursor {
 impl Read for Cursor {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.ahead.is_empty() {
-            let left = self.reader.bytes.saturating_sub(self.position);
-            let length = usize::try_from(left)
-                .unwrap_or(usize::MAX)
-                .min(self.reader.stride(self.position, self.is_sequential));
+            let left = self.reader.bytes.less(self.position);
+            let length = index_u64(left).min(self.reader.stride(self.position, self.is_sequential));
             if length == 0 {
                 return Ok(0);
             }
             self.ahead = self.reader.range(self.position, length)?;
-            self.position = self.position.saturating_add(length as u64);
+            self.position = self.position.further(length as u64);
         }
         let n = buffer.len().min(self.ahead.len());
         self.ahead
             .split_to(n)
+            // Fallback: never taken, n is at most the length of the buffer.
             .copy_to_slice(buffer.get_mut(..n).unwrap_or_default());
         Ok(n)
     }

@@ -14,6 +14,7 @@ use super::machinery::BOOKS;
 use super::manifest::{MANIFEST, Manifest};
 use super::own_hash;
 use crate::error::{Error, Kind, Result};
+use crate::numbers::Extent;
 
 /// Path of the seal, below the root.
 pub const SEAL: &str = "seal.json";
@@ -99,6 +100,7 @@ impl Seal {
             (None, None) => return Ok(Self::default()),
             (Some(_), None) => "there is no seal.json next to the manifest".to_owned(),
             _ => match unlike(manifest.as_ref(), seal.as_ref()) {
+                // Fallback: a lake without a manifest and a seal is one to be made.
                 None => return Ok(seal.unwrap_or_default()),
                 Some(problem) => problem,
             },
@@ -128,6 +130,7 @@ impl Seal {
     /// Where a book ends.
     #[must_use]
     pub fn head(&self, book: &str) -> SealHead {
+        // Fallback: a book that was never sealed has no pages.
         self.books.get(book).cloned().unwrap_or_default()
     }
 
@@ -135,7 +138,7 @@ impl Seal {
     #[must_use]
     pub fn footer(&self, path: &str) -> Vec<(String, String)> {
         let head = self.head(book_of(path));
-        let number = head.page_n.saturating_add(1).to_string();
+        let number = head.page_n.further(1).to_string();
         [(PAGE_KEY, path), (PAGE_N_KEY, &number), (PREVIOUS_KEY, &head.blake3)]
             .map(|(key, value)| (key.to_owned(), value.to_owned()))
             .into()
@@ -161,6 +164,7 @@ pub(super) const PUT_BACK: &str = "put what belongs there back from a copy of th
 
 /// Why a manifest is not the one of a seal.
 pub(super) fn unlike(manifest: Option<&Bytes>, seal: Option<&Seal>) -> Option<String> {
+    // Fallback: a manifest without a hash is not the one of any seal.
     let (seal, manifest) = (seal?, manifest.map(|text| own_hash::of(text).unwrap_or_default()));
     match manifest {
         None if seal.manifest_blake3.is_empty() => None,

@@ -25,6 +25,7 @@ use super::machinery::{PUBLICATION_BOOKS, SENDING};
 use super::outgoing::{Outgoing, OutgoingMove, Pass, deliver, is_marked};
 use super::seal::{Heads, SEAL, Seal, book_of};
 use crate::error::{Error, Kind, Result};
+use crate::numbers::count_u64;
 use crate::runtime::interruption::{Commit, committing};
 
 /// The intent, below the root of the lake.
@@ -170,7 +171,7 @@ impl<'a> Sending<'a> {
         let page = JournalMove {
             from: format!("{SENDING}/{}/{:08}", self.token, book.moves.len()),
             to: path.to_owned(),
-            bytes: u64::try_from(bytes.len()).unwrap_or(u64::MAX),
+            bytes: count_u64(bytes.len()),
             blake3: book.seal.turn(path, &bytes),
         };
         self.lock.put(&page.from, bytes)?;
@@ -280,6 +281,7 @@ impl Intent {
             }
         }
         store.sync_folders(self.book.iter().map(|page| page.to.as_str()))?;
+        // Fallback: a lake that was never sealed is sealed for the first time.
         let mut seal = Seal::load(store)?.unwrap_or_default();
         seal.books.extend(self.ends.clone());
         lock.put(SEAL, seal.to_text()?.into())?;

@@ -20,6 +20,7 @@ use parquet::schema::types::{ColumnDescPtr, ColumnPath, SchemaDescriptor};
 
 use super::parquet::{PageBuffers, ParquetColumn};
 use crate::error::{Error, Kind, Result};
+use crate::numbers::Extent;
 use crate::schema;
 use crate::schema::batch::is_coded;
 
@@ -109,7 +110,7 @@ impl<W: Write + Send> TableWriter<W> {
             let length = (batch.num_rows() - start).min(PAGE_ROWS - self.pending_rows);
             self.pending.push(batch.slice(start, length));
             self.pending_rows += length;
-            self.rows = self.rows.saturating_add(length as u64);
+            self.rows = self.rows.further(length as u64);
             start += length;
             if self.pending_rows == PAGE_ROWS {
                 self.write_pending(is_hurried())?;
@@ -160,6 +161,7 @@ impl<W: Write + Send> TableWriter<W> {
         }
         let columns = self.schema.fields().iter().zip(&mut self.columns).enumerate();
         let columns = Mutex::new(columns);
+        // Fallback: a panic of another thread poisons the lock, and ends the run itself.
         let next = || columns.lock().ok().and_then(|mut columns| columns.next());
         let pages = |bench: &mut PageBuffers| {
             while let Some((at, (field, column))) = next() {
@@ -194,6 +196,7 @@ impl<W: Write + Send> TableWriter<W> {
         for field in self.schema.fields() {
             let is_its = |leaf: &&_| matches!(path(leaf), [first, ..] if first == field.name());
             let n = leaves.iter().take_while(is_its).count();
+            // Fallback: never taken, as many leaves were counted just before.
             let (own, others) = leaves.split_at_checked(n).unwrap_or_default();
             leaves = others;
             let writers = writers.by_ref().take(n).collect();

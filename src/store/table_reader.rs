@@ -113,6 +113,7 @@ fn footer_of(metadata: &ParquetMetaData) -> Vec<(String, String)> {
     let pairs = metadata.file_metadata().key_value_metadata().into_iter().flatten();
     let mut footer: Vec<_> = pairs
         .filter(|pair| pair.key != ARROW_SCHEMA_META_KEY)
+        // Fallback: a key of the footer without a value has the empty one.
         .map(|pair| (pair.key.clone(), pair.value.clone().unwrap_or_default()))
         .collect();
     footer.sort();

@@ -61,6 +61,7 @@ struct Client {
 #[async_trait]
 impl HttpService for Client {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        // Fallback: a request without a host is sent to the address of its store.
         let host = request.uri().host().unwrap_or_default();
         if let Some(refusal) = self.metadata.refusal(host) {
             return Err(HttpError::new(HttpErrorKind::Unknown, refusal));
@@ -70,6 +71,7 @@ impl HttpService for Client {
             .authority()
             .map_or_else(|| host.to_owned(), ToString::to_string);
         // A name and password before it are not printed.
+        // Fallback: never taken, a split from the right has a first part.
         let server = server.rsplit('@').next().unwrap_or_default().to_owned();
         // What changes something is done once it is answered, whatever becomes of the answer's body.
         let is_read = request.method().as_str() == "GET";

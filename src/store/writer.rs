@@ -12,6 +12,7 @@ use super::local::sync_data;
 use super::location::Store;
 use super::machinery::STAGING;
 use crate::error::{Error, Result};
+use crate::numbers::{Extent, Part};
 use crate::runtime::interruption::{Aborting, Writing, abort_with, writing};
 
 /// Size of the parts of an upload. At most two of them are in memory: the one that fills and the one that leaves.
@@ -146,8 +147,7 @@ impl ObjectWriter {
         let new = self.part.len() - self.hashed;
         let now = if is_last { new } else { new - new % HASHED_BYTES };
         let until = self.hashed + now;
-        self.hasher
-            .update(self.part.get(self.hashed..until).unwrap_or_default());
+        self.hasher.update(self.part.part(self.hashed..until));
         self.hashed = until;
     }
 
@@ -215,7 +215,7 @@ impl ObjectWriter {
 impl Write for ObjectWriter {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         let is_whole = self.store.is_web();
-        let room = PART_BYTES.saturating_sub(self.part.len());
+        let room = PART_BYTES.less(self.part.len());
         let taken = if is_whole {
             data
         } else {
@@ -228,7 +228,7 @@ impl Write for ObjectWriter {
         if self.part.len() - self.hashed >= HASHED_BYTES {
             self.hash(false);
         }
-        self.bytes = self.bytes.saturating_add(taken.len() as u64);
+        self.bytes = self.bytes.further(taken.len() as u64);
         if self.part.len() >= PART_BYTES && !is_whole {
             self.hash(true);
             self.hashed = 0;

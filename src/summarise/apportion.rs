@@ -27,6 +27,7 @@ pub fn apportion(total: i64, weights: &[i64], shares: &mut Vec<i64>) {
     shares.extend(
         weights
             .iter()
+            // Fallback: never taken, a part of a whole of 64 bits fits them: no weight is larger than their sum.
             .map(|w| i64::try_from(share(*w).div_euclid(sum)).unwrap_or(i64::MAX)),
     );
     let mut left = total - shares.iter().sum::<i64>();
@@ -44,6 +45,14 @@ pub fn apportion(total: i64, weights: &[i64], shares: &mut Vec<i64>) {
             }
         }
     }
+}
+
+/// The share of a part. There is one for each weight that was given to [`apportion`] or [`apportion_wide`].
+#[inline]
+#[must_use]
+pub(super) fn share_of<N: Copy + Default>(shares: &[N], part: usize) -> N {
+    // Fallback: never taken, whoever splits over pieces takes the shares of these pieces.
+    shares.get(part).copied().unwrap_or_default()
 }
 
 /// The same of a decimal; `None` when it is too large to be split.

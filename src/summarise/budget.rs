@@ -88,5 +88,6 @@ impl MonthBudget {
 #[must_use]
 pub fn load(measures: impl IntoIterator<Item = i64>) -> u64 {
     let amounts = measures.into_iter().map(i64::unsigned_abs);
+    // Fallback: a load at the end of the type is beyond every room, and refused.
     amounts.fold(0, u64::saturating_add)
 }

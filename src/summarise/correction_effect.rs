@@ -47,6 +47,7 @@ impl Corrections {
                         continue;
                     }
                     let day = crate::time::month::date_of(signed_on.value(row)).map(|day| day.to_string());
+                    // Fallback: never taken, the day of a signature can be written.
                     let day = day.unwrap_or_default();
                     let signed = [
                         ("id", id),
@@ -88,6 +89,7 @@ impl Corrections {
 /// The view of an addition.
 #[must_use]
 pub fn added_view(rule: &Correction) -> &str {
+    // Fallback: an addition that states no view is of the empty one.
     rule_value(rule, "view").unwrap_or_default()
 }
 

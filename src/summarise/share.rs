@@ -3,6 +3,7 @@
 use super::apportion::apportion;
 use super::attribution::Attribution;
 use super::periods::PeriodSplitter;
+use super::sums::time_held;
 use super::view::RecordView;
 use crate::schema::batch::{addend, number};
 use crate::time::Calendar;
@@ -61,9 +62,9 @@ impl ShareSplitter {
         let (mut walls, mut cpus) = (Vec::new(), Vec::new());
         let cpu_ms = number(view.cpu_ms, row);
         apportion(view.wall_s.value(row), weights, &mut walls);
-        apportion(cpu_ms.unwrap_or(0), weights, &mut cpus);
+        apportion(addend(cpu_ms), weights, &mut cpus);
         let core_n = addend(number(view.alloc_core_n, row));
-        let fraction_ms = view.wall_fraction_ms.value(row).saturating_mul(core_n);
+        let fraction_ms = time_held(view.wall_fraction_ms.value(row), core_n);
         let of_ms = weights.iter().sum();
         let pieces = self.cutter.pieces.iter().zip(weights).zip(walls.iter().zip(&cpus));
         let shares = pieces
@@ -74,7 +75,7 @@ impl ShareSplitter {
                 ran_ms: *ran_ms,
                 of_ms,
                 wall_s: *wall_s,
-                alloc_core_s: wall_s.saturating_mul(core_n),
+                alloc_core_s: time_held(*wall_s, core_n),
                 alloc_core_fraction_ms: if at == end_piece { fraction_ms } else { 0 },
                 cpu_ms: cpu_ms.map(|_| *cpu),
                 is_counted: end_ms.is_some() && at == end_piece,

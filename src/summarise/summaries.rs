@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::budget::{self, LoadClass, MonthBudget, VAST_SUMMARY};
 use super::group::{Groups, KeyRef, UsageGroup};
 use super::settings::Settings;
-use super::sums::{CountedSums, MeasuredSums, Sums, WorkSums};
+use super::sums::{CountedSums, MeasuredSums, Sums, WorkSums, time_held};
 use crate::normalise::{Normaliser, Scale, StatedBenchmark};
 use crate::record::{Summary, SummaryKind};
 use crate::reference::benchmark::{AskedSpan, Benchmark, BenchmarkPlace, Each, Factors, WorkDone};
@@ -76,10 +76,10 @@ impl<'a> SummaryUsage<'a> {
             addend(row.numbers.job_n),
             wall_s,
             fraction_ms,
-            wall_s.saturating_mul(core_n),
-            fraction_ms.saturating_mul(core_n),
-            wall_s.saturating_mul(addend(row.numbers.alloc_gpu_n)),
-            wall_s.saturating_mul(addend(row.numbers.alloc_node_n)),
+            time_held(wall_s, core_n),
+            time_held(fraction_ms, core_n),
+            time_held(wall_s, addend(row.numbers.alloc_gpu_n)),
+            time_held(wall_s, addend(row.numbers.alloc_node_n)),
             addend(row.numbers.cpu_ms),
         ]);
         self.budget.admit(LoadClass::near(load, VAST_SUMMARY), load)
@@ -98,7 +98,7 @@ impl<'a> SummaryUsage<'a> {
             addend(row.numbers.alloc_core_n),
         );
         let wall_fraction_ms = addend(row.numbers.wall_fraction_ms);
-        let exact_ms = wall_s.saturating_mul(1000).saturating_add(wall_fraction_ms);
+        let exact_ms = super::sums::exact_ms(wall_s, wall_fraction_ms);
         let count = |flag: bool| if flag { job_n } else { 0 };
         let cpu_ms = row.numbers.cpu_ms;
         let part = Sums {
@@ -106,10 +106,10 @@ impl<'a> SummaryUsage<'a> {
                 job_n,
                 wall_s,
                 wall_fraction_ms,
-                alloc_core_s: wall_s.saturating_mul(core_n),
-                alloc_core_fraction_ms: wall_fraction_ms.saturating_mul(core_n),
-                alloc_gpu_s: wall_s.saturating_mul(addend(row.numbers.alloc_gpu_n)),
-                alloc_node_s: wall_s.saturating_mul(addend(row.numbers.alloc_node_n)),
+                alloc_core_s: time_held(wall_s, core_n),
+                alloc_core_fraction_ms: time_held(wall_fraction_ms, core_n),
+                alloc_gpu_s: time_held(wall_s, addend(row.numbers.alloc_gpu_n)),
+                alloc_node_s: time_held(wall_s, addend(row.numbers.alloc_node_n)),
                 cpu_unknown_job_n: count(cpu_ms.is_none()),
                 core_unknown_job_n: count(row.numbers.alloc_core_n.is_none()),
                 benchmark_missing_job_n: count(scale == Scale::Missing),
@@ -122,6 +122,7 @@ impl<'a> SummaryUsage<'a> {
             earliest_end_ms: row.numbers.earliest_end_utc,
             latest_end_ms: row.numbers.latest_end_utc,
         };
+        // Fallback: a summary that states no view is of the view without a name.
         let view = usage_view(row.words.view.as_deref().unwrap_or_default());
         // In the order of `DIMENSIONS`: source, cluster, account, view, partition, qos, wckey, vo_group, vo_role, submit_host.
         let dimensions = [
@@ -170,7 +171,7 @@ fn work(row: &Summary, scale: Scale, cpu_ms: Option<i64>, wall_ms: i64, core_n: 
     let mut work = WorkSums {
         cpu: cpu_ms.map_or_else(Each::default, |cpu_ms| per_core.over_ms(cpu_ms)),
         wall: per_core.over_ms(wall_ms),
-        core_wall: per_core.over_ms(wall_ms.saturating_mul(core_n)),
+        core_wall: per_core.over_ms(time_held(wall_ms, core_n)),
     };
     if row.kind == SummaryKind::NormalisedSummary {
         let named = row

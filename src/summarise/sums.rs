@@ -170,10 +170,12 @@ impl Sums {
     pub fn negated(&self) -> Self {
         let mut counted = self.counted;
         for sum in counted.each_mut() {
+            // Fallback: only the least number changes, which `check` refuses as the end of 63 bits.
             *sum = sum.saturating_neg();
         }
         Self {
             counted,
+            // Fallback: as for each sum above, `check` refuses the end of 63 bits.
             cpu_ms: self.cpu_ms.map(i64::saturating_neg),
             measured: self.measured.negated(),
             work: WorkSums {
@@ -199,8 +201,10 @@ impl Sums {
     #[inline]
     pub(super) fn count(&mut self, counted: CountedSums, cpu_ms: Option<i64>) {
         for (sum, part) in self.counted.each_mut().into_iter().zip(counted.each()) {
+            // Fallback: a sum that stays at the end of 63 bits is an error of `check`.
             *sum = sum.saturating_add(*part);
         }
+        // Fallback: as for the counts above, `check` refuses the end of 63 bits.
         self.cpu_ms = plus(self.cpu_ms, cpu_ms, i64::saturating_add);
     }
 
@@ -228,6 +232,23 @@ impl Sums {
     }
 }
 
+/// A time, times what was held for it. No product comes to the end of 63 bits: what would is beyond every room of
+/// [`super::budget::MonthBudget`], which refuses its row; and a sum there is found by [`check`].
+#[inline]
+#[must_use]
+pub(super) fn time_held(time: i64, held_n: i64) -> i64 {
+    // Fallback: the end of 63 bits is refused by the budget of the month.
+    time.saturating_mul(held_n)
+}
+
+/// Seconds and what whole seconds leave of a time, in milliseconds, with the same bound as [`time_held`].
+#[inline]
+#[must_use]
+pub(super) fn exact_ms(whole_s: i64, fraction_ms: i64) -> i64 {
+    // Fallback: no wall time that the limits of a job let pass comes near 63 bits in milliseconds.
+    whole_s.saturating_mul(1000).saturating_add(fraction_ms)
+}
+
 /// Checks that no sum of what one site and month contributes came to the ends of 63 bits, as
 /// [`super::budget::MonthBudget`] ensures.
 ///
@@ -249,6 +270,7 @@ pub fn check(part: &[UsageGroup]) -> Result<()> {
         let Some((measure, _)) = all.find(|(_, sum)| is_end(*sum)) else {
             continue;
         };
+        // Fallback: the message shows an unknown VO as empty.
         let mut group = vec![format!("vo {:?}", key.vo.as_deref().unwrap_or_default())];
         let named = DIMENSIONS.iter().zip(&key.dimensions);
         group.extend(named.filter_map(|(name, value)| Some(format!("{name} {:?}", value.as_deref()?))));

@@ -2,14 +2,14 @@
 
 use arrow::array::{BooleanArray, RecordBatch};
 
-use super::apportion::apportion;
+use super::apportion::{apportion, share_of};
 use super::budget::{self, LoadClass, MonthBudget, VAST_JOB};
 use super::correct::{CorrectedNames, Corrector};
 use super::dimension_groups::{KnownGroups, combinations};
 use super::group::{Groups, KeyRef};
 use super::periods::PeriodSplitter;
 use super::settings::Settings;
-use super::sums::{CountedSums, MeasuredSums, Sums, WorkSums};
+use super::sums::{CountedSums, MeasuredSums, Sums, WorkSums, time_held};
 use super::view::RecordView;
 use crate::error::Result;
 use crate::ledger::Reason;
@@ -78,11 +78,11 @@ impl JobAmounts {
             1,
             self.wall_s,
             self.wall_fraction_ms,
-            self.wall_s.saturating_mul(self.alloc_core_n),
-            self.wall_fraction_ms.saturating_mul(self.alloc_core_n),
-            self.held_s.saturating_mul(self.alloc_gpu_n),
-            self.held_s.saturating_mul(self.alloc_node_n),
-            self.held_s.saturating_mul(self.alloc_billing_n),
+            time_held(self.wall_s, self.alloc_core_n),
+            time_held(self.wall_fraction_ms, self.alloc_core_n),
+            time_held(self.held_s, self.alloc_gpu_n),
+            time_held(self.held_s, self.alloc_node_n),
+            time_held(self.held_s, self.alloc_billing_n),
             addend(self.cpu_ms),
             busy,
             stated,
@@ -171,7 +171,7 @@ fn scaled_work(
     }
     if let Some(scaled_ms) = scaled_wall_ms {
         work.wall = reference.per_core.over_ms(scaled_ms).or(work.wall);
-        let scaled_core_ms = scaled_ms.saturating_mul(core_n);
+        let scaled_core_ms = time_held(scaled_ms, core_n);
         work.core_wall = reference.per_core.over_ms(scaled_core_ms).or(work.core_wall);
     }
     work
@@ -182,7 +182,7 @@ fn raw_work(per_core: Each<Score>, cpu_ms: Option<i64>, wall_ms: i64, core_n: i6
     WorkSums {
         cpu: cpu_ms.map_or_else(Each::default, |cpu_ms| per_core.over_ms(cpu_ms)),
         wall: per_core.over_ms(wall_ms),
-        core_wall: per_core.over_ms(wall_ms.saturating_mul(core_n)),
+        core_wall: per_core.over_ms(time_held(wall_ms, core_n)),
     }
 }
 
@@ -310,7 +310,7 @@ impl<'a> Usage<'a> {
             self.shares.split_scaled(view, row, &self.cutter.weights);
         }
         for (at, period) in self.cutter.pieces.iter().enumerate() {
-            let share = |shares: &[i64]| shares.get(at).copied().unwrap_or(0);
+            let share = |shares: &[i64]| share_of(shares, at);
             let (wall, held, cpu) = if is_whole {
                 (wall_s, held_s, cpu_ms)
             } else {
@@ -330,11 +330,11 @@ impl<'a> Usage<'a> {
                 job_n: count(true),
                 wall_s: wall,
                 wall_fraction_ms: fraction_ms,
-                alloc_core_s: wall.saturating_mul(core_n),
-                alloc_core_fraction_ms: fraction_ms.saturating_mul(core_n),
-                alloc_gpu_s: held.saturating_mul(gpu_n),
-                alloc_node_s: held.saturating_mul(node_n),
-                alloc_billing_s: held.saturating_mul(billing_n),
+                alloc_core_s: time_held(wall, core_n),
+                alloc_core_fraction_ms: time_held(fraction_ms, core_n),
+                alloc_gpu_s: time_held(held, gpu_n),
+                alloc_node_s: time_held(held, node_n),
+                alloc_billing_s: time_held(held, billing_n),
                 cpu_unknown_job_n: count(is(view.is_cpu_unknown)),
                 core_unknown_job_n: count(is(view.is_core_unknown)),
                 core_assumed_job_n: count(is(view.is_core_assumed)),
@@ -342,7 +342,7 @@ impl<'a> Usage<'a> {
                 benchmark_fallback_job_n: count(matches!(scale, Scale::Fallback(_))),
             };
             // Exact: what whole seconds leave of the wall time is in the piece of its end.
-            let exact_ms = wall.saturating_mul(1000).saturating_add(fraction_ms);
+            let exact_ms = super::sums::exact_ms(wall, fraction_ms);
             let work = match reference {
                 None if per_core.is_empty() => None,
                 None => Some(raw_work(per_core, cpu, exact_ms, core_n)),
@@ -372,6 +372,7 @@ impl<'a> Usage<'a> {
                     counted,
                     cpu_ms: cpu,
                     measured,
+                    // Fallback: without a benchmark no work is known, which adds nothing.
                     work: work.unwrap_or_default(),
                     earliest_end_ms: counted_end_ms,
                     latest_end_ms: counted_end_ms,

@@ -120,6 +120,7 @@ impl Month {
     /// Its last day.
     #[must_use]
     pub fn last_day(self) -> Day {
+        // Fallback: never taken, the first day of a month after another is not the first of all.
         self.next().first_day().saturating_sub(1)
     }
 
@@ -128,6 +129,7 @@ impl Month {
     pub fn next(self) -> Self {
         if self.month == 12 {
             Self {
+                // Fallback: a month of the last year of the type is followed by one of the same, which no date has.
                 year: self.year.saturating_add(1),
                 month: 1,
             }

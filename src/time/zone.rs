@@ -6,6 +6,7 @@ use chrono_tz::{TZ_VARIANTS, Tz};
 use super::month::Day;
 use super::zone_amendments::amend;
 use crate::error::{Error, Result};
+use crate::numbers::Extent;
 
 /// Unix seconds of 1970-01-01 and 2100-01-01: the changes between them are tabulated.
 const TABLE_FROM_S: i64 = 0;
@@ -124,9 +125,7 @@ impl Zone {
     #[must_use]
     pub fn offset_at(&self, unix_s: i64) -> i64 {
         let after = self.offsets.partition_point(|change| change.from_s <= unix_s);
-        self.offsets
-            .get(after.saturating_sub(1))
-            .map_or(0, |change| change.offset_s)
+        self.offsets.get(after.less(1)).map_or(0, |change| change.offset_s)
     }
 
     /// The first instant of a local day, Unix milliseconds. A midnight that clocks skip or repeat begins at its first
@@ -144,10 +143,10 @@ impl Zone {
     pub fn resolve(&self, local_s: i64) -> Local {
         // Any zone's offset is within a day of UTC, so the change that matters is in this window.
         const DAY_S: i64 = 86_400;
-        let before = self.offset_at(local_s.saturating_sub(DAY_S));
-        let after = self.offset_at(local_s.saturating_add(DAY_S));
-        let (first, second) = (local_s.saturating_sub(before), local_s.saturating_sub(after));
-        let holds = |unix_s: i64| self.offset_at(unix_s) == local_s.saturating_sub(unix_s);
+        let before = self.offset_at(shifted(local_s, -DAY_S));
+        let after = self.offset_at(shifted(local_s, DAY_S));
+        let (first, second) = (shifted(local_s, -before), shifted(local_s, -after));
+        let holds = |unix_s: i64| self.offset_at(unix_s) == shifted(local_s, -unix_s);
         match (holds(first), holds(second)) {
             (true, true) if first == second => Local::Unique(first),
             (true, true) => Local::Fold {
@@ -159,4 +158,10 @@ impl Zone {
             (false, false) => Local::Gap(first),
         }
     }
+}
+
+/// An instant moved by an offset of a zone, or by a day.
+fn shifted(at_s: i64, by_s: i64) -> i64 {
+    // Fallback: no rule of a zone changes at the ends of 63 bits of seconds.
+    at_s.saturating_add(by_s)
 }

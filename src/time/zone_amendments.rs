@@ -116,6 +116,7 @@ pub(super) fn amend(zone: &str, changes: &mut Vec<OffsetChange>) {
             }
             AmendmentKind::Delayed { from_s, by_s } => {
                 for change in changes.iter_mut().filter(|change| change.from_s >= from_s) {
+                    // Fallback: a change at the beginning of all time stays there.
                     change.from_s = change.from_s.saturating_add(by_s);
                 }
             }

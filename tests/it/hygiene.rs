@@ -1,5 +1,6 @@
 //! The rules of the house that no compiler checks.
 
+mod fallbacks;
 mod words;
 
 use std::path::{Path, PathBuf};

@@ -17,10 +17,11 @@ use crate::lake::refused_records::RefusedRecords;
 use crate::lake::views::{counting, folded, has_view};
 use crate::lake::{calendar_fact, state};
 use crate::ledger::{Book, Reason};
+use crate::numbers::stored_u64;
 use crate::overhead;
 use crate::overhead::bills;
 use crate::record::SiteMonth;
-use crate::schema::batch::{id, int, text, word};
+use crate::schema::batch::{id, int, text, word, word_or_empty};
 use crate::schema::{self, Column};
 use crate::store::Fact;
 use crate::store::{Current, Manifest, Store, lake, read_table};
@@ -206,7 +207,7 @@ struct ExplainedLake {
 impl ExplainedLake {
     /// The one row of `record`.
     fn job(&self, site: &str, month: crate::time::Month, record: &RecordBatch, inputs: &Path) -> Result<Explained> {
-        let of = |name: &str| -> Result<String> { Ok(word(text(record, name)?, 0).unwrap_or_default().to_owned()) };
+        let of = |name: &str| -> Result<String> { Ok(word_or_empty(text(record, name)?, 0).to_owned()) };
         let record_id = id(record, "record_id")?.value(0);
         let file_id = of("file_id")?;
         let (path, blake3) = self.input(&file_id);
@@ -214,7 +215,7 @@ impl ExplainedLake {
         let raw = if state::withholds_names(&self.manifest.facts) {
             Err("[privacy] of its pipeline withholds names, and the input holds them as they are".to_owned())
         } else {
-            raw::row(inputs, &path, &blake3, u64::try_from(byte_offset).unwrap_or(0))?
+            raw::row(inputs, &path, &blake3, stored_u64(byte_offset, "byte_offset")?)?
         };
         let (raw, raw_missing) = match raw {
             Ok(raw) => (Some(raw), None),
@@ -222,6 +223,7 @@ impl ExplainedLake {
         };
         let format = of("format")?;
         // A lake of an earlier version records no calendar: its parts are reported without their derivation.
+        // Fallback: a lake of an earlier version records no calendar, and its parts no derivation.
         let reported = calendar_fact::restored(&self.manifest.facts).ok();
         let mut splitter = reported.map(|(attribution, calendar)| ShareSplitter::new(attribution, calendar));
         let view = RecordView::new(record)?;
@@ -366,6 +368,7 @@ impl ExplainedLake {
                             options: chosen.value(row).to_owned(),
                             title: titles.value(row).to_owned(),
                             unit: units.value(row).to_owned(),
+                            // Fallback: a job without steps has no lines of steps.
                             steps: lines.remove(&of).unwrap_or_default(),
                             pieces,
                         });
@@ -415,7 +418,7 @@ fn used(shares: &[PeriodShare], site: &str, vo: Option<&str>) -> Vec<JobUsage> {
 
 pub(crate) fn month_text(month: Day) -> String {
     let date = crate::time::month::date_of(month);
-    date.map(|date| date.to_string()).unwrap_or_default()
+    date.map_or_else(String::new, |date| date.to_string())
 }
 
 /// Every value that is known, and where it came from.

@@ -5,6 +5,7 @@ use arrow::array::RecordBatch;
 use super::job::{ExplainedPiece, month_text};
 use crate::charge::amount::CHARGE_SCALE;
 use crate::error::Result;
+use crate::numbers::Comparand;
 use crate::reference::decimal::text as amount;
 use crate::schema::batch::{date, decimal, id, int, number, text, word};
 use crate::store::lake;
@@ -50,8 +51,8 @@ pub(crate) fn pieces(
                     == (year.value(row), month.value(row), number(day, row))
             });
             let ran_ms = share.zip(holds).map(|(share, holds)| {
-                let until_ms = holds.until_ms.min(share.from_ms.saturating_add(share.ran_ms));
-                let ran_ms = until_ms.saturating_sub(holds.from_ms.max(share.from_ms)).max(0);
+                let until_ms = holds.until_ms.min(share.from_ms.sum_to_compare(share.ran_ms));
+                let ran_ms = until_ms.difference_to_compare(holds.from_ms.max(share.from_ms)).max(0);
                 [ran_ms, share.of_ms]
             });
             pieces.push(ExplainedPiece {

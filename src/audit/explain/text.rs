@@ -34,6 +34,7 @@ impl Explained {
             }
             (None, why) => add_line(&format!(
                 "  the row is not shown: {}",
+                // Fallback: a charge whose reason was not recorded is shown as unknown only.
                 why.as_deref().unwrap_or_default()
             )),
         }
@@ -114,6 +115,7 @@ fn charges(charges: &[JobCharge]) -> String {
         }
         for piece in &charge.pieces {
             let amount = piece.charge.as_deref().map_or_else(
+                // Fallback: as for the job, a piece may lack its reason.
                 || format!("unknown, {}", piece.why_unpriced.as_deref().unwrap_or_default()),
                 |amount| format!("{amount} {}", charge.unit),
             );

@@ -7,7 +7,7 @@ use crate::charge::inputs::INPUTS;
 use crate::charge::{JobPriced, Tariff, show};
 use crate::error::Result;
 use crate::reference::decimal::text as amount;
-use crate::schema::batch::{decimal, int, number, text, word};
+use crate::schema::batch::{decimal, int, number, text, word_or_empty};
 
 /// Which columns the inputs are, then how the charge comes about.
 pub(super) fn steps(tariff: &Tariff, facts: &Facts, priced: &JobPriced) -> Vec<String> {
@@ -41,7 +41,7 @@ pub(super) fn work(record: &RecordBatch) -> Result<Vec<String>> {
         let Some(value) = number(per_core, 0) else {
             continue;
         };
-        let origin = word(text(record, &format!("{kind}_origin"))?, 0).unwrap_or_default();
+        let origin = word_or_empty(text(record, &format!("{kind}_origin"))?, 0);
         lines.push(format!("{kind}_per_core = {} (from: {origin})", amount(value, 4)));
         if let Some(cpu) = number(int(record, "cpu_ms")?, 0) {
             let work = i128::from(cpu) * value;

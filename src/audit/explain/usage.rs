@@ -7,11 +7,11 @@ use arrow::array::RecordBatch;
 use serde::Serialize;
 
 use super::cell::no_cell;
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::lake::calendar_fact;
 use crate::lake::refused_records::RefusedRecords;
 use crate::reference::decimal::text as amount;
-use crate::schema::batch::{addend, decimal, id, int, number, text, word};
+use crate::schema::batch::{addend, decimal, id, int, number, text, word, word_or_empty};
 use crate::store::Fact;
 use crate::store::{Manifest, Store, lake, read_table};
 use crate::summarise::share::{PeriodShare, ShareSplitter};
@@ -170,12 +170,13 @@ pub fn usage(output: &str, path: &str, top: usize) -> Result<UsageCell> {
     }
     for view in &mut views {
         if let Some(jobs) = jobs.remove(&view.name) {
-            jobs.finish_into(view, top);
+            jobs.finish_into(view, top)?;
         }
     }
     Ok(UsageCell {
         path: file.path.clone(),
         attribution: attribution.as_str().to_owned(),
+        // Fallback: a lake of an earlier version records no calendar.
         calendar: manifest.facts.get(Fact::Calendar).unwrap_or_default().to_owned(),
         views,
     })
@@ -194,9 +195,9 @@ fn held(store: &Store, path: &str) -> Result<Vec<ViewUsage>> {
                 ..ViewUsage::default()
             });
             let part = CellTotals::of(&batch, row)?;
-            own.total.add(&part);
+            own.total.add(&part)?;
             match word(corrections, row) {
-                None => own.recorded.add(&part),
+                None => own.recorded.add(&part)?,
                 Some(correction) => {
                     let known = own
                         .corrections
@@ -210,7 +211,7 @@ fn held(store: &Store, path: &str) -> Result<Vec<ViewUsage>> {
                         own.corrections.len() - 1
                     });
                     if let Some(touch) = own.corrections.get_mut(at) {
-                        touch.change.add(&part);
+                        touch.change.add(&part)?;
                     }
                 }
             }
@@ -229,7 +230,7 @@ fn name_corrections(store: &Store, manifest: &Manifest, views: &mut [ViewUsage])
             for touch in views.iter_mut().flat_map(|view| &mut view.corrections) {
                 let found = ids.iter().position(|id| id == Some(&touch.correction_id));
                 if let Some(row) = found {
-                    let own = |column: &arrow::array::StringArray| word(column, row).unwrap_or_default().to_owned();
+                    let own = |column: &arrow::array::StringArray| word_or_empty(column, row).to_owned();
                     (touch.action, touch.author, touch.reason) = (own(action), own(author), own(reason));
                 }
             }
@@ -250,12 +251,26 @@ impl CellTotals {
         })
     }
 
-    fn add(&mut self, other: &Self) {
-        self.job_n = self.job_n.saturating_add(other.job_n);
-        self.wall_s = self.wall_s.saturating_add(other.wall_s);
-        self.alloc_core_s = self.alloc_core_s.saturating_add(other.alloc_core_s);
-        self.alloc_core_fraction_ms = self.alloc_core_fraction_ms.saturating_add(other.alloc_core_fraction_ms);
-        self.cpu_ms = self.cpu_ms.saturating_add(other.cpu_ms);
+    /// Adds other totals.
+    ///
+    /// # Errors
+    /// [`Kind::Data`] naming the sum that does not fit 63 bits.
+    fn add(&mut self, other: &Self) -> Result<()> {
+        for (sum, part, what) in [
+            (&mut self.job_n, other.job_n, "job_n"),
+            (&mut self.wall_s, other.wall_s, "wall_s"),
+            (&mut self.alloc_core_s, other.alloc_core_s, "alloc_core_s"),
+            (
+                &mut self.alloc_core_fraction_ms,
+                other.alloc_core_fraction_ms,
+                "alloc_core_fraction_ms",
+            ),
+            (&mut self.cpu_ms, other.cpu_ms, "cpu_ms"),
+        ] {
+            let too_large = || Error::new(Kind::Data, "the usage of the cell does not fit 63 bits").at("sum", what);
+            *sum = sum.checked_add(part).ok_or_else(too_large)?;
+        }
+        Ok(())
     }
 
     /// Wall time times cores, milliseconds.
@@ -280,25 +295,25 @@ impl CellJobs {
                 wall_s: share.wall_s,
                 alloc_core_s: share.alloc_core_s,
                 alloc_core_fraction_ms: share.alloc_core_fraction_ms,
-                cpu_ms: share.cpu_ms.unwrap_or(0),
-            });
+                cpu_ms: addend(share.cpu_ms),
+            })?;
         }
         let mut benchmarks = Vec::new();
         for kind in BENCHMARKS {
             let Some(value) = number(decimal(batch, &format!("{kind}_per_core"))?, row) else {
                 continue;
             };
-            let origin = word(text(batch, &format!("{kind}_origin"))?, row).unwrap_or_default();
+            let origin = word_or_empty(text(batch, &format!("{kind}_origin"))?, row);
             let scaled = self
                 .benchmarks
                 .entry((kind.to_owned(), value, origin.to_owned()))
                 .or_default();
-            scaled.add(&part);
+            scaled.add(&part)?;
             benchmarks.push([kind.to_owned(), amount(value, 4), origin.to_owned()]);
         }
         if benchmarks.is_empty() {
             let none = ("none".to_owned(), 0, String::new());
-            self.benchmarks.entry(none).or_default().add(&part);
+            self.benchmarks.entry(none).or_default().add(&part)?;
         }
         self.parts.push(ExplainedPart {
             job_id: text(batch, "job_id")?.value(row).to_owned(),
@@ -311,10 +326,10 @@ impl CellJobs {
         Ok(())
     }
 
-    fn finish_into(mut self, view: &mut ViewUsage, top: usize) {
+    fn finish_into(mut self, view: &mut ViewUsage, top: usize) -> Result<()> {
         view.job_n = self.parts.len();
         for part in &self.parts {
-            view.of_jobs.add(&part.part);
+            view.of_jobs.add(&part.part)?;
         }
         self.parts.sort_by(|a, b| {
             let most = b.part.alloc_core_s.cmp(&a.part.alloc_core_s);
@@ -322,19 +337,21 @@ impl CellJobs {
         });
         self.parts.truncate(top);
         view.top = self.parts;
-        let uses = self
-            .benchmarks
-            .into_iter()
-            .map(|((benchmark, value, origin), scaled)| BenchmarkUse {
+        let uses = self.benchmarks.into_iter().map(|((benchmark, value, origin), scaled)| {
+            let work = scaled.core_ms().checked_mul(value);
+            let too_large = || Error::new(Kind::Data, "the work of the cell does not fit").at("benchmark", &benchmark);
+            Ok(BenchmarkUse {
+                core_wall_s: amount(work.ok_or_else(too_large)?, 7),
                 benchmark,
                 per_core: amount(value, 4),
                 origin,
-                core_wall_s: amount(scaled.core_ms().saturating_mul(value), 7),
                 scaled,
-            });
-        view.benchmarks = uses.collect();
+            })
+        });
+        view.benchmarks = uses.collect::<Result<_>>()?;
         view.benchmarks
             .sort_by(|a, b| (&a.benchmark, b.scaled.alloc_core_s).cmp(&(&b.benchmark, a.scaled.alloc_core_s)));
+        Ok(())
     }
 }
 

@@ -49,6 +49,7 @@ pub(crate) fn check(
     let (Some(last), true) = (last, report.is_sound()) else {
         return Ok(()); // what is damaged is named already
     };
+    // Fallback: a lake without a seal is sealed to nothing, which differs from any manifest.
     let sealed = Seal::load(store)?.unwrap_or_default().manifest_blake3;
     for batch in read_table(store.reader(&last.path)?, Some(&["manifest_blake3"]), 16)? {
         let batch = batch?;

@@ -149,7 +149,8 @@ fn refunds(store: &Store, manifest: &Manifest, report: &mut VerifyReport) -> Res
                     day: number(day, row),
                 };
                 let amount = number(charge, row);
-                let is_taken = amount.unwrap_or(0) < 0 || counted.iter().any(|column| column.value(row) < 0);
+                let is_taken =
+                    amount.is_some_and(|amount| amount < 0) || counted.iter().any(|column| column.value(row) < 0);
                 match word(corrections, row).filter(|_| is_taken) {
                     Some(correction) => taken.push((name, correction.to_owned(), amount)),
                     None => standing.entry(name).or_default().push(amount),

@@ -80,7 +80,7 @@ fn computed(of: &Recomputation<'_>) -> Result<RecordBatch> {
             }
         }
         let rows = groups.into_sorted();
-        entries.add_part(table, &UsagePart { site, month, rows });
+        entries.add_part(table, &UsagePart { site, month, rows })?;
     }
     entries.batch(table, &charged(of)?)
 }

@@ -8,6 +8,7 @@ use super::totals::VerifiedTotals;
 use crate::error::Result;
 use crate::lake::refused_records::RefusedRecords;
 use crate::ledger::{Outcome, Reason, RowReasons};
+use crate::numbers::stored_u64;
 use crate::schema::batch::{id, int, number, text, time};
 use crate::time::Month;
 
@@ -55,7 +56,7 @@ pub(super) fn count_records(
         int(batch, "cpu_ms")?,
     );
     for row in 0..batch.num_rows() {
-        let step_n = u64::try_from(steps.value(row)).unwrap_or(0);
+        let step_n = stored_u64(steps.value(row), "step_n")?;
         let mut add = |reason: Reason, n: u64| {
             if n > 0 {
                 of.add(files.value(row), reason, n);
@@ -91,7 +92,7 @@ pub(super) fn count_history(batch: &RecordBatch, of: &mut FileReasons) -> Result
         let outcome = Outcome::parse(outcome.value(row)).unwrap_or(Outcome::Superseded);
         let RowReasons { job, step } = Reason::of_rows(outcome);
         of.add(files.value(row), job, 1);
-        let step_n = u64::try_from(steps.value(row)).unwrap_or(0);
+        let step_n = stored_u64(steps.value(row), "step_n")?;
         if step_n > 0 {
             of.add(files.value(row), step, step_n);
         }

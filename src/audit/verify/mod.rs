@@ -13,6 +13,7 @@ use crate::error::{Error, Kind, Result};
 use crate::lake::refused_records::RefusedRecords;
 use crate::lake::views::folded;
 use crate::ledger::{Book, Outcome, Reason};
+use crate::numbers::{count_u64, tally};
 use crate::record::SiteMonth;
 use crate::runtime::clock::Stopwatch;
 use crate::schema;
@@ -119,7 +120,7 @@ fn verify_state(output: &str, heads: &[String], is_locked: bool) -> Result<Verif
     let Some(manifest) = manifest.filter(|_| report.is_sound()) else {
         return Ok(report); // files that are not what they were prove nothing about their content
     };
-    report.files_n = u64::try_from(manifest.files().len()).unwrap_or(u64::MAX);
+    report.files_n = count_u64(manifest.files().len());
     let table = |path: &str| -> Result<Vec<RecordBatch>> { read_table(store.reader(path)?, None, 16_384)?.collect() };
     let book = Book::load(&table(lake::inputs_path(&manifest))?, &table(LEDGER)?)?;
     if let Err(e) = book.close() {
@@ -160,7 +161,7 @@ fn verify_state(output: &str, heads: &[String], is_locked: bool) -> Result<Verif
                 break;
             }
             if file.dataset == "records" {
-                report.records_n += u64::try_from(batch.num_rows()).unwrap_or(0);
+                report.records_n += count_u64(batch.num_rows());
                 count_records(&batch, &refused, displaced, is_prorated, of, &mut totals)?;
             } else {
                 count_history(&batch, of)?;
@@ -220,6 +221,7 @@ fn check_parts(
         let (recorded, corrected) = part_totals(&table(&file.path)?)?;
         let held = expected
             .remove(&SiteMonth::new(site.as_str(), month))
+            // Fallback: a month that no records contribute to has sums of zero.
             .unwrap_or_default();
         if recorded != held {
             report.find(
@@ -270,6 +272,7 @@ fn refused_records(
             refused.add(&batch)?;
             let (files, rows) = (text(&batch, "file_id")?, int(&batch, "row_n")?);
             // Lakes of earlier versions have no such column until their files change.
+            // Fallback: a file of an earlier version has no repaired rows, and no column.
             let repaired = text(&batch, "repaired_by").ok();
             for row in 0..batch.num_rows() {
                 let is_mended = repaired.is_some_and(|repaired| repaired.is_valid(row));
@@ -279,12 +282,12 @@ fn refused_records(
         }
     }
     for file_id in book.inputs().keys() {
-        let rejected = book.outcomes(file_id).get(&Outcome::Rejected).copied().unwrap_or(0);
+        let rejected = tally(book.outcomes(file_id).get(&Outcome::Rejected).copied());
         let places = book.places(file_id).into_iter().flatten();
         let repaired = places.filter(|(place, _)| place.reason == Reason::Repaired);
         let repaired: u64 = repaired.map(|(_, rows)| rows).sum();
         for (is_mended, stated, what) in [(false, rejected, "refused"), (true, repaired, "mended")] {
-            let held = held.remove(&(file_id.to_string(), is_mended)).unwrap_or(0);
+            let held = tally(held.remove(&(file_id.to_string(), is_mended)));
             if i128::from(stated) != held {
                 report.find(
                     "rejects",
@@ -322,11 +325,12 @@ fn check_ledger(book: &Book, counted: &CountedRecords, report: &mut VerifyReport
         let (stated, held) = (stated.get(&key), counted.get(&key));
         if stated != held {
             let CountedPlace { site, month } = key;
-            let month = month.map(|month| month.to_string()).unwrap_or_default();
+            let month = month.map_or_else(String::new, |month| month.to_string());
             report.find(
                 LEDGER,
                 format!(
                     "{} {month}: the ledger counts {stated:?}, the files hold {held:?}",
+                    // Fallback: the message shows rows without a site without it.
                     site.unwrap_or_default()
                 ),
             );

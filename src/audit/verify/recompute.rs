@@ -18,6 +18,7 @@ use crate::lake::calendar_fact;
 use crate::lake::refused_records::RefusedRecords;
 use crate::lake::views::Views;
 use crate::normalise::plan::NormalisePlan;
+use crate::numbers::count_u64;
 use crate::overhead::bills;
 use crate::schema::batch::text;
 use crate::store::{Manifest, Store, read_table};
@@ -92,7 +93,7 @@ pub(super) fn check(
         report.not_recomputed.push(left.to_owned());
     }
     let counted = |dataset: &'static str, from: &'static str| {
-        let file_n = u64::try_from(manifest.dataset(dataset).count()).unwrap_or(u64::MAX);
+        let file_n = count_u64(manifest.dataset(dataset).count());
         (file_n > 0).then_some(Recomputed { dataset, from, file_n })
     };
     report.findings.extend(of_records::check(&lake)?);

@@ -55,6 +55,7 @@ pub(super) fn count(
                     let value = |number: Option<i64>| i128::from(addend(number));
                     let view = SummarisedView {
                         place: SiteMonth::new(site.as_str(), month),
+                        // Fallback: a summary without a view is compared with those without one.
                         view: row.words.view.unwrap_or_default(),
                     };
                     let of_view: &mut VerifiedTotals = totals.entry(view).or_default();

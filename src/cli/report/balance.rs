@@ -87,6 +87,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
 
 fn answer(args: &Args) -> Result<()> {
     let now_ms = clock::now_ms();
+    // Fallback: never taken, a clock that counts days beyond 31 bits does not exist.
     let today = Day::try_from(now_ms.div_euclid(86_400_000)).unwrap_or(Day::MAX);
     let day = args.on.unwrap_or(today);
     let on = On {

@@ -6,6 +6,7 @@ use tracing::info;
 
 use super::print::print;
 use crate::error::{Error, Kind, Result};
+use crate::numbers::count_i128;
 use crate::report::apel::check::message;
 use crate::report::publication::messages::{MessageFile, texts};
 use crate::report::publication::replaced::{RecordPlace, load};
@@ -55,7 +56,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         for finding in message(text, Some(now_s)) {
             table.push(vec![
                 Cell::text(file.display().to_string()),
-                Cell::Int(i128::try_from(finding.record).unwrap_or(0)),
+                Cell::Int(count_i128(finding.record)),
                 Cell::text(finding.rule.as_str()),
                 Cell::text(finding.detail),
             ]);
@@ -68,8 +69,9 @@ pub(super) fn run(args: &Args) -> Result<()> {
         let name = |place: RecordPlace| found.get(place.message).map(|file| file.path.display().to_string());
         let (before, after) = replaced.job_n;
         table.push(vec![
+            // Fallback: never taken, every place is that of a message that was found.
             Cell::text(name(replaced.at).unwrap_or_default()),
-            Cell::Int(i128::try_from(replaced.at.record).unwrap_or(0)),
+            Cell::Int(count_i128(replaced.at.record)),
             Cell::text(if replaced.is_reported_again {
                 "republished"
             } else {
@@ -78,6 +80,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
             Cell::text(format!(
                 "has the key of record {} of {}, which the server keeps in its place: {after} jobs for {before}",
                 replaced.by.record,
+                // Fallback: never taken, as for the place of the replaced record.
                 name(replaced.by).unwrap_or_default()
             )),
         ]);

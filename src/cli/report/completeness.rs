@@ -76,6 +76,7 @@ fn answer(args: &Args) -> Result<()> {
         return Err(Error::new(Kind::Usage, "completeness is judged by CE, whatever the VO"));
     }
     let until = match args.until {
+        // Fallback: the first day of all has no day before it.
         Some(Until::Today) => Some(local_day(&lake.zone()?, clock::now_ms()).saturating_sub(1)),
         Some(Until::Day(day)) => Some(day),
         None => None,

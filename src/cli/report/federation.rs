@@ -171,6 +171,7 @@ fn osg_table(args: &OsgArgs) -> Result<()> {
     let sites = args.common.sites()?;
     let usage = args.common.gather(Finest::Day)?;
     let now = crate::time::instant::spaced_text(clock::now_ms());
+    // Fallback: never taken, the clock has a time that can be written.
     let reported_at = args.reported_at.clone().or(now).unwrap_or_default();
     let table = osg_report::report(&usage.groups, args.common.work, &sites, &reported_at);
     if args.summary_dat {

@@ -56,6 +56,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         let to = Destination {
             out: args.out.as_deref(),
             layout: OutboxLayout::Files,
+            // Fallback: the format that the manual states is taken where none is given.
             format: args.format.unwrap_or_default(),
         };
         return args.receiver.run(receiver, &args.lake, &to, |lake| {

@@ -244,7 +244,7 @@ fn stale_lines(plan: &PublicationPlan) -> Vec<String> {
     for (PublicationPlace { site, month, .. }, rows) in &plan.stale {
         let sum = |of: &dyn Fn(&MessageRecord) -> Option<i64>| rows.iter().filter_map(of).map(i128::from).sum::<i128>();
         let hours = |seconds: i128| {
-            let hundredths = divide(seconds.saturating_mul(100), 3600);
+            let hundredths = divide(seconds * 100, 3600);
             hundredths.map_or_else(String::new, |hundredths| decimal::text(hundredths, 2))
         };
         let remedy = if plan.terms.is_repairing {

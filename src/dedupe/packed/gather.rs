@@ -14,6 +14,7 @@ use arrow::datatypes::{DataType, Field, Int64Type, TimestampMillisecondType, UIn
 use super::text::TextGathering;
 use super::{PackedKind, batch, fields, integer};
 use crate::error::{Error, Result};
+use crate::numbers::{index, index_u64};
 use crate::schema::batch::{codes, id};
 
 /// `len` rows from row `first` on.
@@ -59,7 +60,7 @@ impl Route {
     /// Each row with its place.
     #[inline]
     pub(super) fn pairs(&self) -> impl Iterator<Item = (usize, usize)> {
-        let wide = |n: u32| usize::try_from(n).unwrap_or(usize::MAX);
+        let wide = |n: u32| index(n);
         self.0.iter().map(move |(row, place)| (wide(*row), wide(*place)))
     }
 
@@ -87,6 +88,7 @@ pub fn gather_sorted(from: &[GatherPart]) -> Result<RecordBatch> {
     if let Some(places) = places(&instants, &ids)? {
         let mut places = places.into_iter();
         for (_, to) in routes.iter_mut().flat_map(|route| &mut route.0) {
+            // Fallback: never taken, there is a place for each row of the routes.
             *to = places.next().unwrap_or_default();
         }
     }
@@ -123,12 +125,15 @@ fn places(instants: &[i64], ids: &[u128]) -> Result<Option<Vec<u32>>> {
     if instants.iter().zip(ids).is_sorted() {
         return Ok(None);
     }
+    // Fallback: without rows there is nothing to sort.
     let first = instants.iter().copied().min().unwrap_or_default();
     let since = |instant: i64| instant.wrapping_sub(first).cast_unsigned();
+    // Fallback: as for the first instant, without rows nothing is sorted.
     let span = instants.iter().map(|instant| since(*instant)).max().unwrap_or_default();
     // The instant and the beginning of the identity share a number, which orders nearly all rows.
     let width = u64::BITS - span.leading_zeros();
     let key = |(instant, id): (&i64, &u128)| {
+        // Fallback: never taken, a shift by 64 bits leaves 64 of 128.
         let high = u64::try_from(id >> u64::BITS).unwrap_or(u64::MAX);
         since(*instant).unbounded_shl(u64::BITS - width) | high.unbounded_shr(width)
     };
@@ -165,7 +170,7 @@ fn sorted(keys: &[GatherKey], compare: impl Fn(&GatherKey, &GatherKey) -> Orderi
     /// No more places than keep near.
     const MOST_BITS: u32 = 16;
     let bits = (usize::BITS - keys.len().leading_zeros()).clamp(1, MOST_BITS);
-    let of = |of: &GatherKey| usize::try_from(of.key >> (u64::BITS - bits)).unwrap_or(0);
+    let of = |of: &GatherKey| index_u64(of.key >> (u64::BITS - bits));
     let mut ends = vec![0_usize; 1 << bits];
     for key in keys {
         if let Some(n) = ends.get_mut(of(key)) {
@@ -398,6 +403,7 @@ pub fn with_words<'a>(
     let mut columns = gathered.columns().to_vec();
     if let (Some(column), Some(old)) = (columns.get_mut(at), gathered.columns().get(at)) {
         let (_, entries) = codes(old)?;
+        // Fallback: entries of a dictionary are not null, rows are.
         let entries = StringArray::from_iter_values(entries.iter().map(|entry| replace(entry.unwrap_or_default())));
         *column = old.as_any_dictionary().with_values(Arc::new(entries));
     }

@@ -9,6 +9,7 @@ use arrow::datatypes::{ArrowPrimitiveType, DataType, Field, Int64Type, UInt8Type
 
 use super::gather::Route;
 use crate::error::{Error, Result};
+use crate::numbers::Extent;
 
 const BASE: &str = "base";
 const SCALE: &str = "scale";
@@ -56,7 +57,7 @@ impl IntegerNumbers {
     /// Writes down what the rows before number `row` have, which has the value `next`.
     fn fill(&mut self, row: usize, next: Option<i64>) {
         let before = self.values.len();
-        let new = row.saturating_sub(before);
+        let new = row.less(before);
         if let Some(last) = self.last {
             if new == 1 {
                 self.values.push(last);
@@ -72,6 +73,7 @@ impl IntegerNumbers {
             let valid = self.valid.get_or_insert_with(|| all_valid(before));
             valid.append_n_nulls(new);
         } else if row > 0 {
+            // Fallback: null rows before the first number take any value, none is read.
             self.values.resize(row, next.unwrap_or_default());
             self.valid.get_or_insert_with(|| all_valid(0)).append_n_nulls(row);
         }
@@ -179,7 +181,7 @@ where
     T: ArrowPrimitiveType,
     T::Native: TryFrom<u64> + Default,
 {
-    // Whoever calls has seen that all values fit.
+    // Fallback: never taken, the caller chose the width by the range of the values.
     let values: Vec<T::Native> = values.map(|v| T::Native::try_from(v).unwrap_or_default()).collect();
     Arc::new(PrimitiveArray::<T>::new(ScalarBuffer::from(values), nulls.cloned()))
 }

@@ -14,6 +14,7 @@ use hashbrown::HashTable;
 use super::gather::Route;
 use super::integer::all_valid;
 use crate::error::{Error, Result};
+use crate::numbers::{Extent, Part};
 use crate::schema::batch::codes;
 
 /// After so many rows it is asked whether texts repeat at all.
@@ -152,7 +153,7 @@ impl TextWords {
             // The text of the last row is among them already.
             self.ends.len() - 1 - usize::from(self.last.is_some())
         };
-        let new = row.saturating_sub(before);
+        let new = row.less(before);
         match self.last {
             Some(code) if self.is_coded => {
                 if new == 1 {
@@ -248,7 +249,7 @@ fn entry<'a>(ends: &[i32], bytes: &'a [u8], code: u32) -> &'a [u8] {
     let at = code.as_usize();
     let bound = |at: usize| ends.get(at).map(|end| end.as_usize());
     match (bound(at), bound(at + 1)) {
-        (Some(from), Some(to)) => bytes.get(from..to).unwrap_or_default(),
+        (Some(from), Some(to)) => bytes.part(from..to),
         _ => &[],
     }
 }
@@ -272,7 +273,7 @@ where
     let keys: Vec<K::Native> = if entries.len() == 1 {
         vec![K::Native::default(); codes.len()]
     } else {
-        // Whoever calls has seen that all codes fit.
+        // Fallback: never taken, the caller chose the width by the number of entries.
         let keys = codes.iter().map(|c| K::Native::try_from(*c).unwrap_or_default());
         keys.collect()
     };
@@ -377,6 +378,7 @@ impl TextGathering {
     }
 
     fn next_code(&self) -> u32 {
+        // Fallback: never taken, Arrow's offsets of 31 bits end before the entries do.
         u32::try_from(self.entries.len()).unwrap_or(u32::MAX)
     }
 
@@ -406,6 +408,7 @@ impl TextGathering {
         let code = |row: usize| {
             keys.values()
                 .get(row)
+                // Fallback: a key that is no code finds no entry.
                 .map_or(0, |key| u32::try_from(*key).unwrap_or(u32::MAX))
         };
         if entries.len() == 1 {
@@ -435,9 +438,11 @@ impl TextGathering {
         if entries.len() <= route.len() {
             let base = self.next_code();
             for entry in entries {
+                // Fallback: entries of a dictionary are not null, as its rows are.
                 self.entries.append_value(entry.unwrap_or_default());
             }
             for (row, place) in route.pairs() {
+                // Fallback: never taken, codes number entries, which 31 bits do.
                 self.set(place, base.saturating_add(code(row)));
             }
             return;
@@ -462,6 +467,7 @@ impl TextGathering {
         if let Some(code) = table.find(hash, |code| of(*code) == text.as_bytes()) {
             return *code;
         }
+        // Fallback: never taken, the offsets of the entries have 31 bits.
         let code = u32::try_from(entries.len()).unwrap_or(u32::MAX);
         table.insert_unique(hash, code, |code| hasher.hash_one(of(*code)));
         entries.append_value(text);

@@ -17,6 +17,7 @@ use super::publishing::{Publishing, Replacement, SummaryParts, SummaryPublicatio
 use crate::dedupe::file_order::FileOrder;
 use crate::error::Result;
 use crate::ledger::Reason;
+use crate::numbers::tally;
 use crate::record::summary::{Summary, SummaryKind};
 
 /// When something was made or arrived, and of equal instants by its file.
@@ -49,7 +50,7 @@ pub fn merge(
 ) -> Result<Vec<Summary>> {
     rows.sort_by(|a, b| (&a.file_id, a.line, a.byte_offset).cmp(&(&b.file_id, b.line, b.byte_offset)));
     rows.dedup_by(|a, b| (&a.file_id, a.line, a.byte_offset) == (&b.file_id, b.line, b.byte_offset));
-    let of = |row: &Summary| publishing.get(row.source.as_str()).copied().unwrap_or_default();
+    let of = |row: &Summary| tally(publishing.get(row.source.as_str()).copied());
     let mut files: BTreeMap<SummaryScope, (SummaryParts, BTreeMap<u32, Option<i64>>)> = BTreeMap::new();
     for row in &rows {
         if let Some(scope) = scope(row, of(row)) {
@@ -127,6 +128,7 @@ fn last_publication(files: &BTreeSet<SummaryInstant>, parts: SummaryParts, order
             SummaryParts::File => false,
             SummaryParts::Folder => other.folder == origin.folder,
             SummaryParts::Within { pause_ms } => {
+                // Fallback: instants of messages are bounded by their years, far within 63 bits.
                 let pause = next_ms.zip(at_ms).map(|(next, own)| next.saturating_sub(own));
                 next_ms = at_ms;
                 // A pause ends the publication, however close what came before it was.

@@ -4,6 +4,7 @@ use arrow::array::RecordBatch;
 
 use crate::error::{Error, Result};
 use crate::ledger::Reason;
+use crate::numbers::stored_u64;
 use crate::schema;
 use crate::schema::batch::{counts, int, text, texts};
 
@@ -63,10 +64,9 @@ impl RepairEntry {
 /// The key of a row of `rejects` or `repairs`.
 pub(crate) fn key(line: i64, byte_offset: i64, reason: &str) -> Result<RepairKey> {
     let reason = Reason::parse(reason).ok_or_else(|| Error::internal(format!("an unknown reason {reason:?}")))?;
-    let whole = |number: i64| u64::try_from(number).unwrap_or(0);
     Ok(RepairKey {
-        line: whole(line),
-        byte_offset: whole(byte_offset),
+        line: stored_u64(line, "line")?,
+        byte_offset: stored_u64(byte_offset, "byte_offset")?,
         reason,
     })
 }
@@ -92,7 +92,6 @@ pub(crate) fn from_batches(batch: &RecordBatch) -> Result<Vec<RepairEntry>> {
     let (line, offset, reason) = (int(batch, "line")?, int(batch, "byte_offset")?, text(batch, "reason")?);
     let (effect, row_n) = (text(batch, "outcome")?, int(batch, "row_n")?);
     let repair_row_n = int(batch, "repair_row_n")?;
-    let whole = |number: i64| u64::try_from(number).unwrap_or(0);
     (0..batch.num_rows())
         .map(|row| {
             let word = effect.value(row);
@@ -100,12 +99,12 @@ pub(crate) fn from_batches(batch: &RecordBatch) -> Result<Vec<RepairEntry>> {
             Ok(RepairEntry {
                 source: source.value(row).to_owned(),
                 repair_file_id: repair.value(row).to_owned(),
-                repair_line: whole(repair_line.value(row)),
+                repair_line: stored_u64(repair_line.value(row), "repair_line")?,
                 file_id: file_id.value(row).to_owned(),
                 key: key(line.value(row), offset.value(row), reason.value(row))?,
                 effect: effect.ok_or_else(|| Error::internal(format!("an unknown outcome {word:?} of a repair")))?,
-                row_n: whole(row_n.value(row)),
-                repair_row_n: whole(repair_row_n.value(row)),
+                row_n: stored_u64(row_n.value(row), "row_n")?,
+                repair_row_n: stored_u64(repair_row_n.value(row), "repair_row_n")?,
             })
         })
         .collect()

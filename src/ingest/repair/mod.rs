@@ -145,6 +145,7 @@ impl Repairs {
                 .map(|input| input.blake3.clone());
             table.finish(&[(
                 "gridtally.inputs_blake3".to_owned(),
+                // Fallback: a file that the ledger does not know has no hash in the footer.
                 hash.unwrap_or_default().to_string(),
             )])?;
         }

@@ -12,6 +12,7 @@ use crate::error::{Error, Kind, Result};
 use crate::ingest::reading::{ReadFile, Reading};
 use crate::ingest::summary_limits::SummaryLimits;
 use crate::ledger::Reason;
+use crate::numbers::{Extent, count_u64};
 use crate::sources::dialect::Dialect;
 use crate::sources::forwarding_sink::Relay;
 use crate::sources::repair::{RepairUnit, Units};
@@ -225,8 +226,8 @@ fn read_into(reading: &Reading, dialect: Dialect, unit: &RepairUnit, intake: &mu
     let lines = memchr::memchr_iter(b'\n', &unit.header).count();
     let mut sink = Moved {
         intake,
-        header_lines: u64::try_from(lines).unwrap_or(u64::MAX),
-        header_bytes: u64::try_from(unit.header.len()).unwrap_or(u64::MAX),
+        header_lines: count_u64(lines),
+        header_bytes: count_u64(unit.header.len()),
         line: unit.line,
         byte_offset: unit.byte_offset,
     };
@@ -265,8 +266,8 @@ impl Relay for Moved<'_> {
 
     fn place(&self, at: Position) -> Position {
         Position {
-            line: self.line + at.line.saturating_sub(self.header_lines + 1),
-            byte_offset: self.byte_offset + at.byte_offset.saturating_sub(self.header_bytes),
+            line: self.line + at.line.less(self.header_lines + 1),
+            byte_offset: self.byte_offset + at.byte_offset.less(self.header_bytes),
         }
     }
 }

@@ -7,6 +7,7 @@ use super::{RepairMark, RepairMarks};
 use crate::error::Result;
 use crate::ingest::reading::{LedgerFiles, ReadFile};
 use crate::lake::state::State;
+use crate::numbers::stored_u64;
 use crate::schema::batch::{int, text};
 use crate::store::{Publication, lake};
 
@@ -85,7 +86,7 @@ impl Targets<'_> {
             let (reason, rows) = (text(&batch, "reason")?, int(&batch, "row_n")?);
             for row in 0..batch.num_rows() {
                 let key = entry::key(line.value(row), offset.value(row), reason.value(row))?;
-                refusals.insert(key, u64::try_from(rows.value(row)).unwrap_or(0));
+                refusals.insert(key, stored_u64(rows.value(row), "row_n")?);
             }
         }
         Ok(refusals)

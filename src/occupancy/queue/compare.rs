@@ -1,7 +1,8 @@
 //! What waits against what nodes have free.
 
-use super::state::{QueueCounts, index, measures};
+use super::state::{QueueCounts, measures};
 use super::sweep::QueueSweep;
+use crate::numbers::{Comparand, index};
 use crate::occupancy::history::CapacityState;
 
 impl QueueSweep<'_> {
@@ -15,9 +16,11 @@ impl QueueSweep<'_> {
                 .nodes
                 .get_mut(index(*node))
                 .map(|node| std::mem::take(&mut node.pools));
+            // Fallback: never taken, what changes are nodes of the machine.
             let pools = pools.unwrap_or_default();
             for pool in &pools {
                 // Whoever compares does not change who waits.
+                // Fallback: a pool without waiting classes has none to compare.
                 let asks = self.active.get_mut(*pool).map(std::mem::take).unwrap_or_default();
                 for ask in &asks {
                     self.renew(*node, at_s);
@@ -110,7 +113,7 @@ impl QueueSweep<'_> {
         // It may have to be gone before it could end.
         let is_ahead = of
             .limit_s
-            .is_some_and(|limit_s| now_s.saturating_add(limit_s) > node.reserved_s);
+            .is_some_and(|limit_s| now_s.sum_to_compare(limit_s) > node.reserved_s);
         let open = if node.level == 3 && is_ahead { 2 } else { node.level };
         let is_there = open > 0 && (node.is_idle || !of.is_exclusive);
         let mut is_changed = false;
@@ -135,6 +138,7 @@ impl QueueSweep<'_> {
             if was == level {
                 continue;
             }
+            // Fallback: never taken, there are four levels.
             *slot = u8::try_from(level).unwrap_or(0);
             if let Some(n) = counts.get_mut(was).filter(|_| was > 0) {
                 *n -= 1;

@@ -144,9 +144,11 @@ pub fn queue(
     let mut watch = QueueSweep::new(machines, shapes, grid, queue);
     let span_s = relative(slice.until_s() - slice.from_s());
     let window_n = (2 * slice.len()).div_ceil(WINDOW_N).max(1);
+    // Fallback: more windows than 32 bits count are windows of a second.
     let step_s = span_s / u32::try_from(window_n).unwrap_or(u32::MAX) + 1;
     let mut from_s = 0;
     while from_s < span_s {
+        // Fallback: the last window ends with the span.
         let until_s = from_s.saturating_add(step_s).min(span_s);
         let mut changes: Vec<QueueChange> = Vec::new();
         slice.each_job(|node, interval| {

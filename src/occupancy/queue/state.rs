@@ -12,6 +12,7 @@ pub(super) struct QueueChange {
 }
 
 pub(super) fn relative(s: i64) -> u32 {
+    // Fallback: never taken, a slice has no more than 31 bits of seconds.
     u32::try_from(s.max(0)).unwrap_or(u32::MAX)
 }
 
@@ -61,8 +62,4 @@ pub(super) fn measures(ask: &Ask) -> Vec<Option<usize>> {
         return vec![None];
     }
     ask.units.iter().map(|(unit, _)| Some(*unit)).collect()
-}
-
-pub(super) fn index(number: u32) -> usize {
-    usize::try_from(number).unwrap_or(usize::MAX)
 }

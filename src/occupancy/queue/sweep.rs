@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::state::{Class, QueueChange, QueueInstant, QueueNode, index, measures, relative};
+use super::state::{Class, QueueChange, QueueInstant, QueueNode, measures, relative};
 use super::{Ask, Queue, QueueKey, QueueMachine, QueueSums, Wait};
+use crate::numbers::{index, tally};
 use crate::occupancy::allocation_shapes::AllocationShapes;
 use crate::occupancy::grid::Grid;
 use crate::occupancy::history::CapacityState;
@@ -70,6 +71,7 @@ impl<'a> QueueSweep<'a> {
             for segment in &machine.history.segments {
                 let ahead = limits.iter().filter(|_| segment.state == CapacityState::Reserved);
                 // A job that runs for as long as it may fits before a reservation up to the second it would end there.
+                // Fallback: a limit that reaches before all time begins before the grid, and cuts nothing.
                 let ahead = ahead.map(|limit_s| segment.from_s.saturating_sub(*limit_s).saturating_add(1));
                 for at_s in ahead.chain([segment.from_s]) {
                     if base_s < at_s && at_s < grid.until_s() {
@@ -86,6 +88,7 @@ impl<'a> QueueSweep<'a> {
             }
         }
         let by = |second: fn(&Wait) -> u32| {
+            // Fallback: never taken, waits are numbered by 32 bits.
             let mut order: Vec<u32> = (0..u32::try_from(queue.waits.len()).unwrap_or(u32::MAX)).collect();
             order.sort_by_key(|at| queue.waits.get(index(*at)).map(|wait| (second(wait), *wait)));
             order
@@ -273,8 +276,8 @@ impl<'a> QueueSweep<'a> {
             active.retain(|other| *other != ask);
         }
         for (nth, unit) in measures(of).into_iter().enumerate() {
-            let by_unit = class.fits.get(nth + 1).copied().unwrap_or(0);
-            for (measure, fits) in [(0, class.fits.first().copied().unwrap_or(0)), (1, by_unit)] {
+            let by_unit = tally(class.fits.get(nth + 1).copied());
+            for (measure, fits) in [(0, tally(class.fits.first().copied())), (1, by_unit)] {
                 if fits > 0 {
                     self.moment(of.group, unit, measure, -1, at_s);
                 }
@@ -285,7 +288,7 @@ impl<'a> QueueSweep<'a> {
     /// Counts a job that ends its wait, or waits at the end of a day.
     fn count_job(&mut self, wait: u32, ask: usize, at_s: u32) {
         self.flush(ask, at_s);
-        let begun_s = self.fitted_s.get(index(wait)).copied().unwrap_or(0);
+        let begun_s = tally(self.fitted_s.get(index(wait)).copied());
         let Some(of) = self.queue.asks.get(ask) else { return };
         let Some(class) = self.classes.get(ask).and_then(Option::as_ref) else {
             return;
@@ -334,10 +337,10 @@ impl<'a> QueueSweep<'a> {
             return;
         }
         let time_s = span_s * class.waiting_n;
-        let by_vector = class.fits.first().copied().unwrap_or(0);
+        let by_vector = tally(class.fits.first().copied());
         class.fitted_s += if by_vector > 0 { span_s } else { 0 };
         for (nth, unit) in measures(of).into_iter().enumerate() {
-            let by_unit = class.fits.get(nth + 1).copied().unwrap_or(0);
+            let by_unit = tally(class.fits.get(nth + 1).copied());
             let key = QueueKey {
                 group: of.group,
                 unit,

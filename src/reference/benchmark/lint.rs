@@ -6,6 +6,7 @@ use super::row::BenchmarkRow;
 use super::table::{BenchmarkEntry, BenchmarkTable};
 use super::timeline::TimelineSpan;
 use crate::diagnostics::Problems;
+use crate::numbers::Comparand;
 use crate::reference::decimal::text;
 use crate::time::month::date_of;
 use crate::time::{DAY_MS, Day};
@@ -32,10 +33,10 @@ pub(super) fn ranges(rows: &[BenchmarkRow], file: &str, problems: &mut Problems)
         let value = decimal(e4);
         let is_si00 = row.kind == Benchmark::Si00;
         let unit = if is_si00 { SI00_PER_HS06 } else { 1 };
-        let [least, most] = USUAL_E4.map(|usual| usual.saturating_mul(unit));
+        let [least, most] = USUAL_E4.map(|usual| usual.product_to_compare(unit));
         let wrong = if is_si00 && e4 < NODE_SCORE_E4 {
             Some("looks like HS06 in a row of si00 (1 HS06 is 250 SI00)")
-        } else if e4 >= NODE_SCORE_E4.saturating_mul(unit) {
+        } else if e4 >= NODE_SCORE_E4.product_to_compare(unit) {
             Some(if is_si00 {
                 "is not the score of a core: 200 HS06 and more is the score of a whole node"
             } else {
@@ -106,7 +107,7 @@ fn step(kind: Benchmark, of: &str, before: &TimelineSpan, after: &TimelineSpan, 
             }
         );
         problems.mistake(file, line, message);
-    } else if low.saturating_mul(JUMP) < high {
+    } else if low.product_to_compare(JUMP) < high {
         let message = format!(
             "{was} {kind} (line {}) becomes {is}: more than {JUMP} times apart",
             before.line
@@ -138,7 +139,7 @@ fn kinds(entry: &BenchmarkEntry, of: &str, file: &str, problems: &mut Problems) 
                 );
                 continue;
             }
-            let by_decree = hs06.value_e4.saturating_mul(SI00_PER_HS06);
+            let by_decree = hs06.value_e4.product_to_compare(SI00_PER_HS06);
             let tenth = by_decree / 10;
             if (si00.value_e4 - by_decree).abs() > tenth {
                 let message = format!("{bogo} si00 is far from 250 times the {score} hs06 of {of}");

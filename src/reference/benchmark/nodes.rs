@@ -78,6 +78,7 @@ impl NodeTable {
         if known.class.is_none() && known.core_n.is_none() {
             return Err("contains neither node_class nor cores".to_owned());
         }
+        // Fallback: a row without a site is kept under the empty name.
         let site = text("site").unwrap_or_default();
         self.rows.push((site.clone(), cell("nodes").to_owned(), known.clone()));
         let of_site = self.nodes.entry(site).or_default();

@@ -88,7 +88,7 @@ impl<U: QuantityUnit, D: QuantityDimension> Quantity<U, D> {
     /// So many of it.
     #[must_use]
     pub fn times(self, count: i64) -> Self {
-        Self::from_scaled(self.scaled.saturating_mul(i128::from(count)))
+        Self::from_scaled(product(self.scaled, i128::from(count)))
     }
 
     /// An equal share for each of `count`, halves rounded up; `None` for a count of 0.
@@ -109,14 +109,14 @@ impl<U: QuantityUnit> Power<U> {
     /// The work of so many milliseconds at this power.
     #[must_use]
     pub fn over_ms(self, ms: i64) -> WorkQuantity<U> {
-        WorkQuantity::from_scaled(self.scaled.saturating_mul(i128::from(ms)))
+        WorkQuantity::from_scaled(product(self.scaled, i128::from(ms)))
     }
 
     /// The work of so many seconds at this power.
     #[must_use]
     pub fn over_s(self, s: i64) -> WorkQuantity<U> {
         const MS_PER_S: i128 = 1000;
-        WorkQuantity::from_scaled(self.scaled.saturating_mul(i128::from(s)).saturating_mul(MS_PER_S))
+        WorkQuantity::from_scaled(product(product(self.scaled, i128::from(s)), MS_PER_S))
     }
 }
 
@@ -124,7 +124,7 @@ impl<U: QuantityUnit, D: QuantityDimension> Add for Quantity<U, D> {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
-        Self::from_scaled(self.scaled.saturating_add(other.scaled))
+        Self::from_scaled(exact_sum(self.scaled, other.scaled))
     }
 }
 
@@ -138,7 +138,7 @@ impl<U: QuantityUnit, D: QuantityDimension> Neg for Quantity<U, D> {
     type Output = Self;
 
     fn neg(self) -> Self {
-        Self::from_scaled(self.scaled.saturating_neg())
+        Self::from_scaled(product(self.scaled, -1))
     }
 }
 
@@ -164,7 +164,7 @@ impl<D: QuantityDimension> Quantity<Hs06, D> {
     /// The same in SI00, exactly, by [`SI00_PER_HS06`].
     #[must_use]
     pub fn in_si00(self) -> Quantity<Si00, D> {
-        Quantity::from_scaled(self.scaled.saturating_mul(i128::from(SI00_PER_HS06)))
+        Quantity::from_scaled(product(self.scaled, i128::from(SI00_PER_HS06)))
     }
 }
 
@@ -220,7 +220,7 @@ impl<D: QuantityDimension> Pooled<D> {
     /// Their sum, in the dimension's decimals: a number on neither scale.
     #[must_use]
     pub fn total_scaled(&self) -> i128 {
-        self.hs06.scaled.saturating_add(self.hs23.scaled)
+        exact_sum(self.hs06.scaled, self.hs23.scaled)
     }
 }
 
@@ -354,5 +354,20 @@ fn sum<U: QuantityUnit, D: QuantityDimension>(
 /// `number` over a positive `divisor`, halves rounded up (towards the larger number).
 fn round_half_up(number: i128, divisor: i128) -> i128 {
     let (whole, rest) = (number.div_euclid(divisor), number.rem_euclid(divisor));
-    whole.saturating_add(i128::from(rest >= divisor - rest))
+    whole + i128::from(rest >= divisor - rest)
+}
+
+/// Scores have at most 40 bits (`dedupe::limits`), times of a month 63 (`summarise::budget`), so that work has 103, and sums
+/// of it over all months of all sites fewer than 127.
+#[inline]
+fn product(a: i128, b: i128) -> i128 {
+    // Fallback: never taken, 40 bits of score times 63 bits of time fit 127 bits.
+    a.saturating_mul(b)
+}
+
+/// A sum of scores or work, with the bound of [`product`].
+#[inline]
+fn exact_sum(a: i128, b: i128) -> i128 {
+    // Fallback: never taken, sums of work of 103 bits over 2^20 months fit 127 bits.
+    a.saturating_add(b)
 }

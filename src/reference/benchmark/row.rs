@@ -74,10 +74,13 @@ impl BenchmarkRow {
             },
             kind,
             span: TimelineSpan {
+                // Fallback: a row without a beginning has always held.
                 from_ms: from.unwrap_or(i64::MIN),
+                // Fallback: a row without an end holds for ever.
                 until_ms: until.unwrap_or(i64::MAX),
                 value_e4,
                 core_n,
+                // Fallback: a row that does not state when it was recorded was known from the beginning.
                 recorded_ms: recorded.unwrap_or(i64::MIN),
                 line,
                 is_jump_accepted: accepted("jump"),

@@ -11,6 +11,7 @@ use super::scope::{BenchmarkLevel, BenchmarkOrigin, BenchmarkPlace};
 use super::table::{BenchmarkEntry, BenchmarkPart, BenchmarkTable};
 use super::timeline::Timeline;
 use crate::reference::hostlist::Hostlist;
+use crate::schema::batch::addend;
 
 /// The rows that may hold for jobs of one site.
 #[derive(Debug)]
@@ -132,7 +133,7 @@ impl<'a> SiteBenchmarks<'a> {
             is_uniform &= *first.get_or_insert(span.value_e4) == span.value_e4;
             let reported = self.table.nodes.core_n(self.site, place.cluster, node, at_ms);
             let core_n = reported.or(span.core_n).map(i128::from);
-            sum += i128::from(span.value_e4) * core_n.unwrap_or(0);
+            sum += i128::from(span.value_e4) * addend(core_n);
             core_sum = core_sum.zip(core_n).map(|(sum, core_n)| sum + core_n);
         }
         if is_uniform {
@@ -160,6 +161,7 @@ impl<'a> SiteBenchmarks<'a> {
                         scope: scope.clone(),
                         kind: kind.as_str(),
                         from_ms: span.from_ms.max(from_ms),
+                        // Fallback: a span that holds to the end of time has no instant after it.
                         until_ms: span.until_ms.min(until_ms.saturating_add(1)),
                         value: (span.value_e4, span.core_n),
                     }));

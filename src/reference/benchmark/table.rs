@@ -231,6 +231,7 @@ impl BenchmarkPart {
                         others.push(at);
                     }
                 }
+                // Fallback: a row without a line is a mistake of the file as a whole.
                 Err(why) => problems.mistake(file, line.unwrap_or(0), why),
             }
         }

@@ -1,5 +1,7 @@
 //! GPUs of nodes: by model, MIG slices distinguished from whole devices, typed and untyped counts never added together.
 
+use crate::numbers::Part;
+
 use std::collections::BTreeMap;
 
 use super::quantity;
@@ -39,6 +41,7 @@ impl Gpus {
             return Ok(Self::default());
         }
         for entry in outside_parentheses(text) {
+            // Fallback: never taken, the split of an entry has a first part.
             let plain = entry.split('(').next().unwrap_or_default();
             let mut words = plain.split(':').filter(|word| *word != "no_consume");
             if words.next() != Some("gpu") {
@@ -107,14 +110,15 @@ fn outside_parentheses(text: &str) -> Vec<&str> {
     for (at, byte) in text.bytes().enumerate() {
         match byte {
             b'(' => depth += 1,
+            // Fallback: a parenthesis that closes nothing is part of the text.
             b')' => depth = depth.saturating_sub(1),
             b',' if depth == 0 => {
-                entries.push(text.get(start..at).unwrap_or_default());
+                entries.push(text.part(start..at));
                 start = at + 1;
             }
             _ => {}
         }
     }
-    entries.push(text.get(start..).unwrap_or_default());
+    entries.push(text.part(start..));
     entries
 }

@@ -26,6 +26,7 @@ pub fn split(text: &str) -> (Option<String>, Option<String>) {
             .and_then(|last| MARKS.iter().find(|(mark, _)| *mark == last))
         {
             flags.push((*flag).to_owned());
+            // Fallback: never taken, the mark was found at the end.
             rest = rest.strip_suffix(*mark).unwrap_or_default();
         }
         if !rest.is_empty() {

@@ -56,9 +56,9 @@ pub struct ApelSums {
 
 impl ApelSums {
     fn add(&mut self, other: &Self) {
-        self.job_n = self.job_n.saturating_add(other.job_n);
-        self.wall_s = self.wall_s.saturating_add(other.wall_s);
-        self.cpu_ms = self.cpu_ms.saturating_add(other.cpu_ms);
+        self.job_n = month_sum(self.job_n, other.job_n);
+        self.wall_s = month_sum(self.wall_s, other.wall_s);
+        self.cpu_ms = month_sum(self.cpu_ms, other.cpu_ms);
         let ends = [self.earliest_end_ms, other.earliest_end_ms];
         self.earliest_end_ms = ends.into_iter().flatten().min();
         self.latest_end_ms = self.latest_end_ms.max(other.latest_end_ms);
@@ -112,17 +112,19 @@ impl ApelGathering {
             job.submit_host,
             job.infrastructure,
         ];
-        let (node_n, core_n) = (job.node_n.unwrap_or(0), job.core_n.unwrap_or(0));
+        let (node_n, core_n) = (server_number(job.node_n), server_number(job.core_n));
         self.key.clear();
         self.key.extend_from_slice(&job.month.first_day().to_le_bytes());
         self.key.push(u8::from(job.global_user.is_some()));
         for word in words {
+            // Fallback: never taken, a name is shorter than 2^32 bytes.
             let length = word.map_or(u32::MAX, |word| u32::try_from(word.len()).unwrap_or(u32::MAX));
             self.key.extend_from_slice(&length.to_le_bytes());
             self.key.extend_from_slice(word.unwrap_or_default().as_bytes());
         }
         for number in [node_n, core_n]
             .into_iter()
+            // Fallback: an unknown level is a number that no level has in the key.
             .chain(job.levels_e3.map(|level| level.unwrap_or(i64::MIN)))
         {
             self.key.extend_from_slice(&number.to_le_bytes());
@@ -237,8 +239,8 @@ impl Aggregate {
         }
         for (work, other) in self.works.iter_mut().zip(other.works) {
             *work = work.zip(other).map(|(a, b)| BenchmarkWork {
-                wall_s: a.wall_s.saturating_add(b.wall_s),
-                cpu_s: a.cpu_s.saturating_add(b.cpu_s),
+                wall_s: month_sum(a.wall_s, b.wall_s),
+                cpu_s: month_sum(a.cpu_s, b.cpu_s),
             });
         }
     }
@@ -363,7 +365,9 @@ fn server_work(levels_e3: &Levels, sums: &ApelSums) -> Works {
 }
 
 fn rounded(numerator: i128, denominator: i128) -> i64 {
+    // Fallback: never taken, the divisor is 1000 or a multiple of it.
     let rounded = divide(numerator, denominator).unwrap_or(0);
+    // Beyond 63 bits is beyond what the server takes, which `check` refuses.
     i64::try_from(rounded).unwrap_or(if rounded < 0 { i64::MIN } else { i64::MAX })
 }
 
@@ -452,7 +456,7 @@ pub fn counts(groups: &[Aggregate], more: &BTreeMap<HostMonth, i64>) -> BTreeMap
             };
             (of, 0)
         });
-        count.1 = count.1.saturating_add(n);
+        count.1 = month_sum(count.1, n);
     }
     counts.into_values().collect()
 }
@@ -465,4 +469,17 @@ fn sync_key(site: &str, month: Month, host: Option<&str>) -> ServerKey {
         _ => host.map(Cow::Borrowed),
     };
     ServerKey::new(MessageKind::Sync, field, None, None)
+}
+
+/// A sum of a site and month. What jobs and summaries of one come to has 62 bits (`summarise::budget`); a site of two
+/// spellings has 63.
+fn month_sum(sum: i64, more: i64) -> i64 {
+    // Fallback: never taken, the budget of a month refuses what comes near 63 bits.
+    sum.saturating_add(more)
+}
+
+/// A number as APEL's server stores it.
+pub(super) fn server_number(number: Option<i64>) -> i64 {
+    // Fallback: the server stores no null in numbers, unknown is 0.
+    number.unwrap_or(0)
 }

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use super::dictionary::{is_number, picked};
 use super::kind::MessageKind;
 use super::rules::{ApelForm, ApelRule, FieldRule, JOB, NORMALISED, SUMMARY, SYNC};
+use crate::numbers::Comparand;
 use crate::time::Month;
 use crate::time::instant::parse_instant_s;
 
@@ -229,7 +230,7 @@ fn job(record: &MessageCheckRecord<'_>, kind: MessageKind, now_s: Option<i64>) -
     }
     if now_s
         .zip(end_s)
-        .is_some_and(|(now, end)| end > now.saturating_add(FUTURE_S))
+        .is_some_and(|(now, end)| end > now.sum_to_compare(FUTURE_S))
     {
         return Err(broken(ApelRule::Future, "EndTime is more than two days in the future"));
     }

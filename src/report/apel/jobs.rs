@@ -388,6 +388,7 @@ impl<'a> Rows<'a> {
             end_s: end_ms.div_euclid(1000),
             end_ms,
             wall_s: self.wall_s.value(row),
+            // Fallback: APEL's messages have no unknown CPU time, its guide sets 0.
             cpu_ms: cpu_ms.unwrap_or(0),
             core_n: number(self.alloc_core_n, row).filter(|n| *n > 0),
             node_n: number(self.alloc_node_n, row).filter(|n| *n > 0),

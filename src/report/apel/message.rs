@@ -1,6 +1,6 @@
 //! Records and messages as text.
 
-use super::aggregate::{Aggregate, preferred};
+use super::aggregate::{Aggregate, preferred, server_number};
 use super::jobs::SendableJob;
 use super::kind::MessageKind;
 use super::users::Users;
@@ -146,9 +146,9 @@ pub fn job(
     record.word("VORole", job.vo_role);
     record.int("WallDuration", job.wall_s);
     let cpu_s = divide(i128::from(job.cpu_ms), 1000).and_then(|s| i64::try_from(s).ok());
-    record.int("CpuDuration", cpu_s.unwrap_or(0));
-    record.int("Processors", job.core_n.unwrap_or(0));
-    record.int("NodeCount", job.node_n.unwrap_or(0));
+    record.int("CpuDuration", server_number(cpu_s));
+    record.int("Processors", server_number(job.core_n));
+    record.int("NodeCount", server_number(job.node_n));
     record.int("StartTime", job.start_s);
     record.int("EndTime", job.end_s);
     record.put(

@@ -221,6 +221,7 @@ impl<'w, 'a> ApelWriter<'w, 'a> {
         }
         let text = message::job(site, job, self.kind, self.request.benchmark, &self.request.users);
         let cpu_s = crate::report::table::divide(i128::from(job.cpu_ms), 1000);
+        // Fallback: never taken, a thousandth of 63 bits fits them.
         let cpu_s = cpu_s.and_then(|s| i64::try_from(s).ok()).unwrap_or(0);
         let sums = SentSums {
             job_n: 1,
@@ -264,9 +265,14 @@ impl<'w, 'a> ApelWriter<'w, 'a> {
             .entry((self.kind, place.0.clone(), month))
             .or_default();
         sent.record_n += 1;
-        sent.job_n = sent.job_n.saturating_add(job_n);
-        sent.wall_s = sent.wall_s.saturating_add(wall_s);
-        sent.cpu_s = sent.cpu_s.saturating_add(cpu_s);
+        for (sum, part, what) in [
+            (&mut sent.job_n, job_n, "job_n"),
+            (&mut sent.wall_s, wall_s, "wall_s"),
+            (&mut sent.cpu_s, cpu_s, "cpu_s"),
+        ] {
+            let too_large = || Error::new(Kind::Data, "what is sent of a month does not fit 63 bits").at("sum", what);
+            *sum = sum.checked_add(part).ok_or_else(too_large)?;
+        }
         if is_full {
             self.flush_place(site, month)?;
         }
@@ -284,7 +290,8 @@ impl<'w, 'a> ApelWriter<'w, 'a> {
             .entry((self.kind, site.to_owned(), month))
             .or_default();
         sent.message_n += 1;
-        let number = usize::try_from(sent.message_n).unwrap_or(0);
+        let too_many = |why| Error::internal("more messages than can be numbered").because(why);
+        let number = usize::try_from(sent.message_n).map_err(too_many)?;
         (self.take)(self.kind, site, month, number, text)
     }
 

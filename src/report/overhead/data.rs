@@ -6,7 +6,7 @@ use arrow::array::{Array, RecordBatch};
 
 use crate::error::{Error, Kind, Result};
 use crate::occupancy::resource::LEDGER_COLUMNS;
-use crate::schema::batch::{date, decimal, int, number, text, time, word};
+use crate::schema::batch::{addend, date, decimal, int, number, text, time, word};
 use crate::store::lake::parse_overhead_path;
 use crate::store::{FileEntry, Manifest, Store, read_table};
 use crate::time::Day;
@@ -200,7 +200,7 @@ fn overhead(
         let mut sums = OverheadPageSums {
             node_s: node_s.value(row).into(),
             up_s,
-            unit_s: counted.unwrap_or(0),
+            unit_s: addend(counted),
             unknown_s: counted.map_or(up_s, |_| 0),
             ..OverheadPageSums::default()
         };
@@ -210,14 +210,14 @@ fn overhead(
             let overhead = of("overhead")?;
             *is_unknown = of("capacity")?.is_none();
             *ledger = Ledger {
-                capacity: of("capacity")?.unwrap_or(0),
-                allocated: of("allocated")?.unwrap_or(0),
-                overhead: overhead.unwrap_or(0),
-                stranded: of("stranded")?.unwrap_or(0),
-                down: of("down")?.unwrap_or(0),
-                reserved: of("reserved")?.unwrap_or(0),
-                over: of("over_allocated")?.unwrap_or(0),
-                billed: of("billed")?.unwrap_or(0),
+                capacity: of("capacity").map(addend)?,
+                allocated: of("allocated").map(addend)?,
+                overhead: addend(overhead),
+                stranded: of("stranded").map(addend)?,
+                down: of("down").map(addend)?,
+                reserved: of("reserved").map(addend)?,
+                over: of("over_allocated").map(addend)?,
+                billed: of("billed").map(addend)?,
                 unknown: 0,
             };
             if overhead.is_none() {
@@ -276,7 +276,7 @@ fn queues(batch: &RecordBatch, site: &str, into: &mut BTreeMap<OverheadPagePlace
     let (cluster, partition, unit) = (text(batch, "cluster")?, text(batch, "partition")?, text(batch, "unit")?);
     for row in 0..batch.num_rows() {
         let reported = |name: &str| Ok::<_, Error>(number(int(batch, name)?, row).map(i128::from));
-        let n = |name: &str| Ok::<_, Error>(reported(name)?.unwrap_or(0));
+        let n = |name: &str| Ok::<_, Error>(addend(reported(name)?));
         let cluster = into.entry(place(site, word(cluster, row))).or_default();
         let key = (
             word(partition, row).unwrap_or("-").to_owned(),
@@ -299,7 +299,7 @@ fn queues(batch: &RecordBatch, site: &str, into: &mut BTreeMap<OverheadPagePlace
         }
         if let Some(unknown_s) = reported("unit_unknown_s")? {
             let unit_s = unknown_s + n("unit_reservation_s")? + n("unit_drain_s")?;
-            waited.unit_s = Some(waited.unit_s.unwrap_or(0) + unit_s);
+            waited.unit_s = Some(addend(waited.unit_s) + unit_s);
             waited.unit_known_s += wait_s;
         }
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::data::{Ledger, OverheadPageSums, OverheadView};
 use super::tables::{bars, day_name, permille};
 use crate::error::Result;
+use crate::numbers::tally;
 use crate::report::drawing::{ChartFrame, ChartMark, LegendEntry, figure, rectangles};
 use crate::time::Day;
 
@@ -27,6 +28,7 @@ const HEATS: [(i32, &str, &str); 6] = [
 const PLACE_N: i32 = 10;
 
 fn place(nth: usize) -> i32 {
+    // Fallback: never taken, a drawing has fewer bars than 31 bits count.
     i32::try_from(nth).unwrap_or(i32::MAX)
 }
 
@@ -46,8 +48,10 @@ pub(super) fn histogram(view: &OverheadView) -> Result<String> {
     let all: i128 = bars.iter().map(|(_, time_s)| time_s).sum();
     let shares: Vec<i32> = bars
         .iter()
+        // Fallback: of no time at all every share is none.
         .map(|(_, time_s)| permille(*time_s, all).unwrap_or(0))
         .collect();
+    // Fallback: a drawing without bars has the least scale.
     let top = shares.iter().copied().max().unwrap_or(0).clamp(100, 1000);
     // A place stays free on either side.
     let marks: Vec<_> = shares
@@ -80,6 +84,7 @@ pub(super) fn histogram(view: &OverheadView) -> Result<String> {
         x_title: "units free on a node",
         y_title: "share of the time",
     };
+    // Fallback: a histogram without a first bar has no time without waiting.
     let none = shares.first().copied().unwrap_or(0);
     Ok(figure(
         "Units free on a node, share of the time in which nodes took jobs.",
@@ -144,10 +149,11 @@ pub(super) fn ledger(view: &OverheadView) -> Result<String> {
     ];
     let mut marks = Vec::new();
     for (nth, (_, sums)) in columns.iter().enumerate() {
-        let ledger = sums.ledgers.get(lead).copied().unwrap_or_default();
+        let ledger = tally(sums.ledgers.get(lead).copied());
         let (mut below, mut sum) = (0, 0);
         for part in parts {
             sum += (part.of)(&ledger);
+            // Fallback: of no capacity nothing is drawn.
             let above = permille(sum, ledger.capacity).unwrap_or(0);
             if above > below {
                 marks.push(ChartMark {
@@ -194,7 +200,7 @@ pub(super) fn ledger(view: &OverheadView) -> Result<String> {
 /// Overhead by node and time.
 pub(super) fn heat(view: &OverheadView) -> Result<String> {
     let lead = view.lead();
-    let of = |sums: &OverheadPageSums| sums.ledgers.get(lead).copied().unwrap_or_default();
+    let of = |sums: &OverheadPageSums| tally(sums.ledgers.get(lead).copied());
     let mut nodes: Vec<(&String, &OverheadPageSums)> = view.nodes.iter().collect();
     nodes.sort_by(|a, b| of(b.1).overhead.cmp(&of(a.1).overhead).then_with(|| a.0.cmp(b.0)));
     let node_n = nodes.len();

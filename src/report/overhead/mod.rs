@@ -40,7 +40,7 @@ pub fn read(output: &str, asked: &BTreeSet<String>) -> Result<Overhead> {
 
 /// The days of a view in words.
 fn span(view: &OverheadView) -> String {
-    let day = |day: Option<&i32>| day.map(|day| tables::day_name(*day)).unwrap_or_default();
+    let day = |day: Option<&i32>| day.map_or_else(String::new, |day| tables::day_name(*day));
     let days = &view.days;
     format!("{} to {}", day(days.keys().next()), day(days.keys().next_back()))
 }

@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::data::{Fitted, FreeShape, Ledger, OverheadPageCluster, OverheadPageSums, OverheadView, PageFindings};
+use crate::numbers::{count_i64, tally};
+use crate::report::finer::finer;
 use crate::report::table::{Cell, ColumnKind, Table, divide};
+use crate::schema::batch::addend;
 use crate::time::Day;
 use crate::time::month::date_of;
 
@@ -38,7 +41,7 @@ pub(super) fn permille(part: i128, whole: i128) -> Option<i32> {
 
 /// Percent with one decimal; nothing of nothing.
 fn percent(part: i128, whole: i128) -> Cell {
-    match divide(part.saturating_mul(1000), whole) {
+    match divide(finer(part, 1000), whole) {
         Some(value) if whole > 0 => Cell::Decimal { value, scale: 1 },
         _ => Cell::Empty,
     }
@@ -89,7 +92,7 @@ fn hours(value: i128, per: i128) -> Cell {
 /// The one sentence.
 pub(super) fn sentence(view: &OverheadView) -> String {
     let lead = view.lead();
-    let ledger = view.all.ledgers.get(lead).copied().unwrap_or_default();
+    let ledger = tally(view.all.ledgers.get(lead).copied());
     let (_, hour, per) = resource(lead);
     let [allocated, overhead, stranded, ..] = ledger_shares(&ledger);
     let mut sentence = format!(
@@ -169,9 +172,10 @@ pub(super) fn bars(histogram: &BTreeMap<i64, i128>) -> Vec<(String, i128)> {
     };
     let width = if most < BAR_N { 1 } else { (most - 1) / (BAR_N - 1) + 1 };
     // A count without any unit is the most general one, so it has a separate table.
-    let mut bars = vec![("0".to_owned(), histogram.get(&0).copied().unwrap_or(0))];
+    let mut bars = vec![("0".to_owned(), tally(histogram.get(&0).copied()))];
     let mut from = 1;
     while from <= most {
+        // Fallback: the last bar of a histogram is open.
         let until = from.saturating_add(width);
         let time_s = histogram.range(from..until).map(|(_, time_s)| time_s).sum();
         let label = if width == 1 {
@@ -230,7 +234,7 @@ fn groups<'v>(title: &str, name: &'static str, rows: impl Iterator<Item = NamedS
     ];
     let mut table = Table::new(format!("{title} ({of})"), &columns.concat());
     for NamedSums { name, sums } in rows {
-        let ledger = sums.ledgers.get(lead).copied().unwrap_or_default();
+        let ledger = tally(sums.ledgers.get(lead).copied());
         let mut row = vec![Cell::text(name), hours(ledger.capacity, per)];
         row.extend(ledger_shares(&ledger));
         row.push(units_free(sums));
@@ -265,7 +269,7 @@ pub(super) fn nodes(view: &OverheadView) -> Table {
 
 /// A day as it is printed.
 pub(super) fn day_name(day: Day) -> String {
-    date_of(day).map(|date| date.to_string()).unwrap_or_default()
+    date_of(day).map_or_else(String::new, |date| date.to_string())
 }
 
 /// Every day, for those who cannot see the drawing.
@@ -298,6 +302,7 @@ pub(super) fn shapes(cluster: &OverheadPageCluster) -> Table {
         i128::from(shape.core_n) * CORE_GIB + i128::from(shape.memory_gib) + i128::from(shape.gpu_n) * GPU_GIB
     };
     let mut shapes: Vec<_> = cluster.shapes.iter().filter(|(shape, _)| weight(shape) > 0).collect();
+    // Fallback: a weight at the end of the type sorts before every other.
     shapes.sort_by_key(|(shape, time_s)| (Reverse(weight(shape).saturating_mul(**time_s)), **shape));
     for (
         FreeShape {
@@ -385,7 +390,7 @@ pub(super) fn finding_kinds(cluster: &OverheadPageCluster) -> Table {
         nodes.extend(found.node.as_deref());
     }
     for ((kind, resource), (n, nodes)) in kinds {
-        let node_n = i64::try_from(nodes.len()).unwrap_or(i64::MAX);
+        let node_n = count_i64(nodes.len());
         table.push(vec![
             Cell::text(kind),
             Cell::word(resource),
@@ -416,7 +421,7 @@ pub(super) fn findings(cluster: &OverheadPageCluster) -> Table {
     // As a share of what there is, so that bytes do not drown cores.
     let weight = |found: &PageFindings| {
         let capacity = found.capacity_n.map_or(1, |n| i128::from(n.max(1)));
-        found.over.unwrap_or(0).saturating_mul(1000) / capacity
+        finer(addend(found.over), 1000) / capacity
     };
     findings.sort_by(|a, b| {
         let order = weight(b).cmp(&weight(a)).then_with(|| a.kind.cmp(&b.kind));

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::message_record::{MessageKey, MessageRecord};
 use crate::report::table::{Cell, ColumnKind, Table};
+use crate::schema::batch::addend;
 
 /// What became of one record.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -258,15 +259,15 @@ pub fn table(title: &str, changes: &[PublicationChange]) -> Table {
                 Cell::text(change.as_str()),
                 Cell::text(record.form.as_str()),
                 Cell::text(record.site()),
-                Cell::text(record.month().map(|month| month.to_string()).unwrap_or_default()),
+                Cell::text(record.month().map_or_else(String::new, |month| month.to_string())),
                 Cell::text(record.vo()),
                 Cell::text(rest_of_key(record)),
                 Cell::text(differing.field),
                 Cell::text(differing.before),
                 Cell::text(differing.after),
                 once(delta(&MessageRecord::job_n)),
-                once(delta(&|record| record.wall_s().unwrap_or(0))),
-                once(delta(&|record| record.cpu_s().unwrap_or(0))),
+                once(delta(&|record| addend(record.wall_s()))),
+                once(delta(&|record| addend(record.cpu_s()))),
             ]);
         }
     }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::ledger::PublicationPlace;
 use super::record_format::RecordFormat;
 use crate::error::Result;
+use crate::numbers::count_i64;
 use crate::report::apel::aggregate::HostMonth;
 use crate::report::apel::publish::{ApelRequest, Sent, publish};
 use crate::report::apel::users::Users;
@@ -65,7 +66,7 @@ impl Exporter {
                 gracc::export(lake, selection, users, |site, month, text, [job_n, wall_s, cpu_s]| {
                     let sent = Sent {
                         message_n: 1,
-                        record_n: i64::try_from(text.lines().count()).unwrap_or(i64::MAX),
+                        record_n: count_i64(text.lines().count()),
                         job_n,
                         wall_s,
                         cpu_s,

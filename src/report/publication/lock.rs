@@ -71,6 +71,7 @@ pub fn load(store: &Store) -> Result<Vec<LockEvent>> {
 /// [`Kind::Io`] when the lake cannot be written.
 pub fn append(book: &BookLock, event: &LockEvent) -> Result<Heads> {
     let last = load(book.lock().store())?.last().map(|last| last.at_ms);
+    // Fallback: an event at the end of all time is not followed by another.
     let at_ms = event.at_ms.max(last.map_or(i64::MIN, |last| last.saturating_add(1)));
     let dataset = schema::dataset("month_lock")?;
     let batch = dataset.batch(vec![

@@ -7,6 +7,7 @@ use super::message_record::MessageRecord;
 use super::record_format::RecordFormat;
 use crate::error::Result;
 use crate::hive::segment;
+use crate::numbers::Extent;
 use crate::report::apel::server_key::super_summary_column;
 use crate::report::render::{TableFormat, render};
 use crate::report::table::{Cell, ColumnKind, Table};
@@ -44,7 +45,9 @@ impl Outbox {
         Ok(Self {
             outgoing: Outgoing::open(place)?,
             layout,
-            next_us: u64::try_from(now_ms).unwrap_or(0).saturating_mul(1000),
+            // Fallback: a clock before 1970 names its messages as at the beginning of it.
+            next_us: u64::try_from(now_ms).unwrap_or(0).times(1000),
+            // Fallback: never taken, a hash has 32 bytes.
             digit: blake3::hash(lake.as_bytes()).as_bytes().first().copied().unwrap_or(0) & 0xf,
         })
     }

@@ -64,12 +64,13 @@ pub fn load(messages: &[&str]) -> Loaded {
             let Some(key) = reported.server_key() else { continue };
             let job_n = reported.job_n();
             let jobs = loaded.tables.entry(kind.table()).or_default();
-            jobs.sent_n = jobs.sent_n.saturating_add(job_n);
-            jobs.held_n = jobs.held_n.saturating_add(job_n);
+            jobs.sent_n += job_n;
+            // Exact: a count that the server takes has 31 bits, and there are fewer than 2^32 records.
+            jobs.held_n += job_n;
             let Some((before, before_n)) = known.insert(key, (at, job_n)) else {
                 continue;
             };
-            jobs.held_n = jobs.held_n.saturating_sub(before_n);
+            jobs.held_n -= before_n;
             let earlier = messages.get(before.message).and_then(|text| of(text, before.record));
             let is_alike = earlier.is_some_and(|earlier| spelled(&earlier) == spelled(&reported));
             loaded.replaced.push(Replaced {

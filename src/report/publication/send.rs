@@ -11,6 +11,7 @@ use super::outbox::OutboxListed;
 use super::plan::PublicationPlan;
 use super::record_format::RecordFormat;
 use crate::error::{Error, Kind, Result};
+use crate::numbers::count_i64;
 use crate::report::apel::message::MessageBatch;
 use crate::report::lake::Lake;
 use crate::store::Sending;
@@ -54,6 +55,7 @@ pub fn send(
 ) -> Result<Vec<PublicationEntry>> {
     permit(lake, plan)?;
     // The order of the book decides, even if the clock was set back.
+    // Fallback: a publication at the end of all time is not followed by another.
     let now_ms = plan.last_ms.map_or(now_ms, |last| now_ms.max(last.saturating_add(1)));
     let id = format!("{now_ms}-{}", std::process::id());
     let mut book = JobBook::new(sending, &id, now_ms, receiver);
@@ -115,7 +117,7 @@ pub fn send(
             for reported in vanished {
                 book.enter(place, state, reported.text().trim_end())?;
             }
-            let n = i64::try_from(vanished.len()).unwrap_or(i64::MAX);
+            let n = count_i64(vanished.len());
             enter(
                 place,
                 MessageRecord::of_jobs(place.form, &place.site, place.month, [n, 0, 0], ""),

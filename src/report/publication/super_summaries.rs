@@ -44,9 +44,10 @@ pub struct RowSums {
 
 impl RowSums {
     fn add(&mut self, sign: i64, wall_s: i64, cpu_s: i64) {
-        self.job_n = self.job_n.saturating_add(sign);
-        self.wall_s = self.wall_s.saturating_add(sign * wall_s);
-        self.cpu_s = self.cpu_s.saturating_add(sign * cpu_s);
+        // Exact: a duration that the server takes has 31 bits, and there are fewer than 2^32 jobs.
+        self.job_n += sign;
+        self.wall_s += sign * wall_s;
+        self.cpu_s += sign * cpu_s;
     }
 }
 

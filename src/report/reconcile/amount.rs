@@ -1,6 +1,7 @@
 //! What some usage comes to, exactly.
 
 use super::level::DifferenceLevel;
+use crate::report::finer::{finer, with};
 
 /// Parts of a second of work: a thousandth of a second times a thousandth of a value, and SI00 divided by 250.
 pub const WORK_UNITS_PER_S: i128 = 250_000_000;
@@ -33,30 +34,30 @@ impl Amount {
         Self {
             job_n,
             wall_s,
-            core_wall_s: wall_s.saturating_mul(cores),
+            core_wall_s: finer(wall_s, cores),
             cpu_ms,
-            core_cpu_ms: cpu_ms.saturating_mul(cores),
-            wall_work: wall_s.saturating_mul(1000).saturating_mul(scale),
-            cpu_work: cpu_ms.saturating_mul(scale),
+            core_cpu_ms: finer(cpu_ms, cores),
+            wall_work: finer(finer(wall_s, 1000), scale),
+            cpu_work: finer(cpu_ms, scale),
         }
     }
 
     /// The sum.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
-        self.zip(other, i128::saturating_add)
+        self.zip(other, with)
     }
 
     /// The difference.
     #[must_use]
     pub fn minus(self, other: Self) -> Self {
-        self.zip(other, i128::saturating_sub)
+        self.zip(other, |a, b| with(a, -b))
     }
 
     /// So many times.
     #[must_use]
     pub fn times(self, n: i128) -> Self {
-        self.zip(self, |a, _| a.saturating_mul(n))
+        self.zip(self, |a, _| finer(a, n))
     }
 
     /// The same without work.
@@ -85,7 +86,7 @@ impl Amount {
     #[must_use]
     pub fn has_same_time(self, other: Self, rounded_n: i128) -> bool {
         (self.job_n, self.wall_s) == (other.job_n, other.wall_s)
-            && (self.cpu_ms - other.cpu_ms).abs() <= rounded_n.saturating_mul(500)
+            && (self.cpu_ms - other.cpu_ms).abs() <= finer(rounded_n, 500)
     }
 
     /// Whether there is work.

@@ -11,7 +11,9 @@ use super::relation::Which;
 use super::sums::{SumRule, rounded_n};
 use super::usage_source::{CellKey, SourceCell, UsageSource};
 use crate::error::Result;
+use crate::numbers::Comparand;
 use crate::reference::benchmark::Benchmark;
+use crate::report::finer::finer;
 use crate::time::Month;
 
 /// One difference.
@@ -77,15 +79,15 @@ impl Compared {
     fn is_same(self, a: Amount, b: Amount, rounded_n: i128) -> bool {
         let near = |a: i128, b: i128, slack: i128| {
             let off = (a - b).abs();
-            off <= slack || off.saturating_mul(1_000_000) <= self.tolerance_e6.saturating_mul(a.max(b))
+            off <= slack || off.product_to_compare(1_000_000) <= self.tolerance_e6.product_to_compare(a.max(b))
         };
         // Publishers round work once for each row.
-        let slack = rounded_n.saturating_mul(WORK_UNITS_PER_S);
+        let slack = finer(rounded_n, WORK_UNITS_PER_S);
         let (a, b) = (self.part(a), self.part(b));
         near(a.job_n, b.job_n, 0)
             && near(a.wall_s, b.wall_s, 0)
             && near(a.core_wall_s, b.core_wall_s, 0)
-            && near(a.cpu_ms, b.cpu_ms, rounded_n.saturating_mul(500))
+            && near(a.cpu_ms, b.cpu_ms, finer(rounded_n, 500))
             && near(a.wall_work, b.wall_work, slack)
             && near(a.cpu_work, b.cpu_work, slack)
     }
@@ -289,6 +291,7 @@ fn rest(difference: Amount, shares: &[CauseShare]) -> Option<CauseShare> {
         .fold(Amount::default(), |sum, share| sum.plus(share.amount));
     let rest = difference.minus(explained);
     (rest != Amount::default()).then(|| {
+        // Fallback: never taken, a second has work units.
         let seconds = |work: i128| crate::report::table::divide(work, WORK_UNITS_PER_S).unwrap_or(0);
         CauseShare {
             cause: Cause::Unexplained,
@@ -337,7 +340,7 @@ fn counts(
     for key in all {
         comparison.compared_n += 1;
         let (of_a, of_b) = (jobs(a, &key), jobs(b, &key));
-        if (of_a - of_b).abs().saturating_mul(1_000_000) <= tolerance_e6.saturating_mul(of_a.max(of_b)) {
+        if (of_a - of_b).abs().product_to_compare(1_000_000) <= tolerance_e6.product_to_compare(of_a.max(of_b)) {
             continue;
         }
         let amount = |job_n| Amount {

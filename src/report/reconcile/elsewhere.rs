@@ -4,6 +4,7 @@ use super::amount::Amount;
 use super::difference_cause::Cause;
 use super::population::Population;
 use super::usage_source::{CellKey, SourceCell, UsageSource};
+use crate::report::finer::finer;
 use crate::time::Month;
 
 fn amount(side: &UsageSource, key: &CellKey) -> Amount {
@@ -64,7 +65,8 @@ fn moved(cause: Cause, evidence: String, key: &CellKey, twin: &CellKey, [a, b]: 
         (amount(a, twin), twin)
     };
     let scaled =
-        |work: i128, time: i128, part: i128| crate::report::table::divide(work.saturating_mul(part), time).unwrap_or(0);
+        // Fallback: of no time there is no part, and no work.
+        |work: i128, time: i128, part: i128| crate::report::table::divide(finer(work, part), time).unwrap_or(0);
     let gone = if amount(b, of_a).job_n == 0 {
         // All of it went.
         from

@@ -77,5 +77,5 @@ fn in_use(account: &UsageSource, site: &str, host: &str, level: DifferenceLevel)
 fn day(at_ms: i64) -> String {
     let day = i32::try_from(at_ms.div_euclid(86_400_000)).ok();
     let date = day.and_then(crate::time::month::date_of);
-    date.map(|date| date.to_string()).unwrap_or_default()
+    date.map_or_else(String::new, |date| date.to_string())
 }

@@ -23,6 +23,7 @@ impl JobIdentityNames {
         if let Some(id) = self.ids.get(text) {
             return *id;
         }
+        // Fallback: more texts than 32 bits count do not fit memory.
         let id = u32::try_from(self.texts.len()).unwrap_or(u32::MAX);
         self.ids.insert(text.into(), id);
         self.texts.push(text.into());

@@ -8,6 +8,7 @@ use super::job::{JobIdentityJob, JobIdentityNames, JobIdentityPlace};
 use super::population::Population;
 use super::relation::Which;
 use super::usage_source::{CellKey, SourceCell, UsageSource};
+use crate::numbers::Comparand;
 use crate::time::Month;
 
 /// The jobs of one side near a cell.
@@ -45,7 +46,7 @@ impl KnownJobs<'_> {
         }
         for (day, sum) in days {
             let date = i32::try_from(day).ok().and_then(crate::time::month::date_of);
-            let label = format!("all of {}", date.map(|date| date.to_string()).unwrap_or_default());
+            let label = format!("all of {}", date.map_or_else(String::new, |date| date.to_string()));
             self.part(Cause::MissingDay, &label, sum, of_a, of_b, &mut found);
         }
         for (file, sum) in files {
@@ -96,7 +97,7 @@ impl KnownJobs<'_> {
     fn neighbours_differ(&self, quarters: i64) -> bool {
         let here = self.place.month;
         self.own().all(|job| {
-            let Some(shifted) = Month::of_ms(job.end_ms.saturating_add(quarters * 900_000)) else {
+            let Some(shifted) = Month::of_ms(job.end_ms.sum_to_compare(quarters * 900_000)) else {
                 return true;
             };
             let neighbour = match (job.place.month == here, shifted == here) {
@@ -129,7 +130,7 @@ impl KnownJobs<'_> {
         let moved = |quarters: i64| {
             let mut moved = Amount::default();
             for job in self.own() {
-                let shifted = Month::of_ms(job.end_ms.saturating_add(quarters * 900_000));
+                let shifted = Month::of_ms(job.end_ms.sum_to_compare(quarters * 900_000));
                 match (job.place.month == self.place.month, shifted == Some(self.place.month)) {
                     (true, false) => moved = moved.minus(job.amount()),
                     (false, true) => moved = moved.plus(job.amount()),

@@ -9,7 +9,7 @@ use super::level::{DifferenceLevel, FACTORS_SINCE, LEVEL_COLUMNS, LevelColumns};
 use crate::error::Result;
 use crate::report::lake::{Lake, LakePiece, Selection};
 use crate::report::work_scale::WorkScale;
-use crate::schema::batch::{id, identity, int, number, text, time, word};
+use crate::schema::batch::{addend, id, identity, int, number, text, time, word, word_or_empty};
 use crate::summarise::correction_effect::{CorrectionEffects, Corrections, EffectColumns};
 use crate::time::{DAY_MS, Month, Zone};
 
@@ -91,6 +91,7 @@ impl LakeJobs {
     /// The zone in which the lake cuts months, where it is recorded.
     #[must_use]
     pub fn zone(&self) -> Option<Zone> {
+        // Fallback: a lake of an earlier version records no zone, which the caller states.
         self.lake.zone().ok()
     }
 
@@ -238,7 +239,7 @@ rows! {
 
 impl Rows<'_> {
     fn job(&self, row: usize, site: u32, month: Month, names: &mut JobIdentityNames) -> Result<JobIdentityJob> {
-        let mut name = |column: &StringArray| names.id(word(column, row).unwrap_or_default());
+        let mut name = |column: &StringArray| names.id(word_or_empty(column, row));
         let (vo, cluster, host) = (name(self.vo), name(self.cluster), name(self.submit_host));
         let (source, file) = (name(self.source), name(self.file_id));
         let id = word(self.raw_job_id, row).or_else(|| word(self.job_id, row));
@@ -246,7 +247,7 @@ impl Rows<'_> {
         Ok(JobIdentityJob {
             record: identity(self.record_id, row)?,
             number: id_hash(id.unwrap_or_default()),
-            global: id_hash(word(self.global_job_id, row).unwrap_or_default()),
+            global: id_hash(word_or_empty(self.global_job_id, row)),
             place: JobIdentityPlace {
                 site: names.folded(site),
                 vo: own_vo,
@@ -265,7 +266,7 @@ impl Rows<'_> {
             wall_s: self.wall_s.value(row),
             cpu_ms: number(self.cpu_ms, row).unwrap_or(UNKNOWN),
             cpu_user_ms: number(self.cpu_user_ms, row).unwrap_or(UNKNOWN),
-            core_n: number(self.alloc_core_n, row).filter(|n| *n > 0).unwrap_or(0),
+            core_n: addend(number(self.alloc_core_n, row)).max(0),
             level: None,
             standing: JobIdentityStanding::Counted,
         })

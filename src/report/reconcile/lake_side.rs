@@ -12,6 +12,7 @@ use crate::report::apel::additions::additions;
 use crate::report::apel::aggregate::{Aggregate, ApelGathering, of_summary};
 use crate::report::apel::jobs::{JobMessageWanted, LeftOutCounts, each_job_of, job_pieces};
 use crate::report::apel::users::Users;
+use crate::report::finer::{finer, with};
 use crate::report::known_names::KnownNames;
 use crate::report::lake::{Lake, Selection, on_all_processors};
 use crate::report::work_scale::WorkScale;
@@ -83,8 +84,8 @@ impl UsageSource {
         let [job_n, wall_s, cpu_ms] = [sums.job_n, sums.wall_s, sums.cpu_ms].map(i128::from);
         let mut amount = Amount::of_jobs(job_n, wall_s, cpu_ms, group.core_n, level);
         if let (None, Some(work)) = (level, scale.work(group)) {
-            amount.wall_work = i128::from(work.wall_s).saturating_mul(WORK_UNITS_PER_S);
-            amount.cpu_work = i128::from(work.cpu_s).saturating_mul(WORK_UNITS_PER_S);
+            amount.wall_work = finer(i128::from(work.wall_s), WORK_UNITS_PER_S);
+            amount.cpu_work = finer(i128::from(work.cpu_s), WORK_UNITS_PER_S);
         }
         let mut key = BTreeMap::new();
         for (name, value) in [
@@ -107,7 +108,7 @@ impl UsageSource {
         let of = CellKey::new([&group.site, vo], group.month);
         if let Some(cell) = self.cells.get_mut(&of) {
             for (score, e3) in cell.scores.iter_mut().zip(group.levels_e3) {
-                *score = score.saturating_add(e3.map_or(0, |e3| wall_s.saturating_mul(i128::from(e3))));
+                *score = with(*score, e3.map_or(0, |e3| finer(wall_s, i128::from(e3))));
             }
         }
         if let Some(level) = level {

@@ -5,6 +5,7 @@ use arrow::array::{Array, AsArray, Decimal128Array, RecordBatch, StringArray};
 use crate::error::Result;
 use crate::reference::benchmark::{Benchmark, SI00_PER_HS06};
 use crate::report::apel::jobs::Levels;
+use crate::report::finer::finer;
 use crate::report::work_scale::WorkScale;
 use crate::schema::batch::{decimal, number, text, word};
 
@@ -21,6 +22,7 @@ impl DifferenceLevel {
     /// A value of a benchmark.
     #[must_use]
     pub fn new(kind: Benchmark, e3: i64) -> Self {
+        // Fallback: never taken, there are three benchmarks.
         let place = u8::try_from(kind.place()).unwrap_or(u8::MAX);
         Self { place, e3 }
     }
@@ -61,7 +63,7 @@ impl DifferenceLevel {
     #[must_use]
     pub fn work_units(self) -> i128 {
         let is_si00 = self.kind() == Some(Benchmark::Si00);
-        i128::from(self.e3).saturating_mul(if is_si00 { 1 } else { i128::from(SI00_PER_HS06) })
+        finer(i128::from(self.e3), if is_si00 { 1 } else { i128::from(SI00_PER_HS06) })
     }
 
     /// `hs06 10.500`.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::job::{JobIdentityJob, UNKNOWN};
+use crate::numbers::tally;
 use crate::time::{Month, Zone};
 
 /// Of what a job is that is missing on the other side.
@@ -171,8 +172,8 @@ fn days_by(counted: &[CountedJob<'_>], rule: &DayRule<'_>) -> BTreeMap<usize, i3
         *gone.entry(*scope).or_default() += count.missing;
     }
     let is_by_days = |scope: &LossScope| {
-        let all = by_scope.get(scope).copied().unwrap_or_default();
-        let gone = gone.get(scope).copied().unwrap_or_default();
+        let all = tally(by_scope.get(scope).copied());
+        let gone = tally(gone.get(scope).copied());
         !all.is_gone() && gone * 3 >= all.missing * 2
     };
     let missing = counted.iter().filter(|counted| counted.is_missing);

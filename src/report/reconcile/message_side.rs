@@ -9,10 +9,12 @@ use super::stated_jobs::{StatedJob, StatedJobs};
 use super::usage_source::{CellKey, Fine, JobStore, UsageOrigin, UsageSource};
 use crate::error::{Error, Kind, Result};
 use crate::report::apel::MessageKind;
+use crate::report::finer::finer;
 use crate::report::lake::Selection;
 use crate::report::publication::message_record::{MessageKey, MessageRecord};
 use crate::report::publication::messages::{MessageFile, texts};
 use crate::report::work_scale::WorkScale;
+use crate::schema::batch::addend;
 use crate::time::Month;
 
 /// A message with the file it is of; empty where it is of none.
@@ -108,7 +110,7 @@ impl UsageSource {
             return;
         };
         let (site, vo) = (record.site(), record.vo());
-        let number = |name: &str| record.number(name).unwrap_or(0);
+        let number = |name: &str| addend(record.number(name));
         if !selection.has_site(site) {
             return;
         }
@@ -121,17 +123,11 @@ impl UsageSource {
         }
         let cores = number("Processors");
         let level = DifferenceLevel::chosen(&record.levels_e3(), scale);
-        let [wall_s, cpu_s] = [record.wall_s(), record.cpu_s()].map(|s| i128::from(s.unwrap_or(0)));
-        let mut amount = Amount::of_jobs(
-            i128::from(record.job_n()),
-            wall_s,
-            cpu_s.saturating_mul(1000),
-            cores,
-            level,
-        );
+        let [wall_s, cpu_s] = [record.wall_s(), record.cpu_s()].map(|s| i128::from(addend(s)));
+        let mut amount = Amount::of_jobs(i128::from(record.job_n()), wall_s, finer(cpu_s, 1000), cores, level);
         if let (None, Some(work)) = (level, scale.of_works(&record.works_s())) {
-            amount.wall_work = i128::from(work.wall_s).saturating_mul(WORK_UNITS_PER_S);
-            amount.cpu_work = i128::from(work.cpu_s).saturating_mul(WORK_UNITS_PER_S);
+            amount.wall_work = finer(i128::from(work.wall_s), WORK_UNITS_PER_S);
+            amount.cpu_work = finer(i128::from(work.cpu_s), WORK_UNITS_PER_S);
         }
         let mut key = BTreeMap::new();
         for (name, value) in [

@@ -5,6 +5,7 @@
 //! other before those find a mate that one side holds and does not count.
 
 use super::job::{JobIdentityJob, UNKNOWN};
+use crate::numbers::Comparand;
 
 /// How two jobs are known to be one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,8 +64,8 @@ fn site(job: &JobIdentityJob) -> i128 {
 
 /// Whether both times of two jobs are apart by one offset that a zone can make.
 fn is_shifted(a: &JobIdentityJob, b: &JobIdentityJob) -> bool {
-    let by = b.end_ms.saturating_sub(a.end_ms);
-    let is_same = a.start_ms == UNKNOWN || b.start_ms == UNKNOWN || b.start_ms.saturating_sub(a.start_ms) == by;
+    let by = b.end_ms.difference_to_compare(a.end_ms);
+    let is_same = a.start_ms == UNKNOWN || b.start_ms == UNKNOWN || b.start_ms.difference_to_compare(a.start_ms) == by;
     by != 0 && by % QUARTER_MS == 0 && by.abs() <= ZONES_MS && is_same
 }
 
@@ -98,7 +99,7 @@ const RULES: [PairingRule; 14] = [
         way: Way::Same,
         key: |job| {
             let halves = [job.record >> 64, job.record & u128::from(u64::MAX)];
-            let [high, low] = halves.map(|half| i128::try_from(half).unwrap_or(0));
+            let [high, low] = halves.map(u128::cast_signed);
             (job.record != 0).then_some([high, low, 0, 0])
         },
         accept: any,

@@ -130,6 +130,7 @@ impl<'s> Proof<'s> {
         let zones: Vec<Zone> = [Some(Zone::utc()), own.zone()].into_iter().flatten().collect();
         let knows_file = |file: u32| {
             let id = self.names.text(file);
+            // Fallback: a file without a hash was read by no other lake.
             other.has_read(own.file_hash(id).unwrap_or_default(), own.file_name(id))
         };
         let losses = losses(jobs, &is_missing, self.month, &zones, knows_file);

@@ -1,6 +1,7 @@
 //! How durations of the same jobs on both sides are related.
 
 use super::job::{JobIdentityJob, UNKNOWN};
+use crate::numbers::Comparand;
 
 /// One side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,7 +70,7 @@ impl RelationMeasure {
     /// Its value, milliseconds.
     fn of(self, job: &JobIdentityJob) -> i64 {
         match self {
-            Self::Wall => job.wall_s.saturating_mul(1000),
+            Self::Wall => job.wall_s.product_to_compare(1000),
             Self::Cpu => job.cpu_ms,
         }
     }

@@ -10,11 +10,13 @@ use super::level::DifferenceLevel;
 use crate::error::Result;
 use crate::inspect::stand_in;
 use crate::ledger::Reason;
+use crate::numbers::{Comparand, counted_i64};
 use crate::record::JobRow;
 use crate::reference::benchmark::Benchmark;
 use crate::report::apel::jobs::Levels;
 use crate::report::publication::message_record::MessageRecord;
 use crate::report::work_scale::WorkScale;
+use crate::schema::batch::addend;
 use crate::sources::apel::acceptance::Acceptance;
 use crate::sources::hints::Hints;
 use crate::sources::options::ReaderOptions;
@@ -75,12 +77,12 @@ impl StatedJob {
             host: word("SubmitHost"),
             infrastructure: record.infrastructure().map(str::to_owned),
             job_id: record.job_id().unwrap_or_default().to_owned(),
-            start_ms: record.start_s().map(|s| s.saturating_mul(1000)),
+            start_ms: record.start_s().map(|s| s.product_to_compare(1000)),
             end_ms: record.end_s()?.checked_mul(1000)?,
             wall_s: record.wall_s()?,
-            cpu_ms: record.cpu_s().map(|s| s.saturating_mul(1000)),
-            core_n: record.number("Processors").unwrap_or(0),
-            node_n: record.number("NodeCount").unwrap_or(0),
+            cpu_ms: record.cpu_s().map(|s| s.product_to_compare(1000)),
+            core_n: addend(record.number("Processors")),
+            node_n: addend(record.number("NodeCount")),
             level: DifferenceLevel::chosen(&record.levels_e3(), scale),
             file: file.to_owned(),
             line: 0,
@@ -96,7 +98,7 @@ impl StatedJob {
     /// What it comes to.
     #[must_use]
     pub fn amount(&self) -> Amount {
-        let cpu_ms = self.cpu_ms.unwrap_or(0);
+        let cpu_ms = addend(self.cpu_ms);
         Amount::of_jobs(1, i128::from(self.wall_s), i128::from(cpu_ms), self.core_n, self.level)
     }
 }
@@ -233,11 +235,11 @@ impl Sink for XmlReading<'_> {
             end_ms,
             wall_s: wall_ms.div_euclid(1000),
             cpu_ms: row.cpu_ms,
-            core_n: row.alloc_core_n.unwrap_or(0),
-            node_n: row.alloc_node_n.unwrap_or(0),
+            core_n: addend(row.alloc_core_n),
+            node_n: addend(row.alloc_node_n),
             level: DifferenceLevel::chosen(&levels, self.scale),
             file: self.file.to_owned(),
-            line: i64::try_from(at.line).unwrap_or(0),
+            line: counted_i64(at.line),
         });
     }
 

@@ -1,6 +1,8 @@
 //! What two statements of one job differ in, step by step from A to B: the name, the month, wall time, cores, CPU time, the
 //! factor. The steps add up to the difference.
 
+use crate::numbers::Comparand;
+
 use std::collections::BTreeMap;
 
 use super::amount::Amount;
@@ -29,7 +31,8 @@ pub fn add(mates: &[Mates], sides: [&UsageSource; 2], names: &JobIdentityNames, 
         moved(a, b, names, into);
         let moved = JobIdentityJob { place: b.place, ..*a };
         // Both times apart by the same are those of another zone; an id that differs is no evidence about versions.
-        let apart = [(a.start_ms, b.start_ms), (a.end_ms, b.end_ms)].map(|(of_a, of_b)| of_b.saturating_sub(of_a));
+        let apart =
+            [(a.start_ms, b.start_ms), (a.end_ms, b.end_ms)].map(|(of_a, of_b)| of_b.difference_to_compare(of_a));
         let is_version = mates.way != Way::Renumbered && apart[0] != apart[1];
         if is_version && a.amount().without_work() != b.amount().without_work() {
             version(&moved, b, into);
@@ -76,7 +79,7 @@ fn moved(a: &JobIdentityJob, b: &JobIdentityJob, names: &JobIdentityNames, into:
         into.add(b.place, Cause::CaseOfNames, detail, Amount::default(), Which::B, b);
     }
     if b.place != between {
-        let minutes = b.end_ms.saturating_sub(a.end_ms) / 60_000;
+        let minutes = b.end_ms.difference_to_compare(a.end_ms) / 60_000;
         let (hours, rest) = (minutes.abs() / 60, minutes.abs() % 60);
         let how = if minutes < 0 { "earlier" } else { "later" };
         let detail = format!(

@@ -2,6 +2,7 @@
 
 use super::amount::Amount;
 use super::difference_cause::Cause;
+use crate::report::finer::finer;
 
 /// Two sums of the same number of jobs: of A, with what it lacks, and of B.
 #[derive(Clone, Copy, Debug)]
@@ -69,7 +70,7 @@ impl Durations {
 
     /// How far whole numbers of a unit may be off.
     fn off_by(self, seconds: i128) -> i128 {
-        seconds.saturating_mul(self.rounded_n.max(self.p.job_n).max(1))
+        finer(seconds, self.rounded_n.max(self.p.job_n).max(1))
     }
 
     /// Why wall time differs.
@@ -118,7 +119,7 @@ impl Durations {
     /// Why CPU time differs, after what was found of wall time.
     #[must_use]
     pub fn cpu(self, wall: &DurationFinding) -> DurationFinding {
-        let slack = self.rounded_n.saturating_mul(500);
+        let slack = finer(self.rounded_n, 500);
         let is_near = |x: i128, y: i128| (x - y).abs() <= slack;
         if is_near(self.p.cpu_ms, self.b.cpu_ms) {
             return DurationFinding::Same;

@@ -1,5 +1,8 @@
 //! The least set of causes that explains a difference of sums exactly.
 
+use crate::numbers::count_i128;
+use crate::report::finer::finer;
+
 use std::collections::BTreeMap;
 
 use super::amount::{Amount, WORK_UNITS_PER_S};
@@ -127,7 +130,7 @@ impl SumRule<'_> {
             };
             add((named.cause, named.words), amount);
         }
-        let slack = rounded_n.saturating_mul(WORK_UNITS_PER_S);
+        let slack = finer(rounded_n, WORK_UNITS_PER_S);
         let is_off = whole.wall_work.abs() > slack || whole.cpu_work.abs() > slack;
         if self.has_work && is_factor_looked_at && is_off {
             let rule = FactorRule {
@@ -150,7 +153,7 @@ impl SumRule<'_> {
 #[must_use]
 pub fn rounded_n(a: &SourceCell, b: &SourceCell) -> i128 {
     let of_sums = a.has_sums() || b.has_sums();
-    let rows = i128::try_from(a.rows.len().max(b.rows.len())).unwrap_or(i128::MAX);
+    let rows = count_i128(a.rows.len().max(b.rows.len()));
     a.rounded_n.max(b.rounded_n).max(if of_sums { rows } else { 0 })
 }
 

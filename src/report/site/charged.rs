@@ -7,6 +7,7 @@ use super::supply::Supply;
 use crate::charge::amount::CHARGE_SCALE;
 use crate::reference::currency::is_currency;
 use crate::report::charges::BalanceTariff;
+use crate::report::finer::finer;
 use crate::report::shown::grouped;
 use crate::report::table::{Cell, ColumnKind, Table, known_sum};
 
@@ -145,7 +146,7 @@ fn of_policy(
 /// Charge and jobs; nothing where the policy charged nothing.
 fn cells(tariff: &BalanceTariff, sum: Option<&SiteChargeSum>) -> [Cell; 2] {
     let (_, units_n) = tariff.unit_for_people();
-    let one = 10_i128.pow(CHARGE_SCALE).saturating_mul(units_n);
+    let one = finer(10_i128.pow(CHARGE_SCALE), units_n);
     let charge = sum.and_then(|sum| sum.charge_e9);
     [
         charge.map_or(Cell::Empty, |charge| Cell::ratio(charge, one, DIGITS)),

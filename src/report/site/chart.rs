@@ -33,11 +33,13 @@ fn round_up(value: i128) -> i128 {
     let mut power: i128 = 1;
     loop {
         for step in [1, 2, 5] {
+            // Fallback: a scale at the end of the type is above every value.
             let candidate = power.saturating_mul(step);
             if candidate >= value {
                 return candidate;
             }
         }
+        // Fallback: as for the candidate, it is above every value.
         power = power.saturating_mul(10);
     }
 }
@@ -54,9 +56,11 @@ fn height(value: i128, top: i128) -> i32 {
 fn draw(labels: &[String], top: i128, unit: &str, marks: &[ChartMark<'_>]) -> Result<String> {
     let every = labels.len().div_ceil(LABELS).max(1);
     let x_name = |x: i32| {
-        let nth = usize::try_from(x / MONTH_PLACES).unwrap_or(usize::MAX);
-        let is_named = x.rem_euclid(MONTH_PLACES) == MONTH_PLACES / 2 && nth.is_multiple_of(every);
-        labels.get(nth).filter(|_| is_named).cloned().unwrap_or_default()
+        let is_middle = x.rem_euclid(MONTH_PLACES) == MONTH_PLACES / 2;
+        let nth = usize::try_from(x / MONTH_PLACES).ok();
+        let nth = nth.filter(|nth| is_middle && nth.is_multiple_of(every));
+        // Fallback: a place without a month has an empty name.
+        nth.and_then(|nth| labels.get(nth)).cloned().unwrap_or_default()
     };
     let y_name = |y: i32| grouped(i128::from(y) * top / i128::from(HEIGHT_PLACES));
     rectangles(
@@ -86,12 +90,14 @@ pub fn stacked(title: &str, unit: &str, labels: &[String], series: &[Series]) ->
         let values = series.iter().filter_map(|one| one.values.get(at));
         values.filter(|value| **value > 0).sum()
     };
+    // Fallback: a chart without months has the least scale.
     let top = round_up((0..labels.len()).map(total).max().unwrap_or(0).max(LEAST_TOP));
     let mut marks = Vec::new();
     for at in 0..labels.len() {
         let left = place(at) * MONTH_PLACES + 1;
         let mut below = 0;
         for (one, ink) in series.iter().zip(SERIES_INKS.iter().cycle()) {
+            // Fallback: a line without a value at a month is drawn at the bottom.
             let value = one.values.get(at).copied().unwrap_or(0).max(0);
             let (low, high) = (height(below, top), height(below + value, top));
             below += value;
@@ -121,6 +127,7 @@ pub fn stacked(title: &str, unit: &str, labels: &[String], series: &[Series]) ->
 /// # Errors
 /// [`crate::error::Kind::Internal`] when it cannot be drawn.
 pub fn percentages(title: &str, what: &str, labels: &[String], tenths: &[Option<i128>]) -> Result<String> {
+    // Fallback: a chart without values has the least scale.
     let largest = tenths.iter().flatten().copied().max().unwrap_or(0).div_euclid(10) + 1;
     let top = round_up(largest.max(LEAST_TOP));
     let top = if (51..=100).contains(&largest) { 100 } else { top };

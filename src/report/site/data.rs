@@ -8,7 +8,9 @@ use super::coverage::Coverage;
 use super::supply::Supply;
 use super::users::TopUsers;
 use crate::error::{Error, Kind, Result};
+use crate::numbers::count_i128;
 use crate::report::completeness::{Incomplete, find, history};
+use crate::report::finer::finer;
 use crate::report::lake::{Lake, Selection};
 use crate::report::table::{Cell, ColumnKind, Table, divide, known_sum};
 use crate::schema::batch::{date, decimal, flag, int, number, text, word};
@@ -282,7 +284,7 @@ impl SiteData {
             for batch in lake.record_batches(&path, &names)? {
                 let batch = batch?;
                 for (count, name) in counts.iter_mut().zip(&names) {
-                    *count += i128::try_from(flag(&batch, name)?.true_count()).unwrap_or(0);
+                    *count += count_i128(flag(&batch, name)?.true_count());
                 }
             }
         }
@@ -424,10 +426,8 @@ fn views_with_gpus(lake: &Lake, site: &str) -> Result<BTreeSet<String>> {
 /// CPU time of core time in percent.
 #[must_use]
 pub fn efficiency(sums: &SitePageSums) -> Cell {
-    let cpu_ms = sums.cpu_ms.map(|cpu_ms| cpu_ms.saturating_mul(100));
-    cpu_ms.map_or(Cell::Empty, |cpu_ms| {
-        Cell::ratio(cpu_ms, sums.core_s.saturating_mul(1000), 1)
-    })
+    let cpu_ms = sums.cpu_ms.map(|cpu_ms| finer(cpu_ms, 100));
+    cpu_ms.map_or(Cell::Empty, |cpu_ms| Cell::ratio(cpu_ms, finer(sums.core_s, 1000), 1))
 }
 
 /// Jobs, core hours, CPU hours, efficiency, GPU hours, work, jobs without benchmark, corrected jobs.
@@ -435,6 +435,7 @@ pub fn efficiency(sums: &SitePageSums) -> Cell {
 pub fn amounts(sums: &SitePageSums) -> Vec<Cell> {
     let hours = |seconds: i128| Cell::ratio(seconds, 3600, 2);
     let [hs06, hs23] = sums.work_s.map(|work| match work {
+        // Fallback: never taken, the divisor is not 0.
         Some(work) => Cell::ratio(divide(work, WORK_SCALE / 1000).unwrap_or(0), 3_600_000, 2),
         None => Cell::Empty,
     });

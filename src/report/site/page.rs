@@ -9,6 +9,7 @@ use super::provenance;
 use super::split::{by_column, table};
 use super::supply::used_tenths;
 use crate::error::Result;
+use crate::numbers::tally;
 use crate::reference::benchmark::Benchmark;
 use crate::report::completeness;
 use crate::report::html::{escape, page};
@@ -151,6 +152,7 @@ fn charts(body: &mut String, data: &SiteData) -> Result<()> {
     let months = data.by_month();
     let labels: Vec<String> = months.keys().map(ToString::to_string).collect();
     let names = data.by_name();
+    // Fallback: never taken, an hour has 3600 seconds.
     let hours = |sums: &SitePageSums| divide(sums.core_s, 3600).unwrap_or(0);
     let of = |wanted: &str, month: &crate::time::Month| {
         let views = data
@@ -229,7 +231,7 @@ fn capacity(body: &mut String, data: &SiteData) -> Result<()> {
     let delivered = data.by_month();
     let labels: Vec<String> = installed.keys().map(ToString::to_string).collect();
     let tenths: Vec<Option<i128>> = (installed.iter())
-        .map(|(month, installed)| used_tenths(installed, &delivered.get(month).copied().unwrap_or_default()))
+        .map(|(month, installed)| used_tenths(installed, &tally(delivered.get(month).copied())))
         .collect();
     let drawn = percentages(
         "Capacity used by month",

@@ -6,10 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::data::{Grouping, SitePageSums};
 use crate::charge::amount::CHARGE_SCALE;
 use crate::error::Result;
+use crate::numbers::tally;
 use crate::report::charges::{AccountCharge, BalanceTariff};
+use crate::report::finer::finer;
 use crate::report::lake::{Lake, Selection};
 use crate::report::table::{Cell, ColumnKind, Table, known_sum};
-use crate::schema::batch::{decimal, int, number, text, word};
+use crate::schema::batch::{addend, decimal, int, number, text, word};
 use crate::store::lake::parse_overhead_path;
 use crate::time::Month;
 
@@ -101,7 +103,7 @@ impl Supply {
                     installed.core_s += i128::from(cores.value(row));
                     for (sum, work) in installed.work_s.iter_mut().zip(works) {
                         if let Some(work) = number(work, row) {
-                            *sum = Some(sum.unwrap_or(0) + work);
+                            *sum = Some(addend(*sum) + work);
                         }
                     }
                 }
@@ -145,16 +147,16 @@ impl Supply {
                     let of = |column, default: &str| word(column, row).unwrap_or(default).to_owned();
                     let sums = self.left_over.entry((of(cluster, "-"), of(unit, "-"))).or_default();
                     let known = |column| number(column, row).map(i128::from);
-                    sums.capacity += known(capacity).unwrap_or(0);
-                    sums.allocated += known(allocated).unwrap_or(0);
-                    sums.down += known(down).unwrap_or(0);
-                    sums.reserved += known(reserved).unwrap_or(0);
+                    sums.capacity += addend(known(capacity));
+                    sums.allocated += addend(known(allocated));
+                    sums.down += addend(known(down));
+                    sums.reserved += addend(known(reserved));
                     match (known(overhead), known(stranded)) {
                         (Some(overhead), Some(stranded)) => {
                             sums.overhead += overhead;
                             sums.stranded += stranded;
                         }
-                        _ => sums.unknown += known(capacity).unwrap_or(0),
+                        _ => sums.unknown += addend(known(capacity)),
                     }
                 }
             }
@@ -184,7 +186,7 @@ impl Supply {
         );
         let mut totals = (Installed::default(), SitePageSums::default());
         for (month, installed) in &self.installed {
-            let sums = delivered.get(month).copied().unwrap_or_default();
+            let sums = tally(delivered.get(month).copied());
             totals.0.core_s += installed.core_s;
             for (total, work) in totals.0.work_s.iter_mut().zip(installed.work_s) {
                 *total = known_sum(*total, work);
@@ -225,7 +227,7 @@ impl Supply {
         }
         for ((tariff, name), (charge_e9, job_n, unpriced_n)) in sums {
             let (unit, units_n) = tariff.unit_for_people();
-            let one = 10_i128.pow(CHARGE_SCALE).saturating_mul(units_n);
+            let one = finer(10_i128.pow(CHARGE_SCALE), units_n);
             table.push(vec![
                 Cell::text(tariff.to_string()),
                 Cell::text(tariff.pool.as_str()),
@@ -260,7 +262,7 @@ impl Supply {
             ],
         );
         for ((cluster, unit), sums) in &self.left_over {
-            let percent = |part: i128| Cell::ratio(part.saturating_mul(100), sums.capacity, 1);
+            let percent = |part: i128| Cell::ratio(finer(part, 100), sums.capacity, 1);
             table.push(vec![
                 Cell::text(cluster.as_str()),
                 Cell::text(unit.as_str()),
@@ -283,7 +285,7 @@ type OfName<'a> = (&'a BalanceTariff, Option<Option<&'a str>>);
 /// Per mille of capacity that was delivered; `None` where there is no capacity.
 #[must_use]
 pub fn used_tenths(installed: &Installed, sums: &SitePageSums) -> Option<i128> {
-    crate::report::table::divide(sums.core_s.saturating_mul(1000), installed.core_s)
+    crate::report::table::divide(finer(sums.core_s, 1000), installed.core_s)
 }
 
 fn capacity_row(name: String, installed: &Installed, sums: &SitePageSums) -> Vec<Cell> {
@@ -291,14 +293,14 @@ fn capacity_row(name: String, installed: &Installed, sums: &SitePageSums) -> Vec
         Cell::text(name),
         Cell::ratio(installed.core_s, 3600, 2),
         Cell::ratio(sums.core_s, 3600, 2),
-        Cell::ratio(sums.core_s.saturating_mul(100), installed.core_s, 2),
+        Cell::ratio(finer(sums.core_s, 100), installed.core_s, 2),
     ];
     let work = |value: Option<i128>| value.map_or(Cell::Empty, |value| Cell::ratio(value, 3600 * WORK_SCALE, 2));
     for (installed, delivered) in installed.work_s.into_iter().zip(sums.work_s) {
         row.extend([work(installed), work(delivered)]);
         let share = installed.zip(delivered);
         row.push(share.map_or(Cell::Empty, |(installed, delivered)| {
-            Cell::ratio(delivered.saturating_mul(100), installed, 2)
+            Cell::ratio(finer(delivered, 100), installed, 2)
         }));
     }
     row

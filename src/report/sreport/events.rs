@@ -7,7 +7,7 @@ use super::period::SreportPeriod;
 use super::used::model_name;
 use crate::error::Result;
 use crate::report::lake::{Lake, Selection};
-use crate::schema::batch::{int, number, text, time, word};
+use crate::schema::batch::{int, number, text, time, word, word_or_empty};
 use crate::time::MsSpan;
 
 /// One event, cut to the period.
@@ -75,11 +75,12 @@ pub(super) fn read(lake: &Lake, selection: &Selection, period: SreportPeriod) ->
                     .collect();
                 amounts.extend(typed.of(row).map(|(model, n)| (model_name(model), n)));
                 let key = (
-                    word(cluster, row).unwrap_or_default().to_owned(),
+                    word_or_empty(cluster, row).to_owned(),
                     word(node, row).map(str::to_owned),
                     start.value(row),
                 );
                 let end_ms = number(end, row);
+                // Fallback: an event that has not ended lasts to the end of the period.
                 let span = period.clip(start.value(row), end_ms.unwrap_or(i64::MAX));
                 let event = span.map(|span| NodeEvent {
                     cluster: key.0.clone(),

@@ -133,7 +133,7 @@ pub(super) struct Addition<'a> {
 
 /// The note about an addition that cannot be cut.
 pub(super) fn cut(rule: &Correction) -> String {
-    let month = rule.month.map(|month| month.to_string()).unwrap_or_default();
+    let month = rule.month.map_or_else(String::new, |month| month.to_string());
     format!(
         "correction {} adds to {month} as a whole, of which the period holds a part: it is left out",
         rule.id

@@ -10,7 +10,7 @@ use super::used::{TRES, Used};
 use crate::error::{Error, Result};
 use crate::report::lake::{Lake, LakePiece, Selection};
 use crate::report::table::divide;
-use crate::schema::batch::{addend, column, int, number, text, time, word};
+use crate::schema::batch::{addend, column, int, number, text, time, word, word_or_empty};
 use crate::summarise::Attribution;
 use crate::summarise::correction_effect::{CorrectionEffect, CorrectionEffects, Corrections, EffectColumns};
 use crate::time::{Month, MsSpan, Zone};
@@ -96,6 +96,7 @@ impl<'a> PeriodPart<'a> {
     fn share(&self, total_s: i64, span: MsSpan) -> i128 {
         let until = |ms: i64| {
             let whole_ms = i128::from(self.whole.length_ms());
+            // Fallback: a job without length has no part in any period.
             divide(i128::from(total_s) * i128::from(ms - self.whole.from_ms), whole_ms).unwrap_or(0)
         };
         until(span.until_ms) - until(span.from_ms)
@@ -204,9 +205,9 @@ impl<'l> SreportJobs<'l> {
                     amount.map(|amount| if place == MEMORY { amount >> 20 } else { amount })
                 };
                 let part = PeriodPart {
-                    cluster: word(cluster, row).unwrap_or_default(),
+                    cluster: word_or_empty(cluster, row),
                     account: "",
-                    user: word(user, row).unwrap_or_default(),
+                    user: word_or_empty(user, row),
                     reservation: word(reservation, row),
                     span,
                     whole: MsSpan {

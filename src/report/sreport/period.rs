@@ -26,6 +26,7 @@ impl SreportPeriod {
     pub fn of_days(selection: &Selection, zone: &Zone) -> Self {
         let begins = |day: Day| zone.begins_ms(day);
         let from_ms = selection.days.from.map_or(i64::MIN, begins);
+        // Fallback: the last day of all has no day after it.
         let until_ms = selection.days.to.map_or(i64::MAX, |day| begins(day.saturating_add(1)));
         Self::new(from_ms, until_ms, zone)
     }
@@ -64,6 +65,7 @@ impl SreportPeriod {
 
     /// How long it is.
     pub(super) fn seconds(self) -> i64 {
+        // Fallback: a period without an end is as long as the type can state.
         self.until_ms.saturating_sub(self.from_ms) / 1000
     }
 

@@ -9,8 +9,9 @@ use super::events::{EventKind, NodeEvent};
 use super::jobs::SreportJobs;
 use super::reserved::Reserved;
 use crate::error::Result;
+use crate::numbers::tally;
 use crate::report::lake::LakePiece;
-use crate::schema::batch::{int, number, text, time, word};
+use crate::schema::batch::{int, number, text, time, word, word_or_empty};
 use crate::summarise::correction_effect::CorrectionEffect;
 use crate::time::MsSpan;
 
@@ -77,12 +78,12 @@ impl Planned {
     pub(super) fn of(&self, cluster: &str, hour: i64) -> i128 {
         let cluster = cluster.to_owned();
         let key = ClusterHour { cluster, hour };
-        self.seconds.get(&key).copied().unwrap_or_default()
+        tally(self.seconds.get(&key).copied())
     }
 
     /// Jobs that keep what was planned from being known.
     pub(super) fn unknown_n(&self, cluster: &str) -> u64 {
-        self.unknown.get(cluster).copied().unwrap_or_default()
+        tally(self.unknown.get(cluster).copied())
     }
 
     /// One line for each cluster of which it is unknown.
@@ -130,7 +131,7 @@ impl Planned {
                 let Some(span) = span.filter(|_| view.value(row) == "batch") else {
                     continue;
                 };
-                let cluster = word(cluster, row).unwrap_or_default();
+                let cluster = word_or_empty(cluster, row);
                 let own = PlannedWait {
                     cluster,
                     reservation: word(reservation, row),

@@ -7,6 +7,7 @@ use super::jobs::PeriodPart;
 use super::period::SreportPeriod;
 use super::used::{TRES, Used, model_of};
 use super::windows::{Allowed, ReservationWindow};
+use crate::numbers::tally;
 use crate::time::MsSpan;
 
 /// The windows of a period.
@@ -109,7 +110,7 @@ impl Reserved {
             };
             for (hour, from_ms, until_ms) in self.period.hours(window.span) {
                 for (nth, (tres, n)) in window.amounts.iter().enumerate() {
-                    let sat_ms = sitting.ms.get(&(place, nth, hour)).copied().unwrap_or_default();
+                    let sat_ms = tally(sitting.ms.get(&(place, nth, hour)).copied());
                     // A job counts as if it held all that is reserved.
                     let idle_s = i128::from(*n) * i128::from((until_ms - from_ms - sat_ms) / 1000);
                     if idle_s <= 0 {

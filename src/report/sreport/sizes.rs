@@ -6,6 +6,7 @@ use super::answer::{SreportAnswer, SreportRequest};
 use super::gathered::{Addition, additions, cut};
 use super::jobs::{PeriodPart, SreportJobs};
 use crate::error::{Error, Kind, Result};
+use crate::numbers::tally;
 use crate::report::lake::on_all_processors;
 use crate::report::table::{Cell, ColumnKind, Table};
 
@@ -142,7 +143,7 @@ fn table(sizes: &Sizes, request: &SreportRequest) -> Table {
                 row.extend(request.unit.cells(Some(amount), Some(total)));
             }
         }
-        let whole = wholes.get(cluster.as_str()).copied().unwrap_or_default();
+        let whole = tally(wholes.get(cluster.as_str()).copied());
         let share = super::unit::percent(total, whole);
         row.push(share.map_or(Cell::Empty, |value| Cell::Decimal { value, scale: 2 }));
         table.push(row);

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::gathered::SreportWho;
 use crate::error::Result;
+use crate::numbers::Extent;
 use crate::report::lake::Lake;
-use crate::schema::batch::{number, text, time, word};
+use crate::schema::batch::{number, text, time, word, word_or_empty};
 
 /// The account at the top of every cluster.
 const ROOT: &str = "root";
@@ -41,9 +42,7 @@ impl Trees {
                 let as_of = time(&batch, "as_of_utc")?;
                 for row in 0..batch.num_rows() {
                     let Some(account) = word(account, row) else { continue };
-                    let known = clusters
-                        .entry(word(cluster, row).unwrap_or_default().to_owned())
-                        .or_default();
+                    let known = clusters.entry(word_or_empty(cluster, row).to_owned()).or_default();
                     let as_of_ms = number(as_of, row);
                     if as_of_ms < known.as_of_ms {
                         continue;
@@ -111,7 +110,7 @@ impl Trees {
                 Some(_) => "the newest listing of associations does not state",
             };
             let names: Vec<&str> = accounts.iter().take(3).copied().collect();
-            let more = accounts.len().saturating_sub(names.len());
+            let more = accounts.len().less(names.len());
             let more = if more > 0 {
                 format!(" and {more} more")
             } else {

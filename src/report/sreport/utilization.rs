@@ -14,6 +14,7 @@ use super::used::{model_of, names};
 use super::windows::{ReservationWindow, read as read_windows};
 use crate::error::{Error, Result};
 use crate::ledger::Reason;
+use crate::numbers::tally;
 use crate::reference::hostlist::Hostlist;
 use crate::report::lake::on_all_processors;
 use crate::report::table::{Cell, ColumnKind, Table};
@@ -312,8 +313,8 @@ fn rolled_up(
         let sum = spent.entry(key.clone()).or_default();
         for (hour, total) in hours {
             let place = (key.cluster.clone(), key.tres.clone(), *hour);
-            let mut own = hourly.get(&place).copied().unwrap_or_default();
-            (own.count_sum, own.hour_n) = (counts.get(&place).copied().unwrap_or_default(), 1);
+            let mut own = tally(hourly.get(&place).copied());
+            (own.count_sum, own.hour_n) = (tally(counts.get(&place).copied()), 1);
             own.allocated += at(&held.allocated, key, *hour);
             if key.tres == "cpu" {
                 own.planned = held.planned.of(&key.cluster, *hour);

@@ -7,6 +7,7 @@ use super::period::SreportPeriod;
 use super::tree::{AssociationMember, Trees};
 use super::used::model_name;
 use crate::error::Result;
+use crate::numbers::count_i128;
 use crate::report::lake::{Lake, Selection};
 use crate::schema::batch::{int, number, text, time, word};
 use crate::time::MsSpan;
@@ -172,7 +173,7 @@ fn allowed(accounts: Option<&str>, users: Option<&str>, members: Option<&[Associ
             }
         }
     }
-    let named_n = i128::try_from(found.len() + denied_n).unwrap_or(i128::MAX);
+    let named_n = count_i128(found.len() + denied_n);
     Allowed::Some {
         members: found,
         named_n,

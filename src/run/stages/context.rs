@@ -27,6 +27,7 @@ pub(super) struct RunContext<'a> {
 impl<'a> RunContext<'a> {
     /// Threads and memory are what the options name, or what the machine has and suits it.
     pub(super) fn new(plan: &'a Plan, options: &'a RunOptions, progress: &'a dyn Progress) -> Self {
+        // Fallback: where the machine does not state its threads, one is used.
         let available = || std::thread::available_parallelism().ok().map(Into::into);
         Self {
             plan,

@@ -15,6 +15,7 @@ use crate::lake::benchmark_fact::ScaledData;
 use crate::lake::state::State;
 use crate::ledger::Book;
 use crate::normalise::ScaledBy;
+use crate::numbers::count_u64;
 use crate::record::{SiteMonth, Summary};
 use crate::run::charges::{self, ChargePart};
 use crate::run::partition::{PartitionContext, PartitionResult, process};
@@ -95,11 +96,7 @@ fn process_all(
     threads: usize,
     progress: &dyn Progress,
 ) -> Result<Vec<PartitionResult>> {
-    progress.begin(
-        "merging",
-        u64::try_from(partitions.len()).unwrap_or(u64::MAX),
-        "partitions",
-    );
+    progress.begin("merging", count_u64(partitions.len()), "partitions");
     // In the order of time, in which dumps mostly are: what waits in memory is given back soonest.
     let work: Vec<_> = partitions.iter().collect();
     // One more than there are threads: the last partitions of an odd number are then worked on in parallel.

@@ -17,6 +17,7 @@ use super::message::{line_ends, to_u64};
 use super::record::ApelJob;
 use super::{python_scalars, service_level};
 use crate::ledger::Reason;
+use crate::numbers::{Extent, Part, index_u64};
 use crate::record::UnchangedColumns;
 use crate::record::anomaly::Anomaly;
 use crate::sources::Position;
@@ -131,7 +132,7 @@ impl CarWalk<'_> {
                     if let Some((name, _, text)) = wanted.take_if(|(_, depth, _)| *depth == self.depth) {
                         self.put(name, text.trim().to_owned());
                     }
-                    self.depth = self.depth.saturating_sub(1);
+                    self.depth = self.depth.less(1);
                     if is_record {
                         self.leave();
                     }
@@ -166,7 +167,7 @@ impl CarWalk<'_> {
                 Event::Comment(_) | Event::Decl(_) | Event::PI(_) => {}
             }
             if let Some(open) = &self.open
-                && self.place().saturating_sub(open.span.start) > self.limits.record
+                && self.place().less(open.span.start) > self.limits.record
             {
                 return Err(format!("a record is longer than {} bytes", self.limits.record));
             }
@@ -174,7 +175,7 @@ impl CarWalk<'_> {
     }
 
     fn place(&self) -> usize {
-        usize::try_from(self.reader.buffer_position()).unwrap_or(usize::MAX)
+        index_u64(self.reader.buffer_position())
     }
 
     /// Opens a record, or sets which text is wanted next.
@@ -185,7 +186,7 @@ impl CarWalk<'_> {
             return Ok(None);
         }
         if local == b"UsageRecord" && self.open.is_none() {
-            self.lines += line_ends(self.document.get(self.reached..start).unwrap_or_default());
+            self.lines += line_ends(self.document.part(self.reached..start));
             self.reached = start;
             self.open = Some(CarFields {
                 at: Position {
@@ -266,6 +267,7 @@ impl CarWalk<'_> {
 pub(super) fn root(head: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     let mut reader = NsReader::from_reader(head);
     loop {
+        // Fallback: a head that is no XML shows no root, and is not recognised.
         match reader.read_resolved_event().ok()? {
             (of, Event::Start(tag) | Event::Empty(tag)) => {
                 let of = match of {

@@ -12,6 +12,7 @@ use super::message::{MessageScratch, to_u64};
 use super::record::ApelJob;
 use crate::error::Result;
 use crate::ledger::Reason;
+use crate::numbers::{Extent, Part};
 use crate::sources::options::ReaderOptions;
 use crate::sources::refusal::Refusal;
 use crate::sources::{Position, Sink, Work};
@@ -36,7 +37,7 @@ pub(super) fn xml(
     let is_car = root.as_ref().is_some_and(|(of, _)| of == car::NAMESPACE);
     let reason = root.map_or(Reason::OtherRecordType, |(of, name)| reason_of(&of, &name));
     let is_whole = if is_car {
-        let left = limits.message.saturating_sub(head.len());
+        let left = limits.message.less(head.len());
         input.by_ref().take(to_u64(left)).read_to_end(&mut head)?;
         let mut next = Vec::new();
         input.by_ref().take(1).read_to_end(&mut next)?;
@@ -159,10 +160,10 @@ impl Counter {
     fn feed(&mut self, bytes: &[u8], is_ended: bool) -> usize {
         let mut at = 0;
         loop {
-            let rest = bytes.get(at..).unwrap_or_default();
+            let rest = bytes.part(at..);
             if self.in_comment {
                 let Some(end) = memmem::find(rest, b"-->") else {
-                    return bytes.len().saturating_sub(2).max(at);
+                    return bytes.len().less(2).max(at);
                 };
                 self.in_comment = false;
                 at += end + 3;
@@ -171,7 +172,7 @@ impl Counter {
             let Some(open) = memchr::memchr(b'<', rest) else {
                 return bytes.len();
             };
-            let tag = rest.get(open + 1..).unwrap_or_default();
+            let tag = rest.part(open + 1..);
             let window = tag.get(..NAME_LIMIT).unwrap_or(tag);
             let Some(end) = window
                 .iter()
@@ -188,7 +189,7 @@ impl Counter {
                 at += open + 4;
                 continue;
             }
-            let name = window.get(..end).unwrap_or_default();
+            let name = window.part(..end);
             match name.rsplit(|&b| b == b':').next().unwrap_or(name) {
                 b"UsageRecord" | b"JobUsageRecord" | b"StorageUsageRecord" | b"SummaryRecord" => self.records += 1,
                 _ => {}

@@ -6,6 +6,7 @@ use fearless_simd::{Simd, u8x64};
 
 use super::limits::ApelLimits;
 use super::message::to_u64;
+use crate::numbers::{Part, index};
 use crate::sources::Position;
 use crate::sources::simd_scan::{ScanLook, WORD, bits, bits_of_two, count, show};
 
@@ -97,7 +98,7 @@ impl ScanLook for Cutter<'_> {
             let Frames { line_ends, line_n, .. } = &mut self.frames;
             *line_n += to_u64(count(hits));
             while hits != 0 {
-                let nth = usize::try_from(hits.trailing_zeros()).unwrap_or(0);
+                let nth = index(hits.trailing_zeros());
                 hits &= hits - 1;
                 line_ends.push(from + nth);
             }
@@ -105,7 +106,7 @@ impl ScanLook for Cutter<'_> {
         }
         hits |= others;
         while hits != 0 {
-            let nth = usize::try_from(hits.trailing_zeros()).unwrap_or(0);
+            let nth = index(hits.trailing_zeros());
             hits &= hits - 1;
             let place = from + nth;
             match chunk.get(nth) {
@@ -127,7 +128,7 @@ impl Cutter<'_> {
     /// Ends a record at a mark, behind which the `next` one begins, or at the end of the message.
     fn record(&mut self, until: usize, next: Option<usize>) {
         let Frames { body, line_ends, .. } = &self.frames;
-        let chunk = body.get(self.start..until).unwrap_or_default();
+        let chunk = body.part(self.start..until);
         let text = chunk.trim_ascii_start();
         if !text.is_empty() {
             let from = until - text.len();

@@ -6,6 +6,7 @@ use memchr::memmem::Finder;
 
 use super::acceptance::Acceptance;
 use super::summary::SummaryLayout;
+use crate::numbers::{Extent, Part};
 use crate::sources::truncate::clip;
 
 /// Longest header name searched for; real ones have at most 32 bytes.
@@ -69,9 +70,9 @@ pub(super) enum HeaderSearch {
 /// words that begin like a header (`APEL-HTCONDORCE-CONDOR`), and hardly ever one that ends like its name.
 pub(super) fn next_header(bytes: &[u8], from: usize, starts_line: bool, is_ended: bool) -> HeaderSearch {
     let mut from = from;
-    while let Some(at) = SUFFIX.find(bytes.get(from..).unwrap_or_default()) {
+    while let Some(at) = SUFFIX.find(bytes.part(from..)) {
         let suffix = from + at;
-        let near = from.max(suffix.saturating_sub(NAME_LIMIT));
+        let near = from.max(suffix.less(NAME_LIMIT));
         // The last byte of the prefix may be the first of the suffix.
         if let Some(found) = search(bytes, near, suffix + 1, starts_line, is_ended) {
             return found;
@@ -79,9 +80,9 @@ pub(super) fn next_header(bytes: &[u8], from: usize, starts_line: bool, is_ended
         from = suffix + 1;
     }
     // Without one, a header can only be where the end of the input cuts its name off.
-    let near = from.max(bytes.len().saturating_sub(NAME_LIMIT));
+    let near = from.max(bytes.len().less(NAME_LIMIT));
     search(bytes, near, bytes.len(), starts_line, is_ended).unwrap_or_else(|| {
-        let pending = bytes.len().saturating_sub(PREFIX_LEN - 1).max(near);
+        let pending = bytes.len().less(PREFIX_LEN - 1).max(near);
         HeaderSearch::Pending(if is_ended { bytes.len() } else { pending })
     })
 }
@@ -91,10 +92,10 @@ pub(super) fn next_header(bytes: &[u8], from: usize, starts_line: bool, is_ended
 fn search(bytes: &[u8], from: usize, until: usize, starts_line: bool, is_ended: bool) -> Option<HeaderSearch> {
     let mut from = from;
     loop {
-        let found = PREFIX.find(bytes.get(from..until).unwrap_or_default())?;
+        let found = PREFIX.find(bytes.part(from..until))?;
         let start = from + found;
         from = start + PREFIX_LEN;
-        let before = bytes.get(..start).unwrap_or_default();
+        let before = bytes.part(..start);
         let opens_line = match before.iter().rev().find(|b| !matches!(b, b' ' | b'\t')) {
             None => starts_line,
             Some(b) => matches!(b, b'\n' | b'\r'),
@@ -102,9 +103,7 @@ fn search(bytes: &[u8], from: usize, until: usize, starts_line: bool, is_ended: 
         if !opens_line {
             continue;
         }
-        let window = bytes
-            .get(start..bytes.len().min(start + NAME_LIMIT))
-            .unwrap_or_default();
+        let window = bytes.part(start..bytes.len().min(start + NAME_LIMIT));
         let name = window
             .iter()
             .position(|b| !(b.is_ascii_alphanumeric() || *b == b'-'))

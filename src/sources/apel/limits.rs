@@ -1,5 +1,6 @@
 //! How much is held in memory at a time.
 
+use crate::numbers::Extent;
 use crate::sources::dialect::ReadSizes;
 
 /// Sizes in bytes.
@@ -35,7 +36,7 @@ impl ApelLimits {
         let record = sizes.record_byte.unwrap_or(own.record);
         Self {
             block: sizes.block_byte.unwrap_or(own.block),
-            message: sizes.record_byte.map_or(own.message, |byte| byte.saturating_mul(4)),
+            message: sizes.record_byte.map_or(own.message, |byte| byte.times(4)),
             record,
             kept: own.kept.min(record),
         }

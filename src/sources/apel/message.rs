@@ -12,6 +12,7 @@ use super::record::{ApelJob, RecordCache};
 use super::summary;
 use super::values::ApelText;
 use crate::ledger::Reason;
+use crate::numbers::{Comparand, Part, count_u64};
 use crate::record::{Anomaly, JobRow};
 use crate::sources::buffer::BufferBlock;
 use crate::sources::refusal::Refusal;
@@ -66,7 +67,7 @@ pub(super) fn line_ends(bytes: &[u8]) -> u64 {
 }
 
 pub(super) fn to_u64(n: usize) -> u64 {
-    u64::try_from(n).unwrap_or(u64::MAX)
+    count_u64(n)
 }
 
 impl MessagePiece {
@@ -85,14 +86,14 @@ impl MessagePiece {
                 Some(HeaderSearch::Found(at)) => at,
                 Some(HeaderSearch::Pending(_)) | None => self.bytes.len(),
             };
-            let message = self.bytes.get(start..end).unwrap_or_default();
+            let message = self.bytes.part(start..end);
             let (kind, body_from) = if has_header {
                 let line_end = memchr::memchr2(b'\n', b'\r', message).unwrap_or(message.len());
                 if line_end > limits.record {
                     // A header line without an end is not a header.
                     (HeaderKind::Missing, 0)
                 } else {
-                    let line = message.get(..line_end).unwrap_or_default();
+                    let line = message.part(..line_end);
                     (HeaderKind::of(line, acceptance), line_end)
                 }
             } else {
@@ -107,7 +108,7 @@ impl MessagePiece {
                 line,
                 byte_offset: self.at.byte_offset + to_u64(start + body_from),
             };
-            let body = message.get(body_from..).unwrap_or_default();
+            let body = message.part(body_from..);
             let frames = Frames::new(body, at, is_open, limits);
             sink.rows_read(to_u64(frames.records.len()));
             if self.is_headless && matches!(kind, HeaderKind::Job { .. } | HeaderKind::Summary(_)) {
@@ -315,7 +316,7 @@ impl<'a> Texts<'a> {
     fn of(&'a self, nth: usize, frame: &ApelFrame<'_>) -> (ApelText<'a>, bool) {
         let text = |whole, line_ends| ApelText { whole, line_ends };
         if let Some(whole) = self.whole {
-            let whole = whole.get(frame.from..frame.from + frame.raw.len()).unwrap_or_default();
+            let whole = whole.part(frame.from..frame.from + frame.raw.len());
             return (text(whole, Some((self.frames.line_ends(frame), frame.from))), false);
         }
         let repaired = self.repaired.get(nth);
@@ -352,7 +353,7 @@ impl MessageScratch {
             // A string takes everything.
             None => drop(write!(self.identity, "{}", job.end_s)),
         }
-        let kb = |value: Option<i64>| value.map(|kb| kb.saturating_mul(1024));
+        let kb = |value: Option<i64>| value.map(|kb| kb.product_to_compare(1024));
         let row = JobRow {
             view: "batch",
             site: Some(job.site),
@@ -368,10 +369,10 @@ impl MessageScratch {
             global_user: job.global_user_name,
             partition: job.queue,
             infrastructure: job.infrastructure,
-            start_ms: Some(job.start_s.saturating_mul(1000)),
-            end_ms: Some(job.end_s.saturating_mul(1000)),
-            wall_ms: Some(job.wall_s.saturating_mul(1000)),
-            cpu_ms: Some(job.cpu_s.saturating_mul(1000)),
+            start_ms: Some(job.start_s.product_to_compare(1000)),
+            end_ms: Some(job.end_s.product_to_compare(1000)),
+            wall_ms: Some(job.wall_s.product_to_compare(1000)),
+            cpu_ms: Some(job.cpu_s.product_to_compare(1000)),
             alloc_core_n: job.core_n,
             alloc_node_n: job.node_n,
             max_rss_byte: kb(job.memory_real_kb),

@@ -9,6 +9,7 @@ use super::limits::ApelLimits;
 use super::message::{MessagePiece, bad_header, headless, line_ends, over_long, to_u64, too_long};
 use crate::error::Result;
 use crate::ledger::Reason;
+use crate::numbers::Extent;
 use crate::sources::buffer::{Buffer, BufferBlock};
 use crate::sources::options::ReaderOptions;
 use crate::sources::steps::ReadStep;
@@ -130,7 +131,7 @@ impl MessageSplitter {
             self.at.line += line_ends(&taken);
         }
         self.at.byte_offset += to_u64(taken.len());
-        self.searched = self.searched.saturating_sub(taken.len());
+        self.searched = self.searched.less(taken.len());
         (taken, at)
     }
 

@@ -7,6 +7,7 @@
 use super::acceptance::Acceptance;
 use super::python_scalars;
 use crate::ledger::Reason;
+use crate::numbers::Part;
 use crate::sources::decimal;
 use crate::sources::refusal::Refusal;
 use crate::sources::truncate::clip;
@@ -183,6 +184,7 @@ const CHANGING_N: u8 = 16;
 
 impl<'a> ApelLine<'a> {
     fn new(text: &'a str, field: Field) -> Self {
+        // Fallback: never taken, the text of a field has its colon.
         let colon = memchr::memchr(b':', text.as_bytes()).unwrap_or(0);
         let head = colon + 1 + usize::from(text.as_bytes().get(colon + 1) == Some(&b' '));
         let mut word = [0; 16];
@@ -249,7 +251,7 @@ impl<'a> ApelReader<'a> {
             } else {
                 line.changing_n = CHANGING_N;
             }
-            if !line.is_begun(whole.as_bytes().get(start..).unwrap_or_default()) {
+            if !line.is_begun(whole.as_bytes().part(start..)) {
                 return false;
             }
             let Some(value) = whole.get(start + line.head..end) else {

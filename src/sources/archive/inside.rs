@@ -1,6 +1,7 @@
 //! A member's rows on their way to the sink of the whole archive.
 
 use crate::ledger::Reason;
+use crate::numbers::Extent;
 use crate::record::JobRow;
 use crate::sources::arrival::arrival_ms;
 use crate::sources::forwarding_sink::Relay;
@@ -29,8 +30,8 @@ impl ArchivePlace {
 
     fn of(&self, at: Position) -> Position {
         Position {
-            line: at.line.saturating_add(self.base),
-            byte_offset: at.byte_offset.saturating_add(self.base),
+            line: at.line.further(self.base),
+            byte_offset: at.byte_offset.further(self.base),
         }
     }
 }

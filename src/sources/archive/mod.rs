@@ -28,6 +28,7 @@ use super::steps::{ReadStep, ReadSteps, until_damage};
 use super::{Pieces, Position, Sink, Work, compression, registry};
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Reason;
+use crate::numbers::{Extent, count_u64};
 
 pub use tar::is_tar;
 
@@ -123,9 +124,9 @@ struct CountedMember {
 impl Read for CountedMember {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let n = self.inner.read(buffer)?;
-        let more = u64::try_from(n).unwrap_or(u64::MAX);
+        let more = count_u64(n);
         let before = self.unpacked.fetch_add(more, Ordering::Relaxed);
-        if before.saturating_add(more) > self.limit {
+        if before.further(more) > self.limit {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,
                 "the archive unpacks to more than its limit",
@@ -270,7 +271,7 @@ impl Members {
             let depth = depth.ok_or_else(|| Error::new(Kind::Data, "archives are nested too deeply"))?;
             let limits = ArchiveLimits {
                 depth,
-                bytes: self.limits.bytes.saturating_sub(self.unpacked()),
+                bytes: self.limits.bytes.less(self.unpacked()),
                 ..self.limits
             };
             pieces_within(input, Arc::clone(&self.options), limits)?

@@ -1,5 +1,7 @@
 //! A tar read from front to back: ustar, GNU and pax, as far as plain files go.
 
+use crate::numbers::{Extent, Part, count_u64, index_u64};
+
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex};
 
@@ -59,7 +61,7 @@ struct Stream {
 
 impl Stream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let want = usize::try_from(self.left).unwrap_or(usize::MAX).min(buffer.len());
+        let want = index_u64(self.left).min(buffer.len());
         if want == 0 {
             return Ok(0);
         }
@@ -72,7 +74,7 @@ impl Stream {
                     self.left
                 ));
             }
-            Ok(n) => self.left -= u64::try_from(*n).unwrap_or(u64::MAX),
+            Ok(n) => self.left -= count_u64(*n),
             Err(why) if why.kind() == io::ErrorKind::Interrupted => {}
             Err(why) => self.failure = Some(why.to_string()),
         }
@@ -112,6 +114,7 @@ impl Tar {
 
     /// Why the archive itself cannot be read on, as opposed to what is in a member.
     pub(super) fn failure(&self) -> Option<String> {
+        // Fallback: a lock is poisoned by a panic only, which ends the run.
         self.0.lock().ok().and_then(|stream| stream.failure.clone())
     }
 
@@ -189,7 +192,7 @@ impl Tar {
     /// Passes over what is left of the open member.
     fn skip(&mut self) -> io::Result<()> {
         let mut stream = self.0.lock().map_err(|_| dead())?;
-        let wanted = stream.left.saturating_add(stream.padding);
+        let wanted = stream.left.further(stream.padding);
         let is_in_data = stream.left > 0;
         (stream.left, stream.padding) = (0, 0);
         let skipped = io::copy(&mut stream.input.by_ref().take(wanted), &mut io::sink())?;
@@ -215,7 +218,7 @@ fn read_up_to(input: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> {
 
 fn text(field: &[u8]) -> String {
     let end = field.iter().position(|&byte| byte == 0).unwrap_or(field.len());
-    String::from_utf8_lossy(field.get(..end).unwrap_or_default()).into_owned()
+    String::from_utf8_lossy(field.part(..end)).into_owned()
 }
 
 fn name(header: &[u8]) -> String {
@@ -245,7 +248,7 @@ fn pax(data: &[u8]) -> Pax {
     let mut reported = Pax::default();
     let mut rest = data;
     while let Some(blank) = memchr::memchr(b' ', rest) {
-        let length = std::str::from_utf8(rest.get(..blank).unwrap_or_default()).ok();
+        let length = std::str::from_utf8(rest.part(..blank)).ok();
         let Some(length) = length.and_then(|text| text.parse::<usize>().ok()) else {
             break;
         };
@@ -264,7 +267,7 @@ fn pax(data: &[u8]) -> Pax {
         } else if let Some(value) = line.strip_prefix(b"size=") {
             reported.size = std::str::from_utf8(value).ok().and_then(|value| value.parse().ok());
         }
-        rest = rest.get(length..).unwrap_or_default();
+        rest = rest.part(length..);
     }
     reported
 }

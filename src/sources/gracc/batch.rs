@@ -4,6 +4,7 @@ use super::document::GraccDocument;
 use super::usage::{self, GraccScratch};
 use super::{GraccLimits, lines, usage_xml};
 use crate::ledger::Reason;
+use crate::numbers::Part;
 use crate::sources::json::Scanner;
 use crate::sources::refusal::Refusal;
 use crate::sources::{Position, Sink, Work};
@@ -44,7 +45,7 @@ impl GraccBatch {
     pub(super) fn push(&mut self, kind: GraccKind, bytes: Vec<u8>, byte_offset: u64, is_cut_off: bool) {
         let first = self.record_n + 1;
         // A damaged stretch may turn out to be several records; each needs a number of its own.
-        let behind = bytes.get(1..).unwrap_or_default();
+        let behind = bytes.part(1..);
         let more_n = match kind {
             GraccKind::Json => memchr::memmem::find_iter(behind, JSON_MARK).count(),
             _ => 0,
@@ -102,7 +103,7 @@ fn take(frame: &GraccFrame, limits: GraccLimits, scratch: &mut GraccScratch, sin
 
 /// A document; where it is damaged, whole documents may follow inside the frame.
 fn json(bytes: &[u8], at: Position, is_cut_off: bool, scratch: &mut GraccScratch, sink: &mut dyn Sink) {
-    let behind = bytes.get(1..).unwrap_or_default();
+    let behind = bytes.part(1..);
     let mut marks = memchr::memmem::find_iter(behind, JSON_MARK)
         .map(|found| found + 1)
         .peekable();
@@ -113,7 +114,7 @@ fn json(bytes: &[u8], at: Position, is_cut_off: bool, scratch: &mut GraccScratch
     let (mut start, mut line) = (0, at.line);
     loop {
         let end = marks.next();
-        let part = bytes.get(start..end.unwrap_or(bytes.len())).unwrap_or_default();
+        let part = bytes.part(start..end.unwrap_or(bytes.len()));
         let here = Position {
             line,
             byte_offset: at.byte_offset + lines::to_u64(start),

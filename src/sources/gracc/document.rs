@@ -1,5 +1,6 @@
 //! The wanted fields of one line.
 
+use crate::numbers::tally;
 use crate::sources::json::marks::JsonIndex;
 use crate::sources::json::{JsonText, Malformed, Scalar, Scanner};
 
@@ -63,7 +64,7 @@ impl Key {
 
     /// The name in the record.
     pub(super) fn name(self) -> &'static str {
-        Self::NAMES.get(self as usize).copied().unwrap_or_default()
+        tally(Self::NAMES.get(self as usize).copied())
     }
 }
 
@@ -176,7 +177,7 @@ impl<'a> GraccDocument<'a> {
 
     /// The value of a field; of a repeated one the last.
     pub(super) fn get(&self, key: Key) -> Scalar<'a> {
-        self.values.get(key as usize).copied().unwrap_or_default()
+        tally(self.values.get(key as usize).copied())
     }
 
     /// Whether some wanted field is a list or an object, as in the layout of May 2016.

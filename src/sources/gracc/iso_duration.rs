@@ -1,5 +1,7 @@
 //! ISO 8601 durations as Gratia probes print them, read strictly.
 
+use crate::numbers::Part;
+
 /// Nanoseconds of a second.
 const NANO: i128 = 1_000_000_000;
 const DAY_S: i128 = 86_400;
@@ -51,8 +53,8 @@ pub(super) fn nanos(text: &str) -> Result<i128, &'static str> {
         let (_, factor) = units.get(place).ok_or("a unit is unknown")?;
         total += scaled(number)? * factor;
         part_n += 1;
-        units = units.get(place + 1..).unwrap_or_default();
-        rest = rest.get(end + unit.len_utf8()..).unwrap_or_default();
+        units = units.part(place + 1..);
+        rest = rest.part(end + unit.len_utf8()..);
     }
     if part_n == 0 {
         return Err("a duration has no part");

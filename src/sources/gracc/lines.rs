@@ -7,6 +7,7 @@ use super::usage::{self, GraccScratch};
 use super::{compare, nested};
 use crate::error::Result;
 use crate::ledger::Reason;
+use crate::numbers::{Part, count_u64};
 use crate::sources::dialect::ReadSizes;
 use crate::sources::input_stream::InputStream;
 use crate::sources::steps::ReadStep;
@@ -126,9 +127,9 @@ fn parse(bytes: &[u8], from: Position, limits: GraccLimits, is_cut_off: bool, si
     let mut start = 0;
     let mut at = from;
     while start < bytes.len() {
-        let rest = bytes.get(start..).unwrap_or_default();
+        let rest = bytes.part(start..);
         let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
-        let line = rest.get(..end).unwrap_or_default();
+        let line = rest.part(..end);
         at.byte_offset = from.byte_offset + to_u64(start);
         if line.len() > limits.line {
             sink.rows_read(1);
@@ -175,5 +176,5 @@ fn too_long(raw: &[u8], at: Position, limits: GraccLimits, sink: &mut dyn Sink) 
 }
 
 pub(super) fn to_u64(n: usize) -> u64 {
-    u64::try_from(n).unwrap_or(u64::MAX)
+    count_u64(n)
 }

@@ -21,6 +21,7 @@ pub(super) fn take(line: &[u8], at: Position, scratch: &mut GraccScratch, sink: 
 
 /// The XML of the document where it has one, which is the whole record; else its fields made flat.
 fn read(line: &[u8]) -> Option<Result<Flat, Refusal>> {
+    // Fallback: a line that is no document is refused with its reason by the reader of lines.
     let Value::Object(mut envelope) = serde_json::from_slice(line).ok()? else {
         return None;
     };

@@ -7,6 +7,7 @@ use super::batch::{GraccBatch, GraccKind};
 use super::usage_xml::RECORDS;
 use crate::error::Result;
 use crate::ledger::Reason;
+use crate::numbers::{Extent, Part};
 use crate::sources::steps::ReadStep;
 use crate::sources::window::SlidingWindow;
 use crate::sources::{Position, Work};
@@ -68,7 +69,7 @@ impl Records {
 
     fn starts_with(&mut self, at: usize, what: &[u8]) -> Result<bool> {
         self.window.byte(at + what.len() - 1)?;
-        let rest = self.window.rest().get(at..).unwrap_or_default();
+        let rest = self.window.rest().part(at..);
         Ok(rest.starts_with(what))
     }
 
@@ -149,7 +150,7 @@ impl Records {
                 return Ok(None);
             }
         }
-        let name = self.window.rest().get(start..i).unwrap_or_default();
+        let name = self.window.rest().part(start..i);
         let local = name.rsplit(|&b| b == b':').next().unwrap_or(name);
         let name = local.to_vec();
         let mut quote = None;
@@ -188,7 +189,7 @@ impl Records {
                 self.is_skipping = true;
                 return Ok(());
             }
-            let rest = self.window.rest().get(i..).unwrap_or_default();
+            let rest = self.window.rest().part(i..);
             let Some(run) = memchr::memchr(b'<', rest) else {
                 i += rest.len();
                 if !self.window.more()? {
@@ -231,10 +232,10 @@ impl Records {
         let mut from = from;
         loop {
             let rest = self.window.rest();
-            if let Some(at) = memchr::memmem::find(rest.get(from..).unwrap_or_default(), what) {
+            if let Some(at) = memchr::memmem::find(rest.part(from..), what) {
                 return Ok(from + at + what.len());
             }
-            from = from.max(rest.len().saturating_sub(what.len() - 1));
+            from = from.max(rest.len().less(what.len() - 1));
             if from > self.limits.line || !self.window.more()? {
                 return Ok(self.window.rest().len());
             }

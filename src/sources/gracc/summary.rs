@@ -13,6 +13,7 @@ use super::document::Key;
 use super::fields::GraccFields;
 use super::usage::{GraccScratch, stated_cpu, view};
 use crate::ledger::Reason;
+use crate::numbers::Comparand;
 use crate::record::{SummaryKind, SummaryRow};
 use crate::sources::fqan::Fqan;
 use crate::sources::refusal::Refusal;
@@ -126,8 +127,8 @@ pub(super) fn take(
         earliest_end_ms: Some(day_ms),
         latest_end_ms: Some(
             day_ms
-                .saturating_sub(day_ms.rem_euclid(DAY_MS))
-                .saturating_add(DAY_MS - 1000),
+                .difference_to_compare(day_ms.rem_euclid(DAY_MS))
+                .sum_to_compare(DAY_MS - 1000),
         ),
         wall_ms: Some(wall_ms),
         cpu_ms,

@@ -7,6 +7,7 @@ use super::document::{GraccDocument, Key};
 use super::fields::GraccFields;
 use super::summary;
 use crate::ledger::Reason;
+use crate::numbers::Comparand;
 use crate::record::JobRow;
 use crate::record::anomaly::Anomaly;
 use crate::sources::fqan::Fqan;
@@ -103,8 +104,8 @@ fn span(fields: &mut GraccFields<'_, '_>) -> Result<(i64, i64, Option<i64>), Ref
     let wall = fields.duration_ms(Key::WallDuration)?;
     match (start, end, wall) {
         (Some(start), Some(end), wall) => Ok((start, end, wall)),
-        (Some(start), None, Some(wall)) => Ok((start, start.saturating_add(wall), Some(wall))),
-        (None, Some(end), Some(wall)) => Ok((end.saturating_sub(wall), end, Some(wall))),
+        (Some(start), None, Some(wall)) => Ok((start, start.sum_to_compare(wall), Some(wall))),
+        (None, Some(end), Some(wall)) => Ok((end.difference_to_compare(wall), end, Some(wall))),
         _ => {
             let missing: Vec<&str> = [
                 (start.is_none(), Key::StartTime),
@@ -184,7 +185,7 @@ impl GraccMeasured {
 /// CPU time as far as the record states it. The collector writes a total of 0 for a record that has none, as those of
 /// transfers: 0 without a part is unknown, in whatever encoding it comes.
 pub(super) fn stated_cpu(total_ms: Option<i64>, user_ms: Option<i64>, system_ms: Option<i64>) -> Option<i64> {
-    let parts_ms = user_ms.zip(system_ms).map(|(user, system)| user.saturating_add(system));
+    let parts_ms = user_ms.zip(system_ms).map(|(user, system)| user.sum_to_compare(system));
     match total_ms {
         None => parts_ms,
         Some(0) if user_ms.is_none() && system_ms.is_none() => None,

@@ -7,6 +7,7 @@ use super::GraccLimits;
 use super::batch::{GraccBatch, GraccKind, JSON_MARK};
 use crate::error::Result;
 use crate::ledger::Reason;
+use crate::numbers::{Extent, Part};
 use crate::sources::steps::ReadStep;
 use crate::sources::window::SlidingWindow;
 use crate::sources::{Position, Work};
@@ -183,7 +184,7 @@ impl JsonValues {
             }
             JsonEnd::TooLong => {
                 let rest = self.window.rest();
-                let next = memchr::memmem::find(rest.get(1..).unwrap_or_default(), JSON_MARK).map(|at| at + 1);
+                let next = memchr::memmem::find(rest.part(1..), JSON_MARK).map(|at| at + 1);
                 if let Some(next) = next {
                     let bytes = self.window.take(next);
                     self.batch.push(GraccKind::Json, bytes, offset, false);
@@ -230,7 +231,7 @@ impl JsonValues {
     fn end(&mut self, at: usize) -> Result<JsonEnd> {
         let (mut i, mut depth, mut is_text) = (at, 0_usize, false);
         loop {
-            if i > self.limits.line.saturating_add(at) {
+            if i > self.limits.line.further(at) {
                 return Ok(JsonEnd::TooLong);
             }
             let Some(byte) = self.window.byte(i)? else {
@@ -239,7 +240,7 @@ impl JsonValues {
                 return Ok(if is_scalar { JsonEnd::At(i) } else { JsonEnd::CutOff });
             };
             if is_text {
-                let rest = self.window.rest().get(i..).unwrap_or_default();
+                let rest = self.window.rest().part(i..);
                 match memchr::memchr2(b'"', b'\\', rest) {
                     Some(run) if rest.get(run) == Some(&b'"') => {
                         i += run + 1;

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::ledger::Reason;
+use crate::numbers::Comparand;
 use crate::record::{Anomaly, JobRow};
 use crate::sources::fqan::Fqan;
 use crate::sources::json::{Scalar, Scanner};
@@ -197,7 +198,7 @@ pub(super) fn take(object: &[u8], at: Position, sink: &mut dyn Sink) -> Result<(
         end_ms: Some(end_ms),
         wall_ms: Some(wall_ms),
         suspended_s,
-        cpu_ms: Some(user_ms.saturating_add(system_ms)),
+        cpu_ms: Some(user_ms.sum_to_compare(system_ms)),
         cpu_user_ms: Some(user_ms),
         cpu_system_ms: Some(system_ms),
         alloc_core_n: core_n,

@@ -8,6 +8,7 @@ use std::io::Read;
 use super::history;
 use crate::error::Result;
 use crate::ledger::Reason;
+use crate::numbers::{Extent, Part};
 use crate::sources::input_stream::{InputStream, StreamPlace};
 use crate::sources::lines::LogLimits;
 use crate::sources::steps::{ReadStep, ReadSteps};
@@ -133,7 +134,7 @@ impl CondorFramer {
             return 0;
         }
         let plain = memchr::memchr3(b'"', b'\\', b'\n', rest).unwrap_or(rest.len());
-        plain.min(longest.saturating_sub(at - start))
+        plain.min(longest.less(at - start))
     }
 
     fn open(&mut self, at: usize) {
@@ -158,8 +159,8 @@ impl CondorFramer {
         }
         match byte {
             b'"' => self.in_text = true,
-            b'{' => self.depth = self.depth.saturating_add(1),
-            b'}' => self.depth = self.depth.saturating_sub(1),
+            b'{' => self.depth = self.depth.further(1),
+            b'}' => self.depth = self.depth.less(1),
             _ => {}
         }
     }
@@ -238,7 +239,7 @@ fn parse(bytes: &[u8], from: Position, frames: &[CondorFrame], limits: LogLimits
     let mut place = StreamPlace::new(bytes, from);
     for frame in frames {
         let at = place.go_to(frame.start);
-        let raw = bytes.get(frame.start..frame.end).unwrap_or_default();
+        let raw = bytes.part(frame.start..frame.end);
         sink.rows_read(1);
         let (reason, detail) = match frame.kind {
             CondorKind::Object => match history::take(raw, at, sink) {

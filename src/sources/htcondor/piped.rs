@@ -1,7 +1,9 @@
 //! The layout APEL's client asks `condor_history` for: ten columns with bars between them, and perhaps a multiplier.
 
 use crate::ledger::Reason;
+use crate::numbers::{Comparand, Part};
 use crate::record::{Anomaly, JobRow};
+use crate::schema::batch::addend;
 use crate::sources::lines::{Grammar, LogRecord};
 use crate::sources::refusal::{Refusal, instant_ms, known, seconds_ms, whole};
 use crate::sources::truncate::clip;
@@ -14,7 +16,7 @@ pub(super) struct Piped;
 /// Whether a line is such a row: ten columns, all but the first two numbers.
 pub(super) fn is_row(line: &str) -> bool {
     let columns: Vec<&str> = line.trim_end().split('|').collect();
-    let numbers = columns.get(2..10).unwrap_or_default();
+    let numbers = columns.part(2..10);
     (10..=12).contains(&columns.len())
         && numbers.len() == 8
         && columns.first().is_some_and(|id| known(id).is_some())
@@ -48,7 +50,7 @@ impl Grammar for Piped {
             Some(seconds_ms("RemoteUserCpu", user)?),
             Some(seconds_ms("RemoteSysCpu", system)?),
         );
-        let mut cpu_ms = user_ms.unwrap_or(0).saturating_add(system_ms.unwrap_or(0));
+        let mut cpu_ms = addend(user_ms).sum_to_compare(addend(system_ms));
         if let Some(text) = more {
             // The site's machines are scaled to one speed: time is what it would have been there, cut to seconds.
             let factor_e6 = decimal::scaled(text.trim(), 6)
@@ -69,6 +71,7 @@ impl Grammar for Piped {
         let end_ms = instant_ms("EnteredCurrentStatus", end)?;
         let mut anomalies = record.anomalies();
         let mut kb = |name: &str, text: &str| {
+            // Fallback: a size that cannot be read is noted as a dropped value.
             let value = whole(name, text).ok().filter(|kb| *kb >= 0);
             if value.is_none() {
                 anomalies |= Anomaly::ValueDropped.bit();

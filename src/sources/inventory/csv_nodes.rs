@@ -23,6 +23,7 @@ pub(super) fn cells(line: &str) -> Option<Vec<String>> {
         .has_headers(false)
         .trim(csv::Trim::All)
         .from_reader(line.as_bytes());
+    // Fallback: a line that is no CSV has no cells, and its caller refuses it.
     let record = reader.records().next()?.ok()?;
     Some(record.iter().map(str::to_owned).collect())
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::yaml;
 use crate::ledger::Reason;
+use crate::numbers::count_u64;
 use crate::reference::inventory::absent::is_absent;
 use crate::sources::{Position, Sink};
 
@@ -36,7 +37,7 @@ pub(super) fn read<D: DeserializeOwned>(bytes: &[u8], what: &str, sink: &mut dyn
     } else {
         match serde_json::from_slice(bytes) {
             Ok(document) => return Some(document),
-            Err(why) => (why.to_string(), u64::try_from(why.line()).unwrap_or(u64::MAX)),
+            Err(why) => (why.to_string(), count_u64(why.line())),
         }
     };
     sink.rows_read(1);
@@ -65,7 +66,7 @@ pub(super) fn number(value: &Value) -> Option<i64> {
 /// The place of the element of a list.
 pub(super) fn element(nth: usize) -> Position {
     Position {
-        line: u64::try_from(nth + 1).unwrap_or(u64::MAX),
+        line: count_u64(nth + 1),
         byte_offset: 0,
     }
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::numbers::count_u64;
 use crate::sources::Position;
 
 /// A line without its end.
@@ -34,7 +35,7 @@ pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = InventoryLine<'_>> {
         number += 1;
         let at = Position {
             line: number,
-            byte_offset: u64::try_from(offset).unwrap_or(u64::MAX),
+            byte_offset: count_u64(offset),
         };
         offset += line.len() + 1;
         Some(InventoryLine {

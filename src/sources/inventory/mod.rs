@@ -45,6 +45,7 @@ use super::hints::Hints;
 use super::options::ReaderOptions;
 use super::{Pieces, Sink, Work};
 use crate::error::{Error, Kind as ErrorKind, Result};
+use crate::numbers::count_u64;
 
 pub use super::inventory::kind::InventoryKind;
 pub use super::inventory::recognise::recognise;
@@ -69,7 +70,7 @@ fn read_whole(
 ) -> Result<Pieces> {
     let mut bytes = Vec::new();
     input.take(FILE_LIMIT + 1).read_to_end(&mut bytes)?;
-    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > FILE_LIMIT {
+    if count_u64(bytes.len()) > FILE_LIMIT {
         let message = format!("an inventory of more than {FILE_LIMIT} bytes");
         return Err(Error::new(ErrorKind::Data, message));
     }

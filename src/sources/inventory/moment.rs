@@ -1,5 +1,6 @@
 //! Printed instants of `scontrol`, `sinfo` and `sacctmgr`.
 
+use crate::numbers::Comparand;
 use crate::sources::instant::{printed_s, rfc3339_ms};
 use crate::time::{Local, Zone};
 
@@ -46,8 +47,8 @@ pub(super) fn local(local_s: i64, zone: Option<&Zone>) -> Option<PrintedInstant>
         Local::Fold { earlier, later } => (earlier, later),
     };
     Some(PrintedInstant {
-        earlier_ms: earlier.saturating_mul(1000),
-        later_ms: later.saturating_mul(1000),
+        earlier_ms: earlier.product_to_compare(1000),
+        later_ms: later.product_to_compare(1000),
     })
 }
 
@@ -92,5 +93,6 @@ pub(super) fn duration_s(text: &str) -> Result<Option<i64>, ()> {
         (Some(_), [hours, minutes]) => hours * 3600 + minutes * 60,
         _ => return Err(()),
     };
+    // Fallback: a duration that does not state days has none.
     Ok(Some(seconds + days.unwrap_or(0) * 86_400))
 }

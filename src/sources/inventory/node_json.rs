@@ -10,6 +10,7 @@ use super::document::{self, number, word};
 use super::fields::sorted_names;
 use super::trouble::{missing, settle};
 use crate::ledger::Reason;
+use crate::numbers::count_u64;
 use crate::reference::inventory::absent::is_absent;
 use crate::reference::inventory::tres::{MIB, Tres};
 use crate::reference::inventory::{Gpus, InventoryRow, NodeRow, state};
@@ -61,7 +62,7 @@ pub(super) fn read(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
     let Some(document) = document::read::<NodeDocument>(bytes, "nodes", sink) else {
         return;
     };
-    sink.rows_read(u64::try_from(document.nodes.len()).unwrap_or(u64::MAX));
+    sink.rows_read(count_u64(document.nodes.len()));
     let as_of_ms = document::as_of_ms(&document.last_update);
     let cluster = document::cluster(&document.meta);
     for (nth, element) in document.nodes.iter().enumerate() {

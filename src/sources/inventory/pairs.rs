@@ -1,5 +1,7 @@
 //! `Key=value` pairs of `scontrol`, whose values may hold blanks.
 
+use crate::numbers::Part;
+
 use std::collections::BTreeMap;
 
 /// Keys of `scontrol show node` and `show partition` over all releases: what begins a new pair. Anything else that looks
@@ -163,12 +165,12 @@ pub(super) fn pairs_of<'t>(text: &'t str, keys: &[&str]) -> BTreeMap<&'t str, &'
             continue;
         }
         if let Some((before, from)) = open {
-            found.insert(before, text.get(from..start).unwrap_or_default().trim());
+            found.insert(before, text.part(from..start).trim());
         }
         open = Some((key, start + key.len() + 1));
     }
     if let Some((before, from)) = open {
-        found.insert(before, text.get(from..).unwrap_or_default().trim());
+        found.insert(before, text.part(from..).trim());
     }
     found
 }

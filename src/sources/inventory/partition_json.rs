@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::document::{self, number, word};
 use super::trouble::{missing, settle};
 use crate::ledger::Reason;
+use crate::numbers::count_u64;
 use crate::reference::hostlist::Hostlist;
 use crate::reference::inventory::tres::Tres;
 use crate::reference::inventory::{InventoryRow, PartitionRow, weights};
@@ -26,7 +27,7 @@ pub(super) fn read(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
     let Some(document) = document::read::<PartitionDocument>(bytes, "partitions", sink) else {
         return;
     };
-    sink.rows_read(u64::try_from(document.partitions.len()).unwrap_or(u64::MAX));
+    sink.rows_read(count_u64(document.partitions.len()));
     let as_of_ms = document::as_of_ms(&document.last_update);
     let cluster = document::cluster(&document.meta);
     for (nth, element) in document.partitions.iter().enumerate() {

@@ -5,6 +5,7 @@ use super::lines::{InventoryRecord, records};
 use super::pairs::pairs;
 use super::trouble::{cut_off, settle};
 use crate::ledger::Reason;
+use crate::numbers::count_u64;
 use crate::reference::hostlist::Hostlist;
 use crate::reference::inventory::{Gpus, InventoryRow, NodeRow, PartitionRow, state, weights};
 use crate::sources::Sink;
@@ -26,7 +27,7 @@ pub(super) fn partitions(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
 /// Gives each record that begins with `key` its outcome.
 pub(super) fn each(bytes: &[u8], key: &str, sink: &mut dyn Sink, read: impl Fn(&str) -> Result<InventoryRow, Refusal>) {
     let records = records(bytes, key);
-    sink.rows_read(u64::try_from(records.len()).unwrap_or(u64::MAX));
+    sink.rows_read(count_u64(records.len()));
     for record in &records {
         if is_message(&record.text) {
             sink.out_of_scope(Reason::ToolMessage, 1);

@@ -13,6 +13,7 @@ use super::document::{self, number, word};
 use super::fields::sorted_names;
 use super::partition_json::partition;
 use crate::ledger::Reason;
+use crate::numbers::count_u64;
 use crate::reference::inventory::tres::MIB;
 use crate::reference::inventory::{Gpus, InventoryRow, NodeRow, PartitionRow, state};
 use crate::sources::options::ReaderOptions;
@@ -44,7 +45,7 @@ pub(super) fn read(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
     let Some(document) = document::read::<SinfoDocument>(bytes, "groups of nodes", sink) else {
         return;
     };
-    sink.rows_read(u64::try_from(document.sinfo.len()).unwrap_or(u64::MAX));
+    sink.rows_read(count_u64(document.sinfo.len()));
     let cluster = document::cluster(&document.meta);
     let (mut partitions, mut nodes) = (BTreeMap::new(), BTreeMap::new());
     for (nth, group) in document.sinfo.iter().enumerate() {

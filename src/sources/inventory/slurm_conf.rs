@@ -13,6 +13,7 @@ use super::fields::InventoryFields;
 use super::setting::SchedulerSettings;
 use super::trouble::missing;
 use crate::ledger::Reason;
+use crate::numbers::{Extent, count_u64};
 use crate::reference::hostlist::{Hostlist, HostlistError};
 use crate::reference::inventory::{Gpus, InventoryRow, NodeRow, state};
 use crate::sources::options::ReaderOptions;
@@ -194,9 +195,8 @@ pub(super) fn hostlist_trouble(key: &str) -> impl Fn(HostlistError) -> Refusal +
 fn nodes(line: &ConfNamed, conf: &Conf) -> Result<Vec<NodeRow>, Refusal> {
     let fields = InventoryFields(borrowed(&line.pairs));
     let list = fields.required("nodename")?;
-    let before = u64::try_from(conf.nodes.len()).unwrap_or(u64::MAX);
-    let hosts =
-        Hostlist::parse_within(list, NODE_LIMIT.saturating_sub(before)).map_err(hostlist_trouble("NodeName"))?;
+    let before = count_u64(conf.nodes.len());
+    let hosts = Hostlist::parse_within(list, NODE_LIMIT.less(before)).map_err(hostlist_trouble("NodeName"))?;
     if hosts.is_empty() {
         return Err(missing("NodeName"));
     }

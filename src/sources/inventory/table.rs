@@ -7,6 +7,7 @@ use super::lines::lines;
 use super::scontrol::is_message;
 use super::trouble::{cut_off, settle};
 use crate::ledger::Reason;
+use crate::numbers::Part;
 use crate::reference::inventory::InventoryRow;
 use crate::sources::Sink;
 use crate::sources::refusal::Refusal;
@@ -94,7 +95,7 @@ pub(super) fn cells<'t>(
             bar += surplus;
         }
         let end = bars.get(bar).copied().unwrap_or(text.len());
-        values.insert(name.as_str(), text.get(from..end).unwrap_or_default());
+        values.insert(name.as_str(), text.part(from..end));
         (from, bar) = (end + 1, bar + 1);
     }
     Ok(values)

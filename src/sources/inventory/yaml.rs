@@ -1,5 +1,6 @@
 //! YAML as Slurm's tools write it (`%YAML 1.1`, every value tagged with its type), as the JSON they write instead.
 
+use crate::numbers::count_u64;
 use granit_parser::{Event, Parser, ScalarStyle, Tag};
 use serde_json::{Map, Value};
 
@@ -68,7 +69,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Value, (String, u64)> {
 }
 
 fn line(n: usize) -> u64 {
-    u64::try_from(n).unwrap_or(u64::MAX)
+    count_u64(n)
 }
 
 /// A value by its tag; without one by how it is written.

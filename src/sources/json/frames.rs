@@ -5,6 +5,8 @@
 //! a line break ends a string whose quote was lost; and in indented output, which is what people have, a line that
 //! looks like the first line of the first object begins the next object, whatever brackets were lost before it.
 
+use crate::numbers::{Extent, Part};
+
 /// More bytes than a line break and the blanks people indent a list by.
 const WIDEST_MARGIN: usize = 64;
 
@@ -97,7 +99,7 @@ impl JsonFramer {
     pub(in crate::sources) fn kept_from(&self) -> usize {
         match self.state {
             // The margin of the first object precedes it.
-            JsonState::Outside | JsonState::Between if self.margin.is_none() => self.at.saturating_sub(WIDEST_MARGIN),
+            JsonState::Outside | JsonState::Between if self.margin.is_none() => self.at.less(WIDEST_MARGIN),
             JsonState::Outside | JsonState::Between => self.at,
             JsonState::Within(start)
             | JsonState::Behind(start, _)
@@ -133,7 +135,7 @@ impl JsonFramer {
 
     /// The first `n` bytes of the buffer are gone.
     pub(in crate::sources) fn cut(&mut self, n: usize) {
-        let moved = |at: usize| at.saturating_sub(n);
+        let moved = |at: usize| at.less(n);
         self.at = moved(self.at);
         self.state = match self.state {
             JsonState::Within(start) => JsonState::Within(moved(start)),
@@ -155,7 +157,7 @@ impl JsonFramer {
     pub(in crate::sources) fn scan(&mut self, buffer: &[u8], is_last: bool, frames: &mut Vec<JsonFrame>) {
         // A margin at the end of the buffer is only recognised with what follows it.
         let held = if is_last { 0 } else { WIDEST_MARGIN + 8 };
-        let until = buffer.len().saturating_sub(held);
+        let until = buffer.len().less(held);
         while self.at < until {
             match self.state {
                 JsonState::Outside => self.outside(buffer, until),
@@ -169,7 +171,7 @@ impl JsonFramer {
     }
 
     fn outside(&mut self, buffer: &[u8], until: usize) {
-        for &byte in buffer.get(self.at..until).unwrap_or_default() {
+        for &byte in buffer.part(self.at..until) {
             self.at += 1;
             if self.is_in_string {
                 match byte {
@@ -205,7 +207,7 @@ impl JsonFramer {
                     self.is_due = false;
                     self.depth += 1;
                 }
-                b'}' | b']' => self.depth = self.depth.saturating_sub(1),
+                b'}' | b']' => self.depth = self.depth.less(1),
                 b',' => self.is_due = false,
                 _ => {}
             }
@@ -245,7 +247,7 @@ impl JsonFramer {
                     self.at += usize::from(buffer.get(self.at) != Some(&b'\n'));
                     continue;
                 }
-                let rest = buffer.get(self.at..until).unwrap_or_default();
+                let rest = buffer.part(self.at..until);
                 let Some(run) = memchr::memchr3(b'"', b'\\', b'\n', rest) else {
                     self.at = until;
                     return;
@@ -266,7 +268,7 @@ impl JsonFramer {
                 Some(b'"') => self.is_in_string = true,
                 Some(b'{' | b'[') => self.depth += 1,
                 Some(b'}' | b']') => {
-                    self.depth = self.depth.saturating_sub(1);
+                    self.depth = self.depth.less(1);
                     if self.depth == 0 {
                         self.at += 1;
                         self.state = JsonState::Behind(start, self.at);
@@ -332,7 +334,7 @@ impl JsonFramer {
     }
 
     fn lost(&mut self, buffer: &[u8], until: usize, start: usize, frames: &mut Vec<JsonFrame>) {
-        while let Some(run) = memchr::memchr(b'\n', buffer.get(self.at..until).unwrap_or_default()) {
+        while let Some(run) = memchr::memchr(b'\n', buffer.part(self.at..until)) {
             self.at += run;
             if self.is_at_margin(buffer) {
                 return self.give_up(start, frames);
@@ -345,20 +347,18 @@ impl JsonFramer {
 
 /// The line break and the blanks before the object at `start`, if its own lines are indented more.
 fn margin(buffer: &[u8], start: usize) -> Vec<u8> {
-    let before = buffer
-        .get(start.saturating_sub(WIDEST_MARGIN)..start)
-        .unwrap_or_default();
+    let before = buffer.part(start.less(WIDEST_MARGIN)..start);
     let Some(at) = memchr::memrchr(b'\n', before) else {
         return Vec::new();
     };
-    let margin = before.get(at..).unwrap_or_default();
-    let inner = buffer.get(start + 1..).unwrap_or_default();
+    let margin = before.part(at..);
+    let inner = buffer.part(start + 1..);
     let inner = inner.strip_prefix(b"\r").unwrap_or(inner);
     let is_blank = |bytes: &[u8]| bytes.iter().all(|b| matches!(b, b' ' | b'\t'));
     let is_deeper = inner
         .strip_prefix(margin)
         .is_some_and(|rest| matches!(rest.first(), Some(b' ' | b'\t')));
-    if margin.len() > 1 && is_blank(margin.get(1..).unwrap_or_default()) && is_deeper {
+    if margin.len() > 1 && is_blank(margin.part(1..)) && is_deeper {
         margin.to_vec()
     } else {
         Vec::new()

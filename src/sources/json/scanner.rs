@@ -5,6 +5,7 @@
 
 use super::marks::JsonIndex;
 use super::text::JsonText;
+use crate::numbers::Part;
 
 /// Deepest nesting that is followed, as in `serde_json`.
 const DEPTH_LIMIT: usize = 127;
@@ -304,7 +305,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn word(&mut self, word: &'static str) -> Result<(), Malformed> {
-        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let rest = self.bytes.part(self.at..);
         if !rest.starts_with(word.as_bytes()) {
             return self.error("a value was expected");
         }
@@ -317,7 +318,7 @@ impl<'a> Scanner<'a> {
     fn digits(&mut self) -> usize {
         let start = self.at;
         loop {
-            let rest = self.bytes.get(self.at..).unwrap_or_default();
+            let rest = self.bytes.part(self.at..);
             let n = match rest.first_chunk() {
                 Some(eight) => leading_digits(u64::from_le_bytes(*eight)),
                 None => rest.iter().take_while(|b| b.is_ascii_digit()).count(),
@@ -359,7 +360,7 @@ impl<'a> Scanner<'a> {
                 return self.error("a digit was expected");
             }
         }
-        Ok(self.bytes.get(start..self.at).unwrap_or_default())
+        Ok(self.bytes.part(start..self.at))
     }
 
     /// Reads a string that starts here.
@@ -367,7 +368,7 @@ impl<'a> Scanner<'a> {
     fn string(&mut self) -> Result<JsonText<'a>, Malformed> {
         let start = self.at + 1;
         if let Some((end, has_escapes)) = self.marks.end(start) {
-            let raw = self.bytes.get(start..end).unwrap_or_default();
+            let raw = self.bytes.part(start..end);
             self.at = end + 1;
             return Ok(JsonText { raw, has_escapes });
         }
@@ -381,7 +382,7 @@ impl<'a> Scanner<'a> {
         let start = self.at;
         let mut has_escapes = false;
         loop {
-            let rest = self.bytes.get(self.at..).unwrap_or_default();
+            let rest = self.bytes.part(self.at..);
             let Some(run) = memchr::memchr2(b'"', b'\\', rest) else {
                 self.at = self.bytes.len();
                 return self.error("a string has no end");
@@ -394,7 +395,7 @@ impl<'a> Scanner<'a> {
             }
             self.at += run;
             if self.bytes.get(self.at) == Some(&b'"') {
-                let raw = self.bytes.get(start..self.at).unwrap_or_default();
+                let raw = self.bytes.part(start..self.at);
                 self.at += 1;
                 return Ok(JsonText { raw, has_escapes });
             }

@@ -1,5 +1,7 @@
 //! Strings of JSON, decoded on request.
 
+use crate::numbers::Part;
+
 use std::borrow::Cow;
 
 /// A string between its quotes, not yet decoded.
@@ -47,7 +49,7 @@ fn unescape(raw: &[u8]) -> (String, bool) {
     while let Some(run) = memchr::memchr(b'\\', rest) {
         let (plain, escape) = rest.split_at(run);
         out.extend_from_slice(plain);
-        rest = escape.get(2..).unwrap_or_default();
+        rest = escape.part(2..);
         match escape.get(1) {
             Some(b'b') => out.push(8),
             Some(b'f') => out.push(12),
@@ -56,13 +58,13 @@ fn unescape(raw: &[u8]) -> (String, bool) {
             Some(b't') => out.push(b'\t'),
             Some(b'u') => {
                 let unit = hex4(rest);
-                rest = rest.get(4..).unwrap_or_default();
+                rest = rest.part(4..);
                 let mut code = u32::from(unit);
                 if (0xd800..0xdc00).contains(&unit) && rest.starts_with(b"\\u") {
-                    let low = hex4(rest.get(2..).unwrap_or_default());
+                    let low = hex4(rest.part(2..));
                     if (0xdc00..0xe000).contains(&low) {
                         code = 0x1_0000 + ((u32::from(unit) - 0xd800) << 10) + (u32::from(low) - 0xdc00);
-                        rest = rest.get(6..).unwrap_or_default();
+                        rest = rest.part(6..);
                     }
                 }
                 let character = char::from_u32(code).unwrap_or_else(|| {

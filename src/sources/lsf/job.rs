@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::event;
 use crate::ledger::Reason;
+use crate::numbers::{Comparand, Extent, Part, count_i64};
 use crate::record::{Anomaly, JobRow};
 use crate::sources::Sink;
 use crate::sources::lines::LogRecord;
@@ -45,10 +46,10 @@ impl<'a> LsfFields<'a> {
             hosts: (0, 0),
         };
         let asked = fields.count("numAskedHosts", ASKED_HOSTS)?;
-        let at = ASKED_HOSTS.saturating_add(1).saturating_add(asked);
+        let at = ASKED_HOSTS.further(1).further(asked);
         let used = fields.count("numExHosts", at)?;
-        let first = at.saturating_add(1);
-        fields.hosts = (first, first.saturating_add(used));
+        let first = at.further(1);
+        fields.hosts = (first, first.further(used));
         Ok(fields)
     }
 
@@ -63,7 +64,7 @@ impl<'a> LsfFields<'a> {
 
     /// A field behind the hosts.
     fn late(&self, name: &str, behind: usize) -> Result<&str, Refusal> {
-        self.text(name, self.hosts.1.saturating_add(behind))
+        self.text(name, self.hosts.1.further(behind))
     }
 
     fn count(&self, name: &str, at: usize) -> Result<usize, Refusal> {
@@ -94,8 +95,8 @@ impl<'a> LsfFields<'a> {
 /// Gives an event its outcome. Times are taken as written: a site's host factors (field `hostFactor`) scale neither.
 pub(super) fn take(record: &LogRecord<'_>, sink: &mut dyn Sink) -> Result<(), Refusal> {
     let fields = LsfFields::of(&record.text)?;
-    let place = |behind: usize| fields.hosts.1.saturating_add(behind);
-    record.whole(fields.fields.len() > place(MAX_SWAP).saturating_add(1))?;
+    let place = |behind: usize| fields.hosts.1.further(behind);
+    record.whole(fields.fields.len() > place(MAX_SWAP).further(1))?;
     let number = whole("jobId", fields.text("jobId", JOB_ID)?)?;
     if number <= 0 {
         return Err(Refusal::new(Reason::BadJobId, format!("jobId {number} is none")));
@@ -106,16 +107,17 @@ pub(super) fn take(record: &LogRecord<'_>, sink: &mut dyn Sink) -> Result<(), Re
     let start_ms = fields.time_ms("startTime", START)?;
     let user_ms = fields.seconds_ms("ru_utime", USER_TIME)?;
     let system_ms = fields.seconds_ms("ru_stime", SYSTEM_TIME)?;
-    let hosts = fields.fields.get(fields.hosts.0..fields.hosts.1).unwrap_or_default();
+    let hosts = fields.fields.part(fields.hosts.0..fields.hosts.1);
     let placed = LsfPlaced::of(hosts)?;
     let asked_core_n = whole("numProcessors", fields.text("numProcessors", CORES)?)?;
     let mut anomalies = record.anomalies();
     if record.text.contains('\n') {
         anomalies |= Anomaly::Reassembled.bit();
     }
-    // What old versions do not write, or write as -1, is unknown.
     let late = |name: &str, behind: usize| {
+        // Fallback: what old versions do not write is unknown.
         let text = fields.late(name, behind).ok()?;
+        // Fallback: what they write as -1, or not as a number, is unknown.
         whole(name, text).ok().filter(|n| *n >= 0)
     };
     let index = late("idx", INDEX).filter(|index| *index > 0);
@@ -135,15 +137,17 @@ pub(super) fn take(record: &LogRecord<'_>, sink: &mut dyn Sink) -> Result<(), Re
         view: "batch",
         job_id: &job_id,
         submit_host: known(fields.text("fromHost", FROM_HOST)?),
+        // Fallback: old versions write no project at all.
         account: fields.late("projectName", PROJECT).ok().and_then(known),
         user: known(fields.text("userName", USER)?),
         partition: known(fields.text("queue", QUEUE)?),
+        // Fallback: old versions write no name of a job.
         job_name: fields.late("jobName", JOB_NAME).ok().and_then(known),
         submit_ms: fields.time_ms("submitTime", SUBMIT)?,
         start_ms,
         end_ms: Some(end_ms),
         wall_ms: Some(start_ms.map_or(0, |start_ms| (end_ms - start_ms).max(0))),
-        cpu_ms: user_ms.zip(system_ms).map(|(user, system)| user.saturating_add(system)),
+        cpu_ms: user_ms.zip(system_ms).map(|(user, system)| user.sum_to_compare(system)),
         cpu_user_ms: user_ms,
         cpu_system_ms: system_ms,
         alloc_core_n: match placed.core_n {
@@ -184,14 +188,14 @@ impl LsfPlaced {
                 let detail = format!("{:?} is not a number of slots and a host", clip(host));
                 return Err(Refusal::new(Reason::BadNumber, detail));
             }
-            core_n = core_n.saturating_add(n);
+            core_n = core_n.sum_to_compare(n);
             names.push(name);
         }
         names.sort_unstable();
         names.dedup();
         Ok(Self {
             core_n,
-            node_n: i64::try_from(names.len()).unwrap_or(i64::MAX),
+            node_n: count_i64(names.len()),
             list: names.join(","),
         })
     }

@@ -2,6 +2,7 @@
 
 use super::PbsParts;
 use crate::ledger::Reason;
+use crate::numbers::count_i64;
 use crate::record::{Anomaly, JobRow};
 use crate::sources::Sink;
 use crate::sources::lines::LogRecord;
@@ -197,7 +198,7 @@ impl PbsPlaced {
         hosts.dedup();
         Ok(Self {
             core_n,
-            node_n: i64::try_from(hosts.len()).unwrap_or(i64::MAX),
+            node_n: count_i64(hosts.len()),
         })
     }
 }

@@ -5,6 +5,7 @@ use super::layout::ColumnLayout;
 use super::solve::{self, Solution};
 use super::start::{self, RowStart};
 use crate::ledger::Reason;
+use crate::numbers::Part;
 
 /// Lines one row may be spread over, and how often its fields are assigned again: bounds for hostile input.
 const MAX_LINES: u64 = 10_000;
@@ -73,8 +74,8 @@ pub(super) fn assemble(
         }
         let before = cuts.len();
         let next = scan(text, last.next, &layout.delimiter, layout.is_crlf, cuts);
-        let own = cuts.get(before..).unwrap_or_default();
-        let line = text.get(next.start..next.end).unwrap_or_default();
+        let own = cuts.part(before..);
+        let line = text.part(next.start..next.end);
         if start::of(layout, text, next, own).is_some() || start::is_tool_message(line) {
             cuts.truncate(before);
             break;

@@ -95,6 +95,7 @@ impl<'z> Clock<'z> {
     /// The offset of `zone` that is in force all of a local day, seconds.
     #[inline]
     fn offset_of(&mut self, zone: &Zone, day: i64) -> Option<i64> {
+        // Fallback: days before 1970 share a slot, which is filled again where its day differs.
         let slot = usize::try_from(day).unwrap_or(0) % DAY_SLOTS;
         let slot = self.offsets.get_mut(slot)?;
         if slot.day != day {

@@ -6,6 +6,7 @@
 //! node died) stays at zero. `CPUTime` and `CPUTimeRAW` are allocated time and never taken for CPU.
 
 use super::step::Steps;
+use crate::numbers::Comparand;
 
 /// The figures of a job row, milliseconds.
 #[expect(clippy::struct_field_names, reason = "a unit belongs to its name")]
@@ -26,7 +27,7 @@ impl CpuMeasured {
         let from_steps = steps.cpu_ms.filter(|_| !steps.is_incomplete);
         match self.total_ms {
             // What was only polled is not in the sum of the job row: Slurm 25.05 prints no TotalCPU for some steps.
-            Some(ms) if ms > 0 => (Some(ms.saturating_add(steps.polled_ms)), steps.polled_ms == 0),
+            Some(ms) if ms > 0 => (Some(ms.sum_to_compare(steps.polled_ms)), steps.polled_ms == 0),
             Some(_) if !has_run => (Some(0), true),
             Some(_) => match from_steps {
                 Some(ms) if ms > 0 => (Some(ms), false),
@@ -36,8 +37,8 @@ impl CpuMeasured {
             },
             None if from_steps.is_some() => (from_steps, false),
             None => match (self.user_ms, self.system_ms) {
-                (Some(user), Some(system)) if user.saturating_add(system) > 0 => {
-                    (Some(user.saturating_add(system)), true)
+                (Some(user), Some(system)) if user.sum_to_compare(system) > 0 => {
+                    (Some(user.sum_to_compare(system)), true)
                 }
                 _ if !has_run => (Some(0), false),
                 _ => (None, false),

@@ -1,5 +1,6 @@
 //! A line cut at its delimiters.
 
+use crate::numbers::{Part, index};
 use memchr::{memchr2_iter, memmem};
 
 /// A physical line within a piece, and where its delimiters begin (in the scratch of whoever scanned it).
@@ -18,18 +19,19 @@ pub(super) struct RowLine {
 /// The place in the text that a cut names. Pieces have 64 MiB at most, so that four bytes name any.
 #[inline]
 pub(super) fn place(cut: u32) -> usize {
-    usize::try_from(cut).unwrap_or(usize::MAX)
+    index(cut)
 }
 
 /// The cut that names a place in the text.
 #[inline]
 pub(super) fn cut(place: usize) -> u32 {
+    // Fallback: never taken, a piece of text is shorter than 2^32 bytes.
     u32::try_from(place).unwrap_or(u32::MAX)
 }
 
 /// Scans the line that begins at `start`, adding the position of every delimiter to `cuts`.
 pub(super) fn scan(text: &[u8], start: usize, delimiter: &[u8], is_crlf: bool, cuts: &mut Vec<u32>) -> RowLine {
-    let rest = text.get(start..).unwrap_or_default();
+    let rest = text.part(start..);
     let found = match *delimiter {
         [single] => single_byte(rest, start, single, cuts),
         _ => several_bytes(rest, start, delimiter, cuts),
@@ -91,7 +93,7 @@ fn zero_bytes(word: u64) -> u64 {
 
 /// The index of the first byte with a bit set.
 fn byte_index(bits: u64) -> usize {
-    usize::try_from(bits.trailing_zeros() / 8).unwrap_or(0)
+    index(bits.trailing_zeros() / 8)
 }
 
 /// The same for delimiters of several bytes.
@@ -136,7 +138,7 @@ impl<'t, 'c> RowFields<'t, 'c> {
     /// Fields 0 to `i`, delimiters included.
     pub(super) fn upto(&self, i: usize) -> &'t [u8] {
         let end = self.cuts.get(i).map_or(self.end, |cut| place(*cut));
-        self.text.get(self.start..end).unwrap_or_default()
+        self.text.part(self.start..end)
     }
 
     /// How many fields there are.
@@ -171,10 +173,10 @@ impl RowFields<'_, '_> {
         let mut parts = Vec::new();
         let mut from = 0;
         for at in memmem::find_iter(line, delimiter) {
-            parts.push(line.get(from..at).unwrap_or_default());
+            parts.push(line.part(from..at));
             from = at + delimiter.len();
         }
-        parts.push(line.get(from..).unwrap_or_default());
+        parts.push(line.part(from..));
         parts
     }
 }

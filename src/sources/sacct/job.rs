@@ -13,7 +13,9 @@ use super::row::SacctRow;
 use super::step::Steps;
 use super::tres;
 use crate::ledger::Reason;
+use crate::numbers::Comparand;
 use crate::record::{Anomaly, JobRow, Jobstats, JobstatsOutcome};
+use crate::schema::batch::addend;
 use crate::sources::projection::ColumnPart;
 use crate::sources::{Position, Sink};
 
@@ -119,8 +121,8 @@ impl<'t> SacctJob<'t> {
             Some(second) => Some(second),
             None => row.duration_ms(Role::Elapsed)?.map(|ms| ms / 1000),
         };
-        let suspended_s = stated_suspended_s.unwrap_or(0);
-        let length_s = wall_s.map(|wall_s| wall_s.saturating_add(suspended_s));
+        let suspended_s = addend(stated_suspended_s);
+        let length_s = wall_s.map(|wall_s| wall_s.sum_to_compare(suspended_s));
         let span = clock::span(start, end, length_s);
         let mut start_s = span.start_s;
         let mut is_ambiguous = span.is_ambiguous;
@@ -140,10 +142,10 @@ impl<'t> SacctJob<'t> {
         }
         match (start_s, span.end_s, length_s) {
             (None, Some(end_s), Some(length_s)) if row.projected.column(Role::Start).is_none() => {
-                start_s = Some(end_s.saturating_sub(length_s));
+                start_s = Some(end_s.difference_to_compare(length_s));
             }
             (Some(start_s), Some(end_s), None) => {
-                let second = end_s.saturating_sub(start_s).saturating_sub(suspended_s);
+                let second = end_s.difference_to_compare(start_s).difference_to_compare(suspended_s);
                 wall_s = (second >= 0).then_some(second);
                 if second < 0 {
                     row.note(Anomaly::ValueDropped);
@@ -189,7 +191,7 @@ impl<'t> SacctJob<'t> {
         let reported = &mut self.reported;
         reported.alloc_gpu_n = alloc.map(|alloc| alloc.gpu);
         reported.alloc_memory_byte = alloc.and_then(|alloc| alloc.memory_byte);
-        // Slurm leaves out a billing that truncates to zero.
+        // Fallback: Slurm leaves out a billing that truncates to zero.
         reported.alloc_billing_n = alloc.map(|alloc| alloc.billing.unwrap_or(0));
         let cpu_n = row.count(Role::AllocCpus)?;
         // Of a job that never started, NNodes are the nodes it requested.
@@ -338,7 +340,9 @@ fn jobstats_of(row: &mut SacctRow<'_, '_>, held_ms: Option<i64>) -> Option<Jobst
 fn requested_core_n(row: &mut SacctRow<'_, '_>) -> Option<i64> {
     let reported = match (row.text(Role::ReqCpus), row.text(Role::ReqTres)) {
         (b"", b"") => return None,
+        // Fallback: a request that cannot be read is noted as a dropped value below.
         (b"", tres) => tres::cpu_n(tres).ok(),
+        // Fallback: as for the TRES, a dropped value is noted below.
         _ => row.count(Role::ReqCpus).ok(),
     };
     if reported.is_none() {
@@ -366,6 +370,7 @@ fn requested_memory_byte(
     if asked_n.is_none() {
         let reported = match row.text(Role::ReqTres) {
             b"" => Some(tres::Alloc::default()),
+            // Fallback: a request that cannot be read is unknown, no usage depends on it.
             text => tres::alloc(text, &mut Vec::new()).ok(),
         };
         requested = reported.and_then(|reported| {

@@ -5,6 +5,7 @@ use super::fields::{RowFields, RowLine, place};
 use super::fixed::FixedOrder;
 use super::solve::{self, ColumnGroup};
 use crate::error::{Error, Kind as ErrorKind, Result};
+use crate::numbers::Part;
 
 /// The columns of one header line.
 #[expect(
@@ -76,10 +77,10 @@ pub(super) fn header(line: &[u8], declared: Option<&[u8]>) -> Header {
     let mut names: Vec<Vec<u8>> = Vec::new();
     let mut from = 0;
     for at in memchr::memmem::find_iter(line, &delimiter) {
-        names.push(line.get(from..at).unwrap_or_default().to_vec());
+        names.push(line.part(from..at).to_vec());
         from = at + delimiter.len();
     }
-    let rest = line.get(from..).unwrap_or_default();
+    let rest = line.part(from..);
     let is_trailing = rest.is_empty();
     if !is_trailing {
         names.push(rest.to_vec());
@@ -174,6 +175,7 @@ impl ColumnLayout {
         }
         let has = |role: Role| columns.get(role.index()).is_some_and(Option::is_some);
         check(&has)?;
+        // Fallback: never taken, `check` refuses a header without an id.
         let id_column = kinds.iter().position(|kind| *kind == SacctKind::Id).unwrap_or(0);
         let first_free = kinds.iter().position(|kind| kind.is_free()).unwrap_or(kinds.len());
         let prefix_end = (0..first_free)

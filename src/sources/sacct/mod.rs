@@ -54,6 +54,7 @@ use super::options::ReaderOptions;
 use super::steps::ReadSteps;
 use crate::error::Result;
 use crate::ledger::Reason;
+use crate::numbers::count_u64;
 use crate::sources::{Pieces, Position};
 
 pub use self::fixed::FixedOrder;
@@ -175,7 +176,7 @@ fn either(
     if is_json {
         let at = Position {
             line: 1,
-            byte_offset: u64::try_from(mark_byte).unwrap_or(0),
+            byte_offset: count_u64(mark_byte),
         };
         head.set_position(at.byte_offset);
         return Ok(json::pieces(Box::new(head.chain(input)), limits, at));

@@ -17,6 +17,7 @@ use super::start::{self, RowStart};
 use super::step::Steps;
 use super::stretch::LineRange;
 use crate::ledger::Reason;
+use crate::numbers::{Extent, Part, count_u64};
 use crate::record::Anomaly;
 use crate::sources::buffer::BufferBlock;
 use crate::sources::options::ReaderOptions;
@@ -134,14 +135,14 @@ struct SacctReader<'t> {
 
 impl<'t> SacctReader<'t> {
     fn advance(&mut self, extent: RowExtent) {
-        let moved = extent.next.saturating_sub(self.at);
-        self.position.byte_offset += u64::try_from(moved).unwrap_or(0);
+        let moved = extent.next.less(self.at);
+        self.position.byte_offset += count_u64(moved);
         self.position.line += extent.lines;
         self.at = extent.next;
     }
 
     fn raw(&self, end: usize) -> &'t [u8] {
-        self.text.get(self.at..end).unwrap_or_default()
+        self.text.part(self.at..end)
     }
 
     /// Reads the row, or whatever it is, that begins at `at` with this line.
@@ -191,7 +192,7 @@ impl<'t> SacctReader<'t> {
     /// A line that is not a row by itself.
     fn odd(&mut self, line: RowLine, cuts: &mut Vec<u32>, sink: &mut dyn Sink) {
         let layout = self.layout;
-        let content = self.text.get(line.start..line.end).unwrap_or_default();
+        let content = self.text.part(line.start..line.end);
         let one = RowExtent {
             next: line.next,
             lines: 1,
@@ -289,8 +290,8 @@ impl<'t> SacctReader<'t> {
             while cuts.len() < layout.delimiters() && last.next < text.len() {
                 let before = cuts.len();
                 let next = scan(text, last.next, &layout.delimiter, layout.is_crlf, cuts);
-                let own = cuts.get(before..).unwrap_or_default();
-                let content = text.get(next.start..next.end).unwrap_or_default();
+                let own = cuts.part(before..);
+                let content = text.part(next.start..next.end);
                 if !next.is_ended
                     || start::of(layout, text, next, own).is_some()
                     || start::is_tool_message(content)
@@ -473,7 +474,7 @@ impl<'t> SacctReader<'t> {
                 end,
                 ..
             } => {
-                let raw = self.text.get(start..end).unwrap_or_default();
+                let raw = self.text.part(start..end);
                 sink.reject(refusal.reason, at, rows, &refusal.detail, raw);
             }
             SacctOpen::NotStarted { rows, .. } => sink.out_of_scope(Reason::NotStarted, rows),

@@ -47,6 +47,7 @@ impl ProjectedColumns {
             .iter()
             .filter_map(|role| columns.get(role.index()).copied().flatten());
         Self {
+            // Fallback: a table without columns of names has none to look for after the first.
             last_name: names.max().unwrap_or(0),
             columns,
             interest,

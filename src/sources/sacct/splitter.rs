@@ -15,6 +15,7 @@ use super::stretch::LineRange;
 use super::zone_check;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Reason;
+use crate::numbers::{Extent, Part, count_u64};
 use crate::sources::buffer::{Buffer, BufferBlock};
 use crate::sources::options::ReaderOptions;
 use crate::sources::steps::ReadStep;
@@ -79,7 +80,7 @@ impl SacctSplitter {
 
     /// Reads until `text` has `want` bytes or the input ends.
     fn fill(&mut self, want: usize) -> Result<()> {
-        let missing = want.saturating_sub(self.text.len());
+        let missing = want.less(self.text.len());
         if missing == 0 || self.is_at_end {
             return Ok(());
         }
@@ -96,8 +97,8 @@ impl SacctSplitter {
     fn take(&mut self, head: SacctHead) -> (BufferBlock, Position) {
         let text = self.text.take(head.byte_n);
         let position = self.position;
-        self.position.byte_offset += u64::try_from(text.len()).unwrap_or(0);
-        self.position.line += u64::try_from(head.feed_n).unwrap_or(0);
+        self.position.byte_offset += count_u64(text.len());
+        self.position.line += count_u64(head.feed_n);
         (text, position)
     }
 
@@ -110,7 +111,7 @@ impl SacctSplitter {
                     Preamble::Nothing => return Ok(None),
                 }
             };
-            let mut want = self.text.len().saturating_add(self.block_byte).min(self.limit_byte);
+            let mut want = self.text.len().further(self.block_byte).min(self.limit_byte);
             let head = loop {
                 self.fill(want)?;
                 if self.text.is_empty() {
@@ -128,7 +129,7 @@ impl SacctSplitter {
                 if self.text.len() >= self.limit_byte {
                     return self.over_limit(&layout).map(Some);
                 }
-                want = self.text.len().saturating_mul(2).min(self.limit_byte);
+                want = self.text.len().times(2).min(self.limit_byte);
             };
             let Some(head) = head else { continue };
             let is_continuation = std::mem::take(&mut self.is_continuation);
@@ -162,7 +163,7 @@ impl SacctSplitter {
             None if self.is_at_end => whole,
             None => Self::last_job(layout, region)?,
         };
-        let behind = region.get(byte_n..).unwrap_or_default();
+        let behind = region.part(byte_n..);
         Some(SacctHead {
             byte_n,
             feed_n: block_stats.feed_n - feed_n(behind),
@@ -238,15 +239,10 @@ impl SacctSplitter {
 
     /// Takes a header line off the front; a header that repeats the layout is a row of its own.
     fn header_at_front(&mut self, layout: &ColumnLayout) -> Result<Option<Work>> {
-        let Some(end) = memchr::memchr(
-            b'\n',
-            self.text
-                .get(..self.text.len().min(MAX_HEADER_BYTE))
-                .unwrap_or_default(),
-        ) else {
+        let Some(end) = memchr::memchr(b'\n', self.text.part(..self.text.len().min(MAX_HEADER_BYTE))) else {
             return Ok(None);
         };
-        let line = self.text.get(..end).unwrap_or_default();
+        let line = self.text.part(..end);
         let line = line.strip_prefix(BOM).unwrap_or(line);
         let is_same = line.strip_suffix(b"\r").unwrap_or(line) == layout.header;
         let declared = self.options.sacct.delimiter.as_deref().map(str::as_bytes);
@@ -279,13 +275,13 @@ impl SacctSplitter {
             return Ok(Preamble::Nothing);
         }
         // All blank lines at once: a dump may begin with millions of them.
-        let blank = self.text.get(..first.unwrap_or(self.text.len())).unwrap_or_default();
+        let blank = self.text.part(..first.unwrap_or(self.text.len()));
         if let Some(end) = memchr::memrchr(b'\n', blank) {
             self.cut(end + 1);
             return Ok(Preamble::Again);
         }
         let end = memchr::memchr(b'\n', &self.text);
-        let line = self.text.get(..end.unwrap_or(self.text.len())).unwrap_or_default();
+        let line = self.text.part(..end.unwrap_or(self.text.len()));
         let next = end.map_or(self.text.len(), |end| end + 1);
         if start::is_tool_message(line) {
             self.cut(next);
@@ -354,7 +350,7 @@ impl SacctSplitter {
                 cuts.clear();
                 let line = scan(&self.text, 0, &layout.delimiter, layout.is_crlf, &mut cuts);
                 let declared = self.options.sacct.delimiter.as_deref().map(str::as_bytes);
-                let content = self.text.get(..line.end).unwrap_or_default();
+                let content = self.text.part(..line.end);
                 if start::of(layout, &self.text, line, &cuts).is_some() || is_header(content, declared) {
                     break;
                 }

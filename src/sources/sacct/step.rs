@@ -4,6 +4,8 @@ use super::column::Role;
 use super::refusal::Refusal;
 use super::row::SacctRow;
 use super::tres;
+use crate::numbers::Comparand;
+use crate::schema::batch::addend;
 use crate::sources::projection::ColumnPart;
 
 /// The steps of one job so far.
@@ -39,10 +41,10 @@ impl Steps {
             Some(_) => None,
         };
         if measured.is_some() {
-            self.polled_ms = self.polled_ms.saturating_add(polled.unwrap_or(0));
+            self.polled_ms = self.polled_ms.sum_to_compare(addend(polled));
         }
         if let Some(ms) = polled.or(measured) {
-            self.cpu_ms = Some(self.cpu_ms.unwrap_or(0).saturating_add(ms));
+            self.cpu_ms = Some(addend(self.cpu_ms).sum_to_compare(ms));
         }
         self.count += 1;
         Ok(())

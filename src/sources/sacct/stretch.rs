@@ -10,6 +10,7 @@ use super::fields::{RowLine, scan};
 use super::layout::ColumnLayout;
 use super::solve::Solution;
 use super::start::{self, RowStart};
+use crate::numbers::{Extent, Part, count_u64};
 
 /// Lines looked at together.
 const MAX_LINES: usize = 10_000;
@@ -69,8 +70,8 @@ impl LineRange {
         while at < text.len() && parts.len() < MAX_LINES {
             let before = cuts.len();
             let line = scan(text, at, &layout.delimiter, layout.is_crlf, &mut cuts);
-            let own = cuts.get(before..).unwrap_or_default();
-            let content = text.get(line.start..line.end).unwrap_or_default();
+            let own = cuts.part(before..);
+            let content = text.part(line.start..line.end);
             let kind = start::of(layout, text, line, own);
             let is_whole = kind.is_some_and(|kind| start::is_whole(layout, text, line, own, kind))
                 || start::holds_id(layout, text, line, own);
@@ -197,7 +198,7 @@ impl RangeLines<'_> {
         let is_blank = begin.is_none_or(|part| part.is_blank);
         let next_row = from(first + 1).map_or(usize::MAX, |best| best.next_row);
         let mut best = Best {
-            left_n: left_from(first + 1).saturating_add(usize::from(!is_blank)),
+            left_n: left_from(first + 1).further(usize::from(!is_blank)),
             row: None,
             next_row,
         };
@@ -225,13 +226,13 @@ impl RangeLines<'_> {
         }
         // The first line with which there are enough delimiters.
         let enough = behind.partition_point(|part| part.cuts_from - begin.cuts_from < wanted);
-        let enough = first + enough.saturating_sub(1);
+        let enough = first + enough.less(1);
         for (last, part) in self.parts.iter().enumerate().skip(enough).take(MAX_ATTEMPTS) {
             if last > enough && part.kind.is_some() {
                 break;
             }
             let until = self.parts.get(last + 1).map_or(self.cuts.len(), |next| next.cuts_from);
-            let cuts = self.cuts.get(begin.cuts_from..until).unwrap_or_default();
+            let cuts = self.cuts.part(begin.cuts_from..until);
             if cuts.len() > wanted && (next_row <= last || begin.kind.is_none()) {
                 break;
             }
@@ -248,7 +249,7 @@ impl RangeLines<'_> {
                     end,
                     extent: RowExtent {
                         next: part.line.next,
-                        lines: u64::try_from(last + 1 - first).unwrap_or(u64::MAX),
+                        lines: count_u64(last + 1 - first),
                     },
                 };
                 return Some((last, is_across, row));

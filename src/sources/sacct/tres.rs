@@ -2,6 +2,7 @@
 
 use super::duration;
 use super::memory::{self, MIB};
+use crate::numbers::Part;
 
 /// What a job was allocated. Names that are not in the string were not allocated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,10 +28,7 @@ pub(super) fn alloc<'a>(text: &'a [u8], gpus: &mut Vec<(&'a [u8], i64)>) -> Resu
         let Some(equals) = memchr::memchr(b'=', entry) else {
             return Err(entry);
         };
-        let (name, value) = (
-            entry.get(..equals).unwrap_or_default(),
-            entry.get(equals + 1..).unwrap_or_default(),
-        );
+        let (name, value) = (entry.part(..equals), entry.part(equals + 1..));
         let slot = match name {
             b"cpu" => &mut found.cpu,
             b"node" => &mut found.node,
@@ -42,6 +40,7 @@ pub(super) fn alloc<'a>(text: &'a [u8], gpus: &mut Vec<(&'a [u8], i64)>) -> Resu
             b"gres/gpu" => &mut untyped,
             _ => {
                 if let Some(model) = name.strip_prefix(b"gres/gpu:") {
+                    // Fallback: an unset count of a model is none of it, as Slurm reads it.
                     let count = count(value).map_err(|()| entry)?.unwrap_or(0);
                     typed = typed.checked_add(count).ok_or(entry)?;
                     gpus.push((model, count));
@@ -61,7 +60,7 @@ pub(super) fn cpu_n(text: &[u8]) -> Result<Option<i64>, &[u8]> {
     let mut entries = text.split(|&b| b == b',');
     match entries.find(|entry| entry.starts_with(b"cpu=")) {
         None => Ok(None),
-        Some(entry) => count(entry.get(b"cpu=".len()..).unwrap_or_default()).map_err(|()| entry),
+        Some(entry) => count(entry.part(b"cpu=".len()..)).map_err(|()| entry),
     }
 }
 

@@ -1,6 +1,7 @@
 //! One row of an accounting file to one job.
 
 use crate::ledger::Reason;
+use crate::numbers::tally;
 use crate::record::{Anomaly, JobRow};
 use crate::sources::Sink;
 use crate::sources::lines::LogRecord;
@@ -51,7 +52,7 @@ struct SgeRow<'a, 'f> {
 
 impl<'a> SgeRow<'a, '_> {
     fn text(&self, at: usize) -> &'a str {
-        self.fields.get(at).copied().unwrap_or_default()
+        tally(self.fields.get(at).copied())
     }
 
     /// A name; `NONE` counts as none.
@@ -115,6 +116,7 @@ pub(super) fn take(fields: &[&str], record: &LogRecord<'_>, sink: &mut dyn Sink)
     };
     let mut anomalies = record.anomalies();
     let mut optional = |value: Result<i64, Refusal>| {
+        // Fallback: an optional number that cannot be read is noted as a dropped value.
         let value = value.ok().filter(|value| *value >= 0);
         if value.is_none() {
             anomalies |= Anomaly::ValueDropped.bit();

@@ -2,6 +2,7 @@
 
 use super::{COLUMNS, Swf};
 use crate::ledger::Reason;
+use crate::numbers::{Comparand, count_i64, tally};
 use crate::record::{Anomaly, JobRow};
 use crate::sources::lines::LogRecord;
 use crate::sources::refusal::{Refusal, whole};
@@ -44,7 +45,7 @@ struct SwfRow<'a> {
 
 impl<'a> SwfRow<'a> {
     fn text(&self, column: SwfColumn) -> &'a str {
-        self.columns.get(column.place).copied().unwrap_or_default()
+        tally(self.columns.get(column.place).copied())
     }
 
     /// A number times ten to the `places`; what is negative is unknown.
@@ -122,7 +123,7 @@ pub(super) fn take(columns: &[&str], swf: &Swf, record: &LogRecord<'_>, sink: &m
     let is_start_assumed = wait_ms.is_none() && swf.options.is_start_submit;
     let Some(start_ms) = wait_ms
         .or(is_start_assumed.then_some(0))
-        .map(|ms| submit_ms.saturating_add(ms))
+        .map(|ms| submit_ms.sum_to_compare(ms))
     else {
         let why = "the wait time is unknown: when it ran cannot be determined; if the submit times of this workload are \
                    starts, set start_from = \"submit\" in the source";
@@ -165,7 +166,7 @@ pub(super) fn take(columns: &[&str], swf: &Swf, record: &LogRecord<'_>, sink: &m
         // The time taken for the start is not the time of submission.
         submit_ms: Some(submit_ms).filter(|_| !is_start_assumed),
         start_ms: Some(start_ms),
-        end_ms: Some(start_ms.saturating_add(run_ms)),
+        end_ms: Some(start_ms.sum_to_compare(run_ms)),
         wall_ms: Some(run_ms),
         cpu_ms,
         alloc_core_n: core_n,
@@ -221,7 +222,7 @@ impl SwfPlaced {
             }
         }
         Ok(Self {
-            node_n: i64::try_from(nodes.len()).unwrap_or(i64::MAX),
+            node_n: count_i64(nodes.len()),
             list: nodes.join(","),
         })
     }

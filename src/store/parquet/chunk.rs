@@ -19,6 +19,7 @@ use zstd::bulk::Compressor;
 
 use super::runs;
 use crate::error::{Error, Result};
+use crate::numbers::Extent;
 
 /// Smallest and largest value of a page, as the index of the file holds them.
 #[derive(Clone, Debug)]
@@ -155,6 +156,7 @@ impl Chunk {
         bench.page = page;
         let page = Page::DataPage {
             buf: packed?,
+            // Fallback: never taken, a page has no more rows than a row group, 122 880.
             num_values: u32::try_from(facts.rows).unwrap_or(u32::MAX),
             encoding,
             def_level_encoding: Encoding::RLE,
@@ -196,6 +198,7 @@ impl Chunk {
                 let size = entries.len();
                 let page = Page::DictionaryPage {
                     buf: bench.pack(&entries, self.compression)?,
+                    // Fallback: never taken, a dictionary has no more entries than its row group rows.
                     num_values: u32::try_from(entry_n).unwrap_or(u32::MAX),
                     encoding: Encoding::PLAIN,
                     is_sorted: false,
@@ -337,6 +340,7 @@ impl PageStats {
             .set_total_compressed_size(self.compressed)
             .set_total_uncompressed_size(self.uncompressed)
             .set_num_values(signed(self.rows)?)
+            // Fallback: a chunk without rows has no page, and Parquet requires a number.
             .set_data_page_offset(self.data_at.unwrap_or(0))
             .set_dictionary_page_offset(self.dictionary_at)
             .set_statistics(statistics)
@@ -349,7 +353,7 @@ impl PageStats {
             (false, false) => BoundaryOrder::UNORDERED,
         });
         Ok(ColumnCloseResult {
-            bytes_written: u64::try_from(self.compressed).unwrap_or(0),
+            bytes_written: self.compressed.unsigned_abs(),
             rows_written: self.rows as u64,
             metadata,
             bloom_filter: None,
@@ -364,7 +368,7 @@ fn levels(is_nullable: bool, rows: usize, nulls: usize) -> Result<Option<LevelHi
     if !is_nullable {
         return Ok(None);
     }
-    let levels = vec![signed(nulls)?, signed(rows.saturating_sub(nulls))?];
+    let levels = vec![signed(nulls)?, signed(rows.less(nulls))?];
     Ok(Some(LevelHistogram::from(levels)))
 }
 
@@ -378,6 +382,7 @@ pub(super) fn prefixed(into: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     let at = into.len();
     into.extend_from_slice(&[0; 4]);
     write(into);
+    // Fallback: never taken, levels of a page are shorter than its rows.
     let len = u32::try_from(into.len() - at - 4).unwrap_or(u32::MAX);
     if let Some(place) = into.get_mut(at..at + 4) {
         place.copy_from_slice(&len.to_le_bytes());

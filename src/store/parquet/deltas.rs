@@ -15,6 +15,7 @@ use super::numbers::{finish, ranked};
 use super::runs::header;
 use crate::error::{Error, Result};
 use crate::leb128;
+use crate::numbers::{Part, index};
 
 /// Groups that share a smallest step.
 const GROUPS: usize = 4;
@@ -109,10 +110,11 @@ fn encode_with<S: Simd, const GROUP: usize>(_: S, values: &[i64], into: &mut Vec
     header(block, into);
     header(GROUPS, into);
     header(values.len(), into);
+    // Fallback: a page without values begins at 0, as the format requires.
     signed(values.first().copied().unwrap_or(0), into);
     let mut steps = [[0; GROUP]; GROUPS];
     let steps = steps.as_flattened_mut();
-    let following = values.get(1..).unwrap_or_default();
+    let following = values.part(1..);
     for (from, to) in values.chunks(block).zip(following.chunks(block)) {
         let mut low = i64::MAX;
         for (step, (from, to)) in steps.iter_mut().zip(from.iter().zip(to)) {
@@ -123,7 +125,7 @@ fn encode_with<S: Simd, const GROUP: usize>(_: S, values: &[i64], into: &mut Vec
         signed(low, into);
         let widths_at = into.len();
         into.extend_from_slice(&[0; GROUPS]);
-        for (group, steps) in steps.get(..to.len()).unwrap_or_default().chunks(GROUP).enumerate() {
+        for (group, steps) in steps.part(..to.len()).chunks(GROUP).enumerate() {
             // The last group of a page is filled up with zeros.
             let mut above = [0; GROUP];
             let mut all = 0;
@@ -133,6 +135,7 @@ fn encode_with<S: Simd, const GROUP: usize>(_: S, values: &[i64], into: &mut Vec
             }
             let width = u64::BITS - all.leading_zeros();
             if let Some(place) = into.get_mut(widths_at + group) {
+                // Fallback: never taken, no width is above 64.
                 *place = u8::try_from(width).unwrap_or(u8::MAX);
             }
             pack(above, width, into);
@@ -153,7 +156,7 @@ fn pack<const GROUP: usize>(mut numbers: [u64; GROUP], mut width: u32, into: &mu
     if width == 0 {
         return;
     }
-    let end = into.len() + GROUP / 8 * usize::try_from(width).unwrap_or(0);
+    let end = into.len() + GROUP / 8 * index(width);
     // As long as two numbers fit into one they are one: all pairs at a time.
     let mut n = GROUP;
     while n > 1 && width <= u64::BITS / 2 {

@@ -12,6 +12,7 @@ use parquet::schema::types::ColumnDescPtr;
 
 use super::chunk::{Chunk, ChunkFacts, ChunkPlace, PageBounds, PageBuffers, Validity};
 use crate::error::{Error, Result};
+use crate::numbers::Part;
 
 /// Bytes of an identity.
 pub(super) const ID_BYTES: usize = 16;
@@ -50,7 +51,7 @@ impl IdColumn {
             let array = array.filter(|array| array.value_length() == 16 && array.null_count() == 0);
             let array = array.ok_or_else(|| Error::internal("a column of identities has none"))?;
             let (ids, _) = array.value_data().as_chunks();
-            let ids = ids.get(..array.len()).unwrap_or_default();
+            let ids = ids.part(..array.len());
             bench.page.extend_from_slice(ids.as_flattened());
             for id in ids {
                 self.filter.insert(id.as_slice());

@@ -221,6 +221,7 @@ impl NumberDictionary {
             return Ok(*code);
         }
         let code = u32::try_from(entries.len()).map_err(|e| Error::internal("too many numbers").because(e))?;
+        // Fallback: never taken, every code of the table has its number.
         table.insert_unique(hash, code, |code| hasher.hash_one(of(*code).unwrap_or(0)));
         entries.push(NumberEntry { value, page: 0 });
         Ok(code)

@@ -14,6 +14,7 @@ use super::chunk::{Chunk, ChunkFacts, ChunkPlace, PageBuffers, Validity};
 use super::deltas::encode;
 use super::strings::{TextBounds, finish, widen};
 use crate::error::{Error, Result};
+use crate::numbers::Part;
 
 /// Lengths whose steps share a width: for numbers of 32 bits the library takes half as many as for others.
 const GROUP: usize = 32;
@@ -87,7 +88,7 @@ impl Prefixes {
             for text in texts.iter().flatten() {
                 let text = text.as_bytes();
                 let n = common(last, text);
-                let suffix = text.get(n..).unwrap_or_default();
+                let suffix = text.part(n..);
                 shared.push(length(n)?);
                 added.push(length(suffix.len())?);
                 suffixes.extend_from_slice(suffix);
@@ -123,10 +124,7 @@ fn common(a: &[u8], b: &[u8]) -> usize {
     let words = a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0);
     let whole = 8 * words.take_while(|(a, b)| a == b).count();
     let rest = |text: &'_ [u8]| -> usize { text.len().min(whole) };
-    let (a, b) = (
-        a.get(rest(a)..).unwrap_or_default(),
-        b.get(rest(b)..).unwrap_or_default(),
-    );
+    let (a, b) = (a.part(rest(a)..), b.part(rest(b)..));
     whole + a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
 

@@ -5,6 +5,7 @@
 use arrow::buffer::BooleanBuffer;
 
 use crate::leb128;
+use crate::numbers::{Part, count_u64, index};
 
 /// Values that are packed together.
 const GROUP: usize = 8;
@@ -19,10 +20,11 @@ pub(super) fn codes(codes: &[u32], width: u32, into: &mut Vec<u8>) {
     while let Some((code, others)) = rest.get(at..).and_then(<[u32]>::split_first) {
         let run = 1 + others.iter().take_while(|other| *other == code).count();
         if run >= GROUP || at + run == rest.len() {
+            // Fallback: never taken, a run begins within its flags.
             let (before, from) = rest.split_at_checked(at).unwrap_or_default();
             packed(before, width, into);
             repeated(*code, run, width, into);
-            rest = from.get(run..).unwrap_or_default();
+            rest = from.part(run..);
             at = 0;
         } else {
             at += GROUP;
@@ -42,8 +44,9 @@ pub(super) fn alike(code: u32, rows: usize, width: u32, into: &mut Vec<u8>) {
 pub(super) fn flags(flags: &BooleanBuffer, into: &mut Vec<u8>) {
     let bytes = flags.sliced();
     let groups = flags.len().div_ceil(GROUP);
-    let bytes = bytes.as_slice().get(..groups).unwrap_or_default();
+    let bytes = bytes.as_slice().part(..groups);
     // Bits behind the last flag are arbitrary.
+    // Fallback: never taken, less than a group is spare.
     let spare = u32::try_from(groups * GROUP - flags.len()).unwrap_or(0);
     let uniform = |at: usize, byte: u8| {
         let beyond = if at + 1 == groups { !(0xff_u8 >> spare) } else { 0 };
@@ -64,26 +67,27 @@ pub(super) fn flags(flags: &BooleanBuffer, into: &mut Vec<u8>) {
         if let Some(flag) = flag
             && (run >= RUN_GROUPS || run == groups)
         {
-            packed_flags(bytes.get(written..at).unwrap_or_default(), into);
+            packed_flags(bytes.part(written..at), into);
             repeated(flag, (run * GROUP).min(flags.len() - at * GROUP), 1, into);
             written = at + run;
         }
         at += run;
     }
-    packed_flags(bytes.get(written..).unwrap_or_default(), into);
+    packed_flags(bytes.part(written..), into);
 }
 
 /// Appends how many bits distinguish `n` codes, which precedes the codes, and gives it.
 pub(super) fn begin_codes(n: usize, into: &mut Vec<u8>) -> u32 {
     let width = n.checked_sub(1).map_or(0, |last| usize::BITS - last.leading_zeros());
+    // Fallback: never taken, no width is above 64 bits.
     into.push(u8::try_from(width).unwrap_or(u8::MAX));
     width
 }
 
 fn repeated(code: u32, run: usize, width: u32, into: &mut Vec<u8>) {
     header(run << 1, into);
-    let bytes = usize::try_from(width.div_ceil(8)).unwrap_or(0);
-    into.extend_from_slice(code.to_le_bytes().get(..bytes).unwrap_or_default());
+    let bytes = index(width.div_ceil(8));
+    into.extend_from_slice(code.to_le_bytes().part(..bytes));
 }
 
 fn packed(codes: &[u32], width: u32, into: &mut Vec<u8>) {
@@ -92,7 +96,7 @@ fn packed(codes: &[u32], width: u32, into: &mut Vec<u8>) {
     }
     let groups = codes.len().div_ceil(GROUP);
     header(groups << 1 | 1, into);
-    let end = into.len() + groups * usize::try_from(width).unwrap_or(0);
+    let end = into.len() + groups * index(width);
     let (mut word, mut bits) = (0_u64, 0);
     for code in codes {
         word |= u64::from(*code) << bits;
@@ -119,5 +123,5 @@ fn packed_flags(bytes: &[u8], into: &mut Vec<u8>) {
 
 /// Appends the header of a run, or a count.
 pub(super) fn header(number: usize, into: &mut Vec<u8>) {
-    leb128::write(u64::try_from(number).unwrap_or(u64::MAX), into);
+    leb128::write(count_u64(number), into);
 }

@@ -306,6 +306,7 @@ impl StringDictionary {
             let entry = entries.get(code.as_usize());
             entry
                 .and_then(|entry| bytes.get(entry.from..entry.to))
+                // Fallback: never taken, every code of the table has its entry.
                 .unwrap_or_default()
         };
         let hash = hasher.hash_one(text);
@@ -327,6 +328,7 @@ impl StringDictionary {
     fn text(&self, code: u32) -> &[u8] {
         let entry = self.entries.get(code.as_usize());
         let text = entry.and_then(|entry| self.bytes.get(entry.from..entry.to));
+        // Fallback: never taken, codes are given to entries only.
         text.unwrap_or_default()
     }
 
@@ -393,6 +395,7 @@ fn cut(text: &[u8]) -> &str {
         Err(e) => head
             .get(..e.valid_up_to())
             .and_then(|head| std::str::from_utf8(head).ok())
+            // Fallback: never taken, the bytes before an error are text.
             .unwrap_or_default(),
     }
 }

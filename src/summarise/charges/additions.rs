@@ -124,6 +124,7 @@ impl Charges<'_> {
 /// jobs of their month.
 fn identity(rule: &Correction) -> u128 {
     let hash = blake3::hash(format!("correction {}", rule.id).as_bytes());
+    // Fallback: never taken, a hash has 32 bytes.
     let half = hash.as_bytes().first_chunk::<8>().copied().unwrap_or_default();
     u128::from(u64::from_be_bytes(half))
 }

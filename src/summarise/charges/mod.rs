@@ -22,8 +22,11 @@ use crate::charge::policy::Subject;
 use crate::charge::{JobPriced, Tariff, price};
 use crate::error::{Error, Result};
 use crate::expr::{GroupMeasure, How, add_up};
+use crate::numbers::{Comparand, Extent, Part};
 use crate::schema;
 use crate::schema::batch::{addend, decoded, number, text};
+use crate::summarise::apportion::share_of;
+use crate::summarise::sums::time_held;
 use crate::time::MsSpan;
 
 pub use self::row::{RECORDED, job_charges};
@@ -150,7 +153,7 @@ impl<'a> Charges<'a> {
             if is_refused || !self.charge(&jobs, job, &mut rows)? {
                 continue;
             }
-            self.count(&jobs, job, rows.get(from..).unwrap_or_default());
+            self.count(&jobs, job, rows.part(from..));
             if let Some(names) = &names {
                 self.moves(&jobs.view, names, job, &mut moves);
             }
@@ -214,12 +217,15 @@ impl<'a> Charges<'a> {
         };
         let (cutter, view) = (&self.cutter, &jobs.view);
         let is_instant = cutter.until_ms <= cutter.from_ms;
-        let last = cutter.pieces.len().saturating_sub(1);
+        let last = cutter.pieces.len().less(1);
         let mut weights = Vec::with_capacity(cutter.pieces.len() + 1);
         let mut held = Vec::with_capacity(cutter.pieces.len());
         for (at, (period, weight)) in cutter.pieces.iter().zip(&cutter.weights).enumerate() {
             let start = if at == 0 { cutter.from_ms } else { period.from_ms };
-            let within = (start + weight).min(until_ms).saturating_sub(start.max(from_ms)).max(0);
+            let within = (start + weight)
+                .min(until_ms)
+                .difference_to_compare(start.max(from_ms))
+                .max(0);
             // A job without length, and the empty piece after a job that ends on an edge, belong where they lie.
             let is_held =
                 within > 0 || (*weight == 0 && from_ms <= start && start < until_ms && (is_instant || at == last));
@@ -236,7 +242,7 @@ impl<'a> Charges<'a> {
         let charge = priced.charge.get(job).copied().flatten();
         // No charge is larger than can be split.
         let too_large = || Error::internal("a charge is too large to be split");
-        let shares = apportion_wide(charge.unwrap_or(0), &weights).ok_or_else(too_large)?;
+        let shares = apportion_wide(addend(charge), &weights).ok_or_else(too_large)?;
         let mut walls = Vec::new();
         apportion(view.wall_s.value(job), &weights, &mut walls);
         let mut gpu_times = Vec::new();
@@ -249,14 +255,14 @@ impl<'a> Charges<'a> {
         let ends_here = from_ms <= end_ms && end_ms < until_ms;
         let why: Option<Arc<str>> = charge.is_none().then(|| self.why_unpriced(nth, jobs, job));
         for (at, period) in cutter.pieces.iter().enumerate() {
-            let share = shares.get(at).copied().unwrap_or(0);
+            let share = share_of(&shares, at);
             if held.get(at) != Some(&true) && share == 0 {
                 continue;
             }
             let counts = i64::from(end_piece == Some(at) && ends_here);
             // The remainder of whole seconds goes to the end of the job, as in usage.
             let fraction_ms = view.wall_fraction_ms.value(job) * i64::from(at == last && ends_here);
-            let of = |shares: &[i64]| shares.get(at).copied().unwrap_or(0);
+            let of = |shares: &[i64]| share_of(shares, at);
             rows.push(ChargeRow {
                 job,
                 record: job,
@@ -265,9 +271,9 @@ impl<'a> Charges<'a> {
                 period: *period,
                 job_n: if charge.is_some() { counts } else { 0 },
                 unpriced_job_n: if charge.is_none() { counts } else { 0 },
-                alloc_core_s: of(&walls).saturating_mul(core_n),
-                alloc_core_fraction_ms: fraction_ms.saturating_mul(core_n),
-                alloc_gpu_s: of(&gpu_times).saturating_mul(gpu_n),
+                alloc_core_s: time_held(of(&walls), core_n),
+                alloc_core_fraction_ms: time_held(fraction_ms, core_n),
+                alloc_gpu_s: time_held(of(&gpu_times), gpu_n),
                 charge: charge.map(|_| share),
                 why_unpriced: why.clone(),
                 correction_id: None,

@@ -11,6 +11,7 @@ use arrow::datatypes::SchemaRef;
 use super::row::ChargeRow;
 use super::{ChargedJobs, Charges};
 use crate::error::{Error, Result};
+use crate::numbers::Part;
 use crate::reference::correction::CorrectionTable;
 use crate::schema::batch::{texts, words};
 use crate::summarise::correct::{CorrectedNames, Corrector};
@@ -40,6 +41,7 @@ impl ReassignedMove {
         Self {
             job,
             piece,
+            // Fallback: never taken, a reassignment has the correction that made it.
             correction_id: Arc::from(under.correction_id.unwrap_or_default()),
             payer: ReassignedPayer {
                 vo: own(under.vo),
@@ -264,7 +266,7 @@ impl Charges<'_> {
 fn own_rows(rows: &[ChargeRow], job: usize) -> &[ChargeRow] {
     let from = rows.partition_point(|row| row.job < job);
     let until = rows.partition_point(|row| row.job <= job);
-    rows.get(from..until).unwrap_or_default()
+    rows.part(from..until)
 }
 
 /// These jobs of a batch of `records`, each under the name of another payer.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::charge::Tariff;
 use crate::charge::scope::KeptOut;
+use crate::numbers::count_u64;
 
 /// Jobs under one tariff.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,7 +59,7 @@ impl ChargeTally {
     pub(super) fn count_misfits<'j>(&mut self, misfits: &BTreeSet<usize>, job_id: impl Fn(usize) -> &'j str) {
         let first = || misfits.first().map(|job| job_id(*job).to_owned());
         self.first_misfit = self.first_misfit.take().or_else(first);
-        self.misfit_job_n += u64::try_from(misfits.len()).unwrap_or(u64::MAX);
+        self.misfit_job_n += count_u64(misfits.len());
     }
 
     /// Adds another of the same tariff.

@@ -2,6 +2,8 @@
 
 use super::list::{self, Allocated, KindCount};
 use super::value::{self, Number};
+use crate::numbers::Comparand;
+use crate::schema::batch::addend;
 use crate::sources::json::{JsonText, Malformed, Scalar, Scanner};
 use crate::sources::sacct::job::is_no_node;
 
@@ -21,7 +23,7 @@ impl CpuTime {
     /// The sum of two; what only one knows counts.
     pub(super) fn plus(self, other: Self) -> Self {
         let sum = |a: Option<i64>, b: Option<i64>| match (a, b) {
-            (Some(a), Some(b)) => Some(a.saturating_add(b)),
+            (Some(a), Some(b)) => Some(a.sum_to_compare(b)),
             (a, b) => a.or(b),
         };
         Self {
@@ -302,7 +304,7 @@ fn cpu_part(cpu: &mut CpuTime, scanner: &mut Scanner<'_>, key: &[u8]) -> Result<
     *slot = second
         .known()
         .and_then(|second| second.checked_mul(1_000_000))
-        .and_then(|us| us.checked_add(microsecond.known().unwrap_or(0)));
+        .and_then(|us| us.checked_add(addend(microsecond.known())));
     Ok(())
 }
 
@@ -330,9 +332,9 @@ fn step(sums: &mut StepSums, scanner: &mut Scanner<'_>) -> Result<(), Malformed>
     })?;
     let [rss, virtual_size] = largest.map(|largest| largest.count);
     let [polled] = total.map(|total| total.count);
-    sums.count = sums.count.saturating_add(1);
+    sums.count += 1;
     if cpu.total_us == Some(0) || cpu.total_us.is_none() {
-        sums.polled_ms = sums.polled_ms.saturating_add(polled.unwrap_or(0));
+        sums.polled_ms = sums.polled_ms.sum_to_compare(addend(polled));
     }
     sums.cpu = sums.cpu.plus(cpu);
     sums.max_rss_byte = sums.max_rss_byte.max(rss);

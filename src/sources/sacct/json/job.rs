@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use super::fields::{CpuTime, SacctJsonFields};
 use super::value::{self, Number};
 use crate::ledger::Reason;
+use crate::numbers::Comparand;
 use crate::record::{Anomaly, JobRow, JobstatsOutcome};
+use crate::schema::batch::addend;
 use crate::sources::json::JsonText;
 use crate::sources::sacct::cpu::CpuMeasured;
 use crate::sources::sacct::job::{is_no_node, waits};
@@ -106,8 +108,8 @@ impl SacctJsonJob {
         };
         if let (None, Some(start_s), Some(end_s)) = (self.wall_s, self.start_s, self.end_s) {
             let second = end_s
-                .saturating_sub(start_s)
-                .saturating_sub(self.suspended_s.unwrap_or(0));
+                .difference_to_compare(start_s)
+                .difference_to_compare(addend(self.suspended_s));
             self.wall_s = (second >= 0).then_some(second);
             if second < 0 {
                 self.note(Anomaly::ValueDropped);
@@ -145,8 +147,10 @@ impl SacctJsonJob {
         if code == Some(0) && fields.is_code_bare && signal.is_none() && self.state == Some("FAILED") {
             return Ok(Some((None, 0)));
         }
+        // Fallback: a job that was ended by a signal states no code, as Slurm prints 0:9.
         let code = code.unwrap_or(0);
         let code = if code >= 128 { code - 128 } else { code };
+        // Fallback: a job that no signal ended has signal 0 in Slurm's text.
         Ok(Some((Some(code), signal.unwrap_or(0))))
     }
 
@@ -182,7 +186,7 @@ impl SacctJsonJob {
         let cpu = if steps.count == 0 { fields.cpu } else { cpu };
         let folded = Steps {
             count: steps.count,
-            cpu_ms: steps.cpu.total_us.map(|us| (us / 1000).saturating_add(steps.polled_ms)),
+            cpu_ms: steps.cpu.total_us.map(|us| (us / 1000).sum_to_compare(steps.polled_ms)),
             polled_ms: steps.polled_ms,
             ..Steps::default()
         };
@@ -254,7 +258,7 @@ impl SacctJsonJob {
             max_rss_byte: steps.max_rss_byte,
             max_virtual_byte: steps.max_virtual_byte,
             jobstats,
-            // Slurm leaves out a billing that truncates to zero.
+            // Fallback: Slurm leaves out a billing that truncates to zero.
             alloc_billing_n: alloc.map(|alloc| alloc.billing.unwrap_or(0)),
             time_limit_s: self.limit_minute.and_then(|minute| minute.checked_mul(60)),
             node_list: nodes.as_deref(),

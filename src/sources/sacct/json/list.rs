@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 
 use super::value::{self, Number};
+use crate::numbers::Comparand;
+use crate::schema::batch::addend;
 use crate::sources::json::{Malformed, Scanner};
 use crate::sources::sacct::memory::MIB;
 use crate::sources::sacct::tres::Alloc;
@@ -84,8 +86,8 @@ pub(super) fn allocated<'a>(scanner: &mut Scanner<'a>) -> Result<Allocated<'a>, 
             ("gres", "gpu") => untyped = count,
             ("gres", _) => {
                 if let Some(model) = name.strip_prefix("gpu:") {
-                    let count = count.unwrap_or(0);
-                    typed = typed.saturating_add(count);
+                    let count = addend(count);
+                    typed = typed.sum_to_compare(count);
                     found.gpus.push((Cow::Owned(model.to_owned()), count));
                 }
             }

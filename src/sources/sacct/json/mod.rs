@@ -18,6 +18,7 @@ mod value;
 use std::io::Read;
 
 use self::split::SacctJsonSplitter;
+use crate::numbers::Part;
 use crate::sources::steps::ReadSteps;
 use crate::sources::{Pieces, Position};
 
@@ -39,7 +40,7 @@ pub fn recognise(head: &[u8]) -> bool {
 fn has_list_of_jobs(text: &[u8]) -> bool {
     const KEY: &[u8] = b"\"jobs\"";
     memchr::memmem::find_iter(text, KEY).any(|at| {
-        let rest = text.get(at + KEY.len()..).unwrap_or_default().trim_ascii_start();
+        let rest = text.part(at + KEY.len()..).trim_ascii_start();
         rest.strip_prefix(b":")
             .is_some_and(|rest| rest.trim_ascii_start().starts_with(b"["))
     })

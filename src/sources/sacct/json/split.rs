@@ -5,6 +5,7 @@ use std::io::Read;
 use super::job;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Reason;
+use crate::numbers::{Extent, Part};
 use crate::sources::dialect::ReadSizes;
 use crate::sources::input_stream::{InputStream, StreamPlace};
 use crate::sources::json::frames::{JsonEnding, JsonFrame, JsonFramer};
@@ -94,7 +95,7 @@ impl SacctJsonSplitter {
                 return Ok(Some(self.piece(None)));
             }
             if let Some(start) = self.framer.open().filter(|_| !self.is_skipping)
-                && self.framer.at().saturating_sub(start) > self.limits.job
+                && self.framer.at().less(start) > self.limits.job
             {
                 return Ok(Some(self.too_long(start)));
             }
@@ -194,7 +195,7 @@ fn read(
     let mut place = StreamPlace::new(bytes, from);
     for frame in frames {
         let at = place.go_to(frame.start);
-        let raw = bytes.get(frame.start..frame.end).unwrap_or_default();
+        let raw = bytes.part(frame.start..frame.end);
         if raw.len() > limits.job {
             sink.rows_read(1);
             too_long(raw.get(..limits.kept).unwrap_or(raw), at, limits, sink);
@@ -215,7 +216,7 @@ fn read(
         ),
     };
     let at = place.go_to(start);
-    let raw = bytes.get(start..).unwrap_or_default();
+    let raw = bytes.part(start..);
     sink.rows_read(1);
     if raw.len() > limits.job {
         // Whether its end is missing was not known where pieces are smaller.
