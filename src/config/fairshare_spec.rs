@@ -273,7 +273,6 @@ impl Compiler {
         let found: BTreeMap<String, &Arc<Tariff>> = (tariffs.iter().filter(is_named))
             .map(|tariff| (full(tariff), tariff))
             .collect();
-        let mut names = found.keys().cloned();
         let tariff = match (found.len(), found.values().next()) {
             (1, Some(tariff)) => *tariff,
             (0, _) | (_, None) => {
@@ -285,8 +284,8 @@ impl Compiler {
                 return None;
             }
             _ => {
-                let names: Vec<String> = names.by_ref().collect();
-                let message = format!("usage = \"{}\" may be any of {}", named.value, names.join(", "));
+                let all: Vec<String> = found.into_keys().collect();
+                let message = format!("usage = \"{}\" may be any of {}", named.value, all.join(", "));
                 self.wrong(named.line, message);
                 return None;
             }

@@ -167,8 +167,8 @@ fn history_since(lake: &Lake, selection: &Selection, since: Option<Month>) -> Re
                 let sums = of_site.entry(ce).or_default().entry(day).or_default();
                 sums.job_n += 1;
                 let core_n = number(cores, row).unwrap_or(1);
-                let core_s = wall.value(row).checked_mul(core_n);
-                sums.core_s = plus(sums.core_s, core_s, &site)?;
+                let held_core_s = wall.value(row).checked_mul(core_n);
+                sums.core_s = plus(sums.core_s, held_core_s, &site)?;
             }
             for (ce, days) in of_site {
                 let of = SiteCe {

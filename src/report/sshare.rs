@@ -267,18 +267,18 @@ pub(super) fn choose(lake: &Lake, cluster: Option<&str>) -> Result<FairsharePlan
         return Err(Error::new(Kind::Usage, message));
     }
     let names: Vec<&str> = plans.iter().map(|plan| plan.cluster.as_str()).collect();
-    let named = names.join(", ");
+    let listed = names.join(", ");
     let mut found = plans
         .iter()
         .filter(|plan| cluster.is_none_or(|cluster| plan.cluster == cluster));
     match (found.next(), found.next()) {
         (Some(plan), None) => Ok(plan.clone()),
         (Some(_), Some(_)) => {
-            let message = format!("the lake has the fairshare of several clusters: choose with --cluster ({named})");
+            let message = format!("the lake has the fairshare of several clusters: choose with --cluster ({listed})");
             Err(Error::new(Kind::Usage, message))
         }
         (None, _) => {
-            let message = format!("the lake has no fairshare of that cluster; it has that of {named}");
+            let message = format!("the lake has no fairshare of that cluster; it has that of {listed}");
             Err(Error::new(Kind::Usage, message))
         }
     }

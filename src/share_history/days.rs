@@ -89,14 +89,14 @@ impl History<'_> {
     /// [`Kind::Data`] when usage does not fit; what `each` gives.
     pub(super) fn each_month(
         &self,
-        before: OwnUsage,
+        before: &OwnUsage,
         mut each: impl FnMut(Month, &[FairshareRow<'_>]) -> Result<()>,
     ) -> Result<()> {
         let edges_s = self.range.edges_s(&self.settings.rule.zone);
         let mut keys: Vec<&AssociationKey> = before.keys().chain(self.added.added_e6.keys()).collect();
         keys.sort_by_key(|key| row_order(key));
         keys.dedup();
-        let mut usage = UsageSeries::new(&keys, &before, self, &edges_s)?;
+        let mut usage = UsageSeries::new(&keys, before, self, &edges_s)?;
         let mut rows: Vec<FairshareRow<'_>> = Vec::new();
         let mut month = None;
         let mut placed: Option<PlacedKeys<'_>> = None;

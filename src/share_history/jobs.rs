@@ -146,10 +146,12 @@ fn charges_of(store: &Store, place: &str, policy: &str, options: &str) -> Result
             }
             let unit = word(units, row).unwrap_or_default();
             let per_s = seconds_of_unit(unit).ok_or_else(|| unit_error(policy, unit))?;
-            let charged = number(charge, row).map(|charge_e9| charge_e9 * per_s);
+            let of_period = number(charge, row)
+                .map(|charge_e9| charge_e9.checked_mul(per_s).ok_or_else(too_large))
+                .transpose()?;
             let of = charges.entry(identity(ids, row)?).or_insert(Some(0));
-            *of = match (*of, charged) {
-                (Some(sum), Some(charged)) => Some(sum.checked_add(charged).ok_or_else(too_large)?),
+            *of = match (*of, of_period) {
+                (Some(sum), Some(of_period)) => Some(sum.checked_add(of_period).ok_or_else(too_large)?),
                 _ => None,
             };
         }

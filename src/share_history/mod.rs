@@ -164,7 +164,7 @@ impl Cluster<'_> {
             range,
         };
         self.remove_from(Some(range));
-        history.each_month(before, |month, rows| {
+        history.each_month(&before, |month, rows| {
             let path = fairshare_path(&self.of.site, &self.of.cluster, month);
             let mut table = LakeTable::create(self.publication, "fairshare", &path)?;
             if changed.is_some() {

@@ -154,9 +154,7 @@ impl Manifest {
     /// `Internal` when it cannot be written.
     pub fn blake3(&self) -> Result<String> {
         let missing = || Error::internal("a manifest was written without its hash");
-        own_hash::of(self.to_text()?.as_bytes())
-            .map(Into::into)
-            .ok_or_else(missing)
+        own_hash::of(self.to_text()?.as_bytes()).ok_or_else(missing)
     }
 
     /// The published files, sorted by path.

@@ -40,7 +40,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "INSTANT", value_parser = instant)]
     at: Option<i64>,
 
-    /// Also NormUsage, and LevelFS where the algorithm has it.
+    /// Also `NormUsage`, and `LevelFS` where the algorithm has it.
     #[arg(long, short = 'l')]
     long: bool,
 
@@ -137,7 +137,7 @@ impl Args {
         plan.half_life = self.half_life.unwrap_or(plan.half_life);
         plan.decay = self.decay.unwrap_or(plan.decay);
         plan.algorithm = self.algorithm.unwrap_or(plan.algorithm);
-        let is_whole = |seconds: u32| seconds % 86_400 == 0;
+        let is_whole = |seconds: u32| seconds.is_multiple_of(86_400);
         match (plan.decay, plan.half_life) {
             (DecayMode::HalvingSteps, HalfLifeSetting::Seconds(seconds)) if !is_whole(seconds) => Err(Error::new(
                 Kind::Usage,

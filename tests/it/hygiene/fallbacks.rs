@@ -169,6 +169,8 @@ fn without_reason(text: &str) -> (Vec<Fallback>, Vec<String>) {
 
 #[test]
 fn a_fallback_without_a_reason_is_found_and_one_with_a_reason_is_not() {
+    use FallbackKind::{Number, Ok, Saturation};
+
     let text = r#"
 fn planted(n: Option<i64>, m: Result<u32, E>) {
     let a = n.unwrap_or(0);
@@ -190,7 +192,6 @@ fn planted(n: Option<i64>, m: Result<u32, E>) {
         .unwrap_or(0);
 }
 "#;
-    use FallbackKind::{Number, Ok, Saturation};
     let (bare, reasons) = without_reason(text);
     let bare: Vec<(usize, FallbackKind)> = bare.iter().map(|fallback| (fallback.line, fallback.kind)).collect();
     let expected = [

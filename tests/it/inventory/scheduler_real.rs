@@ -1,5 +1,4 @@
 //! Shares, settings and queues of real clusters, where they are at hand: all forms of one moment agree.
-#![expect(clippy::print_stdout, reason = "a test that is skipped prints it")]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
