@@ -163,7 +163,11 @@ fn only_expr_knows_polars_and_only_the_bridge_both_arrows() {
         let is_allowed = source.room() == "expr" || source.room() == "error";
         let polars = (!is_allowed && line.contains("polars")).then_some(&"polars");
         let other = (source.room() == "expr")
-            .then(|| line.split("crate::").skip(1).find(|name| !name.starts_with("error::")))
+            .then(|| {
+                line.split("crate::")
+                    .skip(1)
+                    .find(|name| !["error::", "numbers::"].iter().any(|room| name.starts_with(room)))
+            })
             .flatten();
         match (bridging, polars, other) {
             (Some(word), _, _) if !is_bridge && !is_naming => Some(format!("contains {word}")),

@@ -212,7 +212,7 @@ fn planted(n: Option<i64>, m: Result<u32, E>) {
 /// shortened. What is not in it has a reason everywhere.
 const LEFT: [(&str, FallbackKind, usize); 2] = [
     ("report", FallbackKind::Default, 68),
-    ("sources", FallbackKind::Default, 64),
+    ("sources", FallbackKind::Default, 66),
 ];
 
 #[test]
