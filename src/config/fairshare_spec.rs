@@ -255,6 +255,7 @@ impl Compiler {
             algorithm: spec
                 .algorithm
                 .map_or(FairshareAlgorithm::FairTree { ties: TieRule::AsCode }, |at| at.value),
+            // Fallback: without the key usage is not dampened, a factor of 1.
             dampening_factor: spec.dampening_factor.unwrap_or(NonZeroU16::MIN),
             parentless: spec.parentless.map_or(ParentlessAccounts::OnlyRoot, |at| at.value),
             priority_weight: spec.priority_weight,

@@ -112,6 +112,7 @@ impl IdentityContent {
             if let Some(jobstats) = &row.jobstats {
                 text(&mut self.bytes, jobstats.outcome.as_str());
                 for number in jobstats.numbers() {
+                    // Fallback: an unknown number of Jobstats is one that no job has.
                     self.bytes.extend_from_slice(&number.unwrap_or(i64::MIN).to_le_bytes());
                 }
             }

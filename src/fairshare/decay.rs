@@ -15,6 +15,7 @@ pub struct HalfLife {
 impl HalfLife {
     /// The seven days of FASRC, and Slurm's default.
     pub const SEVEN_DAYS: Self = Self {
+        // Fallback: never taken, a week has fewer seconds than 32 bits count.
         seconds: NonZeroU32::MIN.saturating_add(604_800 - 1),
     };
 

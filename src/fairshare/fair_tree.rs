@@ -6,6 +6,7 @@ use super::classic::fraction;
 use super::float::of_integer;
 use super::level_shares::{ShareSource, share_sources};
 use super::tree::{AssociationId, AssociationTree};
+use crate::numbers::{Extent, count_i128};
 
 /// What Slurm sorts an account by that has `parent` for shares (`NO_VAL`): after what is unused, before everything else.
 /// It is also what it compares the first sibling with.
@@ -90,7 +91,7 @@ struct Siblings {
 
 impl Ranking<'_> {
     fn walk(&mut self, scores: &mut [AssociationScore]) {
-        let user_n = of_integer(i128::try_from(self.tree.user_n()).unwrap_or(i128::MAX));
+        let user_n = of_integer(count_i128(self.tree.user_n()));
         let mut open = vec![self.siblings(&[self.tree.root()], false)];
         while let Some(level) = open.last_mut() {
             let Some(id) = level.sorted.get(level.next).copied() else {
@@ -107,9 +108,9 @@ impl Ranking<'_> {
                     self.rank = self.next_rank;
                 }
                 if let Some(score) = scores.get_mut(id.index()) {
-                    score.factor = Some(of_integer(i128::try_from(self.rank).unwrap_or(i128::MAX)) / user_n);
+                    score.factor = Some(of_integer(count_i128(self.rank)) / user_n);
                 }
-                self.next_rank = self.next_rank.saturating_sub(1);
+                self.next_rank = self.next_rank.less(1);
                 continue;
             }
             let mut accounts = vec![id];

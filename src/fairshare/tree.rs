@@ -311,6 +311,7 @@ enum Place<'a> {
 
 /// Every cycle of accounts once, from its first row.
 fn cycles(above: &BTreeMap<&str, &str>, rows: &BTreeMap<&str, usize>) -> Vec<TreeProblem> {
+    // Fallback: an account without a row of its own is behind those with one.
     let row_of = |account: &str| rows.get(account).copied().unwrap_or(usize::MAX);
     let mut done: BTreeSet<&str> = BTreeSet::new();
     let mut found = Vec::new();

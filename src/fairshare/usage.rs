@@ -101,6 +101,7 @@ impl UsageRule {
         // Shortly after a midnight the reset of the one before it holds.
         done(last_s)
             .or_else(|| done(self.reset.last_s(&self.zone, last_s.checked_sub(1)?)?))
+            // Fallback: no midnight is at the beginning of 63 bits of seconds.
             .map(|done_s| done_s.saturating_sub(1))
     }
 }

@@ -108,7 +108,7 @@ impl Queue {
             })
         })?;
         let qos = newest(&lake.store, &files("qos"), of, "qos", |batch, row| {
-            // A QOS without a priority has Slurm's default.
+            // Fallback: a QOS without a priority has Slurm's default of 0.
             unsigned(number(int(batch, "priority_n")?, row).unwrap_or(0))
         })?;
         let nodes = newest(&lake.store, &files("node"), of, "node", |batch, row| {
@@ -317,7 +317,7 @@ fn waiting_jobs(lake: &Lake, of: &FairsharePlan) -> Result<(i64, Vec<QueuedJob>)
                     cpu_n: number(cpus, row),
                     memory_byte: number(memory, row),
                     gpu_n: number(gpus, row),
-                    // A job without a stated adjustment has none.
+                    // Fallback: a job without a stated adjustment has none, which is 0.
                     nice: number(nice, row).unwrap_or(0),
                     is_held: held.is_valid(row) && held.value(row),
                 });

@@ -9,6 +9,7 @@ use crate::error::{Error, Kind, Result};
 use crate::fairshare::priority::{PriorityFacts, PriorityHold, PriorityTerms, TresAmount, printed};
 use crate::fairshare::two_term::TwoTermPriority;
 use crate::fairshare::{ChainedDecay, UsageDecay};
+use crate::numbers::Comparand;
 use crate::time::instant::instant_text_s;
 
 /// How a priority is computed.
@@ -76,7 +77,7 @@ impl Sprio {
                     sprio.unlisted.push(job.job_id.clone());
                     continue;
                 };
-                let waiting_s = at_s.saturating_sub(accrue_s).max(0);
+                let waiting_s = at_s.difference_to_compare(accrue_s).max(0);
                 let facts = facts(job, partition, &queue, factor, waiting_s)?;
                 sprio.lines.push(SprioLine {
                     job: job.clone(),
@@ -195,7 +196,7 @@ fn facts(job: &QueuedJob, partition: &str, queue: &Queue, factor: f64, waiting_s
         limit_min: limit_s.map_or(Ok(u32::MAX), |limit_s| unsigned(Some(limit_s / 60), "the time limit"))?,
         association_priority: 0,
         partition_priority: of.factor,
-        // A job of a QOS that no listing has counts like one without.
+        // Fallback: a job of a QOS that no listing has counts like one without.
         qos_priority: qos.unwrap_or(0),
         tres: amounts(job, of),
         site: 0,

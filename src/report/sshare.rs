@@ -5,6 +5,7 @@ use super::table::{Cell, ColumnKind, Table};
 use crate::config::fairshare_plan::FairsharePlan;
 use crate::error::{Error, Kind, Result};
 use crate::fairshare::{AssociationScore, FairshareAlgorithm, LevelFairshare, RawShares, UsageDecay};
+use crate::numbers::Extent;
 use crate::share_history::files::ClusterFiles;
 use crate::share_history::instant::ClusterInstant;
 use crate::share_history::listing::DatedTrees;
@@ -249,7 +250,7 @@ fn fraction(fraction: f64) -> Option<Cell> {
 fn padded(column: &SshareColumn, cell: &str) -> String {
     let width = column.width;
     if cell.chars().count() > width {
-        let kept: String = cell.chars().take(width.saturating_sub(1)).collect();
+        let kept: String = cell.chars().take(width.less(1)).collect();
         return format!("{kept}+");
     }
     if column.is_left {

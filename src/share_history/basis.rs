@@ -50,6 +50,7 @@ pub(super) fn day_of(unix_s: i64, zone: &Zone) -> Option<Day> {
 impl Basis {
     /// A fact that cannot be parsed counts as missing: everything is made again.
     pub(super) fn of_fact(text: Option<&str>) -> Self {
+        // Fallback: a fact that cannot be parsed counts as missing, all is made again.
         let known = text.and_then(|text| serde_json::from_str(text).ok());
         known.unwrap_or_default()
     }

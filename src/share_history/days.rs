@@ -48,6 +48,7 @@ impl DayRange {
 
     /// The first second of every day, and of the day after the last.
     pub(super) fn edges_s(self, zone: &Zone) -> Vec<i64> {
+        // Fallback: the days of jobs end in 2200, long before those of the type.
         let days = self.first..=self.last.saturating_add(1);
         days.map(|day| zone.begins_ms(day).div_euclid(1000)).collect()
     }
@@ -108,6 +109,7 @@ impl History<'_> {
                 rows.clear();
             }
             usage.end_day(at, begins_s, ends_s)?;
+            // Fallback: an edge beyond all milliseconds has the last tree.
             let tree = self.trees.at(ends_s.saturating_mul(1000) - 1);
             let tree = tree.ok_or_else(|| Error::internal("a cluster without a tree"))?;
             if placed.as_ref().is_none_or(|placed| !std::ptr::eq(placed.tree, tree)) {

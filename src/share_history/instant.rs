@@ -62,6 +62,7 @@ impl ClusterInstant {
             })?;
             Ok((associations.keys, sums_e6, uncounted))
         })?;
+        // Fallback: an instant beyond all milliseconds has the last tree.
         let tree = trees.at(at_s.saturating_mul(1000));
         let tree = tree.ok_or_else(|| Error::internal("a cluster without a tree"))?.clone();
         let (mut usage, mut uncounted) = (TreeUsage::none(&tree), UncountedJobs::default());

@@ -49,6 +49,7 @@ use crate::config::Plan;
 use crate::config::fairshare_plan::FairsharePlan;
 use crate::error::Result;
 use crate::lake::state::State;
+use crate::numbers::Comparand;
 use crate::store::lake::{LakeTable, fairshare_path, parse_fairshare_path};
 use crate::store::{Fact, Manifest, Publication};
 use crate::time::instant::instant_text;
@@ -200,7 +201,7 @@ fn report_assumed_shares(of: &FairsharePlan, trees: &DatedTrees, reaches: &Reach
         .filter_map(|file| file.span)
         .map(|span| span.start_s)
         .min();
-    let is_later = |(stated_ms, first_s): &(i64, i64)| first_s.saturating_mul(1000) < *stated_ms;
+    let is_later = |(stated_ms, first_s): &(i64, i64)| first_s.product_to_compare(1000) < *stated_ms;
     if let Some((stated_ms, _)) = trees.first_stated_ms().zip(first_s).filter(is_later) {
         let since = instant_text(stated_ms).unwrap_or_else(|| stated_ms.to_string());
         warn!(

@@ -10,6 +10,7 @@ use super::settings::FairshareSettings;
 use crate::error::{Error, Kind, Result};
 use crate::fairshare::usage::UsageRule;
 use crate::fairshare::{AssociationKey, UsageDecay, UsageReset};
+use crate::numbers::Extent;
 use crate::runtime::pool;
 use crate::store::Store;
 
@@ -42,7 +43,7 @@ impl UsageDays {
                     return Ok(());
                 };
                 let first = edges.partition_point(|edge_s| *edge_s <= job.segment.span.start_s);
-                for (day, edge) in edges.windows(2).enumerate().skip(first.saturating_sub(1)) {
+                for (day, edge) in edges.windows(2).enumerate().skip(first.less(1)) {
                     let &[begins_s, ends_s] = edge else { continue };
                     // The last seconds of a job may count a calculation later.
                     if begins_s > job.segment.span.end_s {
@@ -58,7 +59,7 @@ impl UsageDays {
             })?;
             Ok((associations.keys, added, uncounted))
         })?;
-        let day_n = edges.len().saturating_sub(1);
+        let day_n = edges.len().less(1);
         let mut added_e6 = AddedUsage::new();
         for (keys, added, of_file) in of_files {
             uncounted.append(of_file);

@@ -133,6 +133,7 @@ impl MeasuredSums {
     /// Each sum.
     fn plus(mut self, other: &Self) -> Self {
         for (sum, part) in self.each_mut().into_iter().zip(other.each()) {
+            // Fallback: the budget of a month keeps measured sums below 63 bits.
             *sum = plus(*sum, *part, i64::saturating_add);
         }
         self
@@ -141,6 +142,7 @@ impl MeasuredSums {
     /// What takes these sums out again.
     fn negated(mut self) -> Self {
         for sum in self.each_mut() {
+            // Fallback: as for the counts, only the least number changes.
             *sum = sum.map(i64::saturating_neg);
         }
         self

@@ -111,6 +111,7 @@ impl<'a> MeasuredColumns<'a> {
     pub(super) fn sums(&self, row: usize, held_s: i64) -> MeasuredSums {
         let held_mib_s = |byte: i64| {
             let byte_s = i128::from(byte) * i128::from(held_s);
+            // Fallback: beyond 63 bits is beyond the budget of a month, which refuses it.
             i64::try_from((byte_s + (1 << 19)) >> 20).unwrap_or(i64::MAX)
         };
         MeasuredSums {

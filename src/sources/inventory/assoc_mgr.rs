@@ -86,6 +86,7 @@ pub(super) fn read(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
             });
         }
     }
+    // Fallback: refused rows are settled with their reason below.
     drop_unstated_factors(shares.iter_mut().filter_map(|share| share.row.as_mut().ok()));
     for share in shares {
         let row = share.row.map(|row| InventoryRow::Share(Box::new(row)));

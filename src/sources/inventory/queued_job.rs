@@ -12,6 +12,7 @@ use super::scontrol::is_message;
 use super::share::without_number;
 use super::trouble::{cut_off, settle};
 use crate::ledger::Reason;
+use crate::numbers::count_u64;
 use crate::reference::inventory::tres::Tres;
 use crate::reference::inventory::{InventoryRow, QueuedJobRow, quantity};
 use crate::sources::Sink;
@@ -132,7 +133,7 @@ const NOT_WAITING: &[&str] = &[
 
 pub(super) fn read(bytes: &[u8], options: &ReaderOptions, sink: &mut dyn Sink) {
     let records = records(bytes, START);
-    sink.rows_read(u64::try_from(records.len()).unwrap_or(u64::MAX));
+    sink.rows_read(count_u64(records.len()));
     for record in &records {
         if is_message(&record.text) || record.text.starts_with(NONE) {
             sink.out_of_scope(Reason::ToolMessage, 1);

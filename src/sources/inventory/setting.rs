@@ -114,6 +114,7 @@ pub(super) fn of_config(bytes: &[u8], options: &ReaderOptions, sink: &mut dyn Si
         if let Some(time) = text.strip_prefix(TITLE) {
             // The title is no row. A local time without a zone, or none at all, leaves the date to the pipeline.
             as_of_ms = moment::read(time.trim(), options.zone.as_ref())
+                // Fallback: a title without an instant leaves the date to the pipeline.
                 .ok()
                 .flatten()
                 .map(|moment| moment.earlier_ms);

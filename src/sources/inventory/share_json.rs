@@ -8,6 +8,7 @@ use super::fields::decimal;
 use super::share::{drop_unstated_factors, of_number, required_account};
 use super::trouble::{missing, settle};
 use crate::ledger::Reason;
+use crate::numbers::count_u64;
 use crate::reference::inventory::scheduler::{SHARE_PLACES, USAGE_PLACES};
 use crate::reference::inventory::{InventoryRow, ShareRow};
 use crate::sources::Sink;
@@ -31,9 +32,10 @@ pub(super) fn read(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
         return;
     };
     let elements = &document.shares.shares;
-    sink.rows_read(u64::try_from(elements.len()).unwrap_or(u64::MAX));
+    sink.rows_read(count_u64(elements.len()));
     let cluster = document::cluster(&document.meta);
     let mut rows: Vec<Result<ShareRow, Refusal>> = elements.iter().map(|element| share(element, cluster)).collect();
+    // Fallback: refused rows are settled with their reason by the caller.
     drop_unstated_factors(rows.iter_mut().filter_map(|row| row.as_mut().ok()));
     for (nth, row) in rows.into_iter().enumerate() {
         let row = row.map(|row| InventoryRow::Share(Box::new(row)));

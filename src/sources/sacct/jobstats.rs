@@ -18,6 +18,7 @@ use base64::engine::general_purpose::STANDARD;
 use flate2::bufread::GzDecoder;
 
 use crate::record::jobstats::{Jobstats, JobstatsOutcome};
+use crate::schema::batch::addend;
 use crate::sources::decimal;
 use crate::sources::json::{Malformed, Scalar, Scanner};
 
@@ -51,7 +52,7 @@ pub(super) fn read(comment: &[u8], held_ms: Option<i64>) -> Option<Jobstats> {
 /// How long a job held what it was given, milliseconds: its wall time and suspension.
 pub(super) fn held_ms(wall_ms: Option<i64>, suspended_s: Option<i64>) -> Option<i64> {
     // Suspension that is not stated adds nothing, as everywhere in the sums of usage.
-    let not_run_ms = suspended_s.unwrap_or(0).checked_mul(1000)?;
+    let not_run_ms = addend(suspended_s).checked_mul(1000)?;
     wall_ms?.checked_add(not_run_ms).filter(|held_ms| *held_ms >= 0)
 }
 
@@ -69,9 +70,11 @@ fn unpacked(packed: &[u8]) -> Option<Vec<u8>> {
     if packed.len() > TEXT_LIMIT {
         return None;
     }
+    // Fallback: a summary that is damaged is noted by the caller as such.
     let member = STANDARD.decode(packed).ok()?;
     let mut decoder = GzDecoder::new(member.as_slice());
     let mut json = Vec::new();
+    // Fallback: damage of what is packed is noted as that of the summary.
     let read = decoder.by_ref().take(JSON_LIMIT + 1).read_to_end(&mut json).ok()?;
     let is_whole = u64::try_from(read).is_ok_and(|read| read <= JSON_LIMIT) && decoder.into_inner().is_empty();
     is_whole.then_some(json)
@@ -158,7 +161,9 @@ impl Found {
                 }
                 _ => scanner.scalar().map(|_| ()),
             })
+            // Fallback: JSON of another form is damage of the summary, which the caller notes.
             .ok()?;
+        // Fallback: text behind the JSON is damage of the summary as well.
         scanner.end().ok()?;
         found.has_nodes.then_some(found)
     }
