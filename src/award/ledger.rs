@@ -255,8 +255,8 @@ impl AwardLedger {
                 award.line, award.account, award.policy
             )),
             (..) => {
-                let names = self.awards.iter().map(|award| award.id.as_str());
-                Err(format!("there is no award \"{id}\"{}", did_you_mean(id, names)))
+                let known = self.awards.iter().map(|award| award.id.as_str());
+                Err(format!("there is no award \"{id}\"{}", did_you_mean(id, known)))
             }
         }
     }
@@ -323,6 +323,9 @@ impl AwardLedger {
         let mut parents = Vec::with_capacity(self.awards.len());
         for (at, award) in self.awards.iter().enumerate() {
             let parent = match stated.get(&award.line) {
+                Some(_) if award.user.is_some() => {
+                    Err("parent: a user's part is of the award of the account, which may have a parent".to_owned())
+                }
                 Some(id) => self.parent(at, award, id),
                 None => Ok(self.account_award(award)),
             };
@@ -381,8 +384,8 @@ impl AwardLedger {
     fn account_award(&self, award: &Award) -> Option<usize> {
         award.user.as_ref()?;
         let is_at = |above: &Option<String>, own: &Option<String>| above.is_none() || above == own;
-        let same = self.by_account.get(&award.account)?.iter().copied();
-        same.filter(|at| {
+        let mut same = self.by_account.get(&award.account)?.iter().copied();
+        same.find(|at| {
             self.awards.get(*at).is_some_and(|other| {
                 other.user.is_none()
                     && other.policy == award.policy
@@ -392,7 +395,6 @@ impl AwardLedger {
                     && other.is_good_on(award.from)
             })
         })
-        .next()
     }
 
     /// The awards above one, the nearest first; `None` when they go in a circle.

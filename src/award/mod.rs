@@ -6,7 +6,7 @@
 //!
 //! [`ledger`] makes awards of entries, [`award`] is one of them, [`unit`] counts use in its unit. [`rule`] is a period rule,
 //! [`read_rule`] reads its file, [`apply`] applies it and [`check_rule`] holds it against its examples. [`projection`]
-//! estimates where use will end.
+//! estimates where use will end. [`plan`] resolves the awards of a pipeline and [`use_rows`] counts use for them.
 
 pub mod apply;
 #[expect(clippy::module_inception, reason = "an award is what the room is about")]
@@ -20,6 +20,7 @@ pub mod projection;
 mod read_rule;
 pub mod rule;
 pub mod unit;
+pub mod use_rows;
 
 pub use award::{Award, AwardChange, AwardLimit};
 pub use ledger::{AwardLedger, AwardUser};

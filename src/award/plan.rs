@@ -82,6 +82,31 @@ impl AwardPlan {
                 problems.mistake(setting.file, line, message);
             }
         }
+        self.refuse_doubles(setting.file, problems);
+    }
+
+    /// Two awards that count the same use would count it twice, however they name its policy.
+    fn refuse_doubles(&self, file: &str, problems: &mut Problems) {
+        let is_same = |a: &Option<String>, b: &Option<String>| a.is_none() || b.is_none() || a == b;
+        let begins_before = |day: Day, until: Option<Day>| until.is_none_or(|until| day < until);
+        for (at, award) in self.ledger.awards.iter().enumerate() {
+            let double = self.ledger.awards.iter().take(at).find(|other| {
+                (&other.account, &other.user) == (&award.account, &award.user)
+                    && other.tariff.is_some()
+                    && other.tariff == award.tariff
+                    && is_same(&other.site, &award.site)
+                    && is_same(&other.cluster, &award.cluster)
+                    && begins_before(award.from, other.last_until())
+                    && begins_before(other.from, award.last_until())
+            });
+            if let Some(double) = double {
+                let message = format!(
+                    "counts the same use as the award of line {}, under the same policy",
+                    double.line
+                );
+                problems.mistake(file, award.line, message);
+            }
+        }
     }
 
     /// The rule an award is used under.

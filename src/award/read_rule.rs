@@ -31,6 +31,21 @@ const KEYS: &[&str] = &[
     "example",
 ];
 
+const PERIOD_KEYS: &[&str] = &["parts", "months", "begin", "share", "digits", "remainder"];
+
+const EXAMPLE_KEYS: &[&str] = &[
+    "name",
+    "amount",
+    "from",
+    "until",
+    "used",
+    "on",
+    "expect",
+    "printed",
+    "printed_of",
+    "note",
+];
+
 /// What an example can expect: of the period of its day, of a numbered one, or of all.
 pub(super) const VALUES: &[&str] = &[
     "granted",
@@ -74,7 +89,6 @@ fn read(top: &Section<'_>, file: &str, text: &str, problems: &mut Problems) -> O
     let version = top.required_text("version", "which version", problems);
     let title = top.required_text("title", "one line for people", problems);
     let origin = top.required_text("source", "where the centre publishes it", problems);
-    const PERIOD_KEYS: &[&str] = &["parts", "months", "begin", "share", "digits", "remainder"];
     let Some(periods) = top.section("periods", "[periods]", PERIOD_KEYS, problems) else {
         top.wrong(0, "there is no [periods]", problems);
         return None;
@@ -113,18 +127,6 @@ fn read(top: &Section<'_>, file: &str, text: &str, problems: &mut Problems) -> O
     if borrow_e4 > PERCENT_E4 {
         top.wrong(0, "no more than all of the next period can be used ahead", problems);
     }
-    const EXAMPLE_KEYS: &[&str] = &[
-        "name",
-        "amount",
-        "from",
-        "until",
-        "used",
-        "on",
-        "expect",
-        "printed",
-        "printed_of",
-        "note",
-    ];
     let sections = top.sections("example", "[[example]]", EXAMPLE_KEYS, problems);
     let examples: Vec<RuleExample> = sections
         .iter()
@@ -360,17 +362,14 @@ fn expectation(
         return None;
     }
     let text = written(found);
-    match text.as_deref().map(|text| scaled(text, DIGITS)) {
-        Some(Ok(value_e9)) => Some(RuleExpectation {
-            name,
-            value_e9,
-            places: places(text.as_deref().unwrap_or_default()),
-        }),
-        _ => {
-            section.wrong(line, format!("{name} is a number, not {}", kind(found)), problems);
-            None
-        }
-    }
+    let value = text
+        .as_deref()
+        .and_then(|text| Some((scaled(text, DIGITS).ok()?, places(text))));
+    let Some((value_e9, places)) = value else {
+        section.wrong(line, format!("{name} is a number, not {}", kind(found)), problems);
+        return None;
+    };
+    Some(RuleExpectation { name, value_e9, places })
 }
 
 /// Why no value has a name; `None` when there is one.
@@ -416,13 +415,11 @@ fn number(section: &Section<'_>, key: &str, digits: u32, problems: &mut Problems
 
 fn whole(section: &Section<'_>, key: &str, problems: &mut Problems) -> Option<u32> {
     let number = number(section, key, 0, problems)?;
-    match u32::try_from(number).ok().filter(|number| *number <= 100_000) {
-        Some(number) => Some(number),
-        None => {
-            section.wrong(section.line(), format!("{key} is too large"), problems);
-            None
-        }
+    let small = u32::try_from(number).ok().filter(|number| *number <= 100_000);
+    if small.is_none() {
+        section.wrong(section.line(), format!("{key} is too large"), problems);
     }
+    small
 }
 
 /// A percentage, in ten-thousandths of a percent.

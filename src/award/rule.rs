@@ -147,11 +147,11 @@ pub struct RuleExample {
     pub until: Day,
     /// Use of days, in billionths.
     pub used: Vec<RuleUse>,
-    /// The day on which the rule is asked.
+    /// The day as of which it is applied.
     pub on: Day,
     /// What it should come to.
     pub expected: Vec<RuleExpectation>,
-    /// What the centre prints, and of which value; told apart where the centre's figure is another one.
+    /// What the centre prints, and of which value.
     pub printed: Option<RulePrinted>,
     /// Remark.
     pub note: Option<String>,

@@ -25,8 +25,12 @@ pub enum YearLength {
 impl YearLength {
     /// The word for the allocation year; other lengths are stated in hours.
     pub const ALLOCATION_YEAR: &'static str = "allocation-year";
-    /// The lengths that are stated in hours.
-    pub const HOURS: [i64; 2] = [8760, 8766];
+    /// The words of the pipeline file.
+    pub const WORDS: &'static [(&'static str, Self)] = &[
+        (Self::ALLOCATION_YEAR, Self::AllocationYear),
+        ("8760", Self::Hours(8760)),
+        ("8766", Self::Hours(8766)),
+    ];
 
     /// Its seconds, for an award that begins on a day; `None` outside the years gridtally can name.
     #[must_use]
@@ -115,13 +119,13 @@ impl AwardMeasure {
             _ => {}
         }
         let span = spanned(charged_in);
-        let years = span.filter(|(held, _)| unit.strip_suffix("_year").is_some_and(|year| is_held(year, held)));
-        if let Some((_, span_s)) = years {
+        let of_policy = span.filter(|(held, _)| unit.strip_suffix("_year").is_some_and(|year| is_held(year, held)));
+        if let Some((_, span_s)) = of_policy {
             return Ok(measure(CountedUse::Charge, unit, span_s, year_s));
         }
-        let years = span.map_or_else(String::new, |(held, _)| format!(" or {held}_year"));
+        let also = span.map_or_else(String::new, |(held, _)| format!(" or {held}_year"));
         Err(format!(
-            "its policy counts in {charged_in}, not in {unit}; an award states {charged_in}{years}, or raw use: raw_core_year, \
+            "its policy counts in {charged_in}, not in {unit}; an award states {charged_in}{also}, or raw use: raw_core_year, \
              raw_core_hour, raw_gpu_year, raw_gpu_hour"
         ))
     }
