@@ -26,6 +26,7 @@
 //! normalise    dated benchmark -> factors per job
 //! charge       policies as data -> what each job costs
 //! capacity     what nodes could deliver
+//! award        who may use how much, period rules and projections
 //! fairshare    shares, decayed usage -> fair share factors, job priorities
 //! summarise    jobs -> periods -> groups; contributions added up per site, VO and allocation year
 //! config       pipeline file -> plan
@@ -52,6 +53,7 @@
 //! * For every input file, the rows framed equal the rows that ended somewhere, or the run fails.
 
 pub mod audit;
+pub mod award;
 pub mod capacity;
 pub mod charge;
 pub mod cli;

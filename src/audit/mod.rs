@@ -2,6 +2,7 @@
 //!
 //! In: a published lake. Out: findings and explanations. Promise: nothing here changes what is published.
 
+pub(crate) mod awards;
 pub mod billing;
 pub mod billing_comparison;
 pub mod capacity;

@@ -10,6 +10,7 @@
 //! * An unknown input gives no charge, counted and named; nothing substitutes for it unless the policy states it.
 
 pub mod amount;
+pub mod charged_tariff;
 pub mod check_example;
 pub mod description;
 pub mod example;
@@ -24,6 +25,7 @@ mod read_example;
 mod read_table;
 pub mod scope;
 pub mod show;
+pub mod span;
 pub mod table;
 pub mod tariff;
 pub mod weights;

@@ -13,6 +13,7 @@ mod log;
 mod man;
 pub mod output;
 mod policy;
+mod policy_test;
 pub mod progress;
 mod publication;
 mod reading;

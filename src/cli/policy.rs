@@ -4,15 +4,13 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use serde_json::json;
-
 use tracing::{info, warn};
 
 use super::formats::ReportFormat;
 use super::output;
+use super::policy_test;
 use super::reading::reading;
 use crate::audit::{billing, billing_comparison, reprice};
-use crate::charge::check_example::Verdict;
 use crate::charge::inputs::INPUTS;
 use crate::charge::{Options, Policy, Tariff, page};
 use crate::diagnostics::Problems;
@@ -28,6 +26,9 @@ use crate::store::StatePart;
 Examples:
   Run the examples of every policy in a folder:
     gridtally policy test pipelines/policies
+
+  And those of the rules awards are used under:
+    gridtally policy test pipelines/period-rules
 
   A policy as a page:
     gridtally policy show pipelines/policies/fasrc-tres.toml
@@ -53,9 +54,10 @@ pub(super) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum PolicyCommand {
-    /// Run the worked examples policies carry; exit code 65 when one fails.
+    /// Run the worked examples that policies and period rules carry; exit code 65 when one fails.
     Test {
-        /// Policy files, or folders of them; without any, the folder `policies` or `pipelines/policies`.
+        /// Policy files, files of period rules, or folders of them; without any, the folders `policies` and `period-rules`, here
+        /// or in `pipelines`.
         files: Vec<PathBuf>,
 
         /// Format of the report on stdout.
@@ -149,7 +151,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
 
 fn answer(args: &Args) -> Result<()> {
     match &args.command {
-        PolicyCommand::Test { files, report } => test(files, *report),
+        PolicyCommand::Test { files, report } => policy_test::test(files, *report),
         PolicyCommand::Show { files } => {
             let policies = load(files)?;
             let pages = policies.iter().map(page::page).collect::<Result<Vec<_>>>()?;
@@ -224,8 +226,8 @@ fn answer(args: &Args) -> Result<()> {
     }
 }
 
-/// The policies of the files and folders named.
-fn load(named: &[PathBuf]) -> Result<Vec<Policy>> {
+/// The files that are named, and those of folders that are.
+pub(super) fn toml_files(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut files: Vec<PathBuf> = Vec::new();
     for path in named {
         if !path.is_dir() {
@@ -246,6 +248,12 @@ fn load(named: &[PathBuf]) -> Result<Vec<Policy>> {
     if files.is_empty() {
         return Err(Error::new(Kind::NoInput, "there is no policy file"));
     }
+    Ok(files)
+}
+
+/// The policies of the files and folders named.
+fn load(named: &[PathBuf]) -> Result<Vec<Policy>> {
+    let files = toml_files(named)?;
     let mut problems = Problems::default();
     let policies = files
         .iter()
@@ -289,110 +297,4 @@ fn tariff(file: &Path, options: &[String]) -> Result<Tariff> {
         }
     }
     Tariff::new(policy, &chosen).map_err(Error::config)
-}
-
-/// Where policies are when no path is given.
-fn usual() -> Vec<PathBuf> {
-    let places = ["policies", "pipelines/policies"].map(Path::new);
-    places
-        .into_iter()
-        .filter(|path| path.is_dir())
-        .map(Path::to_path_buf)
-        .collect()
-}
-
-/// A policy and what its examples came to.
-struct TestedPolicy<'p> {
-    policy: &'p Policy,
-    verdicts: Vec<Verdict>,
-}
-
-fn test(files: &[PathBuf], report: ReportFormat) -> Result<()> {
-    let policies = if files.is_empty() {
-        load(&usual())?
-    } else {
-        load(files)?
-    };
-    let mut tested = Vec::new();
-    for policy in &policies {
-        tested.push(TestedPolicy {
-            policy,
-            verdicts: policy.test()?,
-        });
-    }
-    match report {
-        ReportFormat::Text => output::text(&table(&tested))?,
-        ReportFormat::Json => output::json(&json!(
-            tested
-                .iter()
-                .flat_map(|of| of.verdicts.iter().map(|verdict| row(of.policy, verdict)))
-                .collect::<Vec<_>>()
-        ))?,
-    }
-    let failed: usize = tested
-        .iter()
-        .map(|of| {
-            of.verdicts
-                .iter()
-                .filter(|verdict| !verdict.failures.is_empty())
-                .count()
-        })
-        .sum();
-    if failed > 0 {
-        let message = format!(
-            "{failed} {} of policies failed",
-            if failed == 1 { "example" } else { "examples" }
-        );
-        return Err(Error::new(Kind::Data, message));
-    }
-    Ok(())
-}
-
-fn row(policy: &Policy, verdict: &Verdict) -> serde_json::Value {
-    json!({
-        "policy": policy.id, "version": policy.version, "file": policy.file, "line": verdict.line,
-        "example": verdict.name, "expected": verdict.expected, "computed": verdict.computed,
-        "printed": verdict.printed, "printed_of": verdict.printed_of, "printed_is": verdict.printed.as_ref().map(|_| verdict.printing.as_str()),
-        "failures": verdict.failures,
-    })
-}
-
-/// A line for every example, and below one that fails, why.
-fn table(tested: &[TestedPolicy<'_>]) -> String {
-    let names = tested.iter().flat_map(|TestedPolicy { policy, verdicts }| {
-        let name = policy.name();
-        verdicts
-            .iter()
-            .map(move |verdict| (name.chars().count(), verdict.name.chars().count()))
-    });
-    let (policy_width, name_width) = names.fold((6, 7), |(a, b), (c, d)| (a.max(c), b.max(d)));
-    let mut text = format!(
-        "{:<policy_width$}  {:<name_width$}  {:>12}  {:>20}  printed\n",
-        "policy", "example", "expected", "computed"
-    );
-    let (mut passed, mut all) = (0, 0);
-    for TestedPolicy { policy, verdicts } in tested {
-        for verdict in verdicts {
-            all += 1;
-            let line = format!(
-                "{:<policy_width$}  {:<name_width$}  {:>12}  {:>20}  {}",
-                policy.name(),
-                verdict.name,
-                verdict.expected,
-                verdict.computed,
-                verdict.print()
-            );
-            let _ = writeln!(text, "{}", line.trim_end());
-            if verdict.failures.is_empty() {
-                passed += 1;
-            } else {
-                let _ = writeln!(text, "  FAILED {}:{}", policy.file, verdict.line);
-                for failure in &verdict.failures {
-                    let _ = writeln!(text, "    {failure}");
-                }
-            }
-        }
-    }
-    let _ = writeln!(text, "{passed} of {all} examples hold");
-    text
 }

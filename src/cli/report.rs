@@ -1,6 +1,7 @@
 //! `gridtally report`
 
 mod apel;
+mod awards;
 mod balance;
 mod check_apel;
 mod completeness;
@@ -43,6 +44,7 @@ pub(super) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum ReportKind {
     Apel(Box<apel::Args>),
+    Awards(Box<awards::Args>),
     Balance(balance::Args),
     CheckApel(check_apel::Args),
     Egi(federation::EgiArgs),
@@ -61,6 +63,7 @@ enum ReportKind {
 pub(super) fn run(args: &Args) -> Result<()> {
     match &args.kind {
         ReportKind::Apel(args) => apel::run(args),
+        ReportKind::Awards(args) => awards::run(args),
         ReportKind::Balance(args) => balance::run(args),
         ReportKind::CheckApel(args) => check_apel::run(args),
         ReportKind::Egi(args) => federation::egi(args),

@@ -25,7 +25,7 @@ use crate::sources::registry;
 use crate::sources::registry::HEAD_BYTES;
 use crate::summarise::attribution::Attribution;
 use crate::time::grain::Grain;
-use crate::time::{YearStart, Zone};
+use crate::time::{Calendar, YearStart, Zone};
 
 impl Plan {
     /// Reads and checks a pipeline file; also gives remarks on what is legal and probably not meant.
@@ -145,15 +145,16 @@ impl Compiler {
         let fairshare = self.fairshare(spec.fairshare, &inventory_names(&sources, source_n), &tariffs);
         let calendar_zone = zone?;
         let allocation_year_start = start?;
+        let calendar = Calendar::new(calendar_zone.clone(), grain, allocation_year_start);
+        let awards = spec
+            .awards
+            .and_then(|awards| self.awards(&awards, &tariffs, calendar, grain));
         // A `[normalise]` with a mistake must not turn into none at all.
         let mut normalise = match normalise {
             Some(normalise) => Some(normalise?),
             None => None,
         };
-        let overhead = match overhead {
-            Some(overhead) => Some(overhead?),
-            None => None,
-        };
+        let overhead = overhead.map_or(Some(None), |overhead| overhead.map(Some))?;
         self.scaled_once(scaled, normalise.as_mut());
         let output = pipeline.output?;
         self.refuse_secrets(std::slice::from_ref(&output));
@@ -188,6 +189,7 @@ impl Compiler {
             tariffs,
             capacity,
             fairshare,
+            awards: awards.map(Arc::new),
             corrections,
         })
     }

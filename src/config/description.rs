@@ -42,6 +42,7 @@ pub fn pipeline_file() -> SectionDescription {
                 fairshare(),
                 "Shares, decayed usage and factors of accounts and users.",
             ),
+            optional("awards", awards(), "Who may use how much."),
         ],
     }
 }
@@ -281,6 +282,24 @@ fn fairshare() -> ValueForm {
         ),
     ];
     tables("[[fairshare]]", "Once for each cluster with fairshare.", keys)
+}
+
+fn awards() -> ValueForm {
+    let keys = vec![
+        required("table", Text, "The table of awards."),
+        optional("period_rules", texts(), "Files of the period rules that awards name."),
+        optional(
+            "core_year",
+            Words(vec!["allocation-year", "8760", "8766"]),
+            "Length of a year of a unit: that of the allocation year in which the award begins, or hours; default `allocation-year`.",
+        ),
+        optional(
+            "projection_window",
+            Text,
+            "Days of the recent window of projections, such as `28 days`, which is the default.",
+        ),
+    ];
+    table("[awards]", "At most once.", keys)
 }
 
 fn privacy() -> ValueForm {

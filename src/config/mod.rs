@@ -4,6 +4,7 @@
 //! its line. Promise: what a plan holds is complete and valid; nothing behind this room looks at a pipeline file again.
 
 pub mod as_of;
+pub mod awards_spec;
 mod canonical;
 pub mod capacity_spec;
 pub mod charge_spec;

@@ -75,6 +75,8 @@ pub struct Plan {
     pub capacity: Option<Arc<crate::reference::node_type::NodeTypeTable>>,
     /// Fairshare of clusters, ordered by site and cluster.
     pub fairshare: Vec<super::fairshare_plan::FairsharePlan>,
+    /// Awards, resolved; `None` leaves their datasets out.
+    pub awards: Option<Arc<crate::award::AwardPlan>>,
     /// Signed corrections.
     pub corrections: Option<Arc<crate::reference::correction::CorrectionTable>>,
     /// What becomes of names; `None` keeps them.

@@ -3,6 +3,7 @@
 
 use toml::de::DeTable;
 
+use super::awards_spec::AwardsSpec;
 use super::charge_spec::{ChargeSpec, charges};
 use super::fairshare_spec::{self, FairshareSpec};
 use super::inventory_spec::{InventorySpec, inventories};
@@ -14,7 +15,7 @@ use super::reject_limits::{RejectLimits, reject_limits};
 use super::source_key::StatedKey;
 use super::source_options::SOURCE_KEYS;
 use super::source_spec::SourceSpec;
-use super::{capacity_spec, overhead_spec, privacy_spec};
+use super::{awards_spec, capacity_spec, overhead_spec, privacy_spec};
 use crate::diagnostics::Problems;
 use crate::diagnostics::section::{At, Section, SectionSource, root, toml_mistake};
 use crate::summarise::attribution::Attribution;
@@ -66,6 +67,8 @@ pub struct Spec {
     pub capacity: Option<At<String>>,
     /// `[[fairshare]]`
     pub fairshare: Vec<FairshareSpec>,
+    /// `[awards]`
+    pub awards: Option<AwardsSpec>,
 }
 
 impl Spec {
@@ -95,6 +98,7 @@ impl Spec {
                 "privacy",
                 "capacity",
                 "fairshare",
+                "awards",
             ],
             problems,
         );
@@ -114,6 +118,7 @@ impl Spec {
             privacy: privacy_spec::read(&top, problems),
             capacity: capacity_spec::read(&top, problems),
             fairshare: fairshare_spec::read(&top, problems),
+            awards: awards_spec::read(&top, problems),
         }
     }
 }

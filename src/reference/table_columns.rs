@@ -237,20 +237,37 @@ pub const TOPOLOGY: &[TableColumn] = &[
     required("FQDN", TEXT, "Host of the resource; letter case does not matter."),
 ];
 
-/// Of `--allocations`.
+/// Of `--allocations`, and of `table` in `[awards]`.
 pub const ALLOCATIONS: &[TableColumn] = &[
     required("account", TEXT, "Account whose jobs use it."),
     required(
         "policy",
         TEXT,
-        "Policy that counts the use, with its options in brackets where it has several.",
+        "Policy that counts the use, with its options in brackets where it has several; `storage` is a maximum of stored bytes.",
     ),
-    required("amount", "decimal, at most 9 places", "How much was granted.").of("the policy's"),
-    required("valid_from", DAY, "First day."),
-    optional("valid_to", DAY, "First day no longer; empty is open."),
+    required(
+        "amount",
+        "decimal, at most 9 places",
+        "How much was granted; negative in an `adjustment` that takes away, empty in an `extension` or `expiry`.",
+    )
+    .of("`unit`"),
+    required(
+        "valid_from",
+        DAY,
+        "First day; of another entry than an award the day it takes effect.",
+    ),
+    optional(
+        "valid_to",
+        DAY,
+        "First day no longer; empty is open. Of an `extension` the new end.",
+    ),
     optional("site", TEXT, ANY_SITE),
     optional("cluster", TEXT, ANY_CLUSTER),
-    optional("unit", TEXT, "Unit of the policy, to be held against it."),
+    optional(
+        "unit",
+        TEXT,
+        "Unit of the policy, to be held against it; or years of it (`core_year`, `gpu_year`, `rgu_year`), or raw use (`raw_core_year`, `raw_core_hour`, `raw_gpu_year`, `raw_gpu_hour`). Empty is the policy's.",
+    ),
     optional("project", TEXT, "What people call it; empty is the account."),
     optional("users", "texts between `;`", "Who sees it."),
     optional(
@@ -258,6 +275,30 @@ pub const ALLOCATIONS: &[TableColumn] = &[
         "whole number",
         "Primary key of its attribute in ColdFront.",
     ),
+    optional(
+        "kind",
+        "`award`, `supplement`, `transfer`, `adjustment`, `extension` or `expiry`",
+        "What the entry does; empty is `award`.",
+    ),
+    optional(
+        "award",
+        TEXT,
+        "Own name of an award, or the award that another entry is about; empty there is the award of that account, policy, place and user on `valid_from`.",
+    ),
+    optional(
+        "user",
+        TEXT,
+        "User whose part of the account's award it is; empty is the account.",
+    ),
+    optional(
+        "parent",
+        TEXT,
+        "Award above it, which its use counts for as well; empty for a user's part is the award of the account.",
+    ),
+    optional("to_account", TEXT, "Of `transfer`: account it goes to."),
+    optional("author", TEXT, "Who signs; needed by `adjustment`."),
+    optional("reason", TEXT, "Why; needed by `adjustment`."),
+    optional("period_rule", TEXT, "Id of the period rule the award is used under."),
 ];
 
 /// Of `--rename`.

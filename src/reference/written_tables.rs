@@ -207,12 +207,15 @@ fn books() -> Vec<WrittenTable> {
         },
         WrittenTable {
             title: "Allocations",
-            named_by: "`--allocations` of `report balance`",
-            doc: "How much of what a policy counts an account may use, from when until when.",
+            named_by: "`--allocations` of `report balance`, and `table` of `[awards]`",
+            doc: "How much of what a policy counts an account may use, from when until when; and entries that change it later.",
             columns: table_columns::ALLOCATIONS.to_vec(),
             others: OtherColumns::Refused,
-            rows: "Rows for the same account, policy, place and days add up; rows that only overlap are a mistake.",
-            example: "account,policy,amount,valid_from,valid_to\nkelp,oak,1000,2024-04-01,2025-04-01\n",
+            rows: "Awards for the same account, policy, place and days add up; awards that only overlap are a mistake. `report balance` \
+                   takes awards of accounts alone.",
+            example: "kind,account,policy,amount,valid_from,valid_to,author,reason\n\
+                      award,kelp,oak,1000,2024-04-01,2025-04-01,,\n\
+                      adjustment,kelp,oak,-50,2024-06-01,,E. Office,granted twice\n",
             check: Some(|bytes, file, problems| {
                 AllocationTable::read(bytes, file, problems);
             }),

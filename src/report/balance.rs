@@ -7,10 +7,10 @@ use super::charges::{AccountCharge, BalanceTariff};
 use super::lake::Lake;
 use super::table::{Cell, ColumnKind, Table};
 use crate::charge::amount::CHARGE_SCALE;
+use crate::charge::charged_tariff::{called, is_same_unit};
 use crate::error::{Error, Kind, Result};
 use crate::numbers::count_i128;
-use crate::reference::allocation::{Allocation, AllocationTable};
-use crate::reference::currency::is_currency;
+use crate::reference::allocation::{Allocation, AllocationTable, EntryKind};
 use crate::reference::decimal;
 use crate::reference::node_type::day_text;
 use crate::report::finer::CHARGE_PLACES;
@@ -72,6 +72,19 @@ pub fn balances(
     accounts: &Accounts,
     on: On,
 ) -> Result<Vec<Balance>> {
+    if let Some(other) = table
+        .rows
+        .iter()
+        .find(|row| row.kind != EntryKind::Award || row.user.is_some())
+    {
+        let what = if other.kind == EntryKind::Award {
+            "a user's part of an award"
+        } else {
+            other.kind.as_str()
+        };
+        let message = format!("{what} is counted by report awards; report balance takes the awards of accounts alone");
+        return Err(Error::config(message).at("line", other.line));
+    }
     let mut balances: Vec<Balance> = Vec::new();
     for row in table.rows.iter().filter(|row| row.is_good_on(on.day)) {
         let at_line = |message: String| Error::config(message).at("line", row.line);
@@ -135,41 +148,13 @@ pub fn refuse_unknown(table: &AllocationTable, accounts: &Accounts, lake: &Lake,
 
 fn tariff(row: &Allocation, charged: &[AccountCharge]) -> Result<BalanceTariff, String> {
     let all: BTreeSet<&BalanceTariff> = charged.iter().map(|charge| &charge.tariff).collect();
-    let names = |tariffs: &[&BalanceTariff]| {
-        tariffs
-            .iter()
-            .map(|tariff| tariff.title_with_pool())
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
-    let called: Vec<&BalanceTariff> = all
-        .iter()
-        .copied()
-        .filter(|tariff| tariff.is_called(&row.policy))
-        .collect();
-    let tariff = match called.as_slice() {
-        [only] => *only,
-        [] => {
-            let all: Vec<&BalanceTariff> = all.into_iter().collect();
-            return Err(format!(
-                "nothing is charged under \"{}\"; there is {}",
-                row.policy,
-                names(&all)
-            ));
-        }
-        several => return Err(format!("\"{}\" may be any of {}", row.policy, names(several))),
-    };
+    let tariff = called(&row.policy, &all)?;
     match &row.unit {
         Some(unit) if !is_same_unit(unit, &tariff.unit) => {
             Err(format!("{tariff} counts in {}, not in {unit}", tariff.unit))
         }
         _ => Ok(tariff.clone()),
     }
-}
-
-/// Codes of currencies are written in capitals and not.
-fn is_same_unit(a: &str, b: &str) -> bool {
-    a == b || (a.eq_ignore_ascii_case(b) && is_currency(&a.to_uppercase()))
 }
 
 /// Whether a charge is drawn from an allocation, whenever it was.

@@ -1,7 +1,7 @@
 //! Reports of a lake in the formats of their readers. Reports read the lake and compute no usage, work or charge of their own.
 //!
 //! [`apel`] writes the messages of the APEL accounting system and [`gracc`] the documents of OSG's. [`federation`] counts
-//! as federations do, for [`portal`] and [`osg`], with what [`sites`] adds; [`charges`] are the basis of money, for [`focus`] and [`balance`]; [`sreport`] prints Slurm's table, [`site`] a
+//! as federations do, for [`portal`] and [`osg`], with what [`sites`] adds; [`charges`] are the basis of money, for [`focus`] and [`balance`]; [`awards`] shows who may use how much and who did, and [`award_files`] writes it for other programs; [`sreport`] prints Slurm's table, [`site`] a
 //! page for a board. [`publication`] records what was sent, [`reconcile`] explains why two accounts differ and
 //! [`completeness`] which days look missing. [`lake`]
 //! reads, [`table`] holds what a report came to and [`render`] writes it as text, CSV, JSON, Markdown, HTML ([`html`]) or
@@ -9,6 +9,10 @@
 
 pub mod accounts;
 pub mod apel;
+pub mod award_files;
+pub mod award_use;
+mod award_views;
+pub mod awards;
 pub mod balance;
 pub mod balance_table;
 pub mod charges;

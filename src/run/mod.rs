@@ -2,6 +2,7 @@
 //!
 //! In: a plan and a lake. Out: a new state of the lake and a report. Promise: all of a run is published, or nothing.
 
+pub(crate) mod awards;
 pub(crate) mod charges;
 pub(crate) mod copied;
 pub(crate) mod corrections;

@@ -132,6 +132,31 @@ pub fn parse_bill_path(path: &str) -> Option<(Day, i64)> {
     Some((month.parse::<Month>().ok()?.first_day(), year.parse().ok()?))
 }
 
+/// Path of the awards.
+pub const AWARDS: &str = "awards/awards.parquet";
+
+/// Path of the entries of awards.
+pub const AWARD_ENTRIES: &str = "award_entry/award_entry.parquet";
+
+/// Path of the use of awards at one site in one allocation year.
+#[must_use]
+pub fn award_use_path(site: &str, allocation_year: i64) -> String {
+    let (site, year) = (segment("site", Some(site)), allocation_year.to_string());
+    format!(
+        "award_use/{site}/{}/award_use.parquet",
+        segment("allocation_year", Some(&year))
+    )
+}
+
+/// Site and allocation year of a path made by [`award_use_path`].
+#[must_use]
+pub fn parse_award_use_path(path: &str) -> Option<(String, i64)> {
+    let mut segments = path.strip_prefix("award_use/")?.split('/');
+    let (_, site) = hive::parse(segments.next()?)?;
+    let (_, year) = hive::parse(segments.next()?)?;
+    Some((site?, year?.parse().ok()?))
+}
+
 /// Path of the installed capacity of one site.
 #[must_use]
 pub fn capacity_path(site: &str) -> String {

@@ -22,6 +22,8 @@ pub enum Fact<'a> {
     CalendarTimezone,
     /// Fingerprint of the table of nodes that the capacity is made of.
     Capacity,
+    /// Fingerprint of the awards, and of what they are counted by.
+    Awards,
     /// The corrections that were applied.
     Corrections,
     /// The folders other than those of rows, and the content of the script.
@@ -73,6 +75,7 @@ impl Fact<'_> {
             Self::Calendar => "calendar",
             Self::CalendarTimezone => "calendar_timezone",
             Self::Capacity => "capacity",
+            Self::Awards => "awards",
             Self::Corrections => "corrections",
             Self::Layout => "layout",
             Self::Schemas => "schemas",

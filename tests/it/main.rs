@@ -13,6 +13,7 @@ mod apel_car;
 mod apel_golden;
 mod apel_summaries;
 mod asked;
+mod awards;
 mod benchmarks;
 mod decimal;
 mod descriptions;

@@ -132,6 +132,7 @@ fn verify_state(output: &str, heads: &[String], is_locked: bool) -> Result<Verif
         .findings
         .extend(super::inventory::verify(&store, &manifest, &book)?);
     report.findings.extend(super::capacity::verify(&store, &manifest)?);
+    report.findings.extend(super::awards::verify(&store, &manifest)?);
     let refused = refused_records(&store, &manifest, &book, &mut report)?;
     let is_prorated = Attribution::of_lake(&manifest.facts) == Some(Attribution::Prorated);
     let mut counted = CountedRecords::new();

@@ -20,7 +20,7 @@ use crate::run::charges::{self, ChargePart};
 use crate::run::partition::PartitionContext;
 use crate::run::run_report::RunReport;
 use crate::run::usage::{UsagePart, publish_usage};
-use crate::run::{corrections, recompute};
+use crate::run::{awards, corrections, recompute};
 use crate::schema;
 use crate::share_history;
 use crate::store::{Publication, lake};
@@ -91,6 +91,7 @@ impl<'a> AcceptedRecords<'a> {
         };
         monitor.report.overhead = overhead::publish(&sweep, state, &partitions, new_corrections, extent.is_rebuild())?;
         let corrected = publish_sums(&context, state, &parts, &charged, extent.is_of_all_sums())?;
+        awards::publish(plan, publication, state)?;
         monitor.report.unmatched_corrections =
             corrections::publish(plan, publication, &parts, &corrected, extent.is_rebuild())?;
         note_corrections(monitor.report);

@@ -12,6 +12,7 @@ use crate::lake::capacity;
 use crate::lake::found::FoundFile;
 use crate::ledger::Book;
 use crate::overhead;
+use crate::run::awards;
 use crate::run::extent::{RunExtent, RunSelection};
 use crate::run::outdated::Outdated;
 use crate::share_history;
@@ -81,8 +82,11 @@ impl<'a> RunScope<'a> {
         // After a rebuild the state knows of no place.
         let outdated = Outdated::find(state, plan);
         let is_same = extent == RunExtent::NewRecords && outdated.is_empty() && !overhead::is_changed(plan, state);
-        let is_settled =
-            is_same && lake.new_corrections.is_empty() && !capacity::is_changed(plan, state) && state.is_laid_out();
+        let is_settled = is_same
+            && lake.new_corrections.is_empty()
+            && !capacity::is_changed(plan, state)
+            && !awards::is_changed(plan, state)
+            && state.is_laid_out();
         let is_settled = is_settled && !share_history::is_changed(plan, state);
         Ok(Self {
             context,

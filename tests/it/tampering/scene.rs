@@ -41,6 +41,7 @@ const LATER_SUMMARY: &str = "APEL-summary-job-message: v0.2\nSite: S\nMonth: 10\
 const BENCHMARKS: &str = "site,cluster,benchmark,value_per_core,valid_from,valid_to\nA,oak,hs06,10,2020-01-01,\nA,oak,hs23,11.5,2020-01-01,\n";
 const NODE_TYPES: &str = "site,cluster,node_type,node_n,physical_cpu_n,logical_cpu_n,benchmark,value_per_core,valid_from,valid_to\n\
     A,oak,o-2020,2,1,4,hs23,11.5,2026-10-01,2026-12-01\n";
+const AWARDS: &str = "account,policy,amount,valid_from\na,wlcg-work,1000,2026-10-01\n";
 const CORRECTIONS: &str = "id,action,site,month,vo,account,job_id,to_account,job_n,alloc_core_s,cpu_ms,undoes,author,reason,date\n\
     C1,remap,A,,v,b,2,a,,,,,E. Office,paid by a,2026-11-05\n\
     C2,add,A,2026-10,v,a,,,12,432000,430000000,,E. Office,log lost,2026-11-05\n";
@@ -59,7 +60,7 @@ fn pipeline() -> String {
          [[overhead.unit]]\nname = \"1c2g\"\ncore = 1\nmemory = \"2GiB\"\n\
          [[charge]]\npolicies = [\"{policies}/slurm-tres.toml\", \"{policies}/wlcg-work.toml\"]\n\
          [normalise]\nbenchmarks = \"benchmarks.csv\"\nmissing = \"null\"\n\
-         [capacity]\nnode_types = \"node_types.csv\"\n"
+         [capacity]\nnode_types = \"node_types.csv\"\n[awards]\ntable = \"awards.csv\"\n"
     )
 }
 
@@ -80,6 +81,7 @@ impl Scene {
             ("benchmarks.csv", BENCHMARKS),
             ("node_types.csv", NODE_TYPES),
             ("corrections.csv", CORRECTIONS),
+            ("awards.csv", AWARDS),
             ("p.toml", &pipeline()),
         ] {
             scene.write(name, text);

@@ -1,0 +1,235 @@
+//! `gridtally report awards`
+
+use tracing::info;
+
+use super::print::print;
+use crate::award::projection::ProjectionMethod;
+use crate::cli::output;
+use crate::cli::reading::reading;
+use crate::cli::selection::day;
+use crate::error::{Error, Kind, Result};
+use crate::report::accounts::{Account, Accounts, used, why_unknown};
+use crate::report::award_files::{BalanceValue, coldfront_script, ondemand, waldur};
+use crate::report::award_use::LakeAwards;
+use crate::report::awards::{AwardDetail, AwardQuestion, AwardView, back_test, states, table};
+use crate::report::lake::Lake;
+use crate::report::render::TableFormat;
+use crate::runtime::clock;
+use crate::store::StatePart;
+use crate::time::Day;
+
+/// Report who may use how much, and who did: awards, their settled use, and where it will end.
+///
+/// The pipeline's [awards] names the table. An allocation year begins where the pipeline's calendar begins it. Use beyond an
+/// award is reported and refuses nothing; days on which nothing could run count as days; what is over is not projected.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  Awards of this allocation year, and use of accounts without one:
+    gridtally report awards out
+
+  Use of every cluster, last year:
+    gridtally report awards out --by resource --year 2024
+
+  Who used an award, and when:
+    gridtally report awards out --account rrg-ice --detail submitter
+    gridtally report awards out --account rrg-ice --detail monthly
+
+  How wrong projections would have been:
+    gridtally report awards out --back-test
+
+  Files of Open OnDemand (OOD_BALANCE_PATH), one for each unit, and of the days that are left:
+    gridtally report awards out --unit core_year --for ondemand > balances.json
+    gridtally report awards out --for ondemand-days > days.json
+
+  Usage in ColdFront, by slurm_account_name:
+    gridtally report awards out --for coldfront | coldfront shell
+
+CSV, JSON and Parquet have nine digits after the point, tables for people three. What is in flight is empty: no dataset states
+running jobs, so that it is unknown.")]
+pub(super) struct Args {
+    /// Folder or URL results were published to.
+    lake: String,
+
+    /// What rows are of.
+    #[arg(long, value_name = "VIEW", default_value = "project")]
+    by: ViewChoice,
+
+    /// Divide rows by this; the parts add up to the row.
+    #[arg(long, value_name = "PART", conflicts_with_all = ["back_test", "reader"])]
+    detail: Option<DetailChoice>,
+
+    /// Allocation year, by the year in which it begins; that of --on if not given.
+    #[arg(long, value_name = "YEAR")]
+    year: Option<i64>,
+
+    /// The last day that counts (YYYY-MM-DD); today (UTC) if not given.
+    #[arg(long, value_name = "DAY", value_parser = day)]
+    on: Option<Day>,
+
+    /// Only awards and use of this account; may be given several times.
+    #[arg(long, value_name = "ACCOUNT")]
+    account: Vec<String>,
+
+    /// Only awards in this unit.
+    #[arg(long, value_name = "UNIT", requires = "reader")]
+    unit: Option<String>,
+
+    /// How use goes on until the end.
+    #[arg(long, value_name = "METHOD", default_value = "constant-rate")]
+    method: MethodChoice,
+
+    /// What each method would have projected at the end of past months, and how wrong it was.
+    #[arg(long, conflicts_with = "reader")]
+    back_test: bool,
+
+    /// Write what this reads, in place of --format.
+    #[arg(long = "for", id = "reader", value_name = "PROGRAM", conflicts_with = "format")]
+    reader: Option<AwardReader>,
+
+    /// Name of `ColdFront`'s attribute that usage is set of.
+    #[arg(long, value_name = "NAME", default_value = "Core Usage (Hours)")]
+    coldfront_attribute: String,
+
+    /// Format on stdout.
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    format: TableFormat,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum ViewChoice {
+    /// Clusters.
+    Resource,
+    /// Awards, and accounts that used something without one.
+    Project,
+    /// Those who submitted.
+    Submitter,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum DetailChoice {
+    /// Months.
+    Monthly,
+    /// Those who submitted.
+    Submitter,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum MethodChoice {
+    /// At the average rate of the days that went by.
+    ConstantRate,
+    /// At the average rate of the last days: `projection_window` of the pipeline.
+    RecentWindow,
+    /// Running and pending jobs run to their limits; unknown where no dataset states them.
+    JobsToLimits,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum AwardReader {
+    /// Open `OnDemand`: what is left, in whole units, rounded down.
+    Ondemand,
+    /// Open `OnDemand`: days that are left at the present rate.
+    OndemandDays,
+    /// `ColdFront`: a script that calls `set_usage` by `slurm_account_name`.
+    Coldfront,
+    /// Waldur: usage of components, by resource and user.
+    Waldur,
+}
+
+pub(super) fn run(args: &Args) -> Result<()> {
+    reading(&[&args.lake], StatePart::Published, || answer(args))
+}
+
+fn answer(args: &Args) -> Result<()> {
+    /// Digits after the point for people.
+    const PEOPLE: u8 = 3;
+    /// Digits after the point for programs.
+    const ALL: u8 = 9;
+    let now_ms = clock::now_ms();
+    let today = Day::try_from(now_ms.div_euclid(86_400_000))
+        .map_err(|why| Error::internal("today is no day of the calendar").because(why))?;
+    let on = args.on.unwrap_or(today);
+    let lake = Lake::open(&args.lake)?;
+    let awards = LakeAwards::read(&lake)?;
+    awards.hold_day(on, on < today)?;
+    refuse_unknown(&awards, &lake)?;
+    let year = match args.year {
+        Some(year) => year,
+        None => awards
+            .year_of(on)
+            .ok_or_else(|| Error::new(Kind::Usage, "that day is in no allocation year"))?,
+    };
+    let is_for_people = matches!(
+        args.format,
+        TableFormat::Table | TableFormat::Markdown | TableFormat::Html
+    );
+    let question = AwardQuestion {
+        view: match args.by {
+            ViewChoice::Resource => AwardView::Resource,
+            ViewChoice::Project => AwardView::Project,
+            ViewChoice::Submitter => AwardView::Submitter,
+        },
+        detail: args.detail.map(|detail| match detail {
+            DetailChoice::Monthly => AwardDetail::Monthly,
+            DetailChoice::Submitter => AwardDetail::Submitter,
+        }),
+        year,
+        on,
+        method: match args.method {
+            MethodChoice::ConstantRate => ProjectionMethod::ConstantRate,
+            MethodChoice::RecentWindow => ProjectionMethod::RecentWindow,
+            MethodChoice::JobsToLimits => ProjectionMethod::JobsToLimits,
+        },
+        accounts: args.account.clone(),
+        digits: if is_for_people { PEOPLE } else { ALL },
+    };
+    let Some(reader) = args.reader else {
+        let report = if args.back_test {
+            back_test(&awards, &question)?
+        } else {
+            table(&awards, &question)?
+        };
+        let report = if is_for_people {
+            report.without_empty_columns()
+        } else {
+            report
+        };
+        return print(&report, args.format);
+    };
+    let mut found = states(&awards, &question)?;
+    found.retain(|state| args.unit.as_ref().is_none_or(|unit| state.measure.unit == *unit));
+    let is_over = |until: Option<Day>| until.is_some_and(|until| until <= on);
+    found.retain(|state| !is_over(state.award.until(on)));
+    let timestamp = now_ms.div_euclid(1000);
+    match reader {
+        AwardReader::Ondemand => output::text(&ondemand(&found, BalanceValue::Remaining, timestamp)?),
+        AwardReader::OndemandDays => output::text(&ondemand(&found, BalanceValue::DaysLeft, timestamp)?),
+        AwardReader::Coldfront => output::text(&coldfront_script(&found, &args.coldfront_attribute)?),
+        AwardReader::Waldur => output::text(&waldur(&found, on)?),
+    }
+}
+
+/// Accounts of awards that nothing knows of: mistakes where listings of associations name all accounts, all at once with
+/// their lines; remarks where only jobs do, for a new account has none yet.
+fn refuse_unknown(awards: &LakeAwards, lake: &Lake) -> Result<()> {
+    let accounts = Accounts::listed(lake)?;
+    let mut known: std::collections::BTreeSet<Account> = accounts.names().cloned().collect();
+    known.append(&mut used(lake)?);
+    let mut unknown = Vec::new();
+    for award in &awards.plan.ledger.awards {
+        let (site, cluster) = (award.site.as_deref(), award.cluster.as_deref());
+        if let Some(why) = why_unknown(&award.account, site, cluster, &known) {
+            unknown.push(format!("line {}: {why}", award.line));
+        }
+    }
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    if accounts.is_empty() {
+        for why in unknown {
+            info!("table of awards, {why}");
+        }
+        return Ok(());
+    }
+    Err(Error::config(format!("table of awards: {}", unknown.join("\n"))))
+}

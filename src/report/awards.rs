@@ -1,0 +1,432 @@
+//! Use of awards: by compute resource, by project and by submitter, with projections and drill-downs.
+
+use std::collections::BTreeMap;
+
+use super::award_use::{AwardUseRow, LakeAwards, UsedAmounts, by_day, of_days};
+use super::award_views::{project_details, resources};
+use super::table::{Cell, ColumnKind, Table};
+use crate::award::apply::{RuleAward, RuleGrant, RuleOutcome, apply};
+use crate::award::projection::ProjectionMethod;
+use crate::award::unit::{AwardMeasure, CountedUse};
+use crate::award::{Award, AwardLimit};
+use crate::charge::charged_tariff::BalanceTariff;
+use crate::charge::span::{spanned, times_over};
+use crate::error::{Error, Kind, Result};
+use crate::reference::node_type::day_text;
+use crate::time::Day;
+
+/// Billionths of one.
+const ONE_E9: i128 = 1_000_000_000;
+
+/// What rows of the report are of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AwardView {
+    /// Clusters.
+    Resource,
+    /// Awards, and accounts that used something without one.
+    Project,
+    /// Those who submitted.
+    Submitter,
+}
+
+/// What rows are divided by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AwardDetail {
+    /// Months.
+    Monthly,
+    /// Those who submitted.
+    Submitter,
+}
+
+/// What is requested of the report.
+#[derive(Clone, Debug)]
+pub struct AwardQuestion {
+    /// Rows.
+    pub view: AwardView,
+    /// What divides them.
+    pub detail: Option<AwardDetail>,
+    /// Allocation year.
+    pub year: i64,
+    /// The last day that counts.
+    pub on: Day,
+    /// How use goes on.
+    pub method: ProjectionMethod,
+    /// Accounts; all when empty.
+    pub accounts: Vec<String>,
+    /// Digits after the point of amounts.
+    pub digits: u8,
+}
+
+/// One award with what was made of it by a day.
+pub struct AwardState<'a> {
+    /// The award.
+    pub award: &'a Award,
+    /// How use becomes its units.
+    pub measure: &'a AwardMeasure,
+    /// Its amount as known on the day, in billionths of its unit.
+    pub amount_e9: i128,
+    /// Use in billionths of its unit; `None` for stored bytes, which no job states.
+    pub used_e9: Option<i128>,
+    /// Use at its end at the rate of the method; `None` when it is over or not known.
+    pub projected_e9: Option<i128>,
+    /// Days that the rest lasts at that rate.
+    pub days_left: Option<i128>,
+    /// What its period rule came to.
+    pub period: Option<RuleOutcome>,
+    /// All amounts of its use.
+    pub amounts: UsedAmounts,
+    /// The rows of its use.
+    pub rows: Vec<&'a AwardUseRow>,
+}
+
+impl AwardState<'_> {
+    /// What is left of the amount; negative when more was used. Nothing is refused for that.
+    #[must_use]
+    pub fn remaining_e9(&self) -> Option<i128> {
+        Some(self.amount_e9 - self.used_e9?)
+    }
+}
+
+/// The awards of a year that are requested, as of a day.
+///
+/// # Errors
+/// [`Kind::Data`] when an amount does not fit.
+pub fn states<'a>(lake: &'a LakeAwards, question: &AwardQuestion) -> Result<Vec<AwardState<'a>>> {
+    let (first, after) = year_days(lake, question.year)?;
+    let mut states = Vec::new();
+    for award in &lake.plan.ledger.awards {
+        let is_of_year = award.from < after && award.last_until().is_none_or(|until| first < until);
+        let is_asked = question.accounts.is_empty() || question.accounts.contains(&award.account);
+        if is_of_year && is_asked && award.from <= question.on {
+            states.push(state(lake, award, question)?);
+        }
+    }
+    Ok(states)
+}
+
+fn state<'a>(lake: &'a LakeAwards, award: &'a Award, question: &AwardQuestion) -> Result<AwardState<'a>> {
+    let misfit = || Error::new(Kind::Data, "the use of an award is too large to be counted").at("award", &award.id);
+    let measure =
+        (award.measure.as_ref()).ok_or_else(|| Error::internal("an award has no measure").at("award", &award.id))?;
+    let on = question.on;
+    let rows: Vec<&AwardUseRow> = lake
+        .rows
+        .iter()
+        .filter(|row| row.award.as_deref() == Some(award.id.as_str()) && row.day <= on)
+        .collect();
+    let mut amounts = UsedAmounts::default();
+    for row in &rows {
+        amounts.add(&row.used);
+    }
+    let mut state = AwardState {
+        award,
+        measure,
+        amount_e9: award.amount_e9(on),
+        used_e9: None,
+        projected_e9: None,
+        days_left: None,
+        period: None,
+        amounts,
+        rows,
+    };
+    if award.limit == AwardLimit::Maximum {
+        return Ok(state);
+    }
+    let used = amounts.counted(measure.counted);
+    state.used_e9 = Some(measure.in_units_e9(used).ok_or_else(misfit)?);
+    // An award without an end is projected to the end of the allocation year.
+    let end = award
+        .until(on)
+        .map_or_else(|| year_days(lake, question.year).map(|(_, after)| after), Ok)?;
+    let used_by_day = by_day(state.rows.iter().copied(), measure.counted);
+    let of_award = of_days(award.from, end, &used_by_day, lake.is_by_day);
+    let window_days = lake.plan.window_days;
+    let projected = of_award.projected(question.method, on, window_days, None);
+    state.projected_e9 = projected.and_then(|projected| measure.in_units_e9(projected));
+    if on.saturating_add(1) < end {
+        let left = measure.counted(state.amount_e9).ok_or_else(misfit)? - used;
+        state.days_left = of_award.days_left(question.method, on, window_days, left);
+    }
+    if let Some(rule) = lake.plan.rule(award) {
+        let grants = award.changes.iter().map(|change| RuleGrant {
+            day: change.day,
+            amount_e9: change.delta_e9,
+        });
+        let of_rule = RuleAward {
+            from: award.from,
+            until: end,
+            grants: grants.collect(),
+        };
+        let mut in_units = BTreeMap::new();
+        for (day, used) in &used_by_day {
+            in_units.insert(*day, measure.in_units_e9(*used).ok_or_else(misfit)?);
+        }
+        state.period = Some(apply(rule, &of_rule, &in_units, on)?);
+    }
+    Ok(state)
+}
+
+pub(super) fn year_days(lake: &LakeAwards, year: i64) -> Result<(Day, Day)> {
+    let message = || Error::new(Kind::Usage, format!("{year} is no year of the calendar"));
+    lake.year_days(year).ok_or_else(message)
+}
+
+/// The report.
+///
+/// # Errors
+/// As [`states`].
+pub fn table(lake: &LakeAwards, question: &AwardQuestion) -> Result<Table> {
+    match (question.view, question.detail) {
+        (AwardView::Project, None) => projects(lake, question),
+        (AwardView::Project, Some(detail)) => project_details(lake, question, detail),
+        (view, detail) => resources(lake, question, view, detail),
+    }
+}
+
+/// The kind of an allocation that the name of an account states: `def`, `rrg` or `rpp` before the first dash.
+fn kind_of(account: &str) -> Option<&str> {
+    const KINDS: [&str; 3] = ["def", "rrg", "rpp"];
+    let (kind, _) = account.split_once('-')?;
+    KINDS.contains(&kind).then_some(kind)
+}
+
+pub(super) fn title(question: &AwardQuestion, what: &str) -> String {
+    format!(
+        "{what}, allocation year {}, settled use up to {}; projected: {}",
+        question.year,
+        day_text(Some(question.on), ""),
+        question.method.as_str()
+    )
+}
+
+/// Columns of the project view: name, unit and kind.
+fn project_columns(digits: u8) -> Vec<(&'static str, &'static str, ColumnKind)> {
+    let amount = ColumnKind::Decimal(digits);
+    vec![
+        ("account", "", ColumnKind::Text),
+        ("kind", "", ColumnKind::Text),
+        ("award", "", ColumnKind::Text),
+        ("level", "1", ColumnKind::Number),
+        ("user", "", ColumnKind::Text),
+        ("site", "", ColumnKind::Text),
+        ("cluster", "", ColumnKind::Text),
+        ("policy", "", ColumnKind::Text),
+        ("limit", "", ColumnKind::Text),
+        ("unit", "", ColumnKind::Text),
+        ("allocated", "unit", amount),
+        ("used", "unit", amount),
+        ("utilisation", "%", ColumnKind::Decimal(1)),
+        ("projected", "unit", amount),
+        ("projected_utilisation", "%", ColumnKind::Decimal(1)),
+        ("remaining", "unit", amount),
+        ("days_left", "d", ColumnKind::Number),
+        ("target_to_date", "unit", amount),
+        ("available_now", "unit", amount),
+        ("lost", "unit", amount),
+        ("in_flight", "unit", amount),
+        ("valid_from", "", ColumnKind::Text),
+        ("valid_to", "", ColumnKind::Text),
+        ("raw_core_years", "core years", amount),
+        ("raw_gpu_years", "GPU years", amount),
+        ("equivalent_years", "equivalent_unit", amount),
+        ("equivalent_unit", "", ColumnKind::Text),
+        ("unpriced_jobs", "1", ColumnKind::Number),
+    ]
+}
+
+fn projects(lake: &LakeAwards, question: &AwardQuestion) -> Result<Table> {
+    let columns = project_columns(question.digits);
+    let mut table = Table::new(title(question, "Use of awards by project"), &columns);
+    let digits = question.digits;
+    let cell = |value: Option<i128>| value.map_or(Cell::Empty, |value| Cell::ratio(value, ONE_E9, digits));
+    let percent = |part: Option<i128>, whole: i128| {
+        part.and_then(|part| part.checked_mul(100))
+            .map_or(Cell::Empty, |part| Cell::ratio(part, whole, 1))
+    };
+    for state in states(lake, question)? {
+        let award = state.award;
+        let until = award.until(question.on);
+        let mut row = vec![
+            Cell::text(award.account.as_str()),
+            Cell::word(kind_of(&award.account)),
+            Cell::text(award.id.as_str()),
+            Cell::Int(i128::try_from(award.level).map_err(|why| Error::internal("a level does not fit").because(why))?),
+            Cell::word(award.user.as_deref()),
+            Cell::word(award.site.as_deref()),
+            Cell::word(award.cluster.as_deref()),
+            Cell::text(award.policy.as_str()),
+            Cell::text(award.limit.as_str()),
+            Cell::text(state.measure.unit.as_str()),
+            cell(Some(state.amount_e9)),
+            cell(state.used_e9),
+            percent(state.used_e9, state.amount_e9),
+            cell(state.projected_e9),
+            percent(state.projected_e9, state.amount_e9),
+            cell(state.remaining_e9()),
+            state.days_left.map_or(Cell::Empty, Cell::Int),
+            cell(award.target_e9(question.on)),
+            cell(state.period.as_ref().map(RuleOutcome::available_now_e9)),
+            cell(
+                state
+                    .period
+                    .as_ref()
+                    .map(|outcome| outcome.sum(|period| period.lost_e9) + outcome.sum(|period| period.reduced_e9)),
+            ),
+            // No dataset states running jobs: what they will use is unknown, and not nothing.
+            Cell::Empty,
+            Cell::text(day_text(Some(award.from), "")),
+            Cell::word(until.map(|until| day_text(Some(until), "")).as_deref()),
+        ];
+        row.extend(years(&state.rows, award.tariff.as_ref(), digits));
+        row.push(Cell::Int(state.amounts.unpriced_job_n));
+        table.push(row);
+    }
+    for (key, rows) in without_award(lake, question)? {
+        let mut row = vec![
+            Cell::word(key.account.as_deref()),
+            Cell::word(key.account.as_deref().and_then(kind_of)),
+            Cell::Empty,
+            Cell::Int(0),
+            Cell::Empty,
+            Cell::text(key.site.as_str()),
+            Cell::word(key.cluster.as_deref()),
+            Cell::text(key.tariff.to_string()),
+            Cell::Empty,
+            Cell::text(key.tariff.unit.as_str()),
+            Cell::Empty,
+        ];
+        let mut amounts = UsedAmounts::default();
+        for of in &rows {
+            amounts.add(&of.used);
+        }
+        let used = by_day(rows.iter().copied(), CountedUse::Charge);
+        let (first, after) = year_days(lake, question.year)?;
+        let days = of_days(first, after, &used, lake.is_by_day);
+        let projected = days.projected(question.method, question.on, lake.plan.window_days, None);
+        row.extend([cell(Some(amounts.charge_e9)), Cell::Empty, cell(projected)]);
+        // Without an award there is nothing to be left of, to be lost, or to end.
+        row.extend(vec![Cell::Empty; 9]);
+        row.extend(years(&rows, Some(&key.tariff), digits));
+        row.push(Cell::Int(amounts.unpriced_job_n));
+        table.push(row);
+    }
+    Ok(table)
+}
+
+/// Who used something where, under what.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct UserKey {
+    pub(super) site: String,
+    pub(super) cluster: Option<String>,
+    pub(super) account: Option<String>,
+    pub(super) submitter: Option<String>,
+    pub(super) tariff: BalanceTariff,
+}
+
+/// Rows of use that no award covers, of the year, by account and cluster.
+pub(super) fn without_award<'a>(
+    lake: &'a LakeAwards,
+    question: &AwardQuestion,
+) -> Result<BTreeMap<UserKey, Vec<&'a AwardUseRow>>> {
+    let mut grouped: BTreeMap<UserKey, Vec<&AwardUseRow>> = BTreeMap::new();
+    for row in of_year(lake, question)?.into_iter().filter(|row| row.award.is_none()) {
+        let key = UserKey {
+            site: row.site.clone(),
+            cluster: row.cluster.clone(),
+            account: row.account.clone(),
+            submitter: None,
+            tariff: row.tariff.clone(),
+        };
+        grouped.entry(key).or_default().push(row);
+    }
+    Ok(grouped)
+}
+
+/// The rows of the year up to the day, each use once: those without an award, and those of awards without one above.
+pub(super) fn of_year<'a>(lake: &'a LakeAwards, question: &AwardQuestion) -> Result<Vec<&'a AwardUseRow>> {
+    let (first, after) = year_days(lake, question.year)?;
+    let is_asked = |row: &&AwardUseRow| {
+        let is_account = |account: &String| row.account.as_ref() == Some(account);
+        row.level == 0
+            && row.allocation_year == question.year
+            && (first..after).contains(&row.day.max(first))
+            && row.day <= question.on
+            && (question.accounts.is_empty() || question.accounts.iter().any(is_account))
+    };
+    Ok(lake.rows.iter().filter(is_asked).collect())
+}
+
+/// Raw core-years, raw GPU-years, equivalent years and their unit: each row by the length of its own allocation year.
+pub(super) fn years(rows: &[&AwardUseRow], tariff: Option<&BalanceTariff>, digits: u8) -> Vec<Cell> {
+    let span = tariff.and_then(|tariff| spanned(&tariff.unit));
+    let mut by_year: BTreeMap<i64, UsedAmounts> = BTreeMap::new();
+    for row in rows {
+        if let Some(year_s) = row.year_s {
+            by_year.entry(year_s).or_default().add(&row.used);
+        }
+    }
+    let sum = |of: &dyn Fn(&UsedAmounts) -> Option<(i128, i128)>| {
+        let years = by_year.iter().map(|(year_s, used)| {
+            let (amount, factor) = of(used)?;
+            times_over(amount, factor, i128::from(*year_s))
+        });
+        years.sum::<Option<i128>>()
+    };
+    let cell = |value: Option<i128>| value.map_or(Cell::Empty, |value| Cell::ratio(value, ONE_E9, digits));
+    vec![
+        cell(sum(&|used| Some((used.core_ms, ONE_E9 / 1000)))),
+        cell(sum(&|used| Some((used.gpu_s, ONE_E9)))),
+        cell(sum(&|used| Some((used.charge_e9, span?.1)))),
+        Cell::word(span.map(|(held, _)| format!("{held}_year")).as_deref()),
+    ]
+}
+
+/// How wrong each method would have been, month by month, for each award.
+///
+/// # Errors
+/// As [`states`].
+pub fn back_test(lake: &LakeAwards, question: &AwardQuestion) -> Result<Table> {
+    let amount = ColumnKind::Decimal(question.digits);
+    let mut table = Table::new(
+        title(question, "Projections of past months, and what was used"),
+        &[
+            ("award", "", ColumnKind::Text),
+            ("method", "", ColumnKind::Text),
+            ("month", "", ColumnKind::Text),
+            ("unit", "", ColumnKind::Text),
+            ("projected", "unit", amount),
+            ("used", "unit", amount),
+            ("error", "unit", amount),
+            ("error_percent", "%", ColumnKind::Decimal(1)),
+        ],
+    );
+    for state in states(lake, question)? {
+        let (award, measure) = (state.award, state.measure);
+        let end = award
+            .until(question.on)
+            .map_or_else(|| year_days(lake, question.year).map(|(_, after)| after), Ok)?;
+        if award.limit == AwardLimit::Maximum {
+            continue;
+        }
+        let used = by_day(state.rows.iter().copied(), measure.counted);
+        let of_award = of_days(award.from, end, &used, lake.is_by_day);
+        for test in of_award.back_test(question.on, lake.plan.window_days) {
+            let cell = |counted: i128| {
+                let units = measure.in_units_e9(counted);
+                units.map_or(Cell::Empty, |units| Cell::ratio(units, ONE_E9, question.digits))
+            };
+            let error = test.error().checked_mul(100);
+            table.push(vec![
+                Cell::text(award.id.as_str()),
+                Cell::text(test.method.as_str()),
+                Cell::text(test.month.to_string()),
+                Cell::text(measure.unit.as_str()),
+                cell(test.projected),
+                cell(test.actual),
+                cell(test.error()),
+                error.map_or(Cell::Empty, |error| Cell::ratio(error, test.actual, 1)),
+            ]);
+        }
+    }
+    Ok(table)
+}

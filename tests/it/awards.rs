@@ -1,0 +1,9 @@
+//! Awards: the ledger and its contradictions, period rules, projections, and what a lake and its reports make of them.
+
+mod lake;
+mod ledger;
+mod projection;
+mod report;
+mod rules;
+mod scene;
+mod units;
