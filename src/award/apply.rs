@@ -8,6 +8,7 @@ use super::rule::{Carry, PERCENT_E4, PeriodRule, Reduction};
 use crate::error::{Error, Kind, Result};
 use crate::reference::decimal;
 use crate::reference::node_type::day_text;
+use crate::time::month::day_after;
 use crate::time::month::{date_of, day_of};
 use crate::time::{Date, Day};
 
@@ -57,9 +58,9 @@ pub struct PeriodState {
     pub over_e9: i128,
     /// What of that is taken from the next period.
     pub borrowed_e9: i128,
-    /// What it leaves to the next period; 0 while it goes on.
+    /// What it leaves to the next period; 0 while it continues.
     pub carried_out_e9: i128,
-    /// What is lost at its end; 0 while it goes on.
+    /// What is lost at its end; 0 while it continues.
     pub lost_e9: i128,
     /// What is still there: nothing once it has ended.
     pub remaining_e9: i128,
@@ -140,7 +141,7 @@ pub fn apply(rule: &PeriodRule, award: &RuleAward, used: &BTreeMap<Day, i128>, o
             before = PeriodState::default();
             continue;
         }
-        let end = period.until.min(on.saturating_add(1));
+        let end = period.until.min(day_after(on));
         period.used_e9 = used.range(period.from..end).map(|(_, used)| used).sum();
         reduce(rule, period, used, on, &mut outcome.steps).ok_or_else(misfit)?;
         spend(rule, period, next_e9).ok_or_else(misfit)?;
@@ -235,7 +236,9 @@ fn reduction_day(reduction: &Reduction, period: &PeriodState) -> Option<Day> {
 /// What was used beyond what is available, and what of that the next period pays.
 fn spend(rule: &PeriodRule, period: &mut PeriodState, next_e9: Option<i128>) -> Option<()> {
     period.over_e9 = (period.used_e9 - period.available_e9.max(0)).max(0);
-    let may_borrow_e9 = part_of(next_e9.unwrap_or_default().max(0), rule.borrow_e4)?;
+    // Fallback: after the last period there is none to borrow from.
+    let next_e9 = next_e9.unwrap_or_default();
+    let may_borrow_e9 = part_of(next_e9.max(0), rule.borrow_e4)?;
     period.borrowed_e9 = period.over_e9.min(may_borrow_e9);
     let grace_e9 = part_of(period.available_e9.max(0), rule.grace_e4)?;
     period.is_over_grace = period.over_e9 - period.borrowed_e9 > grace_e9;

@@ -3,6 +3,7 @@
 use crate::charge::charged_tariff::BalanceTariff;
 use crate::reference::allocation::EntryKind;
 use crate::time::Day;
+use crate::time::month::day_after;
 
 use super::unit::AwardMeasure;
 
@@ -129,11 +130,11 @@ impl Award {
 
     /// What should have been used by the end of a day to meet the average, in billionths of its unit: the amount over the
     /// days it was granted for, times the days that went by. Days on which the machine was down count, and an extension
-    /// goes on at the same rate. `None` for a maximum and for an award without an end.
+    /// continues at the same rate. `None` for a maximum and for an award without an end.
     #[must_use]
     pub fn target_e9(&self, on: Day) -> Option<i128> {
         let reference = i128::from(self.reference_until?.checked_sub(self.from)?);
-        let end = self.last_until()?.min(on.saturating_add(1));
+        let end = self.last_until()?.min(day_after(on));
         let gone = i128::from(end.checked_sub(self.from)?.max(0));
         match self.limit {
             AwardLimit::Average => crate::charge::span::times_over(self.amount_e9(on), gone, reference),

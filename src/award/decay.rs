@@ -31,5 +31,6 @@ fn factor(days: i128, half_life_days: i128) -> Option<u128> {
             factor = factor * root / ONE;
         }
     }
+    // Fallback: after so many halvings nothing is left of any factor.
     Some(factor.checked_shr(whole).unwrap_or_default())
 }

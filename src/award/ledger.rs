@@ -288,6 +288,7 @@ impl AwardLedger {
     }
 
     fn receiver(&self, row: &Allocation, from: usize) -> Result<usize, String> {
+        // Fallback: a transfer without a receiver is refused when the table is read.
         let to = row.to_account.as_deref().unwrap_or_default();
         let missing = || {
             format!(

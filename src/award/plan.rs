@@ -137,7 +137,9 @@ fn resolve(
     setting: &mut AwardSetting<'_>,
 ) -> Result<(), String> {
     if award.limit == AwardLimit::Maximum {
-        award.measure = Some(AwardMeasure::stored(award.unit.as_deref().unwrap_or_default()));
+        // Fallback: an award of storage without a unit is measured in nothing that is known.
+        let unit = award.unit.as_deref().unwrap_or_default();
+        award.measure = Some(AwardMeasure::stored(unit));
         return Ok(());
     }
     let tariff = called(&award.policy, all)?;

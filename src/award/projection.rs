@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::charge::span::times_over;
+use crate::time::month::day_after;
 use crate::time::{Day, Month};
 
-/// How use goes on.
+/// How use continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ProjectionMethod {
     /// At the average rate of the days that went by.
@@ -49,7 +50,7 @@ impl UseOfDays<'_> {
     /// What was used up to a day, and that day included.
     #[must_use]
     pub fn to_date(&self, on: Day) -> i128 {
-        let end = self.until.min(on.saturating_add(1));
+        let end = self.until.min(day_after(on));
         if end <= self.from {
             return 0;
         }
@@ -58,12 +59,12 @@ impl UseOfDays<'_> {
 
     /// The days that went by, and all of them.
     fn elapsed(&self, on: Day) -> Option<(i128, i128)> {
-        let end = self.until.min(on.saturating_add(1));
+        let end = self.until.min(day_after(on));
         let (gone, all) = (end.checked_sub(self.from)?, self.until.checked_sub(self.from)?);
         (gone > 0 && all > 0).then_some((i128::from(gone), i128::from(all)))
     }
 
-    /// The use by the end of all days when it goes on by a method, as of the end of a day. `in_flight` is what running and
+    /// The use by the end of all days when it continues by a method, as of the end of a day. `in_flight` is what running and
     /// pending jobs will use at most, where it is known. `None` when the days are over, for what is over is not projected;
     /// before they begin; and where the method lacks what it needs. Days on which nothing could run count as days: nobody
     /// is compensated for them.
@@ -75,7 +76,7 @@ impl UseOfDays<'_> {
         window_days: i32,
         in_flight: Option<i128>,
     ) -> Option<i128> {
-        if self.until <= on.saturating_add(1) {
+        if self.until <= day_after(on) {
             return None;
         }
         self.expected_at_end(method, on, window_days, in_flight)
@@ -130,11 +131,11 @@ impl UseOfDays<'_> {
     }
 
     /// What each method would have projected at the end of each month that is over, for the last day of which use is known:
-    /// the end of the days, or `on` while they go on; and what was used by then. Jobs that ran and waited in the past are
+    /// the end of the days, or `on` while they continue; and what was used by then. Jobs that ran and waited in the past are
     /// not known any more, so that their method has none.
     #[must_use]
     pub fn back_test(&self, on: Day, window_days: i32) -> Vec<BackTest> {
-        let until = self.until.min(on.saturating_add(1));
+        let until = self.until.min(day_after(on));
         let known = UseOfDays { until, ..*self };
         let mut tests = Vec::new();
         let Some(mut month) = Month::of_day(self.from) else {

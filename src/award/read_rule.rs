@@ -122,8 +122,12 @@ fn read(top: &Section<'_>, file: &str, text: &str, problems: &mut Problems) -> O
         let section = top.section(key, title, &["limit_percent"], problems)?;
         required_percent(&section, "limit_percent", what, problems)
     };
-    let borrow_e4 = share_of("borrow", "[borrow]", "how much of the next period's part", problems).unwrap_or(0);
-    let grace_e4 = share_of("grace", "[grace]", "how much beyond what is available", problems).unwrap_or(0);
+    let borrow_e4 = share_of("borrow", "[borrow]", "how much of the next period's part", problems);
+    let grace_e4 = share_of("grace", "[grace]", "how much beyond what is available", problems);
+    // Fallback: a rule without [borrow] lets nothing be used ahead.
+    let borrow_e4 = borrow_e4.unwrap_or(0);
+    // Fallback: a rule without [grace] allows nothing beyond.
+    let grace_e4 = grace_e4.unwrap_or(0);
     if borrow_e4 > PERCENT_E4 {
         top.wrong(0, "no more than all of the next period can be used ahead", problems);
     }
@@ -286,6 +290,7 @@ fn example(section: &Section<'_>, problems: &mut Problems) -> Option<RuleExample
     let mut used = Vec::new();
     let of_days = section.free_section("used", "used", problems);
     for (key, found, line) in of_days.iter().flat_map(Section::entries) {
+        // Fallback: what is wrong with the number is part of the mistake that is reported.
         match (date(key), written(found).and_then(|text| scaled(&text, DIGITS).ok())) {
             (Some(day), Some(used_e9)) => used.push(RuleUse { day, used_e9 }),
             _ => section.wrong(line, "used has days with amounts: { \"2024-04-01\" = 10 }", problems),
@@ -364,6 +369,7 @@ fn expectation(
     let text = written(found);
     let value = text
         .as_deref()
+        // Fallback: the mistake that is reported names what was found in place of a number.
         .and_then(|text| Some((scaled(text, DIGITS).ok()?, places(text))));
     let Some((value_e9, places)) = value else {
         section.wrong(line, format!("{name} is a number, not {}", kind(found)), problems);

@@ -1,4 +1,4 @@
-//! A period rule: how an award is handed out over its days, and what becomes of what is not used.
+//! A period rule: how an award is assigned over its days, and what becomes of what is not used.
 
 use std::path::Path;
 

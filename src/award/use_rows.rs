@@ -198,7 +198,7 @@ fn first_day(calendar: &mut Calendar, month: Day, day: Option<Day>, allocation_y
         let from_ms = calendar.begins_ms(day);
         calendar.period(from_ms).map(|period| period.allocation_year)
     };
-    // A month has at most 31 days.
+    // Fallback: the last day of the type is beyond the calendar; a month has at most 31 days.
     let mut days = month..month.saturating_add(31);
     days.find(|day| year(calendar, *day) == Some(allocation_year))
         .unwrap_or(month)

@@ -67,6 +67,7 @@ impl TestedExample {
             name: verdict.name,
             expected: verdict.expected,
             computed: verdict.computed,
+            // Fallback: an example that was not computed prints nothing.
             printed: verdict.printed.unwrap_or_default(),
             failures: verdict.failures,
             row,

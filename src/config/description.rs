@@ -251,6 +251,12 @@ fn fairshare() -> ValueForm {
              (PriorityCalcPeriod), else Slurm's five minutes.",
         ),
         optional(
+            "calc_anchor",
+            Text,
+            "An instant of such a calculation, `2026-11-21T02:13:50Z`: the others are whole periods from it. A batch system that \
+             is started again shifts them, and no dump contains them; default whole periods from 1970 on.",
+        ),
+        optional(
             "reset",
             words(RESETS),
             "When usage begins again at zero, at local midnight; default `none`.",

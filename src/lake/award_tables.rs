@@ -213,7 +213,7 @@ fn add_entries(batch: &RecordBatch, rows: &mut Vec<Allocation>) -> Result<()> {
             account: account.value(row).to_owned(),
             policy: policy.value(row).to_owned(),
             unit: of(unit),
-            // Kinds without an amount have none in the table.
+            // Fallback: kinds of entries without an amount have none in the table.
             amount_e9: number(amount, row).unwrap_or_default(),
             from: from.value(row),
             until: number(until, row),

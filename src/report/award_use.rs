@@ -141,7 +141,7 @@ impl LakeAwards {
                             unpriced_job_n: unpriced.value(row).into(),
                             core_ms: i128::from(cores.value(row)) * 1000 + i128::from(fractions.value(row)),
                             gpu_s: gpus.value(row).into(),
-                            // A charge that is unknown is of jobs that are counted as unpriced.
+                            // Fallback: a charge that is unknown is of jobs that are counted as unpriced.
                             charge_e9: number(charge, row).unwrap_or_default(),
                         },
                     });

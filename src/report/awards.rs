@@ -14,6 +14,7 @@ use crate::charge::span::{spanned, times_over};
 use crate::error::{Error, Kind, Result};
 use crate::reference::node_type::day_text;
 use crate::time::Day;
+use crate::time::month::day_after;
 
 /// Billionths of one.
 const ONE_E9: i128 = 1_000_000_000;
@@ -49,7 +50,7 @@ pub struct AwardQuestion {
     pub year: i64,
     /// The last day that counts.
     pub on: Day,
-    /// How use goes on.
+    /// How use continues.
     pub method: ProjectionMethod,
     /// Accounts; all when empty.
     pub accounts: Vec<String>,
@@ -143,7 +144,7 @@ fn state<'a>(lake: &'a LakeAwards, award: &'a Award, question: &AwardQuestion) -
     let window_days = lake.plan.window_days;
     let projected = of_award.projected(question.method, on, window_days, None);
     state.projected_e9 = projected.and_then(|projected| measure.in_units_e9(projected));
-    if on.saturating_add(1) < end {
+    if day_after(on) < end {
         let left = measure.counted(state.amount_e9).ok_or_else(misfit)? - used;
         state.days_left = of_award.days_left(question.method, on, window_days, left);
     }

@@ -295,7 +295,7 @@ impl<'a> UsageSeries<'a> {
         })
     }
 
-    /// Goes on to the end of a day.
+    /// Ages to the end of a day, and adds what the day adds.
     fn end_day(&mut self, at: usize, begins_s: i64, ends_s: i64) -> Result<()> {
         let rule = &self.history.settings.rule;
         let usages = self.own_e6.iter_mut().zip(&mut self.day_e6);

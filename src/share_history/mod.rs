@@ -5,7 +5,7 @@
 //!
 //! What it promises:
 //! * The number of an association does not depend on the order of files or jobs, on threads, or on whether the history was
-//!   built in one go or night by night: jobs are added as integers, and a day continues from the stored usage of the day
+//!   built in one go or run by run: jobs are added as integers, and a day continues from the stored usage of the day
 //!   before.
 //! * A night computes the days from the first one on that its records change. Files of earlier months are not touched.
 //! * What cannot be counted is reported with its number of jobs: no account, no billing, no association.

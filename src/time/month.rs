@@ -11,6 +11,13 @@ pub const DAY_MS: i64 = 86_400_000;
 /// Days since 1970-01-01 as Arrow's `Date32` counts them.
 pub type Day = i32;
 
+/// The day after a day.
+#[must_use]
+pub fn day_after(day: Day) -> Day {
+    // Fallback: the last day of the type is millions of years beyond the calendar.
+    day.saturating_add(1)
+}
+
 /// A calendar month.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Month {

@@ -29,7 +29,7 @@ Examples:
     gridtally report awards out
 
   Use of every cluster, last year:
-    gridtally report awards out --by resource --year 2024
+    gridtally report awards out --view resource --year 2024
 
   Who used an award, and when:
     gridtally report awards out --account rrg-ice --detail submitter
@@ -53,7 +53,7 @@ pub(super) struct Args {
 
     /// What rows are of.
     #[arg(long, value_name = "VIEW", default_value = "project")]
-    by: ViewChoice,
+    view: ViewChoice,
 
     /// Divide rows by this; the parts add up to the row.
     #[arg(long, value_name = "PART", conflicts_with_all = ["back_test", "reader"])]
@@ -75,7 +75,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "UNIT", requires = "reader")]
     unit: Option<String>,
 
-    /// How use goes on until the end.
+    /// How use continues until the end.
     #[arg(long, value_name = "METHOD", default_value = "constant-rate")]
     method: MethodChoice,
 
@@ -164,7 +164,7 @@ fn answer(args: &Args) -> Result<()> {
         TableFormat::Table | TableFormat::Markdown | TableFormat::Html
     );
     let question = AwardQuestion {
-        view: match args.by {
+        view: match args.view {
             ViewChoice::Resource => AwardView::Resource,
             ViewChoice::Project => AwardView::Project,
             ViewChoice::Submitter => AwardView::Submitter,

@@ -27,8 +27,8 @@ pub(super) struct Args {
     /// Folder or URL results were published to.
     lake: String,
 
-    /// The cluster, where the lake has the fairshare of several.
-    #[arg(long, value_name = "NAME")]
+    /// The cluster; may be left out when there is one.
+    #[arg(long)]
     cluster: Option<String>,
 
     /// Fairshare and age alone, as FASRC describes its priorities.

@@ -82,7 +82,7 @@ fn cc_16_cc_19_the_project_view_has_the_columns_of_the_portal() {
 fn cc_14_cc_15_years_begin_in_april_and_jobs_over_the_edge_are_split() {
     let scene = scene();
     let used = |year: &str| {
-        let rows = scene.rows(&["--by", "resource", "--year", year, "--on", "2025-06-12"]);
+        let rows = scene.rows(&["--view", "resource", "--year", year, "--on", "2025-06-12"]);
         let cedar = rows.into_iter().find(|row| row["cluster"] == "cedar").unwrap();
         cedar["used"].clone()
     };
@@ -92,7 +92,7 @@ fn cc_14_cc_15_years_begin_in_april_and_jobs_over_the_edge_are_split() {
 #[test]
 fn cc_17_cc_20_cc_22_clusters_have_raw_and_equivalent_years_and_past_years_no_projection() {
     let scene = scene();
-    let rows = scene.rows(&["--by", "resource", "--on", "2025-06-12"]);
+    let rows = scene.rows(&["--view", "resource", "--on", "2025-06-12"]);
     let graham = rows.iter().find(|row| row["cluster"] == "graham").unwrap();
     for (column, value) in [
         // 73 of 8760 hours with one core are a 120th, and twice as much with the memory of two.
@@ -105,7 +105,7 @@ fn cc_17_cc_20_cc_22_clusters_have_raw_and_equivalent_years_and_past_years_no_pr
     ] {
         assert_eq!(graham[column], value, "{column}: {graham:?}");
     }
-    let past = scene.rows(&["--by", "resource", "--year", "2024", "--on", "2025-06-12"]);
+    let past = scene.rows(&["--view", "resource", "--year", "2024", "--on", "2025-06-12"]);
     assert_eq!(past.len(), 1);
     for column in ["projected_raw_core_years", "projected_equivalent_years"] {
         assert_eq!(past[0][column], "", "{column}");
@@ -130,13 +130,13 @@ fn cc_16_cc_21_drill_downs_by_month_and_submitter_add_up_to_the_row() {
         let sum: i128 = own.iter().map(|row| e9(&row["used"])).sum();
         assert_eq!(sum, e9(&of(&whole, "A")["used"]), "{detail}");
     }
-    let by_submitter = scene.rows(&["--by", "submitter", "--on", "2025-06-12"]);
+    let by_submitter = scene.rows(&["--view", "submitter", "--on", "2025-06-12"]);
     let submitters: Vec<&str> = by_submitter.iter().map(|row| row["submitter"].as_str()).collect();
     assert_eq!(submitters, ["ada", "bo", "cy"]);
-    let resources = scene.rows(&["--by", "resource", "--on", "2025-06-12"]);
+    let resources = scene.rows(&["--view", "resource", "--on", "2025-06-12"]);
     let sum = |rows: &[Row]| rows.iter().map(|row| e9(&row["used"])).sum::<i128>();
     assert_eq!(sum(&by_submitter), sum(&resources));
-    let monthly = scene.rows(&["--by", "resource", "--on", "2025-06-12", "--detail", "monthly"]);
+    let monthly = scene.rows(&["--view", "resource", "--on", "2025-06-12", "--detail", "monthly"]);
     assert_eq!(sum(&monthly), sum(&resources));
 }
 
