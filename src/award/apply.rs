@@ -127,7 +127,7 @@ pub fn apply(rule: &PeriodRule, award: &RuleAward, used: &BTreeMap<Day, i128>, o
         .collect();
     let mut outcome = RuleOutcome::default();
     for grant in award.grants.iter().filter(|grant| grant.day <= on) {
-        hand_out(rule, grant, &mut periods).ok_or_else(misfit)?;
+        assign_grant(rule, grant, &mut periods).ok_or_else(misfit)?;
     }
     let mut before = PeriodState::default();
     for nth in 0..periods.len() {
@@ -164,7 +164,7 @@ pub fn apply(rule: &PeriodRule, award: &RuleAward, used: &BTreeMap<Day, i128>, o
 }
 
 /// Spreads a grant over the period of its day and those after it.
-fn hand_out(rule: &PeriodRule, grant: &RuleGrant, periods: &mut [PeriodState]) -> Option<()> {
+fn assign_grant(rule: &PeriodRule, grant: &RuleGrant, periods: &mut [PeriodState]) -> Option<()> {
     let first = periods.iter().position(|period| grant.day < period.until)?;
     let open = periods.get_mut(first..)?;
     let days: Vec<i128> = open

@@ -37,7 +37,11 @@ impl Meaning {
 }
 
 /// Options that are different things in commands nobody takes for one another.
-const EXCEPTIONS: [(&str, &str); 2] = [
+const EXCEPTIONS: [(&str, &str); 3] = [
+    (
+        "for",
+        "programs that read balances; programs that read awards, which are others",
+    ),
     ("reason", "why a month is locked; why a row was refused"),
     (
         "users",

@@ -63,7 +63,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "YEAR")]
     year: Option<i64>,
 
-    /// The last day that counts (YYYY-MM-DD); today (UTC) if not given.
+    /// Only what holds on this day (YYYY-MM-DD): awards and their use when it ends; today (UTC) if not given.
     #[arg(long, value_name = "DAY", value_parser = day)]
     on: Option<Day>,
 

@@ -64,7 +64,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "WORD", value_parser = algorithm)]
     algorithm: Option<FairshareAlgorithm>,
 
-    /// Format on stdout, in place of sshare's own.
+    /// Format on stdout.
     #[arg(long, value_name = "FORMAT")]
     format: Option<TableFormat>,
 }
