@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::lake::Lake;
+use super::running_use::RunningJobs;
 use crate::award::plan::AwardPlan;
 use crate::award::projection::UseOfDays;
 use crate::award::unit::CountedUse;
@@ -85,6 +86,8 @@ pub struct LakeAwards {
     pub plan: AwardPlan,
     /// Their use.
     pub rows: Vec<AwardUseRow>,
+    /// What running jobs will still use.
+    pub running: RunningJobs,
     /// Whether use is known by day.
     pub is_by_day: bool,
     year_start: YearStart,
@@ -151,6 +154,7 @@ impl LakeAwards {
         Ok(Self {
             plan,
             rows,
+            running: RunningJobs::read(lake)?,
             is_by_day: calendar.grain == Grain::Day,
             year_start: calendar.year_start,
         })

@@ -8,7 +8,7 @@ use super::table::{Cell, ColumnKind, Table};
 use crate::award::apply::{RuleAward, RuleGrant, RuleOutcome, apply};
 use crate::award::projection::ProjectionMethod;
 use crate::award::unit::{AwardMeasure, CountedUse};
-use crate::award::{Award, AwardLimit};
+use crate::award::{Award, AwardLimit, AwardUser};
 use crate::charge::charged_tariff::BalanceTariff;
 use crate::charge::span::{spanned, times_over};
 use crate::error::{Error, Kind, Result};
@@ -70,6 +70,9 @@ pub struct AwardState<'a> {
     pub used_e9: Option<i128>,
     /// Use at its end at the rate of the method; `None` when it is over or not known.
     pub projected_e9: Option<i128>,
+    /// What running jobs will still use, to their limits and at their rate so far, in billionths of its unit; `None` where
+    /// no dump states running jobs, or only later ones.
+    pub in_flight_e9: Option<i128>,
     /// Days that the rest lasts at that rate.
     pub days_left: Option<i128>,
     /// What its period rule came to.
@@ -88,6 +91,45 @@ impl AwardState<'_> {
     }
 }
 
+impl AwardState<'_> {
+    /// Adds what running jobs will still use of the award, the `at`-th of the ledger.
+    fn add_running(&mut self, lake: &LakeAwards, at: usize, question: &AwardQuestion) -> Result<()> {
+        let misfit = || Error::new(Kind::Data, "what running jobs will use is too large to be counted");
+        let is_known = lake.running.known_on.is_some_and(|known_on| known_on <= question.on);
+        if !is_known || self.award.limit == AwardLimit::Maximum {
+            return Ok(());
+        }
+        let mut to_come: i128 = 0;
+        for running in &lake.running.uses {
+            let user = AwardUser {
+                site: &running.site,
+                cluster: running.cluster.as_deref(),
+                account: &running.account,
+                submitter: running.submitter.as_deref(),
+                day: question.on,
+            };
+            let is_counted = |award: &Award| award.tariff.as_ref() == Some(&running.tariff);
+            if lake.plan.ledger.counting(user, is_counted).contains(&at) {
+                let counted = running.to_come.counted(self.measure.counted);
+                to_come = to_come.checked_add(counted).ok_or_else(misfit)?;
+            }
+        }
+        self.in_flight_e9 = Some(self.measure.in_units_e9(to_come).ok_or_else(misfit)?);
+        let is_of_limits = question.method == ProjectionMethod::JobsToLimits;
+        if let Some(used_e9) = self.used_e9.filter(|_| is_of_limits) {
+            let is_open = self
+                .award
+                .until(question.on)
+                .is_none_or(|until| day_after(question.on) < until);
+            self.projected_e9 = self
+                .in_flight_e9
+                .filter(|_| is_open)
+                .map(|in_flight_e9| used_e9 + in_flight_e9);
+        }
+        Ok(())
+    }
+}
+
 /// The awards of a year that are requested, as of a day.
 ///
 /// # Errors
@@ -95,11 +137,13 @@ impl AwardState<'_> {
 pub fn states<'a>(lake: &'a LakeAwards, question: &AwardQuestion) -> Result<Vec<AwardState<'a>>> {
     let (first, after) = year_days(lake, question.year)?;
     let mut states = Vec::new();
-    for award in &lake.plan.ledger.awards {
+    for (at, award) in lake.plan.ledger.awards.iter().enumerate() {
         let is_of_year = award.from < after && award.last_until().is_none_or(|until| first < until);
         let is_asked = question.accounts.is_empty() || question.accounts.contains(&award.account);
         if is_of_year && is_asked && award.from <= question.on {
-            states.push(state(lake, award, question)?);
+            let mut state = state(lake, award, question)?;
+            state.add_running(lake, at, question)?;
+            states.push(state);
         }
     }
     Ok(states)
@@ -125,6 +169,7 @@ fn state<'a>(lake: &'a LakeAwards, award: &'a Award, question: &AwardQuestion) -
         amount_e9: award.amount_e9(on),
         used_e9: None,
         projected_e9: None,
+        in_flight_e9: None,
         days_left: None,
         period: None,
         amounts,
@@ -273,8 +318,7 @@ fn projects(lake: &LakeAwards, question: &AwardQuestion) -> Result<Table> {
                     .as_ref()
                     .map(|outcome| outcome.sum(|period| period.lost_e9) + outcome.sum(|period| period.reduced_e9)),
             ),
-            // No dataset states running jobs: what they will use is unknown, and not nothing.
-            Cell::Empty,
+            cell(state.in_flight_e9),
             Cell::text(day_text(Some(award.from), "")),
             Cell::word(until.map(|until| day_text(Some(until), "")).as_deref()),
         ];

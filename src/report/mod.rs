@@ -33,6 +33,7 @@ pub mod publication;
 pub mod queue;
 pub mod reconcile;
 pub mod render;
+pub mod running_use;
 pub mod shown;
 pub mod site;
 pub mod sites;

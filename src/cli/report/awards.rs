@@ -120,7 +120,7 @@ enum MethodChoice {
     ConstantRate,
     /// At the average rate of the last days: `projection_window` of the pipeline.
     RecentWindow,
-    /// Running and pending jobs run to their limits; unknown where no dataset states them.
+    /// Running jobs run to their limits at their rate so far; unknown where no dump states running jobs.
     JobsToLimits,
 }
 
@@ -183,6 +183,12 @@ fn answer(args: &Args) -> Result<()> {
         accounts: args.account.clone(),
         digits: if is_for_people { PEOPLE } else { ALL },
     };
+    if awards.running.unknown_n > 0 {
+        info!(
+            "{} running jobs have no limit, account or charge: what they will use is unknown",
+            awards.running.unknown_n
+        );
+    }
     let Some(reader) = args.reader else {
         let report = if args.back_test {
             back_test(&awards, &question)?

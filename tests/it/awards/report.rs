@@ -79,6 +79,27 @@ fn cc_16_cc_19_the_project_view_has_the_columns_of_the_portal() {
 }
 
 #[test]
+fn running_jobs_are_in_flight_to_their_limits_at_their_rate_so_far() {
+    let scene = scene();
+    // Two cores that ran 6 of at most 24 hours: 36 core hours are to come. The other has no limit.
+    let running = "JobID|User|Account|Cluster|Partition|Submit|Start|End|ElapsedRaw|State|NCPUS|NNodes|AllocTRES|TimelimitRaw\n\
+        90|ada|rrg-ice|cedar|cpu|2025-06-12T00:00:00|2025-06-12T00:00:00|Unknown|21600|RUNNING|2|1|billing=2,cpu=2,mem=8G,node=1|1440\n\
+        91|ada|rrg-ice|cedar|cpu|2025-06-12T00:00:00|2025-06-12T00:00:00|Unknown|21600|RUNNING|2|1|billing=2,cpu=2,mem=8G,node=1|UNLIMITED\n";
+    scene.write("jobs-running.txt", running);
+    scene.run();
+    let rows = scene.rows(&["--on", "2025-06-12"]);
+    // 36 of 8760 hours.
+    assert_eq!(of(&rows, "A")["in_flight"], "0.004109589");
+    // 439 hours before, 24 of the two so far.
+    assert_eq!(of(&rows, "A")["used"], "0.052853881");
+    let to_limits = scene.rows(&["--on", "2025-06-12", "--method", "jobs-to-limits"]);
+    assert_eq!(of(&to_limits, "A")["projected"], "0.056963470");
+    // On the days before, they are not known.
+    let before = scene.rows(&["--on", "2025-06-11"]);
+    assert_eq!(of(&before, "A")["in_flight"], "");
+}
+
+#[test]
 fn cc_14_cc_15_years_begin_in_april_and_jobs_over_the_edge_are_split() {
     let scene = scene();
     let used = |year: &str| {
