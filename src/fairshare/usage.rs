@@ -62,6 +62,20 @@ impl UsageRule {
     /// [`crate::error::Kind::Data`] when it does not fit.
     pub fn added_e6(&self, segment: &UsageSegment, after_s: i64, at_s: i64) -> Result<i128> {
         let after_s = self.zero_after(at_s).map_or(after_s, |zero_s| zero_s.max(after_s));
+        self.segment_e6(segment, after_s, at_s)
+    }
+
+    /// As [`Self::added_e6`] of a period that ends at `at_s`: what a reset at its end is about to set to zero still counts,
+    /// and what one at its beginning left counts for it.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Data`] when it does not fit.
+    pub fn added_of_period_e6(&self, segment: &UsageSegment, after_s: i64, at_s: i64) -> Result<i128> {
+        self.segment_e6(segment, self.zero_in_period(after_s, at_s).unwrap_or(after_s), at_s)
+    }
+
+    /// What a segment adds after `after_s` and up to `at_s`, without resets.
+    fn segment_e6(&self, segment: &UsageSegment, after_s: i64, at_s: i64) -> Result<i128> {
         let per_second_e18 = segment.rate_e9.checked_mul(segment.factor_e9).ok_or_else(too_large)?;
         match self.decay.seconds(segment.span, after_s, at_s) {
             DecayedSeconds::Whole(seconds) => {
@@ -78,16 +92,37 @@ impl UsageRule {
     /// # Errors
     /// [`crate::error::Kind::Data`] when it does not fit.
     pub fn aged_e6(&self, usage_e6: i128, from_s: i64, to_s: i64) -> Result<Option<i128>> {
+        let is_reset = self.zero_after(to_s).is_some_and(|zero_s| zero_s >= from_s);
+        self.left_e6(usage_e6, from_s, to_s, is_reset)
+    }
+
+    /// As [`Self::aged_e6`] of a period that ends at `to_s`: a reset at its beginning has been done, one at its end has not.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Data`] when it does not fit.
+    pub fn aged_over_period_e6(&self, usage_e6: i128, from_s: i64, to_s: i64) -> Result<Option<i128>> {
+        self.left_e6(usage_e6, from_s, to_s, self.zero_in_period(from_s, to_s).is_some())
+    }
+
+    fn left_e6(&self, usage_e6: i128, from_s: i64, to_s: i64, is_reset: bool) -> Result<Option<i128>> {
         let Some(decay) = self.decay.chained() else {
             return Ok(None);
         };
-        if self.zero_after(to_s).is_some_and(|zero_s| zero_s >= from_s) {
+        if is_reset {
             return Ok(Some(0));
         }
         match decay {
             ChainedDecay::None => Ok(Some(usage_e6)),
             _ => to_integer(of_integer(usage_e6) * decay.remaining(from_s, to_s)).map(Some),
         }
+    }
+
+    /// The last second up to which nothing counts at the end of a period, before a reset that is due then; `None` where no
+    /// reset is done in the period.
+    fn zero_in_period(&self, begins_s: i64, ends_s: i64) -> Option<i64> {
+        let zero_s = self.zero_after(ends_s.checked_sub(1)?)?;
+        // A calculation at the beginning sets to zero what was added before it.
+        (zero_s >= begins_s.checked_sub(1)?).then_some(zero_s)
     }
 
     /// The last second up to which nothing counts at `at_s`. Under Slurm's steps the first calculation after midnight sets

@@ -1,10 +1,11 @@
 //! What a lake remembers of its fairshare: by cluster the settings, the listings, and which files of records it was made
 //! of with the time their jobs span.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::files::ClusterFiles;
 use crate::config::fairshare_plan::FairsharePlan;
 use crate::error::{Error, Result};
 use crate::time::{Day, SecondSpan, Zone};
@@ -28,6 +29,8 @@ pub(super) struct ClusterBasis {
     plan: FairsharePlan,
     settings: String,
     listings: String,
+    /// Paths of the listings whose inputs existed.
+    present: BTreeSet<String>,
     files: Reaches,
 }
 
@@ -89,13 +92,19 @@ impl Basis {
 }
 
 impl ClusterBasis {
-    pub(super) fn new(plan: &FairsharePlan, settings: String, listings: String, files: Reaches) -> Self {
+    pub(super) fn new(plan: &FairsharePlan, settings: String, files: &ClusterFiles, reaches: Reaches) -> Self {
         Self {
             plan: plan.clone(),
             settings,
-            listings,
-            files,
+            listings: files.listing_hash(),
+            present: files.present.clone(),
+            files: reaches,
         }
+    }
+
+    /// Whether the input of a listing existed.
+    pub(super) fn is_present(&self, path: &str) -> bool {
+        self.present.contains(path)
     }
 
     /// When the last job ended, Unix seconds.

@@ -37,13 +37,20 @@ pub(super) struct DayRange {
 }
 
 impl DayRange {
-    /// From the first changed day, or the first of all, to the last that a job ran on; `None` without jobs.
-    pub(super) fn of(reaches: &Reaches, changed: Option<Day>, zone: &Zone) -> Option<Self> {
+    /// From the first day that a job ran on to the last; `None` without jobs.
+    pub(super) fn of(reaches: &Reaches, zone: &Zone) -> Option<Self> {
         let spans = || reaches.values().filter_map(|file| file.span);
-        let first = spans().filter_map(|span| day_of(span.start_s, zone)).min()?;
-        let last = spans().filter_map(|span| day_of(span.end_s, zone)).max()?;
-        let first = changed.map_or(first, |changed| changed.max(first));
-        (first <= last).then_some(Self { first, last })
+        Some(Self {
+            first: spans().filter_map(|span| day_of(span.start_s, zone)).min()?,
+            last: spans().filter_map(|span| day_of(span.end_s, zone)).max()?,
+        })
+    }
+
+    /// Its part from a day on that continues from the day before; at least the last day, which may have become the last
+    /// because later ones are gone. `None` where there is no day before.
+    pub(super) fn continued_from(self, changed: Day) -> Option<Self> {
+        let first = changed.min(self.last);
+        (first > self.first).then_some(Self { first, last: self.last })
     }
 
     /// The first second of every day, and of the day after the last.
@@ -53,11 +60,11 @@ impl DayRange {
         days.map(|day| zone.begins_ms(day).div_euclid(1000)).collect()
     }
 
-    /// All of their seconds.
+    /// All of their seconds, and the one before: a calculation at midnight counts jobs that ended then.
     pub(super) fn span_s(edges_s: &[i64]) -> SecondSpan {
         let ends = edges_s.first().zip(edges_s.last());
         ends.map_or(SecondSpan { start_s: 0, end_s: 0 }, |(start_s, end_s)| SecondSpan {
-            start_s: *start_s,
+            start_s: start_s - 1,
             end_s: *end_s,
         })
     }
@@ -295,7 +302,7 @@ impl<'a> UsageSeries<'a> {
         })
     }
 
-    /// Ages to the end of a day, and adds what the day adds.
+    /// Ages usage to the end of a day, and adds the day. A reset at that midnight belongs to the next day.
     fn end_day(&mut self, at: usize, begins_s: i64, ends_s: i64) -> Result<()> {
         let rule = &self.history.settings.rule;
         let usages = self.own_e6.iter_mut().zip(&mut self.day_e6);
@@ -303,12 +310,12 @@ impl<'a> UsageSeries<'a> {
             *day_e6 = added.and_then(|added| added.get(at)).copied().unwrap_or_default();
             *own_e6 = match rule.decay {
                 UsageDecay::Chained(_) => {
-                    let aged = rule.aged_e6(*own_e6, begins_s, ends_s)?;
+                    let aged = rule.aged_over_period_e6(*own_e6, begins_s, ends_s)?;
                     // A chained decay can be aged.
                     aged.unwrap_or_default().checked_add(*day_e6).ok_or_else(too_large)?
                 }
                 UsageDecay::HalvingSteps(half_life) => {
-                    let zero_s = rule.reset.last_s(&rule.zone, ends_s);
+                    let zero_s = rule.reset.last_s(&rule.zone, ends_s.saturating_sub(1));
                     let first = zero_s.map_or(0, |zero_s| self.edges_s.partition_point(|edge_s| *edge_s < zero_s));
                     let days = added.and_then(|added| added.get(first..=at)).unwrap_or_default();
                     halved_e6(days, half_life)?

@@ -1,8 +1,12 @@
 //! The files of a lake that the fairshare of a cluster is made of.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::basis::Basis;
 use crate::config::fairshare_plan::{FairsharePlan, UsageBasis};
 use crate::store::lake::{month_path, parse_month_path};
-use crate::store::{Current, Manifest, Publication};
+use crate::store::{Current, Fact, Manifest, Publication};
 
 /// Records of one site and month, and what they were charged.
 #[derive(Clone, Debug)]
@@ -26,35 +30,46 @@ impl JobFile {
 pub struct ClusterFiles {
     /// Jobs of the site, by month.
     pub(crate) jobs: Vec<JobFile>,
-    /// Listings of associations.
+    /// Listings of associations, the present ones first.
     pub(crate) associations: Vec<Current>,
-    /// Listings of QOS.
+    /// Listings of QOS, in the same order.
     pub(crate) qos: Vec<Current>,
-    /// Listings of settings.
+    /// Listings of settings, in the same order.
     pub(crate) settings: Vec<Current>,
+    /// Paths of the listings whose inputs still exist. One that was overwritten remains in the lake; where both are of one
+    /// instant, the present one counts.
+    pub(crate) present: BTreeSet<String>,
 }
 
 impl ClusterFiles {
-    /// Files as a publication will publish them.
+    /// Files as a publication will publish them; `present` are the ids of the inputs that exist.
     #[must_use]
-    pub(crate) fn of_publication(publication: &Publication, of: &FairsharePlan) -> Self {
-        Self::find(of, |dataset| publication.current(dataset))
+    pub(crate) fn of_publication(publication: &Publication, of: &FairsharePlan, present: &BTreeSet<Arc<str>>) -> Self {
+        let is_present = |path: &str| {
+            let name = path.rsplit('/').next();
+            let file_id = name.and_then(|name| name.strip_suffix(".parquet"));
+            file_id.is_some_and(|file_id| present.contains(file_id))
+        };
+        Self::find(of, |dataset| publication.current(dataset), is_present)
     }
 
     /// Files as they are published.
     #[must_use]
     pub fn of_manifest(manifest: &Manifest, of: &FairsharePlan) -> Self {
-        Self::find(of, |dataset| {
+        let basis = Basis::of_fact(manifest.facts.get(Fact::Fairshare));
+        let is_present = |path: &str| basis.cluster(of).is_some_and(|basis| basis.is_present(path));
+        let published = |dataset: &str| {
             let files = manifest.dataset(dataset).map(|file| Current {
                 path: file.path.clone(),
                 blake3: file.blake3.clone(),
                 place: file.path.clone(),
             });
             files.collect()
-        })
+        };
+        Self::find(of, published, is_present)
     }
 
-    fn find(of: &FairsharePlan, files: impl Fn(&str) -> Vec<Current>) -> Self {
+    fn find(of: &FairsharePlan, files: impl Fn(&str) -> Vec<Current>, is_present: impl Fn(&str) -> bool) -> Self {
         let charges = match of.usage {
             UsageBasis::RecordedBilling => Vec::new(),
             UsageBasis::Policy { .. } => files("job_charges"),
@@ -65,21 +80,30 @@ impl ClusterFiles {
             let charges = charges.iter().find(|file| file.path == path).cloned();
             Some(JobFile { records, charges })
         });
+        let mut present = BTreeSet::new();
+        let mut listings = |dataset: &str| {
+            let (mut first, replaced): (Vec<_>, Vec<_>) =
+                files(dataset).into_iter().partition(|file| is_present(&file.path));
+            present.extend(first.iter().map(|file| file.path.clone()));
+            first.extend(replaced);
+            first
+        };
         Self {
             jobs: jobs.collect(),
-            associations: files("association"),
-            qos: files("qos"),
-            settings: files("scheduler_setting"),
+            associations: listings("association"),
+            qos: listings("qos"),
+            settings: listings("scheduler_setting"),
+            present,
         }
     }
 
-    /// What the contents of all listings are known by.
+    /// What the contents of all listings are known by, and which of them are present.
     pub(crate) fn listing_hash(&self) -> String {
-        let listings = self.associations.iter().chain(&self.qos).chain(&self.settings);
         let mut hasher = blake3::Hasher::new();
-        for file in listings {
+        for file in self.associations.iter().chain(&self.qos).chain(&self.settings) {
             hasher.update(file.path.as_bytes());
             hasher.update(file.blake3.as_bytes());
+            hasher.update(&[u8::from(self.present.contains(&file.path))]);
         }
         hasher.finalize().to_hex().to_string()
     }

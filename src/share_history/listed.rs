@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::schema::batch::{number, text, time, word};
 use crate::store::{Current, Store, read_table};
 
-/// What the newest listings of a cluster state, by a name; of listings of one instant the first path counts.
+/// What the newest listings of a cluster state, by a name; of listings of one instant the first file counts.
 pub(crate) fn newest<T>(
     store: &Store,
     files: &[Current],

@@ -71,10 +71,17 @@ impl DatedTrees {
             let mut sources = segments.filter(|(name, _)| name == "source");
             sources.any(|(_, source)| source.as_deref() == Some(&of.listing))
         });
+        // A listing that was overwritten does not count for an instant that a present one states.
+        let mut replaced = BTreeMap::new();
         for file in of_source {
+            let is_present = files.present.contains(&file.path);
+            let rows = if is_present { &mut listed } else { &mut replaced };
             for batch in read_table(store.reader(&file.place)?, None, READ_ROWS)? {
-                add_rows(&batch?, of, &mut listed)?;
+                add_rows(&batch?, of, rows)?;
             }
+        }
+        for (at, rows) in replaced {
+            listed.entry(at).or_insert(rows);
         }
         if listed.is_empty() {
             let message = format!(

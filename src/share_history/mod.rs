@@ -7,7 +7,7 @@
 //! * The number of an association does not depend on the order of files or jobs, on threads, or on whether the history was
 //!   built in one go or run by run: jobs are added as integers, and a day continues from the stored usage of the day
 //!   before.
-//! * A night computes the days from the first one on that its records change. Files of earlier months are not touched.
+//! * A run computes the days from the first one on that its records change. Files of earlier months are not touched.
 //! * What cannot be counted is reported with its number of jobs: no account, no billing, no association.
 //!
 //! ```text
@@ -35,6 +35,7 @@ pub mod settings;
 mod usage_days;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use tracing::warn;
 
@@ -77,13 +78,20 @@ pub fn last_job_end_s(manifest: &Manifest, of: &FairsharePlan) -> Option<i64> {
         .last_end_s()
 }
 
-/// Stages the months of every cluster that changed, and takes away those of clusters without `[[fairshare]]`.
+/// Stages the months of every cluster that changed, and takes away those of clusters without `[[fairshare]]`. `present` are
+/// the ids of the inputs that exist.
 ///
 /// # Errors
 /// [`crate::error::Kind::Config`] when a listing or a half-life is missing or a listing is no tree,
 /// [`crate::error::Kind::Data`] when usage does not fit its column, [`crate::error::Kind::Io`] when the lake cannot be read
 /// or written.
-pub(crate) fn publish(plan: &Plan, publication: &Publication, state: &mut State, threads: usize) -> Result<()> {
+pub(crate) fn publish(
+    plan: &Plan,
+    publication: &Publication,
+    state: &mut State,
+    present: &BTreeSet<Arc<str>>,
+    threads: usize,
+) -> Result<()> {
     let former = Basis::of_fact(state.fact(Fact::Fairshare));
     let mut basis = Basis::default();
     for of in &plan.fairshare {
@@ -91,6 +99,7 @@ pub(crate) fn publish(plan: &Plan, publication: &Publication, state: &mut State,
             plan,
             of,
             publication,
+            present,
             threads,
         };
         let made = cluster
@@ -114,13 +123,14 @@ struct Cluster<'a> {
     plan: &'a Plan,
     of: &'a FairsharePlan,
     publication: &'a Publication,
+    present: &'a BTreeSet<Arc<str>>,
     threads: usize,
 }
 
 impl Cluster<'_> {
     /// Makes the days that changed again; returns what they were made of.
     fn publish(&self, former: Option<&ClusterBasis>) -> Result<ClusterBasis> {
-        let files = ClusterFiles::of_publication(self.publication, self.of);
+        let files = ClusterFiles::of_publication(self.publication, self.of, self.present);
         let store = self.publication.store();
         let zone = &self.plan.calendar_zone;
         let fingerprint = settings::fingerprint(self.of, zone);
@@ -131,19 +141,21 @@ impl Cluster<'_> {
         if let Some(former) = former.filter(|_| is_same) {
             changed = former.first_changed_day(&reaches, zone);
             if changed.is_none() {
-                return Ok(ClusterBasis::new(self.of, fingerprint, listing_hash, reaches));
+                return Ok(ClusterBasis::new(self.of, fingerprint, &files, reaches));
             }
         }
         let settings = FairshareSettings::resolve(self.of, zone, store, &files)?;
         // Usage in halving steps cannot be continued from a stored day.
         let changed = changed.filter(|_| settings.rule.decay.chained().is_some());
         let trees = DatedTrees::read(store, &files, self.of)?;
-        let Some(range) = DayRange::of(&reaches, changed, zone) else {
+        let Some(all) = DayRange::of(&reaches, zone) else {
             self.remove_from(None);
-            return Ok(ClusterBasis::new(self.of, fingerprint, listing_hash, reaches));
+            return Ok(ClusterBasis::new(self.of, fingerprint, &files, reaches));
         };
-        let before = match changed {
-            Some(_) => days::stored_usage(self.publication, self.of, range.first - 1)?,
+        let continued = changed.and_then(|changed| all.continued_from(changed));
+        let range = continued.unwrap_or(all);
+        let before = match continued {
+            Some(range) => days::stored_usage(self.publication, self.of, range.first - 1)?,
             None => BTreeMap::new(),
         };
         let scan = UsageScan {
@@ -164,11 +176,11 @@ impl Cluster<'_> {
             added: &added,
             range,
         };
-        self.remove_from(Some(range));
+        self.remove_from(continued);
         history.each_month(&before, |month, rows| {
             let path = fairshare_path(&self.of.site, &self.of.cluster, month);
             let mut table = LakeTable::create(self.publication, "fairshare", &path)?;
-            if changed.is_some() {
+            if continued.is_some() {
                 for batch in days::stored_before(self.publication, &path, range.first)? {
                     table.write(&batch)?;
                 }
@@ -177,7 +189,7 @@ impl Cluster<'_> {
             table.finish(&[("gridtally.fairshare".to_owned(), fingerprint.clone())])?;
             Ok(())
         })?;
-        Ok(ClusterBasis::new(self.of, fingerprint, listing_hash, reaches))
+        Ok(ClusterBasis::new(self.of, fingerprint, &files, reaches))
     }
 
     /// Takes away the files of months that are made again, all of them where nothing is.

@@ -49,7 +49,7 @@ impl UsageDays {
                     if begins_s > job.segment.span.end_s {
                         break;
                     }
-                    let added_e6 = rule.added_e6(&job.segment, begins_s, ends_s)?;
+                    let added_e6 = rule.added_of_period_e6(&job.segment, begins_s, ends_s)?;
                     if added_e6 != 0 {
                         let sum = of_association.entry(day).or_default();
                         *sum = sum.checked_add(added_e6).ok_or_else(too_large)?;

@@ -43,6 +43,7 @@ mod mapping;
 mod nights;
 mod occupancy;
 mod schemas;
+mod share_history;
 mod store;
 mod support;
 mod tampering;

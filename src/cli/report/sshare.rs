@@ -17,8 +17,8 @@ use crate::time::instant::parse_instant_s;
 
 /// Print what Slurm's sshare prints, of any instant, from jobs and associations.
 ///
-/// Usage is added up from the records of jobs under the rules of [[fairshare]] in the pipeline. Jobs that still run are in
-/// no dump: what they used so far is missing. With --half-life, --decay or --algorithm it shows what another rule would
+/// Usage is added up from the records of jobs under the rules of [[fairshare]] in the pipeline. Jobs that still ran when
+/// they were dumped count for their time up to then. With --half-life, --decay or --algorithm it shows what another rule would
 /// give, and changes nothing.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\

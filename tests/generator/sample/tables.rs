@@ -27,6 +27,24 @@ g[001-002],glacier,64,137438953472,,cpu
 m[01-02],moraine,32,137438953472,gpu:4,gpu
 ";
 
+/// Accounts and users of `glacier` with their shares. Nobody listed the account `wanderer`.
+const SHARES: &str = "\
+Cluster|Account|ParentName|User|Partition|Share|DefaultQOS|QOS|GrpTRES|GrpTRESMins
+glacier|root||||1||normal||
+glacier|ice|root|||60||normal||
+glacier|rock|root|||40||normal||
+glacier|firn|ice|||30||normal||
+glacier|lawine|ice|||20||normal||
+glacier|schnee-eis|ice|||10||normal||
+glacier|moraene|rock|||1||normal||
+glacier|firn||anouk||2||normal||
+glacier|firn||bastian||1||normal||
+glacier|lawine||chiara||1||normal||
+glacier|lawine||emil||1||normal||
+glacier|schnee-eis||jürg||parent||normal||
+glacier|moraene||zoë||1||normal||
+";
+
 const NODES: &str = "\
 site,cluster,node_type,node_n,physical_cpu_n,logical_cpu_n,benchmark,value_per_core,valid_from,valid_to
 ALP-T2,glacier,g-2019,60,2,32,hs23,11.20,2024-01-01,2026-03-01
@@ -39,6 +57,7 @@ ALP-T2,moraine,m-2025,13,1,16,hs23,17.5,2025-10-01,
 pub(crate) fn tables(files: &mut BTreeMap<&'static str, Vec<u8>>) {
     files.insert("benchmarks.csv", BENCHMARKS.as_bytes().to_vec());
     files.insert("alp/nodes.csv", LISTED_NODES.as_bytes().to_vec());
+    files.insert("alp/shares.txt", SHARES.as_bytes().to_vec());
     files.insert("node_types.csv", NODES.as_bytes().to_vec());
     files.insert("vo.csv", VO.as_bytes().to_vec());
 }

@@ -1,0 +1,87 @@
+//! Dated listings: from which day on which shares hold.
+
+use gridtally::time::instant::instant_text_s;
+
+use super::{DAY_S, DumpJob, HEAD, LABS, NO_DECAY, Scene, at, day, fairshare, listing};
+
+/// A listing on each of these days, and a job of ann on every day from 2026-03-01 to 2026-03-06.
+fn scene(listings: &[(&str, &str)]) -> Scene {
+    let begin = at("2026-03-01T00:00:00");
+    let jobs = (0_i64..6).zip(1_u32..).map(|(nth, id)| {
+        let start = instant_text_s(begin + nth * DAY_S).unwrap();
+        DumpJob::new(id, "lab", "ann", start.trim_end_matches('Z'), 3_600, 1)
+    });
+    let scene = Scene::of_jobs(&jobs.collect::<Vec<_>>());
+    std::fs::remove_file(scene.path("shares.txt")).unwrap();
+    for (date, rows) in listings {
+        scene.write(&format!("shares-{date}.txt"), &listing("oak", rows));
+    }
+    scene
+}
+
+fn dated(keys: &str) -> String {
+    let head = HEAD.replace("as_of = \"2026-01-01\"", "as_of = \"path\"");
+    format!("{head}{}", fairshare("oak", keys))
+}
+
+const WARNING: &str =
+    "fairshare of oak: the first listing of associations is of 2026-03-03T00:00:00Z; its shares are assumed before";
+
+#[test]
+fn shares_change_in_the_middle_and_those_before_the_first_listing_are_assumed() {
+    let more = LABS.replace("lab|root|||30", "lab|root|||90");
+    let scene = scene(&[("2026-03-03", LABS), ("2026-03-05", &more)]);
+    let messages = scene.run_messages(&dated(NO_DECAY));
+    assert!(messages.iter().any(|message| message == WARNING), "{messages:#?}");
+    let shares = |date: &str| scene.row(date, "lab").unwrap().share_n;
+    let expected = [("01", 30), ("02", 30), ("03", 30), ("04", 30), ("05", 90), ("06", 90)];
+    for (of, share_n) in expected {
+        assert_eq!(shares(&format!("2026-03-{of}")), Some(share_n), "2026-03-{of}");
+    }
+    let norm = |date: &str| scene.row(date, "lab").unwrap().norm_shares_e9;
+    assert_eq!(
+        (norm("2026-03-04"), norm("2026-03-05")),
+        (Some(750_000_000), Some(900_000_000))
+    );
+    // A report uses the listing of its instant.
+    let at = |at: &str| scene.done(&["report", "sshare", "lake", "--parsable", "--at", at]).0;
+    assert!(at("2026-03-04T23:59:59Z").contains(" lab||30|0.750000|"));
+    assert!(at("2026-03-05T00:00:00Z").contains(" lab||90|0.900000|"));
+}
+
+#[test]
+fn no_warning_where_the_first_listing_is_older_than_the_first_job() {
+    let scene = scene(&[("2026-02-28", LABS)]);
+    let messages = scene.run_messages(&dated(NO_DECAY));
+    assert!(
+        !messages.iter().any(|message| message.contains("assumed")),
+        "{messages:#?}"
+    );
+}
+
+#[test]
+fn an_association_that_leaves_the_listing_keeps_its_usage_and_loses_its_shares() {
+    let without_ann: String = LABS
+        .lines()
+        .filter(|line| !line.contains("ann"))
+        .fold(String::new(), |text, line| text + line + "\n");
+    let scene = scene(&[("2026-02-01", LABS), ("2026-03-04", &without_ann)]);
+    scene.run(&dated(NO_DECAY));
+    let listed = scene.row("2026-03-03", "lab/ann").unwrap();
+    assert!(listed.is_listed && listed.factor_e9.is_some());
+    assert_eq!(scene.own_s("2026-03-03", "lab/ann"), Some(3 * 3_600));
+    let unlisted = scene.row("2026-03-04", "lab/ann").unwrap();
+    assert!(!unlisted.is_listed && unlisted.factor_e9.is_none() && unlisted.share_n.is_none());
+    assert_eq!(scene.own_s("2026-03-04", "lab/ann"), Some(4 * 3_600));
+    assert_eq!(
+        scene.row("2026-03-04", "lab/ann/gpu"),
+        None,
+        "without usage there is no row"
+    );
+    let rows = scene.rows("lake", "oak");
+    let lab = rows
+        .iter()
+        .find(|row| row.day == day("2026-03-06") && row.name() == "lab")
+        .unwrap();
+    assert_eq!(lab.usage_e6, 6 * 3_600 * super::E6, "it still counts for its account");
+}
