@@ -8,8 +8,10 @@ use std::sync::Arc;
 use super::SourcePlan;
 use super::compiler::{Compiler, resolve};
 use super::fingerprint;
+use super::inventory_spec::InventorySpec;
 use super::overhead_spec::OverheadSpec;
 use super::plan::Plan;
+use super::source_spec::SourceSpec;
 use super::spec::Spec;
 use crate::diagnostics::Problems;
 use crate::diagnostics::section::At;
@@ -100,10 +102,7 @@ impl Compiler {
         let attribution = pipeline.attribution.map_or(Attribution::Prorated, |at| at.value);
         let grain = pipeline.grain.map_or(Grain::Month, |at| at.value);
         let overlap = pipeline.overlap.map(|at| at.value);
-        let source_names = spec.sources.iter().map(|source| &source.name);
-        let names = source_names.chain(spec.inventories.iter().map(|inventory| &inventory.name));
-        let listed = spec.overhead.as_ref().and_then(OverheadSpec::inventory_name);
-        self.unique_names(&names.flatten().chain(&listed).collect::<Vec<_>>());
+        self.refuse_equal_names(&spec.sources, &spec.inventories, spec.overhead.as_ref());
         let has_privacy = spec.privacy.is_some();
         let privacy = spec.privacy.and_then(|privacy| {
             let base = self.base.clone();
@@ -192,6 +191,19 @@ impl Compiler {
             awards: awards.map(Arc::new),
             corrections,
         })
+    }
+
+    /// Refuses sources and inventories of one name.
+    fn refuse_equal_names(
+        &mut self,
+        sources: &[SourceSpec],
+        inventories: &[InventorySpec],
+        overhead: Option<&OverheadSpec>,
+    ) {
+        let source_names = sources.iter().map(|source| &source.name);
+        let names = source_names.chain(inventories.iter().map(|inventory| &inventory.name));
+        let listed = overhead.and_then(OverheadSpec::inventory_name);
+        self.unique_names(&names.flatten().chain(&listed).collect::<Vec<_>>());
     }
 
     fn corrections(&mut self, path: &At<String>) -> Arc<CorrectionTable> {

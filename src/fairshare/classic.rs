@@ -26,6 +26,7 @@ pub(super) fn scores(
     dampening: f64,
     effective: impl Fn(&UsagePlace<'_>) -> f64,
 ) -> Vec<AssociationScore> {
+    // Fallback: never taken, a tree has a root and usage of it.
     let all_e6 = totals_e6.first().copied().unwrap_or_default();
     let sources = share_sources(tree);
     let mut scores: Vec<AssociationScore> = Vec::with_capacity(tree.len());

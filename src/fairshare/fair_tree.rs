@@ -14,6 +14,7 @@ const NO_VALUE: f64 = 4_294_967_294.0;
 
 /// The scores under Fair Tree.
 pub(super) fn scores(tree: &AssociationTree, totals_e6: &[i128], ties: TieRule) -> Vec<AssociationScore> {
+    // Fallback: never taken, a tree has a root and usage of it.
     let all_e6 = totals_e6.first().copied().unwrap_or_default();
     let sources = share_sources(tree);
     let mut scores: Vec<AssociationScore> = Vec::with_capacity(tree.len());

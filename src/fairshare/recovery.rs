@@ -80,6 +80,7 @@ impl FairshareState<'_> {
         let left = of_integer(left_e6) / of_integer(idle.present_e6.max(1));
         let mut usage = TreeUsage::none(self.tree);
         for ((other, _), is_idle) in self.tree.iter().zip(&idle.members) {
+            // Fallback: never taken, the usage is that of the same tree.
             let own_e6 = self.usage.own_e6(other).unwrap_or_default();
             let counted_e6 = if *is_idle && left_e6 != idle.present_e6 {
                 to_integer(of_integer(own_e6) * left)?

@@ -55,6 +55,7 @@ impl Basis {
     pub(super) fn of_fact(text: Option<&str>) -> Self {
         // Fallback: a fact that cannot be parsed counts as missing, all is made again.
         let known = text.and_then(|text| serde_json::from_str(text).ok());
+        // Fallback: a fact that is missing makes everything again.
         known.unwrap_or_default()
     }
 

@@ -152,7 +152,9 @@ impl History<'_> {
         for line in &placed.lines {
             let of_key = |series: &[i128]| line.key_at.and_then(|at| series.get(at)).copied();
             // What has no job has no usage.
+            // Fallback: an association without a job has used nothing.
             let own_usage_e6 = of_key(&usage.own_e6).unwrap_or_default();
+            // Fallback: an association without a job adds nothing on any day.
             let added_usage_e6 = of_key(&usage.day_e6).unwrap_or_default();
             let score = line.id.and_then(|id| scores.get(id.index()));
             if score.is_none() && own_usage_e6 == 0 && added_usage_e6 == 0 {
@@ -289,6 +291,7 @@ struct UsageSeries<'a> {
 impl<'a> UsageSeries<'a> {
     fn new(keys: &[&AssociationKey], before: &OwnUsage, history: &'a History<'a>, edges_s: &'a [i64]) -> Result<Self> {
         let added = |key: &&AssociationKey| history.added.added_e6.get(*key).map(Vec::as_slice);
+        // Fallback: what was not stored on the day before had no usage.
         let own = |key: &&AssociationKey| before.get(*key).copied().unwrap_or_default();
         if !before.is_empty() && history.settings.rule.decay.chained().is_none() {
             return Err(Error::internal("usage in halving steps cannot be continued"));
@@ -307,16 +310,19 @@ impl<'a> UsageSeries<'a> {
         let rule = &self.history.settings.rule;
         let usages = self.own_e6.iter_mut().zip(&mut self.day_e6);
         for ((own_e6, day_e6), added) in usages.zip(&self.added) {
+            // Fallback: an association without a job in the range adds nothing.
             *day_e6 = added.and_then(|added| added.get(at)).copied().unwrap_or_default();
             *own_e6 = match rule.decay {
                 UsageDecay::Chained(_) => {
                     let aged = rule.aged_over_period_e6(*own_e6, begins_s, ends_s)?;
                     // A chained decay can be aged.
+                    // Fallback: never taken, a chained decay can be aged.
                     aged.unwrap_or_default().checked_add(*day_e6).ok_or_else(too_large)?
                 }
                 UsageDecay::HalvingSteps(half_life) => {
                     let zero_s = rule.reset.last_s(&rule.zone, ends_s.saturating_sub(1));
                     let first = zero_s.map_or(0, |zero_s| self.edges_s.partition_point(|edge_s| *edge_s < zero_s));
+                    // Fallback: without a job in the range there is nothing to halve.
                     let days = added.and_then(|added| added.get(first..=at)).unwrap_or_default();
                     halved_e6(days, half_life)?
                 }

@@ -140,10 +140,12 @@ fn charges_of(store: &Store, place: &str, policy: &str, options: &str) -> Result
         let (chosen, corrections) = (text(&batch, "options")?, text(&batch, "correction_id")?);
         for row in 0..batch.num_rows() {
             // Shares follow what ran, not who is charged for it after a correction.
+            // Fallback: a policy without options has an empty text of them.
             let is_other = word(policies, row) != Some(policy) || word(chosen, row).unwrap_or_default() != options;
             if is_other || corrections.is_valid(row) {
                 continue;
             }
+            // Fallback: a charge without a unit is refused by the next line.
             let unit = word(units, row).unwrap_or_default();
             let per_s = seconds_of_unit(unit).ok_or_else(|| unit_error(policy, unit))?;
             let of_period = number(charge, row)
@@ -331,7 +333,9 @@ impl JobAssociations {
     /// The number of the association a job counts for: the one of the tree in force when it began, else the user's in the
     /// account.
     pub(super) fn number(&mut self, job: &CountedJob<'_>, trees: &DatedTrees) -> usize {
+        // Fallback: a job without a partition has no association of one.
         let partition = job.partition.unwrap_or_default();
+        // Fallback: no user is called by the empty name.
         let user = job.user.unwrap_or_default();
         let tree = trees.at(job.segment.span.start_s * 1000);
         let listed = tree.filter(|_| job.user.is_some()).and_then(|tree| {
@@ -340,6 +344,7 @@ impl JobAssociations {
         });
         let of_partition = listed.and_then(|association| association.key.partition.as_deref());
         self.name.clear();
+        // Fallback: an association of any partition has none in its name.
         for part in [job.account, "\n", user, "\n", of_partition.unwrap_or_default()] {
             self.name.push_str(part);
         }

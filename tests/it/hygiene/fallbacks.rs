@@ -210,10 +210,8 @@ fn planted(n: Option<i64>, m: Result<u32, E>) {
 
 /// What is left to be given a reason, by room and kind. A count only falls: where there are fewer, this list is to be
 /// shortened. What is not in it has a reason everywhere.
-const LEFT: [(&str, FallbackKind, usize); 4] = [
-    ("fairshare", FallbackKind::Default, 6),
+const LEFT: [(&str, FallbackKind, usize); 2] = [
     ("report", FallbackKind::Default, 69),
-    ("share_history", FallbackKind::Default, 12),
     ("sources", FallbackKind::Default, 69),
 ];
 
