@@ -11,6 +11,7 @@ mod gracc;
 mod overhead;
 pub(super) mod print;
 mod receiver;
+mod shares;
 mod site;
 mod sprio;
 mod sreport;
@@ -53,6 +54,7 @@ enum ReportKind {
     Focus(focus::Args),
     Gracc(gracc::Args),
     Overhead(overhead::Args),
+    Shares(Box<shares::Args>),
     Sprio(sprio::Args),
     Sreport(sreport::Args),
     Sshare(sshare::Args),
@@ -72,6 +74,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         ReportKind::Focus(args) => focus::run(args),
         ReportKind::Gracc(args) => gracc::run(args),
         ReportKind::Overhead(args) => overhead::run(args),
+        ReportKind::Shares(args) => shares::run(args),
         ReportKind::Sprio(args) => sprio::run(args),
         ReportKind::Sreport(args) => sreport::run(args),
         ReportKind::Sshare(args) => sshare::run(args),

@@ -301,6 +301,57 @@ pub const ALLOCATIONS: &[TableColumn] = &[
     optional("period_rule", TEXT, "Id of the period rule the award is used under."),
 ];
 
+/// Of `--owners`.
+pub const NODE_OWNERS: &[TableColumn] = &[
+    required("account", TEXT, "Account that owns it."),
+    optional(
+        "nodes",
+        "host list",
+        "Nodes; quote a list. A row has either nodes or a partition.",
+    ),
+    optional("partition", TEXT, "Partition: all of its nodes."),
+    optional(
+        "part",
+        "`1/3`, `25%` or `0.25`",
+        "Part of each node, where several own it; empty is the whole.",
+    ),
+    optional("cluster", TEXT, ANY_CLUSTER),
+    optional("valid_from", DAY, "First day; empty is always."),
+    optional("valid_to", DAY, "First day no longer; empty is open."),
+    optional("purchase", TEXT, "Order or grant it was bought by; not read."),
+];
+
+/// Of `--core-tres`.
+pub const CPU_TRES: &[TableColumn] = &[
+    optional(
+        "feature",
+        TEXT,
+        "One of the features of the node, as Slurm lists them; empty or `*` is any.",
+    ),
+    optional("nodes", "host list", "Nodes; empty or `*` is any."),
+    required(
+        "tres_per_core",
+        "decimal, at most 6 places",
+        "What a core of the node counts for.",
+    )
+    .of("CPU TRES per core"),
+    optional("valid_from", DAY, "First day; empty is always."),
+    optional("valid_to", DAY, "First day no longer; empty is open."),
+];
+
+/// Of `--minutes`.
+pub const MINUTE_LIMITS: &[TableColumn] = &[
+    required("account", TEXT, "Account whose jobs use it."),
+    required(
+        "tres",
+        "`billing`, `cpu`, `gres/gpu`, ...",
+        "The resource, as Slurm names it.",
+    ),
+    required("minutes", "whole number", "The limit.").of("minutes of the resource"),
+    optional("valid_from", DAY, "First day; empty is always."),
+    optional("valid_to", DAY, "First day no longer; empty is open."),
+];
+
 /// Of `--rename`.
 pub const SITE_RENAMES: &[TableColumn] = &[
     required("site", TEXT, ANY_SITE),

@@ -5,7 +5,10 @@ use std::fmt::Write as _;
 use super::allocation::AllocationTable;
 use super::benchmark::{BenchmarkTable, NodeTable};
 use super::correction::CorrectionTable;
+use super::cpu_tres::CpuTresTable;
 use super::first_match::MatchColumn;
+use super::minute_limit::MinuteLimitTable;
+use super::node_owner::NodeOwnerTable;
 use super::node_type::NodeTypeTable;
 use super::site::{SiteColumn, SiteTable};
 use super::site_rename::SiteRenames;
@@ -62,6 +65,7 @@ pub fn written_tables() -> Vec<WrittenTable> {
     let mut tables = benchmarks();
     tables.extend(names());
     tables.extend(books());
+    tables.extend(shares());
     tables.extend(listings());
     tables
 }
@@ -218,6 +222,51 @@ fn books() -> Vec<WrittenTable> {
                       adjustment,kelp,oak,-50,2024-06-01,,E. Office,granted twice\n",
             check: Some(|bytes, file, problems| {
                 AllocationTable::read(bytes, file, problems);
+            }),
+        },
+    ]
+}
+
+/// Tables of what shares are granted for.
+fn shares() -> Vec<WrittenTable> {
+    vec![
+        WrittenTable {
+            title: "Owners of nodes",
+            named_by: "`--owners` of `report shares`",
+            doc: "Which account bought which nodes, alone (lab) or with others (communal), from when until when.",
+            columns: table_columns::NODE_OWNERS.to_vec(),
+            others: OtherColumns::Refused,
+            rows: "On each day the parts of a node add up to the whole; less, more, and a node that two rows own as a whole are \
+                   mistakes.",
+            example: "account,nodes,part,valid_from,valid_to\n\
+                      lab_a,h[01-04],,2025-07-01,\nlab_a,s01,1/3,2026-01-01,\nlab_b,s01,2/3,2026-01-01,\n",
+            check: Some(|bytes, file, problems| {
+                NodeOwnerTable::read(bytes, file, problems);
+            }),
+        },
+        WrittenTable {
+            title: "CPU TRES of cores",
+            named_by: "`--core-tres` of `report shares`",
+            doc: "What a core counts for. The example is FASRC's: peak operations of a core by those of a Broadwell core.",
+            columns: table_columns::CPU_TRES.to_vec(),
+            others: OtherColumns::Refused,
+            rows: "The first row that matches counts. A node that grants shares and matches no row is a mistake.",
+            example: "feature,tres_per_core\nabudhabi,0.25\nnehalem,0.25\nsandybridge,0.5\nivybridge,0.5\n\
+                      haswell,1.0\nbroadwell,1.0\nskylake,1.2\n",
+            check: Some(|bytes, file, problems| {
+                CpuTresTable::read(bytes, file, problems);
+            }),
+        },
+        WrittenTable {
+            title: "Limits of minutes",
+            named_by: "`--minutes` of `report shares`",
+            doc: "How many minutes of a resource an account may use: `GrpTRESMins` of Slurm.",
+            columns: table_columns::MINUTE_LIMITS.to_vec(),
+            others: OtherColumns::Refused,
+            rows: "Rows for one account and resource that overlap in time are a mistake.",
+            example: "account,tres,minutes\nlab_a,billing,600000\nlab_a,gres/gpu,12000\n",
+            check: Some(|bytes, file, problems| {
+                MinuteLimitTable::read(bytes, file, problems);
             }),
         },
     ]

@@ -34,6 +34,7 @@ pub mod queue;
 pub mod reconcile;
 pub mod render;
 pub mod running_use;
+pub mod shares;
 pub mod shown;
 pub mod site;
 pub mod sites;

@@ -27,13 +27,14 @@ const VENDOR_COLUMNS: [&str; 14] = [
 ];
 
 /// Who writes in a vendor's format has to name its columns as well.
-const WRITES_VENDORS_FORMATS: [&str; 6] = [
+const WRITES_VENDORS_FORMATS: [&str; 7] = [
     "report/apel/",
     "report/focus.rs",
     "report/gracc",
     "report/publication/jobs.rs",
     "report/publication/super_summaries.rs",
     "report/publication/message_record.rs",
+    "report/shares/limits.rs",
 ];
 
 /// How `object_store` and the standard library write.

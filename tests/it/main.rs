@@ -75,6 +75,7 @@ mod report;
 mod sacct;
 mod salvage;
 mod sample_data;
+mod shares;
 #[cfg(unix)]
 mod signals;
 mod source_fingerprints;

@@ -40,7 +40,7 @@ impl Meaning {
 const EXCEPTIONS: [(&str, &str); 3] = [
     (
         "for",
-        "programs that read balances; programs that read awards, which are others",
+        "programs that read balances, awards or shares, each of them others",
     ),
     ("reason", "why a month is locked; why a row was refused"),
     (

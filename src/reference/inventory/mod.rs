@@ -15,5 +15,5 @@ pub mod weights;
 
 pub use batch::{InventoryOrigin, InventoryPlaced, batches};
 pub use gpus::Gpus;
-pub use row::{AssociationRow, EventRow, InventoryRow, NodeRow, PartitionRow, ReservationRow};
+pub use row::{AssociationRow, EventRow, InventoryRow, NodeRow, PartitionRow, ReservationRow, WITHHELD_USER};
 pub use scheduler::{QosRow, QueuedJobRow, SettingRow, ShareRow};

@@ -77,9 +77,12 @@ impl InventoryRow {
     }
 }
 
+/// What stands for a user whose name is withheld.
+pub const WITHHELD_USER: &str = "withheld";
+
 fn withhold(user: Option<&mut String>) {
     if let Some(user) = user {
-        "withheld".clone_into(user);
+        WITHHELD_USER.clone_into(user);
     }
 }
 
