@@ -226,7 +226,7 @@ fn back_tests_state_how_wrong_a_method_would_have_been() {
     assert_eq!(test("constant-rate", "2025-05")[0], "0.034229733");
 }
 
-/// Reads a balance file as Open OnDemand's dashboard does: `value` by Ruby's `to_i`, one unit a file.
+/// Reads a balance file as the dashboard of Open `OnDemand` does: `value` by Ruby's `to_i`, one unit a file.
 fn ondemand(json: &str) -> (String, Vec<(String, String, i64)>) {
     let file: serde_json::Value = serde_json::from_str(json).unwrap();
     assert_eq!(file["version"], 1);
