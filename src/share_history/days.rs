@@ -320,7 +320,7 @@ impl<'a> UsageSeries<'a> {
                     aged.unwrap_or_default().checked_add(*day_e6).ok_or_else(too_large)?
                 }
                 UsageDecay::HalvingSteps(half_life) => {
-                    let zero_s = rule.reset.last_s(&rule.zone, ends_s.saturating_sub(1));
+                    let zero_s = rule.reset.last_s(&rule.zone, ends_s - 1);
                     let first = zero_s.map_or(0, |zero_s| self.edges_s.partition_point(|edge_s| *edge_s < zero_s));
                     // Fallback: without a job in the range there is nothing to halve.
                     let days = added.and_then(|added| added.get(first..=at)).unwrap_or_default();

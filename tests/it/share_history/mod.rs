@@ -91,6 +91,12 @@ impl DumpJob {
     }
 }
 
+/// A number as a double.
+#[expect(clippy::cast_precision_loss, reason = "numbers of tests are below 2^53")]
+fn real(number: impl Into<i128>) -> f64 {
+    number.into() as f64
+}
+
 /// The second of an instant such as `2026-03-01T00:00:00`, UTC.
 fn at(instant: &str) -> i64 {
     parse_instant_s(&format!("{instant}Z")).unwrap_or_else(|| panic!("{instant} is not an instant"))

@@ -47,8 +47,11 @@ fn dump_of_all(jobs: &[DumpJob]) -> String {
 }
 
 /// A job that still ran when it was listed.
-fn running(job: DumpJob) -> DumpJob {
-    DumpJob { end_s: None, ..job }
+fn running(job: &DumpJob) -> DumpJob {
+    DumpJob {
+        end_s: None,
+        ..job.clone()
+    }
 }
 
 /// What each night brings: usual jobs over midnights and over the end of a month, days without any, a late job weeks old, a
@@ -64,7 +67,7 @@ fn nights() -> Vec<Vec<DumpJob>> {
             job(1, "lab", "ann", "2026-02-25T10:00:00", 50_000, 3),
             job(2, "lab", "bob", "2026-02-26T23:59:59", 1, 5),
             job(3, "inst", "cid", "2026-02-27T22:30:00", 7_201, 2),
-            running(job(4, "lab", "bob", "2026-02-27T12:00:00", 30_000, 4)),
+            running(&job(4, "lab", "bob", "2026-02-27T12:00:00", 30_000, 4)),
         ],
         vec![
             job(11, "lab", "ann", "2026-02-28T18:00:00", 40_000, 3),

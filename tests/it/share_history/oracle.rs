@@ -8,7 +8,7 @@ use gridtally::report::sshare::Sshare;
 use gridtally::time::Day;
 
 use super::plain::{PlainRule, PlainUsage};
-use super::{DAY_S, DumpJob, HEAD, LABS, Scene, at, day, dump, fairshare, listing};
+use super::{DAY_S, DumpJob, HEAD, LABS, Scene, at, day, dump, fairshare, listing, real};
 
 /// A generator of small numbers.
 struct Lcg(u64);
@@ -164,7 +164,7 @@ fn cases() -> Vec<RuleCase> {
 
 /// A millionth for every job and every day, each rounded to one, and what a sum of seconds is off an integral.
 fn assert_usage(is_e6: i128, expected: f64, what: &str) {
-    let is = is_e6 as f64 / 1e6;
+    let is = real(is_e6) / 1e6;
     let tolerance = 2e-5 + expected.abs() * 2e-9;
     assert!((is - expected).abs() <= tolerance, "{what}: {is} is not {expected}");
 }
@@ -245,15 +245,14 @@ fn assert_instant(lake: &Lake, case: &RuleCase, jobs: &BTreeMap<String, Vec<&Dum
         let what = format!("{} at {at_s}, {name}", case.cluster);
         let tree = &sshare.instant.tree;
         let id = tree.iter().find(|(_, association)| name_of(&association.key) == *name);
-        let is_e6 = match id {
-            Some((id, _)) => sshare.instant.usage.own_e6(id).unwrap(),
-            None => {
-                let unlisted = sshare.instant.unlisted_e6.iter();
-                unlisted
-                    .filter(|(key, _)| name_of(key) == *name)
-                    .map(|(_, usage_e6)| *usage_e6)
-                    .sum()
-            }
+        let is_e6 = if let Some((id, _)) = id {
+            sshare.instant.usage.own_e6(id).unwrap()
+        } else {
+            let unlisted = sshare.instant.unlisted_e6.iter();
+            unlisted
+                .filter(|(key, _)| name_of(key) == *name)
+                .map(|(_, usage_e6)| *usage_e6)
+                .sum()
         };
         assert_usage(is_e6, expected, &what);
     }

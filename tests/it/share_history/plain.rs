@@ -1,6 +1,6 @@
 //! Usage by plain loops: over seconds, or over the calculations of a scheduler.
 
-use super::{DAY_S, DumpJob, E6};
+use super::{DAY_S, DumpJob, E6, real};
 
 /// How the usage of the past counts.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,7 +42,7 @@ impl PlainUsage {
         if let PlainRule::HalvingDays { half_life_day } = self.rule {
             // A second of age a, from 1 on, has the weight 2^-(ceil(a / H) - 1).
             let half_life_s = i64::try_from(half_life_day).unwrap() * DAY_S;
-            return self.seconds(jobs, at_s, self.last_reset_s(|reset_s| reset_s <= at_s), |age_s| {
+            return Self::seconds(jobs, at_s, self.last_reset_s(|reset_s| reset_s <= at_s), |age_s| {
                 0.5_f64.powi(i32::try_from((age_s + half_life_s - 1) / half_life_s - 1).unwrap())
             });
         }
@@ -55,11 +55,11 @@ impl PlainUsage {
 
     fn at(&self, jobs: &[&DumpJob], at_s: i64, is_done: impl Fn(i64) -> bool) -> f64 {
         match self.rule {
-            PlainRule::None => self.seconds(jobs, at_s, self.last_reset_s(is_done), |_| 1.0),
+            PlainRule::None => Self::seconds(jobs, at_s, self.last_reset_s(is_done), |_| 1.0),
             PlainRule::Continuous { half_life_s } => {
                 // The middle of the second.
-                let weight = |age_s: i64| (-(age_s as f64 - 0.5) / half_life_s as f64).exp2();
-                self.seconds(jobs, at_s, self.last_reset_s(is_done), weight)
+                let weight = |age_s: i64| (-(real(age_s) - 0.5) / real(half_life_s)).exp2();
+                Self::seconds(jobs, at_s, self.last_reset_s(is_done), weight)
             }
             PlainRule::Steps {
                 half_life_s,
@@ -72,7 +72,7 @@ impl PlainUsage {
                     .copied()
                     .filter(|reset_s| is_done(*reset_s))
                     .collect();
-                let factor = 1.0 - 0.693 / half_life_s as f64;
+                let factor = 1.0 - 0.693 / real(half_life_s);
                 jobs.iter()
                     .map(|job| {
                         steps(
@@ -93,7 +93,7 @@ impl PlainUsage {
     }
 
     /// Adds up second by second; `weight` is of the age of a second at `at_s`, from 1 on.
-    fn seconds(&self, jobs: &[&DumpJob], at_s: i64, since_s: Option<i64>, weight: impl Fn(i64) -> f64) -> f64 {
+    fn seconds(jobs: &[&DumpJob], at_s: i64, since_s: Option<i64>, weight: impl Fn(i64) -> f64) -> f64 {
         let mut sum = 0.0;
         for job in jobs {
             let begin_s = since_s.map_or(job.start_s, |since_s| since_s.max(job.start_s));
@@ -101,7 +101,7 @@ impl PlainUsage {
             for second_s in begin_s..end_s(job).min(at_s) {
                 of_job += weight(at_s - second_s);
             }
-            sum += of_job * job.billing as f64;
+            sum += of_job * real(job.billing);
         }
         sum
     }
@@ -130,7 +130,7 @@ impl PlainUsage {
                     }
                 }
                 sum += of_step / 2_i128.pow(step);
-                sum as f64 / 1e6
+                real(sum) / 1e6
             })
             .collect()
     }
@@ -151,7 +151,7 @@ struct Daemon {
 /// running job adds its seconds since then.
 fn steps(job: &DumpJob, at_s: i64, daemon: &Daemon, resets_s: &[i64]) -> f64 {
     let mut usage = 0.0;
-    let piece = |ran_s: i64| ran_s as f64 * daemon.factor.powf(ran_s as f64);
+    let piece = |ran_s: i64| real(ran_s) * daemon.factor.powf(real(ran_s));
     let since = (job.start_s - daemon.anchor_s).rem_euclid(daemon.period_s);
     let mut last_s = job.start_s - since;
     loop {
@@ -162,9 +162,9 @@ fn steps(job: &DumpJob, at_s: i64, daemon: &Daemon, resets_s: &[i64]) -> f64 {
             usage += piece(ends_s - begins_s);
         }
         if now_s > at_s {
-            return usage * job.billing as f64;
+            return usage * real(job.billing);
         }
-        usage *= daemon.factor.powf(daemon.period_s as f64);
+        usage *= daemon.factor.powf(real(daemon.period_s));
         if resets_s.iter().any(|reset_s| (last_s + 1..=now_s).contains(reset_s)) {
             usage = 0.0;
         }

@@ -90,9 +90,9 @@ fn with_decay() -> RealCluster {
     }
 }
 
-/// All columns are as printed but LevelFS of one user, the last digit of eight. Its usage is 5.4 billing seconds. Here the
+/// All columns are as printed but `LevelFS` of one user, the last digit of eight. Its usage is 5.4 billing seconds. Here the
 /// contribution of each job is rounded to 10^-6 billing seconds, so that a sum of a few jobs may be off by 10^-6, a part of
-/// 2 * 10^-7 of it; LevelFS divides by it. Slurm adds unrounded doubles.
+/// 2 * 10^-7 of it; `LevelFS` divides by it. Slurm adds unrounded doubles.
 #[test]
 fn report_sshare_of_a_cluster_with_decay_is_what_sshare_printed_but_for_one_rounding() {
     const LEVEL_FS: usize = 8;

@@ -25,8 +25,7 @@ fn line_of(pipeline: &str, start: &str) -> usize {
     let lines = pipeline.lines().zip(1..).filter(|(line, _)| line.starts_with(start));
     lines
         .last()
-        .map(|(_, number)| number)
-        .unwrap_or_else(|| panic!("no line begins with {start}"))
+        .map_or_else(|| panic!("no line begins with {start}"), |(_, number)| number)
 }
 
 /// Checks what `gridtally check` prints of a pipeline: the line that begins with `start`, and the message.

@@ -103,7 +103,7 @@ fn under_steps_the_first_calculation_after_midnight_resets() {
         "half_life = \"49000-00:00:00\"\ncalc_period = \"06:00:00\"\ncalc_anchor = \"2026-01-01T03:00:00Z\"\nreset = \"monthly\"",
     ));
     // Up to the calculation of 21:00, nine hours.
-    let own = |date: &str| scene.row(date, "lab/ann").unwrap().own_e6 as f64 / 1e6;
+    let own = |date: &str| super::real(scene.row(date, "lab/ann").unwrap().own_e6) / 1e6;
     assert!((own("2026-02-28") - 9.0 * 3600.0).abs() < 1.0, "{}", own("2026-02-28"));
     // From 21:00 to the end at 12:00.
     assert!((own("2026-03-01") - 15.0 * 3600.0).abs() < 1.0, "{}", own("2026-03-01"));
