@@ -31,7 +31,7 @@ pub(super) fn load(text: &str) -> Vec<Loaded> {
     let (mut cluster, mut parent) = (None, "root".to_owned());
     for line in text.lines() {
         assert!(line.len() < LINE_BYTES, "{line}");
-        let line = unescaped(line.to_owned());
+        let line = unescaped(line);
         if line.is_empty() {
             continue;
         }
@@ -69,7 +69,7 @@ pub(super) fn load(text: &str) -> Vec<Loaded> {
 }
 
 /// Without a comment, which begins with `#` behind an even number of backslashes, and without backslashes that escape.
-fn unescaped(line: String) -> String {
+fn unescaped(line: &str) -> String {
     let mut text = String::new();
     let mut characters = line.chars();
     while let Some(one) = characters.next() {
