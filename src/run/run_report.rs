@@ -20,6 +20,7 @@ use crate::ledger::Reason;
 use crate::numbers::{Extent, count_u64};
 use crate::overhead::report::OverheadReport;
 use crate::runtime::clock::Stopwatch;
+use crate::share_history::UncountedReport;
 use crate::sources::input::InputFile;
 use crate::store::{Committed, Store};
 
@@ -154,6 +155,9 @@ pub struct RunReport {
     /// What corrections add in these months whose charge under a policy is unknown.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unpriced_corrections: Vec<UnpricedCorrection>,
+    /// Jobs of the days this run computed that the fairshare of a cluster does not count.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fairshare_uncounted: Vec<UncountedReport>,
     /// What was swept for `[overhead]`, if the pipeline has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overhead: Option<OverheadReport>,

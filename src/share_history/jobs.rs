@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use arrow::array::{Array, FixedSizeBinaryArray, Int64Array, RecordBatch, StringArray, TimestampMillisecondArray};
+use serde::Serialize;
 use tracing::warn;
 
 use super::basis::{ClusterBasis, FileReach, Reaches};
@@ -50,16 +51,38 @@ impl UncountedJobs {
         self.by_reason.iter().map(|(reason, (job_n, _))| (*reason, *job_n))
     }
 
-    /// Reports them.
-    pub(super) fn report(&self, of: &FairsharePlan) {
-        for (reason, (job_n, job)) in &self.by_reason {
+    /// Reports them to people, and for the report of the run.
+    pub(super) fn report(self, of: &FairsharePlan, into: &mut Vec<UncountedReport>) {
+        for (reason, (job_n, first_job)) in self.by_reason {
             warn!(
                 cluster = %of.cluster,
-                "fairshare of {}: {job_n} jobs are not counted: {reason} (first: job {job})",
+                "fairshare of {}: {job_n} jobs are not counted: {reason} (first: job {first_job})",
                 of.cluster
             );
+            into.push(UncountedReport {
+                site: of.site.clone(),
+                cluster: of.cluster.clone(),
+                reason,
+                job_n,
+                first_job,
+            });
         }
     }
+}
+
+/// Jobs of the days a run computed that the fairshare of a cluster does not count.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UncountedReport {
+    /// Site.
+    pub site: String,
+    /// Cluster.
+    pub cluster: String,
+    /// What is not known of them.
+    pub reason: &'static str,
+    /// How many.
+    pub job_n: u64,
+    /// Number of the first.
+    pub first_job: String,
 }
 
 /// One job that counts.

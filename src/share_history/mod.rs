@@ -34,6 +34,8 @@ mod rows;
 pub mod settings;
 mod usage_days;
 
+pub use self::jobs::UncountedReport;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -79,7 +81,7 @@ pub fn last_job_end_s(manifest: &Manifest, of: &FairsharePlan) -> Option<i64> {
 }
 
 /// Stages the months of every cluster that changed, and takes away those of clusters without `[[fairshare]]`. `present` are
-/// the ids of the inputs that exist.
+/// the ids of the inputs that exist. Returns the jobs that are not counted.
 ///
 /// # Errors
 /// [`crate::error::Kind::Config`] when a listing or a half-life is missing or a listing is no tree,
@@ -91,7 +93,8 @@ pub(crate) fn publish(
     state: &mut State,
     present: &BTreeSet<Arc<str>>,
     threads: usize,
-) -> Result<()> {
+) -> Result<Vec<UncountedReport>> {
+    let mut reports = Vec::new();
     let former = Basis::of_fact(state.fact(Fact::Fairshare));
     let mut basis = Basis::default();
     for of in &plan.fairshare {
@@ -103,7 +106,7 @@ pub(crate) fn publish(
             threads,
         };
         let made = cluster
-            .publish(former.cluster(of))
+            .publish(former.cluster(of), &mut reports)
             .map_err(|why| why.at("site", &of.site).at("cluster", &of.cluster))?;
         basis.insert(of, made);
     }
@@ -115,7 +118,7 @@ pub(crate) fn publish(
         }
     }
     state.set_fact(Fact::Fairshare, basis.to_fact()?);
-    Ok(())
+    Ok(reports)
 }
 
 /// The fairshare of one cluster in one run.
@@ -128,8 +131,8 @@ struct Cluster<'a> {
 }
 
 impl Cluster<'_> {
-    /// Makes the days that changed again; returns what they were made of.
-    fn publish(&self, former: Option<&ClusterBasis>) -> Result<ClusterBasis> {
+    /// Makes the days that changed again, with `reports` of jobs that are not counted; returns what they were made of.
+    fn publish(&self, former: Option<&ClusterBasis>, reports: &mut Vec<UncountedReport>) -> Result<ClusterBasis> {
         let files = ClusterFiles::of_publication(self.publication, self.of, self.present);
         let store = self.publication.store();
         let zone = &self.plan.calendar_zone;
@@ -168,7 +171,7 @@ impl Cluster<'_> {
         };
         let mut uncounted = UncountedJobs::default();
         let added = UsageDays::read(&scan, &mut uncounted)?;
-        uncounted.report(self.of);
+        uncounted.report(self.of, reports);
         report_assumed_shares(self.of, &trees, &reaches);
         let history = History {
             settings: &settings,

@@ -97,7 +97,8 @@ impl<'a> AcceptedRecords<'a> {
         note_corrections(monitor.report);
         drop(inputs);
         state.book.close()?;
-        share_history::publish(plan, publication, state, &sweep.present, run.threads)?;
+        monitor.report.fairshare_uncounted =
+            share_history::publish(plan, publication, state, &sweep.present, run.threads)?;
         state.publish(plan, publication)?;
         monitor.report.settle(state);
         monitor.end_phase("summarise");

@@ -119,6 +119,18 @@ fn jobs_that_cannot_be_counted_are_reported_by_number() {
             "{stated} is not in {messages:#?}"
         );
     }
+    let report = scene.run_into(&pipeline(NO_DECAY), "other", None);
+    let uncounted: Vec<(&str, u64)> = (report.fairshare_uncounted.iter())
+        .map(|of| (of.reason, of.job_n))
+        .collect();
+    assert_eq!(
+        uncounted,
+        [
+            ("they have no account", 2),
+            ("what they are counted by is unknown", 1),
+            ("when they ran is unknown", 1)
+        ]
+    );
     assert_eq!(scene.own_s("2026-03-01", "lab/ann"), Some(120));
     assert_eq!(scene.own_s("2026-03-01", "lab/bob"), Some(0));
     let (printed, people) = scene.done(&["report", "sshare", "lake", "--users", "--parsable"]);
