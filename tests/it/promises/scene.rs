@@ -63,7 +63,7 @@ impl Pipeline {
             sources: vec![
                 source(
                     "alp-slurm",
-                    "alp/",
+                    "alp/sacct",
                     "format = \"sacct\"\nsite = \"ALP-T2\"\ntimezone = \"Europe/Zurich\"\n\
                      vo = { table = \"data/vo.csv\" }\n",
                 ),
