@@ -84,3 +84,11 @@ pub struct FairsharePlan {
     /// Factor of the usage of jobs by QOS, 10^-9; others by the listing of QOS.
     pub usage_factors_e9: BTreeMap<String, i64>,
 }
+
+impl FairsharePlan {
+    /// Whether a row of a listing may be of this cluster: what a listing does not state may be anything.
+    #[must_use]
+    pub fn may_be_of(&self, site: Option<&str>, cluster: Option<&str>) -> bool {
+        site.is_none_or(|site| site == self.site) && cluster.is_none_or(|cluster| cluster == self.cluster)
+    }
+}

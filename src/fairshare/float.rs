@@ -25,7 +25,7 @@ pub(crate) fn to_integer(number: f64) -> Result<i128> {
 }
 
 /// What does not fit is an error, never a wrong number.
-pub(super) fn too_large() -> Error {
+pub(crate) fn too_large() -> Error {
     Error::new(Kind::Data, "usage for fair share is too large to add up")
 }
 

@@ -91,45 +91,6 @@ impl AwardState<'_> {
     }
 }
 
-impl AwardState<'_> {
-    /// Adds what running jobs will still use of the award, the `at`-th of the ledger.
-    fn add_running(&mut self, lake: &LakeAwards, at: usize, question: &AwardQuestion) -> Result<()> {
-        let misfit = || Error::new(Kind::Data, "what running jobs will use is too large to be counted");
-        let is_known = lake.running.known_on.is_some_and(|known_on| known_on <= question.on);
-        if !is_known || self.award.limit == AwardLimit::Maximum {
-            return Ok(());
-        }
-        let mut to_come: i128 = 0;
-        for running in &lake.running.uses {
-            let user = AwardUser {
-                site: &running.site,
-                cluster: running.cluster.as_deref(),
-                account: &running.account,
-                submitter: running.submitter.as_deref(),
-                day: question.on,
-            };
-            let is_counted = |award: &Award| award.tariff.as_ref() == Some(&running.tariff);
-            if lake.plan.ledger.counting(user, is_counted).contains(&at) {
-                let counted = running.to_come.counted(self.measure.counted);
-                to_come = to_come.checked_add(counted).ok_or_else(misfit)?;
-            }
-        }
-        self.in_flight_e9 = Some(self.measure.in_units_e9(to_come).ok_or_else(misfit)?);
-        let is_of_limits = question.method == ProjectionMethod::JobsToLimits;
-        if let Some(used_e9) = self.used_e9.filter(|_| is_of_limits) {
-            let is_open = self
-                .award
-                .until(question.on)
-                .is_none_or(|until| day_after(question.on) < until);
-            self.projected_e9 = self
-                .in_flight_e9
-                .filter(|_| is_open)
-                .map(|in_flight_e9| used_e9 + in_flight_e9);
-        }
-        Ok(())
-    }
-}
-
 /// The awards of a year that are requested, as of a day.
 ///
 /// # Errors
@@ -141,15 +102,39 @@ pub fn states<'a>(lake: &'a LakeAwards, question: &AwardQuestion) -> Result<Vec<
         let is_of_year = award.from < after && award.last_until().is_none_or(|until| first < until);
         let is_asked = question.accounts.is_empty() || question.accounts.contains(&award.account);
         if is_of_year && is_asked && award.from <= question.on {
-            let mut state = state(lake, award, question)?;
-            state.add_running(lake, at, question)?;
-            states.push(state);
+            states.push(state(lake, at, award, question)?);
         }
     }
     Ok(states)
 }
 
-fn state<'a>(lake: &'a LakeAwards, award: &'a Award, question: &AwardQuestion) -> Result<AwardState<'a>> {
+/// What running jobs will still use of the `at`-th award of the ledger, as the award counts it; `None` where no dump states
+/// running jobs, or only later ones.
+fn in_flight(lake: &LakeAwards, at: usize, counted: CountedUse, question: &AwardQuestion) -> Result<Option<i128>> {
+    let misfit = || Error::new(Kind::Data, "what running jobs will use is too large to be counted");
+    if lake.running.known_on.is_none_or(|known_on| question.on < known_on) {
+        return Ok(None);
+    }
+    let mut to_come: i128 = 0;
+    for running in &lake.running.uses {
+        let user = AwardUser {
+            site: &running.site,
+            cluster: running.cluster.as_deref(),
+            account: &running.account,
+            submitter: running.submitter.as_deref(),
+            day: question.on,
+        };
+        let is_counted = |award: &Award| award.tariff.as_ref() == Some(&running.tariff);
+        if lake.plan.ledger.counting(user, is_counted).contains(&at) {
+            to_come = to_come
+                .checked_add(running.to_come.counted(counted))
+                .ok_or_else(misfit)?;
+        }
+    }
+    Ok(Some(to_come))
+}
+
+fn state<'a>(lake: &'a LakeAwards, at: usize, award: &'a Award, question: &AwardQuestion) -> Result<AwardState<'a>> {
     let misfit = || Error::new(Kind::Data, "the use of an award is too large to be counted").at("award", &award.id);
     let measure =
         (award.measure.as_ref()).ok_or_else(|| Error::internal("an award has no measure").at("award", &award.id))?;
@@ -187,7 +172,11 @@ fn state<'a>(lake: &'a LakeAwards, award: &'a Award, question: &AwardQuestion) -
     let used_by_day = by_day(state.rows.iter().copied(), measure.counted);
     let of_award = of_days(award.from, end, &used_by_day, lake.is_by_day);
     let window_days = lake.plan.window_days;
-    let projected = of_award.projected(question.method, on, window_days, None);
+    let in_flight = in_flight(lake, at, measure.counted, question)?;
+    if let Some(in_flight) = in_flight {
+        state.in_flight_e9 = Some(measure.in_units_e9(in_flight).ok_or_else(misfit)?);
+    }
+    let projected = of_award.projected(question.method, on, window_days, in_flight);
     state.projected_e9 = projected.and_then(|projected| measure.in_units_e9(projected));
     if day_after(on) < end {
         let left = measure.counted(state.amount_e9).ok_or_else(misfit)? - used;

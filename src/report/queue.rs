@@ -11,6 +11,7 @@ use crate::fairshare::priority::{
     FavoredSize, PriorityRule, PriorityScale, PriorityWeights, SizeBasis, TresScale, TresWeight,
 };
 use crate::schema::batch::{flag, int, number, text, time, word};
+use crate::share_history::files::ClusterFiles;
 use crate::share_history::listed::newest;
 use crate::store::Current;
 
@@ -87,14 +88,9 @@ impl Queue {
     /// [`Kind::Data`] when the lake has no such listing, or it states no instant, or no listing has the nodes or the weights;
     /// [`Kind::Io`] when one cannot be read.
     pub fn read(lake: &Lake, of: &FairsharePlan) -> Result<Self> {
-        let files = |dataset: &str| -> Vec<Current> {
-            let published = lake.manifest.dataset(dataset).map(|file| Current {
-                path: file.path.clone(),
-                blake3: file.blake3.clone(),
-                place: file.path.clone(),
-            });
-            published.collect()
-        };
+        let files = |dataset: &str| Current::published(&lake.manifest, dataset);
+        // The listings that fairshare is computed from, so that both take the same version of one that was overwritten.
+        let of_cluster = ClusterFiles::of_manifest(&lake.manifest, of);
         let (as_of_ms, jobs) = waiting_jobs(lake, of)?;
         let partitions = newest(&lake.store, &files("partition"), of, "partition", |batch, row| {
             let of_row = |name| Ok::<_, Error>(number(int(batch, name)?, row));
@@ -107,14 +103,14 @@ impl Queue {
                 max_time_s: of_row("max_time_s")?,
             })
         })?;
-        let qos = newest(&lake.store, &files("qos"), of, "qos", |batch, row| {
+        let qos = newest(&lake.store, &of_cluster.qos, of, "qos", |batch, row| {
             // Fallback: a QOS without a priority has Slurm's default of 0.
             unsigned(number(int(batch, "priority_n")?, row).unwrap_or(0))
         })?;
         let nodes = newest(&lake.store, &files("node"), of, "node", |batch, row| {
             Ok(number(int(batch, "cpu_n")?, row))
         })?;
-        let settings = newest(&lake.store, &files("scheduler_setting"), of, "setting", |batch, row| {
+        let settings = newest(&lake.store, &of_cluster.settings, of, "setting", |batch, row| {
             Ok(Setting {
                 text: word(text(batch, "value")?, row).map(str::to_owned),
                 value_s: number(int(batch, "value_s")?, row),
@@ -290,8 +286,7 @@ fn waiting_jobs(lake: &Lake, of: &FairsharePlan) -> Result<(i64, Vec<QueuedJob>)
             let (memory, gpus, nice) = (numbers("memory_byte")?, numbers("gpu_n")?, numbers("nice_n")?);
             let (accrue, held) = (time(&batch, "accrue_utc")?, flag(&batch, "is_held")?);
             for row in 0..batch.num_rows() {
-                let may_be = |stated: Option<&str>, own: &str| stated.is_none_or(|stated| stated == own);
-                if !may_be(word(site, row), &of.site) || !may_be(word(cluster, row), &of.cluster) {
+                if !of.may_be_of(word(site, row), word(cluster, row)) {
                     continue;
                 }
                 let Some(at) = number(as_of, row) else {

@@ -10,8 +10,8 @@ use super::rows::{FairshareRow, RowScore};
 use super::settings::FairshareSettings;
 use super::usage_days::UsageDays;
 use crate::config::fairshare_plan::FairsharePlan;
-use crate::error::{Error, Kind, Result};
-use crate::fairshare::float::e9;
+use crate::error::{Error, Result};
+use crate::fairshare::float::{e9, too_large};
 use crate::fairshare::{
     AssociationId, AssociationKey, AssociationScore, AssociationTree, FairshareRegime, HalfLife, LevelFairshare,
     TreeUsage, UsageDecay,
@@ -94,7 +94,7 @@ impl History<'_> {
     /// the day before the range.
     ///
     /// # Errors
-    /// [`Kind::Data`] when usage does not fit; what `each` gives.
+    /// [`crate::error::Kind::Data`] when usage does not fit; what `each` gives.
     pub(super) fn each_month(
         &self,
         before: &OwnUsage,
@@ -346,14 +346,10 @@ fn halved_e6(days_e6: &[i128], half_life: HalfLife) -> Result<i128> {
     Ok(sum_e6)
 }
 
-fn too_large() -> Error {
-    Error::new(Kind::Data, "usage for fair share is too large to add up")
-}
-
 /// The published usage of a cluster's associations at the end of a day.
 ///
 /// # Errors
-/// [`Kind::Io`] when it cannot be read.
+/// [`crate::error::Kind::Io`] when it cannot be read.
 pub(super) fn stored_usage(publication: &Publication, of: &FairsharePlan, on: Day) -> Result<OwnUsage> {
     let mut usage = OwnUsage::new();
     let Some(month) = Month::of_day(on) else {
@@ -383,7 +379,7 @@ pub(super) fn stored_usage(publication: &Publication, of: &FairsharePlan, on: Da
 /// The published rows of a file before a day.
 ///
 /// # Errors
-/// [`Kind::Io`] when it cannot be read.
+/// [`crate::error::Kind::Io`] when it cannot be read.
 pub(super) fn stored_before(publication: &Publication, path: &str, first: Day) -> Result<Vec<RecordBatch>> {
     let mut kept = Vec::new();
     for batch in batches(publication, path)?.into_iter().flatten() {

@@ -58,15 +58,7 @@ impl ClusterFiles {
     pub fn of_manifest(manifest: &Manifest, of: &FairsharePlan) -> Self {
         let basis = Basis::of_fact(manifest.facts.get(Fact::Fairshare));
         let is_present = |path: &str| basis.cluster(of).is_some_and(|basis| basis.is_present(path));
-        let published = |dataset: &str| {
-            let files = manifest.dataset(dataset).map(|file| Current {
-                path: file.path.clone(),
-                blake3: file.blake3.clone(),
-                place: file.path.clone(),
-            });
-            files.collect()
-        };
-        Self::find(of, published, is_present)
+        Self::find(of, |dataset| Current::published(manifest, dataset), is_present)
     }
 
     fn find(of: &FairsharePlan, files: impl Fn(&str) -> Vec<Current>, is_present: impl Fn(&str) -> bool) -> Self {

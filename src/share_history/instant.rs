@@ -6,7 +6,8 @@ use super::files::ClusterFiles;
 use super::jobs::{JobAssociations, UncountedJobs, read};
 use super::listing::DatedTrees;
 use super::settings::FairshareSettings;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
+use crate::fairshare::float::too_large;
 use crate::fairshare::{AssociationKey, AssociationScore, AssociationTree, TreeUsage};
 use crate::runtime::pool;
 use crate::store::Store;
@@ -33,7 +34,7 @@ impl ClusterInstant {
     /// Reads all jobs that began before an instant.
     ///
     /// # Errors
-    /// [`Kind::Io`] when a file cannot be read, [`Kind::Data`] when usage does not fit.
+    /// [`crate::error::Kind::Io`] when a file cannot be read, [`crate::error::Kind::Data`] when usage does not fit.
     pub fn read(
         store: &Store,
         files: &ClusterFiles,
@@ -91,8 +92,4 @@ impl ClusterInstant {
             uncounted,
         })
     }
-}
-
-fn too_large() -> Error {
-    Error::new(Kind::Data, "usage for fair share is too large to add up")
 }

@@ -25,9 +25,7 @@ pub(crate) fn newest<T>(
             let (site, cluster) = (text(&batch, "site")?, text(&batch, "cluster")?);
             let (names, as_of) = (text(&batch, name_column)?, time(&batch, "as_of_utc")?);
             for row in 0..batch.num_rows() {
-                // What a listing does not state may be anything.
-                let may_be = |stated: Option<&str>, own: &str| stated.is_none_or(|stated| stated == own);
-                if !may_be(word(site, row), &of.site) || !may_be(word(cluster, row), &of.cluster) {
+                if !of.may_be_of(word(site, row), word(cluster, row)) {
                     continue;
                 }
                 let Some(name) = word(names, row) else { continue };

@@ -128,8 +128,7 @@ fn add_rows(batch: &RecordBatch, of: &FairsharePlan, listed: &mut BTreeMap<Optio
     let (shares, is_parent) = (int(batch, "share_n")?, flag(batch, "is_parent_share")?);
     let (as_of, file_id, line) = (time(batch, "as_of_utc")?, text(batch, "file_id")?, int(batch, "line")?);
     for row in 0..batch.num_rows() {
-        let may_be = |stated: Option<&str>, own: &str| stated.is_none_or(|stated| stated == own);
-        if !may_be(word(site, row), &of.site) || !may_be(word(cluster, row), &of.cluster) {
+        if !of.may_be_of(word(site, row), word(cluster, row)) {
             continue;
         }
         let Some(name) = word(account, row) else { continue };

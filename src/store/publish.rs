@@ -63,6 +63,18 @@ pub struct Current {
     pub place: String,
 }
 
+impl Current {
+    /// The files of a dataset as they are published.
+    pub fn published(manifest: &Manifest, dataset: &str) -> Vec<Self> {
+        let files = manifest.dataset(dataset).map(|file| Self {
+            path: file.path.clone(),
+            blake3: file.blake3.clone(),
+            place: file.path.clone(),
+        });
+        files.collect()
+    }
+}
+
 /// What a commit did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Committed {
