@@ -61,12 +61,13 @@ impl DayRange {
     }
 
     /// All of their seconds, and the one before: a calculation at midnight counts jobs that ended then.
-    pub(super) fn span_s(edges_s: &[i64]) -> SecondSpan {
-        let ends = edges_s.first().zip(edges_s.last());
-        ends.map_or(SecondSpan { start_s: 0, end_s: 0 }, |(start_s, end_s)| SecondSpan {
-            start_s: start_s - 1,
-            end_s: *end_s,
-        })
+    pub(super) fn span_s(self, zone: &Zone) -> SecondSpan {
+        let begins_s = |day| zone.begins_ms(day).div_euclid(1000);
+        SecondSpan {
+            start_s: begins_s(self.first) - 1,
+            // Fallback: the days of jobs end in 2200, long before those of the type.
+            end_s: begins_s(self.last.saturating_add(1)),
+        }
     }
 }
 

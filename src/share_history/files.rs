@@ -88,15 +88,4 @@ impl ClusterFiles {
             present,
         }
     }
-
-    /// What the contents of all listings are known by, and which of them are present.
-    pub(crate) fn listing_hash(&self) -> String {
-        let mut hasher = blake3::Hasher::new();
-        for file in self.associations.iter().chain(&self.qos).chain(&self.settings) {
-            hasher.update(file.path.as_bytes());
-            hasher.update(file.blake3.as_bytes());
-            hasher.update(&[u8::from(self.present.contains(&file.path))]);
-        }
-        hasher.finalize().to_hex().to_string()
-    }
 }

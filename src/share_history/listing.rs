@@ -1,10 +1,11 @@
 //! Listings of associations: trees, each with the instant from which it holds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use arrow::array::{Array, Int64Array, RecordBatch, StringArray};
 
+use super::basis::{ClusterBasis, ListingReach, ListingReaches};
 use super::files::ClusterFiles;
 use super::settings::READ_ROWS;
 use crate::config::fairshare_plan::FairsharePlan;
@@ -13,7 +14,7 @@ use crate::fairshare::TreeProblem;
 use crate::fairshare::{AssociationKey, AssociationTree, RawShares, TreeRow};
 use crate::hive;
 use crate::schema::batch::{flag, int, number, text, time, word};
-use crate::store::{Store, read_table};
+use crate::store::{Current, Store, read_table};
 
 /// The trees of one cluster.
 #[derive(Clone, Debug)]
@@ -66,14 +67,9 @@ impl DatedTrees {
     /// [`crate::error::Kind::Io`] when one cannot be read.
     pub fn read(store: &Store, files: &ClusterFiles, of: &FairsharePlan) -> Result<Self> {
         let mut listed: BTreeMap<Option<i64>, ListedRows> = BTreeMap::new();
-        let of_source = files.associations.iter().filter(|file| {
-            let segments = file.path.split('/').filter_map(hive::parse);
-            let mut sources = segments.filter(|(name, _)| name == "source");
-            sources.any(|(_, source)| source.as_deref() == Some(&of.listing))
-        });
         // A listing that was overwritten does not count for an instant that a present one states.
         let mut replaced = BTreeMap::new();
-        for file in of_source {
+        for file in of_source(files, of) {
             let is_present = files.present.contains(&file.path);
             let rows = if is_present { &mut listed } else { &mut replaced };
             for batch in read_table(store.reader(&file.place)?, None, READ_ROWS)? {
@@ -119,6 +115,56 @@ impl DatedTrees {
             .flatten()
             .filter(|_| self.is_from_later)
     }
+}
+
+/// The files with listings of the inventory that `[[fairshare]]` names.
+fn of_source<'a>(files: &'a ClusterFiles, of: &'a FairsharePlan) -> impl Iterator<Item = &'a Current> {
+    files.associations.iter().filter(|file| {
+        let segments = file.path.split('/').filter_map(hive::parse);
+        let mut sources = segments.filter(|(name, _)| name == "source");
+        sources.any(|(_, source)| source.as_deref() == Some(&of.listing))
+    })
+}
+
+/// The instants of each file with listings. A file is only read for that when no run before has.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when one cannot be read.
+pub(super) fn listing_reaches(
+    store: &Store,
+    files: &ClusterFiles,
+    of: &FairsharePlan,
+    former: Option<&ClusterBasis>,
+) -> Result<ListingReaches> {
+    let mut reaches = ListingReaches::new();
+    for file in of_source(files, of) {
+        let is_present = files.present.contains(&file.path);
+        let known = former.and_then(|former| former.listing(&file.path, &file.blake3));
+        let instants_ms = match known {
+            Some(known) => known.instants_ms.clone(),
+            None => instants_ms(store, file)?,
+        };
+        let hash = file.blake3.clone();
+        reaches.insert(
+            file.path.clone(),
+            ListingReach {
+                hash,
+                is_present,
+                instants_ms,
+            },
+        );
+    }
+    Ok(reaches)
+}
+
+fn instants_ms(store: &Store, file: &Current) -> Result<BTreeSet<Option<i64>>> {
+    let mut instants_ms = BTreeSet::new();
+    for batch in read_table(store.reader(&file.place)?, Some(&["as_of_utc"]), READ_ROWS)? {
+        let batch = batch?;
+        let as_of = time(&batch, "as_of_utc")?;
+        instants_ms.extend((0..batch.num_rows()).map(|row| number(as_of, row)));
+    }
+    Ok(instants_ms)
 }
 
 fn add_rows(batch: &RecordBatch, of: &FairsharePlan, listed: &mut BTreeMap<Option<i64>, ListedRows>) -> Result<()> {

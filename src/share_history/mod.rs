@@ -7,7 +7,8 @@
 //! * The number of an association does not depend on the order of files or jobs, on threads, or on whether the history was
 //!   built in one go or run by run: jobs are added as integers, and a day continues from the stored usage of the day
 //!   before.
-//! * A run computes the days from the first one on that its records change. Files of earlier months are not touched.
+//! * A run computes the days from the first one on that its records or listings change. Files of earlier months are not
+//!   touched, and records are only read of files whose jobs reach into these days.
 //! * What cannot be counted is reported with its number of jobs: no account, no billing, no association.
 //!
 //! ```text
@@ -41,7 +42,7 @@ use std::sync::Arc;
 
 use tracing::warn;
 
-use self::basis::{Basis, ClusterBasis, Reaches};
+use self::basis::{Basis, BasisSettings, ClusterBasis, ClusterInputs, FirstChange, Reaches};
 use self::days::{DayRange, History};
 use self::files::ClusterFiles;
 use self::jobs::UncountedJobs;
@@ -136,24 +137,27 @@ impl Cluster<'_> {
         let files = ClusterFiles::of_publication(self.publication, self.of, self.present);
         let store = self.publication.store();
         let zone = &self.plan.calendar_zone;
-        let fingerprint = settings::fingerprint(self.of, zone);
-        let listing_hash = files.listing_hash();
-        let is_same = former.is_some_and(|former| former.is_of(&fingerprint, &listing_hash));
-        let reaches = jobs::reaches(store, &files.jobs, &self.of.cluster, former, self.threads)?;
-        let mut changed = None;
-        if let Some(former) = former.filter(|_| is_same) {
-            changed = former.first_changed_day(&reaches, zone);
-            if changed.is_none() {
-                return Ok(ClusterBasis::new(self.of, fingerprint, &files, reaches));
-            }
-        }
         let settings = FairshareSettings::resolve(self.of, zone, store, &files)?;
+        let inputs = ClusterInputs {
+            settings: BasisSettings {
+                stated: settings::fingerprint(self.of, zone),
+                resolved: settings.fingerprint(),
+            },
+            listings: listing::listing_reaches(store, &files, self.of, former)?,
+            reaches: jobs::reaches(store, &files.jobs, &self.of.cluster, former, self.threads)?,
+            files: &files,
+        };
+        let change = former.map_or(FirstChange::Everything, |former| former.first_change(&inputs, zone));
         // Usage in halving steps cannot be continued from a stored day.
-        let changed = changed.filter(|_| settings.rule.decay.chained().is_some());
+        let changed = match change {
+            FirstChange::Nothing => return Ok(ClusterBasis::new(self.of, inputs)),
+            FirstChange::From(day) => Some(day).filter(|_| settings.rule.decay.chained().is_some()),
+            FirstChange::Everything => None,
+        };
         let trees = DatedTrees::read(store, &files, self.of)?;
-        let Some(all) = DayRange::of(&reaches, zone) else {
+        let Some(all) = DayRange::of(&inputs.reaches, zone) else {
             self.remove_from(None);
-            return Ok(ClusterBasis::new(self.of, fingerprint, &files, reaches));
+            return Ok(ClusterBasis::new(self.of, inputs));
         };
         let continued = changed.and_then(|changed| all.continued_from(changed));
         let range = continued.unwrap_or(all);
@@ -161,9 +165,13 @@ impl Cluster<'_> {
             Some(range) => days::stored_usage(self.publication, self.of, range.first - 1)?,
             None => BTreeMap::new(),
         };
+        let job_files = match continued {
+            Some(range) => inputs.job_files_of(range.span_s(zone)),
+            None => files.jobs.iter().collect(),
+        };
         let scan = UsageScan {
             store,
-            files: &files,
+            files: &job_files,
             settings: &settings,
             trees: &trees,
             range,
@@ -172,7 +180,7 @@ impl Cluster<'_> {
         let mut uncounted = UncountedJobs::default();
         let added = UsageDays::read(&scan, &mut uncounted)?;
         uncounted.report(self.of, reports);
-        report_assumed_shares(self.of, &trees, &reaches);
+        report_assumed_shares(self.of, &trees, &inputs.reaches);
         let history = History {
             settings: &settings,
             trees: &trees,
@@ -189,10 +197,10 @@ impl Cluster<'_> {
                 }
             }
             table.write(&rows::to_batch(rows)?)?;
-            table.finish(&[("gridtally.fairshare".to_owned(), fingerprint.clone())])?;
+            table.finish(&[("gridtally.fairshare".to_owned(), inputs.settings.stated.clone())])?;
             Ok(())
         })?;
-        Ok(ClusterBasis::new(self.of, fingerprint, &files, reaches))
+        Ok(ClusterBasis::new(self.of, inputs))
     }
 
     /// Takes away the files of months that are made again, all of them where nothing is.

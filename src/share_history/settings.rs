@@ -105,6 +105,21 @@ impl FairshareSettings {
         })
     }
 
+    /// What of it decides the dataset: an unchanged one was resolved from listings that state the same.
+    pub(crate) fn fingerprint(&self) -> String {
+        let text = format!(
+            "{VERSION} {:?} {:?} {:?} {} {:?} {:?} {:?}",
+            self.usage,
+            self.rule.decay,
+            self.rule.reset,
+            self.rule.zone.name(),
+            self.method,
+            self.priority_weight,
+            self.factors_e9
+        );
+        blake3::hash(text.as_bytes()).to_hex().to_string()
+    }
+
     /// Priority points of a factor, whole: what is behind the point is cut off, as Slurm does.
     ///
     /// # Errors

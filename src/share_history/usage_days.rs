@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::days::DayRange;
-use super::files::ClusterFiles;
+use super::files::JobFile;
 use super::jobs::{JobAssociations, UncountedJobs, read};
 use super::listing::DatedTrees;
 use super::settings::FairshareSettings;
@@ -31,32 +31,38 @@ impl UsageDays {
     pub(super) fn read(scan: &UsageScan<'_>, uncounted: &mut UncountedJobs) -> Result<Self> {
         let edges = scan.range.edges_s(&scan.settings.rule.zone);
         let rule = added_rule(&scan.settings.rule);
-        let of_files = pool::each(&scan.files.jobs, scan.threads, |file| {
+        let of_files = pool::each(scan.files, scan.threads, |file| {
             let mut associations = JobAssociations::default();
             let mut added: Vec<BTreeMap<usize, i128>> = Vec::new();
-            let uncounted = read(scan.store, file, scan.settings, DayRange::span_s(&edges), |job| {
-                let number = associations.number(&job, scan.trees);
-                if added.len() <= number {
-                    added.resize_with(number + 1, BTreeMap::new);
-                }
-                let Some(of_association) = added.get_mut(number) else {
-                    return Ok(());
-                };
-                let first = edges.partition_point(|edge_s| *edge_s <= job.segment.span.start_s);
-                for (day, edge) in edges.windows(2).enumerate().skip(first.less(1)) {
-                    let &[begins_s, ends_s] = edge else { continue };
-                    // The last seconds of a job may count a calculation later.
-                    if begins_s > job.segment.span.end_s {
-                        break;
+            let uncounted = read(
+                scan.store,
+                file,
+                scan.settings,
+                scan.range.span_s(&scan.settings.rule.zone),
+                |job| {
+                    let number = associations.number(&job, scan.trees);
+                    if added.len() <= number {
+                        added.resize_with(number + 1, BTreeMap::new);
                     }
-                    let added_e6 = rule.added_of_period_e6(&job.segment, begins_s, ends_s)?;
-                    if added_e6 != 0 {
-                        let sum = of_association.entry(day).or_default();
-                        *sum = sum.checked_add(added_e6).ok_or_else(too_large)?;
+                    let Some(of_association) = added.get_mut(number) else {
+                        return Ok(());
+                    };
+                    let first = edges.partition_point(|edge_s| *edge_s <= job.segment.span.start_s);
+                    for (day, edge) in edges.windows(2).enumerate().skip(first.less(1)) {
+                        let &[begins_s, ends_s] = edge else { continue };
+                        // The last seconds of a job may count a calculation later.
+                        if begins_s > job.segment.span.end_s {
+                            break;
+                        }
+                        let added_e6 = rule.added_of_period_e6(&job.segment, begins_s, ends_s)?;
+                        if added_e6 != 0 {
+                            let sum = of_association.entry(day).or_default();
+                            *sum = sum.checked_add(added_e6).ok_or_else(too_large)?;
+                        }
                     }
-                }
-                Ok(())
-            })?;
+                    Ok(())
+                },
+            )?;
             Ok((associations.keys, added, uncounted))
         })?;
         let day_n = edges.len().less(1);
@@ -79,7 +85,8 @@ impl UsageDays {
 /// What usage of days is read from.
 pub(super) struct UsageScan<'a> {
     pub(super) store: &'a Store,
-    pub(super) files: &'a ClusterFiles,
+    /// Those with jobs of the range.
+    pub(super) files: &'a [&'a JobFile],
     pub(super) settings: &'a FairshareSettings,
     pub(super) trees: &'a DatedTrees,
     pub(super) range: DayRange,

@@ -85,3 +85,83 @@ fn an_association_that_leaves_the_listing_keeps_its_usage_and_loses_its_shares()
         .unwrap();
     assert_eq!(lab.usage_e6, 6 * 3_600 * super::E6, "it still counts for its account");
 }
+
+#[test]
+fn a_listing_of_every_night_changes_only_the_days_from_its_instant_on() {
+    let begin = at("2026-01-30T00:00:00");
+    let jobs: Vec<DumpJob> = (0_i64..4)
+        .zip(1_u32..)
+        .map(|(nth, id)| {
+            let start = instant_text_s(begin + nth * DAY_S).unwrap();
+            DumpJob::new(id, "lab", "ann", start.trim_end_matches('Z'), 3_600, 1)
+        })
+        .collect();
+    let scene = Scene::of_jobs(&jobs);
+    std::fs::remove_file(scene.path("shares.txt")).unwrap();
+    let pipeline = dated("half_life = \"1-00:00:00\"");
+    let list = |date: &str, share_n: &str| {
+        let rows = LABS.replace("lab|root|||30", &format!("lab|root|||{share_n}"));
+        scene.write(&format!("shares-{date}.txt"), &listing("oak", &rows));
+    };
+    let months_written = || {
+        let report = scene.run(&pipeline);
+        let own = report.written.iter().filter(|path| path.starts_with("fairshare/"));
+        own.map(|path| path.split("month=").nth(1).unwrap()[..7].to_owned())
+            .collect::<Vec<String>>()
+    };
+    let is_as_in_one_go = |lake: &str| {
+        scene.run_into(&pipeline, lake, None);
+        assert!(scene.bytes("lake") == scene.bytes(lake), "{lake}");
+    };
+    list("2026-01-01", "30");
+    assert_eq!(months_written(), ["2026-01", "2026-02"]);
+    // One of the second month: the first is not touched.
+    list("2026-02-02", "31");
+    assert_eq!(months_written(), ["2026-02"]);
+    let share = |date: &str| scene.row(date, "lab").unwrap().share_n;
+    assert_eq!((share("2026-02-01"), share("2026-02-02")), (Some(30), Some(31)));
+    is_as_in_one_go("later");
+    // Between two others, with other shares.
+    list("2026-01-31", "32");
+    assert_eq!(months_written(), ["2026-01", "2026-02"]);
+    assert_eq!((share("2026-01-30"), share("2026-02-01")), (Some(30), Some(32)));
+    is_as_in_one_go("between");
+    // After the last job: its last day is made again, and is as it was.
+    let before = scene.bytes("lake");
+    list("2026-03-01", "33");
+    scene.run(&pipeline);
+    assert!(scene.bytes("lake") == before);
+    // The first one also holds before its instant, so all is made again; February comes out the same.
+    list("2026-01-01", "34");
+    assert_eq!(months_written(), ["2026-01"]);
+    assert_eq!(share("2026-01-30"), Some(34));
+    is_as_in_one_go("first");
+    // A listing that was deleted stays in force: the lake has it, and nothing else is of its instant.
+    std::fs::remove_file(scene.path("shares-2026-02-02.txt")).unwrap();
+    scene.run(&pipeline);
+    assert_eq!(scene.row("2026-02-02", "lab").unwrap().share_n, Some(31));
+}
+
+#[test]
+fn a_listing_of_qos_that_states_the_same_changes_no_day() {
+    let scene = scene(&[("2026-02-01", LABS)]);
+    let head = HEAD.replace("\"shares*.txt\"", "\"shares*.txt\", \"qos*.txt\"");
+    let pipeline =
+        format!("{head}{}", fairshare("oak", NO_DECAY)).replace("as_of = \"2026-01-01\"", "as_of = \"path\"");
+    let qos = |date: &str, factor: &str| {
+        let text = format!("Name|Priority|UsageFactor\nnormal|0|{factor}\n");
+        scene.write(&format!("qos-{date}.txt"), &text);
+    };
+    let is_written = || {
+        let report = scene.run(&pipeline);
+        report.written.iter().any(|path| path.starts_with("fairshare/"))
+    };
+    qos("2026-02-01", "2.000000");
+    assert!(is_written());
+    assert_eq!(scene.own_s("2026-03-01", "lab/ann"), Some(2 * 3_600));
+    qos("2026-03-02", "2.000000");
+    assert!(!is_written(), "another listing with the same factor");
+    qos("2026-03-03", "3.000000");
+    assert!(is_written());
+    assert_eq!(scene.own_s("2026-03-01", "lab/ann"), Some(3 * 3_600));
+}
