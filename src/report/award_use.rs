@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::lake::Lake;
+use super::pending_use::PendingJobs;
 use super::running_use::RunningJobs;
 use crate::award::plan::AwardPlan;
 use crate::award::projection::UseOfDays;
@@ -88,6 +89,8 @@ pub struct LakeAwards {
     pub rows: Vec<AwardUseRow>,
     /// What running jobs will still use.
     pub running: RunningJobs,
+    /// What waiting jobs will use.
+    pub pending: PendingJobs,
     /// Whether use is known by day.
     pub is_by_day: bool,
     year_start: YearStart,
@@ -155,6 +158,7 @@ impl LakeAwards {
             plan,
             rows,
             running: RunningJobs::read(lake)?,
+            pending: PendingJobs::read(lake)?,
             is_by_day: calendar.grain == Grain::Day,
             year_start: calendar.year_start,
         })

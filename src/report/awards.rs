@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::award_use::{AwardUseRow, LakeAwards, UsedAmounts, by_day, of_days};
 use super::award_views::{project_details, resources};
+use super::running_use::JobUse;
 use super::table::{Cell, ColumnKind, Table};
 use crate::award::apply::{RuleAward, RuleGrant, RuleOutcome, apply};
 use crate::award::projection::ProjectionMethod;
@@ -73,6 +74,9 @@ pub struct AwardState<'a> {
     /// What running jobs will still use, to their limits and at their rate so far, in billionths of its unit; `None` where
     /// no dump states running jobs, or only later ones.
     pub in_flight_e9: Option<i128>,
+    /// What waiting jobs will use, to their limits and with what they request, in billionths of its unit; `None` where no
+    /// listing states waiting jobs, or only later ones.
+    pub pending_e9: Option<i128>,
     /// Days that the rest lasts at that rate.
     pub days_left: Option<i128>,
     /// What its period rule came to.
@@ -108,27 +112,32 @@ pub fn states<'a>(lake: &'a LakeAwards, question: &AwardQuestion) -> Result<Vec<
     Ok(states)
 }
 
-/// What running jobs will still use of the `at`-th award of the ledger, as the award counts it; `None` where no dump states
-/// running jobs, or only later ones.
-fn in_flight(lake: &LakeAwards, at: usize, counted: CountedUse, question: &AwardQuestion) -> Result<Option<i128>> {
-    let misfit = || Error::new(Kind::Data, "what running jobs will use is too large to be counted");
-    if lake.running.known_on.is_none_or(|known_on| question.on < known_on) {
+/// What jobs that run, or that wait, will still use of the `at`-th award of the ledger, as the award counts it. `known_on` is
+/// the day they were listed on; `None` where nothing lists them, or only on a later day.
+fn still_used(
+    lake: &LakeAwards,
+    at: usize,
+    counted: CountedUse,
+    on: Day,
+    known_on: Option<Day>,
+    listed: &[JobUse],
+) -> Result<Option<i128>> {
+    let misfit = || Error::new(Kind::Data, "what jobs will still use is too large to be counted");
+    if known_on.is_none_or(|known_on| on < known_on) {
         return Ok(None);
     }
     let mut to_come: i128 = 0;
-    for running in &lake.running.uses {
+    for job in listed {
         let user = AwardUser {
-            site: &running.site,
-            cluster: running.cluster.as_deref(),
-            account: &running.account,
-            submitter: running.submitter.as_deref(),
-            day: question.on,
+            site: &job.site,
+            cluster: job.cluster.as_deref(),
+            account: &job.account,
+            submitter: job.submitter.as_deref(),
+            day: on,
         };
-        let is_counted = |award: &Award| award.tariff.as_ref() == Some(&running.tariff);
+        let is_counted = |award: &Award| award.tariff.as_ref() == Some(&job.tariff);
         if lake.plan.ledger.counting(user, is_counted).contains(&at) {
-            to_come = to_come
-                .checked_add(running.to_come.counted(counted))
-                .ok_or_else(misfit)?;
+            to_come = to_come.checked_add(job.to_come.counted(counted)).ok_or_else(misfit)?;
         }
     }
     Ok(Some(to_come))
@@ -155,6 +164,7 @@ fn state<'a>(lake: &'a LakeAwards, at: usize, award: &'a Award, question: &Award
         used_e9: None,
         projected_e9: None,
         in_flight_e9: None,
+        pending_e9: None,
         days_left: None,
         period: None,
         amounts,
@@ -172,11 +182,18 @@ fn state<'a>(lake: &'a LakeAwards, at: usize, award: &'a Award, question: &Award
     let used_by_day = by_day(state.rows.iter().copied(), measure.counted);
     let of_award = of_days(award.from, end, &used_by_day, lake.is_by_day);
     let window_days = lake.plan.window_days;
-    let in_flight = in_flight(lake, at, measure.counted, question)?;
-    if let Some(in_flight) = in_flight {
-        state.in_flight_e9 = Some(measure.in_units_e9(in_flight).ok_or_else(misfit)?);
-    }
-    let projected = of_award.projected(question.method, on, window_days, in_flight);
+    let to_come = |known_on, listed: &[JobUse]| still_used(lake, at, measure.counted, on, known_on, listed);
+    let in_flight = to_come(lake.running.known_on, &lake.running.uses)?;
+    let pending = to_come(lake.pending.known_on, &lake.pending.uses)?;
+    let in_units = |to_come: Option<i128>| to_come.map(|to_come| measure.in_units_e9(to_come).ok_or_else(misfit));
+    state.in_flight_e9 = in_units(in_flight).transpose()?;
+    state.pending_e9 = in_units(pending).transpose()?;
+    // Without a listing of one of both, that one is taken for nothing: what the other will use is known.
+    let to_limits = match (in_flight, pending) {
+        (Some(in_flight), Some(pending)) => Some(in_flight.checked_add(pending).ok_or_else(misfit)?),
+        (in_flight, pending) => in_flight.or(pending),
+    };
+    let projected = of_award.projected(question.method, on, window_days, to_limits);
     state.projected_e9 = projected.and_then(|projected| measure.in_units_e9(projected));
     if day_after(on) < end {
         let left = measure.counted(state.amount_e9).ok_or_else(misfit)? - used;
@@ -259,6 +276,7 @@ fn project_columns(digits: u8) -> Vec<(&'static str, &'static str, ColumnKind)> 
         ("available_now", "unit", amount),
         ("lost", "unit", amount),
         ("in_flight", "unit", amount),
+        ("pending", "unit", amount),
         ("valid_from", "", ColumnKind::Text),
         ("valid_to", "", ColumnKind::Text),
         ("raw_core_years", "core years", amount),
@@ -308,6 +326,7 @@ fn projects(lake: &LakeAwards, question: &AwardQuestion) -> Result<Table> {
                     .map(|outcome| outcome.sum(|period| period.lost_e9) + outcome.sum(|period| period.reduced_e9)),
             ),
             cell(state.in_flight_e9),
+            cell(state.pending_e9),
             Cell::text(day_text(Some(award.from), "")),
             Cell::word(until.map(|until| day_text(Some(until), "")).as_deref()),
         ];
@@ -339,7 +358,7 @@ fn projects(lake: &LakeAwards, question: &AwardQuestion) -> Result<Table> {
         let projected = days.projected(question.method, question.on, lake.plan.window_days, None);
         row.extend([cell(Some(amounts.charge_e9)), Cell::Empty, cell(projected)]);
         // Without an award there is nothing to be left of, to be lost, or to end.
-        row.extend(vec![Cell::Empty; 9]);
+        row.extend(vec![Cell::Empty; 10]);
         row.extend(years(&rows, Some(&key.tariff), digits));
         row.push(Cell::Int(amounts.unpriced_job_n));
         table.push(row);

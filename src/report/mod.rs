@@ -28,6 +28,7 @@ pub mod known_names;
 pub mod lake;
 pub mod osg;
 pub mod overhead;
+pub mod pending_use;
 pub mod portal;
 pub mod publication;
 pub mod queue;

@@ -16,9 +16,9 @@ use crate::time::{DAY_MS, Day};
 /// Jobs that count: others are views of the same hours.
 const VIEW: &str = "batch";
 
-/// What one running job will still use under one policy.
+/// What one job that runs or waits will still use under one policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunningUse {
+pub struct JobUse {
     /// Site.
     pub site: String,
     /// Cluster.
@@ -37,7 +37,7 @@ pub struct RunningUse {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunningJobs {
     /// By job and policy.
-    pub uses: Vec<RunningUse>,
+    pub uses: Vec<JobUse>,
     /// The last UTC day of which they are known; `None` where no dump states a running job.
     pub known_on: Option<Day>,
     /// Running jobs without a time limit, an account or a charge: what they will use is unknown.
@@ -146,7 +146,7 @@ impl RunningJobs {
                         Error::new(Kind::Data, "what a running job will use is too large").at("site", site)
                     })
                 };
-                self.uses.push(RunningUse {
+                self.uses.push(JobUse {
                     site: site.to_owned(),
                     cluster: job.cluster.clone(),
                     account: job.account.clone(),

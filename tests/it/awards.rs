@@ -2,6 +2,7 @@
 
 mod lake;
 mod ledger;
+mod pending;
 mod projection;
 mod report;
 mod rules;

@@ -45,8 +45,8 @@ Examples:
   Usage in ColdFront, by slurm_account_name:
     gridtally report awards out --for coldfront | coldfront shell
 
-CSV, JSON and Parquet have nine digits after the point, tables for people three. What is in flight is empty: no dataset states
-running jobs, so that it is unknown.")]
+CSV, JSON and Parquet have nine digits after the point, tables for people three. What is in flight is empty where no dump
+states running jobs, what is pending where no listing states waiting jobs: both are unknown then.")]
 pub(super) struct Args {
     /// Folder or URL results were published to.
     lake: String,
@@ -120,7 +120,7 @@ enum MethodChoice {
     ConstantRate,
     /// At the average rate of the last days: `projection_window` of the pipeline.
     RecentWindow,
-    /// Running jobs run to their limits at their rate so far; unknown where no dump states running jobs.
+    /// Running and waiting jobs run to their limits, and nothing else; unknown where neither are listed.
     JobsToLimits,
 }
 
@@ -187,6 +187,12 @@ fn answer(args: &Args) -> Result<()> {
         info!(
             "{} running jobs have no limit, account or charge: what they will use is unknown",
             awards.running.unknown_n
+        );
+    }
+    if awards.pending.unknown_n > 0 {
+        info!(
+            "{} waiting jobs have no account, limit or charge: what they will use is unknown",
+            awards.pending.unknown_n
         );
     }
     let Some(reader) = args.reader else {
