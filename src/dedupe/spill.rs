@@ -31,7 +31,7 @@ const FEW_ROWS: usize = 64;
 const BLOCK_ROWS: usize = 1 << 15;
 const BLOCK_BYTES: usize = 4 << 20;
 /// A day is merged at once if that takes no more than this share of the budget.
-const DAY_SHARE: usize = 4;
+const DAY_SHARE: usize = 2;
 /// Slices of a larger one take this share: several are on their way to be written while one is merged.
 const SLICE_SHARE: usize = 16;
 /// No slice is cut smaller.

@@ -1,5 +1,8 @@
 //! A time zone as a table of offset changes, for converting millions of printed times.
 
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
 use chrono::{DateTime, Offset, TimeZone};
 use chrono_tz::{TZ_VARIANTS, Tz};
 
@@ -82,6 +85,22 @@ fn changes(zone: Tz) -> Result<Vec<OffsetChange>> {
     Ok(changes)
 }
 
+/// The tables of the zones that were named before: a table takes thousands of questions, and a run names a zone often.
+static TABLES: Mutex<BTreeMap<&'static str, Vec<OffsetChange>>> = Mutex::new(BTreeMap::new());
+
+/// The changes of a zone, with what `chrono-tz` lacks.
+fn table(zone: Tz) -> Result<Vec<OffsetChange>> {
+    // A table is whole once it is among the others.
+    let known = || TABLES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(table) = known().get(zone.name()) {
+        return Ok(table.clone());
+    }
+    let mut table = changes(zone)?;
+    amend(zone.name(), &mut table);
+    known().insert(zone.name(), table.clone());
+    Ok(table)
+}
+
 /// A named zone of the IANA database (bundled, so that results do not depend on the machine).
 #[derive(Clone, Debug)]
 pub struct Zone {
@@ -107,11 +126,9 @@ impl Zone {
     pub fn named(name: &str) -> Result<Self> {
         let zone = TZ_VARIANTS.iter().find(|zone| zone.name().eq_ignore_ascii_case(name));
         let zone = zone.ok_or_else(|| Error::config(format!("there is no time zone called {name:?}")))?;
-        let mut offsets = changes(*zone)?;
-        amend(zone.name(), &mut offsets);
         Ok(Self {
             name: name.to_owned(),
-            offsets,
+            offsets: table(*zone)?,
         })
     }
 
