@@ -2,7 +2,7 @@
 //! alone, against DuckDB on the same files and against a scan for line ends, at half and at full size; then packed input
 //! against plain input and against unpacking alone. All in one run on one machine. That both sides count the same jobs is
 //! asserted; the ratios are for people to read. With `--reports N` it measures what reports of a lake of N records cost,
-//! and nothing else.
+//! and nothing else; with `--fairshare N` what the daily history of fairshare adds to a run of N jobs.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -21,6 +21,7 @@ mod generator {
     pub(crate) mod rng;
     pub(crate) mod sacct;
 }
+mod fairshare;
 mod group;
 mod input;
 mod policies;
@@ -50,6 +51,8 @@ struct Options {
     runs: usize,
     /// Records of the lake whose reports are measured, in place of all else.
     reports: Option<i64>,
+    /// Jobs of a year whose fairshare is measured, in place of all else.
+    fairshare: Option<i64>,
     /// What a child process does: a pipeline whose input it groups, and where the totals go.
     group: Option<(PathBuf, PathBuf)>,
 }
@@ -59,6 +62,7 @@ fn options() -> Options {
         rows: 2_000_000,
         runs: 3,
         reports: None,
+        fairshare: None,
         group: None,
     };
     let mut words = std::env::args().skip(1);
@@ -68,11 +72,12 @@ fn options() -> Options {
         match word.as_str() {
             "--rows" => options.rows = number(text()),
             "--reports" => options.reports = Some(number(text())),
+            "--fairshare" => options.fairshare = Some(number(text())),
             "--runs" => options.runs = usize::try_from(number(text())).expect("a number of runs").max(1),
             "--group" => options.group = Some((text().into(), text().into())),
             // Cargo states this to every benchmark.
             "--bench" => {}
-            _ => panic!("{word:?} is unexpected; there are --rows N, --runs K and --reports N"),
+            _ => panic!("{word:?} is unexpected; there are --rows N, --runs K, --reports N and --fairshare N"),
         }
     }
     options
@@ -85,6 +90,9 @@ fn main() {
     }
     if let Some(records) = options.reports {
         return report::run(records, options.runs);
+    }
+    if let Some(jobs) = options.fairshare {
+        return fairshare::run(jobs, options.runs);
     }
     println!(
         "| input | work | wall s | CPU s | peak MB | MB/s | thousand records/s | wall, DuckDB = 1 | wall, scan = 1 |"
