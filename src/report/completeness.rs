@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::lake::{Lake, Selection};
 use super::table::{Cell, ColumnKind, Table};
+use crate::absent;
 use crate::error::{Error, Kind, Result};
 use crate::schema::batch::{int, number, text, time, word};
 use crate::time::month::date_of;
@@ -162,7 +163,7 @@ fn history_since(lake: &Lake, selection: &Selection, since: Option<Month>) -> Re
                 if view.value(row) != "batch" {
                     continue;
                 }
-                let ce = word(host, row).or(word(cluster, row)).unwrap_or_default();
+                let ce = absent::text(word(host, row).or(word(cluster, row)));
                 let day = local_day(&zone, end_ms);
                 let sums = of_site.entry(ce).or_default().entry(day).or_default();
                 sums.job_n += 1;

@@ -9,6 +9,7 @@ use super::apel::jobs::JobMessageWanted;
 use super::apel::users::Users;
 use super::lake::{Lake, Selection};
 use super::work_scale::{WorkBenchmarks, WorkScale};
+use crate::absent;
 use crate::error::Result;
 use crate::record::SummaryKind;
 use crate::time::Month;
@@ -153,5 +154,5 @@ pub fn sums_by<K: Ord>(
 #[must_use]
 pub fn site_vo_month(group: &Aggregate) -> (String, String, Month) {
     let [_, vo, ..] = &group.words;
-    (group.site.clone(), vo.clone().unwrap_or_default(), group.month)
+    (group.site.clone(), absent::text(vo.as_deref()).to_owned(), group.month)
 }

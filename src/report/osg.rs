@@ -7,6 +7,7 @@ use super::federation::{COUNTED, site_vo_month, sums_by};
 use super::sites::SiteEntry;
 use super::table::{Cell, ColumnKind, Table, divide};
 use super::work_scale::WorkScale;
+use crate::absent;
 use crate::time::Month;
 
 const HOUR_S: i128 = 3600;
@@ -36,7 +37,7 @@ pub fn report(groups: &[Aggregate], scale: WorkScale, sites: &BTreeMap<String, S
         ],
     );
     for ((site, vo, month), sums) in sums_by(groups, scale, site_vo_month) {
-        let entry = sites.get(&site).cloned().unwrap_or_default();
+        let entry = absent::entry(sites.get(&site).cloned());
         let hours = |seconds: i128, unit: i128| divide(seconds, unit * HOUR_S).map_or(Cell::Empty, Cell::Int);
         // What no job of the row could be scaled to is unknown, not zero.
         let is_unknown = sums.unscaled_job_n == sums.job_n && sums.job_n > 0;

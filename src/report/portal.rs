@@ -7,6 +7,7 @@ use super::federation::{COUNTED, FederationSums, Infrastructure, site_vo_month, 
 use super::sites::{PledgeKey, Pledges, SiteEntry};
 use super::table::{Cell, ColumnKind, Table};
 use super::work_scale::WorkScale;
+use crate::absent;
 use crate::report::finer::finer;
 use crate::time::Month;
 
@@ -129,7 +130,7 @@ pub fn export(groups: &[Aggregate], scale: WorkScale, sites: &BTreeMap<String, S
     );
     let key = |group: &Aggregate| {
         let [_, vo, _, _, host, _] = &group.words;
-        let of = |word: &Option<String>| word.clone().unwrap_or_default();
+        let of = |word: &Option<String>| absent::text(word.as_deref()).to_owned();
         (
             group.site.clone(),
             group.month,
@@ -139,7 +140,7 @@ pub fn export(groups: &[Aggregate], scale: WorkScale, sites: &BTreeMap<String, S
         )
     };
     for ((site, month, vo, host, infrastructure), sums) in sums_by(groups, scale, key) {
-        let entry = sites.get(&site).cloned().unwrap_or_default();
+        let entry = absent::entry(sites.get(&site).cloned());
         table.push(vec![
             Cell::text(format!("{month}-01T00:00:00Z")),
             Cell::text(sums.benchmarks.word()),
@@ -200,10 +201,7 @@ pub fn wlcg(groups: &[Aggregate], scale: WorkScale, sites: &BTreeMap<String, Sit
             ("of_pledge", "%", percent),
         ],
     );
-    let federation = |site: &str| {
-        let named = sites.get(site).map(|entry| entry.federation.clone());
-        named.filter(|name| !name.is_empty()).unwrap_or_default()
-    };
+    let federation = |site: &str| absent::text(sites.get(site).map(|entry| entry.federation.as_str())).to_owned();
     let key = |group: &Aggregate| {
         let (site, vo, month) = site_vo_month(group);
         (federation(&site), site, vo, month)

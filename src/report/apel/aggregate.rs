@@ -13,6 +13,7 @@ use super::kind::MessageKind;
 use super::message::{benchmark_word, level_text};
 use super::server_key::{ServerKey, folded};
 use super::users::Users;
+use crate::absent;
 use crate::error::Result;
 use crate::record::{Summary, SummaryKind};
 use crate::reference::benchmark::Benchmark;
@@ -120,7 +121,7 @@ impl ApelGathering {
             // Fallback: never taken, a name is shorter than 2^32 bytes.
             let length = word.map_or(u32::MAX, |word| u32::try_from(word.len()).unwrap_or(u32::MAX));
             self.key.extend_from_slice(&length.to_le_bytes());
-            self.key.extend_from_slice(word.unwrap_or_default().as_bytes());
+            self.key.extend_from_slice(absent::text(word).as_bytes());
         }
         for number in [node_n, core_n]
             .into_iter()

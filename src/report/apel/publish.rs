@@ -299,13 +299,12 @@ impl<'w, 'a> ApelWriter<'w, 'a> {
         let places: Vec<(String, Month)> = self.open.keys().cloned().collect();
         for place in places {
             self.flush_place(&place.0, place.1)?;
-            let hash = self
-                .open
-                .get(&place)
-                .map(|(_, hasher)| hasher.finalize().to_hex().to_string());
-            if let Some(sent) = self.published.sent.get_mut(&(self.kind, place.0, place.1)) {
-                sent.blake3 = hash.unwrap_or_default();
-            }
+            let hasher = self.open.get(&place).map(|(_, hasher)| hasher);
+            let sent = self.published.sent.get_mut(&(self.kind, place.0, place.1));
+            let (hasher, sent) = hasher
+                .zip(sent)
+                .ok_or_else(|| Error::internal("a month is not known as sent"))?;
+            sent.blake3 = hasher.finalize().to_hex().to_string();
         }
         Ok(())
     }

@@ -429,10 +429,7 @@ pub(super) fn findings(cluster: &OverheadPageCluster) -> Table {
     });
     let time = |ms: i64| {
         let at = crate::time::instant::instant_text(ms);
-        Cell::text(
-            at.map(|at| at.trim_end_matches('Z').replace('T', " "))
-                .unwrap_or_default(),
-        )
+        at.map_or(Cell::Empty, |at| Cell::text(at.trim_end_matches('Z').replace('T', " ")))
     };
     for found in findings.into_iter().take(TOP_N) {
         let per = if found.resource.as_deref() == Some("memory") {

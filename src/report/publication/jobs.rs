@@ -10,6 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::ledger::{PublicationPlace, PublicationState, damaged};
 use super::message_record::MessageRecord;
 use super::record_format::RecordFormat;
+use crate::absent;
 use crate::error::Result;
 use crate::report::apel::server_key::job_key;
 use crate::schema;
@@ -32,10 +33,10 @@ pub fn records(message: &str) -> impl Iterator<Item = &str> {
     body.split("%%").map(str::trim).filter(|record| !record.is_empty())
 }
 
-/// The value of a field of a record.
+/// The value of a field of a record; empty where the record does not have it.
 pub(super) fn field<'a>(record: &'a str, name: &str) -> &'a str {
     let of = |line: &'a str| line.strip_prefix(name)?.strip_prefix(": ");
-    record.lines().find_map(of).unwrap_or_default()
+    absent::text(record.lines().find_map(of))
 }
 
 /// The key of a record.

@@ -4,11 +4,12 @@ use super::amount::Amount;
 use super::difference_cause::Cause;
 use super::population::Population;
 use super::usage_source::{CellKey, SourceCell, UsageSource};
+use crate::absent;
 use crate::report::finer::finer;
 use crate::time::Month;
 
 fn amount(side: &UsageSource, key: &CellKey) -> Amount {
-    side.cells.get(key).map(SourceCell::amount).unwrap_or_default()
+    absent::entry(side.cells.get(key).map(SourceCell::amount))
 }
 
 /// By how much B is more than A in a cell.

@@ -6,6 +6,7 @@ use super::amount::{Amount, WORK_UNITS_PER_S};
 use super::lake_jobs::LakeJobs;
 use super::level::DifferenceLevel;
 use super::usage_source::{CellKey, Fine, InUse, JobStore, LevelKey, UsageOrigin, UsageSource};
+use crate::absent;
 use crate::error::Result;
 use crate::record::SummaryKind;
 use crate::report::apel::additions::additions;
@@ -103,7 +104,7 @@ impl UsageSource {
             }
         }
         let row = Fine { key, amount };
-        let vo = vo.as_deref().unwrap_or_default();
+        let vo = absent::text(vo.as_deref());
         self.add([&group.site, vo], group.month, row, origin);
         let of = CellKey::new([&group.site, vo], group.month);
         if let Some(cell) = self.cells.get_mut(&of) {
@@ -113,7 +114,7 @@ impl UsageSource {
         }
         if let Some(level) = level {
             self.note_level(
-                [&group.site, host.as_deref().unwrap_or_default()],
+                [&group.site, absent::text(host.as_deref())],
                 level,
                 group.month,
                 sums.earliest_end_ms,

@@ -145,7 +145,7 @@ impl UsageSource {
             }
         }
         if let Some(level) = level {
-            let host = record.word("SubmitHost").unwrap_or_default();
+            let host = record.value("SubmitHost");
             self.note_level([site, host], level, month, None, None);
         }
         self.add_rounded([site, vo], month, Fine { key, amount }, UsageOrigin::Sums, 1);

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::amount::Amount;
 use super::job::{JobIdentityJob, JobIdentityNames, JobIdentityPlace, JobIdentityStanding, UNKNOWN, id_hash};
 use super::level::DifferenceLevel;
+use crate::absent;
 use crate::error::Result;
 use crate::inspect::stand_in;
 use crate::ledger::Reason;
@@ -69,14 +70,14 @@ impl StatedJob {
     /// A job of a message; `None` when it has no end.
     #[must_use]
     pub fn of_message(record: &MessageRecord, file: &str, scale: WorkScale) -> Option<Self> {
-        let word = |name| record.word(name).unwrap_or_default().to_owned();
+        let word = |name| record.value(name).to_owned();
         Some(Self {
             site: record.site().to_owned(),
             vo: record.vo().to_owned(),
             cluster: word("MachineName"),
             host: word("SubmitHost"),
             infrastructure: record.infrastructure().map(str::to_owned),
-            job_id: record.job_id().unwrap_or_default().to_owned(),
+            job_id: absent::text(record.job_id()).to_owned(),
             start_ms: record.start_s().map(|s| s.product_to_compare(1000)),
             end_ms: record.end_s()?.checked_mul(1000)?,
             wall_s: record.wall_s()?,
@@ -218,7 +219,7 @@ impl Sink for XmlReading<'_> {
             self.reject(Reason::MissingField, at, 1, "it has no end or no wall time", b"");
             return;
         };
-        let word = |word: Option<&str>| word.unwrap_or_default().to_owned();
+        let word = |word: Option<&str>| absent::text(word).to_owned();
         let kind = row
             .benchmark
             .and_then(Benchmark::parse)

@@ -7,6 +7,7 @@ use arrow::array::Array;
 use super::coverage::Coverage;
 use super::supply::Supply;
 use super::users::TopUsers;
+use crate::absent;
 use crate::error::{Error, Kind, Result};
 use crate::numbers::count_i128;
 use crate::report::completeness::{Incomplete, find, history};
@@ -257,7 +258,7 @@ impl SiteData {
                         by_name.entry(name).or_default().add(&sums);
                     }
                 }
-                let name = self.grouping.name(vo, word(account, row)).unwrap_or_default();
+                let name = absent::text(self.grouping.name(vo, word(account, row)));
                 let key = SitePageKey {
                     month: of,
                     name: name.to_owned(),
