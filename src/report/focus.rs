@@ -170,6 +170,7 @@ pub fn report(charged: &[AccountCharge], zone: &Zone, billing: &FocusBilling) ->
         sums.unpriced_job_n += i128::from(row.unpriced_job_n);
         sums.core_ms += row.alloc_core_ms;
         sums.gpu_s += i128::from(row.alloc_gpu_s);
+        // Within the bound of all charges that were read.
         sums.charge_e9 += charge_e9;
     }
     let columns = COLUMNS.map(|(name, kind)| (name, "", kind));

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::data::{Fitted, FreeShape, Ledger, OverheadPageCluster, OverheadPageSums, OverheadView, PageFindings};
+use crate::amounts::finer;
 use crate::numbers::{count_i64, tally};
-use crate::report::finer::finer;
 use crate::report::table::{Cell, ColumnKind, Table, divide};
 use crate::schema::batch::addend;
 use crate::time::Day;

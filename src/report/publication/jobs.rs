@@ -104,11 +104,11 @@ impl HeldJobs {
         store: &Store,
         receiver: &str,
         places: &BTreeSet<PublicationPlace>,
-        mut follow: impl FnMut(BookedJob<'_>),
+        mut follow: impl FnMut(BookedJob<'_>) -> Result<()>,
     ) -> Result<Self> {
         let mut held = Self::default();
         each(store, receiver, places, |job| {
-            follow(job);
+            follow(job)?;
             let key = key_of(job.record);
             let of = held.places.entry(job.place.clone()).or_default();
             let zeros = held.zeros.entry(job.place.clone()).or_default();
@@ -119,13 +119,14 @@ impl HeldJobs {
                     is_seen: false,
                 };
                 of.insert(key, holding);
-                return;
+                return Ok(());
             }
             of.remove(&key);
             if job.state == PublicationState::Retracted {
                 let host = Some(field(job.record, "SubmitHost")).filter(|host| !host.is_empty());
                 zeros.insert(key, host.map(str::to_owned));
             }
+            Ok(())
         })?;
         Ok(held)
     }
@@ -197,6 +198,7 @@ pub fn last_reported(
                 let of = reported.entry(place.clone()).or_default();
                 of.insert(key, MessageRecord::parse(place.form, record));
             }
+            Ok(())
         },
     )?;
     Ok(reported)
@@ -207,7 +209,7 @@ fn each(
     store: &Store,
     receiver: &str,
     places: &BTreeSet<PublicationPlace>,
-    mut see: impl FnMut(BookedJob<'_>),
+    mut see: impl FnMut(BookedJob<'_>) -> Result<()>,
 ) -> Result<()> {
     if places.is_empty() {
         return Ok(());
@@ -234,7 +236,7 @@ fn each(
                         place: &place,
                         state,
                         record: record.value(row),
-                    });
+                    })?;
                 }
             }
         }

@@ -97,7 +97,7 @@ pub fn plan(lake: &Lake, exporter: &Exporter, receiver: &str, terms: &Terms) -> 
     }
     let sent = plan.all.sent.iter();
     let sent = sent.map(|(place, sent)| (place.clone(), sent.job_n)).collect();
-    plan.doubled = terms.doubled(&exporter, &sent, &held);
+    plan.doubled = terms.doubled(&exporter, &sent, &held)?;
     plan.exporter = Some(exporter);
     Ok(plan)
 }
@@ -217,7 +217,7 @@ impl PublicationPlan {
             PublicationState::Retracted
         };
         for gone in self.vanished.values().flatten() {
-            made.see(state, &gone.text());
+            made.see(state, &gone.text())?;
         }
         made.end();
         self.overlay(entries, &made);
@@ -274,7 +274,7 @@ impl PublicationPlan {
             .filter(|place| !self.held_jobs.has(place))
             .cloned()
             .collect();
-        let others = HeldJobs::load(&lake.store, receiver, &unread, |_| {})?;
+        let others = HeldJobs::load(&lake.store, receiver, &unread, |_| Ok(()))?;
         let mut counted: BTreeMap<HostMonth, i64> = BTreeMap::new();
         let mut count = |place: &PublicationPlace, host: Option<&str>| {
             let of = HostMonth {
@@ -326,7 +326,7 @@ impl PublicationPlan {
                     match held.see(&place, record) {
                         RecordChange::Unchanged => {}
                         change => {
-                            made.see(PublicationState::Sent, record);
+                            made.see(PublicationState::Sent, record)?;
                             listing.add(change, form, record);
                         }
                     }

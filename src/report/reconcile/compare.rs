@@ -10,10 +10,10 @@ use super::proof::Proof;
 use super::relation::Which;
 use super::sums::{SumRule, rounded_n};
 use super::usage_source::{CellKey, SourceCell, UsageSource};
+use crate::amounts::finer;
 use crate::error::Result;
 use crate::numbers::Comparand;
 use crate::reference::benchmark::Benchmark;
-use crate::report::finer::finer;
 use crate::time::Month;
 
 /// One difference.

@@ -160,6 +160,7 @@ impl LakeJobs {
                 if refused.is_beyond_sums(rows.record_id.value(row)) {
                     job.standing = JobIdentityStanding::BeyondSums;
                 }
+                job.check()?;
                 into.push(job);
             }
         }

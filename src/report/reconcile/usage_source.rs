@@ -135,6 +135,8 @@ pub struct UsageSource {
     pub name: String,
     /// Usage by site, VO and month.
     pub cells: BTreeMap<CellKey, SourceCell>,
+    /// The sizes of all rows together, which bound every sum of some of them.
+    pub bound: Amount,
     /// The single jobs, where there are any.
     pub jobs: Option<JobStore>,
     /// Record months that contain the jobs that ended in a month.
@@ -173,7 +175,11 @@ impl UsageSource {
     }
 
     /// Adds a row.
-    pub fn add(&mut self, [site, vo]: [&str; 2], month: Month, row: Fine, origin: UsageOrigin) {
+    ///
+    /// # Errors
+    /// [`Kind::Data`] naming the sum of this account that is too large.
+    pub fn add(&mut self, [site, vo]: [&str; 2], month: Month, row: Fine, origin: UsageOrigin) -> Result<()> {
+        self.bound.add_size(row.amount)?;
         let key = CellKey::new([site, vo], month);
         let cell = self.cells.entry(key).or_default();
         let sum = cell.spellings.entry((site.to_owned(), vo.to_owned())).or_default();
@@ -184,6 +190,7 @@ impl UsageSource {
             UsageOrigin::Additions => cell.added = cell.added.plus(row.amount),
         }
         cell.rows.push(row);
+        Ok(())
     }
 
     /// Whether work is known of anything in it.

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::data::Grouping;
 use super::supply::Supply;
+use crate::amounts::finer;
 use crate::charge::amount::CHARGE_SCALE;
 use crate::reference::currency::is_currency;
 use crate::report::charges::BalanceTariff;
-use crate::report::finer::finer;
 use crate::report::shown::grouped;
 use crate::report::table::{Cell, ColumnKind, Table, known_sum};
 
