@@ -32,8 +32,9 @@ fn a_sum_past_the_end_of_its_type_is_an_error_and_leaves_the_sum_as_it_was() {
     assert_eq!(wall_s, i64::MAX);
     assert_names(&add(&mut wall_s, 1, "wall_s").unwrap_err(), "wall_s");
     assert_eq!(wall_s, i64::MAX);
-    assert_names(&add(&mut i64::MIN.clone(), -1, "job_n").unwrap_err(), "job_n");
-    assert_names(&add(&mut u64::MAX.clone(), 1, "row_n").unwrap_err(), "row_n");
+    let (mut job_n, mut row_n) = (i64::MIN, u64::MAX);
+    assert_names(&add(&mut job_n, -1, "job_n").unwrap_err(), "job_n");
+    assert_names(&add(&mut row_n, 1, "row_n").unwrap_err(), "row_n");
     assert_names(&total([i64::MAX, -1, 2], "job_n").unwrap_err(), "job_n");
     assert_eq!(total([i64::MAX, -2, 1], "job_n").unwrap(), i64::MAX - 1);
 }
