@@ -6,6 +6,8 @@
 //! display_text text as it may be shown
 //! error        the one error: kind, context, cause, exit code
 //! numbers      lengths and positions in the type that is needed; nothing lost
+//! amounts      sums of usage, work and money: exact, or an error
+//! absent       what is not there, where an empty value states the same
 //! leb128       numbers in few bytes
 //! lines        tables as lines of text
 //! small_file   what people write: configuration and tables
@@ -52,6 +54,8 @@
 //! * The order among versions of a job does not depend on when a row was read.
 //! * For every input file, the rows framed equal the rows that ended somewhere, or the run fails.
 
+pub mod absent;
+pub mod amounts;
 pub mod audit;
 pub mod award;
 pub mod capacity;

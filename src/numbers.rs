@@ -2,7 +2,7 @@
 //!
 //! In: lengths, positions and limits. Out: the same in the type that is needed. Promise: what a function gives up is stated
 //! where it is defined and cannot occur, or is what its name states. Amounts that are published (time, work, charges, jobs)
-//! have no place here: they are added with `checked_add`, and what does not fit is an [`Error`].
+//! have no place here: they are added by the room `amounts`, and what does not fit is an [`Error`].
 
 use std::slice::SliceIndex;
 

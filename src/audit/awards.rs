@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::amounts::add;
 use crate::award::use_rows::AwardUse;
 use crate::error::Result;
 use crate::lake::{award_tables, calendar_fact};
@@ -129,7 +130,7 @@ fn sums(store: &Store, manifest: &Manifest, dataset: &str) -> Result<ChargedSums
                     options: options.value(row).to_owned(),
                 };
                 let [charged, rest @ ..] = sums.entry(key).or_default();
-                *charged += addend(number(charge, row));
+                add(charged, addend(number(charge, row)), "charge")?;
                 for (sum, column) in rest.iter_mut().zip(&counted) {
                     *sum += i128::from(column.value(row));
                 }

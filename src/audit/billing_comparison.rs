@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use arrow::array::Array;
 use serde::Serialize;
 
+use crate::amounts::add;
 use crate::charge::amount::whole;
 use crate::charge::facts::Facts;
 use crate::charge::scope::{OutOfScope, ScopeLeftOut};
@@ -148,8 +149,8 @@ pub fn compare(output: &str, tariff: &Tariff) -> Result<BillingComparison> {
                 sum.job_n += 1;
                 sum.zero_n += u64::from(recorded.is_null(row));
                 sum.recorded += i128::from(billed);
-                // Fallback: what has no price is counted as unknown and adds nothing.
-                *recomputed_sum += recomputed.unwrap_or(0);
+                // What has no price is counted as unknown.
+                add(recomputed_sum, addend(recomputed), "recomputed")?;
                 let is_equal = recomputed == Some(whole(billed));
                 sum.equal_n += u64::from(is_equal);
                 sum.different_n += u64::from(recomputed.is_some() && !is_equal);

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use arrow::array::{RecordBatch, StringArray};
 use serde::Serialize;
 
+use crate::amounts::{add, add_known};
 use crate::charge::amount::CHARGE_SCALE;
 use crate::charge::facts::Facts;
 use crate::charge::scope::{OutOfScope, ScopeLeftOut};
@@ -262,7 +263,7 @@ impl RepricedSums {
             for (place, charge) in places.of_row.iter().zip(charges) {
                 let sum: Option<&mut Option<i128>> = own.get_mut(*place).and_then(|sums| sums.get_mut(nth));
                 if let (Some(sum), Some(charge)) = (sum, charge) {
-                    *sum = Some(plus(tally(*sum), *charge)?);
+                    add_known(sum, Some(*charge), "charge")?;
                 }
             }
         }
@@ -288,10 +289,7 @@ impl RepricedSums {
     fn add_name(&mut self, name: RepricedName, charges: &[Option<i128>]) -> Result<()> {
         let own = self.charges.entry(name).or_insert_with(|| vec![None; charges.len()]);
         for (sum, charge) in own.iter_mut().zip(charges) {
-            *sum = match (*sum, *charge) {
-                (Some(sum), Some(charge)) => Some(plus(sum, charge)?),
-                (one, None) | (None, one) => one,
-            };
+            add_known(sum, *charge, "charge")?;
         }
         Ok(())
     }
@@ -311,11 +309,6 @@ impl RepricedSums {
         }
         Ok(())
     }
-}
-
-fn plus(a: i128, b: i128) -> Result<i128> {
-    a.checked_add(b)
-        .ok_or_else(|| Error::new(Kind::Data, "charges are too large to be added up"))
 }
 
 /// The names in a batch, and which each row has.
@@ -362,7 +355,7 @@ fn reassignments(sums: &BTreeMap<RepricedName, Vec<Option<i128>>>) -> Result<Vec
     let mut totals: BTreeMap<&str, [i128; 2]> = BTreeMap::new();
     for (name, charges) in &charged {
         for (total, charge) in totals.entry(&name.view).or_default().iter_mut().zip(charges) {
-            *total = plus(*total, *charge)?;
+            add(total, *charge, "charge")?;
         }
     }
     let share = |part: i128, whole: i128| {

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::sync::{self, SyncCount};
+use crate::amounts::add;
 use crate::dedupe::summary::from_batch;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Reason;
@@ -162,14 +163,13 @@ impl MonthSum {
     fn add(&mut self, row: &Summary) -> Result<()> {
         let numbers = &row.numbers;
         self.row_n += 1;
-        for (sum, part) in [
-            (&mut self.job_n, numbers.job_n),
-            (&mut self.wall_s, numbers.wall_s),
-            (&mut self.cpu_ms, numbers.cpu_ms),
-            (&mut self.normalised_cpu_s, numbers.normalised_cpu_s),
+        for (sum, part, what) in [
+            (&mut self.job_n, numbers.job_n, "job_n"),
+            (&mut self.wall_s, numbers.wall_s, "wall_s"),
+            (&mut self.cpu_ms, numbers.cpu_ms, "cpu_ms"),
+            (&mut self.normalised_cpu_s, numbers.normalised_cpu_s, "normalised_cpu_s"),
         ] {
-            let too_large = || Error::new(Kind::Data, "summaries of a month do not fit 63 bits").at("month", row.month);
-            *sum = sum.checked_add(addend(part)).ok_or_else(too_large)?;
+            add(sum, addend(part), what).map_err(|e| e.at("month", row.month))?;
         }
         Ok(())
     }

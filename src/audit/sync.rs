@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use arrow::array::Array;
 use serde::Serialize;
 
+use crate::amounts::{add, add_known};
 use crate::dedupe::summary::from_batch;
 use crate::error::{Error, Kind, Result};
 use crate::lake::refused_records::summed_records;
@@ -55,7 +56,8 @@ pub(crate) fn counts(store: &Store, manifest: &Manifest) -> Result<Vec<SyncCount
             for row in rows.iter().filter(|row| row.kind == SummaryKind::Sync) {
                 let count = count(&mut counts, &place, row.words.submit_host.as_deref());
                 let sent = addend(row.numbers.sync_job_n);
-                count.sent_job_n = Some(plus(addend(count.sent_job_n), sent, &place)?);
+                let added = add_known(&mut count.sent_job_n, Some(sent), "job_n");
+                added.map_err(|e| at_place(e, &place))?;
             }
         }
     }
@@ -71,7 +73,8 @@ pub(crate) fn counts(store: &Store, manifest: &Manifest) -> Result<Vec<SyncCount
             let counted = |row: &&Summary| row.is_usage() && row.words.view.as_deref() != Some("payload");
             for row in rows.iter().filter(counted) {
                 let count = count(&mut counts, &place, row.words.submit_host.as_deref());
-                count.summary_job_n = plus(count.summary_job_n, addend(row.numbers.job_n), &place)?;
+                let added = add(&mut count.summary_job_n, addend(row.numbers.job_n), "job_n");
+                added.map_err(|e| at_place(e, &place))?;
             }
         }
     }
@@ -97,17 +100,8 @@ fn place_of(path: &str) -> Result<SiteMonth> {
         .ok_or_else(|| Error::new(Kind::Data, "the path names no site and month").at("path", path))
 }
 
-/// A sum of jobs.
-///
-/// # Errors
-/// [`Kind::Data`] when it does not fit 63 bits.
-fn plus(sum: i64, job_n: i64, place: &SiteMonth) -> Result<i64> {
-    let too_large = || {
-        Error::new(Kind::Data, "the jobs of a month do not fit 63 bits")
-            .at("site", &place.site)
-            .at("month", place.month)
-    };
-    sum.checked_add(job_n).ok_or_else(too_large)
+fn at_place(error: Error, place: &SiteMonth) -> Error {
+    error.at("site", &place.site).at("month", place.month)
 }
 
 fn count<'c>(counts: &'c mut SyncCounts, place: &SiteMonth, submit_host: Option<&str>) -> &'c mut SyncCount {

@@ -3,7 +3,8 @@
 use arrow::array::{ArrayRef, RecordBatch};
 
 use super::site::{SitePower, installed};
-use crate::error::{Error, Kind, Result};
+use crate::amounts::too_large;
+use crate::error::{Error, Result};
 use crate::reference::benchmark::{Each, Score};
 use crate::reference::node_type::{NodeType, NodeTypeTable};
 use crate::schema::batch::{dates, decimals, ints, texts, times};
@@ -89,6 +90,13 @@ fn array(name: &str, lines: &[MonthLine<'_>]) -> Result<ArrayRef> {
         });
         decimals(works, 7)
     };
+    let summed = |of: fn(&MonthLine<'_>) -> i128| {
+        let sums = lines.iter().map(|line| {
+            let sum = i64::try_from(of(line)).map_err(|_| too_large(name).at("node_type", &line.nodes.name));
+            sum.map(Some)
+        });
+        Ok(ints(sums.collect::<Result<Vec<_>>>()?))
+    };
     match name {
         "month" => Ok(dates(lines.iter().map(|line| Some(line.month)))),
         "cluster" => Ok(texts(lines.iter().map(|line| line.nodes.cluster.as_ref()))),
@@ -96,17 +104,10 @@ fn array(name: &str, lines: &[MonthLine<'_>]) -> Result<ArrayRef> {
         "from_utc" => Ok(times(lines.iter().map(|line| Some(line.from_ms)))),
         "until_utc" => Ok(times(lines.iter().map(|line| Some(line.until_ms)))),
         "node_n" => integer(|line| line.nodes.node_n),
-        "physical_cpu_n" => integer(|line| line.power().physical_cpu_n),
-        "logical_cpu_n" => integer(|line| line.power().logical_cpu_n),
-        "logical_cpu_s" => {
-            let held = lines.iter().map(|line| {
-                let too_large =
-                    || Error::new(Kind::Data, "logical_cpu_s does not fit 63 bits").at("node_type", &line.nodes.name);
-                let held_s = line.power().logical_cpu_n.checked_mul(line.ms() / 1000);
-                Ok(Some(held_s.ok_or_else(too_large)?))
-            });
-            Ok(ints(held.collect::<Result<Vec<_>>>()?))
-        }
+        "physical_cpu_n" => summed(|line| line.power().physical_cpu_n),
+        "logical_cpu_n" => summed(|line| line.power().logical_cpu_n),
+        // At most 10^16 CPUs for 2^63 ms fit 128 bits.
+        "logical_cpu_s" => summed(|line| line.power().logical_cpu_n * i128::from(line.ms() / 1000)),
         "installed_hs06" => score(|score| score.scaled()[0]),
         "installed_hs23" => score(|score| score.scaled()[1]),
         "installed_si00" => score(|score| score.scaled()[2]),

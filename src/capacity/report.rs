@@ -45,11 +45,11 @@ pub struct TypeLine {
     /// Its name.
     pub node_type: String,
     /// Nodes.
-    pub node_n: i64,
+    pub node_n: i128,
     /// Physical CPUs of all of them.
-    pub physical_cpu_n: i64,
+    pub physical_cpu_n: i128,
     /// Logical CPUs of all of them.
-    pub logical_cpu_n: i64,
+    pub logical_cpu_n: i128,
     /// What the scores are measured with.
     pub benchmark: &'static str,
     /// Score of a logical CPU.
@@ -84,11 +84,11 @@ pub struct SiteReport {
     /// First day after it; absent when it is open.
     pub valid_to: Option<String>,
     /// Nodes.
-    pub node_n: i64,
+    pub node_n: i128,
     /// `CE_PHYSCPU`.
-    pub ce_physcpu: i64,
+    pub ce_physcpu: i128,
     /// `CE_LOGCPU`.
-    pub ce_logcpu: i64,
+    pub ce_logcpu: i128,
     /// `Cores`.
     pub cores: String,
     /// `Benchmark`: mean score of a logical CPU, in the scale below.

@@ -11,23 +11,23 @@ const E4: i128 = 10_000;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SitePower {
     /// Nodes.
-    pub node_n: i64,
+    pub node_n: i128,
     /// Physical CPUs (chips): `CE_PHYSCPU`.
-    pub physical_cpu_n: i64,
+    pub physical_cpu_n: i128,
     /// Logical CPUs: `CE_LOGCPU`.
-    pub logical_cpu_n: i64,
+    pub logical_cpu_n: i128,
     /// Installed score, by the benchmark it was measured with.
     pub installed: Each<Score>,
 }
 
 impl SitePower {
-    /// Adds up node types.
+    /// Adds up node types. Counts are at most 10^8 (`node_type`), so that their products and sums fit.
     #[must_use]
     pub fn of(types: &[&NodeType]) -> Self {
         types.iter().fold(Self::default(), |sum, one| Self {
-            node_n: plus(sum.node_n, one.node_n, 1),
-            physical_cpu_n: plus(sum.physical_cpu_n, one.node_n, one.physical_cpu_n),
-            logical_cpu_n: plus(sum.logical_cpu_n, one.node_n, one.logical_cpu_n),
+            node_n: sum.node_n + i128::from(one.node_n),
+            physical_cpu_n: sum.physical_cpu_n + i128::from(one.node_n) * i128::from(one.physical_cpu_n),
+            logical_cpu_n: sum.logical_cpu_n + i128::from(one.node_n) * i128::from(one.logical_cpu_n),
             installed: sum.installed.plus(installed(one)),
         })
     }
@@ -109,9 +109,4 @@ pub fn in_si00(hs06: Ratio) -> Ratio {
 
 fn si00_per_hs06() -> Ratio {
     Ratio::from_e4(SI00_PER_HS06 * 10_000)
-}
-
-fn plus(sum: i64, count: i64, each: i64) -> i64 {
-    // Fallback: never taken, `node_type` refuses counts above 10^8: 900 types of as many nodes and CPUs fit 63 bits.
-    sum.saturating_add(count.saturating_mul(each))
 }

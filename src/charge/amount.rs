@@ -5,6 +5,9 @@ use crate::expr::formula::parse;
 
 /// Decimal places of a stored charge.
 pub const CHARGE_SCALE: u32 = 9;
+/// The same as the scale of a column.
+pub const CHARGE_PLACES: u8 = 9;
+const _: () = assert!(CHARGE_SCALE == CHARGE_PLACES as u32);
 
 /// How digits that are cut off count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,9 +1,10 @@
 //! Cells of the report: sums of what was published, by what the reader wants to see apart.
 
 use super::group::{PeerKey, WORDS};
-use super::mode::{PeerMode, product_of};
+use super::mode::PeerMode;
 use super::names::PeerNames;
 use super::rules::PeerNumbers;
+use crate::amounts::finer;
 use crate::numbers::tally;
 use crate::reference::benchmark::Benchmark;
 use crate::reference::decimal;
@@ -142,7 +143,7 @@ impl PeerCell {
 
 /// Part of a whole in percent, two decimals, halves up; nothing of nothing.
 fn percent(part: i128, whole: i128) -> String {
-    let hundred = product_of(part, 100);
+    let hundred = finer(part, 100);
     Ratio::new(hundred, whole).map_or_else(String::new, |ratio| ratio.text(2))
 }
 

@@ -3,10 +3,11 @@
 use arrow::array::{Decimal128Array, Int64Array, RecordBatch, StringArray, TimestampMillisecondArray};
 
 use super::group::{PeerGroups, PeerKey, WORDS};
-use super::mode::{PRIORITY, PeerMode, e10, product_of};
+use super::mode::{PRIORITY, PeerMode, WORK, e10};
 use super::names::PeerNames;
 use super::report::Left;
 use super::rules::rounded_work;
+use crate::amounts::{add, product};
 use crate::error::Result;
 use crate::numbers::Comparand;
 use crate::reference::benchmark::Benchmark;
@@ -120,7 +121,7 @@ impl PeerJobs<'_> {
     /// Adds a batch of `records`.
     ///
     /// # Errors
-    /// [`crate::error::Kind::Internal`] when it is not one of them.
+    /// [`crate::error::Kind::Internal`] when it is not one of them; [`crate::error::Kind::Data`] when a sum is too large.
     pub(super) fn add(
         &self,
         batch: &RecordBatch,
@@ -131,7 +132,7 @@ impl PeerJobs<'_> {
         let columns = PeerJobColumns::new(batch)?;
         let looked_at = self.effects.of_batch(batch)?;
         for row in 0..batch.num_rows() {
-            self.add_row(&columns, &looked_at, row, names, groups, left);
+            self.add_row(&columns, &looked_at, row, names, groups, left)?;
         }
         Ok(())
     }
@@ -144,40 +145,42 @@ impl PeerJobs<'_> {
         names: &mut PeerNames,
         groups: &mut PeerGroups,
         left: &mut Left,
-    ) {
+    ) -> Result<()> {
         let [mut vo, .., infrastructure] = columns.words.map(|column| word(column, row));
         let Some(end_ms) = number(columns.end_utc, row) else {
             left.not_ended_job_n += u64::from(self.has_vo(vo));
-            return;
+            return Ok(());
         };
-        let Some(month) = Month::of_ms(end_ms) else { return };
+        let Some(month) = Month::of_ms(end_ms) else {
+            return Ok(());
+        };
         if !self.selection.days.has_ms(end_ms) {
-            return;
+            return Ok(());
         }
         if !self.effects.is_empty() {
             let effect = self.effects.of(looked_at, row, month);
             if effect.is_void {
-                return;
+                return Ok(());
             }
             vo = effect.vo;
         }
         if !self.has_vo(vo) {
-            return;
+            return Ok(());
         }
         if !self.mode.takes_view(columns.view.value(row), infrastructure) {
             left.other_view_job_n += 1;
-            return;
+            return Ok(());
         }
         let wall_s = columns.wall_s.value(row).max(0);
         if self.mode == PeerMode::Auditor && wall_s == 0 {
             left.no_wall_job_n += 1;
-            return;
+            return Ok(());
         }
         let level = self.level(columns, row);
         // A job without a benchmark never becomes one of their records.
         if level.is_none() && !matches!(self.mode, PeerMode::Native | PeerMode::Gracc) {
             left.benchmark_missing_job_n += 1;
-            return;
+            return Ok(());
         }
         let core_n = addend(number(columns.alloc_core_n, row)).max(0);
         let job = GroupedJob {
@@ -202,18 +205,19 @@ impl PeerJobs<'_> {
         sums.note_end(Some(end_ms), Some(end_ms));
         let Some(PublishedLevel { kind, e4 }) = level else {
             sums.native_unknown_job_n += 1;
-            return;
+            return Ok(());
         };
         // Where the pipeline prefers another value to the record's own, that is the exact one.
         let exact_e4 = columns.factor_e4(kind, row).unwrap_or(e4);
-        let work = |ms: i128| e10(product_of(ms, i128::from(exact_e4)), kind);
-        sums.native_wall_e10 += work(exact_wall_ms);
-        sums.native_cpu_e10 += work(i128::from(cpu_ms));
-        sums.native_core_wall_e10 += work(product_of(exact_wall_ms, i128::from(core_n.max(1))));
+        let work = |ms: i128| e10(product(ms, i128::from(exact_e4), WORK)?, kind);
+        let core_wall_ms = product(exact_wall_ms, i128::from(core_n.max(1)), "core_wall_ms")?;
+        add(&mut sums.native_wall_e10, work(exact_wall_ms)?, WORK)?;
+        add(&mut sums.native_cpu_e10, work(i128::from(cpu_ms))?, WORK)?;
+        add(&mut sums.native_core_wall_e10, work(core_wall_ms)?, WORK)?;
         match self.mode {
             PeerMode::Auditor => {
-                sums.rounded_wall += rounded_work(wall_s, kind, e4);
-                sums.rounded_cpu += rounded_work(whole_cpu_s, kind, e4);
+                add(&mut sums.rounded_wall, rounded_work(wall_s, kind, e4)?, WORK)?;
+                add(&mut sums.rounded_cpu, rounded_work(whole_cpu_s, kind, e4)?, WORK)?;
             }
             PeerMode::Gracc => sums.note_factor(match kind {
                 Benchmark::Si00 => e4 / 250,
@@ -221,6 +225,7 @@ impl PeerJobs<'_> {
             }),
             PeerMode::Native | PeerMode::Apel | PeerMode::ApelPre23 => {}
         }
+        Ok(())
     }
 
     fn has_vo(&self, vo: Option<&str>) -> bool {

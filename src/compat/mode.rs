@@ -1,5 +1,7 @@
 //! The publishers whose rules for work are applied.
 
+use crate::amounts::product;
+use crate::error::Result;
 use crate::reference::benchmark::Benchmark;
 
 /// Whose rules.
@@ -97,29 +99,22 @@ impl PeerMode {
 /// What one of a HEPSPEC second is counted in, in parts of 10^-10.
 pub(super) const E10: i128 = 10_000_000_000;
 
+/// What sums of work are called where they are too large. Seconds of cores of a month have at most 63 bits
+/// (`summarise::budget`), a level 30 (`dedupe::limits`) and the units that its thousandths leave 24: the work of a month
+/// fits, but a lake may hold more.
+pub(super) const WORK: &str = "work";
+
 /// Work in units of 10^-7 of a benchmark in units of 10^-10 of HEPSPEC06 or `HEPscore23`; SI00 at 250 to 1, exactly.
-pub(super) fn e10(work_e7: i128, kind: Benchmark) -> i128 {
-    product_of(
-        work_e7,
-        match kind {
-            Benchmark::Hs06 | Benchmark::Hs23 => 1000,
-            Benchmark::Si00 => 4,
-        },
-    )
+///
+/// # Errors
+/// [`crate::error::Kind::Data`] when it is too large.
+pub(super) fn e10(work_e7: i128, kind: Benchmark) -> Result<i128> {
+    let unit = match kind {
+        Benchmark::Hs06 | Benchmark::Hs23 => 1000,
+        Benchmark::Si00 => 4,
+    };
+    product(work_e7, unit, WORK)
 }
 
 /// Of the benchmarks known of a job the one that is published.
 pub(super) const PRIORITY: [Benchmark; 3] = [Benchmark::Hs23, Benchmark::Hs06, Benchmark::Si00];
-
-/// A product of seconds, cores, a level and units of 10^-10. Seconds of cores of a month have at most 63 bits
-/// (`summarise::budget`), a level 30 (`dedupe::limits`) and the units that its thousandths leave 24: 117 bits in all.
-pub(super) fn product_of(a: i128, b: i128) -> i128 {
-    // Fallback: never taken, 63 and 30 and 24 bits fit 127.
-    a.saturating_mul(b)
-}
-
-/// A sum of such products.
-pub(super) fn sum_of(a: i128, b: i128) -> i128 {
-    // Fallback: never taken, products of 117 bits over a thousand months fit 127.
-    a.saturating_add(b)
-}

@@ -1,5 +1,6 @@
 //! Walking a lake, site by site: memory follows the number of groups of one site.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
@@ -12,6 +13,7 @@ use super::mode::PeerMode;
 use super::names::PeerNames;
 use super::rules::{PeerNumbers, publish};
 use super::summary;
+use crate::amounts::total;
 use crate::dedupe::summary::from_batch;
 use crate::error::{Error, Kind, Result};
 use crate::lake::refused_records::summed_records;
@@ -74,7 +76,7 @@ pub struct WorkReport {
 /// Computes what a mode would have published from the lake at a path or URL.
 ///
 /// # Errors
-/// [`Kind::NoInput`] when there is no lake; [`Kind::Io`] when it cannot be read.
+/// [`Kind::NoInput`] when there is no lake; [`Kind::Io`] when it cannot be read; [`Kind::Data`] when a sum is too large.
 pub fn report(output: &str, question: &PeerReportQuestion<'_>) -> Result<WorkReport> {
     let (store, manifest) = Manifest::open(output)?;
     let by = question.by.clone().unwrap_or_else(|| default_dimensions(question.mode));
@@ -112,8 +114,8 @@ pub fn report(output: &str, question: &PeerReportQuestion<'_>) -> Result<WorkRep
     let added = corrections.additions().filter(|(site, month, rule)| {
         asked.has_site(site) && asked.has_month(*month) && asked.has_vo(rule.filter("vo").flatten())
     });
-    walk.left.added_job_n = added.filter_map(|(.., rule)| rule.adds("job_n")).sum();
-    walk.finish_buckets();
+    walk.left.added_job_n = total(added.filter_map(|(.., rule)| rule.adds("job_n")), "job_n")?;
+    walk.finish_buckets()?;
     let (cells, left) = (walk.cells.finish(), walk.left);
     Ok(WorkReport {
         output: store.url().to_owned(),
@@ -167,16 +169,16 @@ impl PeerReportWalk<'_> {
         let mut published: BTreeMap<PeerKey, PeerNumbers> = BTreeMap::new();
         for (key, sums) in &groups {
             if question.mode == PeerMode::Gracc {
-                self.bucket(site, key, sums);
+                self.bucket(site, key, sums)?;
             } else {
-                published.insert(*key, publish(question.mode, key, sums));
+                published.insert(*key, publish(question.mode, key, sums)?);
             }
         }
         for file in files.iter().filter(|file| !file.is_jobs) {
             self.summaries(site, file.month, file.path, &mut published)?;
         }
         for (key, numbers) in &published {
-            self.cells.add(site, key, numbers, &self.names);
+            self.cells.add(site, key, numbers, &self.names)?;
         }
         Ok(())
     }
@@ -201,19 +203,24 @@ impl PeerReportWalk<'_> {
                         .selection
                         .must_be_whole(month, &format!("the summaries of {site}"))?;
                     let key = summary::key(&row, &mut self.names);
-                    published.insert(key, summary::numbers(question.mode, &row, &key));
+                    published.insert(key, summary::numbers(question.mode, &row, &key)?);
                 }
             }
         }
         Ok(())
     }
 
-    fn bucket(&mut self, site: &str, key: &PeerKey, sums: &PeerSums) {
+    fn bucket(&mut self, site: &str, key: &PeerKey, sums: &PeerSums) -> Result<()> {
         let [vo, ..] = key.words;
         let name = self.question.renames.name(site, self.names.text(vo));
-        let bucket = GraccPeerBucket::new(key, sums, self.site_value_e4(name, sums.latest_ms));
-        let place = self.buckets.entry((name.to_owned(), *key));
-        place.and_modify(|held| held.merge(&bucket)).or_insert(bucket);
+        let bucket = GraccPeerBucket::new(key, sums, self.site_value_e4(name, sums.latest_ms))?;
+        match self.buckets.entry((name.to_owned(), *key)) {
+            Entry::Occupied(mut held) => held.get_mut().merge(&bucket),
+            Entry::Vacant(place) => {
+                place.insert(bucket);
+                Ok(())
+            }
+        }
     }
 
     /// The table's value for a site as a whole.
@@ -229,10 +236,11 @@ impl PeerReportWalk<'_> {
         i64::try_from(hepspec).ok()
     }
 
-    fn finish_buckets(&mut self) {
+    fn finish_buckets(&mut self) -> Result<()> {
         for ((site, key), bucket) in &self.buckets {
-            self.cells.add(site, key, &bucket.numbers(), &self.names);
+            self.cells.add(site, key, &bucket.numbers()?, &self.names)?;
         }
+        Ok(())
     }
 }
 
@@ -250,10 +258,10 @@ impl<'a> Cells<'a> {
         }
     }
 
-    fn add(&mut self, site: &str, key: &PeerKey, numbers: &PeerNumbers, names: &PeerNames) {
+    fn add(&mut self, site: &str, key: &PeerKey, numbers: &PeerNumbers, names: &PeerNames) -> Result<()> {
         let dimensions = self.by.iter().map(|dimension| dimension.value(key, names)).collect();
         let place = (site.to_owned(), key.month, dimensions);
-        self.sums.entry(place).or_default().add(numbers);
+        self.sums.entry(place).or_default().add(numbers)
     }
 
     fn finish(self) -> Vec<PeerCell> {

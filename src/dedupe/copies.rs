@@ -45,8 +45,8 @@ pub struct CopyExtent {
     pub sample_n: u64,
     /// That they stand for.
     pub job_n: u64,
-    /// Core seconds of these.
-    pub core_s: u64,
+    /// Core seconds of these: a job of the sample has 64 bits of them, and stands for as many as 2^63.
+    pub core_s: u128,
 }
 
 impl CopyExtent {
@@ -54,8 +54,7 @@ impl CopyExtent {
     pub fn add(&mut self, other: Self) {
         self.sample_n += other.sample_n;
         self.job_n += other.job_n;
-        // Fallback: an extent that is estimated from a sample is reported, and no more than the type holds.
-        self.core_s = self.core_s.saturating_add(other.core_s);
+        self.core_s += other.core_s;
     }
 }
 
@@ -307,8 +306,7 @@ impl CopyExtent {
         Self {
             sample_n: 1,
             job_n,
-            // Fallback: a job of a sample stands for at most as many core seconds as the type holds.
-            core_s: core_s.saturating_mul(job_n),
+            core_s: u128::from(core_s) * u128::from(job_n),
         }
     }
 }

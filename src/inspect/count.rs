@@ -58,7 +58,7 @@ pub(super) struct InspectCounts {
     without_vo: u64,
     cross_check: Option<CrossCheck>,
     with_cpu: u64,
-    inventory: BTreeMap<&'static str, i64>,
+    inventory: BTreeMap<&'static str, i128>,
     undated: bool,
     /// Accounts other than the top one, and whether any names the account above it.
     account_n: u64,
@@ -146,9 +146,7 @@ impl InspectCounts {
     fn machine(&mut self, row: &InventoryRow) {
         let mut add = |what: &'static str, n: Option<i64>| {
             if let Some(n) = n {
-                let sum = self.inventory.entry(what).or_default();
-                // Fallback: a count of one at a time, or of capacity that `limits` bounds, does not come to 63 bits.
-                *sum = sum.saturating_add(n);
+                *self.inventory.entry(what).or_default() += i128::from(n);
             }
         };
         add(row.dataset(), Some(1));

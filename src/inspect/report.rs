@@ -90,7 +90,7 @@ pub struct FileReport {
     /// When the jobs ran; of aggregates, their months.
     pub period: Option<InspectedPeriod>,
     /// The sums of a file about the machine: nodes, CPUs, ...
-    pub inventory: BTreeMap<&'static str, i64>,
+    pub inventory: BTreeMap<&'static str, i128>,
     /// Rows by outcome and reason.
     pub outcomes: Vec<ReasonCount>,
     /// Sites the records name, most frequent first.

@@ -228,8 +228,9 @@ impl Visit for Meter<'_> {
         if let Some(billed) = self.billed.get_mut(nth) {
             let held = self.shapes.amounts(interval.shape).iter();
             for ((billed, integral), held) in billed.iter_mut().zip(self.integral).zip(held) {
-                // A rate is at most 10^18 a second, a slice has 31 bits of seconds, and limits bound what is held by 10^8.
-                // Fallback: never taken, 60 and 31 and 27 bits are fewer than 127.
+                // What is held is a part of what is used, so that its rate times it is at most what is billable (a pebibyte,
+                // 50 bits) times RATE_ONE, and a slice has 31 bits of seconds.
+                // Fallback: never taken, 50 and 40 and 31 bits are fewer than 127.
                 *billed = (integral - *billed).saturating_mul(i128::from(*held));
             }
         }

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use super::lake::Lake;
 use super::pending_use::PendingJobs;
 use super::running_use::RunningJobs;
+use crate::amounts::add;
 use crate::award::plan::AwardPlan;
 use crate::award::projection::UseOfDays;
 use crate::award::unit::CountedUse;
 use crate::charge::charged_tariff::BalanceTariff;
 use crate::error::{Error, Kind, Result};
 use crate::lake::{award_tables, calendar_fact};
-use crate::schema::batch::{date, decimal, int, number, text, word};
+use crate::schema::batch::{addend, date, decimal, int, number, text, word};
 use crate::store::lake::parse_award_use_path;
 use crate::time::month::date_of;
 use crate::time::{Date, Day, Grain, Month, YearStart};
@@ -59,7 +60,7 @@ pub struct UsedAmounts {
 }
 
 impl UsedAmounts {
-    /// Adds others.
+    /// Adds others; exact for those of rows that were read within their bound.
     pub fn add(&mut self, other: &Self) {
         self.job_n += other.job_n;
         self.unpriced_job_n += other.unpriced_job_n;
@@ -108,6 +109,8 @@ impl LakeAwards {
         })?;
         let calendar = calendar_fact::rule(&lake.manifest.facts)?;
         let mut rows = Vec::new();
+        // The sizes of all charges together: within them every sum of some is exact.
+        let mut bound_e9 = 0_i128;
         for file in lake.manifest.dataset("award_use") {
             let Some((site, allocation_year)) = parse_award_use_path(&file.path) else {
                 return Err(Error::new(Kind::Data, "the path names no site and allocation year").at("path", &file.path));
@@ -126,6 +129,9 @@ impl LakeAwards {
                 let (gpus, charge) = (int(&batch, "alloc_gpu_s")?, decimal(&batch, "charge")?);
                 for row in 0..batch.num_rows() {
                     let of = |column| word(column, row).map(str::to_owned);
+                    // A charge that is unknown is of jobs that are counted as unpriced.
+                    let charge_e9 = addend(number(charge, row));
+                    add(&mut bound_e9, charge_e9.abs(), "charge")?;
                     rows.push(AwardUseRow {
                         site: site.clone(),
                         allocation_year,
@@ -147,8 +153,7 @@ impl LakeAwards {
                             unpriced_job_n: unpriced.value(row).into(),
                             core_ms: i128::from(cores.value(row)) * 1000 + i128::from(fractions.value(row)),
                             gpu_s: gpus.value(row).into(),
-                            // Fallback: a charge that is unknown is of jobs that are counted as unpriced.
-                            charge_e9: number(charge, row).unwrap_or_default(),
+                            charge_e9,
                         },
                     });
                 }

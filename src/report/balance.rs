@@ -6,6 +6,9 @@ use super::accounts::{Account, AccountPlace, Accounts, used, why_unknown};
 use super::charges::{AccountCharge, BalanceTariff};
 use super::lake::Lake;
 use super::table::{Cell, ColumnKind, Table};
+use crate::amounts::add;
+use crate::amounts::finer;
+use crate::charge::amount::CHARGE_PLACES;
 use crate::charge::amount::CHARGE_SCALE;
 use crate::charge::charged_tariff::{called, is_same_unit};
 use crate::error::{Error, Kind, Result};
@@ -13,8 +16,6 @@ use crate::numbers::count_i128;
 use crate::reference::allocation::{Allocation, AllocationTable, EntryKind};
 use crate::reference::decimal;
 use crate::reference::node_type::day_text;
-use crate::report::finer::CHARGE_PLACES;
-use crate::report::finer::finer;
 use crate::schema::batch::{text, word};
 use crate::time::Day;
 
@@ -94,7 +95,7 @@ pub fn balances(
             (&a.site, &a.cluster, &a.account, &a.policy) == (&b.site, &b.cluster, &b.account, &b.policy)
         });
         if let Some(same) = same {
-            same.allocation.amount_e9 += row.amount_e9;
+            add(&mut same.allocation.amount_e9, row.amount_e9, "amount").map_err(|e| e.at("line", row.line))?;
             same.allocation.users.extend(row.users.iter().cloned());
             let attribute = same.allocation.coldfront_attribute.or(row.coldfront_attribute);
             same.allocation.coldfront_attribute = attribute;

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use super::balance::{Balance, BalanceWording, worded};
 use super::shown::digits_that_matter;
 use super::table::{Cell, Table};
+use crate::amounts::finer;
+use crate::charge::amount::CHARGE_PLACES;
 use crate::charge::amount::CHARGE_SCALE;
 use crate::reference::currency::is_currency;
-use crate::report::finer::CHARGE_PLACES;
-use crate::report::finer::finer;
 use crate::time::Day;
 
 /// Digits after the point of money.

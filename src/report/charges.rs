@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::lake::{Lake, Selection};
+use crate::amounts::{add, too_large};
 pub use crate::charge::charged_tariff::BalanceTariff;
 use crate::error::{Error, Kind, Result};
-use crate::schema::batch::{date, decimal, int, number, text, word};
+use crate::schema::batch::{addend, date, decimal, int, number, text, word};
 use crate::store::lake::parse_usage_path;
 use crate::time::{Day, Month};
 
@@ -52,13 +53,13 @@ pub struct AccountCharge {
 ///
 /// # Errors
 /// [`Kind::NoInput`] when the lake has no charges; [`Kind::Io`] when it cannot be read; [`Kind::Usage`] when days are requested
-/// and charges are by month.
+/// and charges are by month; [`Kind::Data`] when their sum is too large.
 pub fn read(lake: &Lake, selection: &Selection) -> Result<Vec<AccountCharge>> {
     if lake.manifest.dataset("charges").next().is_none() {
         let message = "the lake has no charges: its pipeline needs [[charge]]";
         return Err(Error::new(Kind::NoInput, message).at("lake", lake.store.url()));
     }
-    let mut charged = Vec::new();
+    let (mut charged, mut bound) = (Vec::new(), ChargeBound::default());
     for file in lake.manifest.dataset("charges") {
         let Some((site, vo, _)) = parse_usage_path(&file.path) else {
             continue;
@@ -79,6 +80,7 @@ pub fn read(lake: &Lake, selection: &Selection) -> Result<Vec<AccountCharge>> {
             let core_fractions = int(&batch, "alloc_core_fraction_ms")?;
             let charge = decimal(&batch, "charge")?;
             for row in 0..batch.num_rows() {
+                bound.take(jobs.value(row), unpriced.value(row), number(charge, row))?;
                 let asked = Month::of_day(month.value(row)).filter(|month| selection.has_month(*month));
                 let Some(month) = asked.filter(|_| view.value(row) == OWN_VIEW) else {
                     continue;
@@ -113,6 +115,27 @@ pub fn read(lake: &Lake, selection: &Selection) -> Result<Vec<AccountCharge>> {
         }
     }
     Ok(charged)
+}
+
+/// The sizes of all rows together, whatever their sign: within them every sum of some of the rows is exact.
+#[derive(Default)]
+struct ChargeBound {
+    job_n: i64,
+    unpriced_job_n: i64,
+    charge_e9: i128,
+}
+
+impl ChargeBound {
+    fn take(&mut self, job_n: i64, unpriced_job_n: i64, charge_e9: Option<i128>) -> Result<()> {
+        let size = |n: i64, what| n.checked_abs().ok_or_else(|| too_large(what));
+        add(&mut self.job_n, size(job_n, "job_n")?, "job_n")?;
+        add(
+            &mut self.unpriced_job_n,
+            size(unpriced_job_n, "unpriced_job_n")?,
+            "unpriced_job_n",
+        )?;
+        add(&mut self.charge_e9, addend(charge_e9).abs(), "charge")
+    }
 }
 
 /// Everything the lake charges by, whether it charged anything or not.

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use super::lake::{Lake, Selection};
 use super::table::{Cell, ColumnKind, Table};
-use crate::error::{Error, Kind, Result};
+use crate::absent;
+use crate::amounts::{add, too_large};
+use crate::error::Result;
 use crate::schema::batch::{int, number, text, time, word};
 use crate::time::month::date_of;
 use crate::time::{Day, Month, Zone};
@@ -162,13 +164,14 @@ fn history_since(lake: &Lake, selection: &Selection, since: Option<Month>) -> Re
                 if view.value(row) != "batch" {
                     continue;
                 }
-                let ce = word(host, row).or(word(cluster, row)).unwrap_or_default();
+                let ce = absent::text(word(host, row).or(word(cluster, row)));
                 let day = local_day(&zone, end_ms);
                 let sums = of_site.entry(ce).or_default().entry(day).or_default();
                 sums.job_n += 1;
                 let core_n = number(cores, row).unwrap_or(1);
-                let held_core_s = wall.value(row).checked_mul(core_n);
-                sums.core_s = plus(sums.core_s, held_core_s, &site)?;
+                let too_large = || too_large("alloc_core_s").at("site", &site);
+                let held_core_s = wall.value(row).checked_mul(core_n).ok_or_else(too_large)?;
+                add(&mut sums.core_s, held_core_s, "alloc_core_s").map_err(|e| e.at("site", &site))?;
             }
             for (ce, days) in of_site {
                 let of = SiteCe {
@@ -179,7 +182,7 @@ fn history_since(lake: &Lake, selection: &Selection, since: Option<Month>) -> Re
                 for (day, more) in days {
                     let sums = known.entry(day).or_default();
                     sums.job_n += more.job_n;
-                    sums.core_s = plus(sums.core_s, Some(more.core_s), &site)?;
+                    add(&mut sums.core_s, more.core_s, "alloc_core_s").map_err(|e| e.at("site", &site))?;
                 }
             }
         }
@@ -374,17 +377,6 @@ pub fn table(found: &[Incomplete]) -> Table {
         ]);
     }
     table
-}
-
-/// Core seconds of a day.
-///
-/// # Errors
-/// [`Kind::Data`] when they do not fit 63 bits.
-fn plus(sum_s: i64, more_s: Option<i64>, site: &str) -> Result<i64> {
-    let too_large = || Error::new(Kind::Data, "the core seconds of a day do not fit 63 bits").at("site", site);
-    more_s
-        .and_then(|more_s| sum_s.checked_add(more_s))
-        .ok_or_else(too_large)
 }
 
 /// A day so many days later.

@@ -9,6 +9,8 @@ use super::apel::jobs::JobMessageWanted;
 use super::apel::users::Users;
 use super::lake::{Lake, Selection};
 use super::work_scale::{WorkBenchmarks, WorkScale};
+use crate::absent;
+use crate::amounts::{add, total};
 use crate::error::Result;
 use crate::record::SummaryKind;
 use crate::time::Month;
@@ -34,20 +36,20 @@ pub fn gather(lake: &Lake, selection: &Selection) -> Result<FederationUsage> {
     let added = additions(lake, selection)?;
     let summaries = lake.summaries(selection)?;
     let usage = summaries.iter().filter(|row| row.kind != SummaryKind::Sync);
-    groups.extend(usage.map(|row| of_summary(row, &Users::Withhold)));
+    for row in usage {
+        groups.push(of_summary(row, &Users::Withhold)?);
+    }
     let mut notes: Vec<String> = unknown
         .iter()
         .map(|(why, n)| format!("{n} jobs: {}", why.reason.as_str()))
         .collect();
     if !added.is_empty() {
-        let n: i64 = added.iter().map(|group| group.sums.job_n).sum();
+        let n = total(added.iter().map(|group| group.sums.job_n), "job_n")?;
         notes.push(format!("{n} jobs: added by corrections, of no known benchmark"));
     }
     groups.extend(added);
-    let unknown_n: i64 = (groups.iter())
-        .filter(|group| Infrastructure::of(group) == Infrastructure::Unknown)
-        .map(|group| group.sums.job_n)
-        .sum();
+    let unknown = (groups.iter()).filter(|group| Infrastructure::of(group) == Infrastructure::Unknown);
+    let unknown_n = total(unknown.map(|group| group.sums.job_n), "job_n")?;
     if unknown_n > 0 {
         notes.push(format!(
             "{unknown_n} jobs: infrastructure unknown, neither grid nor local; `infrastructure` in their [[source]] states it"
@@ -86,18 +88,25 @@ pub struct FederationSums {
 }
 
 impl FederationSums {
-    /// Adds one group, its work by `scale`.
-    pub fn add(&mut self, group: &Aggregate, scale: WorkScale) {
+    /// Adds one group, its work by `scale`. Only products with cores can be too large.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Data`] naming the sum that is too large.
+    pub fn add(&mut self, group: &Aggregate, scale: WorkScale) -> Result<()> {
         let cores = i128::from(group.core_n.max(1));
         let (wall_s, job_n) = (i128::from(group.sums.wall_s), i128::from(group.sums.job_n));
         self.job_n += job_n;
         self.cpu_ms += i128::from(group.sums.cpu_ms);
         self.wall_s += wall_s;
-        self.core_wall_s += wall_s * cores;
+        add(&mut self.core_wall_s, wall_s * cores, "core_wall_s")?;
         match scale.work(group) {
             Some(work) => {
                 self.wall_work_s += i128::from(work.wall_s);
-                self.core_wall_work_s += i128::from(work.wall_s) * cores;
+                add(
+                    &mut self.core_wall_work_s,
+                    i128::from(work.wall_s) * cores,
+                    "core_wall_work_s",
+                )?;
                 self.cpu_work_s += i128::from(work.cpu_s);
                 self.benchmarks = self.benchmarks.and(work.benchmark);
             }
@@ -109,6 +118,7 @@ impl FederationSums {
         let earliest = [self.earliest_end_ms, group.sums.earliest_end_ms];
         self.earliest_end_ms = earliest.into_iter().flatten().min();
         self.latest_end_ms = self.latest_end_ms.max(group.sums.latest_end_ms);
+        Ok(())
     }
 }
 
@@ -137,21 +147,24 @@ impl Infrastructure {
 }
 
 /// Sums by any key of a group.
+///
+/// # Errors
+/// [`crate::error::Kind::Data`] naming the sum that is too large.
 pub fn sums_by<K: Ord>(
     groups: &[Aggregate],
     scale: WorkScale,
     key: impl Fn(&Aggregate) -> K,
-) -> BTreeMap<K, FederationSums> {
+) -> Result<BTreeMap<K, FederationSums>> {
     let mut sums: BTreeMap<K, FederationSums> = BTreeMap::new();
     for group in groups {
-        sums.entry(key(group)).or_default().add(group, scale);
+        sums.entry(key(group)).or_default().add(group, scale)?;
     }
-    sums
+    Ok(sums)
 }
 
 /// Site, VO and month of a group.
 #[must_use]
 pub fn site_vo_month(group: &Aggregate) -> (String, String, Month) {
     let [_, vo, ..] = &group.words;
-    (group.site.clone(), vo.clone().unwrap_or_default(), group.month)
+    (group.site.clone(), absent::text(vo.as_deref()).to_owned(), group.month)
 }

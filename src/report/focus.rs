@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 use super::charges::{AccountCharge, BalanceTariff};
 use super::table::{Cell, ColumnKind, Table};
+use crate::absent;
 use crate::charge::amount::CHARGE_SCALE;
 use crate::error::{Error, Kind, Result};
 use crate::reference::currency::is_currency;
@@ -169,6 +170,7 @@ pub fn report(charged: &[AccountCharge], zone: &Zone, billing: &FocusBilling) ->
         sums.unpriced_job_n += i128::from(row.unpriced_job_n);
         sums.core_ms += row.alloc_core_ms;
         sums.gpu_s += i128::from(row.alloc_gpu_s);
+        // Within the bound of all charges that were read.
         sums.charge_e9 += charge_e9;
     }
     let columns = COLUMNS.map(|(name, kind)| (name, "", kind));
@@ -194,9 +196,7 @@ fn description(key: FocusKey<'_>, sums: &FocusSums, unit: &str) -> String {
     let period = key.day.and_then(crate::time::month::date_of);
     format!(
         "{}Batch computing{} in {} under {} {}: {} {unit}",
-        key.correction
-            .map(|id| format!("Correction {id}: "))
-            .unwrap_or_default(),
+        absent::phrase(key.correction.map(|id| format!("Correction {id}: "))),
         key.cluster.map_or_else(String::new, |cluster| format!(" on {cluster}")),
         period.map_or_else(|| key.month.to_string(), |date| date.to_string()),
         key.tariff,

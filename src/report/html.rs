@@ -1,5 +1,6 @@
 //! The frame of every HTML page: one file, no network, fit for print.
 
+use crate::error::Result;
 use std::fmt::Write as _;
 
 use super::shown::{digits, shown};
@@ -42,8 +43,10 @@ pub fn page(title: &str, body: &str) -> String {
 }
 
 /// A table with units in its head and totals in its foot; numbers as people read them.
-#[must_use]
-pub fn table(table: &Table) -> String {
+///
+/// # Errors
+/// [`crate::error::Kind::Data`] naming the column whose total is too large.
+pub fn table(table: &Table) -> Result<String> {
     let mut out = String::from("<div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr>");
     let class = |at: usize| match table.columns.get(at) {
         Some(column) if column.kind.is_number() => " class=\"n\"",
@@ -81,11 +84,11 @@ pub fn table(table: &Table) -> String {
         row(&mut out, cells);
     }
     out.push_str("</tbody>\n");
-    if let Some(totals) = table.totals() {
+    if let Some(totals) = table.totals()? {
         out.push_str("<tfoot>");
         row(&mut out, &totals);
         out.push_str("</tfoot>\n");
     }
     out.push_str("</table></div>\n");
-    out
+    Ok(out)
 }

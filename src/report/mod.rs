@@ -19,7 +19,6 @@ pub mod charges;
 pub mod completeness;
 pub mod drawing;
 pub mod federation;
-mod finer;
 pub mod focus;
 pub mod gracc;
 mod group_index;

@@ -7,13 +7,22 @@ use super::federation::{COUNTED, site_vo_month, sums_by};
 use super::sites::SiteEntry;
 use super::table::{Cell, ColumnKind, Table, divide};
 use super::work_scale::WorkScale;
+use crate::absent;
+use crate::error::Result;
 use crate::time::Month;
 
 const HOUR_S: i128 = 3600;
 
 /// The report, in hours. `reported_at` is the value of its column of that name.
-#[must_use]
-pub fn report(groups: &[Aggregate], scale: WorkScale, sites: &BTreeMap<String, SiteEntry>, reported_at: &str) -> Table {
+///
+/// # Errors
+/// [`crate::error::Kind::Data`] naming the sum that is too large.
+pub fn report(
+    groups: &[Aggregate],
+    scale: WorkScale,
+    sites: &BTreeMap<String, SiteEntry>,
+    reported_at: &str,
+) -> Result<Table> {
     let label = scale.label(groups);
     let mut table = Table::new(
         format!("OSG federation report, work in {}; {COUNTED}", label.title),
@@ -35,8 +44,8 @@ pub fn report(groups: &[Aggregate], scale: WorkScale, sites: &BTreeMap<String, S
             ("year", "", ColumnKind::Text),
         ],
     );
-    for ((site, vo, month), sums) in sums_by(groups, scale, site_vo_month) {
-        let entry = sites.get(&site).cloned().unwrap_or_default();
+    for ((site, vo, month), sums) in sums_by(groups, scale, site_vo_month)? {
+        let entry = absent::entry(sites.get(&site).cloned());
         let hours = |seconds: i128, unit: i128| divide(seconds, unit * HOUR_S).map_or(Cell::Empty, Cell::Int);
         // What no job of the row could be scaled to is unknown, not zero.
         let is_unknown = sums.unscaled_job_n == sums.job_n && sums.job_n > 0;
@@ -65,7 +74,7 @@ pub fn report(groups: &[Aggregate], scale: WorkScale, sites: &BTreeMap<String, S
             Cell::text(month.year().to_string()),
         ]);
     }
-    table
+    Ok(table)
 }
 
 /// The UTC day of an end; the first instant of the next month belongs to the last day of this one.

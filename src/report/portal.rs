@@ -7,7 +7,9 @@ use super::federation::{COUNTED, FederationSums, Infrastructure, site_vo_month, 
 use super::sites::{PledgeKey, Pledges, SiteEntry};
 use super::table::{Cell, ColumnKind, Table};
 use super::work_scale::WorkScale;
-use crate::report::finer::finer;
+use crate::absent;
+use crate::amounts::finer;
+use crate::error::Result;
 use crate::time::Month;
 
 const HOUR_S: i128 = 3600;
@@ -56,8 +58,10 @@ pub fn pledge_year(month: Month) -> i16 {
 }
 
 /// EGI's metrics by site, VO and month.
-#[must_use]
-pub fn egi(groups: &[Aggregate], scale: WorkScale) -> Table {
+///
+/// # Errors
+/// [`crate::error::Kind::Data`] naming the sum that is too large.
+pub fn egi(groups: &[Aggregate], scale: WorkScale) -> Result<Table> {
     let hour = ColumnKind::DecimalSum(HOUR_DIGITS);
     let percent = ColumnKind::Decimal(PERCENT_DIGITS);
     let label = scale.label(groups);
@@ -80,7 +84,7 @@ pub fn egi(groups: &[Aggregate], scale: WorkScale) -> Table {
             ("processors_unknown_jobs", "1", ColumnKind::Sum),
         ],
     );
-    for ((site, vo, month), sums) in sums_by(groups, scale, site_vo_month) {
+    for ((site, vo, month), sums) in sums_by(groups, scale, site_vo_month)? {
         table.push(vec![
             Cell::text(site),
             Cell::text(vo),
@@ -98,12 +102,14 @@ pub fn egi(groups: &[Aggregate], scale: WorkScale) -> Table {
             Cell::Int(sums.core_unknown_job_n),
         ]);
     }
-    table
+    Ok(table)
 }
 
 /// The columns the portal exports: one series per CE.
-#[must_use]
-pub fn export(groups: &[Aggregate], scale: WorkScale, sites: &BTreeMap<String, SiteEntry>) -> Table {
+///
+/// # Errors
+/// [`crate::error::Kind::Data`] naming the sum that is too large.
+pub fn export(groups: &[Aggregate], scale: WorkScale, sites: &BTreeMap<String, SiteEntry>) -> Result<Table> {
     let hour = ColumnKind::DecimalSum(HOUR_DIGITS);
     let label = scale.label(groups);
     let mut table = Table::new(
@@ -129,7 +135,7 @@ pub fn export(groups: &[Aggregate], scale: WorkScale, sites: &BTreeMap<String, S
     );
     let key = |group: &Aggregate| {
         let [_, vo, _, _, host, _] = &group.words;
-        let of = |word: &Option<String>| word.clone().unwrap_or_default();
+        let of = |word: &Option<String>| absent::text(word.as_deref()).to_owned();
         (
             group.site.clone(),
             group.month,
@@ -138,8 +144,8 @@ pub fn export(groups: &[Aggregate], scale: WorkScale, sites: &BTreeMap<String, S
             Infrastructure::of(group),
         )
     };
-    for ((site, month, vo, host, infrastructure), sums) in sums_by(groups, scale, key) {
-        let entry = sites.get(&site).cloned().unwrap_or_default();
+    for ((site, month, vo, host, infrastructure), sums) in sums_by(groups, scale, key)? {
+        let entry = absent::entry(sites.get(&site).cloned());
         table.push(vec![
             Cell::text(format!("{month}-01T00:00:00Z")),
             Cell::text(sums.benchmarks.word()),
@@ -159,7 +165,7 @@ pub fn export(groups: &[Aggregate], scale: WorkScale, sites: &BTreeMap<String, S
             work(sums.core_wall_work_s, &sums),
         ]);
     }
-    table
+    Ok(table)
 }
 
 /// The portal's word; none where the infrastructure is unknown.
@@ -173,8 +179,15 @@ fn portal_word(infrastructure: Infrastructure) -> &'static str {
 
 /// WLCG's view by federation, VO and month: work of all cores from the grid, of local jobs, of jobs of unknown
 /// infrastructure and together, and what was promised for the month: power times the hours of its days.
-#[must_use]
-pub fn wlcg(groups: &[Aggregate], scale: WorkScale, sites: &BTreeMap<String, SiteEntry>, pledges: &Pledges) -> Table {
+///
+/// # Errors
+/// [`crate::error::Kind::Data`] naming the sum that is too large.
+pub fn wlcg(
+    groups: &[Aggregate],
+    scale: WorkScale,
+    sites: &BTreeMap<String, SiteEntry>,
+    pledges: &Pledges,
+) -> Result<Table> {
     let hour = ColumnKind::DecimalSum(HOUR_DIGITS);
     let percent = ColumnKind::Decimal(PERCENT_DIGITS);
     let label = scale.label(groups);
@@ -200,22 +213,19 @@ pub fn wlcg(groups: &[Aggregate], scale: WorkScale, sites: &BTreeMap<String, Sit
             ("of_pledge", "%", percent),
         ],
     );
-    let federation = |site: &str| {
-        let named = sites.get(site).map(|entry| entry.federation.clone());
-        named.filter(|name| !name.is_empty()).unwrap_or_default()
-    };
+    let federation = |site: &str| absent::text(sites.get(site).map(|entry| entry.federation.as_str())).to_owned();
     let key = |group: &Aggregate| {
         let (site, vo, month) = site_vo_month(group);
         (federation(&site), site, vo, month)
     };
-    let by_infrastructure = sums_by(groups, scale, |group| (key(group), Infrastructure::of(group)));
+    let by_infrastructure = sums_by(groups, scale, |group| (key(group), Infrastructure::of(group)))?;
     // The pledge of a federation and VO is in one row of the month, so that it adds up; the share is of all rows.
     let by_federation = sums_by(groups, scale, |group| {
         let (federation, _, vo, month) = key(group);
         (federation, vo.to_lowercase(), month)
-    });
+    })?;
     let mut reported: std::collections::BTreeSet<(String, String, Month)> = std::collections::BTreeSet::new();
-    for ((federation, site, vo, month), sums) in sums_by(groups, scale, key) {
+    for ((federation, site, vo, month), sums) in sums_by(groups, scale, key)? {
         let of = (federation.clone(), vo.to_lowercase(), month);
         let year = pledge_year(month);
         let wanted = PledgeKey {
@@ -259,5 +269,5 @@ pub fn wlcg(groups: &[Aggregate], scale: WorkScale, sites: &BTreeMap<String, Sit
             share,
         ]);
     }
-    table
+    Ok(table)
 }

@@ -133,6 +133,7 @@ impl Queue {
         let node_n = i64::try_from(nodes.len()).ok();
         let size = node_n.zip(cpu_n);
         let (node_n, cpu_n) = size.ok_or_else(|| Error::new(Kind::Data, "the CPUs of the nodes are too many"))?;
+        // Fallback: without any priority the highest is 0, by which the rule makes every factor 0.
         let highest = |priorities: &mut dyn Iterator<Item = u32>| priorities.max().unwrap_or_default();
         let scale = |flag: &str, highest: u32| {
             if settings.has_flag(flag) {

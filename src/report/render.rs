@@ -39,23 +39,25 @@ pub enum TableFormat {
 /// [`crate::error::Kind::Internal`] when it cannot be written.
 pub fn render(table: &Table, format: TableFormat) -> Result<Vec<u8>> {
     Ok(match format {
-        TableFormat::Table => text(table).into_bytes(),
+        TableFormat::Table => text(table)?.into_bytes(),
         TableFormat::Csv => csv(table)?,
         TableFormat::Json => json(&objects(table)?).into_bytes(),
         TableFormat::Ndjson => ndjson(&objects(table)?).into_bytes(),
         TableFormat::Parquet => parquet(table)?,
-        TableFormat::Html => html::page(&table.title, &html::table(table)).into_bytes(),
-        TableFormat::Markdown => markdown(table).into_bytes(),
+        TableFormat::Html => html::page(&table.title, &html::table(table)?).into_bytes(),
+        TableFormat::Markdown => markdown(table)?.into_bytes(),
     })
 }
 
 /// Aligned columns under names and units, totals below a rule. Numbers are aligned to the right.
-#[must_use]
-pub fn text(table: &Table) -> String {
+///
+/// # Errors
+/// [`crate::error::Kind::Data`] naming the column whose total is too large.
+pub fn text(table: &Table) -> Result<String> {
     if table.rows.is_empty() {
-        return format!("{}: nothing\n", table.title);
+        return Ok(format!("{}: nothing\n", table.title));
     }
-    let totals = table.totals();
+    let totals = table.totals()?;
     let units: Vec<String> = (table.columns.iter())
         .map(|column| match column.unit {
             "" => String::new(),
@@ -80,7 +82,7 @@ pub fn text(table: &Table) -> String {
     }
     let is_number = |at: usize| table.columns.get(at).is_some_and(|column| column.kind.is_number());
     let lines = rows.iter().map(|row| lines::aligned(row, &widths, is_number) + "\n");
-    lines.collect()
+    Ok(lines.collect())
 }
 
 /// A name with a line end in it must not break the table.
@@ -142,8 +144,10 @@ pub fn ndjson(objects: &[String]) -> String {
 }
 
 /// A Markdown table with totals in bold.
-#[must_use]
-pub fn markdown(table: &Table) -> String {
+///
+/// # Errors
+/// As [`text`].
+pub fn markdown(table: &Table) -> Result<String> {
     let cell = |text: &str| one_line(text).replace('|', "\\|");
     let mut out = String::new();
     let names = table.columns.iter().map(|column| match column.unit {
@@ -160,14 +164,14 @@ pub fn markdown(table: &Table) -> String {
         let cells: Vec<String> = row.iter().map(|value| cell(&value.to_string())).collect();
         let _ = writeln!(out, "| {} |", cells.join(" | "));
     }
-    if let Some(totals) = table.totals() {
+    if let Some(totals) = table.totals()? {
         let cells = totals.iter().map(|value| match value {
             Cell::Empty => String::new(),
             value => format!("**{}**", cell(&value.to_string())),
         });
         let _ = writeln!(out, "| {} |", cells.collect::<Vec<_>>().join(" | "));
     }
-    out
+    Ok(out)
 }
 
 fn parquet(table: &Table) -> Result<Vec<u8>> {

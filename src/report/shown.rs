@@ -63,7 +63,8 @@ pub fn digits(table: &Table, at: usize) -> Option<u8> {
     if column.has_all_digits {
         return None;
     }
-    let totals = table.totals();
+    // Fallback: a total that is too large is refused where the table is shown.
+    let totals = table.totals().ok().flatten();
     let cells = table.rows.iter().chain(&totals).filter_map(|row| row.get(at));
     let largest = cells.filter_map(|cell| match cell {
         Cell::Decimal { value, scale } => {

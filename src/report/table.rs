@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::report::finer::with;
+use crate::amounts::add;
+use crate::error::Result;
 use crate::time::instant::second_text;
 
 /// One value.
@@ -58,21 +59,22 @@ impl Cell {
         matches!(self, Self::Int(_) | Self::Decimal { .. })
     }
 
-    /// The sum of two cells of one column; a cell that is not a number adds nothing.
-    fn plus(&self, other: &Self) -> Self {
-        match (self, other) {
-            (Self::Int(a), Self::Int(b)) => Self::Int(with(*a, *b)),
-            (Self::Decimal { value: a, scale }, Self::Decimal { value: b, .. }) => Self::Decimal {
-                value: with(*a, *b),
-                scale: *scale,
-            },
-            (number, _) | (_, number) if number.is_number() => number.clone(),
-            _ => Self::Empty,
+    /// Adds a cell of the column `name`; one that is not a number adds nothing.
+    fn add(&mut self, more: &Self, name: &str) -> Result<()> {
+        match (&mut *self, more) {
+            (Self::Int(sum), Self::Int(more)) => add(sum, *more, name),
+            (Self::Decimal { value: sum, .. }, Self::Decimal { value: more, .. }) => add(sum, *more, name),
+            (sum, more) => {
+                if !sum.is_number() && more.is_number() {
+                    *sum = more.clone();
+                }
+                Ok(())
+            }
         }
     }
 }
 
-/// The sum of what is known; `None` where neither is.
+/// The sum of two parts of what was read within a bound (see [`crate::amounts`]); unknown where neither is known.
 #[must_use]
 pub fn known_sum(a: Option<i128>, b: Option<i128>) -> Option<i128> {
     match (a, b) {
@@ -230,21 +232,26 @@ impl Table {
     }
 
     /// The totals of the columns that have any; `None` when none does, or there are fewer than two rows.
-    #[must_use]
-    pub fn totals(&self) -> Option<Vec<Cell>> {
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Data`] naming the column whose total is too large.
+    pub fn totals(&self) -> Result<Option<Vec<Cell>>> {
         if self.rows.len() < 2 || !self.columns.iter().any(|column| column.kind.is_sum()) {
-            return None;
+            return Ok(None);
         }
         if self.exact_totals.is_some() {
-            return self.exact_totals.clone();
+            return Ok(self.exact_totals.clone());
         }
         let totals = self.columns.iter().enumerate().map(|(at, column)| {
             if !column.kind.is_sum() {
-                return if at == 0 { Cell::text("total") } else { Cell::Empty };
+                return Ok(if at == 0 { Cell::text("total") } else { Cell::Empty });
             }
-            let cells = self.rows.iter().filter_map(|row| row.get(at));
-            cells.fold(Cell::Empty, |sum, cell| sum.plus(cell))
+            let mut sum = Cell::Empty;
+            for cell in self.rows.iter().filter_map(|row| row.get(at)) {
+                sum.add(cell, &column.name)?;
+            }
+            Ok(sum)
         });
-        Some(totals.collect())
+        totals.collect::<Result<_>>().map(Some)
     }
 }

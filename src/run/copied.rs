@@ -39,7 +39,7 @@ pub struct CopiedReport {
     /// Of how many of the file and site.
     pub of_job_n: u64,
     /// Core hours of these jobs, which would count twice, in tenths; about, if `is_estimate`.
-    pub core_hour_tenths: u64,
+    pub core_hour_tenths: u128,
     /// Where in the file the first of them begins, bytes after decompression; `None` where the whole file is meant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_byte: Option<u64>,

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use arrow::array::RecordBatch;
 
 use super::usage::UsagePart;
+use crate::amounts;
 use crate::config::plan::Plan;
-use crate::error::{Error, Kind, Result};
+use crate::error::Result;
 use crate::record::SiteMonth;
 use crate::reference::correction::{Action, Correction, CorrectionTable};
 use crate::schema;
@@ -144,20 +145,12 @@ fn amounts(sums: &Sums) -> CorrectionAmounts {
 /// Adds up what a correction did.
 ///
 /// # Errors
-/// [`Kind::Data`] when a sum does not fit 63 bits.
+/// [`crate::error::Kind::Data`] naming the sum that is too large.
 fn add(into: &mut CorrectionAmounts, more: CorrectionAmounts) -> Result<()> {
-    let plus = |a: i64, b: i64, what: &'static str| {
-        let too_large = || Error::new(Kind::Data, "what a correction changes does not fit 63 bits").at("sum", what);
-        a.checked_add(b).ok_or_else(too_large)
-    };
-    into.job_n = plus(into.job_n, more.job_n, "job_n")?;
-    into.wall_s = plus(into.wall_s, more.wall_s, "wall_s")?;
-    into.alloc_core_s = plus(into.alloc_core_s, more.alloc_core_s, "alloc_core_s")?;
-    into.cpu_ms = match (into.cpu_ms, more.cpu_ms) {
-        (Some(a), Some(b)) => Some(plus(a, b, "cpu_ms")?),
-        (one, None) | (None, one) => one,
-    };
-    Ok(())
+    amounts::add(&mut into.job_n, more.job_n, "job_n")?;
+    amounts::add(&mut into.wall_s, more.wall_s, "wall_s")?;
+    amounts::add(&mut into.alloc_core_s, more.alloc_core_s, "alloc_core_s")?;
+    amounts::add_known(&mut into.cpu_ms, more.cpu_ms, "cpu_ms")
 }
 
 /// Entries of corrections that still hold, of partitions that stay as they are.

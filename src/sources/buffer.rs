@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::io::Read;
 use std::ops::Deref;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::numbers::{Extent, Part};
 
 /// Blocks that wait to be filled again, for each thread: it fills one and works on another.
@@ -71,7 +71,8 @@ impl Buffer {
                 self.bytes.resize(want_end.min(most).next_multiple_of(ROOM_BYTES), 0);
             }
             let until = want_end.min(self.bytes.len());
-            let room = self.bytes.get_mut(self.end..until).unwrap_or_default();
+            let room = self.bytes.get_mut(self.end..until);
+            let room = room.ok_or_else(|| Error::internal("a buffer is shorter than what it is to hold"))?;
             match input.read(room) {
                 Ok(0) => return Ok(false),
                 Ok(n) => self.end += n,

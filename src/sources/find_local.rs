@@ -91,6 +91,7 @@ impl<'a> FolderWalk<'a> {
 
     /// A name that was found, not given.
     fn entry(&mut self, path: PathBuf) {
+        // Fallback: never taken, what is found in a folder has a name.
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if is_skipped(&name) {
             return;

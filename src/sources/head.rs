@@ -1,5 +1,6 @@
 //! The first bytes of a file, and the mark some programs write before UTF-8.
 
+use crate::numbers::Part;
 use memchr::memmem;
 
 /// The UTF-8 byte order mark.
@@ -38,7 +39,7 @@ impl<'a> FileHead<'a> {
     /// The first line that is not blank.
     #[must_use]
     pub fn first_line(&self) -> &'a [u8] {
-        self.text.split(|&byte| byte == b'\n').next().unwrap_or_default()
+        first_line_of(self.text)
     }
 
     /// Whether it is JSON or XML.
@@ -58,4 +59,9 @@ impl<'a> FileHead<'a> {
     pub fn has(&self, word: &str) -> bool {
         memmem::find(self.text, word.as_bytes()).is_some()
     }
+}
+
+/// The first line of a text, without its end.
+pub(super) fn first_line_of(text: &[u8]) -> &[u8] {
+    text.part(..memchr::memchr(b'\n', text).unwrap_or(text.len()))
 }

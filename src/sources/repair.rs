@@ -130,7 +130,9 @@ impl Units {
             line: 0,
             byte_offset: 0,
         };
+        // Fallback: an empty file has no title, which cannot be read.
         let first = units.raw_line()?.unwrap_or_default();
+        // Fallback: another line than a title is refused as an empty one.
         let json = super::head::without_mark(&first)
             .strip_prefix(FIRST)
             .unwrap_or_default();

@@ -194,3 +194,39 @@ fn code_is_formatted() {
     let stdout = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "cargo fmt changes\n{stdout}{stderr}");
 }
+
+#[test]
+fn a_history_is_asked_only_for_attributes_that_are_read_of_it() {
+    let history = std::fs::read_to_string(repository("src/sources/htcondor/history.rs")).unwrap();
+    let (read, uses) = history.split_once("\n];\n").unwrap();
+    let read: Vec<&str> = read.split('"').skip(1).step_by(2).collect();
+    let methods = [
+        "text(\"",
+        "number(\"",
+        "optional(\"",
+        "get(\"",
+        "time_ms(\"",
+        "needed_ms(\"",
+        "byte_n(&[\"",
+    ];
+    let asked = |method: &&str| -> Vec<&str> {
+        let arguments = uses.split(*method).skip(1);
+        let names = arguments.flat_map(|rest| {
+            let list = if method.starts_with("byte_n") {
+                rest.split_once(']')
+            } else {
+                rest.split_once('"')
+            };
+            list.unwrap().0.split("\", \"").map(|name| name.trim_end_matches('"'))
+        });
+        names.collect()
+    };
+    let asked: Vec<&str> = methods.iter().flat_map(asked).collect();
+    assert!(asked.len() > 25, "{asked:?}");
+    for name in asked {
+        assert!(
+            read.contains(&name),
+            "{name} is never read, so that it would always be absent"
+        );
+    }
+}

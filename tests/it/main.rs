@@ -7,6 +7,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod amounts;
 mod apel;
 mod apel_alike;
 mod apel_car;

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
+use crate::amounts::{add, total};
 use crate::charge::amount::CHARGE_SCALE;
 use crate::diagnostics::did_you_mean;
 use crate::error::{Error, Kind, Result};
@@ -86,14 +87,15 @@ pub fn cell(output: &str, path: &str, top: usize) -> Result<Vec<ExplainedCell>> 
                     job_id: jobs.value(row).to_owned(),
                     account: word(accounts, row).map(str::to_owned),
                 };
-                *reassignments.entry(key).or_default().entry(job).or_default() += addend(number(charge, row));
+                let sum = reassignments.entry(key).or_default().entry(job).or_default();
+                add(sum, addend(number(charge, row)), "charge")?;
             }
         }
     }
-    Ok(reassignments
+    reassignments
         .into_iter()
         .map(|(key, jobs)| of_policy(key, jobs, top))
-        .collect())
+        .collect()
 }
 
 /// That a lake has no such cell, with the one whose name is nearest.
@@ -108,17 +110,17 @@ fn of_policy(
     [policy, version, options, unit]: [String; 4],
     jobs: BTreeMap<ChargedJob, i128>,
     top: usize,
-) -> ExplainedCell {
+) -> Result<ExplainedCell> {
     let mut sorted: Vec<(ChargedJob, i128)> = jobs.into_iter().collect();
     sorted.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    let total: i128 = sorted.iter().map(|(_, charge)| charge).sum();
-    ExplainedCell {
+    let sum = total(sorted.iter().map(|(_, charge)| *charge), "charge")?;
+    Ok(ExplainedCell {
         policy,
         version,
         options,
         unit,
         job_n: sorted.len(),
-        charge: amount(total, CHARGE_SCALE),
+        charge: amount(sum, CHARGE_SCALE),
         top: sorted
             .into_iter()
             .take(top)
@@ -128,7 +130,7 @@ fn of_policy(
                 charge: amount(charge, CHARGE_SCALE),
             })
             .collect(),
-    }
+    })
 }
 
 impl ExplainedCell {

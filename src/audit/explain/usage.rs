@@ -7,6 +7,7 @@ use arrow::array::RecordBatch;
 use serde::Serialize;
 
 use super::cell::no_cell;
+use crate::amounts::add;
 use crate::error::{Error, Kind, Result};
 use crate::lake::calendar_fact;
 use crate::lake::refused_records::RefusedRecords;
@@ -267,8 +268,7 @@ impl CellTotals {
             ),
             (&mut self.cpu_ms, other.cpu_ms, "cpu_ms"),
         ] {
-            let too_large = || Error::new(Kind::Data, "the usage of the cell does not fit 63 bits").at("sum", what);
-            *sum = sum.checked_add(part).ok_or_else(too_large)?;
+            add(sum, part, what)?;
         }
         Ok(())
     }

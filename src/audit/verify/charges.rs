@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use arrow::array::Array;
 
 use super::report::VerifyReport;
+use crate::amounts::add;
 use crate::error::Result;
 use crate::schema;
 use crate::schema::batch::{addend, date, decimal, id, int, number, text, word};
@@ -88,7 +89,7 @@ fn sums(store: &Store, manifest: &Manifest, dataset: &str, report: &mut VerifyRe
                     options: of(options),
                 };
                 let [charged, jobs, without] = sums.entry(group).or_default();
-                *charged += addend(number(charge, row));
+                add(charged, addend(number(charge, row)), "charge")?;
                 *jobs += i128::from(priced.value(row));
                 *without += i128::from(unpriced.value(row));
             }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use arrow::array::{Array, RecordBatch};
 
 use super::totals::VerifiedTotals;
+use crate::amounts;
 use crate::error::Result;
 use crate::lake::refused_records::RefusedRecords;
 use crate::ledger::{Outcome, Reason, RowReasons};
@@ -78,7 +79,8 @@ pub(super) fn count_records(
         let value = |column| number(column, row).map_or(0, i128::from);
         totals.job_n += i128::from(end.is_valid(row));
         totals.wall_s += value(wall);
-        totals.alloc_core_s += value(wall) * value(cores);
+        // A product of two numbers of 63 bits has 126.
+        amounts::add(&mut totals.alloc_core_s, value(wall) * value(cores), "alloc_core_s")?;
         totals.cpu_ms += value(cpu);
     }
     Ok(())

@@ -101,9 +101,9 @@ pub(super) fn egi(args: &EgiArgs) -> Result<()> {
 fn egi_table(args: &EgiArgs) -> Result<()> {
     let usage = args.common.gather(Finest::Day)?;
     let table = if args.series {
-        portal::export(&usage.groups, args.common.work, &args.common.sites()?)
+        portal::export(&usage.groups, args.common.work, &args.common.sites()?)?
     } else {
-        portal::egi(&usage.groups, args.common.work)
+        portal::egi(&usage.groups, args.common.work)?
     };
     print(&table, args.common.format)
 }
@@ -140,7 +140,7 @@ fn wlcg_table(args: &WlcgArgs) -> Result<()> {
         None => Finest::Day,
     };
     let usage = args.common.gather(finest)?;
-    let table = portal::wlcg(&usage.groups, args.common.work, &sites, &pledges);
+    let table = portal::wlcg(&usage.groups, args.common.work, &sites, &pledges)?;
     print(&table, args.common.format)
 }
 
@@ -173,7 +173,7 @@ fn osg_table(args: &OsgArgs) -> Result<()> {
     let now = crate::time::instant::spaced_text(clock::now_ms());
     // Fallback: never taken, the clock has a time that can be written.
     let reported_at = args.reported_at.clone().or(now).unwrap_or_default();
-    let table = osg_report::report(&usage.groups, args.common.work, &sites, &reported_at);
+    let table = osg_report::report(&usage.groups, args.common.work, &sites, &reported_at)?;
     if args.summary_dat {
         return output::text(&osg_report::summary_dat(&table));
     }

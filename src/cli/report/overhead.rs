@@ -51,8 +51,8 @@ fn answer(args: &Args) -> Result<()> {
         return print(&overhead.table(table), args.format);
     }
     match args.format {
-        TableFormat::Table => output::text(&overhead.text()),
-        TableFormat::Markdown => output::text(&overhead.markdown()),
+        TableFormat::Table => output::text(&overhead.text()?),
+        TableFormat::Markdown => output::text(&overhead.markdown()?),
         TableFormat::Html => output::text(&overhead.html()?),
         TableFormat::Json => output::text(&json(&overhead.objects()?)),
         TableFormat::Ndjson => output::text(&ndjson(&overhead.objects()?)),

@@ -13,6 +13,8 @@ use super::kind::MessageKind;
 use super::message::{benchmark_word, level_text};
 use super::server_key::{ServerKey, folded};
 use super::users::Users;
+use crate::absent;
+use crate::amounts::{add, too_large};
 use crate::error::Result;
 use crate::record::{Summary, SummaryKind};
 use crate::reference::benchmark::Benchmark;
@@ -55,19 +57,22 @@ pub struct ApelSums {
 }
 
 impl ApelSums {
-    fn add(&mut self, other: &Self) {
-        self.job_n = month_sum(self.job_n, other.job_n);
-        self.wall_s = month_sum(self.wall_s, other.wall_s);
-        self.cpu_ms = month_sum(self.cpu_ms, other.cpu_ms);
+    fn add(&mut self, other: &Self) -> Result<()> {
+        add(&mut self.job_n, other.job_n, "job_n")?;
+        add(&mut self.wall_s, other.wall_s, "wall_s")?;
+        add(&mut self.cpu_ms, other.cpu_ms, "cpu_ms")?;
         let ends = [self.earliest_end_ms, other.earliest_end_ms];
         self.earliest_end_ms = ends.into_iter().flatten().min();
         self.latest_end_ms = self.latest_end_ms.max(other.latest_end_ms);
+        Ok(())
     }
 
     /// CPU time in seconds, rounded once.
     #[must_use]
     pub fn cpu_s(&self) -> i64 {
-        rounded(i128::from(self.cpu_ms), 1000)
+        let (whole_s, rest_ms) = (self.cpu_ms / 1000, self.cpu_ms % 1000);
+        // Halves away from zero; a thousandth of 63 bits has room for one more.
+        whole_s + i64::from(rest_ms >= 500) - i64::from(rest_ms <= -500)
     }
 }
 
@@ -102,7 +107,10 @@ pub struct ApelGathering {
 
 impl ApelGathering {
     /// Adds one job.
-    pub fn add(&mut self, site: &str, job: &SendableJob<'_>, users: &Users) {
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Data`] naming the sum that is too large.
+    pub fn add(&mut self, site: &str, job: &SendableJob<'_>, users: &Users) -> Result<()> {
         let global_user = job.global_user.filter(|_| !matches!(users, Users::Withhold));
         let words = [
             global_user,
@@ -120,7 +128,7 @@ impl ApelGathering {
             // Fallback: never taken, a name is shorter than 2^32 bytes.
             let length = word.map_or(u32::MAX, |word| u32::try_from(word.len()).unwrap_or(u32::MAX));
             self.key.extend_from_slice(&length.to_le_bytes());
-            self.key.extend_from_slice(word.unwrap_or_default().as_bytes());
+            self.key.extend_from_slice(absent::text(word).as_bytes());
         }
         for number in [node_n, core_n]
             .into_iter()
@@ -133,7 +141,7 @@ impl ApelGathering {
             self.by_site.insert(site.to_owned(), HashMap::default());
         }
         let Some(known) = self.by_site.get_mut(site) else {
-            return;
+            return Ok(());
         };
         let at = if let Some(at) = known.get(self.key.as_slice()) {
             *at
@@ -162,8 +170,9 @@ impl ApelGathering {
                 cpu_ms: job.cpu_ms,
                 earliest_end_ms: Some(job.end_ms),
                 latest_end_ms: Some(job.end_ms),
-            });
+            })?;
         }
+        Ok(())
     }
 
     /// Takes over what another gathered.
@@ -172,20 +181,22 @@ impl ApelGathering {
     }
 
     /// One aggregate per key of the server, sorted; work rounded once for each.
-    #[must_use]
-    pub fn finish(self) -> Vec<Aggregate> {
-        let mut merged = merge(self.groups, key);
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Data`] naming the sum that is too large.
+    pub fn finish(self) -> Result<Vec<Aggregate>> {
+        let mut merged = merge(self.groups, key)?;
         for group in &mut merged {
-            group.works = server_work(&group.levels_e3, &group.sums);
+            group.works = server_work(&group.levels_e3, &group.sums)?;
         }
-        merged
+        Ok(merged)
     }
 }
 
 /// The jobs of a selection added up, on all processors, and what is unknown or left out of them.
 ///
 /// # Errors
-/// [`crate::error::Kind::Io`] when the lake cannot be read.
+/// [`crate::error::Kind::Io`] when the lake cannot be read; [`crate::error::Kind::Data`] when a sum is too large.
 pub fn of_lake(
     lake: &Lake,
     selection: &Selection,
@@ -196,8 +207,7 @@ pub fn of_lake(
     let parts = on_all_processors(&job_pieces(lake, selection)?, |piece| {
         let (mut gathering, mut left_out) = (ApelGathering::default(), LeftOutCounts::new());
         each_job_of(lake, piece, selection, wanted, &corrections, &mut left_out, |job| {
-            gathering.add(&piece.site, job, users);
-            Ok(())
+            gathering.add(&piece.site, job, users)
         })?;
         Ok((gathering, left_out))
     })?;
@@ -205,14 +215,14 @@ pub fn of_lake(
     for (gathering, more) in parts {
         all.absorb(gathering);
         for (why, n) in more {
-            *left_out.entry(why).or_default() += n;
+            add(left_out.entry(why).or_default(), n, "job_n")?;
         }
     }
-    Ok((all.finish(), left_out))
+    Ok((all.finish()?, left_out))
 }
 
 /// Makes one of those that have one key, in the order of keys.
-fn merge<K: Ord>(mut groups: Vec<Aggregate>, key: impl Fn(&Aggregate) -> K) -> Vec<Aggregate> {
+fn merge<K: Ord>(mut groups: Vec<Aggregate>, key: impl Fn(&Aggregate) -> K) -> Result<Vec<Aggregate>> {
     groups.sort_by(|a, b| {
         let of = |group: &Aggregate| (group.sums.earliest_end_ms, group.words.clone());
         of(a).cmp(&of(b))
@@ -221,28 +231,30 @@ fn merge<K: Ord>(mut groups: Vec<Aggregate>, key: impl Fn(&Aggregate) -> K) -> V
     for group in groups {
         let key = key(&group);
         match merged.get_mut(&key) {
-            Some(same) => same.absorb(&group),
+            Some(same) => same.absorb(&group)?,
             None => {
                 merged.insert(key, group);
             }
         }
     }
-    merged.into_values().collect()
+    Ok(merged.into_values().collect())
 }
 
 impl Aggregate {
     /// Adds another of the same key. A benchmark that only one of them states is dropped.
-    fn absorb(&mut self, other: &Self) {
-        self.sums.add(&other.sums);
+    fn absorb(&mut self, other: &Self) -> Result<()> {
+        self.sums.add(&other.sums)?;
         for (level, other) in self.levels_e3.iter_mut().zip(other.levels_e3) {
             *level = level.filter(|level| Some(*level) == other);
         }
         for (work, other) in self.works.iter_mut().zip(other.works) {
-            *work = work.zip(other).map(|(a, b)| BenchmarkWork {
-                wall_s: month_sum(a.wall_s, b.wall_s),
-                cpu_s: month_sum(a.cpu_s, b.cpu_s),
-            });
+            *work = work.zip(other).map(|(a, _)| a);
+            if let Some((sum, other)) = work.as_mut().zip(other) {
+                add(&mut sum.wall_s, other.wall_s, "normalised_wall_s")?;
+                add(&mut sum.cpu_s, other.cpu_s, "normalised_cpu_s")?;
+            }
         }
+        Ok(())
     }
 
     /// The key of the server's row it becomes as a record of some kind.
@@ -302,8 +314,10 @@ fn key(group: &Aggregate) -> ApelKey {
 }
 
 /// A summary that was received, to be sent on.
-#[must_use]
-pub fn of_summary(row: &Summary, users: &Users) -> Aggregate {
+///
+/// # Errors
+/// [`crate::error::Kind::Data`] when its work is too large.
+pub fn of_summary(row: &Summary, users: &Users) -> Result<Aggregate> {
     let named = row.words.benchmark.as_deref().and_then(Benchmark::parse);
     let place = named.map_or(3, Benchmark::place);
     let sums = ApelSums {
@@ -324,11 +338,11 @@ pub fn of_summary(row: &Summary, users: &Users) -> Aggregate {
         if let Some(level) = levels_e3.get_mut(place) {
             *level = row.numbers.benchmark_per_core;
         }
-        works = server_work(&levels_e3, &sums);
+        works = server_work(&levels_e3, &sums)?;
     }
     let stated = &row.words;
     let subject = users.subject(stated.global_user.as_deref(), &row.site, row.month);
-    Aggregate {
+    Ok(Aggregate {
         site: row.site.clone(),
         month: row.month,
         words: [
@@ -344,31 +358,27 @@ pub fn of_summary(row: &Summary, users: &Users) -> Aggregate {
         levels_e3,
         works,
         sums,
-    }
+    })
 }
 
 /// The server's own arithmetic: level in thousandths, SI00 divided by 250, rounded once, half up.
-fn server_work(levels_e3: &Levels, sums: &ApelSums) -> Works {
+fn server_work(levels_e3: &Levels, sums: &ApelSums) -> Result<Works> {
     let mut works = Works::default();
     for ((work, level), benchmark) in works.iter_mut().zip(levels_e3).zip(Benchmark::ALL) {
-        *work = level.map(|level| {
-            let unit = if benchmark == Benchmark::Si00 { 250_000 } else { 1000 };
-            let wall = i128::from(sums.wall_s.max(0)) * i128::from(level);
-            let cpu = i128::from(sums.cpu_ms.max(0)) * i128::from(level);
-            BenchmarkWork {
-                wall_s: rounded(wall, unit),
-                cpu_s: rounded(cpu, unit * 1000),
-            }
+        let Some(level) = *level else { continue };
+        let unit = if benchmark == Benchmark::Si00 { 250_000 } else { 1000 };
+        let wall = i128::from(sums.wall_s.max(0)) * i128::from(level);
+        let cpu = i128::from(sums.cpu_ms.max(0)) * i128::from(level);
+        let rounded = |exact, unit, what| {
+            let rounded = divide(exact, unit).and_then(|rounded| i64::try_from(rounded).ok());
+            rounded.ok_or_else(|| too_large(what))
+        };
+        *work = Some(BenchmarkWork {
+            wall_s: rounded(wall, unit, "normalised_wall_s")?,
+            cpu_s: rounded(cpu, unit * 1000, "normalised_cpu_s")?,
         });
     }
-    works
-}
-
-fn rounded(numerator: i128, denominator: i128) -> i64 {
-    // Fallback: never taken, the divisor is 1000 or a multiple of it.
-    let rounded = divide(numerator, denominator).unwrap_or(0);
-    // Beyond 63 bits is beyond what the server takes, which `check` refuses.
-    i64::try_from(rounded).unwrap_or(if rounded < 0 { i64::MIN } else { i64::MAX })
+    Ok(works)
 }
 
 /// The one benchmark a message without a dictionary names: the one requested, else the one the server would pick.
@@ -383,13 +393,15 @@ pub fn preferred(is_known: impl Fn(usize) -> bool, wanted: Option<Benchmark>) ->
 /// The rows of one kind of message: what has one key on the server is added up, as the server adds up rounded work over
 /// benchmark values. Of several benchmarks the server counts by one, and that one is in its key: rows that differ in the
 /// others alone are one row there, and so here. Usage that the kind cannot express is counted.
-#[must_use]
+///
+/// # Errors
+/// [`crate::error::Kind::Data`] naming the sum that is too large.
 pub fn rows(
     groups: &[Aggregate],
     kind: MessageKind,
     wanted: Option<Benchmark>,
     left_out: &mut LeftOutCounts,
-) -> Vec<Aggregate> {
+) -> Result<Vec<Aggregate>> {
     let mut reduced = Vec::with_capacity(groups.len());
     for group in groups {
         let mut group = group.clone();
@@ -409,7 +421,7 @@ pub fn rows(
             } else {
                 JobMessageLeftOut::BenchmarkMissing
             };
-            *left_out.entry(why.into()).or_default() += group.sums.job_n;
+            add(left_out.entry(why.into()).or_default(), group.sums.job_n, "job_n")?;
             continue;
         };
         if !kind.has_dictionary() || wanted.is_some() {
@@ -422,9 +434,9 @@ pub fn rows(
         }
         reduced.push(group);
     }
-    let mut rows = merge(reduced, |group| group.server_key(kind));
+    let mut rows = merge(reduced, |group| group.server_key(kind))?;
     rows.sort_by_cached_key(key);
-    rows
+    Ok(rows)
 }
 
 /// A month of a submit host of a site: what a sync record is of.
@@ -439,8 +451,10 @@ pub struct HostMonth {
 }
 
 /// Jobs by site, month and submit host: the content of a sync message. `more` are added to them.
-#[must_use]
-pub fn counts(groups: &[Aggregate], more: &BTreeMap<HostMonth, i64>) -> BTreeMap<HostMonth, i64> {
+///
+/// # Errors
+/// [`crate::error::Kind::Data`] when the jobs of a host and month are too many.
+pub fn counts(groups: &[Aggregate], more: &BTreeMap<HostMonth, i64>) -> Result<BTreeMap<HostMonth, i64>> {
     let mut counts: BTreeMap<ServerKey, (HostMonth, i64)> = BTreeMap::new();
     let own = groups.iter().map(|group| {
         let [.., host, _] = &group.words;
@@ -456,9 +470,9 @@ pub fn counts(groups: &[Aggregate], more: &BTreeMap<HostMonth, i64>) -> BTreeMap
             };
             (of, 0)
         });
-        count.1 = month_sum(count.1, n);
+        add(&mut count.1, n, "job_n")?;
     }
-    counts.into_values().collect()
+    Ok(counts.into_values().collect())
 }
 
 fn sync_key(site: &str, month: Month, host: Option<&str>) -> ServerKey {
@@ -469,13 +483,6 @@ fn sync_key(site: &str, month: Month, host: Option<&str>) -> ServerKey {
         _ => host.map(Cow::Borrowed),
     };
     ServerKey::new(MessageKind::Sync, field, None, None)
-}
-
-/// A sum of a site and month. What jobs and summaries of one come to has 62 bits (`summarise::budget`); a site of two
-/// spellings has 63.
-fn month_sum(sum: i64, more: i64) -> i64 {
-    // Fallback: never taken, the budget of a month refuses what comes near 63 bits.
-    sum.saturating_add(more)
 }
 
 /// A number as APEL's server stores it.

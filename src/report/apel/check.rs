@@ -311,6 +311,7 @@ fn summary(record: &MessageCheckRecord<'_>, kind: MessageKind, now_s: Option<i64
     not_negative(record, &durations)?;
     if kind == MessageKind::NormalisedV04 {
         let benchmarks = ["NormalisedWallDuration", "NormalisedCpuDuration"].map(|key| {
+            // Fallback: a key that is absent is refused as an empty dictionary is.
             let value = record.get(key).unwrap_or_default();
             picked(value).map_err(|why| broken(ApelRule::Benchmark, why))
         });

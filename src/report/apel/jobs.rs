@@ -373,6 +373,7 @@ impl<'a> Rows<'a> {
             month,
             cluster: word(self.cluster, row),
             submit_host: word(self.submit_host, row),
+            // Fallback: groups of jobs have no ids, which are read for messages of single jobs only.
             job_id: optional(self.job_id).unwrap_or_default(),
             vo,
             fqan: optional(self.fqan),

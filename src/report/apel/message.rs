@@ -206,9 +206,11 @@ pub fn summary(row: &Aggregate, kind: MessageKind) -> RecordText {
             if let Some(named) = place.filter(|place| *place < 3) {
                 record.put("ServiceLevelType", benchmark_word(named));
             }
-            let work = place.and_then(|place| *row.works.get(place)?).unwrap_or_default();
-            record.int("NormalisedWallDuration", work.wall_s);
-            record.int("NormalisedCpuDuration", work.cpu_s);
+            // A row without work has none of these fields, by which it is refused before it is sent.
+            if let Some(work) = place.and_then(|place| *row.works.get(place)?) {
+                record.int("NormalisedWallDuration", work.wall_s);
+                record.int("NormalisedCpuDuration", work.cpu_s);
+            }
         }
         MessageKind::NormalisedV04 => {
             let [a, b, c, _] = row.works;

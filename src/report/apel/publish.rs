@@ -11,6 +11,7 @@ use super::message::{self, MessageBatch, RecordText};
 use super::server_key::job_key;
 use super::users::Users;
 use super::{additions, check};
+use crate::amounts::{add, total};
 use crate::error::{Error, Kind, Result};
 use crate::record::{Summary, SummaryKind};
 use crate::reference::benchmark::Benchmark;
@@ -82,7 +83,9 @@ pub fn publish(lake: &Lake, request: &ApelRequest, take: &mut ApelTake<'_>) -> R
         let (mut groups, mut lost) =
             aggregate::of_lake(lake, &request.selection, JobMessageWanted::Groups, &request.users)?;
         note_additions(lake, request, &mut lost)?;
-        groups.extend(usage.iter().map(|row| aggregate::of_summary(row, &request.users)));
+        for row in &usage {
+            groups.push(aggregate::of_summary(row, &request.users)?);
+        }
         for kind in added_up {
             let mut lost = lost.clone();
             aggregates(&groups, kind, request, &mut lost, &mut published, take)?;
@@ -91,7 +94,7 @@ pub fn publish(lake: &Lake, request: &ApelRequest, take: &mut ApelTake<'_>) -> R
     }
     for kind in by_job {
         let mut lost = LeftOutCounts::new();
-        let reported: i64 = usage.iter().filter_map(|row| row.numbers.job_n).sum();
+        let reported = total(usage.iter().filter_map(|row| row.numbers.job_n), "job_n")?;
         if reported > 0 {
             lost.insert(JobMessageLeftOut::OnlySummaries.into(), reported);
         }
@@ -151,7 +154,7 @@ fn aggregates(
 ) -> Result<()> {
     let mut writer = ApelWriter::new(kind, request, published, take);
     if kind == MessageKind::Sync {
-        for (HostMonth { site, month, host }, job_n) in aggregate::counts(groups, &request.still_counted) {
+        for (HostMonth { site, month, host }, job_n) in aggregate::counts(groups, &request.still_counted)? {
             let text = message::sync(&site, month, host.as_deref(), job_n);
             let sums = SentSums {
                 job_n,
@@ -160,7 +163,7 @@ fn aggregates(
             writer.push(&site, month, text, sums, lost)?;
         }
     } else {
-        for row in aggregate::rows(groups, kind, request.benchmark, lost) {
+        for row in aggregate::rows(groups, kind, request.benchmark, lost)? {
             let sums = SentSums {
                 job_n: row.sums.job_n,
                 wall_s: row.sums.wall_s,
@@ -245,13 +248,13 @@ impl<'w, 'a> ApelWriter<'w, 'a> {
             Ok(text) => text,
             Err(key) => {
                 let why = LeftOutWhy::by_rule(JobMessageLeftOut::UnwritableText, key);
-                *lost.entry(why).or_default() += job_n;
+                add(lost.entry(why).or_default(), job_n, "job_n")?;
                 return Ok(());
             }
         };
         if let Err(finding) = check::record(text.trim_end(), self.kind, self.request.now_s) {
             let why = LeftOutWhy::by_rule(JobMessageLeftOut::Refused, finding.rule.as_str());
-            *lost.entry(why).or_default() += job_n;
+            add(lost.entry(why).or_default(), job_n, "job_n")?;
             return Ok(());
         }
         let place = (site.to_owned(), month);
@@ -270,8 +273,7 @@ impl<'w, 'a> ApelWriter<'w, 'a> {
             (&mut sent.wall_s, wall_s, "wall_s"),
             (&mut sent.cpu_s, cpu_s, "cpu_s"),
         ] {
-            let too_large = || Error::new(Kind::Data, "what is sent of a month does not fit 63 bits").at("sum", what);
-            *sum = sum.checked_add(part).ok_or_else(too_large)?;
+            add(sum, part, what)?;
         }
         if is_full {
             self.flush_place(site, month)?;
@@ -299,13 +301,12 @@ impl<'w, 'a> ApelWriter<'w, 'a> {
         let places: Vec<(String, Month)> = self.open.keys().cloned().collect();
         for place in places {
             self.flush_place(&place.0, place.1)?;
-            let hash = self
-                .open
-                .get(&place)
-                .map(|(_, hasher)| hasher.finalize().to_hex().to_string());
-            if let Some(sent) = self.published.sent.get_mut(&(self.kind, place.0, place.1)) {
-                sent.blake3 = hash.unwrap_or_default();
-            }
+            let hasher = self.open.get(&place).map(|(_, hasher)| hasher);
+            let sent = self.published.sent.get_mut(&(self.kind, place.0, place.1));
+            let (hasher, sent) = hasher
+                .zip(sent)
+                .ok_or_else(|| Error::internal("a month is not known as sent"))?;
+            sent.blake3 = hasher.finalize().to_hex().to_string();
         }
         Ok(())
     }

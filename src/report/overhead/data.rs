@@ -294,7 +294,7 @@ fn queues(batch: &RecordBatch, site: &str, into: &mut BTreeMap<OverheadPagePlace
                 drain_s: n("vector_drain_s")?,
                 moment_s: n("vector_moment_s")?,
             };
-            waited.by_vector = Some(waited.by_vector.unwrap_or_default().plus(fitted));
+            waited.by_vector = Some(waited.by_vector.map_or(fitted, |sum| sum.plus(fitted)));
             waited.vector_known_s += wait_s;
         }
         if let Some(unknown_s) = reported("unit_unknown_s")? {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::data::{Ledger, OverheadPageSums, OverheadView};
 use super::tables::{bars, day_name, permille};
+use crate::absent;
 use crate::error::Result;
 use crate::numbers::tally;
 use crate::report::drawing::{ChartFrame, ChartMark, LegendEntry, figure, rectangles};
@@ -70,7 +71,7 @@ pub(super) fn histogram(view: &OverheadView) -> Result<String> {
         .collect();
     let name = |x: i32| {
         let bar = in_middle(x).and_then(|nth| bars.get(nth));
-        bar.map(|(label, _)| label.clone()).unwrap_or_default()
+        absent::phrase(bar.map(|(label, _)| label.clone()))
     };
     let frame = ChartFrame {
         size: SIZE,
@@ -169,7 +170,7 @@ pub(super) fn ledger(view: &OverheadView) -> Result<String> {
     }
     let name = |x: i32| {
         let column = usize::try_from(x).ok().and_then(|nth| columns.get(nth));
-        column.map(|(name, _)| name.clone()).unwrap_or_default()
+        absent::phrase(column.map(|(name, _)| name.clone()))
     };
     let frame = ChartFrame {
         size: SIZE,
@@ -183,6 +184,7 @@ pub(super) fn ledger(view: &OverheadView) -> Result<String> {
         x_title: "day",
         y_title: "share of the capacity",
     };
+    // Fallback: never taken, there are three resources.
     let resource = ["cores", "memory", "GPUs"].get(lead).copied().unwrap_or_default();
     let entries = parts.map(|BarPart { ink, word, .. }| LegendEntry { ink, word });
     let shown: Vec<_> = entries
@@ -211,7 +213,7 @@ pub(super) fn heat(view: &OverheadView) -> Result<String> {
     for (row, (node, _)) in nodes.iter().enumerate() {
         let days = view.days.keys().map(|day| {
             let sums = view.node_days.get(&((*node).clone(), *day)).copied();
-            (*day, sums.unwrap_or_default())
+            (*day, tally(sums))
         });
         let columns = columns(&days.collect());
         for (nth, (_, sums)) in columns.iter().enumerate() {
@@ -235,12 +237,11 @@ pub(super) fn heat(view: &OverheadView) -> Result<String> {
     }
     let x_name = |x: i32| {
         let name = usize::try_from(x).ok().and_then(|nth| names.get(nth));
-        name.cloned().unwrap_or_default()
+        absent::phrase(name.cloned())
     };
     let y_name = |y: i32| {
         let node = in_middle(y).and_then(|nth| nodes.get(nth));
-        node.map(|(name, _)| name.chars().take(12).collect())
-            .unwrap_or_default()
+        absent::phrase(node.map(|(name, _)| name.chars().take(12).collect()))
     };
     let row_n = u32::try_from(nodes.len()).unwrap_or(1);
     let frame = ChartFrame {

@@ -100,18 +100,21 @@ fn of_cluster(cluster: &OverheadPageCluster) -> Vec<Table> {
     tables
 }
 
-fn titled(table: &Table) -> String {
-    format!("<h3>{}</h3>\n{}", escape(&table.title), html::table(table))
+fn titled(table: &Table) -> Result<String> {
+    Ok(format!("<h3>{}</h3>\n{}", escape(&table.title), html::table(table)?))
 }
 
 impl Overhead {
     /// The tables for a terminal.
-    #[must_use]
-    pub fn text(&self) -> String {
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Data`] naming the column whose total is too large.
+    pub fn text(&self) -> Result<String> {
         let mut text = String::new();
-        let table = |text: &mut String, table: &Table| {
+        let table = |text: &mut String, table: &Table| -> Result<()> {
             // Writing to a string cannot fail.
-            let _ = write!(text, "\n{}\n{}", table.title, plain(table));
+            let _ = write!(text, "\n{}\n{}", table.title, plain(table)?);
+            Ok(())
         };
         for (place, cluster) in &self.clusters {
             for (unit, view) in &cluster.views {
@@ -122,20 +125,20 @@ impl Overhead {
                     let _ = writeln!(text, "{caution}");
                 }
                 for of in of_view(view) {
-                    table(&mut text, &of);
+                    table(&mut text, &of)?;
                 }
             }
             for of in of_cluster(cluster) {
-                table(&mut text, &of);
+                table(&mut text, &of)?;
             }
         }
-        text
+        Ok(text)
     }
 
     /// The page: one file that needs no other.
     ///
     /// # Errors
-    /// [`crate::error::Kind::Internal`] when a chart cannot be drawn.
+    /// [`crate::error::Kind::Internal`] when a chart cannot be drawn; [`crate::error::Kind::Data`] as for [`Overhead::text`].
     pub fn html(&self) -> Result<String> {
         let mut sections: Vec<(String, String)> = Vec::new();
         for (place, cluster) in &self.clusters {
@@ -145,21 +148,21 @@ impl Overhead {
                     let _ = writeln!(body, "<p><strong>{}</strong></p>", escape(&caution));
                 }
                 let mut of_view = of_view(view).into_iter();
-                body.extend(of_view.next().as_ref().map(titled));
+                body.extend(of_view.next().as_ref().map(titled).transpose()?);
                 if unit.is_some() {
                     body.push_str(&drawings::histogram(view)?);
                 }
                 body.push_str(&drawings::ledger(view)?);
-                body.push_str(&details("By day, in numbers", &html::table(&tables::days(view))));
+                body.push_str(&details("By day, in numbers", &html::table(&tables::days(view))?));
                 if unit.is_some() {
                     body.push_str(&drawings::heat(view)?);
                 }
                 for table in of_view {
-                    body.push_str(&titled(&table));
+                    body.push_str(&titled(&table)?);
                 }
                 sections.push((title(place, unit.as_deref()), body));
             }
-            let body: String = of_cluster(cluster).iter().map(titled).collect();
+            let body = of_cluster(cluster).iter().map(titled).collect::<Result<String>>()?;
             if !body.is_empty() {
                 let OverheadPagePlace { site, cluster } = place;
                 sections.push((format!("{site}, {cluster}: queue, free shapes and findings"), body));
@@ -188,12 +191,15 @@ impl Overhead {
     }
 
     /// The tables for wikis.
-    #[must_use]
-    pub fn markdown(&self) -> String {
+    ///
+    /// # Errors
+    /// As [`Overhead::text`].
+    pub fn markdown(&self) -> Result<String> {
         let mut text = String::new();
-        let table = |text: &mut String, table: &Table| {
+        let table = |text: &mut String, table: &Table| -> Result<()> {
             // Writing to a string cannot fail.
-            let _ = write!(text, "### {}\n\n{}\n", table.title, markdown(table));
+            let _ = write!(text, "### {}\n\n{}\n", table.title, markdown(table)?);
+            Ok(())
         };
         for (place, cluster) in &self.clusters {
             for (unit, view) in &cluster.views {
@@ -203,14 +209,14 @@ impl Overhead {
                     let _ = write!(text, "**{caution}**\n\n");
                 }
                 for of in of_view(view) {
-                    table(&mut text, &of);
+                    table(&mut text, &of)?;
                 }
             }
             for of in of_cluster(cluster) {
-                table(&mut text, &of);
+                table(&mut text, &of)?;
             }
         }
-        text
+        Ok(text)
     }
 
     /// The tables for programs: an object for every row, with what it is of.

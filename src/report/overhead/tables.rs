@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::data::{Fitted, FreeShape, Ledger, OverheadPageCluster, OverheadPageSums, OverheadView, PageFindings};
+use crate::amounts::finer;
 use crate::numbers::{count_i64, tally};
-use crate::report::finer::finer;
 use crate::report::table::{Cell, ColumnKind, Table, divide};
 use crate::schema::batch::addend;
 use crate::time::Day;
@@ -429,10 +429,7 @@ pub(super) fn findings(cluster: &OverheadPageCluster) -> Table {
     });
     let time = |ms: i64| {
         let at = crate::time::instant::instant_text(ms);
-        Cell::text(
-            at.map(|at| at.trim_end_matches('Z').replace('T', " "))
-                .unwrap_or_default(),
-        )
+        at.map_or(Cell::Empty, |at| Cell::text(at.trim_end_matches('Z').replace('T', " ")))
     };
     for found in findings.into_iter().take(TOP_N) {
         let per = if found.resource.as_deref() == Some("memory") {

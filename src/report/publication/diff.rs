@@ -73,7 +73,7 @@ impl PublicationChange {
 
 fn differing(before: &MessageRecord, after: &MessageRecord) -> Vec<FieldChange> {
     let keys: BTreeSet<&String> = before.fields.keys().chain(after.fields.keys()).collect();
-    let of = |record: &MessageRecord, key: &str| record.word(key).unwrap_or_default().to_owned();
+    let of = |record: &MessageRecord, key: &str| record.value(key).to_owned();
     keys.into_iter()
         .map(|key| FieldChange {
             field: key.clone(),

@@ -10,6 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::ledger::{PublicationPlace, PublicationState, damaged};
 use super::message_record::MessageRecord;
 use super::record_format::RecordFormat;
+use crate::absent;
 use crate::error::Result;
 use crate::report::apel::server_key::job_key;
 use crate::schema;
@@ -32,10 +33,10 @@ pub fn records(message: &str) -> impl Iterator<Item = &str> {
     body.split("%%").map(str::trim).filter(|record| !record.is_empty())
 }
 
-/// The value of a field of a record.
+/// The value of a field of a record; empty where the record does not have it.
 pub(super) fn field<'a>(record: &'a str, name: &str) -> &'a str {
     let of = |line: &'a str| line.strip_prefix(name)?.strip_prefix(": ");
-    record.lines().find_map(of).unwrap_or_default()
+    absent::text(record.lines().find_map(of))
 }
 
 /// The key of a record.
@@ -103,11 +104,11 @@ impl HeldJobs {
         store: &Store,
         receiver: &str,
         places: &BTreeSet<PublicationPlace>,
-        mut follow: impl FnMut(BookedJob<'_>),
+        mut follow: impl FnMut(BookedJob<'_>) -> Result<()>,
     ) -> Result<Self> {
         let mut held = Self::default();
         each(store, receiver, places, |job| {
-            follow(job);
+            follow(job)?;
             let key = key_of(job.record);
             let of = held.places.entry(job.place.clone()).or_default();
             let zeros = held.zeros.entry(job.place.clone()).or_default();
@@ -118,13 +119,14 @@ impl HeldJobs {
                     is_seen: false,
                 };
                 of.insert(key, holding);
-                return;
+                return Ok(());
             }
             of.remove(&key);
             if job.state == PublicationState::Retracted {
                 let host = Some(field(job.record, "SubmitHost")).filter(|host| !host.is_empty());
                 zeros.insert(key, host.map(str::to_owned));
             }
+            Ok(())
         })?;
         Ok(held)
     }
@@ -196,6 +198,7 @@ pub fn last_reported(
                 let of = reported.entry(place.clone()).or_default();
                 of.insert(key, MessageRecord::parse(place.form, record));
             }
+            Ok(())
         },
     )?;
     Ok(reported)
@@ -206,7 +209,7 @@ fn each(
     store: &Store,
     receiver: &str,
     places: &BTreeSet<PublicationPlace>,
-    mut see: impl FnMut(BookedJob<'_>),
+    mut see: impl FnMut(BookedJob<'_>) -> Result<()>,
 ) -> Result<()> {
     if places.is_empty() {
         return Ok(());
@@ -233,7 +236,7 @@ fn each(
                         place: &place,
                         state,
                         record: record.value(row),
-                    });
+                    })?;
                 }
             }
         }

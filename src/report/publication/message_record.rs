@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::record_format::RecordFormat;
+use crate::absent;
 use crate::error::{Error, Kind, Result};
 use crate::reference::benchmark::Benchmark;
 use crate::report::apel::aggregate::{BenchmarkWork, Works};
@@ -131,7 +132,7 @@ impl MessageRecord {
     /// Its identity: of messages the key of APEL's server.
     #[must_use]
     pub fn key(&self) -> MessageKey {
-        let of = |name: &&str| self.word(name).unwrap_or_default().to_owned();
+        let of = |name: &&str| self.value(name).to_owned();
         let parts = self
             .server_key()
             .map_or_else(|| gracc::KEYS.iter().map(of).collect(), |key| key.parts);
@@ -172,14 +173,21 @@ impl MessageRecord {
         self.fields.get(name).map(String::as_str)
     }
 
+    /// The value of a text field; empty where the record does not have it. The server takes an empty value, and a word for
+    /// null, for a field that is absent, so that [`MessageRecord::parse`] keeps none of them.
+    #[must_use]
+    pub fn value(&self, name: &str) -> &str {
+        absent::text(self.word(name))
+    }
+
     /// A whole number; the first of a dictionary.
     #[must_use]
     pub fn number(&self, name: &str) -> Option<i64> {
         let value = self.word(name)?;
         let inside = value.trim_start_matches('{').trim_end_matches('}');
-        let first = inside.split(',').next().unwrap_or_default();
+        let first = before(inside, ',');
         let number = first.split_once(':').map_or(first, |(_, number)| number).trim();
-        number.split('.').next().unwrap_or_default().parse().ok()
+        before(number, '.').parse().ok()
     }
 
     /// Wall time, not times cores, seconds; sync records have none.
@@ -205,7 +213,7 @@ impl MessageRecord {
 
     /// The benchmarks its work is in, as they are written; none of a record without a dictionary.
     pub fn work_benchmarks(&self) -> impl Iterator<Item = &str> {
-        dictionary::names(self.word("NormalisedWallDuration").unwrap_or_default())
+        dictionary::names(self.value("NormalisedWallDuration"))
     }
 
     /// The id of a single job in its batch system.
@@ -229,8 +237,8 @@ impl MessageRecord {
     /// Values per core in thousandths, by [`Benchmark::ALL`]: of a dictionary all that it names.
     #[must_use]
     pub fn levels_e3(&self) -> [Option<i64>; 3] {
-        let kind = self.word("ServiceLevelType").unwrap_or_default();
-        let value = self.word("ServiceLevel").unwrap_or_default();
+        let kind = self.value("ServiceLevelType");
+        let value = self.value("ServiceLevel");
         Benchmark::ALL.map(|wanted| {
             let number = entries(value, kind)
                 .find(|(name, _)| Benchmark::parse(name) == Some(wanted))?
@@ -244,7 +252,7 @@ impl MessageRecord {
     /// Wall and CPU work in seconds, by [`Benchmark::ALL`]; the last is of a benchmark that is not named.
     #[must_use]
     pub fn works_s(&self) -> Works {
-        let kind = self.word("ServiceLevelType").unwrap_or_default();
+        let kind = self.value("ServiceLevelType");
         let of = |field: &str, wanted: Option<Benchmark>| -> Option<i64> {
             let found = entries(self.word(field)?, kind).find(|(name, _)| Benchmark::parse(name) == wanted);
             found?.1.split('.').next()?.parse().ok()
@@ -300,7 +308,7 @@ impl MessageRecord {
     /// Its site; empty when it names none.
     #[must_use]
     pub fn site(&self) -> &str {
-        self.word("Site").or_else(|| self.word("SiteName")).unwrap_or_default()
+        absent::text(self.word("Site").or_else(|| self.word("SiteName")))
     }
 
     /// Its VO: the one it names, or the first part of its FQAN.
@@ -310,11 +318,8 @@ impl MessageRecord {
             let fqan = self.word("FQAN")?.split(';').next()?;
             fqan.trim_start_matches('/').split('/').next()
         };
-        self.word("VO")
-            .or_else(|| self.word("Group"))
-            .or_else(|| self.word("VOName"))
-            .or_else(fqan)
-            .unwrap_or_default()
+        let named = self.word("VO").or_else(|| self.word("Group"));
+        absent::text(named.or_else(|| self.word("VOName")).or_else(fqan))
     }
 
     /// Its month, if it names one.
@@ -370,6 +375,11 @@ fn entries<'a>(value: &'a str, kind: &'a str) -> impl Iterator<Item = (&'a str, 
     })
 }
 
+/// What precedes the first `delimiter`: all of a text without one.
+fn before(text: &str, delimiter: char) -> &str {
+    text.split_once(delimiter).map_or(text, |(before, _)| before)
+}
+
 /// `{HEPSPEC: 0}` of `{HEPSPEC: 17}`, `0` of `17`.
 fn zeroed(value: &str) -> String {
     if !value.starts_with('{') {
@@ -377,7 +387,7 @@ fn zeroed(value: &str) -> String {
     }
     let inside = value.trim_start_matches('{').trim_end_matches('}');
     let entries = inside.split(',').map(|entry| {
-        let name = entry.split(':').next().unwrap_or_default().trim();
+        let name = before(entry, ':').trim();
         format!("{name}: 0")
     });
     format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))

@@ -118,6 +118,7 @@ pub fn put_delete_list(
     gone: &[MessageRecord],
 ) -> Result<String> {
     let PublicationPlace { form, site, month } = place;
+    // Fallback: a list of no records has no columns and no rows.
     let keys = gone.first().map(MessageRecord::key_fields).unwrap_or_default();
     let spelled = |key: &'static str| match listed {
         OutboxListed::Records => key,

@@ -13,6 +13,7 @@ use super::message_record::MessageRecord;
 use super::record_format::RecordFormat;
 use super::super_summaries::SuperSummaries;
 use super::terms::Terms;
+use crate::absent;
 use crate::error::Result;
 use crate::report::apel::MessageKind;
 use crate::report::apel::aggregate::HostMonth;
@@ -96,7 +97,7 @@ pub fn plan(lake: &Lake, exporter: &Exporter, receiver: &str, terms: &Terms) -> 
     }
     let sent = plan.all.sent.iter();
     let sent = sent.map(|(place, sent)| (place.clone(), sent.job_n)).collect();
-    plan.doubled = terms.doubled(&exporter, &sent, &held);
+    plan.doubled = terms.doubled(&exporter, &sent, &held)?;
     plan.exporter = Some(exporter);
     Ok(plan)
 }
@@ -174,7 +175,7 @@ impl PublicationPlan {
         self.all.left_out.extend(all.left_out);
         let covered = held.keys().filter(|place| exporter.covers(place));
         for place in reported.keys().chain(covered).collect::<BTreeSet<_>>() {
-            let now = reported.get(place).map(Vec::as_slice).unwrap_or_default();
+            let now = absent::list(reported.get(place));
             self.differ(place, diff(&sent_before(held, place), now));
         }
         self.reported.extend(reported);
@@ -195,7 +196,7 @@ impl PublicationPlan {
         let covered: Vec<&PublicationPlace> = held.keys().filter(|place| exporter.covers(place)).collect();
         let mut differing: BTreeMap<PublicationPlace, Vec<PublicationChange>> = BTreeMap::new();
         for place in reported.keys().chain(covered.iter().copied()).collect::<BTreeSet<_>>() {
-            let now = reported.get(place).map(Vec::as_slice).unwrap_or_default();
+            let now = absent::list(reported.get(place));
             let changes = counts(&sent_before(held, place), now);
             if !changes.is_empty() {
                 differing.insert(place.clone(), changes);
@@ -216,7 +217,7 @@ impl PublicationPlan {
             PublicationState::Retracted
         };
         for gone in self.vanished.values().flatten() {
-            made.see(state, &gone.text());
+            made.see(state, &gone.text())?;
         }
         made.end();
         self.overlay(entries, &made);
@@ -273,7 +274,7 @@ impl PublicationPlan {
             .filter(|place| !self.held_jobs.has(place))
             .cloned()
             .collect();
-        let others = HeldJobs::load(&lake.store, receiver, &unread, |_| {})?;
+        let others = HeldJobs::load(&lake.store, receiver, &unread, |_| Ok(()))?;
         let mut counted: BTreeMap<HostMonth, i64> = BTreeMap::new();
         let mut count = |place: &PublicationPlace, host: Option<&str>| {
             let of = HostMonth {
@@ -325,7 +326,7 @@ impl PublicationPlan {
                     match held.see(&place, record) {
                         RecordChange::Unchanged => {}
                         change => {
-                            made.see(PublicationState::Sent, record);
+                            made.see(PublicationState::Sent, record)?;
                             listing.add(change, form, record);
                         }
                     }
@@ -346,8 +347,8 @@ impl PublicationPlan {
         }
         let mut before = jobs::last_reported(&lake.store, receiver, &wanted)?;
         for (place, counts) in counts {
-            let mut was = before.remove(&place).unwrap_or_default();
-            let listing = listings.remove(&place).unwrap_or_default();
+            let mut was = absent::entry(before.remove(&place));
+            let listing = absent::entry(listings.remove(&place));
             if !known.contains(&place) {
                 if counts
                     .iter()

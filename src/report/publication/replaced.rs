@@ -100,7 +100,7 @@ fn of(text: &str, record: usize) -> Option<MessageRecord> {
 
 /// The key as it is written, with the names of all benchmarks.
 fn spelled(reported: &MessageRecord) -> Vec<String> {
-    let word = |name: &str| reported.word(name).unwrap_or_default().to_owned();
+    let word = |name: &str| reported.value(name).to_owned();
     let mut spelled: Vec<String> = reported.key_fields().into_iter().map(word).collect();
     spelled.extend(reported.work_benchmarks().map(str::to_owned));
     spelled

@@ -10,6 +10,7 @@ use super::message_record::MessageRecord;
 use super::outbox::OutboxListed;
 use super::plan::PublicationPlan;
 use super::record_format::RecordFormat;
+use crate::absent;
 use crate::error::{Error, Kind, Result};
 use crate::numbers::count_i64;
 use crate::report::apel::message::MessageBatch;
@@ -93,6 +94,7 @@ pub fn send(
             receiver: receiver.to_owned(),
             state,
             place: place.clone(),
+            // Fallback: a place of which nothing is sent any more has no content.
             content: content.unwrap_or_default(),
             record,
         });
@@ -101,7 +103,7 @@ pub fn send(
         for reported in plan.reported.get(place).into_iter().flatten() {
             enter(place, reported.clone(), PublicationState::Sent);
         }
-        let vanished = plan.vanished.get(place).map(Vec::as_slice).unwrap_or_default();
+        let vanished = absent::list(plan.vanished.get(place));
         if vanished.is_empty() {
             continue;
         }
@@ -165,7 +167,10 @@ fn send_records(
                 for text in texts {
                     batch.push(*kind, &text);
                 }
-                batch.take().map(|(text, _)| text).unwrap_or_default()
+                let taken = batch
+                    .take()
+                    .ok_or_else(|| Error::internal("a message has no records"))?;
+                taken.0
             }
         };
         *number += 1;

@@ -10,6 +10,8 @@ use hashbrown::HashMap;
 use super::jobs::{BookedJob, field, key_of};
 use super::ledger::{PublicationEntry, PublicationState};
 use super::message_record::MessageRecord;
+use crate::amounts::{add, too_large};
+use crate::error::Result;
 use crate::report::apel::MessageKind;
 use crate::report::apel::server_key::{ServerKey, benchmark_of};
 use crate::sources::fqan::Fqan;
@@ -43,11 +45,12 @@ pub struct RowSums {
 }
 
 impl RowSums {
-    fn add(&mut self, sign: i64, wall_s: i64, cpu_s: i64) {
-        // Exact: a duration that the server takes has 31 bits, and there are fewer than 2^32 jobs.
-        self.job_n += sign;
-        self.wall_s += sign * wall_s;
-        self.cpu_s += sign * cpu_s;
+    /// Adds a job once more, or takes it out again.
+    fn add(&mut self, sign: i64, wall_s: i64, cpu_s: i64) -> Result<()> {
+        let signed = |amount: i64, what| amount.checked_mul(sign).ok_or_else(|| too_large(what));
+        add(&mut self.job_n, sign, "NumberOfJobs")?;
+        add(&mut self.wall_s, signed(wall_s, "WallDuration")?, "WallDuration")?;
+        add(&mut self.cpu_s, signed(cpu_s, "CpuDuration")?, "CpuDuration")
     }
 }
 
@@ -102,13 +105,16 @@ impl SuperSummaries {
     }
 
     /// A row of the book of jobs, oldest first.
-    pub fn follow(&mut self, job: BookedJob<'_>) {
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Data`] naming the sum of a row that is too large.
+    pub fn follow(&mut self, job: BookedJob<'_>) -> Result<()> {
         if job.publication_id != self.publication_id {
             let next_ms = job.publication_id.split('-').next().and_then(|ms| ms.parse().ok());
             self.end_before(next_ms);
             job.publication_id.clone_into(&mut self.publication_id);
         }
-        self.see(job.state, job.record);
+        self.see(job.state, job.record)
     }
 
     /// A publication ends: the server adds up what it has, and people delete what was listed.
@@ -126,12 +132,17 @@ impl SuperSummaries {
     }
 
     /// A job is sent, taken back by zeros, or deleted.
-    pub fn see(&mut self, state: PublicationState, record: &str) {
+    ///
+    /// # Errors
+    /// As [`SuperSummaries::follow`].
+    pub fn see(&mut self, state: PublicationState, record: &str) -> Result<()> {
         let key = key_of(record);
         if let Some(before) = self.jobs.remove(&key) {
-            self.add(before, -1);
+            self.add(before, -1)?;
         }
-        let Some(row) = self.row_of(record) else { return };
+        let Some(row) = self.row_of(record) else {
+            return Ok(());
+        };
         let number = |name: &str| field(record, name).parse().ok();
         let job = match state {
             PublicationState::Sent => number("WallDuration").zip(number("CpuDuration")),
@@ -140,16 +151,18 @@ impl SuperSummaries {
         };
         if let Some((wall_s, cpu_s)) = job {
             let job = LoadedJob { row, wall_s, cpu_s };
-            self.add(job, 1);
+            self.add(job, 1)?;
             self.jobs.insert(key, job);
         }
+        Ok(())
     }
 
-    fn add(&mut self, job: LoadedJob, sign: i64) {
+    fn add(&mut self, job: LoadedJob, sign: i64) -> Result<()> {
         if let Some(row) = self.rows.get_mut(job.row) {
-            row.now.add(sign, job.wall_s, job.cpu_s);
+            row.now.add(sign, job.wall_s, job.cpu_s)?;
             self.touched.insert(job.row);
         }
+        Ok(())
     }
 
     fn row_of(&mut self, record: &str) -> Option<usize> {

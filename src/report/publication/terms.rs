@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::exporter::Exporter;
 use super::ledger::{PublicationEntry, PublicationPlace, PublicationState};
 use super::record_format::RecordFormat;
+use crate::amounts::{add, total};
+use crate::error::Result;
 use crate::report::apel::server_key::folded;
 use crate::time::Month;
 
@@ -22,25 +24,32 @@ pub struct Terms {
 impl Terms {
     /// Of one site and month a receiver counts one form: another would count the same jobs once more. A sentence where
     /// that is not so, and not agreed.
-    #[must_use]
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Data`] when the jobs of a site and month are too many.
     pub fn doubled(
         &self,
         exporter: &Exporter,
         sent: &BTreeMap<PublicationPlace, i64>,
         held: &BTreeMap<PublicationPlace, Vec<&PublicationEntry>>,
-    ) -> Option<String> {
+    ) -> Result<Option<String>> {
         let mut forms: BTreeMap<(String, Month), BTreeMap<RecordFormat, i64>> = BTreeMap::new();
-        let new = sent.iter().map(|(place, job_n)| (place, *job_n));
+        let new = sent.iter().map(|(place, job_n)| Ok((place, *job_n)));
         // Held records of the forms sent now are replaced.
         let kept = held.iter().filter(|(place, _)| !exporter.covers(place));
         let kept = kept.map(|(place, entries)| {
             let live = entries.iter().filter(|entry| entry.state == PublicationState::Sent);
-            (place, live.map(|entry| entry.record.job_n()).sum())
+            total(live.map(|entry| entry.record.job_n()), "job_n").map(|job_n| (place, job_n))
         });
-        for (PublicationPlace { form, site, month }, job_n) in new.chain(kept) {
+        for counted in new.chain(kept) {
+            let (PublicationPlace { form, site, month }, job_n) = counted?;
             if form.counts() && job_n > 0 {
                 let place = (folded(site).into_owned(), *month);
-                *forms.entry(place).or_default().entry(*form).or_default() += job_n;
+                add(
+                    forms.entry(place).or_default().entry(*form).or_default(),
+                    job_n,
+                    "job_n",
+                )?;
             }
         }
         let is_new = |form: &RecordFormat, site: &str, month: Month| {
@@ -68,12 +77,12 @@ impl Terms {
                     format!("{job_n} jobs as {} ({word})", form.as_str())
                 })
                 .collect();
-            return Some(format!(
+            return Ok(Some(format!(
                 "{site} {month}: the receiver would count the same jobs more than once: {}; send one kind, the one that was \
                  sent before, or name with --beside KIND what it may count as well",
                 reported.join(", ")
-            ));
+            )));
         }
-        None
+        Ok(None)
     }
 }

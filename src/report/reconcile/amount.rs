@@ -1,7 +1,8 @@
 //! What some usage comes to, exactly.
 
 use super::level::DifferenceLevel;
-use crate::report::finer::{finer, with};
+use crate::amounts::{add, product};
+use crate::error::Result;
 
 /// Parts of a second of work: a thousandth of a second times a thousandth of a value, and SI00 divided by 250.
 pub const WORK_UNITS_PER_S: i128 = 250_000_000;
@@ -27,37 +28,65 @@ pub struct Amount {
 
 impl Amount {
     /// Jobs of so many cores and one benchmark value.
-    #[must_use]
-    pub fn of_jobs(job_n: i128, wall_s: i128, cpu_ms: i128, core_n: i64, level: Option<DifferenceLevel>) -> Self {
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Data`] naming the product that is too large.
+    pub fn of_jobs(
+        job_n: i128,
+        wall_s: i128,
+        cpu_ms: i128,
+        core_n: i64,
+        level: Option<DifferenceLevel>,
+    ) -> Result<Self> {
         let cores = i128::from(core_n.max(1));
         let scale = level.map_or(0, DifferenceLevel::work_units);
-        Self {
+        Ok(Self {
             job_n,
             wall_s,
-            core_wall_s: finer(wall_s, cores),
+            core_wall_s: product(wall_s, cores, "core_wall_s")?,
             cpu_ms,
-            core_cpu_ms: finer(cpu_ms, cores),
-            wall_work: finer(finer(wall_s, 1000), scale),
-            cpu_work: finer(cpu_ms, scale),
-        }
+            core_cpu_ms: product(cpu_ms, cores, "core_cpu_ms")?,
+            wall_work: product(product(wall_s, 1000, "wall_ms")?, scale, "wall work")?,
+            cpu_work: product(cpu_ms, scale, "CPU work")?,
+        })
     }
 
-    /// The sum.
+    /// Adds what a row comes to, whatever its sign: the bound of every sum and difference of such rows.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Data`] naming the sum that is too large.
+    pub fn add_size(&mut self, row: Self) -> Result<()> {
+        for (bound, part, what) in [
+            (&mut self.job_n, row.job_n, "job_n"),
+            (&mut self.wall_s, row.wall_s, "wall_s"),
+            (&mut self.core_wall_s, row.core_wall_s, "core_wall_s"),
+            (&mut self.cpu_ms, row.cpu_ms, "cpu_ms"),
+            (&mut self.core_cpu_ms, row.core_cpu_ms, "core_cpu_ms"),
+            (&mut self.wall_work, row.wall_work, "wall work"),
+            (&mut self.cpu_work, row.cpu_work, "CPU work"),
+        ] {
+            add(bound, part.abs(), what)?;
+        }
+        Ok(())
+    }
+
+    /// The sum. It is exact: the rows of a side all together are within the bound of [`crate::amounts::add`], and here no
+    /// more than a few of their sums are added.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
-        self.zip(other, with)
+        self.zip(other, |a, b| a + b)
     }
 
-    /// The difference.
+    /// The difference, exact as the sum.
     #[must_use]
     pub fn minus(self, other: Self) -> Self {
-        self.zip(other, |a, b| with(a, -b))
+        self.zip(other, |a, b| a - b)
     }
 
-    /// So many times.
+    /// So many times, at most ten, exact as the sum.
     #[must_use]
     pub fn times(self, n: i128) -> Self {
-        self.zip(self, |a, _| finer(a, n))
+        self.zip(self, |a, _| a * n)
     }
 
     /// The same without work.
@@ -86,7 +115,7 @@ impl Amount {
     #[must_use]
     pub fn has_same_time(self, other: Self, rounded_n: i128) -> bool {
         (self.job_n, self.wall_s) == (other.job_n, other.wall_s)
-            && (self.cpu_ms - other.cpu_ms).abs() <= finer(rounded_n, 500)
+            && (self.cpu_ms - other.cpu_ms).abs() <= rounded_n * 500
     }
 
     /// Whether there is work.

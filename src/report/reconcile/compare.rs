@@ -10,10 +10,10 @@ use super::proof::Proof;
 use super::relation::Which;
 use super::sums::{SumRule, rounded_n};
 use super::usage_source::{CellKey, SourceCell, UsageSource};
+use crate::amounts::finer;
 use crate::error::Result;
 use crate::numbers::Comparand;
 use crate::reference::benchmark::Benchmark;
-use crate::report::finer::finer;
 use crate::time::Month;
 
 /// One difference.
@@ -229,7 +229,7 @@ fn of_month(month: Month, keys: &[&CellKey], [a, b]: [&UsageSource; 2], compared
         shares.extend(rest(amount_b.minus(amount_a), &shares));
         shares.sort_by_key(|share| share.cause);
         let spelled = of_a.spellings.keys().chain(of_b.spellings.keys()).next();
-        let (site, vo) = spelled.cloned().unwrap_or_default();
+        let (site, vo) = spelled.cloned().unwrap_or_else(|| (key.site.clone(), key.vo.clone()));
         found.push(Difference {
             site,
             vo,

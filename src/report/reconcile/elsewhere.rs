@@ -4,11 +4,11 @@ use super::amount::Amount;
 use super::difference_cause::Cause;
 use super::population::Population;
 use super::usage_source::{CellKey, SourceCell, UsageSource};
-use crate::report::finer::finer;
+use crate::absent;
 use crate::time::Month;
 
 fn amount(side: &UsageSource, key: &CellKey) -> Amount {
-    side.cells.get(key).map(SourceCell::amount).unwrap_or_default()
+    absent::entry(side.cells.get(key).map(SourceCell::amount))
 }
 
 /// By how much B is more than A in a cell.
@@ -28,7 +28,7 @@ pub fn month_boundary(key: &CellKey, a: &UsageSource, b: &UsageSource) -> Option
         "together with {} both sides agree: {n} jobs are on the other side of the edge",
         twin.month
     );
-    Some(moved(Cause::MonthBoundary, words, key, &twin, [a, b]))
+    moved(Cause::MonthBoundary, words, key, &twin, [a, b])
 }
 
 /// What one side has more in this cell it has less in another of the same site or VO, exactly.
@@ -46,7 +46,7 @@ pub fn other_name(key: &CellKey, a: &UsageSource, b: &UsageSource) -> Option<Pop
         twin.site,
         twin.vo
     );
-    Some(moved(Cause::OtherName, words, key, twin, [a, b]))
+    moved(Cause::OtherName, words, key, twin, [a, b])
 }
 
 /// Whether times of one cell make good for those of another.
@@ -55,8 +55,15 @@ fn makes_good(key: &CellKey, twin: &CellKey, a: &UsageSource, b: &UsageSource) -
     here.without_work() != Amount::default() && Amount::default().minus(more(twin, a, b)).has_same_time(here, 0)
 }
 
-/// A plus the amounts in the other cell. Its work is the surplus of the other cell, at the factor of A.
-fn moved(cause: Cause, evidence: String, key: &CellKey, twin: &CellKey, [a, b]: [&UsageSource; 2]) -> Population {
+/// A plus the amounts in the other cell. Its work is the surplus of the other cell, at the factor of A; `None` where it is too
+/// large to be worked out, and proves nothing.
+fn moved(
+    cause: Cause,
+    evidence: String,
+    key: &CellKey,
+    twin: &CellKey,
+    [a, b]: [&UsageSource; 2],
+) -> Option<Population> {
     let here = more(key, a, b);
     // What left a cell of A left it with the factor of A; what came brings that of the cell it came from.
     let (from, of_a) = if here.job_n < 0 {
@@ -64,21 +71,23 @@ fn moved(cause: Cause, evidence: String, key: &CellKey, twin: &CellKey, [a, b]: 
     } else {
         (amount(a, twin), twin)
     };
-    let scaled =
-        // Fallback: of no time there is no part, and no work.
-        |work: i128, time: i128, part: i128| crate::report::table::divide(finer(work, part), time).unwrap_or(0);
+    let scaled = |work: i128, time: i128, part: i128| match time {
+        // Of no time there is no part, and no work.
+        0 => Some(0),
+        time => crate::report::table::divide(work.checked_mul(part)?, time),
+    };
     let gone = if amount(b, of_a).job_n == 0 {
         // All of it went.
         from
     } else {
         Amount {
-            wall_work: scaled(from.wall_work, from.wall_s, here.wall_s.abs()),
-            cpu_work: scaled(from.cpu_work, from.cpu_ms, here.cpu_ms.abs()),
+            wall_work: scaled(from.wall_work, from.wall_s, here.wall_s.abs())?,
+            cpu_work: scaled(from.cpu_work, from.cpu_ms, here.cpu_ms.abs())?,
             ..from
         }
     };
     let sign = if here.job_n < 0 { -1 } else { 1 };
-    Population {
+    Some(Population {
         cause: Some(cause),
         evidence,
         job_n: here.job_n.abs(),
@@ -87,5 +96,5 @@ fn moved(cause: Cause, evidence: String, key: &CellKey, twin: &CellKey, [a, b]: 
             cpu_work: sign * gone.cpu_work,
             ..here
         }),
-    }
+    })
 }

@@ -4,6 +4,7 @@ use hashbrown::HashMap;
 
 use super::amount::Amount;
 use super::level::DifferenceLevel;
+use crate::error::Result;
 use crate::time::Month;
 
 /// No instant, and no CPU time.
@@ -137,9 +138,22 @@ pub struct JobIdentityJob {
 }
 
 impl JobIdentityJob {
-    /// What it comes to.
+    /// What it comes to, for a job that is comparable (see [`JobIdentityJob::check`]).
     #[must_use]
     pub fn amount(&self) -> Amount {
+        // Fallback: never taken, jobs were checked when they were read.
+        self.checked_amount().unwrap_or_default()
+    }
+
+    /// Checks that what it comes to is within the bounds of exact sums.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Data`] naming the product that is too large.
+    pub fn check(&self) -> Result<()> {
+        self.checked_amount().map(|_| ())
+    }
+
+    fn checked_amount(&self) -> Result<Amount> {
         let cpu_ms = if self.cpu_ms == UNKNOWN {
             0
         } else {

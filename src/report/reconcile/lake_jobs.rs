@@ -6,6 +6,7 @@ use arrow::array::{FixedSizeBinaryArray, Int64Array, RecordBatch, StringArray, T
 
 use super::job::{JobIdentityJob, JobIdentityNames, JobIdentityPlace, JobIdentityStanding, UNKNOWN, id_hash};
 use super::level::{DifferenceLevel, FACTORS_SINCE, LEVEL_COLUMNS, LevelColumns};
+use crate::absent;
 use crate::error::Result;
 use crate::report::lake::{Lake, LakePiece, Selection};
 use crate::report::work_scale::WorkScale;
@@ -159,6 +160,7 @@ impl LakeJobs {
                 if refused.is_beyond_sums(rows.record_id.value(row)) {
                     job.standing = JobIdentityStanding::BeyondSums;
                 }
+                job.check()?;
                 into.push(job);
             }
         }
@@ -242,11 +244,11 @@ impl Rows<'_> {
         let mut name = |column: &StringArray| names.id(word_or_empty(column, row));
         let (vo, cluster, host) = (name(self.vo), name(self.cluster), name(self.submit_host));
         let (source, file) = (name(self.source), name(self.file_id));
-        let id = word(self.raw_job_id, row).or_else(|| word(self.job_id, row));
+        let id = word(self.raw_job_id, row).unwrap_or_else(|| word_or_empty(self.job_id, row));
         let own_vo = names.folded(vo);
         Ok(JobIdentityJob {
             record: identity(self.record_id, row)?,
-            number: id_hash(id.unwrap_or_default()),
+            number: id_hash(id),
             global: id_hash(word_or_empty(self.global_job_id, row)),
             place: JobIdentityPlace {
                 site: names.folded(site),
@@ -297,7 +299,7 @@ fn standing(
         if effect.is_void {
             job.standing = JobIdentityStanding::Void;
         } else {
-            let vo = names.id(effect.vo.unwrap_or_default());
+            let vo = names.id(absent::text(effect.vo));
             job.spelled.1 = vo;
             job.place.vo = names.folded(vo);
         }

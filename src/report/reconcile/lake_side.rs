@@ -6,13 +6,14 @@ use super::amount::{Amount, WORK_UNITS_PER_S};
 use super::lake_jobs::LakeJobs;
 use super::level::DifferenceLevel;
 use super::usage_source::{CellKey, Fine, InUse, JobStore, LevelKey, UsageOrigin, UsageSource};
+use crate::absent;
+use crate::amounts::add;
 use crate::error::Result;
 use crate::record::SummaryKind;
 use crate::report::apel::additions::additions;
 use crate::report::apel::aggregate::{Aggregate, ApelGathering, of_summary};
 use crate::report::apel::jobs::{JobMessageWanted, LeftOutCounts, each_job_of, job_pieces};
 use crate::report::apel::users::Users;
-use crate::report::finer::{finer, with};
 use crate::report::known_names::KnownNames;
 use crate::report::lake::{Lake, Selection, on_all_processors};
 use crate::report::work_scale::WorkScale;
@@ -38,7 +39,7 @@ impl UsageSource {
             each_job_of(&lake, piece, selection, wanted, &corrections, &mut unknown, |job| {
                 if source.is_none_or(|source| source == job.source) {
                     months.insert(job.month);
-                    gathering.add(&piece.site, job, &Users::Keep);
+                    gathering.add(&piece.site, job, &Users::Keep)?;
                 }
                 Ok(())
             })?;
@@ -51,12 +52,12 @@ impl UsageSource {
                 side.held.entry(month).or_default().insert(filed);
             }
         }
-        for group in all.finish() {
-            side.add_group(&group, scale, UsageOrigin::Jobs);
+        for group in all.finish()? {
+            side.add_group(&group, scale, UsageOrigin::Jobs)?;
         }
         if source.is_none() {
             for group in additions(&lake, selection)? {
-                side.add_group(&group, scale, UsageOrigin::Additions);
+                side.add_group(&group, scale, UsageOrigin::Additions)?;
             }
         }
         for row in lake.summaries(selection)? {
@@ -67,7 +68,7 @@ impl UsageSource {
                 let count = side.counts.entry((row.site.to_lowercase(), row.month)).or_default();
                 *count += i128::from(addend(row.numbers.sync_job_n));
             } else {
-                side.add_group(&of_summary(&row, &Users::Keep), scale, UsageOrigin::Sums);
+                side.add_group(&of_summary(&row, &Users::Keep)?, scale, UsageOrigin::Sums)?;
             }
         }
         let facts = &lake.manifest.facts;
@@ -77,15 +78,15 @@ impl UsageSource {
         Ok(side)
     }
 
-    fn add_group(&mut self, group: &Aggregate, scale: WorkScale, origin: UsageOrigin) {
+    fn add_group(&mut self, group: &Aggregate, scale: WorkScale, origin: UsageOrigin) -> Result<()> {
         let [user, vo, vo_group, vo_role, host, infrastructure] = &group.words;
         let sums = &group.sums;
         let level = DifferenceLevel::chosen(&group.levels_e3, scale);
         let [job_n, wall_s, cpu_ms] = [sums.job_n, sums.wall_s, sums.cpu_ms].map(i128::from);
-        let mut amount = Amount::of_jobs(job_n, wall_s, cpu_ms, group.core_n, level);
+        let mut amount = Amount::of_jobs(job_n, wall_s, cpu_ms, group.core_n, level)?;
         if let (None, Some(work)) = (level, scale.work(group)) {
-            amount.wall_work = finer(i128::from(work.wall_s), WORK_UNITS_PER_S);
-            amount.cpu_work = finer(i128::from(work.cpu_s), WORK_UNITS_PER_S);
+            amount.wall_work = i128::from(work.wall_s) * WORK_UNITS_PER_S;
+            amount.cpu_work = i128::from(work.cpu_s) * WORK_UNITS_PER_S;
         }
         let mut key = BTreeMap::new();
         for (name, value) in [
@@ -103,23 +104,27 @@ impl UsageSource {
             }
         }
         let row = Fine { key, amount };
-        let vo = vo.as_deref().unwrap_or_default();
-        self.add([&group.site, vo], group.month, row, origin);
+        let vo = absent::text(vo.as_deref());
+        self.add([&group.site, vo], group.month, row, origin)?;
         let of = CellKey::new([&group.site, vo], group.month);
         if let Some(cell) = self.cells.get_mut(&of) {
             for (score, e3) in cell.scores.iter_mut().zip(group.levels_e3) {
-                *score = with(*score, e3.map_or(0, |e3| finer(wall_s, i128::from(e3))));
+                // An unknown value has no part in the mean of those that are known.
+                if let Some(e3) = e3 {
+                    add(score, wall_s * i128::from(e3), "wall work")?;
+                }
             }
         }
         if let Some(level) = level {
             self.note_level(
-                [&group.site, host.as_deref().unwrap_or_default()],
+                [&group.site, absent::text(host.as_deref())],
                 level,
                 group.month,
                 sums.earliest_end_ms,
                 sums.latest_end_ms,
             );
         }
+        Ok(())
     }
 
     /// Notes that a value was in use; without known ends, in the whole month.

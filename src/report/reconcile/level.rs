@@ -2,10 +2,10 @@
 
 use arrow::array::{Array, AsArray, Decimal128Array, RecordBatch, StringArray};
 
+use crate::amounts::finer;
 use crate::error::Result;
 use crate::reference::benchmark::{Benchmark, SI00_PER_HS06};
 use crate::report::apel::jobs::Levels;
-use crate::report::finer::finer;
 use crate::report::work_scale::WorkScale;
 use crate::schema::batch::{decimal, number, text, word};
 

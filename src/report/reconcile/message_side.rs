@@ -7,9 +7,9 @@ use super::amount::{Amount, WORK_UNITS_PER_S};
 use super::level::DifferenceLevel;
 use super::stated_jobs::{StatedJob, StatedJobs};
 use super::usage_source::{CellKey, Fine, JobStore, UsageOrigin, UsageSource};
+use crate::amounts::add;
 use crate::error::{Error, Kind, Result};
 use crate::report::apel::MessageKind;
-use crate::report::finer::finer;
 use crate::report::lake::Selection;
 use crate::report::publication::message_record::{MessageKey, MessageRecord};
 use crate::report::publication::messages::{MessageFile, texts};
@@ -52,14 +52,16 @@ impl UsageSource {
             }
         }
         let stated = records.values().map(|(record, file)| StatedRecord { record, file });
-        let mut side = Self::of_records(stated, jobs, selection, scale);
+        let mut side = Self::of_records(stated, jobs, selection, scale)?;
         side.notes.extend(notes);
         Ok(side)
     }
 
     /// Messages of any kind. Of several with one key the last holds.
-    #[must_use]
-    pub fn of_messages(record: &[MessageRecord], selection: &Selection, scale: WorkScale) -> Self {
+    ///
+    /// # Errors
+    /// [`Kind::Data`] naming the sum that is too large.
+    pub fn of_messages(record: &[MessageRecord], selection: &Selection, scale: WorkScale) -> Result<Self> {
         let by_key = crate::report::publication::diff::by_key(record);
         let stated = by_key.into_values().map(|record| StatedRecord { record, file: "" });
         Self::of_records(stated, StatedJobs::default(), selection, scale)
@@ -70,18 +72,19 @@ impl UsageSource {
         mut jobs: StatedJobs,
         selection: &Selection,
         scale: WorkScale,
-    ) -> Self {
+    ) -> Result<Self> {
         let mut side = Self::default();
         let mut endless_n = 0_u64;
         for StatedRecord { record, file } in records {
             if record.form.is_job() {
-                match StatedJob::of_message(record, file, scale) {
+                match StatedJob::of_message(record, file, scale)? {
                     Some(job) => jobs.put(job),
                     None => endless_n += 1,
                 }
             } else {
                 side.note_names(record.site(), record.vo());
-                side.add_record(record, selection, scale);
+                side.add_record(record, selection, scale)
+                    .map_err(|e| if file.is_empty() { e } else { e.at("file", file) })?;
             }
         }
         if endless_n > 0 {
@@ -89,11 +92,11 @@ impl UsageSource {
                 "{endless_n} messages of single jobs have no end or no wall time and were left out"
             ));
         }
-        side.add_jobs(&jobs, selection);
+        side.add_jobs(&jobs, selection)?;
         if !jobs.is_empty() {
             side.jobs = Some(JobStore::Stated(jobs));
         }
-        side
+        Ok(side)
     }
 
     fn note_names(&mut self, site: &str, vo: &str) {
@@ -105,29 +108,29 @@ impl UsageSource {
         }
     }
 
-    fn add_record(&mut self, record: &MessageRecord, selection: &Selection, scale: WorkScale) {
+    fn add_record(&mut self, record: &MessageRecord, selection: &Selection, scale: WorkScale) -> Result<()> {
         let Some(month) = record.month().filter(|month| selection.has_month(*month)) else {
-            return;
+            return Ok(());
         };
         let (site, vo) = (record.site(), record.vo());
         let number = |name: &str| addend(record.number(name));
         if !selection.has_site(site) {
-            return;
+            return Ok(());
         }
         if record.form == MessageKind::Sync.into() {
             *self.counts.entry((site.to_lowercase(), month)).or_default() += i128::from(record.job_n());
-            return;
+            return Ok(());
         }
         if !selection.has_vo(Some(vo)) {
-            return;
+            return Ok(());
         }
         let cores = number("Processors");
         let level = DifferenceLevel::chosen(&record.levels_e3(), scale);
         let [wall_s, cpu_s] = [record.wall_s(), record.cpu_s()].map(|s| i128::from(addend(s)));
-        let mut amount = Amount::of_jobs(i128::from(record.job_n()), wall_s, finer(cpu_s, 1000), cores, level);
+        let mut amount = Amount::of_jobs(i128::from(record.job_n()), wall_s, cpu_s * 1000, cores, level)?;
         if let (None, Some(work)) = (level, scale.of_works(&record.works_s())) {
-            amount.wall_work = finer(i128::from(work.wall_s), WORK_UNITS_PER_S);
-            amount.cpu_work = finer(i128::from(work.cpu_s), WORK_UNITS_PER_S);
+            amount.wall_work = i128::from(work.wall_s) * WORK_UNITS_PER_S;
+            amount.cpu_work = i128::from(work.cpu_s) * WORK_UNITS_PER_S;
         }
         let mut key = BTreeMap::new();
         for (name, value) in [
@@ -145,17 +148,21 @@ impl UsageSource {
             }
         }
         if let Some(level) = level {
-            let host = record.word("SubmitHost").unwrap_or_default();
+            let host = record.value("SubmitHost");
             self.note_level([site, host], level, month, None, None);
         }
-        self.add_rounded([site, vo], month, Fine { key, amount }, UsageOrigin::Sums, 1);
+        self.add_rounded([site, vo], month, Fine { key, amount }, UsageOrigin::Sums, 1)
     }
 
-    fn add_jobs(&mut self, jobs: &StatedJobs, selection: &Selection) {
+    fn add_jobs(&mut self, jobs: &StatedJobs, selection: &Selection) -> Result<()> {
         type StatedPlace = (String, String, Month);
+        let mut of_all = Amount::default();
         let mut rows: BTreeMap<(StatedPlace, BTreeMap<&'static str, String>), Amount> = BTreeMap::new();
         for job in jobs.iter() {
             self.note_names(&job.site, &job.vo);
+            // Of all jobs: those of a month next to these are compared as well.
+            let amount = job.amount().map_err(|e| e.at("file", &job.file))?;
+            of_all.add_size(amount)?;
             let Some(month) = job.month().filter(|month| selection.has_month(*month)) else {
                 continue;
             };
@@ -176,19 +183,28 @@ impl UsageSource {
             }
             let place = (job.site.clone(), job.vo.clone(), month);
             let sum = rows.entry((place, key)).or_default();
-            *sum = sum.plus(job.amount());
+            *sum = sum.plus(amount);
         }
         for (((site, vo, month), key), amount) in rows {
             let row = Fine { key, amount };
-            self.add_rounded([&site, &vo], month, row, UsageOrigin::Jobs, amount.job_n);
+            self.add_rounded([&site, &vo], month, row, UsageOrigin::Jobs, amount.job_n)?;
         }
+        Ok(())
     }
 
-    fn add_rounded(&mut self, [site, vo]: [&str; 2], month: Month, row: Fine, origin: UsageOrigin, rounded_n: i128) {
-        self.add([site, vo], month, row, origin);
+    fn add_rounded(
+        &mut self,
+        [site, vo]: [&str; 2],
+        month: Month,
+        row: Fine,
+        origin: UsageOrigin,
+        rounded_n: i128,
+    ) -> Result<()> {
+        self.add([site, vo], month, row, origin)?;
         let key = CellKey::new([site, vo], month);
         if let Some(cell) = self.cells.get_mut(&key) {
-            cell.rounded_n += rounded_n;
+            add(&mut cell.rounded_n, rounded_n, "rounded durations")?;
         }
+        Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! Which usage one side has beyond the other, where only sums can be compared: what A would be with one cause undone.
 
+use crate::absent;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::amount::Amount;
@@ -132,7 +133,8 @@ fn one_field(
     b: &BTreeMap<&'static str, String>,
 ) -> Option<(&'static str, String, String)> {
     let names: BTreeSet<&&'static str> = a.keys().chain(b.keys()).collect();
-    let of = |key: &BTreeMap<&'static str, String>, name: &str| key.get(name).cloned().unwrap_or_default();
+    let of =
+        |key: &BTreeMap<&'static str, String>, name: &str| absent::text(key.get(name).map(String::as_str)).to_owned();
     let mut differing = names.into_iter().filter(|name| a.get(**name) != b.get(**name));
     let first = differing.next()?;
     differing.next().is_none().then(|| (*first, of(a, first), of(b, first)))
@@ -213,16 +215,14 @@ pub fn missing_rows(of_a: &SourceCell, of_b: &SourceCell) -> Vec<Population> {
         let (a, b) = aligned(of_a, of_b, leave_out);
         for (more, less, which) in [(&a, &b, Which::A), (&b, &a, Which::B)] {
             let extra = surplus(more, less);
-            if extra.is_empty() || less.is_empty() || !surplus(less, more).is_empty() {
+            let Some(first) = extra.first() else { continue };
+            if less.is_empty() || !surplus(less, more).is_empty() {
                 continue;
             }
             let sum = extra.iter().fold(Amount::default(), |sum, row| sum.plus(row.amount));
-            let first = extra.first().map(|row| {
-                // Names of people distinguish rows, but are not printed.
-                let fields = row.key.iter().filter(|(name, _)| **name != "user");
-                let fields: Vec<String> = fields.map(|(name, value)| format!("{name} {value}")).collect();
-                fields.join(", ")
-            });
+            // Names of people distinguish rows, but are not printed.
+            let fields = first.key.iter().filter(|(name, _)| **name != "user");
+            let fields: Vec<String> = fields.map(|(name, value)| format!("{name} {value}")).collect();
             let words = format!(
                 "{} lacks {} of {} rows, {} jobs and {} s wall; the first: {}",
                 which.other().as_str(),
@@ -230,7 +230,7 @@ pub fn missing_rows(of_a: &SourceCell, of_b: &SourceCell) -> Vec<Population> {
                 more.len(),
                 sum.job_n,
                 sum.wall_s,
-                first.unwrap_or_default()
+                fields.join(", ")
             );
             let change = change(which, &extra);
             found.push(Population::changed(Cause::MissingJobs, words, of_a.amount(), change));

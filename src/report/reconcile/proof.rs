@@ -130,8 +130,7 @@ impl<'s> Proof<'s> {
         let zones: Vec<Zone> = [Some(Zone::utc()), own.zone()].into_iter().flatten().collect();
         let knows_file = |file: u32| {
             let id = self.names.text(file);
-            // Fallback: a file without a hash was read by no other lake.
-            other.has_read(own.file_hash(id).unwrap_or_default(), own.file_name(id))
+            other.has_read(own.file_hash(id), own.file_name(id))
         };
         let losses = losses(jobs, &is_missing, self.month, &zones, knows_file);
         let lacks = which.other().as_str();
@@ -146,12 +145,12 @@ impl<'s> Proof<'s> {
             }
             let (cause, detail) = match losses.get(at).copied().flatten() {
                 Some(Loss::Day(day)) => {
-                    let date = crate::time::month::date_of(day).map(|date| date.to_string());
+                    // Fallback: never taken, the day of a job can be written.
+                    let date = crate::time::month::date_of(day)
+                        .map(|date| date.to_string())
+                        .unwrap_or_default();
                     let site = self.names.text(job.spelled.0);
-                    (
-                        Cause::MissingDay,
-                        format!("{lacks} lacks all of {} of {site}", date.unwrap_or_default()),
-                    )
+                    (Cause::MissingDay, format!("{lacks} lacks all of {date} of {site}"))
                 }
                 Some(Loss::Part(file)) => (
                     Cause::MissingPart,

@@ -1,5 +1,6 @@
 //! What causes make, cell by cell, while jobs are gone through.
 
+use crate::absent;
 use std::collections::BTreeMap;
 
 use super::amount::Amount;
@@ -114,5 +115,5 @@ fn in_words(detail: &str, tally: &ShareTally, [a, b]: [&UsageSource; 2], names: 
         };
         (!name.is_empty()).then(|| format!(" (the first: {place} of {})", which.as_str()))
     });
-    format!("{detail}: {what}{}", first.unwrap_or_default())
+    format!("{detail}: {what}{}", absent::phrase(first))
 }

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use super::amount::Amount;
 use super::job::{JobIdentityJob, JobIdentityNames, JobIdentityPlace, JobIdentityStanding, UNKNOWN, id_hash};
 use super::level::DifferenceLevel;
+use crate::absent;
+use crate::amounts::too_large;
 use crate::error::Result;
 use crate::inspect::stand_in;
 use crate::ledger::Reason;
@@ -66,27 +68,33 @@ pub struct StatedJobs {
 }
 
 impl StatedJob {
-    /// A job of a message; `None` when it has no end.
-    #[must_use]
-    pub fn of_message(record: &MessageRecord, file: &str, scale: WorkScale) -> Option<Self> {
-        let word = |name| record.word(name).unwrap_or_default().to_owned();
-        Some(Self {
+    /// A job of a message; `None` when it has no end or no wall time.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Data`] when its CPU time is too large.
+    pub fn of_message(record: &MessageRecord, file: &str, scale: WorkScale) -> Result<Option<Self>> {
+        let (Some(end_ms), Some(wall_s)) = (record.end_s().and_then(|s| s.checked_mul(1000)), record.wall_s()) else {
+            return Ok(None);
+        };
+        let in_ms = |s: i64| s.checked_mul(1000).ok_or_else(|| too_large("cpu_ms").at("file", file));
+        let word = |name| record.value(name).to_owned();
+        Ok(Some(Self {
             site: record.site().to_owned(),
             vo: record.vo().to_owned(),
             cluster: word("MachineName"),
             host: word("SubmitHost"),
             infrastructure: record.infrastructure().map(str::to_owned),
-            job_id: record.job_id().unwrap_or_default().to_owned(),
+            job_id: absent::text(record.job_id()).to_owned(),
             start_ms: record.start_s().map(|s| s.product_to_compare(1000)),
-            end_ms: record.end_s()?.checked_mul(1000)?,
-            wall_s: record.wall_s()?,
-            cpu_ms: record.cpu_s().map(|s| s.product_to_compare(1000)),
+            end_ms,
+            wall_s,
+            cpu_ms: record.cpu_s().map(in_ms).transpose()?,
             core_n: addend(record.number("Processors")),
             node_n: addend(record.number("NodeCount")),
             level: DifferenceLevel::chosen(&record.levels_e3(), scale),
             file: file.to_owned(),
             line: 0,
-        })
+        }))
     }
 
     /// The month of its end.
@@ -96,8 +104,10 @@ impl StatedJob {
     }
 
     /// What it comes to.
-    #[must_use]
-    pub fn amount(&self) -> Amount {
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Data`] naming the product that is too large.
+    pub fn amount(&self) -> Result<Amount> {
         let cpu_ms = addend(self.cpu_ms);
         Amount::of_jobs(1, i128::from(self.wall_s), i128::from(cpu_ms), self.core_n, self.level)
     }
@@ -218,7 +228,7 @@ impl Sink for XmlReading<'_> {
             self.reject(Reason::MissingField, at, 1, "it has no end or no wall time", b"");
             return;
         };
-        let word = |word: Option<&str>| word.unwrap_or_default().to_owned();
+        let word = |word: Option<&str>| absent::text(word).to_owned();
         let kind = row
             .benchmark
             .and_then(Benchmark::parse)

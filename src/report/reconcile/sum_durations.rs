@@ -2,7 +2,7 @@
 
 use super::amount::Amount;
 use super::difference_cause::Cause;
-use crate::report::finer::finer;
+use crate::amounts::finer;
 
 /// Two sums of the same number of jobs: of A, with what it lacks, and of B.
 #[derive(Clone, Copy, Debug)]

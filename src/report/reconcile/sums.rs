@@ -1,7 +1,7 @@
 //! The least set of causes that explains a difference of sums exactly.
 
+use crate::amounts::finer;
 use crate::numbers::count_i128;
-use crate::report::finer::finer;
 
 use std::collections::BTreeMap;
 

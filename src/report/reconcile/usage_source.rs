@@ -8,6 +8,7 @@ use super::job::{JobIdentityJob, JobIdentityNames};
 use super::lake_jobs::LakeJobs;
 use super::level::DifferenceLevel;
 use super::stated_jobs::StatedJobs;
+use crate::absent;
 use crate::error::{Error, Kind, Result};
 use crate::report::known_names::KnownNames;
 use crate::report::lake::{Lake, Selection};
@@ -134,6 +135,8 @@ pub struct UsageSource {
     pub name: String,
     /// Usage by site, VO and month.
     pub cells: BTreeMap<CellKey, SourceCell>,
+    /// The sizes of all rows together, which bound every sum of some of them.
+    pub bound: Amount,
     /// The single jobs, where there are any.
     pub jobs: Option<JobStore>,
     /// Record months that contain the jobs that ended in a month.
@@ -172,7 +175,11 @@ impl UsageSource {
     }
 
     /// Adds a row.
-    pub fn add(&mut self, [site, vo]: [&str; 2], month: Month, row: Fine, origin: UsageOrigin) {
+    ///
+    /// # Errors
+    /// [`Kind::Data`] naming the sum of this account that is too large.
+    pub fn add(&mut self, [site, vo]: [&str; 2], month: Month, row: Fine, origin: UsageOrigin) -> Result<()> {
+        self.bound.add_size(row.amount)?;
         let key = CellKey::new([site, vo], month);
         let cell = self.cells.entry(key).or_default();
         let sum = cell.spellings.entry((site.to_owned(), vo.to_owned())).or_default();
@@ -183,6 +190,7 @@ impl UsageSource {
             UsageOrigin::Additions => cell.added = cell.added.plus(row.amount),
         }
         cell.rows.push(row);
+        Ok(())
     }
 
     /// Whether work is known of anything in it.
@@ -205,7 +213,7 @@ impl UsageSource {
     pub fn month(&self, month: Month, names: &mut JobIdentityNames) -> Result<Vec<JobIdentityJob>> {
         match &self.jobs {
             Some(JobStore::Lake(jobs)) => {
-                let held = self.held.get(&month).cloned().unwrap_or_default();
+                let held = absent::entry(self.held.get(&month).cloned());
                 jobs.month(month, &held, names)
             }
             Some(JobStore::Stated(jobs)) => Ok(jobs.month(month, names)),
@@ -231,14 +239,14 @@ impl UsageSource {
         }
     }
 
-    /// Whether it has read a file of this content, or one of this name; `None` where that is not known.
+    /// Whether it has read a file of this content, where that is known, or one of this name; `None` where it is not known.
     #[must_use]
-    pub fn has_read(&self, blake3: &str, path: &str) -> Option<bool> {
-        let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+    pub fn has_read(&self, blake3: Option<&str>, path: &str) -> Option<bool> {
+        let name = |path: &str| path.rsplit_once('/').map_or(path, |(_, name)| name).to_owned();
         match &self.jobs {
             Some(JobStore::Lake(jobs)) => {
                 let mut files = jobs.files.values();
-                Some(files.any(|file| file.blake3 == blake3 || name(&file.path) == name(path)))
+                Some(files.any(|file| Some(file.blake3.as_str()) == blake3 || name(&file.path) == name(path)))
             }
             _ => None,
         }

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::data::Grouping;
 use super::supply::Supply;
+use crate::amounts::finer;
 use crate::charge::amount::CHARGE_SCALE;
 use crate::reference::currency::is_currency;
 use crate::report::charges::BalanceTariff;
-use crate::report::finer::finer;
 use crate::report::shown::grouped;
 use crate::report::table::{Cell, ColumnKind, Table, known_sum};
 
@@ -109,10 +109,11 @@ fn of_policy(
         for (tariff, total) in tariffs.iter().zip(&mut totals) {
             let sum = sums.get(tariff).and_then(|by_name| by_name.get(&name));
             row.extend(cells(tariff, sum));
-            let sum = sum.copied().unwrap_or_default();
-            total.charge_e9 = known_sum(total.charge_e9, sum.charge_e9);
-            total.job_n += sum.job_n;
-            total.unpriced_job_n += sum.unpriced_job_n;
+            if let Some(sum) = sum {
+                total.charge_e9 = known_sum(total.charge_e9, sum.charge_e9);
+                total.job_n += sum.job_n;
+                total.unpriced_job_n += sum.unpriced_job_n;
+            }
         }
         table.push(row);
     }

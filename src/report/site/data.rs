@@ -7,13 +7,15 @@ use arrow::array::Array;
 use super::coverage::Coverage;
 use super::supply::Supply;
 use super::users::TopUsers;
+use crate::absent;
+use crate::amounts::add;
+use crate::amounts::finer;
 use crate::error::{Error, Kind, Result};
 use crate::numbers::count_i128;
 use crate::report::completeness::{Incomplete, find, history};
-use crate::report::finer::finer;
 use crate::report::lake::{Lake, Selection};
 use crate::report::table::{Cell, ColumnKind, Table, divide, known_sum};
-use crate::schema::batch::{date, decimal, flag, int, number, text, word};
+use crate::schema::batch::{addend, date, decimal, flag, int, number, text, word};
 use crate::store::LakeFacts;
 use crate::store::lake::parse_usage_path;
 use crate::time::{DaySpan, Month};
@@ -45,7 +47,7 @@ pub struct SitePageSums {
 }
 
 impl SitePageSums {
-    /// Adds another.
+    /// Adds another; exact for those of rows that were read within their bound.
     pub fn add(&mut self, other: &Self) {
         self.job_n += other.job_n;
         self.core_s += other.core_s;
@@ -121,6 +123,8 @@ pub struct SiteData {
     pub site: String,
     /// By whose name usage is grouped.
     pub grouping: Grouping,
+    /// The sizes of the work of all rows together, by benchmark: within them every sum of some rows is exact.
+    pub bound_work_s: [i128; 2],
     /// Usage, with corrections.
     pub usage: BTreeMap<SitePageKey, SitePageSums>,
     /// Usage of the site's own account by each of [`PARTS`]; `None` where it is unknown.
@@ -235,6 +239,9 @@ impl SiteData {
                 let Some(of) = Month::of_day(month.value(row)).filter(|month| selection.has_month(*month)) else {
                     continue;
                 };
+                for (bound, work) in self.bound_work_s.iter_mut().zip(works) {
+                    add(bound, addend(number(work, row)).abs(), "core_wall_work")?;
+                }
                 let is_correction = word(correction, row).is_some();
                 let corrected = |value: i64| if is_correction { i128::from(value) } else { 0 };
                 let sums = SitePageSums {
@@ -257,7 +264,7 @@ impl SiteData {
                         by_name.entry(name).or_default().add(&sums);
                     }
                 }
-                let name = self.grouping.name(vo, word(account, row)).unwrap_or_default();
+                let name = absent::text(self.grouping.name(vo, word(account, row)));
                 let key = SitePageKey {
                     month: of,
                     name: name.to_owned(),

@@ -33,13 +33,13 @@ pub fn write(data: &SiteData) -> Result<String> {
     head(&mut body, data);
     charts(&mut body, data)?;
     let title = format!("Usage by {} and month", data.grouping.word());
-    section(&mut body, "usage", &title, &usage(data));
-    parts(&mut body, data);
-    users(&mut body, data);
+    section(&mut body, "usage", &title, &usage(data)?);
+    parts(&mut body, data)?;
+    users(&mut body, data)?;
     capacity(&mut body, data)?;
-    charges(&mut body, data);
-    overhead(&mut body, data);
-    quality(&mut body, data);
+    charges(&mut body, data)?;
+    overhead(&mut body, data)?;
+    quality(&mut body, data)?;
     definitions(&mut body);
     section(
         &mut body,
@@ -214,7 +214,7 @@ fn charts(body: &mut String, data: &SiteData) -> Result<()> {
         body,
         "months",
         "Efficiency and work by month",
-        &(usage_basis(data) + &drawn + &table(&data.coverage.columns_of(&by_month))),
+        &(usage_basis(data) + &drawn + &table(&data.coverage.columns_of(&by_month))?),
     );
     Ok(())
 }
@@ -241,18 +241,18 @@ fn capacity(body: &mut String, data: &SiteData) -> Result<()> {
     )?;
     let below = "<p>The same rows are in <a href=\"capacity.csv\">capacity.csv</a>.</p>\n";
     let capacity = data.supply.capacity_table(&delivered);
-    let inside = usage_basis(data) + &drawn + &table(&data.coverage.columns_of(&capacity)) + below;
+    let inside = usage_basis(data) + &drawn + &table(&data.coverage.columns_of(&capacity))? + below;
     section(body, "capacity", TITLE, &inside);
     Ok(())
 }
 
-fn charges(body: &mut String, data: &SiteData) {
+fn charges(body: &mut String, data: &SiteData) -> Result<()> {
     let (policies, left_out) = by_policy(&data.supply, data.grouping);
     let left_out = left_out.map_or_else(String::new, |why| format!("<p>{}</p>\n", escape(&why)));
     if data.supply.charged.is_empty() {
         let why = "<p>Absent: nothing was charged in these months (the pipeline needs [[charge]]).</p>\n";
         section(body, "charges", "Charges", &format!("{why}{left_out}"));
-        return;
+        return Ok(());
     }
     let mut inside = usage_basis(data);
     inside.push_str(
@@ -263,34 +263,36 @@ fn charges(body: &mut String, data: &SiteData) {
         let note = policy.note.iter().map(|note| format!("<p>{}</p>\n", escape(note)));
         let note: String = note.collect();
         let title = escape(&policy.title);
-        let _ = write!(inside, "<h3>{title}</h3>\n{}{note}", table(&policy.table));
+        let _ = write!(inside, "<h3>{title}</h3>\n{}{note}", table(&policy.table)?);
     }
     let _ = writeln!(
         inside,
         "{left_out}<p>The same sums are in <a href=\"charges.csv\">charges.csv</a>, with all their digits.</p>"
     );
     section(body, "charges", "Charges", &inside);
+    Ok(())
 }
 
-fn overhead(body: &mut String, data: &SiteData) {
+fn overhead(body: &mut String, data: &SiteData) -> Result<()> {
     const TITLE: &str = "Overhead in brief";
     if data.supply.left_over.is_empty() {
         let why = "<p>Absent: the lake has no overhead of these months (its pipeline needs [overhead]; a page about single VOs has none).</p>\n";
         section(body, "overhead", TITLE, why);
-        return;
+        return Ok(());
     }
     let inside = format!(
         "{}<p>Every canonical unit is a view of the same nodes: never add up two \
          units. <code>gridtally report overhead</code> gives more detail.</p>\n{}\
          <p>The same rows are in <a href=\"overhead.csv\">overhead.csv</a>.</p>\n",
         basis(data, "Of the cores of all nodes, second by second."),
-        table(&data.supply.overhead_table())
+        table(&data.supply.overhead_table())?
     );
     section(body, "overhead", TITLE, &inside);
+    Ok(())
 }
 
 /// The table of the file next to the page. Only the site's own account has totals: other views describe the same hours.
-fn usage(data: &SiteData) -> String {
+fn usage(data: &SiteData) -> Result<String> {
     let all = data.table();
     let (own, others): (Vec<_>, Vec<_>) = all.rows.iter().cloned().partition(|row| match row.get(2) {
         Some(Cell::Text(view)) => is_own(view),
@@ -308,29 +310,32 @@ fn usage(data: &SiteData) -> String {
             exact_totals,
         }))
     };
-    let mut out = usage_basis(data) + &shown(own, Some(totals));
+    let mut out = usage_basis(data) + &shown(own, Some(totals))?;
     if !others.is_empty() {
         out.push_str("<h3>The same hours as others account them</h3>\n<p>Never add these to the table above.</p>\n");
-        out.push_str(&shown(others, None));
+        out.push_str(&shown(others, None)?);
     }
     out.push_str(
         "<p>The same rows are in <a href=\"usage.csv\">usage.csv</a> next to this page, with all their digits.</p>\n",
     );
-    out
+    Ok(out)
 }
 
 /// Usage by partition and by QOS, where any is known.
-fn parts(body: &mut String, data: &SiteData) {
+fn parts(body: &mut String, data: &SiteData) -> Result<()> {
     for ((column, title), by_value) in PARTS.into_iter().zip(&data.parts) {
         if let Some(split) = by_column(title, column, by_value) {
-            section(body, column, title, &(usage_basis(data) + &table(&split)));
+            section(body, column, title, &(usage_basis(data) + &table(&split)?));
         }
     }
+    Ok(())
 }
 
 /// The users who used most, where names are requested.
-fn users(body: &mut String, data: &SiteData) {
-    let Some(top) = &data.top_users else { return };
+fn users(body: &mut String, data: &SiteData) -> Result<()> {
+    let Some(top) = &data.top_users else {
+        return Ok(());
+    };
     let mut inside = basis(
         data,
         "At most ten; core time of batch jobs within these months, however the lake attributes jobs.",
@@ -338,20 +343,21 @@ fn users(body: &mut String, data: &SiteData) {
     if top.table.rows.is_empty() {
         inside.push_str("<p>The lake has no names of users.</p>\n");
     } else {
-        inside.push_str(&table(&top.table));
+        inside.push_str(&table(&top.table)?);
     }
     for note in &top.notes {
         let _ = writeln!(inside, "<p>{}.</p>", escape(note));
     }
     section(body, "users", "Users who used most", &inside);
+    Ok(())
 }
 
-fn quality(body: &mut String, data: &SiteData) {
+fn quality(body: &mut String, data: &SiteData) -> Result<()> {
     let mut inside = basis(data, "By day.");
     if data.incomplete.is_empty() {
         inside.push_str("<p>No day looks incomplete, judged by the site's own history.</p>\n");
     } else {
-        inside.push_str(&table(&completeness::table(&data.incomplete)));
+        inside.push_str(&table(&completeness::table(&data.incomplete))?);
     }
     let mut flags = Table::new(
         "Flags",
@@ -369,7 +375,7 @@ fn quality(body: &mut String, data: &SiteData) {
     inside.push_str(&if flags.rows.is_empty() {
         "<p>Nothing.</p>\n".to_owned()
     } else {
-        table(&flags)
+        table(&flags)?
     });
     let mut rows = Table::new(
         "Rows",
@@ -392,8 +398,9 @@ fn quality(body: &mut String, data: &SiteData) {
     inside.push_str(
         "<h3>Where the input rows of the site went</h3>\n<p class=\"basis\">All that was read for the site, whatever its month.</p>\n",
     );
-    inside.push_str(&table(&rows));
+    inside.push_str(&table(&rows)?);
     section(body, "quality", "Quality of the data", &inside);
+    Ok(())
 }
 
 fn definitions(body: &mut String) {

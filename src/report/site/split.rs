@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::data::{SitePageSums, amounts, largest_first};
-use crate::report::finer::finer;
+use crate::amounts::finer;
 use crate::report::html;
 use crate::report::table::{Cell, ColumnKind, Table};
 
@@ -45,6 +45,9 @@ pub(super) fn by_column(title: &str, column: &str, by_value: &BTreeMap<Option<St
 }
 
 /// A table on the page: without columns that have no value in any row.
-pub(super) fn table(shown: &Table) -> String {
+///
+/// # Errors
+/// [`crate::error::Kind::Data`] naming the column whose total is too large.
+pub(super) fn table(shown: &Table) -> crate::error::Result<String> {
     html::table(&shown.without_empty_columns())
 }

@@ -4,11 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::data::{Grouping, SitePageSums};
+use crate::amounts::add;
+use crate::amounts::finer;
 use crate::charge::amount::CHARGE_SCALE;
 use crate::error::Result;
 use crate::numbers::tally;
 use crate::report::charges::{AccountCharge, BalanceTariff};
-use crate::report::finer::finer;
 use crate::report::lake::{Lake, Selection};
 use crate::report::table::{Cell, ColumnKind, Table, known_sum};
 use crate::schema::batch::{addend, decimal, int, number, text, word};
@@ -89,6 +90,8 @@ impl Supply {
         see: &mut impl FnMut(&str),
     ) -> Result<()> {
         let own = crate::store::lake::capacity_path(site);
+        // The sizes of all work together: within them every sum of some rows is exact.
+        let mut bound_work_s = 0_i128;
         for file in lake.manifest.dataset("capacity").filter(|file| file.path == own) {
             see(&file.blake3);
             for batch in lake.batches(&file.path, None)? {
@@ -103,6 +106,7 @@ impl Supply {
                     installed.core_s += i128::from(cores.value(row));
                     for (sum, work) in installed.work_s.iter_mut().zip(works) {
                         if let Some(work) = number(work, row) {
+                            add(&mut bound_work_s, work.abs(), "capacity")?;
                             *sum = Some(addend(*sum) + work);
                         }
                     }

@@ -6,6 +6,7 @@ use super::answer::{SreportAnswer, SreportKind, SreportRequest, Wholes, push_lin
 use super::gathered::Gathered;
 use super::tree::Trees;
 use super::used::{Used, names};
+use crate::absent;
 use crate::report::table::Cell;
 
 /// Cluster, account and user, in the order of lines.
@@ -34,7 +35,7 @@ pub(super) fn answer(gathered: &Gathered, trees: &Trees, wholes: &Wholes, reques
         if has_users {
             words.push(Cell::word(*user));
         }
-        let names = models.get(cluster).map(names).unwrap_or_default();
+        let names = absent::entry(models.get(cluster).map(names));
         push_lines(&mut table, &words, used, &names, wholes, cluster, request);
     }
     SreportAnswer {

@@ -7,6 +7,7 @@ use hashbrown::HashMap;
 use super::jobs::SreportJobs;
 use super::reserved::{Reserved, Sitting};
 use super::used::{TRES, Used};
+use crate::absent;
 use crate::error::Result;
 use crate::reference::correction::Correction;
 use crate::report::group_index::{KnownBy, Owned};
@@ -142,7 +143,7 @@ pub(super) fn cut(rule: &Correction) -> String {
 
 /// The signed additions to a selection and period.
 pub(super) fn additions<'a>(jobs: &'a SreportJobs<'_>) -> Vec<Addition<'a>> {
-    let of = |rule: &Correction, name: &str| rule.filter(name).flatten().unwrap_or_default().to_owned();
+    let of = |rule: &Correction, name: &str| absent::text(rule.filter(name).flatten()).to_owned();
     let mut found = Vec::new();
     for (site, month, rule) in jobs.corrections.additions() {
         let is_asked = added_view(rule) == "batch"

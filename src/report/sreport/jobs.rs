@@ -7,6 +7,7 @@ use arrow::datatypes::Int64Type;
 
 use super::period::{SreportPeriod, month_of};
 use super::used::{TRES, Used};
+use crate::absent;
 use crate::error::{Error, Result};
 use crate::report::lake::{Lake, LakePiece, Selection};
 use crate::report::table::divide;
@@ -220,7 +221,7 @@ impl<'l> SreportJobs<'l> {
                 };
                 let mut visit = |effect: CorrectionEffect<'_>, span| {
                     if !effect.is_void && self.selection.has_vo(effect.vo) {
-                        let account = effect.account.unwrap_or_default();
+                        let account = absent::text(effect.account);
                         visit(&part.counted_for(account, span));
                     }
                 };

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::answer::{SreportAnswer, SreportKind, SreportRequest, Wholes, push_lines, table_of};
 use super::gathered::{Gathered, SreportWho};
 use super::used::{Used, names};
+use crate::absent;
 use crate::report::table::Cell;
 
 pub(super) fn answer(gathered: &Gathered, wholes: &Wholes, request: &SreportRequest) -> SreportAnswer {
@@ -18,17 +19,21 @@ pub(super) fn answer(gathered: &Gathered, wholes: &Wholes, request: &SreportRequ
     let mut table = table_of(title, &["Cluster", "Login", "Account"], request);
     let models = gathered.models();
     let mut clusters: BTreeMap<&str, Vec<(&SreportWho, &str, &Used)>> = BTreeMap::new();
-    let mut nobody_s = 0;
+    let (mut nobody_s, mut is_nobody_unknown) = (0, false);
     for (who, used) in &gathered.used {
         match &who.user {
             Some(user) => clusters.entry(&who.cluster).or_default().push((who, user, used)),
-            None => nobody_s += used.named("cpu").unwrap_or_default(),
+            None => match used.named("cpu") {
+                Some(core_s) => nobody_s += core_s,
+                None => is_nobody_unknown = true,
+            },
         }
     }
     for (cluster, mut lines) in clusters {
-        let names = models.get(cluster).map(names).unwrap_or_default();
+        let names = absent::entry(models.get(cluster).map(names));
         let first = names.iter().find(|name| request.has_tres(name));
         lines.sort_by_key(|(who, user, used)| {
+            // Fallback: who used an unknown amount comes after those who used any.
             let most = first.and_then(|name| used.named(name)).unwrap_or_default();
             (Reverse(most), *user, &who.account)
         });
@@ -38,9 +43,11 @@ pub(super) fn answer(gathered: &Gathered, wholes: &Wholes, request: &SreportRequ
             push_lines(&mut table, &words, used, &names, wholes, cluster, request);
         }
     }
-    let notes = (nobody_s > 0).then(|| format!("{nobody_s} core seconds of which nothing names the user are left out"));
+    let known = (nobody_s > 0).then(|| format!("{nobody_s} core seconds of which nothing names the user are left out"));
+    let unknown = "usage of an unknown number of core seconds of which nothing names the user is left out";
+    let unknown = is_nobody_unknown.then(|| unknown.to_owned());
     SreportAnswer {
         table,
-        notes: notes.into_iter().collect(),
+        notes: known.into_iter().chain(unknown).collect(),
     }
 }

@@ -306,7 +306,7 @@ fn rolled_up(
     }
     let at = |hours: &Hours, key: &ClusterTres, hour: i64| {
         let own = hours.get(key).and_then(|own| own.get(&hour));
-        own.copied().unwrap_or_default()
+        tally(own.copied())
     };
     let mut spent: BTreeMap<ClusterTres, Spent> = BTreeMap::new();
     for (key, hours) in &totals {

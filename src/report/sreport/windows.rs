@@ -6,6 +6,7 @@ use super::jobs::models;
 use super::period::SreportPeriod;
 use super::tree::{AssociationMember, Trees};
 use super::used::model_name;
+use crate::absent;
 use crate::error::Result;
 use crate::numbers::count_i128;
 use crate::report::lake::{Lake, Selection};
@@ -108,7 +109,7 @@ pub(super) fn read(
                     allowed: allowed(
                         word(accounts, row),
                         word(users, row),
-                        trees.members(key.0.as_deref().unwrap_or_default()),
+                        trees.members(absent::text(key.0.as_deref())),
                     ),
                 });
                 let known = last.entry(key).or_insert_with(|| (rank.clone(), window.clone()));
@@ -137,10 +138,7 @@ fn allowed(accounts: Option<&str>, users: Option<&str>, members: Option<&[Associ
         return Allowed::Unnamed;
     }
     let of_user = |user: &str| {
-        let own = members
-            .unwrap_or_default()
-            .iter()
-            .filter(move |member| member.user == user);
+        let own = members.into_iter().flatten().filter(move |member| member.user == user);
         own.map(|member| (member.account.clone(), Some(member.user.clone())))
             .collect::<Vec<_>>()
     };

@@ -137,7 +137,7 @@ fn judge(document: &[u8], at: Position, acceptance: Acceptance, limits: ApelLimi
     };
     let mut scratch = MessageScratch::default();
     for (found, job) in found.iter().zip(&jobs) {
-        let raw = document.get(found.span.clone()).unwrap_or_default();
+        let raw = document.part(found.span.clone());
         let raw = raw.get(..limits.kept).unwrap_or(raw);
         match (job, &refused) {
             (Err(bad), _) => sink.reject(bad.reason, found.at, 1, &bad.detail, raw),

@@ -67,7 +67,7 @@ impl<'a> Frames<'a> {
 
     /// Where in the message the lines of a record end, but for the last one.
     pub(super) fn line_ends(&self, frame: &ApelFrame<'_>) -> &[usize] {
-        self.line_ends.get(frame.line_ends.clone()).unwrap_or_default()
+        self.line_ends.part(frame.line_ends.clone())
     }
 }
 

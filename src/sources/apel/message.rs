@@ -219,6 +219,7 @@ fn judge(
             &texts,
             acceptance,
             limits,
+            // Fallback: a thread that ends keeps no room for jobs, new room is made.
             ROOM.try_with(Cell::take).unwrap_or_default(),
             |text, is_repaired, job| {
                 job.read(text, is_v04, acceptance, &mut habits)?;

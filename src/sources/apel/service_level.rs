@@ -48,15 +48,10 @@ pub(super) fn plain(kind: Option<&str>, level: Option<&str>) -> Result<ServiceLe
 
 /// v0.4: `{hepspec: 10.5, HEPscore23: 12.25}`, of which hepscore23 is preferred to hepspec and that to si2k.
 pub(super) fn dictionary(kind: Option<&str>, level: Option<&str>) -> Result<ServiceLevel, Refusal> {
-    let bad = |why: &str| {
-        Refusal::new(
-            Reason::BadBenchmark,
-            format!("ServiceLevel {:?}: {why}", clip(level.unwrap_or_default())),
-        )
-    };
     let Some(text) = level else {
         return Err(Refusal::new(Reason::MissingField, "ServiceLevel is missing".to_owned()));
     };
+    let bad = |why: &str| Refusal::new(Reason::BadBenchmark, format!("ServiceLevel {:?}: {why}", clip(text)));
     let (found, number) = pick(text).map_err(bad)?;
     if kind.is_some_and(|kind| benchmark(kind) != Some(found)) {
         return Err(bad("ServiceLevelType names another benchmark"));

@@ -11,6 +11,7 @@
 use super::acceptance::Acceptance;
 use super::values::{lines, pair};
 use super::{python_scalars, service_level};
+use crate::absent;
 use crate::ledger::Reason;
 use crate::record::{SummaryKind, SummaryRow};
 use crate::sources::refusal::Refusal;
@@ -125,10 +126,7 @@ impl<'a> SummaryValues<'a> {
         match count.map(i32::try_from) {
             Some(Ok(n)) if n < 0 => Err(Refusal::new(Reason::BadNumber, format!("{key} {n} is negative"))),
             Some(Err(_)) => {
-                let detail = format!(
-                    "{key} {:?} does not fit 32 bits",
-                    clip(self.get(key).unwrap_or_default())
-                );
+                let detail = format!("{key} {:?} does not fit 32 bits", clip(absent::text(self.get(key))));
                 Err(Refusal::new(Reason::BadNumber, detail))
             }
             _ => Ok(count),
@@ -270,40 +268,40 @@ fn benchmark<'a>(
     row: &mut SummaryRow<'a>,
 ) -> Result<(), Refusal> {
     let (kind, level) = (values.get("ServiceLevelType"), values.get("ServiceLevel"));
-    match shape {
-        SummaryLayout::Levelled if values.unit_s != 1 => {
+    match (shape, level) {
+        (SummaryLayout::Levelled, _) if values.unit_s != 1 => {
             // Work in hours, without its benchmark.
             row.kind = SummaryKind::NormalisedSummary;
             row.normalised_wall_s = Some(values.duration_s("NormalisedWallDuration")?);
             row.normalised_cpu_s = Some(values.duration_s("NormalisedCpuDuration")?);
             row.service_level_type = kind;
         }
-        SummaryLayout::Levelled | SummaryLayout::LevelledV04 if level.is_none() => {
+        (SummaryLayout::Levelled | SummaryLayout::LevelledV04, None) => {
             if acceptance == Acceptance::StrictApel {
                 let detail = "ServiceLevel is missing: the server's database takes no summary without it".to_owned();
                 return Err(Refusal::new(Reason::MissingField, detail));
             }
             row.service_level_type = kind;
         }
-        SummaryLayout::Levelled => {
+        (SummaryLayout::Levelled, Some(level)) => {
             // The type is not checked by the server: `weird` is stored, and scaled as if it were HEPSPEC06.
             row.service_level_type = kind;
             row.benchmark = kind.and_then(service_level::benchmark);
-            row.benchmark_milli_per_core = Some(service_level::value(level.unwrap_or_default())?);
+            row.benchmark_milli_per_core = Some(service_level::value(level)?);
         }
-        SummaryLayout::LevelledV04 => {
+        (SummaryLayout::LevelledV04, level) => {
             let level = service_level::dictionary(kind, level)?;
             row.benchmark = Some(level.benchmark);
             row.service_level_type = Some(stored(level.benchmark));
             row.benchmark_milli_per_core = Some(level.milli_per_core);
         }
-        SummaryLayout::Normalised => {
+        (SummaryLayout::Normalised, _) => {
             row.normalised_wall_s = Some(values.duration_s("NormalisedWallDuration")?);
             row.normalised_cpu_s = Some(values.duration_s("NormalisedCpuDuration")?);
             row.service_level_type = kind;
             row.benchmark = kind.and_then(service_level::benchmark);
         }
-        SummaryLayout::NormalisedV04 => {
+        (SummaryLayout::NormalisedV04, _) => {
             let (of_wall, wall_s) = work(values, "NormalisedWallDuration")?;
             let (of_cpu, cpu_s) = work(values, "NormalisedCpuDuration")?;
             let is_mixed =
@@ -316,7 +314,7 @@ fn benchmark<'a>(
             row.service_level_type = Some(stored(of_wall));
             (row.normalised_wall_s, row.normalised_cpu_s) = (Some(wall_s), Some(cpu_s));
         }
-        SummaryLayout::Sync => {}
+        (SummaryLayout::Sync, _) => {}
     }
     // A benchmark below zero cannot be, though the server stores it.
     if row.benchmark_milli_per_core.is_some_and(|milli| milli < 0) {

@@ -65,7 +65,10 @@ impl Stream {
         if want == 0 {
             return Ok(0);
         }
-        let read = self.input.read(buffer.get_mut(..want).unwrap_or_default());
+        let wanted = buffer
+            .get_mut(..want)
+            .ok_or_else(|| io::Error::other("a buffer is too short"))?;
+        let read = self.input.read(wanted);
         match &read {
             // What is there of the member is read like one that ends here.
             Ok(0) => {
@@ -140,8 +143,9 @@ impl Tar {
             if !has_checksum(&header) {
                 return Err(damaged("a header has a wrong checksum"));
             }
-            let field = |range: std::ops::Range<usize>| header.get(range).unwrap_or_default();
+            let field = |range: std::ops::Range<usize>| header.part(range);
             let size = octal(field(124..136)).ok_or_else(|| damaged("a size is not a number"))?;
+            // Fallback: never taken, a header has as many bytes.
             let kind = field(156..157).first().copied().unwrap_or_default();
             match kind {
                 b'L' | b'K' | b'x' | b'g' => {
@@ -222,7 +226,7 @@ fn text(field: &[u8]) -> String {
 }
 
 fn name(header: &[u8]) -> String {
-    let field = |range: std::ops::Range<usize>| text(header.get(range).unwrap_or_default());
+    let field = |range: std::ops::Range<usize>| text(header.part(range));
     let name = field(0..100);
     let prefix = match header.get(257..263) {
         Some(b"ustar\0") => field(345..500),

@@ -17,6 +17,7 @@ use super::refusal::{Refusal, known};
 use super::truncate::clip;
 use super::{GridIdentity, Pieces, Position, Sink, instant, lines};
 use crate::ledger::Reason;
+use crate::sources::head::first_line_of;
 
 /// The dialect.
 pub const DIALECT: Dialect = Dialect::of(&ROW);
@@ -52,7 +53,7 @@ static ROW: DialectRow = DialectRow {
 /// Whether the first line is one of a BLAH log.
 #[must_use]
 pub fn recognise(head: &[u8]) -> bool {
-    let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let line = first_line_of(head);
     let has = |word: &[u8]| memchr::memmem::find(line, word).is_some();
     line.starts_with(b"\"timestamp=") && has(b"\"lrmsID=")
 }

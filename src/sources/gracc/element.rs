@@ -47,11 +47,11 @@ impl XmlElement {
                     }
                 }
                 Event::End(_) => {
-                    let ended = open.pop().unwrap_or_default();
-                    match open.last_mut() {
-                        Some(parent) => parent.children.push(ended),
-                        None => return Err(bad(&"an end without a start")),
-                    }
+                    let ended = open.pop();
+                    let (Some(ended), Some(parent)) = (ended, open.last_mut()) else {
+                        return Err(bad(&"an end without a start"));
+                    };
+                    parent.children.push(ended);
                 }
                 Event::Text(text) => add(&mut open, &text.xml10_content().map_err(|why| bad(&why))?),
                 Event::CData(text) => add(&mut open, &text.xml10_content().map_err(|why| bad(&why))?),

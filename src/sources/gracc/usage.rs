@@ -6,6 +6,7 @@ use std::fmt::Write;
 use super::document::{GraccDocument, Key};
 use super::fields::GraccFields;
 use super::summary;
+use crate::absent;
 use crate::ledger::Reason;
 use crate::numbers::Comparand;
 use crate::record::JobRow;
@@ -243,7 +244,7 @@ impl<'a> GraccIds<'a> {
     /// does it too.
     fn identify(&self, out: &mut String, view: &str, measured: &GraccMeasured, fields: &mut GraccFields<'_, 'a>) {
         out.clear();
-        let probe = self.probe.as_deref().unwrap_or_default();
+        let probe = absent::text(self.probe.as_deref());
         let (start_ms, end_ms) = (measured.start_ms, measured.end_ms);
         // Writing to a string cannot fail.
         let _ = match (&self.global, &self.local) {
@@ -254,7 +255,7 @@ impl<'a> GraccIds<'a> {
         if self.global.is_none() && self.local.is_none() {
             for key in [Key::MachineName, Key::Host, Key::SubmitHost, Key::Queue] {
                 let text = fields.optional(key, GraccFields::text);
-                let _ = write!(out, "|{:?}", text.as_deref().unwrap_or_default());
+                let _ = write!(out, "|{:?}", absent::text(text.as_deref()));
             }
         }
     }

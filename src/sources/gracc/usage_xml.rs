@@ -3,6 +3,7 @@
 use super::element::XmlElement;
 use super::flat::{Flat, FlatValue};
 use super::iso_duration::{decimal, nanos};
+use crate::absent;
 use crate::ledger::Reason;
 use crate::sources::refusal::Refusal;
 use crate::sources::truncate::clip;
@@ -42,8 +43,9 @@ fn one(element: &XmlElement, flat: &mut Flat) -> Result<(), Refusal> {
     let name = element.name.as_str();
     match name {
         "RecordIdentity" => {
-            flat.text("RecordId", element.attribute("recordId").unwrap_or_default());
-            flat.text("CreateTime", element.attribute("createTime").unwrap_or_default());
+            // The flat record has no empty texts.
+            flat.text("RecordId", absent::text(element.attribute("recordId")));
+            flat.text("CreateTime", absent::text(element.attribute("createTime")));
         }
         "JobIdentity" => {
             for id in ["GlobalJobId", "LocalJobId"] {
@@ -120,7 +122,7 @@ fn describe(element: &XmlElement, key: &str, flat: &mut Flat) {
 fn cpu(root: &XmlElement, flat: &mut Flat) -> Result<(), Refusal> {
     let (mut total, mut is_there) = (0_i128, false);
     for element in root.all("CpuDuration") {
-        let key = format!("CpuDuration_{}", element.attribute("usageType").unwrap_or_default());
+        let key = format!("CpuDuration_{}", absent::text(element.attribute("usageType")));
         let part = duration("CpuDuration", &element.text)?;
         (total, is_there) = (total + part, true);
         if element.attribute("usageType").is_some() {

@@ -75,6 +75,7 @@ impl<'a> CondorJob<'a> {
 
     fn get(&self, name: &str) -> Scalar<'a> {
         let at = ATTRIBUTES.iter().position(|known| *known == name);
+        // Fallback: never taken, the names are those of the attributes that are read.
         at.and_then(|at| self.values.get(at)).copied().unwrap_or_default()
     }
 

@@ -19,6 +19,7 @@ use super::lines::LogLimits;
 use super::{Pieces, Position, lines};
 use crate::error::Result;
 use crate::ledger::Reason;
+use crate::sources::head::first_line_of;
 
 /// The dialect.
 pub const DIALECT: Dialect = Dialect::of(&ROW);
@@ -61,7 +62,7 @@ pub fn recognise(head: &[u8]) -> bool {
         return has("\"JobStatus\"") && (has("\"ClusterId\"") || has("\"GlobalJobId\""))
             || has("\"RemoteWallClockTime\"") && has("\"GlobalJobId\"") && has("\"EnteredCurrentStatus\"");
     }
-    let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let line = first_line_of(text);
     std::str::from_utf8(line).is_ok_and(piped::is_row)
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::fields::InventoryFields;
 use super::slurm_conf::{Conf, borrowed, hostlist_trouble};
+use crate::absent;
 use crate::ledger::Reason;
 use crate::reference::hostlist::Hostlist;
 use crate::reference::inventory::{NodeRow, PartitionRow, weights};
@@ -15,10 +16,10 @@ pub(super) fn partition(
     conf: &Conf,
 ) -> Result<(PartitionRow, Option<BTreeSet<String>>), Refusal> {
     let printed = fields.get("tresbillingweights");
-    let weights = weights::parse(printed.unwrap_or_default())
+    let weights = weights::parse(absent::text(printed))
         .map_err(|why| Refusal::new(Reason::BadNumber, format!("TRESBillingWeights: {why}")))?;
     let nodes = fields.get("nodes");
-    let members = members(nodes.unwrap_or_default(), conf)?;
+    let members = members(absent::text(nodes), conf)?;
     let known: Option<Vec<&NodeRow>> = members
         .as_ref()
         .and_then(|members| members.iter().map(|name| conf.nodes.get(name)).collect());
@@ -76,7 +77,7 @@ fn members(list: &str, conf: &Conf) -> Result<Option<BTreeSet<String>>, Refusal>
                 return Ok(None);
             }
             let has = |node: &&NodeRow| {
-                let features = node.features.as_deref().unwrap_or_default();
+                let features = absent::text(node.features.as_deref());
                 features.split(',').any(|one| one.trim() == feature)
             };
             found.extend(conf.nodes.values().filter(has).map(|node| node.node.clone()));

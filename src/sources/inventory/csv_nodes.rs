@@ -30,9 +30,10 @@ pub(super) fn cells(line: &str) -> Option<Vec<String>> {
 
 /// Whether a line is the header of such a table.
 pub(super) fn is_header(line: &str) -> bool {
-    let columns = cells(line).unwrap_or_default();
-    let has = |name: &str| columns.iter().any(|column| column == name);
-    has("node") && ["cpu_n", "memory_byte", "gpu_n", "gpus"].into_iter().any(has)
+    cells(line).is_some_and(|columns| {
+        let has = |name: &str| columns.iter().any(|column| column == name);
+        has("node") && ["cpu_n", "memory_byte", "gpu_n", "gpus"].into_iter().any(has)
+    })
 }
 
 /// The header of a table, once it was met.
@@ -115,7 +116,9 @@ pub(super) fn named<T>(
             format!("the header has a column \"{unknown}\"; known are {known}"),
         ));
     }
-    let cells = cells(text).unwrap_or_default();
+    let Some(cells) = cells(text) else {
+        return Err(Refusal::new(Reason::FieldCount, "the row cannot be read as CSV"));
+    };
     if cells.len() != columns.len() {
         let detail = format!("{} cells where the header has {}", cells.len(), columns.len());
         return Err(Refusal::new(Reason::FieldCount, detail));
@@ -142,7 +145,7 @@ fn nodes(fields: &InventoryFields<'_>, options: &ReaderOptions) -> Result<Vec<No
             untyped_n: Some(n),
         }),
     };
-    let (state, state_flags) = state::split(fields.get("state").unwrap_or_default());
+    let (state, state_flags) = state::split(fields.value("state"));
     let row = NodeRow {
         cluster: fields.text("cluster"),
         as_of_ms: as_of_ms(fields, options)?,
@@ -165,7 +168,7 @@ fn nodes(fields: &InventoryFields<'_>, options: &ReaderOptions) -> Result<Vec<No
 
 /// A day begins with its first instant in the inventory's zone, UTC without one.
 pub(super) fn as_of_ms(fields: &InventoryFields<'_>, options: &ReaderOptions) -> Result<Option<i64>, Refusal> {
-    let text = fields.get("as_of").unwrap_or_default();
+    let text = fields.value("as_of");
     let (text, zone) = if text.len() == 10 {
         let zone = options.zone.clone().unwrap_or_else(crate::time::Zone::utc);
         (format!("{text}T00:00:00"), Some(zone))

@@ -41,7 +41,7 @@ fn event(fields: &InventoryFields<'_>, zone: Option<&Zone>) -> Result<EventRow, 
         return Err(Refusal::new(Reason::BadTime, "the event ends before it begins"));
     }
     let tres = fields.tres("tres")?;
-    let (state, state_flags) = state::split(fields.get("state").unwrap_or_default());
+    let (state, state_flags) = state::split(fields.value("state"));
     Ok(EventRow {
         cluster: fields.text("cluster"),
         node: fields.text("nodename"),

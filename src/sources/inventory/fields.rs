@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::moment::{self, PrintedInstant};
 use super::trouble::missing;
+use crate::absent;
 use crate::ledger::Reason;
 use crate::reference::inventory::absent::is_absent;
 use crate::reference::inventory::quantity;
@@ -21,6 +22,11 @@ impl<'t> InventoryFields<'t> {
 
     pub(super) fn get(&self, key: &str) -> Option<&'t str> {
         self.0.get(key).copied().filter(|value| !is_absent(value))
+    }
+
+    /// The text of a field; empty where it is absent, which the parsers of lists, states and times take for "none".
+    pub(super) fn value(&self, key: &str) -> &'t str {
+        absent::text(self.get(key))
     }
 
     pub(super) fn text(&self, key: &str) -> Option<String> {
@@ -69,17 +75,16 @@ impl<'t> InventoryFields<'t> {
     }
 
     pub(super) fn tres(&self, key: &str) -> Result<Tres, Refusal> {
-        Tres::parse(self.get(key).unwrap_or_default())
-            .map_err(|why| Refusal::new(Reason::BadNumber, format!("{key}: {why}")))
+        Tres::parse(self.value(key)).map_err(|why| Refusal::new(Reason::BadNumber, format!("{key}: {why}")))
     }
 
     pub(super) fn moment(&self, key: &str, zone: Option<&Zone>) -> Result<Option<PrintedInstant>, Refusal> {
-        let text = self.get(key).unwrap_or_default();
+        let text = self.value(key);
         moment::read(text, zone).map_err(|why| Refusal::new(Reason::BadTime, format!("{key} {text:?} {why}")))
     }
 
     pub(super) fn seconds(&self, key: &str) -> Result<Option<i64>, Refusal> {
-        let text = self.get(key).unwrap_or_default();
+        let text = self.value(key);
         moment::duration_s(text)
             .map_err(|()| Refusal::new(Reason::BadDuration, format!("{key} {text:?} is not a duration")))
     }

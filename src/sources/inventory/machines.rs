@@ -46,7 +46,7 @@ pub(super) fn is_machines(text: &[u8]) -> bool {
     let whole = text.rsplit_once('\n').map_or(text, |(whole, _)| whole);
     let mut lines = whole.lines().filter(|line| !line.trim().is_empty()).peekable();
     let is_of_one = |line: &str| {
-        let number = line.split('\t').next().unwrap_or_default();
+        let number = line.split_once('\t').map_or(line, |(number, _)| number);
         number.trim().parse::<u64>().is_ok() && kind_of(line).is_ok_and(|kind| !kind.name.is_empty())
     };
     lines.peek().is_some() && lines.all(is_of_one)

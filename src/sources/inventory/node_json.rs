@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::document::{self, number, word};
 use super::fields::sorted_names;
 use super::trouble::{missing, settle};
+use crate::absent;
 use crate::ledger::Reason;
 use crate::numbers::count_u64;
 use crate::reference::inventory::absent::is_absent;
@@ -112,9 +113,9 @@ impl Node {
     fn read(&self) -> Result<NodeRow, Refusal> {
         let text = |key: &str| word(self.get(key)).map(str::to_owned);
         let node = word(&self.name).ok_or_else(|| missing("name"))?;
-        let tres = Tres::parse(word(self.get("tres")).unwrap_or_default())
+        let tres = Tres::parse(absent::text(word(self.get("tres"))))
             .map_err(|why| Refusal::new(Reason::BadNumber, format!("tres: {why}")))?;
-        let of_gres = Gpus::of_gres(word(self.get("gres")).unwrap_or_default())
+        let of_gres = Gpus::of_gres(absent::text(word(self.get("gres"))))
             .map_err(|why| Refusal::new(Reason::BadNumber, format!("gres: {why}")))?;
         let words = self.list("state");
         let flags = self.list("state_flags");

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::document::{self, number, word};
 use super::trouble::{missing, settle};
+use crate::absent;
 use crate::ledger::Reason;
 use crate::numbers::count_u64;
 use crate::reference::hostlist::Hostlist;
@@ -51,10 +52,10 @@ pub(super) fn partition(value: &Value, cluster: Option<&str>) -> Result<Partitio
     };
     let name = at("/name").as_str().filter(|name| !name.is_empty());
     let tres = word(at("/tres/configured"));
-    let configured = Tres::parse(tres.unwrap_or_default())
+    let configured = Tres::parse(absent::text(tres))
         .map_err(|why| Refusal::new(Reason::BadNumber, format!("tres/configured: {why}")))?;
     let printed = text("/tres/billing_weights");
-    let weights = weights::parse(printed.as_deref().unwrap_or_default())
+    let weights = weights::parse(absent::text(printed.as_deref()))
         .map_err(|why| Refusal::new(Reason::BadNumber, format!("tres/billing_weights: {why}")))?;
     let nodes = text("/nodes/configured");
     let listed = nodes

@@ -42,7 +42,7 @@ pub(super) fn read(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
 /// Reads a quality of service from fields by their names in lower case.
 pub(super) fn quality(fields: &InventoryFields<'_>) -> Result<QosRow, Refusal> {
     let either = |long: &'static str, short: &'static str| if fields.has(long) { long } else { short };
-    let flags = fields.has("flags").then(|| fields.get("flags").unwrap_or_default());
+    let flags = fields.has("flags").then(|| fields.value("flags"));
     let has_flag = |name: &str| {
         let mut words = flags?.split([',', '|']).map(str::trim);
         Some(words.any(|flag| flag.eq_ignore_ascii_case(name)))

@@ -11,6 +11,7 @@ use super::pairs::pairs_of;
 use super::scontrol::is_message;
 use super::share::without_number;
 use super::trouble::{cut_off, settle};
+use crate::absent;
 use crate::ledger::Reason;
 use crate::numbers::count_u64;
 use crate::reference::inventory::tres::Tres;
@@ -213,7 +214,7 @@ fn waiting(fields: &InventoryFields<'_>, state: &str, zone: Option<&Zone>) -> Re
         })
     };
     let req_tres = fields.get("ReqTRES").or_else(|| fields.get("TRES"));
-    let requested = Tres::parse(req_tres.unwrap_or_default())
+    let requested = Tres::parse(absent::text(req_tres))
         .map_err(|why| Refusal::new(Reason::BadNumber, format!("ReqTRES: {why}")))?;
     let (min_node_n, max_node_n) = range(fields, "NumNodes")?;
     let (num_cpu_n, _) = range(fields, "NumCPUs")?;

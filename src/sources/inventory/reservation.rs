@@ -98,10 +98,10 @@ pub(super) fn is_header(line: &str) -> bool {
 
 /// Whether a line is the header of a CSV of reservations.
 pub(super) fn is_csv_header(line: &str) -> bool {
-    let columns = csv_nodes::cells(line).unwrap_or_default();
-    ["reservation", "start", "end"]
-        .iter()
-        .all(|name| columns.iter().any(|column| column == name))
+    csv_nodes::cells(line).is_some_and(|columns| {
+        let mut names = ["reservation", "start", "end"].into_iter();
+        names.all(|name| columns.iter().any(|column| column == name))
+    })
 }
 
 pub(super) fn of_scontrol(bytes: &[u8], options: &ReaderOptions, sink: &mut dyn Sink) {

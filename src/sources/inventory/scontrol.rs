@@ -4,6 +4,7 @@ use super::fields::{InventoryFields, sorted_names};
 use super::lines::{InventoryRecord, records};
 use super::pairs::pairs;
 use super::trouble::{cut_off, settle};
+use crate::absent;
 use crate::ledger::Reason;
 use crate::numbers::count_u64;
 use crate::reference::hostlist::Hostlist;
@@ -76,8 +77,8 @@ fn one(
 
 fn node(fields: &InventoryFields<'_>) -> Result<NodeRow, Refusal> {
     let tres = fields.tres("CfgTRES")?;
-    let of_gres = Gpus::of_gres(fields.get("Gres").unwrap_or_default())
-        .map_err(|why| Refusal::new(Reason::BadNumber, format!("Gres: {why}")))?;
+    let of_gres =
+        Gpus::of_gres(fields.value("Gres")).map_err(|why| Refusal::new(Reason::BadNumber, format!("Gres: {why}")))?;
     // The configured resources know only the types a site accounts; Gres knows the devices.
     let gpus = Gpus {
         untyped_n: tres.gpus.untyped_n.or(of_gres.untyped_n),
@@ -87,7 +88,7 @@ fn node(fields: &InventoryFields<'_>) -> Result<NodeRow, Refusal> {
             of_gres.models
         },
     };
-    let (state, state_flags) = state::split(fields.get("State").unwrap_or_default());
+    let (state, state_flags) = state::split(fields.value("State"));
     let cpu_n = fields.int("CPUTot")?.ok_or_else(|| super::trouble::missing("CPUTot"))?;
     Ok(NodeRow {
         cluster: None,
@@ -105,7 +106,7 @@ fn node(fields: &InventoryFields<'_>) -> Result<NodeRow, Refusal> {
         gres: fields.text("Gres"),
         features: fields.text("AvailableFeatures"),
         weight_n: fields.int("Weight")?,
-        partitions: sorted_names(fields.get("Partitions").unwrap_or_default().split(',')),
+        partitions: sorted_names(fields.value("Partitions").split(',')),
         state,
         state_flags,
         reason: fields.get("Reason").map(|reason| without_author(reason).to_owned()),
@@ -126,7 +127,7 @@ fn without_author(reason: &str) -> &str {
 fn partition(fields: &InventoryFields<'_>) -> Result<PartitionRow, Refusal> {
     let tres = fields.tres("TRES")?;
     let printed = fields.get("TRESBillingWeights");
-    let weights = weights::parse(printed.unwrap_or_default())
+    let weights = weights::parse(absent::text(printed))
         .map_err(|why| Refusal::new(Reason::BadNumber, format!("TRESBillingWeights: {why}")))?;
     let nodes = fields.get("Nodes");
     let listed = nodes

@@ -91,6 +91,7 @@ pub(super) fn read(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
 
 fn share(text: &str, columns: &[String], path: &mut AccountPath) -> Result<ShareRow, Refusal> {
     let mut cells = table::cells(text, columns, "")?;
+    // Fallback: a row without an account is refused by the lines below.
     let indented = cells.get("account").copied().unwrap_or_default();
     let depth = indented.len() - indented.trim_start_matches(' ').len();
     for cell in cells.values_mut() {

@@ -11,6 +11,7 @@ use super::lines::{InventoryLine, lines};
 use super::moment;
 use super::scontrol::is_message;
 use super::trouble::cut_off;
+use crate::absent;
 use crate::ledger::Reason;
 use crate::reference::inventory::{Gpus, InventoryRow, NodeRow, state};
 use crate::sources::options::ReaderOptions;
@@ -63,8 +64,8 @@ pub(super) fn is_header(line: &str) -> bool {
 pub(super) fn is_headerless(line: &str) -> bool {
     let fields: Vec<&str> = line.trim_end().split('|').collect();
     let is_number = |nth: usize| {
-        let field = fields.get(nth).map(|field| field.trim()).unwrap_or_default();
-        !field.is_empty() && field.bytes().all(|byte| byte.is_ascii_digit())
+        let field = fields.get(nth).map(|field| field.trim());
+        field.is_some_and(|field| !field.is_empty() && field.bytes().all(|byte| byte.is_ascii_digit()))
     };
     matches!(fields.len(), 11 | 12) && [3, 4, 5, 6, 7, 10].into_iter().all(is_number)
 }
@@ -215,20 +216,19 @@ impl<'t> Whole<'t> {
 
 fn fold(fields: &Whole<'_>, at: Position, nodes: &mut BTreeMap<String, Folded>) -> Result<(), Refusal> {
     let node = fields.fields.required("NODELIST")?;
-    let topology: Vec<&str> = fields.get("S:C:T").unwrap_or_default().split(':').collect();
+    let topology: Vec<&str> = absent::text(fields.get("S:C:T")).split(':').collect();
     let topology = |nth: usize, key: &str| -> Result<Option<i64>, Refusal> {
         match topology.get(nth).filter(|_| topology.len() == 3) {
             Some(value) => InventoryFields([(key, *value)].into()).int(key),
             None => fields.int(key),
         }
     };
-    let gpus = fields
-        .fields
-        .has("GRES")
-        .then(|| Gpus::of_gres(fields.get("GRES").unwrap_or_default()))
+    // What may be cut off is unknown, which is not none.
+    let gpus = (fields.fields.has("GRES") && fields.is_sure("GRES"))
+        .then(|| Gpus::of_gres(fields.fields.value("GRES")))
         .transpose()
         .map_err(|why| Refusal::new(Reason::BadNumber, format!("GRES: {why}")))?;
-    let (state, state_flags) = state::split(fields.get("STATE").unwrap_or_default());
+    let (state, state_flags) = state::split(absent::text(fields.get("STATE")));
     let row = NodeRow {
         node: node.to_owned(),
         cpu_n: fields.int("CPUS")?,

@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::document::{self, number, word};
 use super::fields::sorted_names;
 use super::partition_json::partition;
+use crate::absent;
 use crate::ledger::Reason;
 use crate::numbers::count_u64;
 use crate::reference::inventory::tres::MIB;
@@ -159,7 +160,7 @@ fn common(group: &Value, cluster: Option<&str>) -> Result<NodeRow, Refusal> {
     let of_one = |path: &str| word(at(path)).filter(|_| is_one).map(str::to_owned);
     let gres = of_one("/gres/total");
     let gpus = is_one
-        .then(|| Gpus::of_gres(gres.as_deref().unwrap_or_default()))
+        .then(|| Gpus::of_gres(absent::text(gres.as_deref())))
         .transpose()
         .map_err(|why| Refusal::new(Reason::BadNumber, format!("gres/total: {why}")))?;
     let words = at("/node/state").as_array();

@@ -124,7 +124,7 @@ pub(super) fn read(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
         let fields = borrowed(&line.pairs);
         match conf_partition::partition(&InventoryFields(fields), &conf) {
             Ok((row, members)) => {
-                for node in members.unwrap_or_default() {
+                for node in members.into_iter().flatten() {
                     partitions_of.entry(node).or_default().insert(row.partition.clone());
                 }
                 sink.inventory(&InventoryRow::Partition(Box::new(row)), line.at, 1);
@@ -160,6 +160,7 @@ fn is_include(line: &str) -> bool {
 
 impl Conf {
     fn setting(&mut self, first: &str, mut pairs: Pairs) {
+        // Fallback: never taken, the line begins with this key.
         let value = pairs.remove(first).unwrap_or_default();
         match first {
             "clustername" => self.cluster = Some(value),
@@ -250,9 +251,9 @@ fn node(fields: &InventoryFields<'_>, conf: &Conf) -> Result<NodeRow, Refusal> {
         Some(cpus) => cpus,
         None => product(product(sockets, cores)?, threads)?,
     };
-    let gpus = Gpus::of_gres(fields.get("gres").unwrap_or_default())
-        .map_err(|why| Refusal::new(Reason::BadNumber, format!("Gres: {why}")))?;
-    let (state, state_flags) = state::split(fields.get("state").unwrap_or_default());
+    let gpus =
+        Gpus::of_gres(fields.value("gres")).map_err(|why| Refusal::new(Reason::BadNumber, format!("Gres: {why}")))?;
+    let (state, state_flags) = state::split(fields.value("state"));
     Ok(NodeRow {
         cluster: conf.cluster.clone(),
         cpu_n: Some(cpu_n),

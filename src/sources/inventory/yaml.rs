@@ -54,13 +54,13 @@ pub(super) fn read(bytes: &[u8]) -> Result<Value, (String, u64)> {
         };
         match open.last_mut() {
             Some(YamlOpen::List(items)) => items.push(value),
-            Some(YamlOpen::Map(members, key @ None)) => match value {
-                Value::String(text) if !members.contains_key(&text) => *key = Some(text),
-                other => return Err((format!("{other} is not a key, or occurs twice"), at)),
+            Some(YamlOpen::Map(members, key)) => match (key.take(), value) {
+                (Some(key), value) => {
+                    members.insert(key, value);
+                }
+                (None, Value::String(text)) if !members.contains_key(&text) => *key = Some(text),
+                (None, other) => return Err((format!("{other} is not a key, or occurs twice"), at)),
             },
-            Some(YamlOpen::Map(members, key)) => {
-                members.insert(key.take().unwrap_or_default(), value);
-            }
             None if document.is_none() => document = Some(value),
             None => return Err(("a second document".to_owned(), at)),
         }

@@ -284,7 +284,9 @@ impl JsonFramer {
 
     /// Whether the line break at `at` precedes an object of the list.
     fn is_at_margin(&self, buffer: &[u8]) -> bool {
-        let margin = self.margin.as_deref().unwrap_or_default();
+        let Some(margin) = self.margin.as_deref() else {
+            return false;
+        };
         !margin.is_empty()
             && buffer
                 .get(self.at..)

@@ -16,6 +16,7 @@ use super::lines::{Grammar, LogLimits, LogRecord};
 use super::refusal::Refusal;
 use super::{Pieces, Position, Sink, lines};
 use crate::ledger::Reason;
+use crate::sources::head::first_line_of;
 
 /// The dialect.
 pub const DIALECT: Dialect = Dialect::of(&ROW);
@@ -49,7 +50,7 @@ static ROW: DialectRow = DialectRow {
 /// Whether the first line is one of an accounting log.
 #[must_use]
 pub fn recognise(head: &[u8]) -> bool {
-    let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let line = first_line_of(head);
     std::str::from_utf8(line).is_ok_and(|line| PbsParts::of(line).is_some())
 }
 

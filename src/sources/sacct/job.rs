@@ -220,6 +220,7 @@ impl<'t> SacctJob<'t> {
             b"" => row.text(fallback),
             text => text,
         };
+        // Fallback: an identifier that is not there has no text.
         let base = |id: Option<JobId<'t>>| id.map(|id| id.base).unwrap_or_default();
         let text = RowText::new(row.projected.names(&row.fields));
         self.put(&text, base(id), |reported, text| reported.job_id = text);

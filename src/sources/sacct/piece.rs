@@ -277,6 +277,7 @@ impl<'t> SacctReader<'t> {
             return self.advance(extent);
         }
         let (reason, detail) = if let Some(fields) = layout.exact(self.text, line, cuts) {
+            // Fallback: never taken, a row of all columns has that of its identifier.
             let value = fields.get(layout.id_column).unwrap_or_default();
             let role = match layout.column(Role::JobId) {
                 Some(column) if column == layout.id_column => Role::JobId,

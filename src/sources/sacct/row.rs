@@ -62,10 +62,9 @@ impl<'t, 'c> SacctRow<'t, 'c> {
     /// The text of `role`; empty when there is no such column, or it is not projected.
     #[inline]
     pub(super) fn text(&self, role: Role) -> &'t [u8] {
-        self.projected
-            .column(role)
-            .and_then(|column| self.fields.get(column))
-            .unwrap_or_default()
+        let column = self.projected.column(role);
+        // Fallback: a column that is not there is empty, as the method states.
+        column.and_then(|column| self.fields.get(column)).unwrap_or_default()
     }
 
     fn refuse(&self, reason: Reason, role: Role, why: &str) -> Refusal {

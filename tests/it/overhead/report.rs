@@ -16,7 +16,7 @@ fn tables_report_the_ledger_the_distribution_and_what_cannot_be() {
     scene.run(&pipeline(&format!("{LISTED}{UNITS}")));
     let lake = scene.path("lake");
     let report = read(lake.to_str().unwrap(), &BTreeSet::new()).unwrap();
-    let text = report.text();
+    let text = report.text().unwrap();
     for expected in [
         "A, oak: unit 1c2g, 2026-10-30 to 2026-11-02",
         "Units free on a node, share of the time",
@@ -34,7 +34,7 @@ fn tables_report_the_ledger_the_distribution_and_what_cannot_be() {
         assert_eq!((&row["site"], &row["cluster"]), (&"A".into(), &"oak".into()));
     }
     // Every table goes into every format: alone, its rows name their cluster and unit.
-    let markdown = report.markdown();
+    let markdown = report.markdown().unwrap();
     for which in OverheadTable::value_variants() {
         let table = report.table(*which);
         assert!(table.columns.len() > 4, "{which:?}");
@@ -121,7 +121,11 @@ fn nodes_that_do_not_state_what_they_have_are_reported() {
     scene.run(&pipeline(&format!("{LISTED}{UNITS}")));
     let report = read(scene.path("lake").to_str().unwrap(), &BTreeSet::new()).unwrap();
     let caution = "Nodes with unknown memory: 1 of 2. They are in no sum of memory.";
-    for text in [report.text(), report.markdown(), report.html().unwrap()] {
+    for text in [
+        report.text().unwrap(),
+        report.markdown().unwrap(),
+        report.html().unwrap(),
+    ] {
         assert!(text.contains(caution), "{text}");
         // Nothing is known of GPUs, and nothing is shown.
         assert!(!text.contains("Nodes with unknown GPUs"), "{text}");

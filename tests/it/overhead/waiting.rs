@@ -120,7 +120,7 @@ fn where_no_node_is_known_it_cannot_be_determined() {
         ]
     );
     let report = gridtally::report::overhead::read(scene.path("lake").to_str().unwrap(), &BTreeSet::new()).unwrap();
-    let text = report.text();
+    let text = report.text().unwrap();
     let row = |name: &str| {
         let row = text.lines().find(|line| line.starts_with(name)).unwrap();
         row.split_whitespace().collect::<Vec<_>>()
@@ -147,7 +147,7 @@ fn where_no_node_is_known_it_cannot_be_determined() {
 fn the_report_describes_the_queue() {
     let scene = scene(&job(2, (2, 5), (1, 2), "60"), "");
     let report = gridtally::report::overhead::read(scene.path("lake").to_str().unwrap(), &BTreeSet::new()).unwrap();
-    let text = report.text();
+    let text = report.text().unwrap();
     assert!(text.contains("Jobs that waited and would have fitted"), "{text}");
     let row = text.lines().find(|line| line.starts_with("cpu")).unwrap();
     let cells: Vec<&str> = row.split_whitespace().collect();

@@ -255,7 +255,7 @@ fn kept_copies_are_in_the_last_lines() {
         panic!("{:?}", report.copied_jobs)
     };
     assert_eq!((copied.job_n, copied.of_job_n, copied.shift_s), (40, 80, 40 * HOUR));
-    assert_eq!(copied.core_hour_tenths, core_s.unsigned_abs() / 360);
+    assert_eq!(copied.core_hour_tenths, u128::from(core_s.unsigned_abs() / 360));
     let text = report.text();
     let lines: Vec<&str> = text.lines().collect();
     let at = lines.iter().position(|line| line.contains("counted twice: ")).unwrap();

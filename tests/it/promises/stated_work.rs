@@ -118,7 +118,7 @@ fn lake_and_federation_reports_agree_on_stated_work() {
     let lake = Lake::open(scene.path("out").to_str().unwrap()).unwrap();
     let groups = gather(&lake, &Selection::default()).unwrap().groups;
     for (scale, at) in [(WorkScale::Hs06, 0), (WorkScale::Hs23Only, 1)] {
-        let reported = sums_by(&groups, scale, |group| group.site.clone());
+        let reported = sums_by(&groups, scale, |group| group.site.clone()).unwrap();
         for (site, hs06, hs23, missing) in work(&scene, "out") {
             let sums = &reported[&site];
             let of_lake = if at == 0 { hs06 } else { hs23 };

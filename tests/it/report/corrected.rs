@@ -59,7 +59,7 @@ fn of_usage(scene: &Scene) -> Figures {
 
 fn of_report(lake: &Lake) -> Figures {
     let usage = gather(lake, &Selection::default()).unwrap();
-    let sums = sums_by(&usage.groups, WorkScale::Hs23, site_vo_month);
+    let sums = sums_by(&usage.groups, WorkScale::Hs23, site_vo_month).unwrap();
     let reported = sums.into_iter().map(|((site, vo, month), sums)| {
         (
             (site, vo, month.to_string()),

@@ -44,17 +44,17 @@ fn tables_are_named_by_the_benchmark_they_are_in() {
         let counted = "jobs whole in the UTC month of their end";
         let nothing = (BTreeMap::new(), BTreeMap::new());
         let tables = [
-            (portal::egi(&groups, WorkScale::Hs23), "EGI view"),
+            (portal::egi(&groups, WorkScale::Hs23).unwrap(), "EGI view"),
             (
-                portal::export(&groups, WorkScale::Hs23, &nothing.0),
+                portal::export(&groups, WorkScale::Hs23, &nothing.0).unwrap(),
                 "EGI portal export",
             ),
             (
-                portal::wlcg(&groups, WorkScale::Hs23, &nothing.0, &nothing.1),
+                portal::wlcg(&groups, WorkScale::Hs23, &nothing.0, &nothing.1).unwrap(),
                 "WLCG view",
             ),
             (
-                osg::report(&groups, WorkScale::Hs23, &nothing.0, "now"),
+                osg::report(&groups, WorkScale::Hs23, &nothing.0, "now").unwrap(),
                 "OSG federation report",
             ),
         ];
@@ -72,7 +72,7 @@ fn tables_are_named_by_the_benchmark_they_are_in() {
     );
     let lake = scene.of_messages("both", &[&scene.path("both-in")]);
     let groups = gather(&lake, &Selection::default()).unwrap().groups;
-    let table = portal::egi(&groups, WorkScale::Hs23);
+    let table = portal::egi(&groups, WorkScale::Hs23).unwrap();
     assert!(
         table.title.contains("HEPscore23 (HS06 counts as it, one to one)"),
         "{}",
@@ -113,7 +113,7 @@ fn unknown_infrastructure_is_neither_grid_nor_local() {
             "[normalise]\nbenchmarks = \"benchmarks.csv\"\nmissing = \"null\"\n",
         );
         let usage = gather(&lake, &Selection::default()).unwrap();
-        let table = portal::wlcg(&usage.groups, WorkScale::Hs23, &nothing.0, &nothing.1);
+        let table = portal::wlcg(&usage.groups, WorkScale::Hs23, &nothing.0, &nothing.1).unwrap();
         let parts: Vec<String> = table.rows[0][10..13].iter().map(ToString::to_string).collect();
         assert_eq!(parts, expected, "{name}");
         assert_eq!(
@@ -145,7 +145,7 @@ fn vos_in_other_letters_are_merged_when_asked() {
     );
     let lake = scene.of_messages("lake", &[&scene.path("in")]);
     let mut groups = gather(&lake, &Selection::default()).unwrap().groups;
-    let table = portal::egi(&groups, WorkScale::Hs23);
+    let table = portal::egi(&groups, WorkScale::Hs23).unwrap();
     assert_eq!(table.rows.len(), 4);
     let case = VoCase::find(&groups);
     let note = case.note(false).unwrap();
@@ -154,8 +154,11 @@ fn vos_in_other_letters_are_merged_when_asked() {
         "{note}"
     );
     case.merge(&mut groups);
-    let merged = portal::egi(&groups, WorkScale::Hs23);
+    let merged = portal::egi(&groups, WorkScale::Hs23).unwrap();
     assert_eq!(merged.rows.len(), 3);
-    assert_eq!(merged.totals().unwrap()[3], table.totals().unwrap()[3]);
+    assert_eq!(
+        merged.totals().unwrap().unwrap()[3],
+        table.totals().unwrap().unwrap()[3]
+    );
     assert_eq!(VoCase::find(&groups).note(true), None);
 }

@@ -120,7 +120,9 @@ fn hand_over_by(
 /// Jobs, wall seconds, CPU milliseconds and HS23 work by VO and month; what is nothing is left out.
 fn totals(lake: &Lake) -> BTreeMap<(String, String), [i128; 5]> {
     let usage = gather(lake, &Selection::default()).unwrap();
-    let sums = sums_by(&usage.groups, WorkScale::Hs23, site_vo_month).into_iter();
+    let sums = sums_by(&usage.groups, WorkScale::Hs23, site_vo_month)
+        .unwrap()
+        .into_iter();
     sums.map(|((_, vo, month), sums)| {
         let all = [sums.job_n, sums.wall_s, sums.cpu_ms, sums.wall_work_s, sums.cpu_work_s];
         ((vo, month.to_string()), all)

@@ -31,7 +31,7 @@ fn thousands_are_apart_and_only_digits_that_matter_are_there() {
     for (year, hours) in [(2025, 1_234_567), (2026, 12), (2026, -149), (2026, 0)] {
         of_hours.push(vec![Cell::int(year), Cell::ratio(hours, 100, 2), Cell::ratio(1, 3, 2)]);
     }
-    let page = table(&of_hours);
+    let page = table(&of_hours).unwrap();
     // Years are no amounts; what is not nothing is not shown as nothing; rows are sorted by all digits.
     for cell in [
         "<td class=\"n\">2025</td><td class=\"n\" data-v=\"12345.67\">12\u{202f}346</td><td class=\"n\">0.33</td>",

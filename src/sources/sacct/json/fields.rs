@@ -142,6 +142,7 @@ impl<'a> SacctJsonFields<'a> {
     }
 
     fn field(&mut self, scanner: &mut Scanner<'a>, key: JsonText<'a>) -> Result<(), Malformed> {
+        // Fallback: a key with an escape is none of these.
         match key.plain().unwrap_or_default() {
             b"job_id" => self.job_id = Number::read(scanner)?,
             b"cluster" => self.cluster = value::text(scanner)?,
@@ -265,6 +266,7 @@ where
     if scanner.peek() != Some(b'{') {
         return skip(scanner);
     }
+    // Fallback: as for the fields of a job, a key with an escape is unknown.
     scanner.object(|scanner, key| each(scanner, key.plain().unwrap_or_default()))
 }
 

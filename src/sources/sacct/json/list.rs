@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::value::{self, Number};
+use crate::absent;
 use crate::numbers::Comparand;
 use crate::schema::batch::addend;
 use crate::sources::json::{Malformed, Scanner};
@@ -69,8 +70,8 @@ pub(super) fn allocated<'a>(scanner: &mut Scanner<'a>) -> Result<Allocated<'a>, 
     let mut typed = 0_i64;
     entries(scanner, &mut |entry| {
         let alloc = found.alloc.get_or_insert_with(Alloc::default);
-        let kind = entry.kind.as_deref().unwrap_or_default();
-        let name = entry.name.as_deref().unwrap_or_default();
+        let kind = absent::text(entry.kind.as_deref());
+        let name = absent::text(entry.name.as_deref());
         let count = entry.count.known();
         let is_wanted = matches!(kind, "cpu" | "mem" | "node" | "billing") || kind == "gres" && name.starts_with("gpu");
         if let Number::Bad(value) = entry.count
@@ -119,7 +120,7 @@ impl<'k> KindCount<'k> {
 /// The count of one kind in a list (`mem`, `vmem`, `cpu`), in the unit the list has.
 pub(super) fn count(scanner: &mut Scanner<'_>, kinds: &mut [KindCount<'_>]) -> Result<(), Malformed> {
     entries(scanner, &mut |entry| {
-        let kind = entry.kind.as_deref().unwrap_or_default();
+        let kind = absent::text(entry.kind.as_deref());
         if let Some(wanted) = kinds.iter_mut().find(|wanted| wanted.kind == kind) {
             wanted.count = entry.count.known();
         }

@@ -25,7 +25,7 @@ fn real() -> Option<Vec<MessageRecord>> {
 }
 
 fn side(reported: &[MessageRecord]) -> UsageSource {
-    UsageSource::of_messages(reported, &Selection::default(), WorkScale::Hs23)
+    UsageSource::of_messages(reported, &Selection::default(), WorkScale::Hs23).unwrap()
 }
 
 fn set(reported: &mut MessageRecord, key: &str, value: i64) {
