@@ -44,6 +44,12 @@ impl DecaySteps {
         self.half_life
     }
 
+    /// The same instants of calculation with another half-life.
+    #[must_use]
+    pub fn with_half_life(self, half_life: HalfLife) -> Self {
+        Self { half_life, ..self }
+    }
+
     /// Seconds from one calculation to the next.
     #[must_use]
     pub fn period_s(self) -> i64 {

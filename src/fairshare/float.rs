@@ -7,7 +7,7 @@ const END: f64 = 170_141_183_460_469_231_731_687_303_715_884_105_728.0;
 
 /// The double nearest to an integer.
 #[expect(clippy::cast_precision_loss, reason = "factors are doubles, as in Slurm")]
-pub(super) fn of_integer(number: i128) -> f64 {
+pub(crate) fn of_integer(number: i128) -> f64 {
     number as f64
 }
 

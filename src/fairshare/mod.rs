@@ -27,6 +27,7 @@
 //! priority     weights and facts of a job -> its terms and its priority
 //! recovery     when a factor is back at a threshold
 //! shares       nodes and who owns them -> shares per account
+//! drift        counters of a scheduler, computed usage and jobs -> why they differ
 //! ```
 
 pub mod algorithm;
@@ -35,6 +36,7 @@ mod classic;
 pub mod decay;
 mod decay_steps;
 mod depth_oblivious;
+pub mod drift;
 mod fair_tree;
 pub(crate) mod float;
 mod level_shares;

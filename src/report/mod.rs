@@ -2,8 +2,8 @@
 //!
 //! [`apel`] writes the messages of the APEL accounting system and [`gracc`] the documents of OSG's. [`federation`] counts
 //! as federations do, for [`portal`] and [`osg`], with what [`sites`] adds; [`charges`] are the basis of money, for [`focus`] and [`balance`]; [`awards`] shows who may use how much and who did, and [`award_files`] writes it for other programs; [`sreport`] prints Slurm's table, [`site`] a
-//! page for a board. [`publication`] records what was sent, [`reconcile`] explains why two accounts differ and
-//! [`completeness`] which days look missing. [`lake`]
+//! page for a board. [`publication`] records what was sent, [`reconcile`] explains why two accounts differ,
+//! [`drift`] why a scheduler counts other usage, and [`completeness`] which days look missing. [`lake`]
 //! reads, [`table`] holds what a report came to and [`render`] writes it as text, CSV, JSON, Markdown, HTML ([`html`]) or
 //! Parquet.
 
@@ -18,6 +18,7 @@ pub mod balance_table;
 pub mod charges;
 pub mod completeness;
 pub mod drawing;
+pub mod drift;
 pub mod federation;
 pub mod focus;
 pub mod gracc;
@@ -42,5 +43,6 @@ pub mod sprio;
 pub mod sreport;
 pub mod sshare;
 pub mod table;
+mod tres_names;
 pub mod vo_case;
 pub mod work_scale;

@@ -11,7 +11,7 @@ use crate::fairshare::priority::{
     FavoredSize, PriorityRule, PriorityScale, PriorityWeights, SizeBasis, TresScale, TresWeight,
 };
 use crate::schema::batch::{flag, int, number, text, time, word};
-use crate::share_history::files::ClusterFiles;
+use crate::share_history::context::FairshareContext;
 use crate::share_history::listed::newest;
 use crate::store::Current;
 
@@ -87,10 +87,10 @@ impl Queue {
     /// # Errors
     /// [`Kind::Data`] when the lake has no such listing, or it states no instant, or no listing has the nodes or the weights;
     /// [`Kind::Io`] when one cannot be read.
-    pub fn read(lake: &Lake, of: &FairsharePlan) -> Result<Self> {
+    pub fn read(lake: &Lake, context: &FairshareContext) -> Result<Self> {
         let files = |dataset: &str| Current::published(&lake.manifest, dataset);
         // The listings that fairshare is computed from, so that both take the same version of one that was overwritten.
-        let of_cluster = ClusterFiles::of_manifest(&lake.manifest, of);
+        let (of, of_cluster) = (&context.plan, &context.files);
         let (as_of_ms, jobs) = waiting_jobs(lake, of)?;
         let partitions = newest(&lake.store, &files("partition"), of, "partition", |batch, row| {
             let of_row = |name| Ok::<_, Error>(number(int(batch, name)?, row));
@@ -155,7 +155,10 @@ impl Queue {
             } else {
                 SizeBasis::Part
             },
-            association_scale: scale("NO_NORMAL_ASSOC", 0),
+            association_scale: {
+                let listed = context.listed_at(as_of_ms.div_euclid(1000))?;
+                scale("NO_NORMAL_ASSOC", listed.highest_priority())
+            },
             partition_scale: scale("NO_NORMAL_PART", highest(&mut partitions.values().map(|of| of.factor))),
             qos_scale: scale("NO_NORMAL_QOS", highest(&mut qos.values().copied())),
             tres_scale: if settings.has_flag("NO_NORMAL_TRES") {

@@ -8,8 +8,9 @@ use super::table::{Cell, ColumnKind, Table};
 use crate::error::{Error, Kind, Result};
 use crate::fairshare::priority::{PriorityFacts, PriorityHold, PriorityTerms, TresAmount, printed};
 use crate::fairshare::two_term::TwoTermPriority;
-use crate::fairshare::{ChainedDecay, UsageDecay};
 use crate::numbers::Comparand;
+use crate::share_history::LakeFairshare;
+use crate::share_history::context::FairshareContext;
 use crate::time::instant::instant_text_s;
 
 /// How a priority is computed.
@@ -42,6 +43,15 @@ pub struct Sprio {
     pub without_priority_n: usize,
     /// Jobs of accounts or users that no listing of associations has.
     pub unlisted: Vec<String>,
+    /// Whether the term of associations is known: it has no weight, or a listing states priorities of associations.
+    pub has_association_priorities: bool,
+}
+
+/// What the association of a job decides of its priority.
+#[derive(Clone, Copy, Debug)]
+struct AssociationTerms {
+    factor: f64,
+    priority: u32,
 }
 
 impl Sprio {
@@ -50,16 +60,17 @@ impl Sprio {
     /// # Errors
     /// As [`Queue::read`] and [`Sshare::of_lake`]; [`Kind::Data`] when a listing lacks the partition or an amount of a job.
     pub fn of_lake(lake: &Lake, cluster: Option<&str>) -> Result<Self> {
-        let plan = choose(lake, cluster)?;
-        let queue = Queue::read(lake, &plan)?;
+        let known = LakeFairshare::of_manifest(&lake.manifest);
+        let plan = choose(&known, cluster)?;
+        let context = FairshareContext::read(&known, &lake.manifest, &lake.store, &lake.zone()?, plan)?;
+        let queue = Queue::read(lake, &context)?;
         let listed_s = queue.as_of_ms.div_euclid(1000);
-        let sshare = Sshare::of_lake(lake, Some(&plan.cluster), Some(listed_s), |_| Ok(()))?;
-        let at_s = match sshare.decay {
-            UsageDecay::Chained(ChainedDecay::Steps(steps)) => steps.last_at(listed_s),
-            _ => listed_s,
-        };
+        let sshare = Sshare::of_context(lake, context, listed_s)?;
+        let listed = sshare.context.listed_at(listed_s)?;
+        let at_s = sshare.context.calculated_s(listed_s);
         let mut sprio = Self {
-            cluster: plan.cluster,
+            cluster: sshare.context.plan.cluster.clone(),
+            has_association_priorities: listed.highest_priority() > 0 || queue.rule.weights.association == 0,
             at_s,
             lines: Vec::new(),
             without_priority_n: 0,
@@ -72,13 +83,17 @@ impl Sprio {
                 continue;
             };
             for partition in &job.partitions {
-                let factor = sshare.factor_of(job.account.as_deref(), job.user.as_deref(), partition);
-                let Some(factor) = factor else {
+                let of_job = sshare.association_of(job.account.as_deref(), job.user.as_deref(), partition);
+                let Some((id, factor)) = of_job else {
                     sprio.unlisted.push(job.job_id.clone());
                     continue;
                 };
                 let waiting_s = at_s.difference_to_compare(accrue_s).max(0);
-                let facts = facts(job, partition, &queue, factor, waiting_s)?;
+                let of_association = AssociationTerms {
+                    factor,
+                    priority: listed.priority(id),
+                };
+                let facts = facts(job, partition, &queue, of_association, waiting_s)?;
                 sprio.lines.push(SprioLine {
                     job: job.clone(),
                     partition: partition.clone(),
@@ -177,7 +192,13 @@ impl SprioLine {
 }
 
 /// What the priority of a job in a partition is computed from.
-fn facts(job: &QueuedJob, partition: &str, queue: &Queue, factor: f64, waiting_s: i64) -> Result<PriorityFacts> {
+fn facts(
+    job: &QueuedJob,
+    partition: &str,
+    queue: &Queue,
+    association: AssociationTerms,
+    waiting_s: i64,
+) -> Result<PriorityFacts> {
     let unknown = |what: &str| Error::new(Kind::Data, format!("{what} is unknown")).at("job", &job.job_id);
     let of = queue.partitions.get(partition);
     let of = of.ok_or_else(|| unknown(&format!("the partition {partition} of a waiting job")))?;
@@ -189,12 +210,12 @@ fn facts(job: &QueuedJob, partition: &str, queue: &Queue, factor: f64, waiting_s
     let qos = job.qos.as_ref().and_then(|qos| queue.qos.get(qos)).copied();
     Ok(PriorityFacts {
         waiting_s,
-        fairshare: factor,
+        fairshare: association.factor,
         node_n: unsigned(job.node_n, "the number of nodes")?,
         cpu_n: unsigned(job.cpu_n, "the number of CPUs")?,
         // Without any limit a job may run for ever: the longest there is.
         limit_min: limit_s.map_or(Ok(u32::MAX), |limit_s| unsigned(Some(limit_s / 60), "the time limit"))?,
-        association_priority: 0,
+        association_priority: association.priority,
         partition_priority: of.factor,
         // Fallback: a job of a QOS that no listing has counts like one without.
         qos_priority: qos.unwrap_or(0),

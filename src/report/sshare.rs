@@ -2,15 +2,15 @@
 
 use super::lake::Lake;
 use super::table::{Cell, ColumnKind, Table};
+use super::tres_names::tres_names;
 use crate::config::fairshare_plan::FairsharePlan;
 use crate::error::{Error, Kind, Result};
-use crate::fairshare::{AssociationScore, FairshareAlgorithm, LevelFairshare, RawShares, UsageDecay};
+use crate::fairshare::{AssociationId, AssociationScore, FairshareAlgorithm, LevelFairshare, RawShares};
 use crate::numbers::Extent;
-use crate::share_history::files::ClusterFiles;
+use crate::share_history::LakeFairshare;
+use crate::share_history::context::FairshareContext;
 use crate::share_history::instant::ClusterInstant;
-use crate::share_history::listing::DatedTrees;
-use crate::share_history::settings::FairshareSettings;
-use crate::share_history::{last_job_end_s, plans};
+use crate::share_history::resources::{ClusterResources, ResourceMinutes};
 use crate::time::instant::instant_text_s;
 
 /// Digits behind the point of fractions, as sshare prints them.
@@ -34,18 +34,27 @@ pub enum SshareColumns {
     Usual,
     /// Those of `sshare -l`.
     Long,
+    /// Those of `sshare -l` with `GrpTRESRaw`.
+    LongWithUsed,
+}
+
+impl SshareColumns {
+    /// Whether columns of `sshare -l` are among them.
+    #[must_use]
+    pub fn is_long(self) -> bool {
+        self != Self::Usual
+    }
 }
 
 /// Shares of one cluster at one instant, as `sshare` has them.
 #[derive(Clone, Debug)]
 pub struct Sshare {
-    /// The cluster.
-    pub cluster: String,
+    /// What it is computed from.
+    pub(super) context: FairshareContext,
     /// Its state.
     pub instant: ClusterInstant,
-    algorithm: FairshareAlgorithm,
-    /// How usage decays.
-    pub(super) decay: UsageDecay,
+    /// Resource minutes, where they are printed.
+    pub resources: Option<ClusterResources>,
 }
 
 /// One column of sshare.
@@ -69,37 +78,63 @@ impl Sshare {
         at_s: Option<i64>,
         change: impl FnOnce(&mut FairsharePlan) -> Result<()>,
     ) -> Result<Self> {
-        let mut plan = choose(lake, cluster)?;
+        let known = LakeFairshare::of_manifest(&lake.manifest);
+        let mut plan = choose(&known, cluster)?;
         change(&mut plan)?;
-        let zone = lake.zone()?;
-        let files = ClusterFiles::of_manifest(&lake.manifest, &plan);
-        let settings = FairshareSettings::resolve(&plan, &zone, &lake.store, &files)?;
-        let trees = DatedTrees::read(&lake.store, &files, &plan)?;
-        let at_s = at_s.or_else(|| last_job_end_s(&lake.manifest, &plan));
+        let at_s = at_s.or_else(|| known.last_job_end_s(&plan));
         let at_s = at_s.ok_or_else(|| {
             Error::new(
                 Kind::Data,
                 "the lake has no job of the cluster: choose an instant with --at",
             )
         })?;
-        let threads = std::thread::available_parallelism().map_or(1, Into::into);
-        let instant = ClusterInstant::read(&lake.store, &files, &settings, &trees, at_s, threads)?;
+        let context = FairshareContext::read(&known, &lake.manifest, &lake.store, &lake.zone()?, plan)?;
+        Self::of_context(lake, context, at_s)
+    }
+
+    /// The same of a cluster whose listings are read.
+    ///
+    /// # Errors
+    /// As [`ClusterInstant::read`].
+    pub(super) fn of_context(lake: &Lake, context: FairshareContext, at_s: i64) -> Result<Self> {
+        let instant = ClusterInstant::read(&lake.store, &context, at_s, thread_n())?;
         Ok(Self {
-            cluster: plan.cluster,
+            context,
             instant,
-            algorithm: plan.algorithm,
-            decay: settings.rule.decay,
+            resources: None,
         })
     }
 
-    /// The factor of a job of an account, user and partition; none where it has no association.
-    pub(super) fn factor_of(&self, account: Option<&str>, user: Option<&str>, partition: &str) -> Option<f64> {
+    /// With the resource minutes that some columns need.
+    ///
+    /// # Errors
+    /// As [`ClusterResources::read`].
+    pub fn with_columns(mut self, lake: &Lake, which: SshareColumns) -> Result<Self> {
+        let minutes = match which {
+            SshareColumns::Usual => return Ok(self),
+            SshareColumns::Long => ResourceMinutes::Running,
+            SshareColumns::LongWithUsed => ResourceMinutes::RunningAndUsed,
+        };
+        let names = tres_names(lake, &self.context)?;
+        let (store, at_s) = (&lake.store, self.instant.at_s);
+        let resources = ClusterResources::read(store, &self.context, at_s, names, minutes, thread_n())?;
+        self.resources = Some(resources);
+        Ok(self)
+    }
+
+    /// The association of a job of an account, user and partition with its factor; none where it has none.
+    pub(super) fn association_of(
+        &self,
+        account: Option<&str>,
+        user: Option<&str>,
+        partition: &str,
+    ) -> Option<(AssociationId, f64)> {
         let id = self.instant.tree.of_job(account?, user?, partition)?;
-        self.instant.scores.get(id.index())?.factor
+        Some((id, self.instant.scores.get(id.index())?.factor?))
     }
 
     fn is_fair_tree(&self) -> bool {
-        matches!(self.algorithm, FairshareAlgorithm::FairTree { .. })
+        matches!(self.context.plan.algorithm, FairshareAlgorithm::FairTree { .. })
     }
 
     fn columns(&self, which: SshareColumns) -> Vec<SshareColumn> {
@@ -121,10 +156,23 @@ impl Sshare {
                 LevelFairshare::Infinite => Some(Cell::text("inf")),
                 LevelFairshare::Blank => None,
             }),
+            column("GrpTRESMins", 30, |of, score| {
+                // Fallback: never taken, the instant was computed of this tree.
+                let listed = of.context.listed_at(of.instant.at_s).ok()?;
+                let limits = listed.limits(score.id)?;
+                Some(Cell::word(limits.grp_tres_mins.as_deref()))
+            }),
+            column("GrpTRESRaw", 30, |of, score| {
+                Some(Cell::text(of.resources.as_ref()?.used_text(score.id.index())?))
+            }),
+            column("TRESRunMins", 30, |of, score| {
+                Some(Cell::text(of.resources.as_ref()?.running_text(score.id.index())?))
+            }),
         ];
         let is_wanted = |column: &SshareColumn| match column.name {
-            "NormUsage" => which == SshareColumns::Long,
-            "LevelFS" => which == SshareColumns::Long && self.is_fair_tree(),
+            "NormUsage" | "GrpTRESMins" | "TRESRunMins" => which.is_long(),
+            "LevelFS" => which.is_long() && self.is_fair_tree(),
+            "GrpTRESRaw" => which == SshareColumns::LongWithUsed,
             _ => true,
         };
         all.into_iter().filter(is_wanted).collect()
@@ -171,7 +219,7 @@ impl Sshare {
         let columns = self.columns(which);
         let described: Vec<(&str, &str, ColumnKind)> = columns.iter().map(|column| described(column.name)).collect();
         let at = instant_text_s(self.instant.at_s).unwrap_or_else(|| self.instant.at_s.to_string());
-        let mut table = Table::new(format!("Shares of {} at {at}", self.cluster), &described);
+        let mut table = Table::new(format!("Shares of {} at {at}", self.context.plan.cluster), &described);
         for score in self.listed(users) {
             let cells = columns
                 .iter()
@@ -234,13 +282,14 @@ fn column(name: &'static str, width: usize, cell: fn(&Sshare, &AssociationScore)
 fn described(name: &'static str) -> (&'static str, &'static str, ColumnKind) {
     match name {
         "Account" | "User" | "RawShares" | "LevelFS" => (name, "", ColumnKind::Text),
+        "GrpTRESMins" | "GrpTRESRaw" | "TRESRunMins" => (name, "min", ColumnKind::Text),
         "RawUsage" => (name, "billing s", ColumnKind::Number),
         _ => (name, "1", ColumnKind::Decimal(DIGITS)),
     }
 }
 
 /// A fraction with the digits of sshare: C's `%.6f` of the exact value of the double; nothing where it is too large.
-fn fraction(fraction: f64) -> Option<Cell> {
+pub(super) fn fraction(fraction: f64) -> Option<Cell> {
     let text = format!("{fraction:.6}");
     let digits: String = text.chars().filter(|character| *character != '.').collect();
     let value = digits.parse().ok()?;
@@ -260,17 +309,21 @@ fn padded(column: &SshareColumn, cell: &str) -> String {
     }
 }
 
+/// Threads that read records.
+pub(super) fn thread_n() -> usize {
+    std::thread::available_parallelism().map_or(1, Into::into)
+}
+
 /// The fairshare of the pipeline that is requested.
-pub(super) fn choose(lake: &Lake, cluster: Option<&str>) -> Result<FairsharePlan> {
-    let plans = plans(&lake.manifest);
-    if plans.is_empty() {
+pub(super) fn choose(known: &LakeFairshare, cluster: Option<&str>) -> Result<FairsharePlan> {
+    let names: Vec<&str> = known.plans().map(|plan| plan.cluster.as_str()).collect();
+    if names.is_empty() {
         let message = "the lake has no fairshare: its pipeline has no [[fairshare]]";
         return Err(Error::new(Kind::Usage, message));
     }
-    let names: Vec<&str> = plans.iter().map(|plan| plan.cluster.as_str()).collect();
     let listed = names.join(", ");
-    let mut found = plans
-        .iter()
+    let mut found = known
+        .plans()
         .filter(|plan| cluster.is_none_or(|cluster| plan.cluster == cluster));
     match (found.next(), found.next()) {
         (Some(plan), None) => Ok(plan.clone()),

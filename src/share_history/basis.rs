@@ -133,8 +133,8 @@ impl Basis {
     }
 
     /// What the pipeline states of each cluster.
-    pub(super) fn plans(self) -> Vec<FairsharePlan> {
-        self.0.into_values().map(|basis| basis.plan).collect()
+    pub(super) fn plans(&self) -> impl Iterator<Item = &FairsharePlan> {
+        self.0.values().map(|basis| &basis.plan)
     }
 
     /// The settings of each cluster.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::basis::Basis;
 use crate::config::fairshare_plan::{FairsharePlan, UsageBasis};
 use crate::store::lake::{month_path, parse_month_path};
-use crate::store::{Current, Fact, Manifest, Publication};
+use crate::store::{Current, Manifest, Publication};
 
 /// Records of one site and month, and what they were charged.
 #[derive(Clone, Debug)]
@@ -36,6 +36,8 @@ pub struct ClusterFiles {
     pub(crate) qos: Vec<Current>,
     /// Listings of settings, in the same order.
     pub(crate) settings: Vec<Current>,
+    /// Listings of shares as the scheduler states them, in the same order. Nothing is computed from them.
+    pub(crate) shares: Vec<Current>,
     /// Paths of the listings whose inputs still exist. One that was overwritten remains in the lake; where both are of one
     /// instant, the present one counts.
     pub(crate) present: BTreeSet<String>,
@@ -53,10 +55,9 @@ impl ClusterFiles {
         Self::find(of, |dataset| publication.current(dataset), is_present)
     }
 
-    /// Files as they are published.
+    /// Files as they are published, with what the lake remembers of them.
     #[must_use]
-    pub fn of_manifest(manifest: &Manifest, of: &FairsharePlan) -> Self {
-        let basis = Basis::of_fact(manifest.facts.get(Fact::Fairshare));
+    pub(super) fn of_basis(manifest: &Manifest, of: &FairsharePlan, basis: &Basis) -> Self {
         let is_present = |path: &str| basis.cluster(of).is_some_and(|basis| basis.is_present(path));
         Self::find(of, |dataset| Current::published(manifest, dataset), is_present)
     }
@@ -85,6 +86,7 @@ impl ClusterFiles {
             associations: listings("association"),
             qos: listings("qos"),
             settings: listings("scheduler_setting"),
+            shares: listings("share"),
             present,
         }
     }

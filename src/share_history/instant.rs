@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::files::ClusterFiles;
-use super::jobs::{JobAssociations, UncountedJobs, read};
-use super::listing::DatedTrees;
-use super::settings::FairshareSettings;
-use crate::error::{Error, Result};
+use super::context::FairshareContext;
+use super::job_associations::JobAssociations;
+use super::jobs::read;
+use super::uncounted::UncountedJobs;
+use crate::error::Result;
 use crate::fairshare::float::too_large;
 use crate::fairshare::{AssociationKey, AssociationScore, AssociationTree, TreeUsage};
 use crate::runtime::pool;
@@ -35,19 +35,13 @@ impl ClusterInstant {
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when a file cannot be read, [`crate::error::Kind::Data`] when usage does not fit.
-    pub fn read(
-        store: &Store,
-        files: &ClusterFiles,
-        settings: &FairshareSettings,
-        trees: &DatedTrees,
-        at_s: i64,
-        threads: usize,
-    ) -> Result<Self> {
+    pub fn read(store: &Store, context: &FairshareContext, at_s: i64, threads: usize) -> Result<Self> {
+        let (settings, trees) = (&context.settings, &context.trees);
         let all = SecondSpan {
             start_s: i64::MIN,
             end_s: at_s,
         };
-        let of_files = pool::each(&files.jobs, threads, |file| {
+        let of_files = pool::each(&context.files.jobs, threads, |file| {
             let mut associations = JobAssociations::default();
             let mut sums_e6: Vec<i128> = Vec::new();
             let uncounted = read(store, file, settings, all, |job| {
@@ -63,9 +57,7 @@ impl ClusterInstant {
             })?;
             Ok((associations.keys, sums_e6, uncounted))
         })?;
-        // Fallback: an instant beyond all milliseconds has the last tree.
-        let tree = trees.at(at_s.saturating_mul(1000));
-        let tree = tree.ok_or_else(|| Error::internal("a cluster without a tree"))?.clone();
+        let tree = context.listed_at(at_s)?.tree.clone();
         let (mut usage, mut uncounted) = (TreeUsage::none(&tree), UncountedJobs::default());
         let mut unlisted_e6 = BTreeMap::new();
         for (keys, sums_e6, of_file) in of_files {

@@ -1,19 +1,18 @@
 //! Records of jobs as segments of usage, each with the association it counts for.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use arrow::array::{Array, FixedSizeBinaryArray, Int64Array, RecordBatch, StringArray, TimestampMillisecondArray};
-use serde::Serialize;
-use tracing::warn;
 
 use super::basis::{ClusterBasis, FileReach, Reaches};
 use super::files::JobFile;
-use super::listing::DatedTrees;
+use super::resource_columns::{JobResources, ResourceColumns};
 use super::settings::{FairshareSettings, READ_ROWS};
-use crate::config::fairshare_plan::{FairsharePlan, UsageBasis};
+use super::uncounted::{UncountedJob, UncountedJobs};
+use crate::config::fairshare_plan::UsageBasis;
 use crate::config::fairshare_spec::seconds_of_unit;
 use crate::error::{Error, Kind, Result};
-use crate::fairshare::{AssociationKey, UsageSegment};
+use crate::fairshare::UsageSegment;
 use crate::runtime::pool;
 use crate::schema::batch::{decimal, id, identity, int, number, text, time, word};
 use crate::store::{Store, read_table};
@@ -24,73 +23,25 @@ const VIEW: &str = "batch";
 /// Whole units of billing as rates, 10^-9.
 const E9: i128 = 1_000_000_000;
 
-/// Jobs that cannot be counted, and an example of each.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct UncountedJobs {
-    /// By what is not known: how many, and the first job.
-    by_reason: BTreeMap<&'static str, (u64, String)>,
-}
-
-impl UncountedJobs {
-    fn add(&mut self, reason: &'static str, job: Option<&str>) {
-        let job = job.unwrap_or("without a number");
-        let of = self.by_reason.entry(reason).or_insert_with(|| (0, job.to_owned()));
-        of.0 += 1;
-    }
-
-    /// Adds those of another file.
-    pub(super) fn append(&mut self, other: Self) {
-        for (reason, (job_n, job)) in other.by_reason {
-            let of = self.by_reason.entry(reason).or_insert((0, job));
-            of.0 += job_n;
-        }
-    }
-
-    /// How many there are by reason.
-    pub fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        self.by_reason.iter().map(|(reason, (job_n, _))| (*reason, *job_n))
-    }
-
-    /// Reports them to people, and for the report of the run.
-    pub(super) fn report(self, of: &FairsharePlan, into: &mut Vec<UncountedReport>) {
-        for (reason, (job_n, first_job)) in self.by_reason {
-            warn!(
-                cluster = %of.cluster,
-                "fairshare of {}: {job_n} jobs are not counted: {reason} (first: job {first_job})",
-                of.cluster
-            );
-            into.push(UncountedReport {
-                site: of.site.clone(),
-                cluster: of.cluster.clone(),
-                reason,
-                job_n,
-                first_job,
-            });
-        }
-    }
-}
-
-/// Jobs of the days a run computed that the fairshare of a cluster does not count.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct UncountedReport {
-    /// Site.
-    pub site: String,
-    /// Cluster.
-    pub cluster: String,
-    /// What is not known of them.
-    pub reason: &'static str,
-    /// How many.
-    pub job_n: u64,
-    /// Number of the first.
-    pub first_job: String,
-}
-
 /// One job that counts.
 pub(super) struct CountedJob<'a> {
     pub(super) account: &'a str,
     pub(super) user: Option<&'a str>,
     pub(super) partition: Option<&'a str>,
     pub(super) segment: UsageSegment,
+    /// Whether its record states no end: it ran when it was listed.
+    pub(super) is_open: bool,
+    /// What it has, where it was requested.
+    pub(super) resources: Option<JobResources>,
+}
+
+/// What is read of jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum JobDetail {
+    /// What usage follows from.
+    Usage,
+    /// The resources of each job as well.
+    Resources,
 }
 
 /// What each file of records spans of the cluster's jobs. A file is only read for that when no run before has.
@@ -128,6 +79,21 @@ pub(super) fn read(
     file: &JobFile,
     settings: &FairshareSettings,
     span: SecondSpan,
+    each: impl FnMut(CountedJob<'_>) -> Result<()>,
+) -> Result<UncountedJobs> {
+    read_detail(store, file, settings, span, JobDetail::Usage, each)
+}
+
+/// As [`read`], with more of each job.
+///
+/// # Errors
+/// As [`read`].
+pub(super) fn read_detail(
+    store: &Store,
+    file: &JobFile,
+    settings: &FairshareSettings,
+    span: SecondSpan,
+    detail: JobDetail,
     mut each: impl FnMut(CountedJob<'_>) -> Result<()>,
 ) -> Result<UncountedJobs> {
     let charges_e9 = match (&settings.usage, &file.charges) {
@@ -138,9 +104,13 @@ pub(super) fn read(
         (UsageBasis::RecordedBilling, _) => None,
     };
     let mut uncounted = UncountedJobs::default();
-    for batch in read_table(store.reader(&file.records.place)?, Some(JobRows::COLUMNS), READ_ROWS)? {
+    let mut columns = JobRows::COLUMNS.to_vec();
+    if detail == JobDetail::Resources {
+        columns.extend(ResourceColumns::NAMES);
+    }
+    for batch in read_table(store.reader(&file.records.place)?, Some(&columns), READ_ROWS)? {
         let batch = batch?;
-        let rows = JobRows::new(&batch)?;
+        let rows = JobRows::new(&batch, detail)?;
         for row in 0..batch.num_rows() {
             if let Some(job) = rows.job(row, settings, span, charges_e9.as_ref(), &mut uncounted)? {
                 each(job)?;
@@ -247,6 +217,7 @@ struct JobRows<'a> {
     qos: &'a StringArray,
     ids: &'a FixedSizeBinaryArray,
     billing_n: &'a Int64Array,
+    resources: Option<ResourceColumns<'a>>,
 }
 
 impl<'a> JobRows<'a> {
@@ -265,8 +236,13 @@ impl<'a> JobRows<'a> {
         "alloc_billing_n",
     ];
 
-    fn new(batch: &'a RecordBatch) -> Result<Self> {
+    fn new(batch: &'a RecordBatch, detail: JobDetail) -> Result<Self> {
+        let resources = match detail {
+            JobDetail::Usage => None,
+            JobDetail::Resources => Some(ResourceColumns::new(batch)?),
+        };
         Ok(Self {
+            resources,
             times: RunTimes::new(batch)?,
             job_id: text(batch, "job_id")?,
             account: text(batch, "account")?,
@@ -290,7 +266,11 @@ impl<'a> JobRows<'a> {
         if !self.times.is_of(row, &settings.cluster) {
             return Ok(None);
         }
-        let job = word(self.job_id, row);
+        let job = UncountedJob {
+            job_id: word(self.job_id, row),
+            account: word(self.account, row),
+            user: word(self.user, row),
+        };
         let Some(ran) = self.times.ran(row) else {
             // What never ran used nothing; what ran without an end is unknown.
             if number(self.times.wall_s, row).is_none_or(|wall_s| wall_s > 0) {
@@ -305,8 +285,13 @@ impl<'a> JobRows<'a> {
             uncounted.add("they have no account", job);
             return Ok(None);
         };
+        let billing_n = number(self.billing_n, row);
+        if charges_e9.is_none() && billing_n == Some(0) {
+            // Slurm leaves out a billing of zero, so that none and zero are one case. It counts, as zero.
+            uncounted.add("no billing is recorded of them", job);
+        }
         let rate_e9 = match charges_e9 {
-            None => number(self.billing_n, row).map(|billing| i128::from(billing) * E9),
+            None => billing_n.map(|billing| i128::from(billing) * E9),
             Some(charges) => self.rate_e9(row, charges)?,
         };
         let Some(rate_e9) = rate_e9 else {
@@ -321,6 +306,11 @@ impl<'a> JobRows<'a> {
                 span: ran,
                 rate_e9,
                 factor_e9: settings.factor_e9(word(self.qos, row)),
+            },
+            is_open: self.times.end.is_null(row),
+            resources: match &self.resources {
+                Some(resources) => Some(resources.of(row)?),
+                None => None,
             },
         }))
     }
@@ -342,45 +332,4 @@ fn span(start_ms: i64, end_ms: i64) -> Option<SecondSpan> {
         end_s: end_ms.div_euclid(1000),
     };
     (!span.is_empty()).then_some(span)
-}
-
-/// Associations of jobs, each by a number in the order of their first job.
-#[derive(Default)]
-pub(super) struct JobAssociations {
-    numbers: HashMap<String, usize, ahash::RandomState>,
-    pub(super) keys: Vec<AssociationKey>,
-    name: String,
-}
-
-impl JobAssociations {
-    /// The number of the association a job counts for: the one of the tree in force when it began, else the user's in the
-    /// account.
-    pub(super) fn number(&mut self, job: &CountedJob<'_>, trees: &DatedTrees) -> usize {
-        // Fallback: a job without a partition has no association of one.
-        let partition = job.partition.unwrap_or_default();
-        // Fallback: no user is called by the empty name.
-        let user = job.user.unwrap_or_default();
-        let tree = trees.at(job.segment.span.start_s * 1000);
-        let listed = tree.filter(|_| job.user.is_some()).and_then(|tree| {
-            let id = tree.of_job(job.account, user, partition)?;
-            tree.get(id)
-        });
-        let of_partition = listed.and_then(|association| association.key.partition.as_deref());
-        self.name.clear();
-        // Fallback: an association of any partition has none in its name.
-        for part in [job.account, "\n", user, "\n", of_partition.unwrap_or_default()] {
-            self.name.push_str(part);
-        }
-        if let Some(number) = self.numbers.get(&self.name) {
-            return *number;
-        }
-        let number = self.keys.len();
-        self.keys.push(AssociationKey {
-            account: job.account.to_owned(),
-            user: job.user.map(str::to_owned),
-            partition: of_partition.map(str::to_owned),
-        });
-        self.numbers.insert(self.name.clone(), number);
-        number
-    }
 }

@@ -11,7 +11,7 @@ use super::settings::READ_ROWS;
 use crate::config::fairshare_plan::FairsharePlan;
 use crate::error::{Error, Result};
 use crate::fairshare::TreeProblem;
-use crate::fairshare::{AssociationKey, AssociationTree, RawShares, TreeRow};
+use crate::fairshare::{AssociationId, AssociationKey, AssociationTree, RawShares, TreeRow};
 use crate::hive;
 use crate::schema::batch::{flag, int, number, text, time, word};
 use crate::store::{Current, Store, read_table};
@@ -20,15 +20,64 @@ use crate::store::{Current, Store, read_table};
 #[derive(Clone, Debug)]
 pub struct DatedTrees {
     /// By the instant of the listing, Unix milliseconds; `None` where it is unknown. Never empty.
-    trees: BTreeMap<Option<i64>, AssociationTree>,
+    trees: BTreeMap<Option<i64>, ListedTree>,
     /// The first instant that a listing states, if a tree had to be taken for time before it.
     is_from_later: bool,
+}
+
+/// A tree, and what its listing states of each row in addition.
+#[derive(Clone, Debug)]
+pub struct ListedTree {
+    /// The tree.
+    pub tree: AssociationTree,
+    /// By row.
+    limits: Vec<AssociationLimits>,
+}
+
+/// What an association may use, and what its jobs are worth.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AssociationLimits {
+    /// `GrpTRESMins` as listed.
+    pub grp_tres_mins: Option<String>,
+    /// `Priority`; `None` where the listing does not state one.
+    priority: Option<u32>,
+}
+
+impl ListedTree {
+    /// What its listing states of an association; `None` of a root that was added.
+    #[must_use]
+    pub fn limits(&self, id: AssociationId) -> Option<&AssociationLimits> {
+        self.limits.get(self.tree.get(id)?.row?)
+    }
+
+    /// The priority of an association as its jobs have it: its own, else that of the nearest account above it with one,
+    /// else 0.
+    #[must_use]
+    pub fn priority(&self, id: AssociationId) -> u32 {
+        let mut at = Some(id);
+        while let Some(here) = at {
+            if let Some(priority) = self.limits(here).and_then(|limits| limits.priority) {
+                return priority;
+            }
+            at = self.tree.get(here).and_then(|association| association.parent);
+        }
+        0
+    }
+
+    /// The highest priority of all associations, by which Slurm divides.
+    #[must_use]
+    pub fn highest_priority(&self) -> u32 {
+        let stated = self.limits.iter().filter_map(|limits| limits.priority);
+        // Fallback: where no association has a priority, all have Slurm's default of 0.
+        stated.max().unwrap_or(0)
+    }
 }
 
 /// Rows of one listing, and where each is.
 #[derive(Default)]
 struct ListedRows {
     rows: Vec<TreeRow>,
+    limits: Vec<AssociationLimits>,
     places: Vec<RowPlaceInFile>,
 }
 
@@ -90,7 +139,9 @@ impl DatedTrees {
         let mut trees = BTreeMap::new();
         for (at, rows) in listed {
             let tree = AssociationTree::of_rows(&rows.rows, of.parentless);
-            trees.insert(at, tree.map_err(|problems| no_tree(&problems, &rows))?);
+            let tree = tree.map_err(|problems| no_tree(&problems, &rows))?;
+            let limits = rows.limits;
+            trees.insert(at, ListedTree { tree, limits });
         }
         Ok(Self {
             is_from_later: !trees.contains_key(&None),
@@ -101,6 +152,12 @@ impl DatedTrees {
     /// The tree in force at an instant: of the last listing up to then, else the first one.
     #[must_use]
     pub fn at(&self, ms: i64) -> Option<&AssociationTree> {
+        self.listed_at(ms).map(|listed| &listed.tree)
+    }
+
+    /// As [`Self::at`], with what the listing states in addition.
+    #[must_use]
+    pub fn listed_at(&self, ms: i64) -> Option<&ListedTree> {
         let until = self.trees.range(..=Some(ms)).next_back();
         until.or_else(|| self.trees.first_key_value()).map(|(_, tree)| tree)
     }
@@ -172,6 +229,7 @@ fn add_rows(batch: &RecordBatch, of: &FairsharePlan, listed: &mut BTreeMap<Optio
     let (account, user) = (text(batch, "account")?, text(batch, "user")?);
     let (partition, parent) = (text(batch, "partition")?, text(batch, "parent_account")?);
     let (shares, is_parent) = (int(batch, "share_n")?, flag(batch, "is_parent_share")?);
+    let (grp_tres_mins, other_limits) = (text(batch, "grp_tres_mins")?, text(batch, "limits")?);
     let (as_of, file_id, line) = (time(batch, "as_of_utc")?, text(batch, "file_id")?, int(batch, "line")?);
     for row in 0..batch.num_rows() {
         if !of.may_be_of(word(site, row), word(cluster, row)) {
@@ -197,7 +255,19 @@ fn add_rows(batch: &RecordBatch, of: &FairsharePlan, listed: &mut BTreeMap<Optio
                 return Err(Error::config(message).at("row", place));
             }
         };
+        let priority = match priority_of(word(other_limits, row)) {
+            Ok(priority) => priority,
+            Err(text) => {
+                let message = format!("{key} has the priority {text}, which is not a number");
+                let place = RowPlaceInFile::of(file_id, line, row);
+                return Err(Error::config(message).at("row", place));
+            }
+        };
         let rows = listed.entry(number(as_of, row)).or_default();
+        rows.limits.push(AssociationLimits {
+            grp_tres_mins: owned(grp_tres_mins, row),
+            priority,
+        });
         let parent_account = owned(parent, row).filter(|_| !key.is_user());
         rows.rows.push(TreeRow {
             key,
@@ -207,6 +277,17 @@ fn add_rows(batch: &RecordBatch, of: &FairsharePlan, listed: &mut BTreeMap<Optio
         rows.places.push(RowPlaceInFile::of(file_id, line, row));
     }
     Ok(())
+}
+
+/// The priority among other limits (`name=value;name=value`); an error with its text where it is not a number.
+fn priority_of(limits: Option<&str>) -> Result<Option<u32>, String> {
+    let mut named = limits.into_iter().flat_map(|limits| limits.split(';'));
+    let stated = named.find_map(|limit| limit.strip_prefix("priority="));
+    match stated.map(str::trim) {
+        None | Some("") => Ok(None),
+        Some(none) if none.eq_ignore_ascii_case("none") => Ok(None),
+        Some(text) => text.parse().map(Some).map_err(|_| text.to_owned()),
+    }
 }
 
 /// Mistakes that an error lists.

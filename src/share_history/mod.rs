@@ -21,21 +21,34 @@
 //! days       trees + usage -> scores, day by day
 //! rows       scores -> rows of the dataset
 //! basis      what a lake remembers, to find the first changed day
+//! context    a cluster of a published lake: plan, files, settings and trees, for the rooms after this one
 //! instant    the same at one instant
+//! resources  resource minutes at one instant: used, and still granted to running jobs
+//! counters   listings of shares -> what the scheduler itself counted
+//! evidence   jobs by association, for why both differ
 //! ```
 
 mod basis;
+pub mod context;
+pub mod counters;
 mod days;
+pub mod evidence;
 pub mod files;
 pub mod instant;
+mod job_associations;
 mod jobs;
+mod lake_fairshare;
 pub(crate) mod listed;
 pub mod listing;
+mod resource_columns;
+pub mod resources;
 mod rows;
 pub mod settings;
+mod uncounted;
 mod usage_days;
 
-pub use self::jobs::UncountedReport;
+pub use self::lake_fairshare::LakeFairshare;
+pub use self::uncounted::UncountedReport;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -45,9 +58,9 @@ use tracing::warn;
 use self::basis::{Basis, BasisSettings, ClusterBasis, ClusterInputs, FirstChange, Reaches};
 use self::days::{DayRange, History};
 use self::files::ClusterFiles;
-use self::jobs::UncountedJobs;
 use self::listing::DatedTrees;
 use self::settings::FairshareSettings;
+use self::uncounted::UncountedJobs;
 use self::usage_days::{UsageDays, UsageScan};
 use crate::config::Plan;
 use crate::config::fairshare_plan::FairsharePlan;
@@ -55,7 +68,7 @@ use crate::error::Result;
 use crate::lake::state::State;
 use crate::numbers::Comparand;
 use crate::store::lake::{LakeTable, fairshare_path, parse_fairshare_path};
-use crate::store::{Fact, Manifest, Publication};
+use crate::store::{Fact, Publication};
 use crate::time::instant::instant_text;
 
 /// Whether the dataset was made under other settings, or not at all.
@@ -65,20 +78,6 @@ pub(crate) fn is_changed(plan: &Plan, state: &State) -> bool {
         .map(|of| (basis::name(of), settings::fingerprint(of, &plan.calendar_zone)))
         .collect();
     basis.settings() != settings
-}
-
-/// What the pipeline of a lake states of the fairshare of its clusters, by site and cluster.
-#[must_use]
-pub fn plans(manifest: &Manifest) -> Vec<FairsharePlan> {
-    Basis::of_fact(manifest.facts.get(Fact::Fairshare)).plans()
-}
-
-/// When the last job of a cluster ended, Unix seconds; `None` where it has none.
-#[must_use]
-pub fn last_job_end_s(manifest: &Manifest, of: &FairsharePlan) -> Option<i64> {
-    Basis::of_fact(manifest.facts.get(Fact::Fairshare))
-        .cluster(of)?
-        .last_end_s()
 }
 
 /// Stages the months of every cluster that changed, and takes away those of clusters without `[[fairshare]]`. `present` are

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use super::days::DayRange;
 use super::files::JobFile;
-use super::jobs::{JobAssociations, UncountedJobs, read};
+use super::job_associations::JobAssociations;
+use super::jobs::read;
 use super::listing::DatedTrees;
 use super::settings::FairshareSettings;
+use super::uncounted::UncountedJobs;
 use crate::error::{Error, Kind, Result};
 use crate::fairshare::usage::UsageRule;
 use crate::fairshare::{AssociationKey, UsageDecay, UsageReset};

@@ -62,6 +62,9 @@ fn answer(args: &Args) -> Result<()> {
         ListedUsers::None
     };
     print(&sprio.table(form, users)?, args.format)?;
+    if !sprio.has_association_priorities {
+        info!("PriorityWeightAssoc has a weight, and no listing of associations states priorities: the term is 0");
+    }
     if sprio.without_priority_n > 0 {
         info!(
             "{} waiting jobs have no priority: they are held, or their age does not count yet",

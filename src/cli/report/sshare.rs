@@ -9,17 +9,19 @@ use crate::config::fairshare_plan::{DecayMode, FairsharePlan, HalfLifeSetting};
 use crate::config::fairshare_spec::{ALGORITHMS, duration_s};
 use crate::error::{Error, Kind, Result};
 use crate::fairshare::FairshareAlgorithm;
+use crate::report::drift::{DriftReport, DriftRequest};
 use crate::report::lake::Lake;
 use crate::report::render::TableFormat;
 use crate::report::sshare::{ListedUsers, Sshare, SshareColumns};
 use crate::store::StatePart;
-use crate::time::instant::parse_instant_s;
+use crate::time::instant::{instant_text_s, parse_instant_s};
 
 /// Print what Slurm's sshare prints, of any instant, from jobs and associations.
 ///
 /// Usage is added up from the records of jobs under the rules of [[fairshare]] in the pipeline. Jobs that still ran when
 /// they were dumped count for their time up to then. With --half-life, --decay or --algorithm it shows what another rule would
-/// give, and changes nothing.
+/// give, and changes nothing. With --drift it compares usage with what Slurm itself counted, by listings of sshare or
+/// `assoc_mgr` in the lake, and names the cause of each difference.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -27,7 +29,14 @@ Examples:
     gridtally report sshare out --users --long --parsable --at 2026-11-21T03:20:00Z
 
   What a half-life of two weeks would make of the same usage:
-    gridtally report sshare out --half-life 14-00:00:00")]
+    gridtally report sshare out --half-life 14-00:00:00
+
+  Whether Slurm still counts what the records hold, and why not; exit code 65 when it does not:
+    gridtally report sshare out --drift --strict")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "a flag for each option of sshare and of the comparison"
+)]
 pub(super) struct Args {
     /// Folder or URL results were published to.
     lake: String,
@@ -36,13 +45,30 @@ pub(super) struct Args {
     #[arg(long)]
     cluster: Option<String>,
 
-    /// The instant (YYYY-MM-DDThh:mm:ssZ); the end of the last job if not given.
+    /// The instant (YYYY-MM-DDThh:mm:ssZ); the end of the last job if not given, with --drift the newest listing of shares.
     #[arg(long, value_name = "INSTANT", value_parser = instant)]
     at: Option<i64>,
 
-    /// Also `NormUsage`, and `LevelFS` where the algorithm has it.
+    /// Also `NormUsage`, `LevelFS` where the algorithm has it, `GrpTRESMins` and `TRESRunMins`; with --drift also shares and
+    /// factors.
     #[arg(long, short = 'l')]
     long: bool,
+
+    /// As --long, with `GrpTRESRaw`: decayed minutes of each resource.
+    #[arg(long)]
+    tres_raw: bool,
+
+    /// Compare with what Slurm itself counted.
+    #[arg(long, conflicts_with_all = ["parsable", "tres_raw"])]
+    drift: bool,
+
+    /// By how many percent two amounts may differ and agree.
+    #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "0.1", requires = "drift")]
+    tolerance: f64,
+
+    /// Fail (exit code 65) when Slurm counts something else.
+    #[arg(long, requires = "drift")]
+    strict: bool,
 
     /// Name users, as sshare -a.
     #[arg(long)]
@@ -71,6 +97,11 @@ pub(super) struct Args {
 
 fn instant(text: &str) -> Result<i64, String> {
     parse_instant_s(text).ok_or_else(|| "not an instant such as 2026-11-21T03:20:00Z".to_owned())
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let percent = text.parse().ok().filter(|percent| (0.0..=100.0).contains(percent));
+    percent.ok_or_else(|| "not a number from 0 to 100".to_owned())
 }
 
 fn half_life(text: &str) -> Result<HalfLifeSetting, String> {
@@ -103,17 +134,17 @@ pub(super) fn run(args: &Args) -> Result<()> {
 
 fn answer(args: &Args) -> Result<()> {
     let lake = Lake::open(&args.lake)?;
+    let which = match (args.tres_raw, args.long) {
+        (true, _) => SshareColumns::LongWithUsed,
+        (false, true) => SshareColumns::Long,
+        (false, false) => SshareColumns::Usual,
+    };
+    if args.drift {
+        return drift(args, &lake, which);
+    }
     let sshare = Sshare::of_lake(&lake, args.cluster.as_deref(), args.at, |plan| args.change(plan))?;
-    let which = if args.long {
-        SshareColumns::Long
-    } else {
-        SshareColumns::Usual
-    };
-    let users = if args.users {
-        ListedUsers::All
-    } else {
-        ListedUsers::None
-    };
+    let sshare = sshare.with_columns(&lake, which)?;
+    let users = args.listed_users();
     match (args.format, args.parsable) {
         (Some(format), _) => print(&sshare.table(which, users), format)?,
         (None, true) => output::text(&sshare.parsable(which, users))?,
@@ -128,10 +159,65 @@ fn answer(args: &Args) -> Result<()> {
             sshare.instant.unlisted_e6.len()
         );
     }
+    let Some(resources) = &sshare.resources else {
+        return Ok(());
+    };
+    for name in &resources.unknown {
+        info!("the records do not hold {name} of jobs: TRESRunMins and GrpTRESRaw are without it");
+    }
+    if resources.unlimited_n > 0 {
+        info!(
+            "{} running jobs have no known time limit: TRESRunMins is without them",
+            resources.unlimited_n
+        );
+    }
+    Ok(())
+}
+
+fn drift(args: &Args, lake: &Lake, columns: SshareColumns) -> Result<()> {
+    let request = DriftRequest {
+        cluster: args.cluster.as_deref(),
+        at_s: args.at,
+        tolerance: args.tolerance / 100.0,
+        columns,
+    };
+    let report = DriftReport::of_lake(lake, request, |plan| args.change(plan))?;
+    // Fallback: people read the text format, as of other reports.
+    print(
+        &report.table(args.listed_users()),
+        args.format.unwrap_or(TableFormat::Table),
+    )?;
+    if report.undated_n > 0 {
+        info!(
+            "{} rows of listings of shares state no instant, and are not compared",
+            report.undated_n
+        );
+    }
+    if let Some(earlier) = report.earlier_s.and_then(instant_text_s) {
+        info!("the listing of {earlier} is the one before");
+    } else {
+        info!("there is no listing before: a second one shows more causes");
+    }
+    let counts = report.counts();
+    let words: Vec<String> = counts.iter().map(|(cause, n)| format!("{cause} {n}")).collect();
+    let (drift_n, counter_n) = (report.drift_n(), report.counter_n());
+    info!("{drift_n} of {counter_n} counters drift: {}", words.join(", "));
+    if args.strict && drift_n > 0 {
+        let message = format!("{drift_n} of {counter_n} counters are not what the records come to");
+        return Err(Error::new(Kind::Data, message));
+    }
     Ok(())
 }
 
 impl Args {
+    fn listed_users(&self) -> ListedUsers {
+        if self.users {
+            ListedUsers::All
+        } else {
+            ListedUsers::None
+        }
+    }
+
     /// Replaces what the pipeline states.
     fn change(&self, plan: &mut FairsharePlan) -> Result<()> {
         plan.half_life = self.half_life.unwrap_or(plan.half_life);

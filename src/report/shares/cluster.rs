@@ -8,7 +8,7 @@ use crate::error::{Error, Kind, Result};
 use crate::fairshare::ParentlessAccounts;
 use crate::hive;
 use crate::schema::batch::{text, word};
-use crate::share_history::plans;
+use crate::share_history::LakeFairshare;
 
 /// A cluster of a lake.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +31,8 @@ impl ShareCluster {
     /// # Errors
     /// [`Kind::Usage`] when it is unknown, or several are there and none is chosen; [`Kind::Io`] when the lake cannot be read.
     pub fn of_lake(lake: &Lake, cluster: Option<&str>, inventories: &[String]) -> Result<Self> {
-        let plans = plans(&lake.manifest);
+        let known_fairshare = LakeFairshare::of_manifest(&lake.manifest);
+        let plans: Vec<_> = known_fairshare.plans().cloned().collect();
         let mut known: BTreeSet<String> = plans.iter().map(|plan| plan.cluster.clone()).collect();
         let mut sources = BTreeSet::new();
         for dataset in ["association", "node", "partition"] {

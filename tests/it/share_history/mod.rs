@@ -3,13 +3,17 @@
 mod altered;
 mod changes;
 mod counts;
+mod drift;
 mod listings;
 mod nights;
 mod oracle;
 mod plain;
+mod priorities;
 mod real;
+mod real_drift;
 mod refusals;
 mod resets;
+mod resources;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
