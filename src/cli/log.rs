@@ -14,7 +14,7 @@ use tracing_subscriber::Registry;
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 
 use super::progress::ProgressShown;
-use super::{output, progress};
+use super::{output, progress, warnings};
 use crate::runtime::clock::now_ms;
 use crate::store::outage;
 use crate::time::instant::instant_text;
@@ -94,6 +94,9 @@ impl<S: Subscriber> Layer<S> for Log {
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
         let mut fields = EventFields::default();
         event.record(&mut fields);
+        if *event.metadata().level() == Level::WARN && event.metadata().target().starts_with(OWN) {
+            warnings::keep(&fields.message);
+        }
         let line = match self.format {
             LogFormat::Text => fields.text(event.metadata()),
             LogFormat::Json => fields.json(event.metadata()),

@@ -22,14 +22,17 @@ mod rejects;
 mod replay;
 mod report;
 mod run;
+mod run_watch;
 mod schema;
 mod selection;
 mod signals;
 mod sql;
 pub mod stopped;
 mod summaries;
+mod unchanged_code;
 mod verify;
 mod wait;
+mod warnings;
 mod work;
 
 use std::process::ExitCode;
@@ -119,7 +122,7 @@ pub fn main() -> ExitCode {
     signals::watch();
     stopped::install_panic_hook();
     match stopped::whole(|| execute(&command)) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             error!(exit_code = error.kind().exit_code(), "{error}");
             ExitCode::from(error.kind().exit_code())
@@ -127,9 +130,9 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn execute(command: &Command) -> Result<()> {
-    match command {
-        Command::Run(args) => run::run(args),
+fn execute(command: &Command) -> Result<ExitCode> {
+    let done = match command {
+        Command::Run(args) => return run::run(args),
         Command::Check(args) => check::run(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Init(args) => init::run(args),
@@ -148,5 +151,6 @@ fn execute(command: &Command) -> Result<()> {
         Command::Verify(args) => verify::run(args),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),
-    }
+    };
+    done.map(|()| ExitCode::SUCCESS)
 }

@@ -1,16 +1,21 @@
 //! `gridtally run`
 
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use tracing::{info, warn};
 
 use super::formats::ReportFormat;
 use super::progress::Terminal;
+use super::run_watch::{RunJson, RunWatch, report_of};
 use super::selection::PeriodArgs;
+use super::unchanged_code::{self, UnchangedCode};
 use super::wait::WaitArgs;
 use super::{output, signals, stopped};
 use crate::config::Plan;
 use crate::error::Result;
+use crate::monitor::exposition::MetricLabel;
+use crate::monitor::textfile::Textfile;
 use crate::report::completeness::of_last_months;
 use crate::report::lake::Lake;
 use crate::run::RunOptions;
@@ -36,7 +41,10 @@ Examples:
     gridtally run zoo.toml --out s3://accounting/zoo --from 2026-01 --to 2026-03 --report json
 
   See what would happen:
-    gridtally run zoo.toml --dry-run")]
+    gridtally run zoo.toml --dry-run
+
+  Run under a scheduler: the last line of stdout is for it, metrics are for node_exporter:
+    gridtally run zoo.toml --summary-json --textfile /var/lib/node_exporter/gridtally.prom")]
 pub(super) struct Args {
     /// The pipeline file.
     pipeline: PathBuf,
@@ -55,6 +63,26 @@ pub(super) struct Args {
     /// Format of the report on stdout; as JSON it is one line, also of a run that fails.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     report: ReportFormat,
+
+    /// Print a summary as JSON, in one line: the last one of stdout, also of a run that fails. Its fields are some of those of
+    /// `--report json`, by the same names; none of them grows with the files.
+    #[arg(long, conflicts_with = "report")]
+    summary_json: bool,
+
+    /// Exit code of a run that changes nothing; 0 without it. Codes that mean something else are refused: 0, 1, 2, 64 to 78,
+    /// 99, and 126 and more.
+    #[arg(long, value_name = "CODE", value_parser = unchanged_code::parse)]
+    exit_code_if_unchanged: Option<UnchangedCode>,
+
+    /// File of metrics for the textfile collector of `node_exporter`, such as /var/lib/node_exporter/gridtally.prom. It is
+    /// replaced when the run ends, also when it fails.
+    #[arg(long, value_name = "FILE", conflicts_with = "dry_run")]
+    textfile: Option<PathBuf>,
+
+    /// Label of all these metrics, such as pipeline=zoo: files of several pipelines that one node_exporter reads need one. May
+    /// be repeated.
+    #[arg(long = "textfile-label", value_name = "NAME=VALUE", requires = "textfile", value_parser = MetricLabel::parse)]
+    textfile_labels: Vec<MetricLabel>,
 
     /// Threads to parse with; one per core if not given. Results do not depend on it.
     #[arg(long, value_name = "N", value_parser = threads)]
@@ -84,41 +112,58 @@ impl Args {
             ..RunOptions::default()
         })
     }
+
+    /// What is made of the run when it ends.
+    fn watch(&self) -> RunWatch {
+        RunWatch {
+            json: match (self.report, self.summary_json) {
+                (ReportFormat::Json, _) => RunJson::Report,
+                (ReportFormat::Text, true) => RunJson::Summary,
+                (ReportFormat::Text, false) => RunJson::None,
+            },
+            textfile: self.textfile.clone().map(|path| Textfile {
+                path,
+                labels: self.textfile_labels.clone(),
+            }),
+            unchanged: self.exit_code_if_unchanged,
+            is_noted: !self.dry_run,
+        }
+    }
 }
 
-pub(super) fn run(args: &Args) -> Result<()> {
+pub(super) fn run(args: &Args) -> Result<ExitCode> {
     let mut report = RunReport::of_file(&args.pipeline.to_string_lossy());
-    let is_json = args.report == ReportFormat::Json;
-    if is_json {
-        signals::report(&report);
-    }
-    let reported = stopped::whole(|| attempt(args, &mut report));
-    signals::no_report();
-    if let Err(why) = &reported {
-        report.fail(why);
-    } else {
+    let watch = args.watch();
+    signals::at_end(end_by_signal(&watch, &report));
+    let ended = stopped::whole(|| attempt(args, &watch, &mut report));
+    signals::no_end();
+    watch.end(&mut report, &ended);
+    if ended.is_ok() {
         let text = report.text();
         match args.report {
             ReportFormat::Text => output::text(&text)?,
             ReportFormat::Json => info!("{text}"),
         }
     }
-    if is_json {
-        output::json_line(&report)?;
-    }
-    reported
+    watch.print(&report)?;
+    let exit_code = watch.exit_code(&report, &ended);
+    ended.map(|()| ExitCode::from(exit_code))
 }
 
-fn attempt(args: &Args, report: &mut RunReport) -> Result<()> {
+/// What is done when a signal ends the run, as far as it is known now.
+fn end_by_signal(watch: &RunWatch, report: &RunReport) -> signals::End {
+    let (watch, mut report) = (watch.clone(), report.clone());
+    Box::new(move |why| watch.end_by_signal(&mut report, why))
+}
+
+fn attempt(args: &Args, watch: &RunWatch, report: &mut RunReport) -> Result<()> {
     let options = args.options()?;
     let (plan, warnings) = Plan::load(&args.pipeline)?;
     for warning in &warnings {
         warn!("{warning}");
     }
-    *report = RunReport::new(&plan, &options);
-    if args.report == ReportFormat::Json {
-        signals::report(report);
-    }
+    *report = report_of(&plan, &options, report);
+    signals::at_end(end_by_signal(watch, report));
     let ended = run_into(&plan, &options, &Terminal::new(), report);
     if ended.is_ok() && !options.dry_run {
         // A run that was published has not failed because this could not be looked at.

@@ -8,5 +8,6 @@ pub mod progress;
 pub(crate) mod requests;
 pub(crate) mod scratch;
 pub(crate) mod sudden_end;
+pub mod trace_parent;
 
 pub use progress::Progress;

@@ -26,6 +26,7 @@ mod present;
 mod process;
 pub mod publish;
 mod reader;
+mod run_note;
 pub mod seal;
 mod sending;
 mod settled;
@@ -34,6 +35,7 @@ pub mod table;
 mod table_reader;
 mod temporary;
 pub mod verify;
+pub mod whole_file;
 #[cfg(feature = "cloud")]
 mod wire;
 mod writer;

@@ -12,7 +12,7 @@ use signatures::{parameters, tuple_aliases};
 
 /// Every folder and file directly under `src`, in order: each imports only from those before it. `lib.rs` declares the
 /// rooms and `main.rs` calls the last one.
-pub(crate) const ROOMS: [&str; 38] = [
+pub(crate) const ROOMS: [&str; 39] = [
     "display_text",
     "error",
     "numbers",
@@ -47,6 +47,7 @@ pub(crate) const ROOMS: [&str; 38] = [
     "run",
     "inspect",
     "report",
+    "monitor",
     "compat",
     "audit",
     "cli",

@@ -1,0 +1,205 @@
+//! What a run leaves for those who watch over runs, however it ends: its JSON, its metrics, and the note in its lake.
+
+use std::collections::BTreeMap;
+
+use tracing::{debug, warn};
+
+use super::unchanged_code::UnchangedCode;
+use super::{output, warnings};
+use crate::config::Plan;
+use crate::error::{Error, Kind, Result};
+use crate::monitor::lake_standing::LakeStanding;
+use crate::monitor::last_run::LastRun;
+use crate::monitor::textfile::{Textfile, TextfileContent};
+use crate::report::lake::Lake;
+use crate::run::RunOptions;
+use crate::run::run_report::{RunReport, Status};
+use crate::run::run_summary::RunSummary;
+use crate::runtime::clock;
+use crate::store::{Manifest, Store};
+use crate::time::instant::{instant_text, parse_instant_s};
+
+/// The JSON of a run on stdout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RunJson {
+    /// None.
+    None,
+    /// All of the report.
+    Report,
+    /// The summary, a part of the report.
+    Summary,
+}
+
+/// What is made of a run that ends.
+#[derive(Clone, Debug)]
+pub(super) struct RunWatch {
+    pub(super) json: RunJson,
+    pub(super) textfile: Option<Textfile>,
+    /// The exit code of a run that changes nothing, where it is not 0.
+    pub(super) unchanged: Option<UnchangedCode>,
+    /// Whether the lake notes the run: not of one that publishes nothing anyway.
+    pub(super) is_noted: bool,
+}
+
+impl RunWatch {
+    /// The exit code of a run.
+    pub(super) fn exit_code(&self, report: &RunReport, ended: &Result<()>) -> u8 {
+        match ended {
+            Err(why) => why.kind().exit_code(),
+            Ok(()) => match (report.status, self.unchanged) {
+                (Status::Unchanged, Some(UnchangedCode(code))) => code,
+                _ => 0,
+            },
+        }
+    }
+
+    /// Completes the report of a run that has ended, and writes what others read but the JSON.
+    pub(super) fn end(&self, report: &mut RunReport, ended: &Result<()>) {
+        if let Err(why) = ended {
+            report.fail(why);
+        }
+        let exit_code = self.exit_code(report, ended);
+        let finished_ms = clock::now_ms();
+        stamp(report, exit_code, finished_ms);
+        let is_busy = matches!(ended, Err(why) if why.kind() == Kind::Busy);
+        let lake = self.standing(report);
+        if let Some(lake) = &lake {
+            report.ending.newest_records = instants(lake);
+        }
+        let noted_success_ms = self.note(report, is_busy);
+        self.write_textfile(&TextfileContent {
+            report,
+            finished_ms,
+            lake: lake.as_ref(),
+            noted_success_ms,
+        });
+        keep_warnings(report);
+    }
+
+    /// The same for a run that a signal ends, in the time there is: the lake is not read. Gives the line for stdout.
+    pub(super) fn end_by_signal(&self, report: &mut RunReport, why: &Error) -> Option<String> {
+        report.fail(why);
+        let finished_ms = clock::now_ms();
+        stamp(report, why.kind().exit_code(), finished_ms);
+        self.write_textfile(&TextfileContent {
+            report,
+            finished_ms,
+            lake: None,
+            noted_success_ms: None,
+        });
+        keep_warnings(report);
+        let line = match self.json {
+            RunJson::None => return None,
+            RunJson::Report => serde_json::to_string(&*report),
+            RunJson::Summary => serde_json::to_string(&RunSummary::of(report)),
+        };
+        // Fallback: a report that cannot be written has no line, and the error of the run is on stderr.
+        line.ok()
+    }
+
+    /// Prints the JSON: the last line of stdout.
+    pub(super) fn print(&self, report: &RunReport) -> Result<()> {
+        match self.json {
+            RunJson::None => Ok(()),
+            RunJson::Report => output::json_line(report),
+            RunJson::Summary => output::json_line(&RunSummary::of(report)),
+        }
+    }
+
+    /// How the lake is now, where anybody wants to know it.
+    fn standing(&self, report: &RunReport) -> Option<LakeStanding> {
+        let is_wanted = self.json != RunJson::None || self.textfile.is_some();
+        if !is_wanted || !self.is_noted || !is_lake(&report.output) {
+            return None;
+        }
+        let read = Lake::open(&report.output).and_then(|lake| LakeStanding::read(&lake));
+        // What was published has not failed because this could not be looked at.
+        read.inspect_err(|why| warn!("the state of the lake could not be looked at: {why}"))
+            .ok()
+    }
+
+    /// Notes the run in its lake. Gives when one ended well before, Unix milliseconds.
+    fn note(&self, report: &RunReport, is_busy: bool) -> Option<i64> {
+        if !self.is_noted || !is_lake(&report.output) {
+            return None;
+        }
+        let noted = Store::open_existing(&report.output).and_then(|store| {
+            let former = LastRun::load(&store);
+            if !is_busy {
+                LastRun::note(&store, report)?;
+            }
+            former
+        });
+        let noted = noted.inspect_err(|why| match why.kind() {
+            Kind::Data => warn!("{why}; it is replaced"),
+            _ => warn!("the lake could not note how the run ended: {why}"),
+        });
+        // What could not be read was reported, and is not known.
+        let success = noted.ok().flatten()?.last_success_utc?;
+        parse_instant_s(&success)?.checked_mul(1000)
+    }
+
+    fn write_textfile(&self, content: &TextfileContent<'_>) {
+        let Some(textfile) = &self.textfile else { return };
+        match textfile.write(content) {
+            Ok(()) => debug!(file = %textfile.path.display(), "metrics written"),
+            Err(why) => warn!("the metrics of the run could not be written: {why}"),
+        }
+    }
+}
+
+/// Notes the end in the report.
+fn stamp(report: &mut RunReport, exit_code: u8, finished_ms: i64) {
+    report.ending.exit_code = Some(exit_code);
+    report.ending.finished_utc = instant_text(finished_ms);
+    if report.status == Status::Failed {
+        let taken_ms = finished_ms.abs_diff(report.identity.started_ms);
+        // Fallback: no run takes 49 days of milliseconds and is reported to the millisecond.
+        report.seconds = f64::from(u32::try_from(taken_ms).unwrap_or(u32::MAX)) / 1000.0;
+    }
+}
+
+/// Takes the warnings of the process, and those that the report itself makes, into the report.
+fn keep_warnings(report: &mut RunReport) {
+    let mut kept = warnings::kept();
+    let text = report.warnings_text();
+    let mut whole = String::new();
+    for line in text.lines() {
+        // Lines that are indented more belong to the one above them.
+        let is_new = line.strip_prefix("  ").is_some_and(|rest| !rest.starts_with(' '));
+        if is_new && !whole.is_empty() {
+            kept.add(&std::mem::take(&mut whole));
+        }
+        if !whole.is_empty() {
+            whole.push_str("; ");
+        }
+        whole.push_str(line.trim_start().trim_start_matches("warning: "));
+    }
+    if !whole.is_empty() {
+        kept.add(&whole);
+    }
+    report.ending.warning_n = kept.warning_n;
+    report.ending.warnings = kept.messages;
+}
+
+/// The newest record of each source as text.
+fn instants(lake: &LakeStanding) -> BTreeMap<String, String> {
+    let newest = lake.newest_ms.iter();
+    newest
+        .filter_map(|(source, ms)| Some((source.clone(), instant_text(*ms)?)))
+        .collect()
+}
+
+/// Whether something was published at a place. What cannot be looked at is left alone.
+fn is_lake(output: &str) -> bool {
+    // Fallback: a place that cannot be looked at is none; what fails there is the error of the run.
+    !output.is_empty() && Manifest::is_there(output).unwrap_or(false)
+}
+
+/// The report of a run whose plan is known now: it stays the run that began.
+pub(super) fn report_of(plan: &Plan, options: &RunOptions, begun: &RunReport) -> RunReport {
+    RunReport {
+        identity: begun.identity.clone(),
+        ..RunReport::new(plan, options)
+    }
+}
