@@ -15,6 +15,8 @@ use super::{output, signals, stopped};
 use crate::config::Plan;
 use crate::error::Result;
 use crate::monitor::exposition::MetricLabel;
+use crate::monitor::incomplete::incomplete_days;
+use crate::monitor::lineage::{LineageRun, LineageSettings, Variables};
 use crate::monitor::textfile::Textfile;
 use crate::report::completeness::of_last_months;
 use crate::report::lake::Lake;
@@ -22,7 +24,6 @@ use crate::run::RunOptions;
 use crate::run::run_report::{IncompleteDays, RunReport};
 use crate::run::stages::run_into;
 use crate::runtime::clock;
-use crate::time::month::date_of;
 
 /// Run a pipeline: read its sources, publish its results.
 ///
@@ -84,6 +85,11 @@ pub(super) struct Args {
     #[arg(long = "textfile-label", value_name = "NAME=VALUE", requires = "textfile", value_parser = MetricLabel::parse)]
     textfile_labels: Vec<MetricLabel>,
 
+    /// Send lineage events (OpenLineage) of the start and the end of the run: to a file, which is extended by a line for each,
+    /// or to a server by its URL. Without it the variables `OPENLINEAGE_*` decide. An event that cannot be sent is a warning.
+    #[arg(long, value_name = "PLACE", conflicts_with = "dry_run")]
+    openlineage: Option<String>,
+
     /// Threads to parse with; one per core if not given. Results do not depend on it.
     #[arg(long, value_name = "N", value_parser = threads)]
     threads: Option<usize>,
@@ -113,6 +119,24 @@ impl Args {
         })
     }
 
+    /// Where lineage events go, if anywhere; those of a run that publishes nothing go nowhere.
+    fn lineage(&self) -> Option<LineageRun> {
+        if self.dry_run {
+            return None;
+        }
+        // Fallback: no variable of these has a name that is not UTF-8.
+        let stated = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
+        let stated = stated.filter(|(name, _)| name.starts_with("OPENLINEAGE"));
+        let variables: Variables = stated
+            .map(|(name, value)| (name, value.to_string_lossy().into_owned()))
+            .collect();
+        let choice = LineageSettings::read(self.openlineage.as_deref(), &variables);
+        for warning in &choice.warnings {
+            warn!("{warning}");
+        }
+        choice.settings.map(LineageRun::new)
+    }
+
     /// What is made of the run when it ends.
     fn watch(&self) -> RunWatch {
         RunWatch {
@@ -125,6 +149,7 @@ impl Args {
                 path,
                 labels: self.textfile_labels.clone(),
             }),
+            lineage: self.lineage(),
             unchanged: self.exit_code_if_unchanged,
             is_noted: !self.dry_run,
         }
@@ -133,9 +158,9 @@ impl Args {
 
 pub(super) fn run(args: &Args) -> Result<ExitCode> {
     let mut report = RunReport::of_file(&args.pipeline.to_string_lossy());
-    let watch = args.watch();
-    signals::at_end(end_by_signal(&watch, &report));
-    let ended = stopped::whole(|| attempt(args, &watch, &mut report));
+    let mut watch = args.watch();
+    signals::at_end(end_by_signal(&watch, &report), watch.patience());
+    let ended = stopped::whole(|| attempt(args, &mut watch, &mut report));
     signals::no_end();
     watch.end(&mut report, &ended);
     if ended.is_ok() {
@@ -152,18 +177,19 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
 
 /// What is done when a signal ends the run, as far as it is known now.
 fn end_by_signal(watch: &RunWatch, report: &RunReport) -> signals::End {
-    let (watch, mut report) = (watch.clone(), report.clone());
+    let (mut watch, mut report) = (watch.clone(), report.clone());
     Box::new(move |why| watch.end_by_signal(&mut report, why))
 }
 
-fn attempt(args: &Args, watch: &RunWatch, report: &mut RunReport) -> Result<()> {
+fn attempt(args: &Args, watch: &mut RunWatch, report: &mut RunReport) -> Result<()> {
     let options = args.options()?;
     let (plan, warnings) = Plan::load(&args.pipeline)?;
     for warning in &warnings {
         warn!("{warning}");
     }
     *report = report_of(&plan, &options, report);
-    signals::at_end(end_by_signal(watch, report));
+    watch.begin(&plan, &options, report);
+    signals::at_end(end_by_signal(watch, report), watch.patience());
     let ended = run_into(&plan, &options, &Terminal::new(), report);
     if ended.is_ok() && !options.dry_run {
         // A run that was published has not failed because this could not be looked at.
@@ -182,15 +208,5 @@ fn attempt(args: &Args, watch: &RunWatch, report: &mut RunReport) -> Result<()> 
 /// Days of the last months that look incomplete.
 fn incomplete(lake: &str) -> Result<Vec<IncompleteDays>> {
     let found = of_last_months(&Lake::open(lake)?, clock::now_ms())?.into_iter();
-    let day = |day| date_of(day).map_or_else(String::new, |date| date.to_string());
-    let reported = found.map(|one| IncompleteDays {
-        site: one.site,
-        ce: one.ce,
-        finding: one.finding.as_str(),
-        from: day(one.from),
-        to: day(one.to),
-        usual: one.usual,
-        observed: one.observed,
-    });
-    Ok(reported.collect())
+    Ok(found.map(incomplete_days).collect())
 }

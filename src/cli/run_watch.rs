@@ -1,6 +1,7 @@
 //! What a run leaves for those who watch over runs, however it ends: its JSON, its metrics, and the note in its lake.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use tracing::{debug, warn};
 
@@ -10,6 +11,7 @@ use crate::config::Plan;
 use crate::error::{Error, Kind, Result};
 use crate::monitor::lake_standing::LakeStanding;
 use crate::monitor::last_run::LastRun;
+use crate::monitor::lineage::{EventType, LineageRun, RequestLimits};
 use crate::monitor::textfile::{Textfile, TextfileContent};
 use crate::report::lake::Lake;
 use crate::run::RunOptions;
@@ -18,6 +20,12 @@ use crate::run::run_summary::RunSummary;
 use crate::runtime::clock;
 use crate::store::{Manifest, Store};
 use crate::time::instant::{instant_text, parse_instant_s};
+
+/// Longest time to print the last words of a run that a signal ends: a pipe without a reader may be full.
+const PRINTING: Duration = Duration::from_millis(100);
+
+/// Longest time a server has to take the last event of such a run.
+const LAST_REQUEST: Duration = Duration::from_millis(700);
 
 /// The JSON of a run on stdout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +43,7 @@ pub(super) enum RunJson {
 pub(super) struct RunWatch {
     pub(super) json: RunJson,
     pub(super) textfile: Option<Textfile>,
+    pub(super) lineage: Option<LineageRun>,
     /// The exit code of a run that changes nothing, where it is not 0.
     pub(super) unchanged: Option<UnchangedCode>,
     /// Whether the lake notes the run: not of one that publishes nothing anyway.
@@ -53,8 +62,23 @@ impl RunWatch {
         }
     }
 
+    /// Sends what is to be sent of a run that begins.
+    pub(super) fn begin(&mut self, plan: &Plan, options: &RunOptions, report: &RunReport) {
+        if let Some(lineage) = &mut self.lineage {
+            lineage.begin(plan, options, report);
+        }
+    }
+
+    /// How long the end by a signal may take.
+    pub(super) fn patience(&self) -> Duration {
+        match &self.lineage {
+            Some(lineage) if lineage.is_remote() => PRINTING + LAST_REQUEST,
+            _ => PRINTING,
+        }
+    }
+
     /// Completes the report of a run that has ended, and writes what others read but the JSON.
-    pub(super) fn end(&self, report: &mut RunReport, ended: &Result<()>) {
+    pub(super) fn end(&mut self, report: &mut RunReport, ended: &Result<()>) {
         if let Err(why) = ended {
             report.fail(why);
         }
@@ -62,22 +86,29 @@ impl RunWatch {
         let finished_ms = clock::now_ms();
         stamp(report, exit_code, finished_ms);
         let is_busy = matches!(ended, Err(why) if why.kind() == Kind::Busy);
-        let lake = self.standing(report);
-        if let Some(lake) = &lake {
-            report.ending.newest_records = instants(lake);
+        let lake = self.lake(report);
+        let standing = lake.as_ref().and_then(standing);
+        if let Some(standing) = &standing {
+            report.ending.newest_records = instants(standing);
         }
         let noted_success_ms = self.note(report, is_busy);
         self.write_textfile(&TextfileContent {
             report,
             finished_ms,
-            lake: lake.as_ref(),
+            lake: standing.as_ref(),
             noted_success_ms,
         });
+        let kind = if ended.is_ok() {
+            EventType::Complete
+        } else {
+            EventType::Fail
+        };
+        self.send_end(kind, report, lake.as_ref());
         keep_warnings(report);
     }
 
     /// The same for a run that a signal ends, in the time there is: the lake is not read. Gives the line for stdout.
-    pub(super) fn end_by_signal(&self, report: &mut RunReport, why: &Error) -> Option<String> {
+    pub(super) fn end_by_signal(&mut self, report: &mut RunReport, why: &Error) -> Option<String> {
         report.fail(why);
         let finished_ms = clock::now_ms();
         stamp(report, why.kind().exit_code(), finished_ms);
@@ -87,6 +118,7 @@ impl RunWatch {
             lake: None,
             noted_success_ms: None,
         });
+        self.send_end(EventType::Abort, report, None);
         keep_warnings(report);
         let line = match self.json {
             RunJson::None => return None,
@@ -106,16 +138,24 @@ impl RunWatch {
         }
     }
 
-    /// How the lake is now, where anybody wants to know it.
-    fn standing(&self, report: &RunReport) -> Option<LakeStanding> {
-        let is_wanted = self.json != RunJson::None || self.textfile.is_some();
+    /// The lake as it is now, where anybody wants to know it.
+    fn lake(&self, report: &RunReport) -> Option<Lake> {
+        let is_wanted = self.json != RunJson::None || self.textfile.is_some() || self.lineage.is_some();
         if !is_wanted || !self.is_noted || !is_lake(&report.output) {
             return None;
         }
-        let read = Lake::open(&report.output).and_then(|lake| LakeStanding::read(&lake));
-        // What was published has not failed because this could not be looked at.
-        read.inspect_err(|why| warn!("the state of the lake could not be looked at: {why}"))
-            .ok()
+        Lake::open(&report.output).map_or_else(unknown, Some)
+    }
+
+    fn send_end(&mut self, kind: EventType, report: &RunReport, lake: Option<&Lake>) {
+        let Some(lineage) = &mut self.lineage else { return };
+        let limits = match kind {
+            EventType::Abort => RequestLimits::AtMost(LAST_REQUEST),
+            _ => RequestLimits::OfSettings,
+        };
+        if let Err(why) = lineage.end(kind, report, lake, limits) {
+            warn!("the last lineage event could not be made: {why}");
+        }
     }
 
     /// Notes the run in its lake. Gives when one ended well before, Unix milliseconds.
@@ -134,7 +174,7 @@ impl RunWatch {
             Kind::Data => warn!("{why}; it is replaced"),
             _ => warn!("the lake could not note how the run ended: {why}"),
         });
-        // What could not be read was reported, and is not known.
+        // Fallback: what could not be read was reported just now.
         let success = noted.ok().flatten()?.last_success_utc?;
         parse_instant_s(&success)?.checked_mul(1000)
     }
@@ -146,6 +186,17 @@ impl RunWatch {
             Err(why) => warn!("the metrics of the run could not be written: {why}"),
         }
     }
+}
+
+/// How the lake is.
+fn standing(lake: &Lake) -> Option<LakeStanding> {
+    LakeStanding::read(lake).map_or_else(unknown, Some)
+}
+
+/// What was published has not failed because it could not be looked at afterwards.
+fn unknown<T>(why: Error) -> Option<T> {
+    warn!("the state of the lake could not be looked at: {why}");
+    None
 }
 
 /// Notes the end in the report.

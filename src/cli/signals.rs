@@ -19,6 +19,9 @@ pub(super) type End = Box<dyn FnOnce(&Error) -> Option<String> + Send>;
 
 static END: Mutex<Option<End>> = Mutex::new(None);
 
+/// How long that may take.
+static PATIENCE: Mutex<Duration> = Mutex::new(PRINTING);
+
 /// From now on signals end the process in order. Those that were ignored when it began stay so, as `nohup` and the shell's
 /// jobs in the background want it.
 pub(super) fn watch() {
@@ -52,8 +55,9 @@ fn ignored() -> u64 {
         .unwrap_or(0)
 }
 
-/// Has something done when a signal ends the process, in place of what was to be done before.
-pub(super) fn at_end(act: End) {
+/// Has something done when a signal ends the process, in place of what was to be done before. It is cut off after a time.
+pub(super) fn at_end(act: End, patience: Duration) {
+    *PATIENCE.lock().unwrap_or_else(PoisonError::into_inner) = patience;
     *END.lock().unwrap_or_else(PoisonError::into_inner) = Some(act);
 }
 
@@ -77,7 +81,8 @@ fn end(kind: Kind) -> ! {
         // The receiver is gone when this took too long.
         let _ = done.send(());
     });
-    let _ = printing.map(|_| is_done.recv_timeout(PRINTING));
+    let patience = *PATIENCE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _ = printing.map(|_| is_done.recv_timeout(patience));
     std::process::exit(i32::from(kind.exit_code()))
 }
 

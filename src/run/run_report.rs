@@ -80,6 +80,8 @@ impl Failure {
 pub struct SourceReport {
     /// Files read.
     pub files_read_n: u64,
+    /// Bytes read, as stored.
+    pub bytes_read_n: u64,
     /// Rows read.
     pub rows_read_n: u64,
     /// Rows its reader refused.
@@ -250,6 +252,7 @@ impl RunReport {
         self.rows_read_n += rows_read;
         let source = self.sources.entry(source.to_owned()).or_default();
         source.files_read_n += 1;
+        source.bytes_read_n += file.bytes;
         source.rows_read_n += rows_read;
         source.rejected_n += rejected;
     }

@@ -10,9 +10,12 @@ const VARIABLE: &str = "TRACEPARENT";
 #[must_use]
 pub fn trace_parent() -> Option<&'static str> {
     static FOUND: OnceLock<Option<String>> = OnceLock::new();
-    FOUND
-        .get_or_init(|| std::env::var(VARIABLE).ok().filter(|text| is_valid(text)))
-        .as_deref()
+    let stated = || {
+        // Fallback: a variable that is not there, or is not UTF-8, names no trace.
+        let text = std::env::var(VARIABLE).ok();
+        text.filter(|text| is_valid(text))
+    };
+    FOUND.get_or_init(stated).as_deref()
 }
 
 /// Whether a text is a `traceparent`.

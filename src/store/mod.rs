@@ -22,6 +22,7 @@ pub mod manifest;
 pub(crate) mod outage;
 mod outgoing;
 mod own_hash;
+pub mod post;
 mod present;
 mod process;
 pub mod publish;

@@ -1,7 +1,10 @@
 //! What schedulers and monitoring systems read of runs: summaries, exit codes, metrics, lineage events, status.
 
+mod lineage;
+mod lineage_settings;
 mod summary;
 mod textfile;
+mod trace;
 
 use std::fs;
 use std::path::Path;
