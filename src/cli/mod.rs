@@ -1,5 +1,6 @@
 //! The command line: one file per subcommand, and one definition for parser, help, manual and completions.
 
+mod age;
 mod capacity;
 mod check;
 mod completions;
@@ -27,6 +28,7 @@ mod schema;
 mod selection;
 mod signals;
 mod sql;
+mod status;
 pub mod stopped;
 mod summaries;
 mod unchanged_code;
@@ -43,6 +45,8 @@ use clap::{Parser, Subcommand};
 use tracing::error;
 
 use crate::error::{Kind, Result};
+use crate::monitor::status::StatusLevel;
+use crate::monitor::status_text::plugin_line;
 use crate::runtime::sudden_end;
 use crate::sources::input::legible;
 
@@ -88,6 +92,7 @@ enum Command {
     Replay(replay::Args),
     Work(work::Args),
     Verify(verify::Args),
+    Status(status::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -116,6 +121,12 @@ pub fn main() -> ExitCode {
         Err(stop) => {
             // Help and version arrive here too, and go to stdout. A failure to print cannot be reported anywhere.
             let _ = stop.print();
+            if stop.use_stderr() && status::is_check() {
+                let line = plugin_line(StatusLevel::Unknown, "the command line is wrong");
+                // As above.
+                let _ = output::text(&line);
+                return ExitCode::from(StatusLevel::Unknown.exit_code());
+            }
             return ExitCode::from(if stop.use_stderr() { Kind::Usage.exit_code() } else { 0 });
         }
     };
@@ -133,6 +144,7 @@ pub fn main() -> ExitCode {
 fn execute(command: &Command) -> Result<ExitCode> {
     let done = match command {
         Command::Run(args) => return run::run(args),
+        Command::Status(args) => return status::run(args),
         Command::Check(args) => check::run(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Init(args) => init::run(args),

@@ -8,4 +8,6 @@ pub mod incomplete;
 pub mod lake_standing;
 pub mod last_run;
 pub mod lineage;
+pub mod status;
+pub mod status_text;
 pub mod textfile;

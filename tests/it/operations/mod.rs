@@ -2,6 +2,7 @@
 
 mod lineage;
 mod lineage_settings;
+mod status;
 mod summary;
 mod textfile;
 mod trace;
