@@ -12,6 +12,7 @@ mod init;
 mod inspect;
 mod log;
 mod man;
+mod memory_size;
 pub mod output;
 mod policy;
 mod policy_test;

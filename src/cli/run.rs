@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use tracing::{info, warn};
 
 use super::formats::ReportFormat;
+use super::memory_size::{self, MemorySize};
 use super::progress::Terminal;
 use super::run_watch::{RunJson, RunWatch, report_of};
 use super::selection::PeriodArgs;
@@ -24,6 +25,7 @@ use crate::run::RunOptions;
 use crate::run::run_report::{IncompleteDays, RunReport};
 use crate::run::stages::run_into;
 use crate::runtime::clock;
+use crate::runtime::memory_limit::limit_memory;
 
 /// Run a pipeline: read its sources, publish its results.
 ///
@@ -94,6 +96,12 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", value_parser = threads)]
     threads: Option<usize>,
 
+    /// Most memory of the run, heap and stacks, such as 2G; 256M is the least. The system enforces it (Linux): a run that
+    /// needs more ends with 71, and nothing is published. A smaller share of it keeps records before they go to a temporary
+    /// file. Results do not depend on it.
+    #[arg(long, value_name = "SIZE", value_parser = memory_size::parse)]
+    max_memory: Option<MemorySize>,
+
     #[command(flatten)]
     wait: WaitArgs,
 }
@@ -114,6 +122,7 @@ impl Args {
             to,
             dry_run: self.dry_run,
             threads: self.threads,
+            memory_byte_n: self.max_memory.map(MemorySize::of_records),
             wait: self.wait.or(0),
             ..RunOptions::default()
         })
@@ -183,6 +192,9 @@ fn end_by_signal(watch: &RunWatch, report: &RunReport) -> signals::End {
 
 fn attempt(args: &Args, watch: &mut RunWatch, report: &mut RunReport) -> Result<()> {
     let options = args.options()?;
+    if let Some(MemorySize(bytes)) = args.max_memory {
+        limit_memory(bytes)?;
+    }
     let (plan, warnings) = Plan::load(&args.pipeline)?;
     for warning in &warnings {
         warn!("{warning}");

@@ -3,6 +3,7 @@
 pub(crate) mod allocator;
 pub mod clock;
 pub(crate) mod interruption;
+pub(crate) mod memory_limit;
 pub(crate) mod pool;
 pub mod progress;
 pub(crate) mod requests;

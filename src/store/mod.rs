@@ -17,6 +17,7 @@ mod lease;
 mod local;
 pub mod location;
 mod lock;
+mod lock_holder;
 pub mod manifest;
 #[cfg_attr(not(feature = "cloud"), expect(dead_code, reason = "no server is asked"))]
 pub(crate) mod outage;

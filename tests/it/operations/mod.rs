@@ -2,6 +2,8 @@
 
 mod lineage;
 mod lineage_settings;
+mod lock;
+mod memory;
 mod status;
 mod summary;
 mod textfile;
