@@ -144,7 +144,7 @@ impl RunWatch {
         if !is_wanted || !self.is_noted || !is_lake(&report.output) {
             return None;
         }
-        Lake::open(&report.output).map_or_else(unknown, Some)
+        Lake::open(&report.output).map_or_else(|why| unknown(&why), Some)
     }
 
     fn send_end(&mut self, kind: EventType, report: &RunReport, lake: Option<&Lake>) {
@@ -190,11 +190,11 @@ impl RunWatch {
 
 /// How the lake is.
 fn standing(lake: &Lake) -> Option<LakeStanding> {
-    LakeStanding::read(lake).map_or_else(unknown, Some)
+    LakeStanding::read(lake).map_or_else(|why| unknown(&why), Some)
 }
 
 /// What was published has not failed because it could not be looked at afterwards.
-fn unknown<T>(why: Error) -> Option<T> {
+fn unknown<T>(why: &Error) -> Option<T> {
     warn!("the state of the lake could not be looked at: {why}");
     None
 }
