@@ -77,17 +77,17 @@ pub(super) struct Args {
     #[arg(long, value_name = "CODE", value_parser = unchanged_code::parse)]
     exit_code_if_unchanged: Option<UnchangedCode>,
 
-    /// File of metrics for the textfile collector of `node_exporter`, such as /var/lib/node_exporter/gridtally.prom. It is
-    /// replaced when the run ends, also when it fails.
+    /// File of metrics for the textfile collector of `node_exporter`, such as `gridtally.prom` in its folder. It is replaced when
+    /// the run ends, also when it fails.
     #[arg(long, value_name = "FILE", conflicts_with = "dry_run")]
     textfile: Option<PathBuf>,
 
-    /// Label of all these metrics, such as pipeline=zoo: files of several pipelines that one node_exporter reads need one. May
+    /// Label of all these metrics, such as pipeline=zoo: files of several pipelines that one `node_exporter` reads need one. May
     /// be repeated.
     #[arg(long = "textfile-label", value_name = "NAME=VALUE", requires = "textfile", value_parser = MetricLabel::parse)]
     textfile_labels: Vec<MetricLabel>,
 
-    /// Send lineage events (OpenLineage) of the start and the end of the run: to a file, which is extended by a line for each,
+    /// Send lineage events (`OpenLineage`) of the start and the end of the run: to a file, which is extended by a line for each,
     /// or to a server by its URL. Without it the variables `OPENLINEAGE_*` decide. An event that cannot be sent is a warning.
     #[arg(long, value_name = "PLACE", conflicts_with = "dry_run")]
     openlineage: Option<String>,

@@ -85,13 +85,13 @@ impl RunWatch {
         let exit_code = self.exit_code(report, ended);
         let finished_ms = clock::now_ms();
         stamp(report, exit_code, finished_ms);
-        let is_busy = matches!(ended, Err(why) if why.kind() == Kind::Busy);
-        let lake = self.lake(report);
+        let place = self.place(report, ended);
+        let lake = place.as_deref().and_then(|place| self.lake(place));
         let standing = lake.as_ref().and_then(standing);
         if let Some(standing) = &standing {
             report.ending.newest_records = instants(standing);
         }
-        let noted_success_ms = self.note(report, is_busy);
+        let noted_success_ms = place.and_then(|place| note(&place, report, ended));
         self.write_textfile(&TextfileContent {
             report,
             finished_ms,
@@ -138,13 +138,26 @@ impl RunWatch {
         }
     }
 
-    /// The lake as it is now, where anybody wants to know it.
-    fn lake(&self, report: &RunReport) -> Option<Lake> {
-        let is_wanted = self.json != RunJson::None || self.textfile.is_some() || self.lineage.is_some();
-        if !is_wanted || !self.is_noted || !is_lake(&report.output) {
+    /// Where the lake of the run is; `None` where there is none, and for a run that publishes nothing anyway. A store that a run
+    /// failed to reach is not waited for once more.
+    fn place(&self, report: &RunReport, ended: &Result<()>) -> Option<String> {
+        let output = &report.output;
+        let is_out_of_reach = matches!(ended, Err(why) if why.kind() == Kind::Io) && output.contains("://");
+        if !self.is_noted || output.is_empty() || is_out_of_reach {
             return None;
         }
-        Lake::open(&report.output).map_or_else(|why| unknown(&why), Some)
+        // Fallback: a place that cannot be looked at is none; what fails there is the error of the run.
+        let is_lake = Manifest::is_there(output).unwrap_or(false);
+        is_lake.then(|| output.clone())
+    }
+
+    /// The lake as it is now, where anybody wants to know it.
+    fn lake(&self, place: &str) -> Option<Lake> {
+        let is_wanted = self.json != RunJson::None || self.textfile.is_some() || self.lineage.is_some();
+        if !is_wanted {
+            return None;
+        }
+        Lake::open(place).map_or_else(|why| unknown(&why), Some)
     }
 
     fn send_end(&mut self, kind: EventType, report: &RunReport, lake: Option<&Lake>) {
@@ -156,27 +169,6 @@ impl RunWatch {
         if let Err(why) = lineage.end(kind, report, lake, limits) {
             warn!("the last lineage event could not be made: {why}");
         }
-    }
-
-    /// Notes the run in its lake. Gives when one ended well before, Unix milliseconds.
-    fn note(&self, report: &RunReport, is_busy: bool) -> Option<i64> {
-        if !self.is_noted || !is_lake(&report.output) {
-            return None;
-        }
-        let noted = Store::open_existing(&report.output).and_then(|store| {
-            let former = LastRun::load(&store);
-            if !is_busy {
-                LastRun::note(&store, report)?;
-            }
-            former
-        });
-        let noted = noted.inspect_err(|why| match why.kind() {
-            Kind::Data => warn!("{why}; it is replaced"),
-            _ => warn!("the lake could not note how the run ended: {why}"),
-        });
-        // Fallback: what could not be read was reported just now.
-        let success = noted.ok().flatten()?.last_success_utc?;
-        parse_instant_s(&success)?.checked_mul(1000)
     }
 
     fn write_textfile(&self, content: &TextfileContent<'_>) {
@@ -241,10 +233,27 @@ fn instants(lake: &LakeStanding) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Whether something was published at a place. What cannot be looked at is left alone.
-fn is_lake(output: &str) -> bool {
-    // Fallback: a place that cannot be looked at is none; what fails there is the error of the run.
-    !output.is_empty() && Manifest::is_there(output).unwrap_or(false)
+/// Notes the run in its lake, but one that another writer kept out: that one notes its own. Gives when a run ended well before,
+/// Unix milliseconds.
+fn note(place: &str, report: &RunReport, ended: &Result<()>) -> Option<i64> {
+    let is_kept_out = matches!(ended, Err(why) if why.kind() == Kind::Busy);
+    let noted = Store::open_existing(place).and_then(|store| {
+        let former = LastRun::load(&store);
+        if !is_kept_out {
+            LastRun::note(&store, report)?;
+        }
+        former
+    });
+    let noted = noted.inspect_err(|why| {
+        if why.kind() == Kind::Data {
+            warn!("{why}; it is replaced");
+        } else {
+            warn!("the lake could not note how the run ended: {why}");
+        }
+    });
+    // Fallback: what could not be read was reported just now.
+    let success = noted.ok().flatten()?.last_success_utc?;
+    parse_instant_s(&success)?.checked_mul(1000)
 }
 
 /// The report of a run whose plan is known now: it stays the run that began.

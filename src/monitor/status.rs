@@ -130,8 +130,7 @@ impl LakeStatus {
             .as_ref()
             .and_then(|run| parse_instant_s(run.last_success_utc.as_deref()?));
         let success_s = noted_s.max(last_change_s(lake)?);
-        let now_s = now_ms.div_euclid(1000);
-        let age_s = |at_s: i64| now_s - at_s;
+        let age_s = |at_s: i64| now_ms.div_euclid(1000) - at_s;
         let mut status = Self {
             level: StatusLevel::Ok,
             lake: lake.store.url().to_owned(),

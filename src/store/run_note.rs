@@ -27,9 +27,9 @@ impl Store {
             Err(why) if why.kind() == Kind::Busy => return Ok(false),
             taken => taken?,
         };
-        let made = make(self.run_note()?)?;
+        let note = make(self.run_note()?)?;
         lock.hold()?;
-        self.put(LAST_RUN, made)?;
+        self.put(LAST_RUN, note)?;
         Ok(true)
     }
 }

@@ -1,4 +1,4 @@
-//! How OpenLineage names a dataset: a namespace, which is where it is, and a name in it.
+//! How `OpenLineage` names a dataset: a namespace, which is where it is, and a name in it.
 
 use std::path::Path;
 

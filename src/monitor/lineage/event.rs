@@ -109,7 +109,7 @@ impl LineageRun {
         let event = self.event(
             EventType::Start,
             report,
-            Body {
+            &Body {
                 inputs: inputs.collect(),
                 outputs: Vec::new(),
             },
@@ -137,12 +137,12 @@ impl LineageRun {
             _ => Vec::new(),
         };
         let inputs = self.inputs.iter().map(|input| input_json(input, report)).collect();
-        let event = self.event(kind, report, Body { inputs, outputs });
+        let event = self.event(kind, report, &Body { inputs, outputs });
         self.settings.sink.send(&event, limits);
         Ok(())
     }
 
-    fn event(&self, kind: EventType, report: &RunReport, body: Body) -> String {
+    fn event(&self, kind: EventType, report: &RunReport, body: &Body) -> String {
         let mut run = Facets::default().with(
             facet::PROCESSING_ENGINE,
             json!({
@@ -260,9 +260,9 @@ fn input_json(input: &LineageInput, report: &RunReport) -> Value {
 /// What was written of a dataset.
 #[derive(Clone, Copy, Debug, Default)]
 struct Written {
-    row_n: u64,
-    byte_n: u64,
-    file_n: u64,
+    rows: u64,
+    bytes: u64,
+    files: u64,
 }
 
 /// Every dataset of the lake, with what the run wrote of it.
@@ -273,9 +273,9 @@ fn outputs(lake: &Lake, report: &RunReport) -> Result<Vec<Value>> {
     for file in lake.manifest.files() {
         let of = written.entry(&file.dataset).or_default();
         if report.written.binary_search(&file.path).is_ok() {
-            of.row_n += file.rows;
-            of.byte_n += file.bytes;
-            of.file_n += 1;
+            of.rows += file.rows;
+            of.bytes += file.bytes;
+            of.files += 1;
         }
     }
     let mut outputs = Vec::new();
@@ -313,7 +313,7 @@ fn output_json(place: &DatasetName, version: &str, dataset: &Dataset, written: W
         );
     let statistics = Facets::default().with(
         facet::OUTPUT_STATISTICS,
-        json!({ "rowCount": written.row_n, "size": written.byte_n, "fileCount": written.file_n }),
+        json!({ "rowCount": written.rows, "size": written.bytes, "fileCount": written.files }),
     );
     json!({
         "namespace": name.namespace,

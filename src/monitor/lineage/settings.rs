@@ -1,4 +1,4 @@
-//! Whether and where lineage events go: an option of the command, or the variables that other tools of OpenLineage read.
+//! Whether and where lineage events go: an option of the command, or the variables that other tools of `OpenLineage` read.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

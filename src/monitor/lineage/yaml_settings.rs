@@ -1,4 +1,4 @@
-//! The configuration file of OpenLineage's tools: its transport.
+//! The configuration file of `OpenLineage`'s tools: its transport.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Lineage events of runs: OpenLineage 2-0-2.
+//! Lineage events of runs: `OpenLineage` 2-0-2.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};

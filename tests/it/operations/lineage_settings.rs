@@ -1,4 +1,4 @@
-//! Where lineage events go: variables and files of OpenLineage's tools.
+//! Where lineage events go: variables and files of `OpenLineage`'s tools.
 
 use std::path::PathBuf;
 use std::time::Duration;
