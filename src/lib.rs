@@ -39,6 +39,7 @@
 //! run          one run: what is outdated, partitions, usage, charges, summaries, one publication
 //! inspect      what a dump holds, and the pipeline it needs
 //! report       the lake in the words of those who want to hear it: federation messages, tables, pages
+//! monitor      metrics, notes and the status of a lake: for those who watch over runs
 //! compat       what others make of the same jobs
 //! audit        explained numbers, verification, rejects and their replay, prices compared
 //! cli          the command line
@@ -76,6 +77,7 @@ pub mod lake;
 mod leb128;
 pub mod ledger;
 mod lines;
+pub mod monitor;
 pub mod normalise;
 pub mod numbers;
 pub mod occupancy;

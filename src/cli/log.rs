@@ -2,7 +2,8 @@
 //!
 //! Every room reports by the macros of [`tracing`]. In lines, a warning begins with `warning: ` and an error with
 //! `gridtally: `; what `--verbose` adds begins with `debug: ` and ends with the event's fields. In JSON, an event is one
-//! object in one line: `time`, `level`, `message`, `target` and the event's fields.
+//! object in one line: `time`, `level`, `message`, `target` and the event's fields. Where the variable `TRACEPARENT` names a trace,
+//! each event has it.
 
 use std::fmt::{Debug, Write as _};
 
@@ -14,8 +15,9 @@ use tracing_subscriber::Registry;
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 
 use super::progress::ProgressShown;
-use super::{output, progress};
+use super::{output, progress, warnings};
 use crate::runtime::clock::now_ms;
+use crate::runtime::trace_parent::trace_parent;
 use crate::store::outage;
 use crate::time::instant::instant_text;
 
@@ -94,8 +96,11 @@ impl<S: Subscriber> Layer<S> for Log {
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
         let mut fields = EventFields::default();
         event.record(&mut fields);
+        if *event.metadata().level() == Level::WARN && event.metadata().target().starts_with(OWN) {
+            warnings::keep(&fields.message);
+        }
         let line = match self.format {
-            LogFormat::Text => fields.text(event.metadata()),
+            LogFormat::Text => traced(fields.text(event.metadata())),
             LogFormat::Json => fields.json(event.metadata()),
         };
         if event.metadata().target() == outage::TARGET {
@@ -103,6 +108,14 @@ impl<S: Subscriber> Layer<S> for Log {
         } else {
             progress::above_bar(|| output::stderr_line(&line));
         }
+    }
+}
+
+/// A line with the trace it belongs to, where there is one.
+fn traced(line: String) -> String {
+    match trace_parent() {
+        Some(trace) => format!("{line} traceparent={trace}"),
+        None => line,
     }
 }
 
@@ -136,6 +149,9 @@ impl EventFields {
         line.insert("level".to_owned(), event.level().as_str().to_lowercase().into());
         line.insert("message".to_owned(), self.message.into());
         line.insert("target".to_owned(), event.target().into());
+        if let Some(trace) = trace_parent() {
+            line.insert("traceparent".to_owned(), trace.into());
+        }
         line.extend(self.fields);
         Value::Object(line).to_string()
     }

@@ -1,5 +1,6 @@
 //! The command line: one file per subcommand, and one definition for parser, help, manual and completions.
 
+mod age;
 mod capacity;
 mod check;
 mod completions;
@@ -11,6 +12,7 @@ mod init;
 mod inspect;
 mod log;
 mod man;
+mod memory_size;
 pub mod output;
 mod policy;
 mod policy_test;
@@ -22,14 +24,18 @@ mod rejects;
 mod replay;
 mod report;
 mod run;
+mod run_watch;
 mod schema;
 mod selection;
 mod signals;
 mod sql;
+mod status;
 pub mod stopped;
 mod summaries;
+mod unchanged_code;
 mod verify;
 mod wait;
+mod warnings;
 mod work;
 
 use std::process::ExitCode;
@@ -40,6 +46,8 @@ use clap::{Parser, Subcommand};
 use tracing::error;
 
 use crate::error::{Kind, Result};
+use crate::monitor::status::StatusLevel;
+use crate::monitor::status_text::plugin_line;
 use crate::runtime::sudden_end;
 use crate::sources::input::legible;
 
@@ -85,6 +93,7 @@ enum Command {
     Replay(replay::Args),
     Work(work::Args),
     Verify(verify::Args),
+    Status(status::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -113,13 +122,19 @@ pub fn main() -> ExitCode {
         Err(stop) => {
             // Help and version arrive here too, and go to stdout. A failure to print cannot be reported anywhere.
             let _ = stop.print();
+            if stop.use_stderr() && status::is_check() {
+                let line = plugin_line(StatusLevel::Unknown, "the command line is wrong");
+                // As above.
+                let _ = output::text(&line);
+                return ExitCode::from(StatusLevel::Unknown.exit_code());
+            }
             return ExitCode::from(if stop.use_stderr() { Kind::Usage.exit_code() } else { 0 });
         }
     };
     signals::watch();
     stopped::install_panic_hook();
     match stopped::whole(|| execute(&command)) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             error!(exit_code = error.kind().exit_code(), "{error}");
             ExitCode::from(error.kind().exit_code())
@@ -127,9 +142,10 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn execute(command: &Command) -> Result<()> {
-    match command {
-        Command::Run(args) => run::run(args),
+fn execute(command: &Command) -> Result<ExitCode> {
+    let done = match command {
+        Command::Run(args) => return run::run(args),
+        Command::Status(args) => return status::run(args),
         Command::Check(args) => check::run(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Init(args) => init::run(args),
@@ -148,5 +164,6 @@ fn execute(command: &Command) -> Result<()> {
         Command::Verify(args) => verify::run(args),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),
-    }
+    };
+    done.map(|()| ExitCode::SUCCESS)
 }

@@ -9,14 +9,18 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::error::{Error, Kind};
-use crate::run::run_report::RunReport;
 use crate::runtime::interruption;
 
 /// Longest time to print the last words: a pipe without a reader may be full.
 const PRINTING: Duration = Duration::from_millis(100);
 
-/// The report of a run that has to be printed as JSON, as far as it is known.
-static REPORT: Mutex<Option<RunReport>> = Mutex::new(None);
+/// What a command still does when a signal ends it: it gets the reason, and gives a line for stdout.
+pub(super) type End = Box<dyn FnOnce(&Error) -> Option<String> + Send>;
+
+static END: Mutex<Option<End>> = Mutex::new(None);
+
+/// How long that may take.
+static PATIENCE: Mutex<Duration> = Mutex::new(PRINTING);
 
 /// From now on signals end the process in order. Those that were ignored when it began stay so, as `nohup` and the shell's
 /// jobs in the background want it.
@@ -51,14 +55,15 @@ fn ignored() -> u64 {
         .unwrap_or(0)
 }
 
-/// Has a run that is ended by a signal print its report as JSON, like one that fails.
-pub(super) fn report(report: &RunReport) {
-    *REPORT.lock().unwrap_or_else(PoisonError::into_inner) = Some(report.clone());
+/// Has something done when a signal ends the process, in place of what was to be done before. It is cut off after a time.
+pub(super) fn at_end(act: End, patience: Duration) {
+    *PATIENCE.lock().unwrap_or_else(PoisonError::into_inner) = patience;
+    *END.lock().unwrap_or_else(PoisonError::into_inner) = Some(act);
 }
 
-/// The run prints its report itself.
-pub(super) fn no_report() {
-    REPORT.lock().unwrap_or_else(PoisonError::into_inner).take();
+/// The command ends by itself.
+pub(super) fn no_end() {
+    END.lock().unwrap_or_else(PoisonError::into_inner).take();
 }
 
 fn end(kind: Kind) -> ! {
@@ -76,7 +81,8 @@ fn end(kind: Kind) -> ! {
         // The receiver is gone when this took too long.
         let _ = done.send(());
     });
-    let _ = printing.map(|_| is_done.recv_timeout(PRINTING));
+    let patience = *PATIENCE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _ = printing.map(|_| is_done.recv_timeout(patience));
     std::process::exit(i32::from(kind.exit_code()))
 }
 
@@ -86,10 +92,8 @@ fn print(why: &Error) {
     // A line of progress may precede it.
     let start = if people.is_terminal() { "\n" } else { "" };
     drop(writeln!(people, "{start}gridtally: {why}"));
-    let report = REPORT.lock().unwrap_or_else(PoisonError::into_inner).take();
-    let Some(mut report) = report else { return };
-    report.fail(why);
-    if let Ok(line) = serde_json::to_string(&report) {
+    let act = END.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(line) = act.and_then(|act| act(why)) {
         let mut data = stdout();
         drop(writeln!(data, "{line}").and_then(|()| data.flush()));
     }

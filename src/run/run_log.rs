@@ -24,7 +24,7 @@ pub(crate) fn page(
     stopwatch: &Stopwatch,
     seal: &Seal,
 ) -> Result<(String, Bytes)> {
-    let run_id = format!("{}-{}", stopwatch.started_ms(), std::process::id());
+    let run_id = &report.identity.run_id;
     let text = |value: &str| texts([Some(value)]);
     let time = |ms: i64| times([Some(ms)]);
     let month = |month: Option<Month>| dates([month.map(Month::first_day)]);
@@ -32,7 +32,7 @@ pub(crate) fn page(
     let len = |list: &[String]| counts([count_u64(list.len())]);
     let dataset = schema::dataset("runs")?;
     let batch = dataset.batch(vec![
-        text(&run_id),
+        text(run_id),
         time(stopwatch.started_ms()),
         time(stopwatch.now_ms()),
         text(&report.gridtally_version),

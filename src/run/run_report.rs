@@ -10,6 +10,9 @@ use super::copied::{CopiedReport, copied_text};
 use super::options::RunOptions;
 use super::priced::{PolicyReport, UnpricedCorrection};
 use super::recompute::Recomputed;
+use super::run_ending::{PartitionCounts, RunEnding};
+use super::run_identity::RunIdentity;
+use super::run_words::{commonest, signed};
 use crate::config::Plan;
 use crate::dedupe::MappingCounts;
 use crate::display_text::without_passwords;
@@ -39,6 +42,19 @@ pub enum Status {
     Failed,
 }
 
+impl Status {
+    /// The word of the JSON form.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Published => "published",
+            Self::Unchanged => "unchanged",
+            Self::DryRun => "dry_run",
+            Self::Failed => "failed",
+        }
+    }
+}
+
 /// Why a run, or another command, failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Failure {
@@ -64,6 +80,8 @@ impl Failure {
 pub struct SourceReport {
     /// Files read.
     pub files_read_n: u64,
+    /// Bytes read, as stored.
+    pub bytes_read_n: u64,
     /// Rows read.
     pub rows_read_n: u64,
     /// Rows its reader refused.
@@ -113,6 +131,12 @@ pub struct RunReport {
     /// Why it failed, if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
+    /// What identifies it.
+    #[serde(flatten)]
+    pub identity: RunIdentity,
+    /// How it ended, for those who watch over runs.
+    #[serde(flatten)]
+    pub ending: RunEnding,
     /// Pipeline.
     pub pipeline: String,
     /// Lake.
@@ -184,6 +208,7 @@ impl RunReport {
     #[must_use]
     pub fn new(plan: &Plan, options: &RunOptions) -> Self {
         Self {
+            identity: RunIdentity::begin(),
             pipeline: plan.name.clone(),
             output: without_passwords(options.out.as_ref().unwrap_or(&plan.output)).into_owned(),
             gridtally_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -195,6 +220,7 @@ impl RunReport {
     #[must_use]
     pub fn of_file(file: &str) -> Self {
         Self {
+            identity: RunIdentity::begin(),
             pipeline: file.to_owned(),
             gridtally_version: env!("CARGO_PKG_VERSION").to_owned(),
             ..Self::default()
@@ -226,6 +252,7 @@ impl RunReport {
         self.rows_read_n += rows_read;
         let source = self.sources.entry(source.to_owned()).or_default();
         source.files_read_n += 1;
+        source.bytes_read_n += file.bytes;
         source.rows_read_n += rows_read;
         source.rejected_n += rejected;
     }
@@ -277,6 +304,11 @@ impl RunReport {
         self.written.clone_from(&committed.written);
         self.removed.clone_from(&committed.removed);
         self.unchanged_n = count(committed.unchanged);
+        self.ending.partitions = PartitionCounts {
+            written_n: count(committed.written.len()),
+            removed_n: count(committed.removed.len()),
+            unchanged_n: self.unchanged_n,
+        };
         let nothing = committed.written.is_empty() && committed.removed.is_empty();
         self.status = if nothing { Status::Unchanged } else { Status::Published };
     }
@@ -288,7 +320,7 @@ impl RunReport {
     }
 
     /// What a person must know of the inputs, in words.
-    fn warnings_text(&self) -> String {
+    pub(crate) fn warnings_text(&self) -> String {
         copied_text(&self.copied_jobs)
             + &refused_text(self.refused.iter(), true)
             + &empty_text(&self.empty)
@@ -457,22 +489,6 @@ impl RunReport {
         }
         text
     }
-}
-
-/// A difference as people read it.
-fn signed(number: &str) -> String {
-    if number.starts_with('-') {
-        number.to_owned()
-    } else {
-        format!("+{number}")
-    }
-}
-
-/// The ten commonest.
-fn commonest(counts: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
-    let mut all: Vec<(&String, &u64)> = counts.iter().collect();
-    all.sort_by(|a, b| b.1.cmp(a.1).then_with(|| a.0.cmp(b.0)));
-    all.into_iter().take(10).map(|(name, n)| (name.clone(), *n)).collect()
 }
 
 fn count(n: usize) -> u64 {

@@ -3,10 +3,12 @@
 pub(crate) mod allocator;
 pub mod clock;
 pub(crate) mod interruption;
+pub(crate) mod memory_limit;
 pub(crate) mod pool;
 pub mod progress;
 pub(crate) mod requests;
 pub(crate) mod scratch;
 pub(crate) mod sudden_end;
+pub mod trace_parent;
 
 pub use progress::Progress;

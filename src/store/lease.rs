@@ -17,6 +17,7 @@ use object_store::{Error as StoreError, ObjectStoreExt, PutMode, PutOptions, Upd
 use serde::{Deserialize, Serialize};
 
 use super::location::{Store, parse};
+use super::lock_holder::LockHolder;
 use super::machinery::LOCK;
 use crate::error::{Error, Kind, Result};
 use crate::numbers::Extent;
@@ -41,6 +42,9 @@ struct Claim {
     token: String,
     /// The owner's process, for runs on its machine; see [`super::process`].
     process: Option<String>,
+    /// Who that is, for people.
+    #[serde(flatten)]
+    holder: LockHolder,
     /// Makes every renewal another object, also to stores that name versions by their contents.
     renewals: u64,
 }
@@ -174,6 +178,7 @@ impl Claim {
         Self {
             token: random_token(),
             process: super::process::own(),
+            holder: LockHolder::own(),
             renewals: 0,
         }
     }
@@ -252,9 +257,10 @@ impl<'a> LockWatch<'a> {
 
 /// Takes the place of an owner that is gone.
 fn take_over(store: &Store, claim: &Claim) -> Result<UpdateVersion> {
-    let busy = || {
+    let busy = |theirs: &Claim| {
         Error::new(Kind::Busy, "another run or publication holds the output")
             .at("lock", format!("{}/{LOCK}", store.url()))
+            .at("held by", theirs.holder.words())
     };
     let mut seen: Option<(UpdateVersion, Instant)> = None;
     loop {
@@ -266,8 +272,8 @@ fn take_over(store: &Store, claim: &Claim) -> Result<UpdateVersion> {
             Some((theirs, version)) => {
                 let (first, since) = seen.get_or_insert_with(|| (version.clone(), Instant::now()));
                 match theirs.is_alive() {
-                    Some(true) => return Err(busy()),
-                    None if *first != version => return Err(busy()),
+                    Some(true) => return Err(busy(&theirs)),
+                    None if *first != version => return Err(busy(&theirs)),
                     None if since.elapsed() < LEASE => {
                         std::thread::sleep(POLL);
                         continue;
@@ -280,7 +286,8 @@ fn take_over(store: &Store, claim: &Claim) -> Result<UpdateVersion> {
             Ok(version) => Ok(version),
             Err(why) if is_refused(&why) => match read(store)? {
                 Some((now, version)) if now.token == claim.token => Ok(version),
-                _ => Err(busy()),
+                Some((now, _)) => Err(busy(&now)),
+                None => Err(busy(&Claim::default())),
             },
             Err(why) => Err(at(why)),
         };

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::location::Store;
+use super::lock_holder::LockHolder;
 use super::machinery::{LOCK, STAGING};
 use crate::error::{Error, Kind, Result};
 
@@ -33,12 +34,16 @@ impl Store {
         // Whoever looks whether it is held holds it for that moment.
         for _ in 0..LOOKS {
             match file.try_lock() {
-                Ok(()) => return Ok(Some(file)),
+                Ok(()) => return named(file).map(Some).map_err(|e| at(e, &path)),
                 Err(TryLockError::WouldBlock) => std::thread::sleep(BETWEEN_LOOKS),
                 Err(TryLockError::Error(e)) => return Err(at(e, &path)),
             }
         }
-        Err(Error::new(Kind::Busy, "another run or publication holds the output").at("lock", path.display()))
+        // Fallback: a lock that cannot be read names nobody.
+        let holder = LockHolder::parse(&std::fs::read(&path).unwrap_or_default());
+        Err(Error::new(Kind::Busy, "another run or publication holds the output")
+            .at("lock", path.display())
+            .at("held by", holder.words()))
     }
 
     /// Whether somebody holds the lock of an output: on a local disk for certain, elsewhere as far as a lock is there that
@@ -200,6 +205,14 @@ impl Store {
             _ => Ok(()),
         }
     }
+}
+
+/// Writes who holds a lock into it. The system releases the lock when its holder is gone, whatever is written there.
+fn named(mut lock: File) -> std::io::Result<File> {
+    let holder = serde_json::to_vec(&LockHolder::own())?;
+    lock.set_len(0)?;
+    lock.write_all(&holder)?;
+    Ok(lock)
 }
 
 /// Makes what a file holds so far durable. One that is not there is not missed: a commit makes whole files durable.

@@ -7,6 +7,9 @@ pub const MACHINERY: &str = ".gridtally";
 
 pub(crate) const LOCK: &str = ".gridtally/lock";
 
+/// The note of the last run; see [`super::run_note`].
+pub(crate) const LAST_RUN: &str = ".gridtally/last_run.json";
+
 pub(crate) const JOURNAL: &str = ".gridtally/journal.json";
 
 pub(crate) const STAGING: &str = ".gridtally/staging";

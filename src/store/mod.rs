@@ -17,15 +17,18 @@ mod lease;
 mod local;
 pub mod location;
 mod lock;
+mod lock_holder;
 pub mod manifest;
 #[cfg_attr(not(feature = "cloud"), expect(dead_code, reason = "no server is asked"))]
 pub(crate) mod outage;
 mod outgoing;
 mod own_hash;
+pub mod post;
 mod present;
 mod process;
 pub mod publish;
 mod reader;
+mod run_note;
 pub mod seal;
 mod sending;
 mod settled;
@@ -34,6 +37,7 @@ pub mod table;
 mod table_reader;
 mod temporary;
 pub mod verify;
+pub mod whole_file;
 #[cfg(feature = "cloud")]
 mod wire;
 mod writer;

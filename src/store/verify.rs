@@ -6,7 +6,7 @@ use super::chain::{Chain, Page};
 use super::finding::Finding;
 use super::journal::hash;
 use super::location::Store;
-use super::machinery::{BOOKS, JOURNAL, LOCK, MACHINERY, SENDING, STAGING};
+use super::machinery::{BOOKS, JOURNAL, LAST_RUN, LOCK, MACHINERY, SENDING, STAGING};
 use super::manifest::{FileEntry, MANIFEST, Manifest};
 use super::present::Present;
 use super::seal::{SEAL, Seal, unlike};
@@ -139,7 +139,7 @@ pub fn verify_files(store: &Store) -> Result<Vec<Finding>> {
 fn stray(path: &str) -> Option<&'static str> {
     let below = |folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
     match path {
-        MANIFEST | SEAL | LOCK => None,
+        MANIFEST | SEAL | LOCK | LAST_RUN => None,
         JOURNAL => Some("a commit was interrupted; the next run completes it"),
         INTENT => Some("a publication was cut off; the next one, or a lock of a month, finishes it"),
         _ if below(SENDING) => Some("left over from a publication that was cut off; the next one removes it"),

@@ -43,6 +43,8 @@ mod logs;
 mod mapping;
 mod nights;
 mod occupancy;
+#[cfg(unix)]
+mod operations;
 mod schemas;
 mod share_history;
 mod store;

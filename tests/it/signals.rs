@@ -11,16 +11,16 @@ use std::time::{Duration, Instant};
 use super::support::sample;
 
 /// Longer than anything here takes: what comes to this has failed.
-const PATIENCE: Duration = Duration::from_mins(1);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A web server of one file that never ends; a run that reads it waits.
-struct Stalled {
+pub(crate) struct Stalled {
     url: String,
-    asked: Receiver<TcpStream>,
+    pub(crate) asked: Receiver<TcpStream>,
 }
 
 impl Stalled {
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/jobs.txt", listener.local_addr().unwrap());
         let (ask, asked) = channel();
@@ -42,7 +42,7 @@ impl Stalled {
         Self { url, asked }
     }
 
-    fn pipeline(&self) -> String {
+    pub(crate) fn pipeline(&self) -> String {
         format!(
             "[pipeline]\nname = \"stalled\"\noutput = \"lake\"\n[[source]]\nname = \"oak\"\nformat = \"sacct\"\n\
              site = \"OAK\"\ntimezone = \"UTC\"\npaths = [\"{}\"]\n",
@@ -53,7 +53,7 @@ impl Stalled {
 
 /// The command, which signals end as in a terminal: tests that a shell runs in the background inherit that SIGINT is
 /// ignored.
-fn gridtally(args: &[&str], folder: &Path) -> Command {
+pub(crate) fn gridtally(args: &[&str], folder: &Path) -> Command {
     let mut command = Command::new("env");
     command.args(["--default-signal=INT,TERM", env!("CARGO_BIN_EXE_gridtally")]);
     command.args(args).current_dir(folder);
@@ -61,7 +61,7 @@ fn gridtally(args: &[&str], folder: &Path) -> Command {
     command
 }
 
-fn signal(child: &Child, name: &str) {
+pub(crate) fn signal(child: &Child, name: &str) {
     let pid = child.id().to_string();
     let sent = Command::new("kill").args([&format!("-{name}"), &pid]).status().unwrap();
     assert!(sent.success(), "{name}");
@@ -187,12 +187,12 @@ fn what_is_stated_to_stand_stands_whenever_the_signal_comes() {
             Some(0) => *stated.entry("done").or_default() += 1,
             Some(143) if words.contains("the lake is as before") => {
                 assert!(was_cut || after == before, "{words}");
-                assert_eq!(machinery, ["lock"], "{words}");
+                assert_eq!(machinery, ["last_run.json", "lock"], "{words}");
                 *stated.entry("as before").or_default() += 1;
             }
             Some(143) if words.contains("the commit was made") => {
                 assert_ne!(after, before, "{words}");
-                assert_eq!(machinery, ["lock"], "{words}");
+                assert_eq!(machinery, ["last_run.json", "lock"], "{words}");
                 *stated.entry("made").or_default() += 1;
             }
             Some(143) if words.contains("the next run finishes it") => *stated.entry("cut").or_default() += 1,

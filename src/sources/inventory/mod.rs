@@ -35,7 +35,7 @@ mod sinfo_json;
 mod slurm_conf;
 mod table;
 pub mod trouble;
-mod yaml;
+pub(crate) mod yaml;
 
 use std::io::Read;
 use std::sync::Arc;

@@ -17,7 +17,7 @@ enum YamlOpen {
 }
 
 /// The one document of a file; else the reason why it is invalid, and the line.
-pub(super) fn read(bytes: &[u8]) -> Result<Value, (String, u64)> {
+pub(crate) fn read(bytes: &[u8]) -> Result<Value, (String, u64)> {
     if bytes.len() > SIZE_LIMIT {
         let why = format!("YAML of more than {SIZE_LIMIT} bytes: --json has the same content and may be larger");
         return Err((why, 1));

@@ -65,10 +65,10 @@ impl S3 {
             .count()
     }
 
-    /// Requests that change something other than the lock, so far.
+    /// Requests that change something other than the lock and the note of the last run, so far.
     pub(crate) fn changes(&self) -> usize {
         let changes = |line: &&str| ["PUT /", "POST /", "DELETE /"].iter().any(|verb| line.contains(verb));
-        let is_lock = |line: &str| line.contains("/.gridtally/lock ");
+        let is_lock = |line: &str| line.contains("/.gridtally/lock ") || line.contains("/.gridtally/last_run.json ");
         self.log().lines().filter(changes).filter(|line| !is_lock(line)).count()
     }
 

@@ -15,7 +15,7 @@ type Files = BTreeMap<String, Vec<u8>>;
 
 const BOOKS: [&str; 4] = ["month_lock", "publication", "publication_job", "runs"];
 
-/// Every file of a lake but its lock.
+/// Every file of a lake but its lock and the note of the last run, which are no part of what is published.
 fn files(lake: &Path) -> Files {
     let mut found = Files::new();
     let mut folders: Vec<PathBuf> = vec![lake.to_owned()];
@@ -24,7 +24,7 @@ fn files(lake: &Path) -> Files {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
-            } else if !path.ends_with(".gridtally/lock") {
+            } else if !path.ends_with(".gridtally/lock") && !path.ends_with(".gridtally/last_run.json") {
                 let name = path.strip_prefix(lake).unwrap().to_str().unwrap().to_owned();
                 found.insert(name, fs::read(path).unwrap());
             }

@@ -1,0 +1,164 @@
+//! How a lake is, in few numbers: its rows by outcome, its bytes, and the newest record of each source.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::error::Result;
+use crate::numbers::{counted_i64, stored_u64};
+use crate::report::lake::Lake;
+use crate::schema::batch::{date, int, number, text, time, word};
+use crate::store::lake::inputs_path;
+use crate::time::Month;
+
+/// The datasets of records, and the column of the instant that places one.
+const PLACED: [(&str, &str); 2] = [("records", "record_utc"), ("summary", "latest_end_utc")];
+
+/// A lake in few numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LakeStanding {
+    /// Rows of all input files it knows, by outcome.
+    pub outcomes: BTreeMap<String, u64>,
+    /// Bytes of its published files.
+    pub lake_byte_n: u64,
+    /// The newest record of each source, Unix milliseconds. Sources without a record are left out.
+    pub newest_ms: BTreeMap<String, i64>,
+    /// All sources of which files were read.
+    pub sources: BTreeSet<String>,
+}
+
+/// Where records of a source are: the sites by month.
+type Months = BTreeMap<Month, BTreeSet<String>>;
+
+impl LakeStanding {
+    /// Reads it from the ledger and the newest months of records.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when the lake cannot be read.
+    pub fn read(lake: &Lake) -> Result<Self> {
+        let mut standing = Self {
+            lake_byte_n: lake.manifest.files().map(|file| file.bytes).sum(),
+            ..Self::default()
+        };
+        let source_of = sources_of_files(lake)?;
+        standing.sources = source_of.values().cloned().collect();
+        let mut places: BTreeMap<String, Months> = BTreeMap::new();
+        for file in lake.manifest.dataset("ledger") {
+            for batch in lake.batches(&file.path, None)? {
+                let batch = batch?;
+                let (source, site, outcome) =
+                    (text(&batch, "source")?, text(&batch, "site")?, text(&batch, "outcome")?);
+                let (month, row_n) = (date(&batch, "record_month")?, int(&batch, "row_n")?);
+                for row in 0..batch.num_rows() {
+                    let rows = stored_u64(row_n.value(row), "row_n")?;
+                    *standing.outcomes.entry(outcome.value(row).to_owned()).or_default() += rows;
+                    let month = number(month, row).and_then(Month::of_day);
+                    if let (Some(site), Some(month)) = (word(site, row), month) {
+                        let months = places.entry(source.value(row).to_owned()).or_default();
+                        months.entry(month).or_default().insert(site.to_owned());
+                    }
+                }
+            }
+        }
+        let mut newest = NewestRecords::new(lake, &source_of)?;
+        for (source, months) in places {
+            if let Some(ms) = newest.of(&source, &months)? {
+                standing.newest_ms.insert(source, ms);
+            }
+        }
+        Ok(standing)
+    }
+
+    /// Share of the rows that were refused; `None` without rows.
+    #[must_use]
+    pub fn rejected_ratio(&self) -> Option<f64> {
+        let rows: u64 = self.outcomes.values().sum();
+        let rejected = self.outcomes.get("rejected").copied();
+        // Fallback: an outcome without an entry has no rows.
+        (rows > 0).then(|| float(rejected.unwrap_or(0)) / float(rows))
+    }
+}
+
+/// A count as a ratio needs it: exact to 53 bits.
+#[expect(clippy::cast_precision_loss, reason = "a ratio of counts is rounded anyway")]
+fn float(count: u64) -> f64 {
+    counted_i64(count) as f64
+}
+
+/// The source of each file the lake knows, by file id.
+fn sources_of_files(lake: &Lake) -> Result<BTreeMap<String, String>> {
+    let mut sources = BTreeMap::new();
+    let path = inputs_path(&lake.manifest);
+    if lake.manifest.file(path).is_none() {
+        return Ok(sources);
+    }
+    for batch in lake.batches(path, Some(&["source", "file_id"]))? {
+        let batch = batch?;
+        let (source, file_id) = (text(&batch, "source")?, text(&batch, "file_id")?);
+        for row in 0..batch.num_rows() {
+            sources.insert(file_id.value(row).to_owned(), source.value(row).to_owned());
+        }
+    }
+    Ok(sources)
+}
+
+/// Files of records and the newest record in them by source, each read once.
+struct NewestRecords<'a> {
+    lake: &'a Lake,
+    source_of: &'a BTreeMap<String, String>,
+    /// Column of the instant, by site, month and path.
+    files: BTreeMap<(String, Month), BTreeMap<String, &'static str>>,
+    read: BTreeMap<String, BTreeMap<String, i64>>,
+}
+
+impl<'a> NewestRecords<'a> {
+    fn new(lake: &'a Lake, source_of: &'a BTreeMap<String, String>) -> Result<Self> {
+        let mut files: BTreeMap<(String, Month), BTreeMap<String, &'static str>> = BTreeMap::new();
+        for (dataset, column) in PLACED {
+            for (site, month, path) in lake.months(dataset)? {
+                files.entry((site, month)).or_default().insert(path, column);
+            }
+        }
+        Ok(Self {
+            lake,
+            source_of,
+            files,
+            read: BTreeMap::new(),
+        })
+    }
+
+    /// The newest record of a source: of the last month that has one.
+    fn of(&mut self, source: &str, months: &Months) -> Result<Option<i64>> {
+        for (month, sites) in months.iter().rev() {
+            let mut newest = None;
+            for site in sites {
+                // Fallback: a place whose rows were all refused has no files.
+                let files = self.files.get(&(site.clone(), *month)).cloned().unwrap_or_default();
+                for (path, column) in files {
+                    newest = newest.max(self.of_file(&path, column)?.get(source).copied());
+                }
+            }
+            if newest.is_some() {
+                return Ok(newest);
+            }
+        }
+        Ok(None)
+    }
+
+    fn of_file(&mut self, path: &str, column: &'static str) -> Result<&BTreeMap<String, i64>> {
+        if !self.read.contains_key(path) {
+            let mut newest: BTreeMap<String, i64> = BTreeMap::new();
+            for batch in self.lake.batches(path, Some(&["file_id", column]))? {
+                let batch = batch?;
+                let (file_id, instant) = (text(&batch, "file_id")?, time(&batch, column)?);
+                for row in 0..batch.num_rows() {
+                    let source = self.source_of.get(file_id.value(row));
+                    if let (Some(source), Some(ms)) = (source, number(instant, row)) {
+                        let known = newest.entry(source.clone()).or_insert(ms);
+                        *known = ms.max(*known);
+                    }
+                }
+            }
+            self.read.insert(path.to_owned(), newest);
+        }
+        Ok(self.read.entry(path.to_owned()).or_default())
+    }
+}

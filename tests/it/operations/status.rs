@@ -1,0 +1,132 @@
+//! `gridtally status`: text, JSON, and the plugin of Nagios.
+
+use std::time::Duration;
+
+use gridtally::monitor::status::{LakeStatus, StatusLevel, StatusLimits};
+use gridtally::report::lake::Lake;
+use gridtally::runtime::clock;
+use serde_json::Value;
+
+use super::{Scene, last_line, stderr};
+
+const HOUR_S: i64 = 3600;
+
+fn published() -> Scene {
+    let scene = Scene::new();
+    let ran = scene.gridtally(&["run", "oak.toml"]);
+    assert!(ran.status.success(), "{}", stderr(&ran));
+    scene
+}
+
+fn out(output: &std::process::Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// The status some hours from now.
+fn later(scene: &Scene, limits: StatusLimits, hours: i64) -> LakeStatus {
+    let lake = Lake::open(scene.path().join("lake").to_str().unwrap()).unwrap();
+    LakeStatus::read(&lake, limits, clock::now_ms() + hours * HOUR_S * 1000).unwrap()
+}
+
+#[test]
+fn the_age_of_the_last_success_is_judged_by_the_limits() {
+    let scene = published();
+    let limits = StatusLimits {
+        warning_s: Some(26 * HOUR_S),
+        critical_s: Some(50 * HOUR_S),
+        source_s: None,
+    };
+    for (hours, level) in [
+        (0, StatusLevel::Ok),
+        (27, StatusLevel::Warning),
+        (51, StatusLevel::Critical),
+    ] {
+        let status = later(&scene, limits, hours);
+        assert_eq!(status.level, level, "{hours}: {:?}", status.findings);
+        let text = status.nagios();
+        assert!(text.starts_with(&format!("{} - ", level.as_str())), "{text}");
+        assert!(text.contains("s;93600;180000;0 last_exit_code=0;;;0 "), "{text}");
+    }
+    assert_eq!(
+        later(&scene, StatusLimits::default(), 10_000).level,
+        StatusLevel::Ok,
+        "no limit, no judgement"
+    );
+}
+
+#[test]
+fn a_run_that_changes_nothing_is_a_success_and_one_that_fails_is_a_warning() {
+    let scene = published();
+    std::thread::sleep(Duration::from_millis(1100));
+    assert!(scene.gridtally(&["run", "oak.toml"]).status.success());
+    let status = last_line(&scene.gridtally(&["status", "lake", "--report", "json"]));
+    assert_eq!(status["last_run"]["status"], "unchanged");
+    assert_eq!(status["level"], "OK");
+    let success = status["last_success_utc"].as_str().unwrap().to_owned();
+    let at = |text: &str| chrono::DateTime::parse_from_rfc3339(text).unwrap().timestamp();
+    assert_eq!(
+        at(&success),
+        at(status["last_run"]["finished_utc"].as_str().unwrap()),
+        "not that of the dataset runs"
+    );
+    scene.dump("dump2.txt", &["broken\n".to_owned()]);
+    assert_eq!(scene.gridtally(&["run", "oak.toml"]).status.code(), Some(65));
+    let failed = scene.gridtally(&["status", "lake", "--report", "json"]);
+    assert_eq!(failed.status.code(), Some(0), "a lake that can be read");
+    let status = last_line(&failed);
+    assert_eq!(status["level"], "WARNING");
+    assert_eq!(status["last_run"]["exit_code"], 65);
+    assert_eq!(status["last_success_utc"], success.as_str());
+    assert_eq!(status["findings"][0]["what"], "last_run");
+    let sound = scene.gridtally(&["verify", "lake"]);
+    assert!(sound.status.success(), "the note belongs to the lake: {}", out(&sound));
+}
+
+#[test]
+fn sources_that_fell_silent_are_named() {
+    let scene = published();
+    let words = ["status", "lake", "--source-age", "1d", "--report", "json"];
+    let status = last_line(&scene.gridtally(&words));
+    assert_eq!(status["sources"][0]["source"], "oak");
+    assert_eq!(status["sources"][0]["newest_record_utc"], "2026-10-30T00:00:00Z");
+    assert_eq!(status["sources"][0]["is_silent"], true);
+    assert_eq!(status["findings"][0]["what"], "silent_source");
+    let without: Value = last_line(&scene.gridtally(&["status", "lake", "--report", "json"]));
+    assert!(without["sources"][0]["is_silent"].is_null());
+    let text = out(&scene.gridtally(&["status", "lake", "--source-age", "1d"]));
+    assert!(
+        text.contains("  WARNING: the newest record of the source oak is "),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_plugin_ends_with_the_codes_of_nagios() {
+    let scene = published();
+    let ended = |words: &[&str]| {
+        let output = scene.gridtally(&[&["status"], words, &["--nagios"]].concat());
+        let line = out(&output).lines().next().unwrap_or_default().to_owned();
+        (output.status.code().unwrap(), line)
+    };
+    let (code, line) = ended(&["lake", "--warning", "26h", "--critical", "50h"]);
+    assert_eq!(code, 0, "{line}");
+    assert!(
+        line.starts_with("OK - last success ") && line.contains("|last_success_age="),
+        "{line}"
+    );
+    assert!(line.contains(" newest_record_age_oak="), "{line}");
+    let (code, line) = ended(&["lake", "--source-age", "1d"]);
+    assert_eq!(code, 1, "{line}");
+    std::thread::sleep(Duration::from_millis(2100));
+    let (code, line) = ended(&["lake", "--critical", "1s"]);
+    assert_eq!(code, 2, "{line}");
+    assert!(
+        line.starts_with("CRITICAL - the last run that ended well ended "),
+        "{line}"
+    );
+    for words in [&["nowhere"][..], &["lake", "--warning", "soon"], &[]] {
+        let (code, line) = ended(words);
+        assert_eq!(code, 3, "{words:?}: {line}");
+        assert!(line.starts_with("UNKNOWN - "), "{line}");
+    }
+}
