@@ -132,10 +132,9 @@ impl Units {
         };
         // Fallback: an empty file has no title, which cannot be read.
         let first = units.raw_line()?.unwrap_or_default();
+        let json = super::head::without_mark(&first).strip_prefix(FIRST);
         // Fallback: another line than a title is refused as an empty one.
-        let json = super::head::without_mark(&first)
-            .strip_prefix(FIRST)
-            .unwrap_or_default();
+        let json = json.unwrap_or_default();
         units.title = serde_json::from_slice(json)
             .map_err(|why| Error::new(Kind::Data, "the title of the repair file cannot be read").because(why))?;
         if units.title.version != VERSION {

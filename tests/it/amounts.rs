@@ -123,7 +123,7 @@ fn months_of_apel_that_are_too_large_are_errors() {
 
 fn summary(wall_s: i64, level: &str) -> String {
     format!(
-        "APEL-summary-message: v0.2\nSite: REEF\nMonth: 3\nYear: 2026\nVO: kelp\nSubmitHost: ce1\nInfrastructure: grid\n\
+        "APEL-summary-job-message: v0.2\nSite: REEF\nMonth: 3\nYear: 2026\nVO: kelp\nSubmitHost: ce1\nInfrastructure: grid\n\
          ServiceLevelType: hepspec\nServiceLevel: {level}\nNodeCount: 1\nProcessors: 8\nWallDuration: {wall_s}\n\
          CpuDuration: 1\nNumberOfJobs: 1\n%%\n"
     )

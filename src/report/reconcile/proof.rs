@@ -145,10 +145,9 @@ impl<'s> Proof<'s> {
             }
             let (cause, detail) = match losses.get(at).copied().flatten() {
                 Some(Loss::Day(day)) => {
+                    let date = crate::time::month::date_of(day);
                     // Fallback: never taken, the day of a job can be written.
-                    let date = crate::time::month::date_of(day)
-                        .map(|date| date.to_string())
-                        .unwrap_or_default();
+                    let date = date.map(|date| date.to_string()).unwrap_or_default();
                     let site = self.names.text(job.spelled.0);
                     (Cause::MissingDay, format!("{lacks} lacks all of {date} of {site}"))
                 }
