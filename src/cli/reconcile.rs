@@ -69,7 +69,7 @@ pub(super) struct Args {
 }
 
 /// A percentage in millionths of the whole.
-fn percent_e6(text: &str) -> Result<i128, String> {
+pub(super) fn percent_e6(text: &str) -> Result<i128, String> {
     let wrong = || format!("{text:?} is not a percentage such as 0.5");
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let is_number = !whole.is_empty() && whole.chars().chain(fraction.chars()).all(|c| c.is_ascii_digit());

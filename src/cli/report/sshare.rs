@@ -5,16 +5,21 @@ use tracing::info;
 use super::print::print;
 use crate::cli::output;
 use crate::cli::reading::reading;
+use crate::cli::reconcile::percent_e6;
 use crate::config::fairshare_plan::{DecayMode, FairsharePlan, HalfLifeSetting};
 use crate::config::fairshare_spec::{ALGORITHMS, duration_s};
 use crate::error::{Error, Kind, Result};
 use crate::fairshare::FairshareAlgorithm;
+use crate::fairshare::float::of_integer;
 use crate::report::drift::{DriftReport, DriftRequest};
 use crate::report::lake::Lake;
 use crate::report::render::TableFormat;
 use crate::report::sshare::{ListedUsers, Sshare, SshareColumns};
 use crate::store::StatePart;
 use crate::time::instant::{instant_text_s, parse_instant_s};
+
+/// One of a part, 10^-6.
+const E6: f64 = 1e6;
 
 /// Print what Slurm's sshare prints, of any instant, from jobs and associations.
 ///
@@ -62,11 +67,11 @@ pub(super) struct Args {
     #[arg(long, conflicts_with_all = ["parsable", "tres_raw"])]
     drift: bool,
 
-    /// By how many percent two amounts may differ and agree.
-    #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "0.1", requires = "drift")]
-    tolerance: f64,
+    /// Sums that differ by no more are the same, in percent of the larger.
+    #[arg(long, value_name = "PERCENT", value_parser = percent_e6, default_value = "0.1", requires = "drift")]
+    tolerance: i128,
 
-    /// Fail (exit code 65) when Slurm counts something else.
+    /// Fail (exit code 65) when there is a finding: Slurm counts something else.
     #[arg(long, requires = "drift")]
     strict: bool,
 
@@ -97,11 +102,6 @@ pub(super) struct Args {
 
 fn instant(text: &str) -> Result<i64, String> {
     parse_instant_s(text).ok_or_else(|| "not an instant such as 2026-11-21T03:20:00Z".to_owned())
-}
-
-fn percent(text: &str) -> Result<f64, String> {
-    let percent = text.parse().ok().filter(|percent| (0.0..=100.0).contains(percent));
-    percent.ok_or_else(|| "not a number from 0 to 100".to_owned())
 }
 
 fn half_life(text: &str) -> Result<HalfLifeSetting, String> {
@@ -178,7 +178,7 @@ fn drift(args: &Args, lake: &Lake, columns: SshareColumns) -> Result<()> {
     let request = DriftRequest {
         cluster: args.cluster.as_deref(),
         at_s: args.at,
-        tolerance: args.tolerance / 100.0,
+        tolerance: of_integer(args.tolerance) / E6,
         columns,
     };
     let report = DriftReport::of_lake(lake, request, |plan| args.change(plan))?;

@@ -444,6 +444,15 @@ pub(crate) fn table() -> String {
         (held - recorded).abs() < 2.0,
         "{held} of {recorded} hours that nodes gave"
     );
+    for row in [
+        "| `sshare` | not in: shares follow what ran | by the second, whatever the month | – | those of the recorded billing or the policy | none; with `--users` |",
+        "| `sprio` | not in: it looks at jobs that wait | – | – | an error | none; with `--users` |",
+        "| `shares` | not in: it looks at nodes | – | – | – | none; users in files of `--for` |",
+        "| `awards` | in | as the lake attributes it | – | – | those to whom an award is given; submitters with `--view submitter` |",
+    ] {
+        table += row;
+        table += "\n";
+    }
     table += "| `overhead` | not in: nodes gave the time | – | – | – | none |\n";
     assert!(!reported.contains("anna"));
     let (reported, _) = lakes.run(&["report", "completeness", "prorated", "--format", "json"]);

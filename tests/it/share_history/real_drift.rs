@@ -116,9 +116,9 @@ fn later_jobs(folders: &[&Path]) -> String {
 }
 
 /// The shares of a variant, which no listing of associations has: those that sshare printed.
-fn tree_of(sshare: &str) -> String {
+fn tree_of(printed: &str) -> String {
     let (mut rows, mut above) = (String::new(), Vec::<&str>::new());
-    for line in sshare.lines().skip(1) {
+    for line in printed.lines().skip(1) {
         let cells: Vec<&str> = line.split('|').collect();
         let (account, user, share) = (cells[0].trim(), cells[1], cells[2]);
         let depth = cells[0].len() - account.len();

@@ -107,7 +107,9 @@ fn more_usage_of_everyone_is_of_purged_jobs_unless_it_would_be_gone() {
 fn one_ratio_of_all_associations_is_another_factor() {
     let scene = DriftScene::new(&jobs(), NO_DECAY);
     let mut counters = scene.computed("2026-03-11", &[]);
-    counters.values_mut().for_each(|counter| *counter /= 4);
+    for counter in counters.values_mut() {
+        *counter /= 4;
+    }
     scene.states("2026-03-11", &counters);
     let rows = scene.drift(&[]);
     for name in ALL {
