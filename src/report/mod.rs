@@ -15,6 +15,7 @@ mod award_views;
 pub mod awards;
 pub mod balance;
 pub mod balance_table;
+mod board;
 pub mod charges;
 pub mod completeness;
 pub mod drawing;
