@@ -55,6 +55,25 @@ impl YearLength {
     }
 }
 
+/// The bytes of a unit of storage: of thousands (TB) or of 1024 (TiB); `None` of another word.
+#[must_use]
+pub fn bytes_of(unit: &str) -> Option<i128> {
+    const PREFIXES: [&str; 6] = ["", "k", "M", "G", "T", "P"];
+    if matches!(unit, "byte" | "B") {
+        return Some(1);
+    }
+    let place = |prefix: &str| {
+        let place = PREFIXES
+            .iter()
+            .position(|own| own.eq_ignore_ascii_case(prefix) && !prefix.is_empty())?;
+        u32::try_from(place).ok()
+    };
+    if let Some(prefix) = unit.strip_suffix("iB") {
+        return 1024_i128.checked_pow(place(prefix)?);
+    }
+    1000_i128.checked_pow(place(unit.strip_suffix('B')?)?)
+}
+
 /// Which measure of use an award counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CountedUse {

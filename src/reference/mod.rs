@@ -16,6 +16,7 @@ pub mod node_type;
 pub mod ratio;
 pub mod site;
 pub mod site_rename;
+pub mod stored;
 pub mod table_columns;
 pub mod topology;
 pub mod vo;

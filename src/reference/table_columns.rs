@@ -301,6 +301,14 @@ pub const ALLOCATIONS: &[TableColumn] = &[
     optional("period_rule", TEXT, "Id of the period rule the award is used under."),
 ];
 
+/// Of `--stored`.
+pub const STORED: &[TableColumn] = &[
+    required("account", TEXT, "Account it is stored for."),
+    required("day", DAY, "The day it was measured on."),
+    required("stored_byte", "whole number", "What was stored on that day.").of("byte"),
+    optional("site", TEXT, ANY_SITE),
+];
+
 /// Of `--owners`.
 pub const NODE_OWNERS: &[TableColumn] = &[
     required("account", TEXT, "Account that owns it."),

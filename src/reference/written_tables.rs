@@ -12,6 +12,7 @@ use super::node_owner::NodeOwnerTable;
 use super::node_type::NodeTypeTable;
 use super::site::{SiteColumn, SiteTable};
 use super::site_rename::SiteRenames;
+use super::stored::StoredTable;
 use super::table_columns::{self, TableColumn};
 use super::topology::Topology;
 use super::vo::VoTable;
@@ -222,6 +223,21 @@ fn books() -> Vec<WrittenTable> {
                       adjustment,kelp,oak,-50,2024-06-01,,E. Office,granted twice\n",
             check: Some(|bytes, file, problems| {
                 AllocationTable::read(bytes, file, problems);
+            }),
+        },
+        WrittenTable {
+            title: "Stored bytes",
+            named_by: "`--stored` of `report awards`",
+            doc: "What accounts had stored on some days: the use of awards of storage, which no job states.",
+            columns: table_columns::STORED.to_vec(),
+            others: OtherColumns::Refused,
+            rows: "A second row of an account, site and day is a mistake. An award of any site takes the sum of the rows of a day: state \
+                   all sites on the same days.",
+            example: "account,day,stored_byte,site\n\
+                      kelp,2024-06-01,7250000000000,OAK\n\
+                      kelp,2024-07-01,8100000000000,OAK\n",
+            check: Some(|bytes, file, problems| {
+                StoredTable::read(bytes, file, problems);
             }),
         },
     ]

@@ -12,6 +12,7 @@ use crate::award::unit::CountedUse;
 use crate::charge::charged_tariff::BalanceTariff;
 use crate::error::{Error, Kind, Result};
 use crate::lake::{award_tables, calendar_fact};
+use crate::reference::stored::StoredTable;
 use crate::schema::batch::{addend, date, decimal, int, number, text, word};
 use crate::store::lake::parse_award_use_path;
 use crate::time::month::date_of;
@@ -92,17 +93,19 @@ pub struct LakeAwards {
     pub running: RunningJobs,
     /// What waiting jobs will use.
     pub pending: PendingJobs,
+    /// What accounts have stored; `None` where no table states it.
+    pub stored: Option<StoredTable>,
     /// Whether use is known by day.
     pub is_by_day: bool,
     year_start: YearStart,
 }
 
 impl LakeAwards {
-    /// Reads them.
+    /// Reads them; what jobs will still use is known of a day.
     ///
     /// # Errors
     /// [`Kind::NoInput`] when the lake has no awards; [`Kind::Io`] when it cannot be read.
-    pub fn read(lake: &Lake) -> Result<Self> {
+    pub fn read(lake: &Lake, on: Day) -> Result<Self> {
         let plan = award_tables::of_lake(&lake.store, &lake.manifest)?.ok_or_else(|| {
             let message = "the lake has no awards: its pipeline needs [awards]";
             Error::new(Kind::NoInput, message).at("lake", lake.store.url())
@@ -162,8 +165,9 @@ impl LakeAwards {
         Ok(Self {
             plan,
             rows,
-            running: RunningJobs::read(lake)?,
+            running: RunningJobs::read(lake, on)?,
             pending: PendingJobs::read(lake)?,
+            stored: None,
             is_by_day: calendar.grain == Grain::Day,
             year_start: calendar.year_start,
         })

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::award_use::{AwardUseRow, LakeAwards, UsedAmounts, by_day, of_days};
 use super::award_views::{project_details, resources};
 use super::running_use::JobUse;
+use super::stored_use::stored_use;
 use super::table::{Cell, ColumnKind, Table};
 use crate::award::apply::{RuleAward, RuleGrant, RuleOutcome, apply};
 use crate::award::projection::ProjectionMethod;
@@ -67,8 +68,11 @@ pub struct AwardState<'a> {
     pub measure: &'a AwardMeasure,
     /// Its amount as known on the day, in billionths of its unit.
     pub amount_e9: i128,
-    /// Use in billionths of its unit; `None` for stored bytes, which no job states.
+    /// Use in billionths of its unit: of stored bytes the latest that a table states. `None` where it is unknown: no job states
+    /// what is stored.
     pub used_e9: Option<i128>,
+    /// The most that was stored on a day, likewise; `None` for other awards.
+    pub peak_e9: Option<i128>,
     /// Use at its end at the rate of the method; `None` when it is over or not known.
     pub projected_e9: Option<i128>,
     /// What running jobs will still use, to their limits and at their rate so far, in billionths of its unit; `None` where
@@ -77,6 +81,8 @@ pub struct AwardState<'a> {
     /// What waiting jobs will use, to their limits and with what they request, in billionths of its unit; `None` where no
     /// listing states waiting jobs, or only later ones.
     pub pending_e9: Option<i128>,
+    /// What running and waiting jobs will use, as the award counts it; `None` where neither is known.
+    pub to_limits: Option<i128>,
     /// Days that the rest lasts at that rate.
     pub days_left: Option<i128>,
     /// What its period rule came to.
@@ -102,11 +108,19 @@ impl AwardState<'_> {
 pub fn states<'a>(lake: &'a LakeAwards, question: &AwardQuestion) -> Result<Vec<AwardState<'a>>> {
     let (first, after) = year_days(lake, question.year)?;
     let mut states = Vec::new();
+    let mut by_award: BTreeMap<&str, Vec<&AwardUseRow>> = BTreeMap::new();
+    for row in lake.rows.iter().filter(|row| row.day <= question.on) {
+        if let Some(award) = &row.award {
+            by_award.entry(award).or_default().push(row);
+        }
+    }
     for (at, award) in lake.plan.ledger.awards.iter().enumerate() {
         let is_of_year = award.from < after && award.last_until().is_none_or(|until| first < until);
         let is_asked = question.accounts.is_empty() || question.accounts.contains(&award.account);
         if is_of_year && is_asked && award.from <= question.on {
-            states.push(state(lake, at, award, question)?);
+            // Fallback: an award that no row names was not used.
+            let rows = by_award.remove(award.id.as_str()).unwrap_or_default();
+            states.push(state(lake, at, rows, question)?);
         }
     }
     Ok(states)
@@ -143,16 +157,18 @@ fn still_used(
     Ok(Some(to_come))
 }
 
-fn state<'a>(lake: &'a LakeAwards, at: usize, award: &'a Award, question: &AwardQuestion) -> Result<AwardState<'a>> {
+/// The state of the `at`-th award of the ledger, of which these rows are the use.
+fn state<'a>(
+    lake: &'a LakeAwards,
+    at: usize,
+    rows: Vec<&'a AwardUseRow>,
+    question: &AwardQuestion,
+) -> Result<AwardState<'a>> {
+    let award = (lake.plan.ledger.awards.get(at)).ok_or_else(|| Error::internal("there is no such award"))?;
     let misfit = || Error::new(Kind::Data, "the use of an award is too large to be counted").at("award", &award.id);
     let measure =
         (award.measure.as_ref()).ok_or_else(|| Error::internal("an award has no measure").at("award", &award.id))?;
     let on = question.on;
-    let rows: Vec<&AwardUseRow> = lake
-        .rows
-        .iter()
-        .filter(|row| row.award.as_deref() == Some(award.id.as_str()) && row.day <= on)
-        .collect();
     let mut amounts = UsedAmounts::default();
     for row in &rows {
         amounts.add(&row.used);
@@ -162,23 +178,27 @@ fn state<'a>(lake: &'a LakeAwards, at: usize, award: &'a Award, question: &Award
         measure,
         amount_e9: award.amount_e9(on),
         used_e9: None,
+        peak_e9: None,
         projected_e9: None,
         in_flight_e9: None,
         pending_e9: None,
+        to_limits: None,
         days_left: None,
         period: None,
         amounts,
         rows,
     };
     if award.limit == AwardLimit::Maximum {
+        if let Some(stored) = &lake.stored {
+            let stored = stored_use(stored, award, measure, on)?;
+            state.used_e9 = stored.map(|stored| stored.latest_e9);
+            state.peak_e9 = stored.map(|stored| stored.peak_e9);
+        }
         return Ok(state);
     }
     let used = amounts.counted(measure.counted);
     state.used_e9 = Some(measure.in_units_e9(used).ok_or_else(misfit)?);
-    // An award without an end is projected to the end of the allocation year.
-    let end = award
-        .until(on)
-        .map_or_else(|| year_days(lake, question.year).map(|(_, after)| after), Ok)?;
+    let end = end_of(lake, question, award)?;
     let used_by_day = by_day(state.rows.iter().copied(), measure.counted);
     let of_award = of_days(award.from, end, &used_by_day, lake.is_by_day);
     let window_days = lake.plan.window_days;
@@ -193,6 +213,7 @@ fn state<'a>(lake: &'a LakeAwards, at: usize, award: &'a Award, question: &Award
         (Some(in_flight), Some(pending)) => Some(in_flight.checked_add(pending).ok_or_else(misfit)?),
         (in_flight, pending) => in_flight.or(pending),
     };
+    state.to_limits = to_limits;
     let projected = of_award.projected(question.method, on, window_days, to_limits);
     state.projected_e9 = projected.and_then(|projected| measure.in_units_e9(projected));
     if day_after(on) < end {
@@ -216,6 +237,13 @@ fn state<'a>(lake: &'a LakeAwards, at: usize, award: &'a Award, question: &Award
         state.period = Some(apply(rule, &of_rule, &in_units, on)?);
     }
     Ok(state)
+}
+
+/// The first day on which an award is no longer good, as it is known on the day. An award without an end is projected to the
+/// end of the allocation year.
+pub(super) fn end_of(lake: &LakeAwards, question: &AwardQuestion, award: &Award) -> Result<Day> {
+    let until = award.until(question.on);
+    until.map_or_else(|| year_days(lake, question.year).map(|(_, after)| after), Ok)
 }
 
 pub(super) fn year_days(lake: &LakeAwards, year: i64) -> Result<(Day, Day)> {
@@ -277,6 +305,7 @@ fn project_columns(digits: u8) -> Vec<(&'static str, &'static str, ColumnKind)> 
         ("lost", "unit", amount),
         ("in_flight", "unit", amount),
         ("pending", "unit", amount),
+        ("peak", "unit", amount),
         ("valid_from", "", ColumnKind::Text),
         ("valid_to", "", ColumnKind::Text),
         ("raw_core_years", "core years", amount),
@@ -327,6 +356,7 @@ fn projects(lake: &LakeAwards, question: &AwardQuestion) -> Result<Table> {
             ),
             cell(state.in_flight_e9),
             cell(state.pending_e9),
+            cell(state.peak_e9),
             Cell::text(day_text(Some(award.from), "")),
             Cell::word(until.map(|until| day_text(Some(until), "")).as_deref()),
         ];
@@ -358,7 +388,7 @@ fn projects(lake: &LakeAwards, question: &AwardQuestion) -> Result<Table> {
         let projected = days.projected(question.method, question.on, lake.plan.window_days, None);
         row.extend([cell(Some(amounts.charge_e9)), Cell::Empty, cell(projected)]);
         // Without an award there is nothing to be left of, to be lost, or to end.
-        row.extend(vec![Cell::Empty; 10]);
+        row.extend(vec![Cell::Empty; 11]);
         row.extend(years(&rows, Some(&key.tariff), digits));
         row.push(Cell::Int(amounts.unpriced_job_n));
         table.push(row);
@@ -432,54 +462,4 @@ pub(super) fn years(rows: &[&AwardUseRow], tariff: Option<&BalanceTariff>, digit
         cell(sum(&|used| Some((used.charge_e9, span?.1)))),
         Cell::word(span.map(|(held, _)| format!("{held}_year")).as_deref()),
     ]
-}
-
-/// How wrong each method would have been, month by month, for each award.
-///
-/// # Errors
-/// As [`states`].
-pub fn back_test(lake: &LakeAwards, question: &AwardQuestion) -> Result<Table> {
-    let amount = ColumnKind::Decimal(question.digits);
-    let mut table = Table::new(
-        title(question, "Projections of past months, and what was used"),
-        &[
-            ("award", "", ColumnKind::Text),
-            ("method", "", ColumnKind::Text),
-            ("month", "", ColumnKind::Text),
-            ("unit", "", ColumnKind::Text),
-            ("projected", "unit", amount),
-            ("used", "unit", amount),
-            ("error", "unit", amount),
-            ("error_percent", "%", ColumnKind::Decimal(1)),
-        ],
-    );
-    for state in states(lake, question)? {
-        let (award, measure) = (state.award, state.measure);
-        let end = award
-            .until(question.on)
-            .map_or_else(|| year_days(lake, question.year).map(|(_, after)| after), Ok)?;
-        if award.limit == AwardLimit::Maximum {
-            continue;
-        }
-        let used = by_day(state.rows.iter().copied(), measure.counted);
-        let of_award = of_days(award.from, end, &used, lake.is_by_day);
-        for test in of_award.back_test(question.on, lake.plan.window_days) {
-            let cell = |counted: i128| {
-                let units = measure.in_units_e9(counted);
-                units.map_or(Cell::Empty, |units| Cell::ratio(units, ONE_E9, question.digits))
-            };
-            let error = test.error().checked_mul(100);
-            table.push(vec![
-                Cell::text(award.id.as_str()),
-                Cell::text(test.method.as_str()),
-                Cell::text(test.month.to_string()),
-                Cell::text(measure.unit.as_str()),
-                cell(test.projected),
-                cell(test.actual),
-                cell(test.error()),
-                error.map_or(Cell::Empty, |error| Cell::ratio(error, test.actual, 1)),
-            ]);
-        }
-    }
-    Ok(table)
 }

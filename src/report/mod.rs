@@ -1,7 +1,7 @@
 //! Reports of a lake in the formats of their readers. Reports read the lake and compute no usage, work or charge of their own.
 //!
 //! [`apel`] writes the messages of the APEL accounting system and [`gracc`] the documents of OSG's. [`federation`] counts
-//! as federations do, for [`portal`] and [`osg`], with what [`sites`] adds; [`charges`] are the basis of money, for [`focus`] and [`balance`]; [`awards`] shows who may use how much and who did, and [`award_files`] writes it for other programs; [`sreport`] prints Slurm's table, [`site`] a
+//! as federations do, for [`portal`] and [`osg`], with what [`sites`] adds; [`charges`] are the basis of money, for [`focus`] and [`balance`]; [`awards`] shows who may use how much and who did, [`award_page`] as a page, and [`award_files`] writes it for other programs; [`sreport`] prints Slurm's table, [`site`] a
 //! page for a board. [`publication`] records what was sent, [`reconcile`] explains why two accounts differ,
 //! [`drift`] why a scheduler counts other usage, and [`completeness`] which days look missing. [`lake`]
 //! reads, [`table`] holds what a report came to and [`render`] writes it as text, CSV, JSON, Markdown, HTML ([`html`]) or
@@ -9,12 +9,15 @@
 
 pub mod accounts;
 pub mod apel;
+pub mod award_back_test;
 pub mod award_files;
+pub mod award_page;
 pub mod award_use;
 mod award_views;
 pub mod awards;
 pub mod balance;
 pub mod balance_table;
+mod board;
 pub mod charges;
 pub mod completeness;
 pub mod drawing;
@@ -42,6 +45,7 @@ pub mod sites;
 pub mod sprio;
 pub mod sreport;
 pub mod sshare;
+mod stored_use;
 pub mod table;
 mod tres_names;
 pub mod vo_case;

@@ -10,6 +10,7 @@ use crate::charge::charged_tariff::BalanceTariff;
 use crate::charge::span::times_over;
 use crate::error::{Error, Kind, Result};
 use crate::schema::batch::{decimal, id, identity, int, number, text, time, word};
+use crate::store::has_nulls;
 use crate::store::lake::month_path;
 use crate::time::{DAY_MS, Day};
 
@@ -54,14 +55,25 @@ struct RunningJob {
 }
 
 impl RunningJobs {
-    /// Reads the records without an end, and what they were charged so far.
+    /// Reads the records without an end, and what they were charged so far, as far as they matter on a day: where a dump of a
+    /// later day states running jobs, those of the day are not known any more, and the rest is not read.
     ///
     /// # Errors
     /// [`Kind::Io`] when the lake cannot be read; [`Kind::Data`] when an amount does not fit.
-    pub fn read(lake: &Lake) -> Result<Self> {
+    pub fn read(lake: &Lake, on: Day) -> Result<Self> {
         let mut running = Self::default();
-        for (site, month, path) in lake.months("records")? {
+        // The newest first: running jobs are in the month of their start.
+        for (site, month, path) in lake.months("records")?.into_iter().rev() {
+            if !has_nulls(&lake.store.reader(&path)?, "end_utc")? {
+                continue;
+            }
             let jobs = running.jobs_of(lake, &path)?;
+            if running.known_on.is_some_and(|known_on| on < known_on) {
+                return Ok(Self {
+                    known_on: running.known_on,
+                    ..Self::default()
+                });
+            }
             let charges = month_path("job_charges", &site, month);
             if !jobs.is_empty() && lake.manifest.file(&charges).is_some() {
                 running.add_charged(lake, &site, &charges, &jobs)?;

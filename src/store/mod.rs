@@ -57,6 +57,6 @@ pub use sending::{BookLock, CutOff, Sending};
 pub use settled::{LakeState, StatePart};
 pub use staged::{Staged, StagedWriter};
 pub use table::{SCHEMA_VERSION_KEY, TableOptions, TableWriter};
-pub use table_reader::{TableFile, footer, read_row_groups, read_table, row_groups, rows};
+pub use table_reader::{TableFile, footer, has_nulls, read_row_groups, read_table, row_groups, rows};
 pub use temporary::TemporaryFolder;
 pub use writer::{ObjectWriter, WrittenObject};

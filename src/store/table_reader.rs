@@ -5,8 +5,9 @@ use crate::error::{Error, Kind, Result};
 use arrow::array::RecordBatch;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::arrow::{ARROW_SCHEMA_META_KEY, ProjectionMask};
-use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData};
 use parquet::file::reader::ChunkReader;
+use parquet::file::statistics::Statistics;
 use std::fs::File;
 use std::ops::Range;
 
@@ -91,6 +92,18 @@ pub fn footer<R: TableFile>(reader: &R) -> Result<Vec<(String, String)>> {
 /// `Io` when the file is damaged.
 pub fn row_groups<R: TableFile>(reader: &R) -> Result<usize> {
     Ok(metadata(reader)?.num_row_groups())
+}
+
+/// Whether a column may have nulls: by the statistics of the footer alone, and true where these do not state it.
+pub fn has_nulls<R: TableFile>(reader: &R, column: &str) -> Result<bool> {
+    let metadata = metadata(reader)?;
+    let is_full = |group: &RowGroupMetaData| {
+        let mut chunks = group.columns().iter();
+        let chunk = chunks.find(|chunk| chunk.column_path().string() == column);
+        let statistics = chunk.and_then(ColumnChunkMetaData::statistics);
+        statistics.and_then(Statistics::null_count_opt) == Some(0)
+    };
+    Ok(!metadata.row_groups().iter().all(is_full))
 }
 
 /// The number of rows.

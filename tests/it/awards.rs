@@ -2,6 +2,7 @@
 
 mod lake;
 mod ledger;
+mod page;
 mod pending;
 mod projection;
 mod report;

@@ -1,19 +1,28 @@
 //! `gridtally report awards`
 
+use std::path::{Path, PathBuf};
+
 use tracing::info;
 
+use super::page_files::{PageFile, write_page};
 use super::print::print;
 use crate::award::projection::ProjectionMethod;
 use crate::cli::output;
 use crate::cli::reading::reading;
 use crate::cli::selection::day;
+use crate::diagnostics::Problems;
 use crate::error::{Error, Kind, Result};
+use crate::reference::stored::StoredTable;
 use crate::report::accounts::{Account, Accounts, used, why_unknown};
+use crate::report::award_back_test::back_test;
 use crate::report::award_files::{BalanceValue, coldfront_script, ondemand, waldur};
+use crate::report::award_page::data::AwardPage;
+use crate::report::award_page::page;
 use crate::report::award_use::LakeAwards;
-use crate::report::awards::{AwardDetail, AwardQuestion, AwardView, back_test, states, table};
+use crate::report::awards::{AwardDetail, AwardQuestion, AwardView, states, table};
 use crate::report::lake::Lake;
 use crate::report::render::TableFormat;
+use crate::report::table::Table;
 use crate::runtime::clock;
 use crate::store::StatePart;
 use crate::time::Day;
@@ -37,6 +46,9 @@ Examples:
 
   How wrong projections would have been:
     gridtally report awards out --back-test
+
+  A page with charts, and the same numbers as CSV next to it:
+    gridtally report awards out --page awards
 
   Files of Open OnDemand (OOD_BALANCE_PATH), one for each unit, and of the days that are left:
     gridtally report awards out --unit core_year --for ondemand > balances.json
@@ -71,6 +83,10 @@ pub(super) struct Args {
     #[arg(long, value_name = "ACCOUNT")]
     account: Vec<String>,
 
+    /// Table of what accounts have stored, the use of awards of storage: account, day, stored bytes and as wanted the site.
+    #[arg(long, value_name = "CSV")]
+    stored: Option<PathBuf>,
+
     /// Only awards in this unit.
     #[arg(long, value_name = "UNIT", requires = "reader")]
     unit: Option<String>,
@@ -94,6 +110,10 @@ pub(super) struct Args {
     /// Format on stdout.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     format: TableFormat,
+
+    /// Write a page, in place of --format: folder or URL to write to, index.html and the CSV files next to it.
+    #[arg(long, value_name = "URL", conflicts_with_all = ["format", "view", "detail", "back_test", "reader"])]
+    page: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -137,20 +157,57 @@ enum AwardReader {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    reading(&[&args.lake], StatePart::Published, || answer(args))
+    let Some(url) = &args.page else {
+        return reading(&[&args.lake], StatePart::Published, || answer(args));
+    };
+    let (html, files) = reading(&[&args.lake], StatePart::Published, || page_of(args))?;
+    let written = write_page(url, html, &files)?;
+    info!("{} in {url}", written.join(", "));
+    Ok(())
 }
 
-fn answer(args: &Args) -> Result<()> {
-    /// Digits after the point for people.
-    const PEOPLE: u8 = 3;
-    /// Digits after the point for programs.
-    const ALL: u8 = 9;
+/// The awards of a lake, and what is requested of them.
+struct ReadAwards {
+    lake: Lake,
+    awards: LakeAwards,
+    question: AwardQuestion,
+    now_ms: i64,
+}
+
+/// The page and the files next to it.
+fn page_of(args: &Args) -> Result<(String, Vec<PageFile>)> {
+    let read = read_awards(args, true)?;
+    let page = AwardPage::read(&read.lake, &read.awards, &read.question)?;
+    let html = page::write(&page)?;
+    let file = |name, table: Table, is_there: bool| PageFile {
+        name,
+        table: is_there.then_some(table),
+    };
+    let has_shares = !page.shares.accounts.is_empty();
+    let files = vec![
+        file("awards.csv", page.overview(ALL)?, true),
+        file("owed.csv", page.owed(ALL), true),
+        file("burn_down.csv", page.burn_downs(ALL), true),
+        file("projections.csv", page.forecasts(ALL), true),
+        file("fairshare.csv", page.shares.fairshare(), has_shares),
+        file("owed_shares.csv", page.shares.owed(), has_shares),
+    ];
+    Ok((html, files))
+}
+
+/// Digits after the point for people.
+const PEOPLE: u8 = 3;
+/// Digits after the point for programs.
+const ALL: u8 = 9;
+
+fn read_awards(args: &Args, is_for_people: bool) -> Result<ReadAwards> {
     let now_ms = clock::now_ms();
     let today = Day::try_from(now_ms.div_euclid(86_400_000))
         .map_err(|why| Error::internal("today is no day of the calendar").because(why))?;
     let on = args.on.unwrap_or(today);
     let lake = Lake::open(&args.lake)?;
-    let awards = LakeAwards::read(&lake)?;
+    let mut awards = LakeAwards::read(&lake, on)?;
+    awards.stored = args.stored.as_deref().map(stored_table).transpose()?;
     awards.hold_day(on, on < today)?;
     refuse_unknown(&awards, &lake)?;
     let year = match args.year {
@@ -159,10 +216,6 @@ fn answer(args: &Args) -> Result<()> {
             .year_of(on)
             .ok_or_else(|| Error::new(Kind::Usage, "that day is in no allocation year"))?,
     };
-    let is_for_people = matches!(
-        args.format,
-        TableFormat::Table | TableFormat::Markdown | TableFormat::Html
-    );
     let question = AwardQuestion {
         view: match args.view {
             ViewChoice::Resource => AwardView::Resource,
@@ -195,6 +248,26 @@ fn answer(args: &Args) -> Result<()> {
             awards.pending.unknown_n
         );
     }
+    Ok(ReadAwards {
+        lake,
+        awards,
+        question,
+        now_ms,
+    })
+}
+
+fn answer(args: &Args) -> Result<()> {
+    let is_for_people = matches!(
+        args.format,
+        TableFormat::Table | TableFormat::Markdown | TableFormat::Html
+    );
+    let ReadAwards {
+        awards,
+        question,
+        now_ms,
+        ..
+    } = read_awards(args, is_for_people)?;
+    let on = question.on;
     let Some(reader) = args.reader else {
         let report = if args.back_test {
             back_test(&awards, &question)?
@@ -219,6 +292,13 @@ fn answer(args: &Args) -> Result<()> {
         AwardReader::Coldfront => output::text(&coldfront_script(&found, &args.coldfront_attribute)?),
         AwardReader::Waldur => output::text(&waldur(&found, on)?),
     }
+}
+
+fn stored_table(path: &Path) -> Result<StoredTable> {
+    let mut problems = Problems::default();
+    let table = StoredTable::load(path, &path.display().to_string(), &mut problems);
+    problems.finish()?;
+    Ok(table)
 }
 
 /// Accounts of awards that nothing knows of: mistakes where listings of associations name all accounts, all at once with

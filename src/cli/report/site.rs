@@ -2,20 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use bytes::Bytes;
-
 use tracing::info;
 
+use super::page_files::{PageFile, write_page};
 use crate::cli::reading::reading;
 use crate::cli::selection::{Finest, SelectionArgs};
 use crate::error::{Error, Kind, Result};
 use crate::report::lake::Lake;
-use crate::report::render::{TableFormat, render};
 use crate::report::site::data::SiteData;
 use crate::report::site::page;
 use crate::report::site::users::top_users;
+use crate::report::table::Table;
+use crate::store::StatePart;
 use crate::store::lake::sites;
-use crate::store::{StatePart, Store};
 
 /// Write a page about one site that a resource board reads, and the same numbers as CSV next to it.
 ///
@@ -59,34 +58,24 @@ pub(super) fn run(args: &Args) -> Result<()> {
         }
         Ok((site, data))
     })?;
-    let out = Store::open(&args.out)?;
     let supply = &data.supply;
+    let file = |name, table: Option<Table>| PageFile { name, table };
     let files = [
-        ("usage.csv", Some(data.table())),
-        (
+        file("usage.csv", Some(data.table())),
+        file(
             "capacity.csv",
             (!supply.installed.is_empty()).then(|| supply.capacity_table(&data.by_month())),
         ),
-        (
+        file(
             "charges.csv",
             (!supply.charged.is_empty()).then(|| supply.charges_table(data.grouping)),
         ),
-        (
+        file(
             "overhead.csv",
             (!supply.left_over.is_empty()).then(|| supply.overhead_table()),
         ),
     ];
-    out.put("index.html", Bytes::from(page::write(&data)?))?;
-    let mut written = vec!["index.html"];
-    for (name, table) in &files {
-        if let Some(table) = table {
-            out.put(name, Bytes::from(render(table, TableFormat::Csv)?))?;
-            written.push(name);
-        } else if out.exists(name)? {
-            out.delete(name)?;
-        }
-    }
-    out.leave_no_machinery()?;
+    let written = write_page(&args.out, page::write(&data)?, &files)?;
     info!("{site}: {} in {}", written.join(", "), args.out);
     Ok(())
 }

@@ -76,6 +76,7 @@ pub(super) fn histogram(view: &OverheadView) -> Result<String> {
     let frame = ChartFrame {
         size: SIZE,
         x_n: place(bars.len()) * PLACE_N,
+        y_from: 0,
         y_n: top,
         left: 72,
         x_name: &name,
@@ -175,6 +176,7 @@ pub(super) fn ledger(view: &OverheadView) -> Result<String> {
     let frame = ChartFrame {
         size: SIZE,
         x_n: place(columns.len()),
+        y_from: 0,
         y_n: 1000,
         left: 72,
         x_name: &name,
@@ -247,6 +249,7 @@ pub(super) fn heat(view: &OverheadView) -> Result<String> {
     let frame = ChartFrame {
         size: (SIZE.0, 88 + 16 * row_n),
         x_n: place(names.len()),
+        y_from: 0,
         y_n: place(nodes.len()) * PLACE_N,
         left: 116,
         x_name: &x_name,

@@ -1,7 +1,7 @@
 //! The charts of the page: stacks of hours and shares of a whole, by month.
 
 use crate::error::Result;
-use crate::report::drawing::{ChartFrame, ChartMark, LegendEntry, figure, rectangles};
+use crate::report::drawing::{ChartFrame, ChartMark, LegendEntry, figure, rectangles, round_up};
 use crate::report::shown::grouped;
 
 /// Inks of series, the last for the rest. Colours that people with any colour vision distinguish (Okabe and Ito).
@@ -28,22 +28,6 @@ pub struct Series {
     pub values: Vec<i128>,
 }
 
-/// The next of 1, 2, 5, 10, 20, ... that is not smaller.
-fn round_up(value: i128) -> i128 {
-    let mut power: i128 = 1;
-    loop {
-        for step in [1, 2, 5] {
-            // Fallback: a scale at the end of the type is above every value.
-            let candidate = power.saturating_mul(step);
-            if candidate >= value {
-                return candidate;
-            }
-        }
-        // Fallback: as for the candidate, it is above every value.
-        power = power.saturating_mul(10);
-    }
-}
-
 fn place(nth: usize) -> i32 {
     i32::try_from(nth).unwrap_or(i32::MAX / MONTH_PLACES)
 }
@@ -67,6 +51,7 @@ fn draw(labels: &[String], top: i128, unit: &str, marks: &[ChartMark<'_>]) -> Re
         &ChartFrame {
             size: SIZE,
             x_n: place(labels.len()) * MONTH_PLACES,
+            y_from: 0,
             y_n: HEIGHT_PLACES,
             left: 104,
             x_name: &x_name,

@@ -11,8 +11,9 @@ use super::supply::used_tenths;
 use crate::error::Result;
 use crate::numbers::tally;
 use crate::reference::benchmark::Benchmark;
+use crate::report::board::{PageTerm, board, definitions as terms_of, section};
 use crate::report::completeness;
-use crate::report::html::{escape, page};
+use crate::report::html::escape;
 use crate::report::shown::{alone, grouped};
 use crate::report::table::{Cell, ColumnKind, Table, divide};
 use crate::store::Fact;
@@ -21,15 +22,12 @@ use crate::summarise::Attribution;
 /// VOs or accounts drawn in colours of their own; the others are drawn together.
 const DRAWN: usize = SERIES_INKS.len() - 1;
 
-const SCRIPT: &str = include_str!("page.js");
-const STYLE: &str = include_str!("page.css");
-
 /// The whole page: one file that fetches nothing.
 ///
 /// # Errors
 /// [`crate::error::Kind::Internal`] when a chart cannot be drawn.
 pub fn write(data: &SiteData) -> Result<String> {
-    let mut body = format!("<style>\n{STYLE}</style>\n");
+    let mut body = String::new();
     head(&mut body, data);
     charts(&mut body, data)?;
     let title = format!("Usage by {} and month", data.grouping.word());
@@ -47,16 +45,7 @@ pub fn write(data: &SiteData) -> Result<String> {
         "Where the numbers come from",
         &provenance::terms(data),
     );
-    let _ = writeln!(body, "<script>\n{SCRIPT}</script>");
-    Ok(page(&format!("{}: usage and work", data.site), &body))
-}
-
-fn section(body: &mut String, id: &str, title: &str, inside: &str) {
-    let _ = write!(
-        body,
-        "<section id=\"{id}\">\n<h2>{}</h2>\n{inside}</section>\n",
-        escape(title)
-    );
+    Ok(board(&format!("{}: usage and work", data.site), &body))
 }
 
 /// The months of the page.
@@ -477,10 +466,10 @@ fn definitions(body: &mut String) {
         ),
         ("unknown", "No record states it. Unknown is never counted as zero."),
     ];
-    let mut inside = "<dl class=\"terms\">\n".to_owned();
-    for (term, meaning) in terms {
-        let _ = writeln!(inside, "<dt>{}</dt><dd>{}</dd>", escape(term), escape(meaning));
-    }
-    inside.push_str("</dl>\n");
-    section(body, "definitions", "What the terms mean", &inside);
+    section(
+        body,
+        "definitions",
+        "What the terms mean",
+        &terms_of(terms.map(|(term, meaning)| PageTerm { term, meaning })),
+    );
 }

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use super::data::SiteData;
+use crate::report::board::lake_terms;
 use crate::report::html::escape;
-use crate::store::Fact;
 
 /// The files read and the settings of the lake, as a list of terms.
 pub(super) fn terms(data: &SiteData) -> String {
@@ -21,16 +21,8 @@ pub(super) fn terms(data: &SiteData) -> String {
             &format!("{n} input files with rows of the site"),
         );
     }
-    for fact in [
-        Fact::Pipeline,
-        Fact::Plan,
-        Fact::Attribution,
-        Fact::CalendarTimezone,
-        Fact::Schemas,
-    ] {
-        if let Some(value) = data.facts.get(fact) {
-            line(&fact.name(), value);
-        }
+    for (name, value) in lake_terms(&data.facts) {
+        line(&name, &value);
     }
     inside.push_str("</dl>\n<p>The lake holds every record behind these numbers with file and line, and a ledger of every input row.</p>\n");
     inside

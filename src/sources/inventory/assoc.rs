@@ -58,6 +58,8 @@ pub(super) fn read(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
 /// Reads an association from fields by their names in lower case.
 pub(super) fn association(fields: &InventoryFields<'_>) -> Result<AssociationRow, Refusal> {
     let first = |keys: &[&str]| keys.iter().find_map(|key| fields.text(key));
+    // An account or QOS may be named "none".
+    let first_name = |keys: &[&str]| keys.iter().find_map(|key| fields.owned_name(key));
     let account = fields.required("account")?.to_owned();
     let user = fields.name("user").map(str::to_owned);
     let (share_n, is_parent_share) = share(first(&["share", "fairshare"]).as_deref())?;
@@ -72,16 +74,16 @@ pub(super) fn association(fields: &InventoryFields<'_>) -> Result<AssociationRow
         parent_account: if user.is_some() {
             Some(account.clone())
         } else {
-            first(&PARENT)
+            first_name(&PARENT)
         },
         account,
         user,
         partition: fields.name("partition").map(str::to_owned),
         share_n,
         is_parent_share,
-        default_account: first(&["defaultaccount", "defacct"]),
-        default_qos: first(&["defqos", "defaultqos"]),
-        qos: fields.text("qos"),
+        default_account: first_name(&["defaultaccount", "defacct"]),
+        default_qos: first_name(&["defqos", "defaultqos"]),
+        qos: fields.owned_name("qos"),
         description: first(&["description", "descr"]),
         organization: first(&["organization", "org"]),
         limits: (!limits.is_empty()).then(|| limits.join(";")),

@@ -44,7 +44,7 @@ pub(super) fn partition(
         max_time_s: fields.seconds("maxtime")?,
         priority_job_factor_n: fields.int("priorityjobfactor")?,
         priority_tier_n: fields.int("prioritytier")?,
-        qos: fields.text("qos"),
+        qos: fields.owned_name("qos"),
         billing_weights: printed.map(str::to_owned),
         weights,
         billing_rule: conf.billing_rule(),

@@ -46,6 +46,13 @@ impl<'t> InventoryFields<'t> {
         self.0.get(key).copied().filter(|name| !matches!(*name, "" | "(null)"))
     }
 
+    /// The name of something that may be absent: an account or QOS above, or by default. `N/A` is no name, for Slurm takes no
+    /// name with a slash; "none" may be one.
+    pub(super) fn owned_name(&self, key: &str) -> Option<String> {
+        let name = self.name(key).filter(|name| !name.eq_ignore_ascii_case("n/a"));
+        name.map(str::to_owned)
+    }
+
     /// A count. The numbers that stand for "not set" are `None`; anything that is not a number is a mistake.
     pub(super) fn int(&self, key: &str) -> Result<Option<i64>, Refusal> {
         let Some(text) = self.get(key).filter(|text| !text.eq_ignore_ascii_case("UNLIMITED")) else {

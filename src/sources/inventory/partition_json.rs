@@ -92,7 +92,10 @@ pub(super) fn partition(value: &Value, cluster: Option<&str>) -> Result<Partitio
         max_time_s,
         priority_job_factor_n: count("/priority/job_factor")?,
         priority_tier_n: count("/priority/tier")?,
-        qos: text("/qos/assigned"),
+        // A QOS may be named "none".
+        qos: (at("/qos/assigned").as_str())
+            .filter(|name| !matches!(*name, "" | "N/A" | "(null)"))
+            .map(str::to_owned),
         billing_weights: printed,
         weights,
         billing_rule: None,

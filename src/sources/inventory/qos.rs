@@ -63,7 +63,7 @@ pub(super) fn quality(fields: &InventoryFields<'_>) -> Result<QosRow, Refusal> {
         flags: fields.text("flags"),
         is_no_decay: has_flag("NoDecay"),
         is_usage_factor_safe: has_flag("UsageFactorSafe"),
-        preempt: fields.text("preempt"),
+        preempt: fields.owned_name("preempt"),
         preempt_mode: fields.text("preemptmode"),
         grace_time_s: grace_time_s(fields)?,
         description: fields.text(either("description", "descr")),

@@ -189,7 +189,7 @@ fn row(fields: &InventoryFields<'_>, keys: &Keys, zone: Option<&Zone>) -> Result
         memory_byte: tres.memory_byte,
         gpus,
         partition: fields.text(keys.partition),
-        accounts: fields.text(keys.accounts),
+        accounts: fields.owned_name(keys.accounts),
         users: fields.text(keys.users),
         flags: fields.upper(keys.flags),
         state: fields.upper(keys.state),

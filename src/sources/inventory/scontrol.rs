@@ -152,7 +152,7 @@ fn partition(fields: &InventoryFields<'_>) -> Result<PartitionRow, Refusal> {
         max_time_s: fields.seconds("MaxTime")?,
         priority_job_factor_n: fields.int("PriorityJobFactor")?,
         priority_tier_n: fields.int("PriorityTier")?,
-        qos: fields.text("QoS"),
+        qos: fields.owned_name("QoS"),
         billing_weights: printed.map(str::to_owned),
         weights,
         billing_rule: None,

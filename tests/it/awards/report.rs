@@ -2,6 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use gridtally::report::lake::Lake;
+use gridtally::report::running_use::RunningJobs;
+use gridtally::store::has_nulls;
+use gridtally::time::month::day_of;
+
 use super::scene::{HEADER, Scene, job, job_with};
 
 type Row = BTreeMap<String, String>;
@@ -97,6 +102,20 @@ fn running_jobs_are_in_flight_to_their_limits_at_their_rate_so_far() {
     // On the days before, they are not known.
     let before = scene.rows(&["--on", "2025-06-11"]);
     assert_eq!(of(&before, "A")["in_flight"], "");
+    // Months without running jobs are recognised by the footers of their records, so that they are not read.
+    let lake = Lake::open(scene.path("lake").to_str().unwrap()).unwrap();
+    let files = lake.months("records").unwrap().into_iter();
+    let found: Vec<(String, bool)> = files
+        .map(|(_, month, path)| {
+            let reader = lake.store.reader(&path).unwrap();
+            (month.to_string(), has_nulls(&reader, "end_utc").unwrap())
+        })
+        .collect();
+    let month = |month: &str, has_running: bool| (month.to_owned(), has_running);
+    assert_eq!(found.last(), Some(&month("2025-06", true)), "{found:?}");
+    assert!(found.contains(&month("2025-05", false)), "{found:?}");
+    let months = RunningJobs::read(&lake, "2025-06-11".parse().map(day_of).unwrap()).unwrap();
+    assert!(months.uses.is_empty() && months.known_on.is_some());
 }
 
 #[test]
@@ -180,6 +199,74 @@ fn cc_24_storage_is_a_maximum_whose_use_no_job_states() {
     ] {
         assert_eq!(row[column], "", "{column} is unknown, and not nothing");
     }
+}
+
+#[test]
+fn a_table_of_stored_bytes_gives_awards_of_storage_their_latest_use_and_their_peak() {
+    let scene = scene();
+    scene.write(
+        "stored.csv",
+        "account,day,stored_byte,site\nrpp-tarn,2025-03-31,9900000000000,\nrpp-tarn,2025-05-01,8000000000000,ALP\n\
+         rpp-tarn,2025-05-01,500000000000,BAY\nrpp-tarn,2025-06-01,2500000000000,ALP\nrpp-tarn,2025-06-13,9000000000000,ALP\n\
+         rrg-ice,2025-06-01,1,\n",
+    );
+    let rows = scene.rows(&["--on", "2025-06-12", "--stored", "stored.csv"]);
+    let row = of(&rows, "D");
+    // Of the days of the award up to the day: two sites on one day are a sum.
+    for (column, value) in [
+        ("used", "2.500000000"),
+        ("peak", "8.500000000"),
+        ("remaining", "7.500000000"),
+        ("utilisation", "25.0"),
+        ("projected", ""),
+        ("days_left", ""),
+    ] {
+        assert_eq!(row[column], value, "{column}: {row:?}");
+    }
+    assert_eq!(of(&rows, "A")["peak"], "");
+    // Before the first day it is unknown.
+    let before = scene.rows(&["--on", "2025-04-30", "--stored", "stored.csv"]);
+    assert_eq!([&of(&before, "D")["used"], &of(&before, "D")["peak"]], ["", ""]);
+    let page = [
+        "report",
+        "awards",
+        "lake",
+        "--on",
+        "2025-06-12",
+        "--stored",
+        "stored.csv",
+        "--page",
+        "board",
+    ];
+    scene.stdout(&page);
+    let page = std::fs::read_to_string(scene.path("board/index.html")).unwrap();
+    assert!(page.contains(">8.500</td>") && !page.contains("Awards of storage whose use is unknown"));
+    scene.write(
+        "stored.csv",
+        "account,day,stored_byte\na,2025-13-01,5\nb,2025-01-01,-5\nc,2025-01-01,5\nc,2025-01-01,6\n,2025-01-01,1\n",
+    );
+    let refused = scene.refused(&["report", "awards", "lake", "--stored", "stored.csv"]);
+    for why in [
+        "stored.csv:2: day: \"2025-13-01\" is not a day",
+        "stored.csv:3: stored_byte: \"-5\" is not a whole number of bytes",
+        "stored.csv:5: a second row of the account \"c\" on that day",
+        "stored.csv:6: account is missing",
+    ] {
+        assert!(refused.contains(why), "{why}: {refused}");
+    }
+    scene.write("awards.csv", &TABLE.replace(",10,TB,", ",10,bags,"));
+    scene.write("stored.csv", "account,day,stored_byte\nrpp-tarn,2025-06-01,5\n");
+    scene.run();
+    let refused = scene.refused(&[
+        "report",
+        "awards",
+        "lake",
+        "--on",
+        "2025-06-12",
+        "--stored",
+        "stored.csv",
+    ]);
+    assert!(refused.contains("stored bytes are not counted in bags"), "{refused}");
 }
 
 #[test]

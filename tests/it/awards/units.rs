@@ -91,3 +91,23 @@ fn units_are_those_of_the_policy_its_years_or_raw_use() {
     );
     assert_eq!(rgu.counted(52_000_000_000), Some(52 * 8760 * 1_000_000_000));
 }
+
+#[test]
+fn units_of_storage_are_of_thousands_or_of_1024() {
+    use gridtally::award::unit::bytes_of;
+    let known = [
+        ("byte", 1),
+        ("B", 1),
+        ("GB", 1_000_000_000),
+        ("kB", 1000),
+        ("KiB", 1024),
+        ("TiB", 1 << 40),
+        ("PB", 10_i128.pow(15)),
+    ];
+    for (unit, bytes) in known {
+        assert_eq!(bytes_of(unit), Some(bytes), "{unit}");
+    }
+    for unit in ["", "T", "iB", "core_year", "Tb", "XB"] {
+        assert_eq!(bytes_of(unit), None, "{unit}");
+    }
+}

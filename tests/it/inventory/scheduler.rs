@@ -62,6 +62,39 @@ fn a_dump_since_2505_states_qualities_of_service_too() {
     assert_eq!(reported.associations().len(), 2);
 }
 
+#[test]
+fn an_account_or_qos_may_be_named_none() {
+    let text = "Cluster|Account|Par Name|User|Share|Def QOS|QOS|Def Acct\noak|none|root||3|||\noak|none||none|1|none|none|none\noak|lab|none||1|||\n";
+    let reported = read(text, InventoryKind::SacctmgrAssoc);
+    let [none, user, lab] = reported.associations()[..] else {
+        panic!("{reported:#?}")
+    };
+    let some = Some("none");
+    assert_eq!(
+        (none.account.as_str(), none.parent_account.as_deref()),
+        ("none", Some("root"))
+    );
+    assert_eq!(
+        (none.default_qos.as_deref(), none.qos.as_deref()),
+        (None, None),
+        "empty is absent"
+    );
+    assert_eq!(
+        [
+            user.user.as_deref(),
+            user.default_qos.as_deref(),
+            user.qos.as_deref(),
+            user.default_account.as_deref()
+        ],
+        [some; 4]
+    );
+    assert_eq!(lab.parent_account.as_deref(), some);
+    let text = "PartitionName=a\n   QoS=none TotalCPUs=8\n\nPartitionName=b\n   QoS=N/A TotalCPUs=8\n";
+    let reported = read_as(InventoryKind::ScontrolPartition, text.as_bytes(), None);
+    let qos: Vec<_> = reported.partitions().iter().map(|row| row.qos.clone()).collect();
+    assert_eq!(qos, [Some("none".to_owned()), None]);
+}
+
 const SHARES: &str = "Account|User|RawShares|NormShares|RawUsage|NormUsage|EffectvUsage|FairShare|LevelFS|GrpTRESMins|TRESRunMins\n\
      root|||0.000000|900||1.000000||||cpu=7\n\
      \x20root|root|1|0.010000|0|0.000000|0.000000|1.000000|inf||cpu=0\n\
