@@ -4,6 +4,7 @@ use tracing::info;
 
 use super::print::print;
 use crate::award::projection::ProjectionMethod;
+use crate::cli::as_of::AsOfArgs;
 use crate::cli::output;
 use crate::cli::reading::reading;
 use crate::cli::selection::day;
@@ -50,6 +51,9 @@ states running jobs, what is pending where no listing states waiting jobs: both 
 pub(super) struct Args {
     /// Folder or URL results were published to.
     lake: String,
+
+    #[command(flatten)]
+    as_of: AsOfArgs,
 
     /// What rows are of.
     #[arg(long, value_name = "VIEW", default_value = "project")]
@@ -137,7 +141,7 @@ enum AwardReader {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    reading(&[&args.lake], StatePart::Published, || answer(args))
+    reading(&[args.as_of.place(&args.lake)?], StatePart::Published, || answer(args))
 }
 
 fn answer(args: &Args) -> Result<()> {
@@ -149,7 +153,7 @@ fn answer(args: &Args) -> Result<()> {
     let today = Day::try_from(now_ms.div_euclid(86_400_000))
         .map_err(|why| Error::internal("today is no day of the calendar").because(why))?;
     let on = args.on.unwrap_or(today);
-    let lake = Lake::open(&args.lake)?;
+    let lake = Lake::open(args.as_of.place(&args.lake)?)?;
     let awards = LakeAwards::read(&lake)?;
     awards.hold_day(on, on < today)?;
     refuse_unknown(&awards, &lake)?;
