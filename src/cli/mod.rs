@@ -5,6 +5,7 @@ mod as_of;
 mod capacity;
 mod check;
 mod completions;
+mod diff;
 mod explain;
 pub mod failure;
 pub mod formats;
@@ -89,6 +90,7 @@ enum Command {
     Snapshots(snapshots::Args),
     Tag(tag::Args),
     Gc(gc::Args),
+    Diff(diff::Args),
     Report(report::Args),
     Publication(publication::Args),
     Reconcile(reconcile::Args),
@@ -161,6 +163,7 @@ fn execute(command: &Command) -> Result<ExitCode> {
         Command::Snapshots(args) => snapshots::run(args),
         Command::Tag(args) => tag::run(args),
         Command::Gc(args) => gc::run(args),
+        Command::Diff(args) => diff::run(args),
         Command::Report(args) => report::run(args),
         Command::Publication(args) => publication::run(args),
         Command::Reconcile(args) => reconcile::run(args),

@@ -2,6 +2,7 @@
 
 mod along;
 mod as_of;
+mod difference;
 mod policy;
 
 use std::fmt::Write as _;
