@@ -15,7 +15,8 @@ fn without_a_policy_nothing_is_kept() {
     nights.write("p.toml", &pipeline(""));
     nights.night(0);
     nights.night(1);
-    assert_eq!(nights.files("lake/.gridtally"), [nights.path("lake/.gridtally/lock")]);
+    let machinery = ["last_run.json", "lock"].map(|name| nights.path(&format!("lake/.gridtally/{name}")));
+    assert_eq!(nights.files("lake/.gridtally"), machinery);
     assert_eq!(nights.snapshots(), [] as [Vec<String>; 0]);
     assert!(
         nights
