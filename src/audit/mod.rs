@@ -1,4 +1,4 @@
-//! What proves a lake: explained numbers, verification, rejects and their replay, prices compared.
+//! What proves a lake: explained numbers, verification, rejects and their replay, prices and snapshots compared.
 //!
 //! In: a published lake. Out: findings and explanations. Promise: nothing here changes what is published.
 
@@ -11,6 +11,7 @@ pub mod inventory;
 pub mod rejects;
 pub mod replay;
 pub mod reprice;
+pub mod snapshot_diff;
 pub mod summary_diff;
 pub mod sync;
 pub mod verify;

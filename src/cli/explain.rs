@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use super::as_of::AsOfArgs;
 use super::output;
 use super::reading::reading;
 use crate::audit::explain;
@@ -31,6 +32,9 @@ pub(super) struct Args {
     /// Folder or URL results were published to.
     out: String,
 
+    #[command(flatten)]
+    as_of: AsOfArgs,
+
     /// Job id, plain job number, grid-wide id or record id; or the path of a file of `charges` or `usage`
     /// (or of its folder), with or without the lake before it.
     #[arg(value_name = "JOB-OR-CELL")]
@@ -50,7 +54,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    reading(&[&args.out], StatePart::Published, || answer(args))
+    reading(&[args.as_of.place(&args.out)?], StatePart::Published, || answer(args))
 }
 
 /// What is explained: the path of a cell begins inside the lake, also where the path of the lake is before it.
@@ -65,7 +69,7 @@ fn inside<'a>(out: &str, what: &'a str) -> &'a str {
 fn answer(args: &Args) -> Result<()> {
     let what = inside(&args.out, &args.what);
     if what.starts_with("charges/") {
-        let cells = explain::cell(&args.out, what, args.top)?;
+        let cells = explain::cell(args.as_of.place(&args.out)?, what, args.top)?;
         return match args.format {
             TableFormat::Json => output::json(&cells),
             // What else there is was refused with the command line.
@@ -73,13 +77,13 @@ fn answer(args: &Args) -> Result<()> {
         };
     }
     if what.starts_with("usage/") {
-        let cell = explain::usage(&args.out, what, args.top)?;
+        let cell = explain::usage(args.as_of.place(&args.out)?, what, args.top)?;
         return match args.format {
             TableFormat::Json => output::json(&cell),
             _ => output::text(&cell.text()),
         };
     }
-    let jobs = explain::explain(&args.out, what, &args.inputs)?;
+    let jobs = explain::explain(args.as_of.place(&args.out)?, what, &args.inputs)?;
     if args.format == TableFormat::Json {
         return output::json(&jobs);
     }

@@ -1,12 +1,15 @@
 //! The command line: one file per subcommand, and one definition for parser, help, manual and completions.
 
 mod age;
+mod as_of;
 mod capacity;
 mod check;
 mod completions;
+mod diff;
 mod explain;
 pub mod failure;
 pub mod formats;
+mod gc;
 mod help;
 mod init;
 mod inspect;
@@ -28,10 +31,12 @@ mod run_watch;
 mod schema;
 mod selection;
 mod signals;
+mod snapshots;
 mod sql;
 mod status;
 pub mod stopped;
 mod summaries;
+mod tag;
 mod unchanged_code;
 mod verify;
 mod wait;
@@ -82,6 +87,10 @@ enum Command {
     Init(init::Args),
     Schema(schema::Args),
     Sql(sql::Args),
+    Snapshots(snapshots::Args),
+    Tag(tag::Args),
+    Gc(gc::Args),
+    Diff(diff::Args),
     Report(report::Args),
     Publication(publication::Args),
     Reconcile(reconcile::Args),
@@ -151,6 +160,10 @@ fn execute(command: &Command) -> Result<ExitCode> {
         Command::Init(args) => init::run(args),
         Command::Schema(args) => schema::run(args),
         Command::Sql(args) => sql::run(args),
+        Command::Snapshots(args) => snapshots::run(args),
+        Command::Tag(args) => tag::run(args),
+        Command::Gc(args) => gc::run(args),
+        Command::Diff(args) => diff::run(args),
         Command::Report(args) => report::run(args),
         Command::Publication(args) => publication::run(args),
         Command::Reconcile(args) => reconcile::run(args),

@@ -2,6 +2,7 @@
 
 use tracing::info;
 
+use super::as_of::AsOfArgs;
 use super::failure::or_failure;
 use super::formats::ReportFormat;
 use super::output;
@@ -15,6 +16,9 @@ use crate::error::{Error, Kind, Result};
 /// the seal; every row of input has one outcome. Computed again and compared row by row: `usage_part` and `job_charges` from
 /// `records`, `summary`, `corrections` and `policy`; `charge_part` from `job_charges`; `usage` and `charges` from their parts;
 /// `corrections` from `usage_part` and what was signed. Shares of nodes among the charges are compared as sums.
+///
+/// Snapshots are checked as well: each is what was written, and every file that it needs is there with its bytes; with --as-of
+/// one of them is verified as the lake is.
 ///
 /// No check of a lake alone can find what is wrong with `records`, `summary`, the benchmarks applied and the listings of the
 /// machine themselves: a run from the same inputs into another folder does. Nor can it find that a whole lake was put back as it
@@ -38,6 +42,9 @@ pub(super) struct Args {
     /// Folder or URL results were published to.
     out: String,
 
+    #[command(flatten)]
+    as_of: AsOfArgs,
+
     /// Format of the report on stdout.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     report: ReportFormat,
@@ -51,7 +58,10 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    let report = verify::verify_during_runs(&args.out, &args.heads, args.wait.or(60), |line| info!("{line}"));
+    let report = args
+        .as_of
+        .place(&args.out)
+        .and_then(|place| verify::verify_during_runs(place, &args.heads, args.wait.or(60), |line| info!("{line}")));
     let report = or_failure(args.report, &args.out, report)?;
     match args.report {
         ReportFormat::Text => output::text(&report.text())?,

@@ -167,6 +167,7 @@ impl Compiler {
             overlap,
             keeps_copies: pipeline.keeps_copies.is_some_and(|at| at.value),
             limits: pipeline.limits,
+            keep: pipeline.keep,
             sources: sources
                 .into_iter()
                 .map(|source| source.map(Arc::new))

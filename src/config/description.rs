@@ -93,9 +93,36 @@ fn pipeline() -> ValueForm {
             "What becomes of jobs that two files hold in two zones or under two clusters; default `stop`.",
         ),
         optional("corrections", Text, "The table of signed corrections."),
+        optional(
+            "keep",
+            keep(),
+            "Which snapshots of the lake are kept; without it none is made. A run makes one each time it publishes, and \
+             `gridtally gc` removes what the policy does not keep.",
+        ),
     ];
     keys.extend(limits());
     table("[pipeline]", "Exactly once.", keys)
+}
+
+fn keep() -> ValueForm {
+    let keys = vec![
+        required(
+            "nights",
+            Integer,
+            "Of so many of the last days on which the lake was published, the last snapshot is kept.",
+        ),
+        required("months", Integer, "Of so many of the last months likewise."),
+        optional(
+            "tags",
+            Words(vec!["all"]),
+            "Snapshots with a tag are always kept, as is the newest; the word makes it visible.",
+        ),
+    ];
+    table(
+        "keep = { .. }",
+        "Days and months are those of `calendar_timezone`.",
+        keys,
+    )
 }
 
 fn source() -> ValueForm {

@@ -16,6 +16,7 @@ pub mod fairshare_plan;
 pub mod fairshare_spec;
 pub(crate) mod fingerprint;
 pub mod inventory_spec;
+mod keep_spec;
 pub mod normalise_spec;
 pub mod overhead_plan;
 pub mod overhead_spec;

@@ -59,6 +59,8 @@ pub struct Plan {
     pub keeps_copies: bool,
     /// Limits of what may be refused over all sources.
     pub limits: RejectLimits,
+    /// Which snapshots of the lake are kept; `None` makes none.
+    pub keep: Option<crate::store::snapshots::KeepPolicy>,
     /// Sources in file order, then inventories in file order.
     pub sources: Vec<Arc<SourcePlan>>,
     /// By name of an inventory: when its files were true if they do not state it.

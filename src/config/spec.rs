@@ -15,9 +15,10 @@ use super::reject_limits::{RejectLimits, reject_limits};
 use super::source_key::StatedKey;
 use super::source_options::SOURCE_KEYS;
 use super::source_spec::SourceSpec;
-use super::{awards_spec, capacity_spec, overhead_spec, privacy_spec};
+use super::{awards_spec, capacity_spec, keep_spec, overhead_spec, privacy_spec};
 use crate::diagnostics::Problems;
 use crate::diagnostics::section::{At, Section, SectionSource, root, toml_mistake};
+use crate::store::snapshots::KeepPolicy;
 use crate::summarise::attribution::Attribution;
 use crate::time::grain::Grain;
 
@@ -42,6 +43,8 @@ pub struct PipelineSpec {
     pub keeps_copies: Option<At<bool>>,
     /// `max_rejected` and `max_unread`
     pub limits: RejectLimits,
+    /// `keep`
+    pub keep: Option<KeepPolicy>,
     /// `corrections`
     pub corrections: Option<At<String>>,
 }
@@ -135,6 +138,7 @@ pub(crate) fn pipeline(top: &Section<'_>, problems: &mut Problems) -> PipelineSp
         "copied_jobs",
         "max_rejected",
         "max_unread",
+        "keep",
         "corrections",
     ];
     const OVERLAPS: &[(&str, Overlap)] = &[
@@ -159,6 +163,7 @@ pub(crate) fn pipeline(top: &Section<'_>, problems: &mut Problems) -> PipelineSp
         overlap: section.word("overlap", OVERLAPS, problems),
         keeps_copies: section.word("copied_jobs", &[("keep", true), ("stop", false)], problems),
         limits: reject_limits(&section, problems),
+        keep: keep_spec::read(&section, problems),
         corrections: section.text("corrections", problems),
     }
 }

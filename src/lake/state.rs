@@ -19,7 +19,7 @@ use crate::ledger::{BOOK_TABLES, Book, BookTable, Outcome, Reason};
 use crate::privacy::Field;
 use crate::record::SiteMonth;
 use crate::reference::benchmark::AskedSpan;
-use crate::schema::sql::{self, SCRIPT};
+use crate::schema::sql::{self, DatasetFiles, SCRIPT};
 use crate::schema::{self, Dataset};
 use crate::sources::dialect::READERS;
 use crate::sources::format::Format;
@@ -323,6 +323,11 @@ impl State {
         self.facts.is_empty() || self.facts.get(Fact::Layout) == Some(LAYOUT)
     }
 
+    /// Whether another policy states which snapshots are kept.
+    pub(crate) fn is_keeping_changed(&self, plan: &Plan) -> bool {
+        self.facts.get(Fact::Keep) != kept_snapshots(plan).as_deref()
+    }
+
     /// A fact that was published.
     pub(crate) fn fact(&self, fact: Fact<'_>) -> Option<&str> {
         self.facts.get(fact)
@@ -355,6 +360,7 @@ impl State {
             facts.insert(Fact::Corrections, corrections.signed());
         }
         facts.set(Fact::Capacity, capacity::fingerprint(plan));
+        facts.set(Fact::Keep, kept_snapshots(plan));
         facts.set(Fact::Withheld, withholds_users(plan).then(|| "users".to_owned()));
         facts.set(Fact::Privacy, withheld_fields(plan));
         facts.set(Fact::PrivacyKey, key_check_value(plan));
@@ -417,7 +423,7 @@ impl State {
         let files = |dataset: &Dataset| {
             let name = dataset.name.as_str();
             let has = name == "runs" || books.contains(name) || publication.will_hold(name);
-            has.then(|| dataset.path.clone())
+            has.then(|| DatasetFiles::Pattern(dataset.path.clone()))
         };
         let mut views = publication.stage(SCRIPT, SCRIPT, 1)?;
         std::io::Write::write_all(&mut views, sql::script(&plan.name, datasets, files).as_bytes())?;
@@ -440,6 +446,11 @@ fn arrivals(book: &Book) -> Vec<ArrivedFile> {
 /// Whether the inputs of a lake hold names that it withholds.
 pub(crate) fn withholds_names(facts: &LakeFacts) -> bool {
     facts.has(Fact::Privacy) || facts.has(Fact::Withheld)
+}
+
+/// Which snapshots are kept; `None` where none is made.
+fn kept_snapshots(plan: &Plan) -> Option<String> {
+    plan.keep.map(|policy| policy.to_string())
 }
 
 /// The columns whose names are withheld; `None` where all are kept.

@@ -64,10 +64,43 @@ const CHOICES: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// The script for a lake; `files` names the files of a dataset by a pattern below the lake, and is `None` where it has
+/// The files of a dataset, below the lake.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DatasetFiles {
+    /// All that have a path of this pattern, now and later.
+    Pattern(String),
+    /// These.
+    List(Vec<String>),
+}
+
+impl DatasetFiles {
+    /// The expression for them.
+    fn sql(&self) -> String {
+        let place = |path: &str| format!("getvariable('gridtally_lake') || {}", quoted(&format!("/{path}")));
+        match self {
+            Self::Pattern(pattern) => place(pattern),
+            Self::List(paths) => {
+                let places: Vec<String> = paths.iter().map(|path| place(&escaped(path))).collect();
+                format!("[{}]", places.join(",\n  "))
+            }
+        }
+    }
+}
+
+/// A path in which no letter is a wildcard.
+fn escaped(path: &str) -> String {
+    path.chars()
+        .flat_map(|c| match c {
+            '*' | '?' | '[' => vec!['[', c, ']'],
+            c => vec![c],
+        })
+        .collect()
+}
+
+/// The script for a lake; `files` names the files of a dataset below the lake, and is `None` where it has
 /// none. It names no folder: equal lakes have equal scripts, and a lake can be copied and moved.
 #[must_use]
-pub fn script(pipeline: &str, datasets: &[Dataset], files: impl Fn(&Dataset) -> Option<String>) -> String {
+pub fn script(pipeline: &str, datasets: &[Dataset], files: impl Fn(&Dataset) -> Option<DatasetFiles>) -> String {
     let marker = format!(
         "-- gridtally views of the pipeline {}",
         pipeline.replace(['\n', '\r'], " ")
@@ -94,7 +127,7 @@ pub fn script(pipeline: &str, datasets: &[Dataset], files: impl Fn(&Dataset) -> 
         quoted(&marker)
     );
     for dataset in datasets {
-        view(&mut sql, dataset, files(dataset).as_deref());
+        view(&mut sql, dataset, files(dataset).as_ref());
     }
     sql.push_str("\n-- One account of hours each: those of two views are never added up.\n");
     for account in ACCOUNTS {
@@ -131,7 +164,7 @@ pub fn script_at(root: &str, script: &str) -> String {
     format!("SET VARIABLE gridtally_root = {};\n{script}", quoted(root))
 }
 
-fn view(sql: &mut String, dataset: &Dataset, files: Option<&str>) {
+fn view(sql: &mut String, dataset: &Dataset, files: Option<&DatasetFiles>) {
     let name = &dataset.name;
     let has = |column: &str| dataset.columns.iter().any(|c| c.name == column);
     // A charge carries its unit, so that sum(charge) over several is refused, and charge.amount makes the intent explicit.
@@ -159,7 +192,7 @@ fn view(sql: &mut String, dataset: &Dataset, files: Option<&str>) {
         } else {
             format!("hive_partitioning = true, hive_types = {{{}}}", types.join(", "))
         };
-        format!("read_parquet(getvariable('gridtally_lake') || '/{files}', {hive})")
+        format!("read_parquet({}, {hive})", files.sql())
     } else {
         let columns = dataset.columns.iter().chain(&dataset.partition);
         let columns: Vec<String> = columns

@@ -54,6 +54,8 @@ pub enum Fact<'a> {
     OverheadReach,
     /// What the fairshare of each cluster was made of: settings, listings, files of records.
     Fairshare,
+    /// Which snapshots are kept; without it none is made.
+    Keep,
     /// Fingerprint of the settings of a source.
     Source(&'a str),
     /// Zone of the local times of a source.
@@ -91,6 +93,7 @@ impl Fact<'_> {
             Self::OverheadBasis => "overhead basis",
             Self::OverheadReach => "overhead reach",
             Self::Fairshare => "fairshare",
+            Self::Keep => "keep",
             Self::Source(source) => return format!("source {source}").into(),
             Self::SourceTimezone(source) => return format!("zone {source}").into(),
             Self::JobBenchmarks(site, month) => return format!("benchmarks of jobs {month} {site}").into(),

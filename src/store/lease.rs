@@ -230,7 +230,7 @@ impl<'a> LockWatch<'a> {
     /// # Errors
     /// [`Kind::Io`] when the lock cannot be looked at.
     pub fn look(&mut self) -> Result<Holder> {
-        if self.store.local_root().is_some() {
+        if self.store.local_root().is_some() || self.store.is_past() {
             let is_locked = self.store.is_locked()?;
             return Ok(if is_locked { Holder::Somebody } else { Holder::Nobody });
         }

@@ -52,6 +52,9 @@ impl Store {
     /// # Errors
     /// [`Kind::Io`] when it cannot be looked at.
     pub fn is_locked(&self) -> Result<bool> {
+        if self.is_past() {
+            return Ok(false);
+        }
         let Some(root) = self.local_root() else {
             return self.exists(LOCK);
         };
@@ -156,7 +159,7 @@ impl Store {
 
     /// The names right below a folder, those of folders as well; none where there is no folder.
     pub(super) fn names(&self, folder: &str) -> Result<BTreeSet<String>> {
-        let Some(root) = self.local_root() else {
+        let Some(root) = self.local_root().filter(|_| !self.is_past()) else {
             let below = self.list(folder)?.into_iter();
             let first = |path: &str| path.get(folder.len() + 1..)?.split('/').next().map(str::to_owned);
             return Ok(below.filter_map(|entry| first(&entry.path)).collect());
@@ -174,6 +177,56 @@ impl Store {
                 .into_owned())
         });
         names.collect()
+    }
+
+    /// Gives the bytes of a file a second name: as a hard link on a local disk that has them, else as a copy. Where the
+    /// second name is there with as many bytes, it has them already, and both are made names of the one file.
+    pub(super) fn link(&self, from: &str, to: &str, bytes: u64) -> Result<()> {
+        let Some(root) = self.local_root() else {
+            return self.copy_of(from, to, bytes);
+        };
+        let (source, target) = (root.join(from), root.join(to));
+        if let Some(folder) = target.parent() {
+            std::fs::create_dir_all(folder).map_err(|e| at(e, folder))?;
+        }
+        match std::fs::hard_link(&source, &target) {
+            Ok(()) => Ok(()),
+            Err(e) if e.kind() == ErrorKind::AlreadyExists && self.is_same_file(from, to)? => Ok(()),
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => {
+                let is_whole = std::fs::metadata(&target).map_err(|e| at(e, &target))?.len() == bytes;
+                let (stays, goes) = if is_whole { (target, source) } else { (source, target) };
+                std::fs::remove_file(&goes).map_err(|e| at(e, &goes))?;
+                std::fs::hard_link(&stays, &goes).map_err(|e| at(e, &goes))
+            }
+            // Not every file system has links, nor so many of one file.
+            Err(_) => self.copy_of(from, to, bytes),
+        }
+    }
+
+    /// Whether two paths are names of one file. Not known, and so `false`, elsewhere than on a local disk.
+    pub(super) fn is_same_file(&self, a: &str, b: &str) -> Result<bool> {
+        let Some(root) = self.local_root() else {
+            return Ok(false);
+        };
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt;
+            let of = |path: &str| {
+                let path = root.join(path);
+                match std::fs::metadata(&path) {
+                    Ok(found) => Ok(Some((found.dev(), found.ino()))),
+                    Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
+                    Err(e) => Err(at(e, &path)),
+                }
+            };
+            let (a, b) = (of(a)?, of(b)?);
+            Ok(a.is_some() && a == b)
+        }
+        #[cfg(not(unix))]
+        {
+            let _unknown = (root, a, b);
+            Ok(false)
+        }
     }
 
     /// Removes an object and all below it, on a local disk part files of interrupted uploads included.

@@ -18,10 +18,13 @@ use url::Url;
 use super::connect::connect;
 use super::machinery::{SENDING, STAGING};
 use super::process;
+use super::snapshots::document::{SnapshotDocument, SnapshotName};
+use super::snapshots::view::SnapshotView;
 use super::writer::ObjectWriter;
 use crate::display_text::secret_of;
 use crate::error::{Error, Kind, Result};
 use crate::hive::MAX_SEGMENT_BYTES;
+use crate::numbers::count_u64;
 use crate::runtime::requests;
 
 /// Largest object, in bytes, that object stores copy on their side in one request (the limit of S3).
@@ -56,6 +59,24 @@ struct Inner {
     temporary_n: AtomicU64,
     /// Held while writing to a web server: of two requests that create one folder at the same time, one is answered with an error.
     web: Option<Mutex<()>>,
+    /// What is seen of a lake as it was; `None` for the lake as it is.
+    view: Option<SnapshotView>,
+}
+
+impl Inner {
+    fn new(objects: Arc<dyn ObjectStore>, local_root: Option<&FilePath>, url: String) -> Result<Self> {
+        let runtime = requests::runtime("gridtally-store")?;
+        let is_web = ["http://", "https://"].iter().any(|scheme| url.starts_with(scheme));
+        Ok(Self {
+            objects,
+            runtime,
+            local_root: local_root.map(FilePath::to_path_buf),
+            url,
+            temporary_n: AtomicU64::new(0),
+            web: is_web.then(Mutex::default),
+            view: None,
+        })
+    }
 }
 
 impl Store {
@@ -72,12 +93,51 @@ impl Store {
         Self::locate(path_or_url, true)
     }
 
-    /// Opens an output to read it: as [`Store::open`], but a local folder must be there.
+    /// Opens an output to read it: as [`Store::open`], but a local folder must be there. The place of a snapshot
+    /// ([`SnapshotName::place`]) opens the lake as it was; nothing can be written there.
     ///
     /// # Errors
     /// `NoInput` when it is not there, else as [`Store::open`].
     pub fn open_existing(path_or_url: &str) -> Result<Self> {
-        Self::locate(path_or_url, false)
+        match SnapshotName::split_place(path_or_url) {
+            Some((lake, name)) => Self::locate(lake, false)?.at_snapshot(&name),
+            None => Self::locate(path_or_url, false),
+        }
+    }
+
+    /// The lake as a snapshot defines it.
+    fn at_snapshot(&self, name: &SnapshotName) -> Result<Self> {
+        let bytes = self.get(&name.path())?.ok_or_else(|| {
+            let message = format!("there is no snapshot {} any more", name.number);
+            Error::new(Kind::NoInput, message).at("path", name.path())
+        })?;
+        let view =
+            SnapshotView::of(SnapshotDocument::unpack(name, &bytes)?).map_err(|why| why.at("path", name.path()))?;
+        let mut inner = Inner::new(Arc::clone(self.objects()), self.local_root(), self.url().to_owned())?;
+        inner.view = Some(view);
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Whether it is a lake as it was, which does not change.
+    #[must_use]
+    pub fn is_past(&self) -> bool {
+        self.inner.view.is_some()
+    }
+
+    /// Where the bytes of a path are; `None` where a lake as it was has none.
+    pub fn stored<'a>(&'a self, path: &'a str) -> Option<&'a str> {
+        match &self.inner.view {
+            None => Some(path),
+            Some(view) => view.object(path).map(|object| object.place.as_str()),
+        }
+    }
+
+    /// A lake as it was stays what it was.
+    fn must_be_present(&self) -> Result<()> {
+        if self.is_past() {
+            return Err(Error::internal("a lake as it was is not written to").at("lake", self.url()));
+        }
+        Ok(())
     }
 
     /// A store on top of any implementation; `local_root` is the folder behind it when it is a local disk, which is
@@ -88,16 +148,7 @@ impl Store {
     }
 
     fn named(objects: Arc<dyn ObjectStore>, local_root: Option<&FilePath>, url: String) -> Result<Self> {
-        let runtime = requests::runtime("gridtally-store")?;
-        let is_web = ["http://", "https://"].iter().any(|scheme| url.starts_with(scheme));
-        let inner = Inner {
-            objects,
-            runtime,
-            local_root: local_root.map(FilePath::to_path_buf),
-            url,
-            temporary_n: AtomicU64::new(0),
-            web: is_web.then(Mutex::default),
-        };
+        let inner = Inner::new(objects, local_root, url)?;
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -163,14 +214,26 @@ impl Store {
 
     /// The whole object, or `None` when there is none.
     pub fn get(&self, path: &str) -> Result<Option<Bytes>> {
-        let location = parse(path)?;
+        if let Some(text) = self.inner.view.as_ref().and_then(|view| view.text(path)) {
+            return Ok(Some(text.clone()));
+        }
+        let Some(stored) = self.stored(path) else {
+            return Ok(None);
+        };
+        let location = parse(stored)?;
         let read = async { self.objects().get(&location).await?.bytes().await };
         found(self.wait(read), path)
     }
 
     /// Size in bytes, or `None` when there is no such object.
     pub fn size(&self, path: &str) -> Result<Option<u64>> {
-        let location = parse(path)?;
+        if let Some(text) = self.inner.view.as_ref().and_then(|view| view.text(path)) {
+            return Ok(Some(count_u64(text.len())));
+        }
+        let Some(stored) = self.stored(path) else {
+            return Ok(None);
+        };
+        let location = parse(stored)?;
         Ok(found(self.wait(self.objects().head(&location)), path)?.map(|meta| meta.size))
     }
 
@@ -186,6 +249,10 @@ impl Store {
 
     /// All objects below a folder (`""` for all), sorted by path.
     pub fn list(&self, prefix: &str) -> Result<Vec<StoreEntry>> {
+        if let Some(view) = &self.inner.view {
+            let seen = view.list(prefix).into_iter();
+            return Ok(seen.map(|(path, size)| StoreEntry { path, size }).collect());
+        }
         let prefix = parse(prefix)?;
         let prefix = (!prefix.is_root()).then_some(&prefix);
         let mut entries: Vec<StoreEntry> = self
@@ -205,12 +272,14 @@ impl Store {
 
     /// Deletes an object and, on a local disk, the folders this leaves empty. One that is not there is no error.
     pub fn delete(&self, path: &str) -> Result<()> {
+        self.must_be_present()?;
         let location = parse(path)?;
         found(self.wait(self.objects().delete(&location)), path).map(drop)
     }
 
     /// Deletes many objects, in as few requests as the store allows. Those that are not there are no error.
     pub(super) fn delete_all<'a>(&self, paths: impl Iterator<Item = &'a str>) -> Result<()> {
+        self.must_be_present()?;
         let locations = paths.map(parse).collect::<Result<Vec<_>>>()?;
         let locations = futures::stream::iter(locations.into_iter().map(Ok)).boxed();
         let deleted: Vec<_> = self.wait(self.objects().delete_stream(locations).collect());
@@ -245,6 +314,7 @@ impl Store {
 
     /// Renames an object over another: atomic on a local disk, copy and delete elsewhere. `false` when there is none.
     pub fn rename(&self, from: &str, to: &str) -> Result<bool> {
+        self.must_be_present()?;
         let (source, target) = (parse(from)?, parse(to)?);
         if self.local_root().is_none() {
             match self.size(from)? {
@@ -264,8 +334,16 @@ impl Store {
 
     /// Copies an object; by way of the store itself where it can.
     pub fn copy(&self, from: &str, to: &str) -> Result<()> {
+        match self.size(from)? {
+            Some(bytes) => self.copy_of(from, to, bytes),
+            None => Err(Error::new(Kind::Data, "there is nothing to copy").at("path", from)),
+        }
+    }
+
+    /// As [`Self::copy`], of an object of so many bytes.
+    pub(super) fn copy_of(&self, from: &str, to: &str, bytes: u64) -> Result<()> {
         let (source, target) = (parse(from)?, parse(to)?);
-        if self.local_root().is_some() || self.size(from)?.is_some_and(|size| size > SERVER_SIDE_COPY_BYTES) {
+        if self.local_root().is_some() || bytes > SERVER_SIDE_COPY_BYTES {
             // A local copy is a hard link to the object store crate: two names of one file are not what is meant.
             return self.copy_streamed(from, to);
         }
@@ -284,6 +362,7 @@ impl Store {
 
     /// A writer of one object: nothing is seen at `path` before it is finished.
     pub fn writer(&self, path: &str) -> Result<ObjectWriter> {
+        self.must_be_present()?;
         let target = parse(path)?;
         if target.is_root() {
             return Err(Error::internal("an object needs a name"));

@@ -14,6 +14,15 @@ pub(crate) const JOURNAL: &str = ".gridtally/journal.json";
 
 pub(crate) const STAGING: &str = ".gridtally/staging";
 
+/// The documents of snapshots.
+pub(crate) const SNAPSHOTS: &str = ".gridtally/snapshots";
+
+/// Files by their content, as snapshots need them.
+pub(crate) const KEPT: &str = ".gridtally/kept";
+
+/// The names of snapshots.
+pub(crate) const TAGS: &str = ".gridtally/tags";
+
 /// What a commit leaves behind that a signal comes upon.
 pub(crate) const COMMIT: Commit = Commit {
     made: "the commit was made, the lake is as after this run",

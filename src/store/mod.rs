@@ -32,6 +32,7 @@ mod run_note;
 pub mod seal;
 mod sending;
 mod settled;
+pub mod snapshots;
 mod staged;
 pub mod table;
 mod table_reader;

@@ -25,7 +25,7 @@ impl Present {
     /// round in circles, or to a whole disk.
     pub(super) fn new(store: &Store, manifest: &Manifest) -> Result<Self> {
         let mut present = Self::default();
-        let Some(root) = store.local_root() else {
+        let Some(root) = store.local_root().filter(|_| !store.is_past()) else {
             let entries = store.list("")?.into_iter();
             present.files = entries.map(|entry| (entry.path, entry.size)).collect();
             return Ok(present);

@@ -53,7 +53,8 @@ impl Store {
     pub fn reader(&self, path: &str) -> Result<ObjectReader> {
         let message = "a file the manifest names is gone: the lake is damaged";
         let missing = || Error::new(Kind::Data, message).at("path", path);
-        let location = parse(path)?;
+        let stored = self.stored(path).ok_or_else(missing)?;
+        let location = parse(stored)?;
         if let Some(root) = self.local_root() {
             let file = File::open(root.join(location.as_ref())).map_err(|e| match e.kind() {
                 io::ErrorKind::NotFound => missing(),

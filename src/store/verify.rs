@@ -6,11 +6,12 @@ use super::chain::{Chain, Page};
 use super::finding::Finding;
 use super::journal::hash;
 use super::location::Store;
-use super::machinery::{BOOKS, JOURNAL, LAST_RUN, LOCK, MACHINERY, SENDING, STAGING};
+use super::machinery::{BOOKS, JOURNAL, KEPT, LAST_RUN, LOCK, MACHINERY, SENDING, SNAPSHOTS, STAGING, TAGS};
 use super::manifest::{FileEntry, MANIFEST, Manifest};
 use super::present::Present;
 use super::seal::{SEAL, Seal, unlike};
 use super::sending::INTENT;
+use super::snapshots;
 use super::table::SCHEMA_VERSION_KEY;
 use super::table_reader::describe;
 use crate::error::{Kind, Result};
@@ -25,7 +26,7 @@ pub struct Verified {
 }
 
 /// Checks every file of the manifest (there, size, hash, and for Parquet: readable, rows, schema version), the chain of
-/// pages of every book, and looks for what does not belong there.
+/// pages of every book, the snapshots with the files kept for them, and looks for what does not belong there.
 ///
 /// # Errors
 /// Only when looking itself fails; what is seen is a finding.
@@ -34,6 +35,9 @@ pub fn verify_store(store: &Store) -> Result<Verified> {
         findings: verify_files(store)?,
         ..Verified::default()
     };
+    if !store.is_past() {
+        verified.findings.extend(snapshots::verify::examine(store)?);
+    }
     let seal = match Seal::load(store) {
         Ok(seal) => seal,
         Err(why) if why.kind() == Kind::Data => {
@@ -143,6 +147,8 @@ fn stray(path: &str) -> Option<&'static str> {
         JOURNAL => Some("a commit was interrupted; the next run completes it"),
         INTENT => Some("a publication was cut off; the next one, or a lock of a month, finishes it"),
         _ if below(SENDING) => Some("left over from a publication that was cut off; the next one removes it"),
+        // They are held against what snapshots need.
+        _ if [SNAPSHOTS, KEPT, TAGS].into_iter().any(below) => None,
         // Their pages are held against their chains.
         _ if BOOKS.into_iter().any(below) => None,
         _ if below(STAGING) => Some("left over from an interrupted run; the next run removes it"),

@@ -17,6 +17,7 @@ mod azure;
 mod locking;
 mod parts;
 mod readers;
+mod snapshots;
 mod web;
 
 /// A server that is running.

@@ -6,6 +6,7 @@ mod failing;
 mod oracle;
 mod publication;
 mod sending;
+mod snapshots;
 mod table;
 mod verification;
 

@@ -5,6 +5,7 @@ use tracing::info;
 use super::print::print;
 use super::receiver::{Destination, ReceiverArgs};
 use super::users::UsersArgs;
+use crate::cli::as_of::AsOfArgs;
 use crate::cli::output;
 use crate::cli::reading::reading;
 use crate::cli::selection::{Finest, SelectionArgs};
@@ -45,6 +46,9 @@ Examples:
 pub(super) struct Args {
     /// Folder or URL results were published to.
     lake: String,
+
+    #[command(flatten)]
+    as_of: AsOfArgs,
 
     #[command(flatten)]
     selection: SelectionArgs,
@@ -104,12 +108,13 @@ pub(super) fn run(args: &Args) -> Result<()> {
             layout: args.layout,
             format: args.format,
         };
+        args.as_of.refuse_receiver()?;
         return args.receiver.run(receiver, &args.lake, &to, |lake| {
             let request = request(args, lake)?;
             Ok((request.selection.clone(), Exporter::Apel(request)))
         });
     }
-    let (outbox, published) = reading(&[&args.lake], StatePart::Published, || export(args))?;
+    let (outbox, published) = reading(&[args.as_of.place(&args.lake)?], StatePart::Published, || export(args))?;
     if let Some(outbox) = outbox {
         outbox.deliver()?;
         print(&published.table(), args.format)?;
@@ -147,7 +152,7 @@ fn request(args: &Args, lake: &Lake) -> Result<ApelRequest> {
 
 /// Reports all of it: to stdout, or to an outbox that still waits to be delivered.
 fn export(args: &Args) -> Result<(Option<Outbox>, Published)> {
-    let lake = Lake::open(&args.lake)?;
+    let lake = Lake::open(args.as_of.place(&args.lake)?)?;
     let request = request(args, &lake)?;
     let Some(out) = &args.out else {
         let published = publish(&lake, &request, &mut |_, _, _, _, text| output::text(&text))?;

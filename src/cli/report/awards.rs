@@ -7,6 +7,7 @@ use tracing::info;
 use super::page_files::{PageFile, write_page};
 use super::print::print;
 use crate::award::projection::ProjectionMethod;
+use crate::cli::as_of::AsOfArgs;
 use crate::cli::output;
 use crate::cli::reading::reading;
 use crate::cli::selection::day;
@@ -62,6 +63,9 @@ states running jobs, what is pending where no listing states waiting jobs: both 
 pub(super) struct Args {
     /// Folder or URL results were published to.
     lake: String,
+
+    #[command(flatten)]
+    as_of: AsOfArgs,
 
     /// What rows are of.
     #[arg(long, value_name = "VIEW", default_value = "project")]
@@ -158,9 +162,9 @@ enum AwardReader {
 
 pub(super) fn run(args: &Args) -> Result<()> {
     let Some(url) = &args.page else {
-        return reading(&[&args.lake], StatePart::Published, || answer(args));
+        return reading(&[args.as_of.place(&args.lake)?], StatePart::Published, || answer(args));
     };
-    let (html, files) = reading(&[&args.lake], StatePart::Published, || page_of(args))?;
+    let (html, files) = reading(&[args.as_of.place(&args.lake)?], StatePart::Published, || page_of(args))?;
     let written = write_page(url, html, &files)?;
     info!("{} in {url}", written.join(", "));
     Ok(())
@@ -205,7 +209,7 @@ fn read_awards(args: &Args, is_for_people: bool) -> Result<ReadAwards> {
     let today = Day::try_from(now_ms.div_euclid(86_400_000))
         .map_err(|why| Error::internal("today is no day of the calendar").because(why))?;
     let on = args.on.unwrap_or(today);
-    let lake = Lake::open(&args.lake)?;
+    let lake = Lake::open(args.as_of.place(&args.lake)?)?;
     let mut awards = LakeAwards::read(&lake, on)?;
     awards.stored = args.stored.as_deref().map(stored_table).transpose()?;
     awards.hold_day(on, on < today)?;

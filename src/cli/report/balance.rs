@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use tracing::info;
 
 use super::print::print;
+use crate::cli::as_of::AsOfArgs;
 use crate::cli::output;
 use crate::cli::reading::reading;
 use crate::cli::selection::day;
@@ -50,6 +51,9 @@ pub(super) struct Args {
     /// Folder or URL results were published to.
     lake: String,
 
+    #[command(flatten)]
+    as_of: AsOfArgs,
+
     /// Table of allocations.
     #[arg(long, value_name = "CSV")]
     allocations: PathBuf,
@@ -82,7 +86,7 @@ enum BalanceReader {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    reading(&[&args.lake], StatePart::Published, || answer(args))
+    reading(&[args.as_of.place(&args.lake)?], StatePart::Published, || answer(args))
 }
 
 fn answer(args: &Args) -> Result<()> {
@@ -100,7 +104,7 @@ fn answer(args: &Args) -> Result<()> {
     if !args.policy.is_empty() {
         allocations.rows.retain(|row| args.policy.contains(&row.policy));
     }
-    let lake = Lake::open(&args.lake)?;
+    let lake = Lake::open(args.as_of.place(&args.lake)?)?;
     let charged = charges::read(&lake, &Selection::default())?;
     let at_table = |e: Error| e.at("file", args.allocations.display());
     let accounts = Accounts::listed(&lake)?;

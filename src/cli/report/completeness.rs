@@ -1,6 +1,7 @@
 //! `gridtally report completeness`
 
 use super::print::print;
+use crate::cli::as_of::AsOfArgs;
 use crate::cli::reading::reading;
 use crate::cli::selection::{Finest, SelectionArgs};
 use crate::error::{Error, Kind, Result};
@@ -28,6 +29,9 @@ Examples:
 pub(super) struct Args {
     /// Folder or URL results were published to.
     lake: String,
+
+    #[command(flatten)]
+    as_of: AsOfArgs,
 
     #[command(flatten)]
     selection: SelectionArgs,
@@ -66,11 +70,11 @@ fn until(text: &str) -> Result<Until, String> {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    reading(&[&args.lake], StatePart::Published, || answer(args))
+    reading(&[args.as_of.place(&args.lake)?], StatePart::Published, || answer(args))
 }
 
 fn answer(args: &Args) -> Result<()> {
-    let lake = Lake::open(&args.lake)?;
+    let lake = Lake::open(args.as_of.place(&args.lake)?)?;
     let selection = args.selection.of(&lake, Finest::Day)?;
     if !selection.vos.is_empty() {
         return Err(Error::new(Kind::Usage, "completeness is judged by CE, whatever the VO"));

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use tracing::info;
 
 use super::print::print;
+use crate::cli::as_of::AsOfArgs;
 use crate::cli::output;
 use crate::cli::reading::reading;
 use crate::cli::selection::{Finest, SelectionArgs};
@@ -25,6 +26,9 @@ use crate::store::StatePart;
 struct Common {
     /// Folder or URL results were published to.
     lake: String,
+
+    #[command(flatten)]
+    as_of: AsOfArgs,
 
     #[command(flatten)]
     selection: SelectionArgs,
@@ -48,7 +52,7 @@ struct Common {
 
 impl Common {
     fn gather(&self, finest: Finest) -> Result<FederationUsage> {
-        let lake = Lake::open(&self.lake)?;
+        let lake = Lake::open(self.as_of.place(&self.lake)?)?;
         let selection = self.selection.of(&lake, finest)?;
         let mut usage = gather(&lake, &selection)?;
         let case = VoCase::find(&usage.groups);
@@ -95,7 +99,11 @@ pub(super) struct EgiArgs {
 }
 
 pub(super) fn egi(args: &EgiArgs) -> Result<()> {
-    reading(&[&args.common.lake], StatePart::Published, || egi_table(args))
+    reading(
+        &[args.common.as_of.place(&args.common.lake)?],
+        StatePart::Published,
+        || egi_table(args),
+    )
 }
 
 fn egi_table(args: &EgiArgs) -> Result<()> {
@@ -126,7 +134,11 @@ pub(super) struct WlcgArgs {
 }
 
 pub(super) fn wlcg(args: &WlcgArgs) -> Result<()> {
-    reading(&[&args.common.lake], StatePart::Published, || wlcg_table(args))
+    reading(
+        &[args.common.as_of.place(&args.common.lake)?],
+        StatePart::Published,
+        || wlcg_table(args),
+    )
 }
 
 fn wlcg_table(args: &WlcgArgs) -> Result<()> {
@@ -164,7 +176,11 @@ pub(super) struct OsgArgs {
 }
 
 pub(super) fn osg(args: &OsgArgs) -> Result<()> {
-    reading(&[&args.common.lake], StatePart::Published, || osg_table(args))
+    reading(
+        &[args.common.as_of.place(&args.common.lake)?],
+        StatePart::Published,
+        || osg_table(args),
+    )
 }
 
 fn osg_table(args: &OsgArgs) -> Result<()> {

@@ -3,6 +3,7 @@
 use tracing::info;
 
 use super::print::print;
+use crate::cli::as_of::AsOfArgs;
 use crate::cli::reading::reading;
 use crate::cli::selection::{Finest, SelectionArgs};
 use crate::error::Result;
@@ -32,6 +33,9 @@ pub(super) struct Args {
     lake: String,
 
     #[command(flatten)]
+    as_of: AsOfArgs,
+
+    #[command(flatten)]
     selection: SelectionArgs,
 
     /// Only this policy: its charges are reported, by its id or by the name that pages and errors have for it; may be given
@@ -57,11 +61,11 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    reading(&[&args.lake], StatePart::Published, || answer(args))
+    reading(&[args.as_of.place(&args.lake)?], StatePart::Published, || answer(args))
 }
 
 fn answer(args: &Args) -> Result<()> {
-    let lake = Lake::open(&args.lake)?;
+    let lake = Lake::open(args.as_of.place(&args.lake)?)?;
     let charged = charges::read(&lake, &args.selection.of(&lake, Finest::Day)?)?;
     let charged = charges::choose(charged, &args.policy)?;
     let billing = FocusBilling {

@@ -3,6 +3,7 @@
 use super::print::print;
 use super::receiver::{Destination, ReceiverArgs};
 use super::users::UsersArgs;
+use crate::cli::as_of::AsOfArgs;
 use crate::cli::reading::reading;
 use crate::cli::selection::{Finest, SelectionArgs};
 use crate::error::Result;
@@ -34,6 +35,9 @@ pub(super) struct Args {
     lake: String,
 
     #[command(flatten)]
+    as_of: AsOfArgs,
+
+    #[command(flatten)]
     selection: SelectionArgs,
 
     #[command(flatten)]
@@ -59,6 +63,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
             // Fallback: the format that the manual states is taken where none is given.
             format: args.format.unwrap_or_default(),
         };
+        args.as_of.refuse_receiver()?;
         return args.receiver.run(receiver, &args.lake, &to, |lake| {
             let selection = args
                 .selection
@@ -70,13 +75,15 @@ pub(super) fn run(args: &Args) -> Result<()> {
             Ok((selection, exporter))
         });
     }
-    let outbox = reading(&[&args.lake], StatePart::Published, || documents(args))?;
+    let outbox = reading(&[args.as_of.place(&args.lake)?], StatePart::Published, || {
+        documents(args)
+    })?;
     outbox.map_or(Ok(()), Outbox::deliver)
 }
 
 /// Writes all of it: to stdout, or to an outbox that still waits to be delivered.
 fn documents(args: &Args) -> Result<Option<Outbox>> {
-    let lake = Lake::open(&args.lake)?;
+    let lake = Lake::open(args.as_of.place(&args.lake)?)?;
     let selection = args.selection.of(&lake, Finest::Day)?;
     let users = args.users.users()?;
     let Some(out) = &args.out else {

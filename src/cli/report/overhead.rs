@@ -1,6 +1,7 @@
 //! `gridtally report overhead`
 
 use super::print::print;
+use crate::cli::as_of::AsOfArgs;
 use crate::cli::output;
 use crate::cli::reading::reading;
 use crate::cli::selection::SiteArgs;
@@ -30,6 +31,9 @@ pub(super) struct Args {
     lake: String,
 
     #[command(flatten)]
+    as_of: AsOfArgs,
+
+    #[command(flatten)]
     sites: SiteArgs,
 
     /// One table alone, of all clusters and units.
@@ -42,11 +46,11 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    reading(&[&args.lake], StatePart::Published, || answer(args))
+    reading(&[args.as_of.place(&args.lake)?], StatePart::Published, || answer(args))
 }
 
 fn answer(args: &Args) -> Result<()> {
-    let overhead = overhead::read(&args.lake, &args.sites.names())?;
+    let overhead = overhead::read(args.as_of.place(&args.lake)?, &args.sites.names())?;
     if let Some(table) = args.table {
         return print(&overhead.table(table), args.format);
     }

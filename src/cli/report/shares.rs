@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use tracing::{info, warn};
 
 use super::print::print;
+use crate::cli::as_of::AsOfArgs;
 use crate::cli::output;
 use crate::cli::reading::reading;
 use crate::cli::selection::{Finest, PeriodArgs, day};
@@ -52,6 +53,9 @@ valid_to (not included) and purchase. Of --core-tres: tres_per_core, and as want
 pub(super) struct Args {
     /// Folder or URL results were published to.
     lake: String,
+
+    #[command(flatten)]
+    as_of: AsOfArgs,
 
     /// Table of who owns which nodes.
     #[arg(long, value_name = "CSV")]
@@ -115,7 +119,7 @@ enum ShareReader {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    reading(&[&args.lake], StatePart::Published, || answer(args))
+    reading(&[args.as_of.place(&args.lake)?], StatePart::Published, || answer(args))
 }
 
 fn answer(args: &Args) -> Result<()> {
@@ -132,7 +136,7 @@ fn answer(args: &Args) -> Result<()> {
         MinuteLimitTable::load(path, &name(path), &mut problems)
     });
     problems.finish()?;
-    let lake = Lake::open(&args.lake)?;
+    let lake = Lake::open(args.as_of.place(&args.lake)?)?;
     let names = |names: &[String]| names.iter().cloned().collect::<BTreeSet<_>>();
     let rule = ShareRule {
         public: names(&args.public),

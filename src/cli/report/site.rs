@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use tracing::info;
 
 use super::page_files::{PageFile, write_page};
+use crate::cli::as_of::AsOfArgs;
 use crate::cli::reading::reading;
 use crate::cli::selection::{Finest, SelectionArgs};
 use crate::error::{Error, Kind, Result};
@@ -34,6 +35,9 @@ pub(super) struct Args {
     lake: String,
 
     #[command(flatten)]
+    as_of: AsOfArgs,
+
+    #[command(flatten)]
     selection: SelectionArgs,
 
     /// Name users: those who used most.
@@ -46,8 +50,8 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    let (site, data) = reading(&[&args.lake], StatePart::Published, || {
-        let lake = Lake::open(&args.lake)?;
+    let (site, data) = reading(&[args.as_of.place(&args.lake)?], StatePart::Published, || {
+        let lake = Lake::open(args.as_of.place(&args.lake)?)?;
         let mut selection = args
             .selection
             .of(&lake, Finest::Month("a page is made of the months of the lake"))?;

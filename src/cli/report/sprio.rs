@@ -3,6 +3,7 @@
 use tracing::info;
 
 use super::print::print;
+use crate::cli::as_of::AsOfArgs;
 use crate::cli::reading::reading;
 use crate::error::Result;
 use crate::report::lake::Lake;
@@ -27,6 +28,9 @@ pub(super) struct Args {
     /// Folder or URL results were published to.
     lake: String,
 
+    #[command(flatten)]
+    as_of: AsOfArgs,
+
     /// The cluster; may be left out when there is one.
     #[arg(long)]
     cluster: Option<String>,
@@ -45,11 +49,11 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    reading(&[&args.lake], StatePart::Published, || answer(args))
+    reading(&[args.as_of.place(&args.lake)?], StatePart::Published, || answer(args))
 }
 
 fn answer(args: &Args) -> Result<()> {
-    let lake = Lake::open(&args.lake)?;
+    let lake = Lake::open(args.as_of.place(&args.lake)?)?;
     let sprio = Sprio::of_lake(&lake, args.cluster.as_deref())?;
     let form = if args.two_term {
         PriorityForm::TwoTerm

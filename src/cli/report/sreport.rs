@@ -3,6 +3,7 @@
 use tracing::info;
 
 use super::print::print;
+use crate::cli::as_of::AsOfArgs;
 use crate::cli::reading::reading;
 use crate::cli::selection::{Finest, SelectionArgs};
 use crate::error::{Error, Kind, Result};
@@ -32,6 +33,9 @@ Examples:
 pub(super) struct Args {
     /// Folder or URL results were published to.
     lake: String,
+
+    #[command(flatten)]
+    as_of: AsOfArgs,
 
     /// Which table, also by sreport's own name; account-utilization, or with --users account-utilization-by-user.
     #[arg(value_name = "TABLE", ignore_case = true)]
@@ -78,7 +82,9 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    reading(&[&args.lake], StatePart::Published, || print_tables(args))
+    reading(&[args.as_of.place(&args.lake)?], StatePart::Published, || {
+        print_tables(args)
+    })
 }
 
 fn print_tables(args: &Args) -> Result<()> {
@@ -93,7 +99,7 @@ fn print_tables(args: &Args) -> Result<()> {
         (None, true) => SreportKind::AccountUtilizationByUser,
         (None, false) => SreportKind::AccountUtilization,
     };
-    let lake = Lake::open(&args.lake)?;
+    let lake = Lake::open(args.as_of.place(&args.lake)?)?;
     let selection = args.selection.of(&lake, Finest::Day)?;
     let zone = lake.zone()?;
     let period = match args.start.as_deref().zip(args.end.as_deref()) {

@@ -3,6 +3,7 @@
 use tracing::info;
 
 use super::print::print;
+use crate::cli::as_of::AsOfArgs;
 use crate::cli::output;
 use crate::cli::reading::reading;
 use crate::cli::reconcile::percent_e6;
@@ -45,6 +46,9 @@ Examples:
 pub(super) struct Args {
     /// Folder or URL results were published to.
     lake: String,
+
+    #[command(flatten)]
+    as_of: AsOfArgs,
 
     /// The cluster; may be left out when there is one.
     #[arg(long)]
@@ -129,11 +133,11 @@ fn word<T: Copy>(words: &[(&str, T)], text: &str) -> Result<T, String> {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    reading(&[&args.lake], StatePart::Published, || answer(args))
+    reading(&[args.as_of.place(&args.lake)?], StatePart::Published, || answer(args))
 }
 
 fn answer(args: &Args) -> Result<()> {
-    let lake = Lake::open(&args.lake)?;
+    let lake = Lake::open(args.as_of.place(&args.lake)?)?;
     let which = match (args.tres_raw, args.long) {
         (true, _) => SshareColumns::LongWithUsed,
         (false, true) => SshareColumns::Long,

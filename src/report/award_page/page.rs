@@ -59,7 +59,7 @@ const OWED: &str = "What is owed is the amount that an award should have used by
 pub fn write(page: &AwardPage<'_>) -> Result<String> {
     let mut body = String::new();
     overview(&mut body, page)?;
-    owed(&mut body, page);
+    owed(&mut body, page)?;
     burn_downs(&mut body, page)?;
     fairshare(&mut body, page)?;
     definitions(&mut body);
@@ -68,7 +68,7 @@ pub fn write(page: &AwardPage<'_>) -> Result<String> {
     Ok(board(&title, &body))
 }
 
-fn shown(table_of: &Table) -> String {
+fn shown(table_of: &Table) -> Result<String> {
     table(&table_of.without_empty_columns())
 }
 
@@ -124,7 +124,7 @@ fn overview(body: &mut String, page: &AwardPage<'_>) -> Result<()> {
     }
     let table_of = page.overview(DIGITS)?;
     let columns = table_of.with_columns(|_, column| SHOWN.contains(&column.name.as_str()));
-    inside.push_str(&shown(&columns));
+    inside.push_str(&shown(&columns)?);
     inside.push_str(&file(
         "awards.csv",
         "The same rows with all columns of <code>gridtally report awards</code> are",
@@ -163,14 +163,14 @@ fn notes(page: &AwardPage<'_>) -> Vec<String> {
     notes
 }
 
-fn owed(body: &mut String, page: &AwardPage<'_>) {
+fn owed(body: &mut String, page: &AwardPage<'_>) -> Result<()> {
     let mut inside = basis(page);
     let _infallible = writeln!(inside, "<p>{OWED}</p>\n<h3>By awards</h3>");
     let of_awards = page.owed(DIGITS);
     if of_awards.rows.is_empty() {
         inside.push_str("<p>No award of use has an end.</p>\n");
     } else {
-        inside.push_str(&shown(&of_awards));
+        inside.push_str(&shown(&of_awards)?);
     }
     let open = page.awards.iter().filter(|award| award.even.is_none()).count();
     if open > 0 {
@@ -186,9 +186,10 @@ fn owed(body: &mut String, page: &AwardPage<'_>) {
             "<h3>By shares</h3>\n<p>By shares an account is owed what its share is above its part of the decayed usage, on the last day \
              of the dataset. Under Fair Tree both are among siblings. Amounts are of that usage.</p>\n",
         );
-        inside.push_str(&shown(&of_shares));
+        inside.push_str(&shown(&of_shares)?);
     }
     section(body, "owed", "Who is owed", &inside);
+    Ok(())
 }
 
 /// The awards that are drawn: those furthest from even use, in the order of the table.
@@ -242,18 +243,18 @@ fn burn_downs(body: &mut String, page: &AwardPage<'_>) -> Result<()> {
         let _infallible = write!(inside, "<h3>{}</h3>\n{}", escape(&title), burn_down(page, award)?);
         let forecasts = forecast_table(std::iter::once(award), DIGITS);
         if !forecasts.rows.is_empty() {
-            inside.push_str(&shown(&forecasts.with_columns(|_, column| column.name != "award")));
+            inside.push_str(&shown(&forecasts.with_columns(|_, column| column.name != "award"))?);
         }
         let unit = state.measure.unit.replace('_', " ");
         let of_ledger = format!(
             "<p>Entries, in {}:</p>\n{}",
             escape(&unit),
-            shown(&entries(state.award, page.question.on))
+            shown(&entries(state.award, page.question.on))?
         );
         let of_months = format!(
             "<p>At the end of months, in {}:</p>\n{}",
             escape(&unit),
-            shown(&by_month(&award.points, DIGITS))
+            shown(&by_month(&award.points, DIGITS))?
         );
         inside.push_str(&details(
             "Entries of the ledger, and what is left by month",
@@ -294,7 +295,7 @@ fn fairshare(body: &mut String, page: &AwardPage<'_>) -> Result<()> {
     for (account, days) in chosen {
         if let Some(chart) = used_shares(&page.shares, account, days)? {
             inside.push_str(&chart);
-            inside.push_str(&details("On the last day of months", &shown(&shares::by_month(days))));
+            inside.push_str(&details("On the last day of months", &shown(&shares::by_month(days))?));
         }
     }
     inside.push_str(&file("fairshare.csv", "All accounts of awards day by day are"));

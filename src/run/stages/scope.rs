@@ -87,7 +87,7 @@ impl<'a> RunScope<'a> {
             && !capacity::is_changed(plan, state)
             && !awards::is_changed(plan, state)
             && state.is_laid_out();
-        let is_settled = is_settled && !share_history::is_changed(plan, state);
+        let is_settled = is_settled && !share_history::is_changed(plan, state) && !state.is_keeping_changed(plan);
         Ok(Self {
             context,
             lake,

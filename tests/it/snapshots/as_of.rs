@@ -1,0 +1,119 @@
+//! The lake as it was.
+
+use std::time::Duration;
+
+use super::{JOBS, Nights, pipeline};
+use crate::support::python::python;
+
+/// Jobs by three datasets of views.
+const COUNT: &str = r#"
+import duckdb, sys
+for script in sys.argv[1:]:
+    con = duckdb.connect()
+    con.execute(open(script).read())
+    one = lambda query: con.execute(query).fetchone()[0]
+    print(one("SELECT sum(job_n) FROM usage"), one("SELECT count(*) FROM records"),
+          one("SELECT sum(row_n) FROM ledger WHERE outcome = 'accepted'"), one("SELECT count(*) FROM runs"),
+          one("SELECT count(*) FROM history"), one("SELECT count(DISTINCT vo) FROM usage WHERE site = 'OAK' AND vo = 'vo1'"))
+"#;
+
+#[test]
+fn each_command_reads_the_lake_as_it_was() {
+    let nights = Nights::new();
+    for nth in 0..3 {
+        nights.night(nth);
+    }
+    let rows = nights.snapshots();
+    assert_eq!(rows.len(), 3, "{rows:?}");
+    let run_id = rows[1][2].clone();
+    for (moment, n) in [
+        ("1", 1),
+        ("2", 2),
+        ("latest", 3),
+        (run_id.as_str(), 2),
+        ("2099-01-01", 3),
+        ("2099-01-01T00:00", 3),
+    ] {
+        let as_of = ["--as-of", moment];
+        assert_eq!(nights.jobs(&as_of), n * JOBS, "{moment}");
+        let sound = nights.done(&[&["verify", "lake"], as_of.as_slice()].concat());
+        assert!(sound.contains(&format!("{} records", n * JOBS)), "{moment}: {sound}");
+        let cell = ["explain", "lake", "usage/site=OAK/vo=vo1/allocation_year=2026"];
+        let cell = nights.done(&[cell.as_slice(), &as_of].concat());
+        assert!(
+            cell.contains(&format!("View batch: {} jobs", n * JOBS / 4)),
+            "{moment}: {cell}"
+        );
+    }
+    let scripts: Vec<String> = ["1", "2", "3"]
+        .iter()
+        .map(|number| {
+            let script = nights.path(&format!("{number}.sql"));
+            std::fs::write(&script, nights.done(&["sql", "lake", "--as-of", number])).unwrap();
+            script.to_str().unwrap().to_owned()
+        })
+        .collect();
+    let scripts: Vec<&str> = scripts.iter().map(String::as_str).collect();
+    let counted = python(COUNT, &scripts);
+    let expected: String = (1..=3)
+        .map(|n| format!("{jobs} {jobs} {jobs} {n} 0 1\n", jobs = n * JOBS))
+        .collect();
+    assert_eq!(counted, expected);
+    // Another path of the lake, and what it was before there was a snapshot.
+    assert!(
+        nights
+            .refused(&["report", "egi", "lake", "--as-of", "2020-01-01"], 66)
+            .contains("the first one kept is snapshot 1")
+    );
+    assert!(
+        nights
+            .refused(&["report", "egi", "lake", "--as-of", "unknown-tag"], 66)
+            .contains("no snapshot is unknown-tag")
+    );
+    let receiver = [
+        "report",
+        "apel",
+        "lake",
+        "--message",
+        "sync",
+        "--receiver",
+        "r",
+        "--diff",
+        "--as-of",
+        "1",
+    ];
+    assert!(nights.refused(&receiver, 2).contains("exclude one another"));
+}
+
+#[test]
+fn a_state_that_is_not_kept_is_never_replaced_by_another() {
+    let nights = Nights::new();
+    for nth in 0..3 {
+        nights.night(nth);
+        std::thread::sleep(Duration::from_millis(1100));
+    }
+    let rows = nights.snapshots();
+    let times: Vec<&str> = rows.iter().map(|row| row[1].as_str()).collect();
+    for (n, time) in (1..).zip(&times) {
+        assert_eq!(nights.jobs(&["--as-of", time]), n * JOBS);
+    }
+    nights.done(&["tag", "lake", "first", "--as-of", "1"]);
+    nights.done(&["gc", "lake", "--keep", "nights=0"]);
+    assert_eq!(nights.jobs(&["--as-of", times[0]]), JOBS);
+    assert_eq!(nights.jobs(&["--as-of", times[2]]), 3 * JOBS);
+    let why = nights.refused(&["report", "egi", "lake", "--as-of", times[1]], 66);
+    assert!(
+        why.contains("last one kept before is snapshot 1") && why.contains("first after it snapshot 3"),
+        "{why}"
+    );
+    // Runs that make no snapshot any more.
+    nights.write("p.toml", &pipeline(""));
+    nights.night(3);
+    assert_eq!(nights.snapshots().len(), 2);
+    let why = nights.refused(&["report", "egi", "lake", "--as-of", "latest"], 66);
+    assert!(why.contains("not kept"), "{why}");
+    assert_eq!(nights.jobs(&["--as-of", "first"]), JOBS);
+    assert_eq!(nights.jobs(&[]), 4 * JOBS);
+    assert!(nights.refused(&["gc", "lake"], 2).contains("--keep"));
+    nights.done(&["verify", "lake"]);
+}
