@@ -35,7 +35,7 @@ impl SitePower {
     /// Logical CPUs per physical one (`Cores`): times `CE_PHYSCPU` it is `CE_LOGCPU`.
     #[must_use]
     pub fn cores(&self) -> Option<Ratio> {
-        Ratio::new(i128::from(self.logical_cpu_n), i128::from(self.physical_cpu_n))
+        Ratio::new(self.logical_cpu_n, self.physical_cpu_n)
     }
 
     /// Installed capacity in SI00. HEPSPEC06 and `HEPscore23` are added one to one, as [`OneToOne::WLCG`] decided, and
@@ -58,7 +58,7 @@ impl SitePower {
     /// Mean score of a logical CPU in SI00: what `CE_SI00` publishes. It has no value when there are no CPUs.
     #[must_use]
     pub fn mean_si00(&self) -> Option<Ratio> {
-        let logical = Ratio::new(i128::from(self.logical_cpu_n), 1)?;
+        let logical = Ratio::new(self.logical_cpu_n, 1)?;
         self.installed_si00().over(logical)
     }
 

@@ -62,8 +62,8 @@ impl Cell {
     /// Adds a cell of the column `name`; one that is not a number adds nothing.
     fn add(&mut self, more: &Self, name: &str) -> Result<()> {
         match (&mut *self, more) {
-            (Self::Int(sum), Self::Int(more)) => add(sum, *more, name),
-            (Self::Decimal { value: sum, .. }, Self::Decimal { value: more, .. }) => add(sum, *more, name),
+            (Self::Int(sum), Self::Int(more))
+            | (Self::Decimal { value: sum, .. }, Self::Decimal { value: more, .. }) => add(sum, *more, name),
             (sum, more) => {
                 if !sum.is_number() && more.is_number() {
                     *sum = more.clone();
