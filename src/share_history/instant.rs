@@ -92,4 +92,16 @@ impl ClusterInstant {
             uncounted,
         })
     }
+    /// The same usage under other shares and another algorithm. The tree has the same associations.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Data`] when usage does not fit.
+    pub fn rescored(&self, settings: &FairshareSettings, tree: AssociationTree) -> Result<Self> {
+        let scores = settings.method.scores(&tree, &self.usage)?;
+        Ok(Self {
+            tree,
+            scores,
+            ..self.clone()
+        })
+    }
 }

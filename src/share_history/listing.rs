@@ -105,6 +105,11 @@ impl DatedTrees {
         until.or_else(|| self.trees.first_key_value()).map(|(_, tree)| tree)
     }
 
+    /// Changes every tree.
+    pub(super) fn each_mut(&mut self, change: impl FnMut(&mut AssociationTree)) {
+        self.trees.values_mut().for_each(change);
+    }
+
     /// The instant of the first listing where all of them state one: before it its shares are an assumption.
     #[must_use]
     pub(crate) fn first_stated_ms(&self) -> Option<i64> {

@@ -20,12 +20,16 @@
 //! usage_days usage that each day adds, by association
 //! days       trees + usage -> scores, day by day
 //! rows       scores -> rows of the dataset
+//! factor_course   factors at the end of every day of a period, under any settings
+//! changed_shares  trees with other shares than listings state
 //! basis      what a lake remembers, to find the first changed day
 //! instant    the same at one instant
 //! ```
 
 mod basis;
+pub mod changed_shares;
 mod days;
+pub mod factor_course;
 pub mod files;
 pub mod instant;
 mod jobs;
