@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use plotters::chart::ChartBuilder;
 use plotters::drawing::IntoDrawingArea;
-use plotters::element::Rectangle;
+use plotters::element::{Circle, PathElement, Rectangle};
 use plotters::prelude::SVGBackend;
 use plotters::style::{Color, IntoFont, RGBColor};
 
@@ -100,11 +100,67 @@ pub struct ChartMark<'a> {
     pub ink: &'a str,
 }
 
+/// A line through places of the axes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChartLine<'a> {
+    /// The places.
+    pub points: Vec<ChartPoint>,
+    /// The name of its ink.
+    pub ink: &'a str,
+    /// Pixels.
+    pub width: u32,
+}
+
+/// A place of the axes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChartPoint {
+    /// To the right.
+    pub x: i32,
+    /// Upwards.
+    pub y: i32,
+}
+
+/// A disc around a place of the axes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChartDot<'a> {
+    /// Its middle.
+    pub at: ChartPoint,
+    /// Pixels.
+    pub radius: u32,
+    /// The name of its ink.
+    pub ink: &'a str,
+}
+
+/// What is drawn, from below: rectangles, lines, discs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ChartShapes<'a> {
+    /// Rectangles.
+    pub marks: &'a [ChartMark<'a>],
+    /// Lines.
+    pub lines: &'a [ChartLine<'a>],
+    /// Discs.
+    pub dots: &'a [ChartDot<'a>],
+}
+
 /// Draws rectangles.
 ///
 /// # Errors
 /// [`crate::error::Kind::Internal`] when they cannot be drawn.
 pub fn rectangles(frame: &ChartFrame<'_>, marks: &[ChartMark<'_>]) -> Result<String> {
+    draw(
+        frame,
+        &ChartShapes {
+            marks,
+            ..ChartShapes::default()
+        },
+    )
+}
+
+/// Draws shapes.
+///
+/// # Errors
+/// [`crate::error::Kind::Internal`] when they cannot be drawn.
+pub fn draw(frame: &ChartFrame<'_>, shapes: &ChartShapes<'_>) -> Result<String> {
     let mut svg = String::new();
     {
         let area = SVGBackend::with_string(&mut svg, frame.size).into_drawing_area();
@@ -131,11 +187,18 @@ pub fn rectangles(frame: &ChartFrame<'_>, marks: &[ChartMark<'_>]) -> Result<Str
             .y_label_formatter(&y_name)
             .draw()
             .map_err(failed)?;
-        let drawn = marks.iter().map(|mark| {
+        let drawn = shapes.marks.iter().map(|mark| {
             let corners = [(mark.left, mark.bottom), (mark.right, mark.top)];
             Rectangle::new(corners, ink(mark.ink).filled())
         });
         chart.draw_series(drawn).map_err(failed)?;
+        let lines = shapes.lines.iter().map(|line| {
+            let points: Vec<(i32, i32)> = line.points.iter().map(|point| (point.x, point.y)).collect();
+            PathElement::new(points, ink(line.ink).stroke_width(line.width))
+        });
+        chart.draw_series(lines).map_err(failed)?;
+        let dots = (shapes.dots.iter()).map(|dot| Circle::new((dot.at.x, dot.at.y), dot.radius, ink(dot.ink).filled()));
+        chart.draw_series(dots).map_err(failed)?;
         area.present().map_err(failed)?;
     }
     Ok(themed(svg))

@@ -2,7 +2,7 @@
 //!
 //! [`apel`] writes the messages of the APEL accounting system and [`gracc`] the documents of OSG's. [`federation`] counts
 //! as federations do, for [`portal`] and [`osg`], with what [`sites`] adds; [`charges`] are the basis of money, for [`focus`] and [`balance`]; [`awards`] shows who may use how much and who did, and [`award_files`] writes it for other programs; [`sreport`] prints Slurm's table, [`site`] a
-//! page for a board. [`publication`] records what was sent, [`reconcile`] explains why two accounts differ and
+//! page for a board, [`what_if`] what other rules of fairshare and other shares would make of the same jobs. [`publication`] records what was sent, [`reconcile`] explains why two accounts differ and
 //! [`completeness`] which days look missing. [`lake`]
 //! reads, [`table`] holds what a report came to and [`render`] writes it as text, CSV, JSON, Markdown, HTML ([`html`]) or
 //! Parquet.
@@ -32,6 +32,7 @@ pub mod portal;
 pub mod publication;
 pub mod queue;
 pub mod reconcile;
+pub mod recovery;
 pub mod render;
 pub mod running_use;
 pub mod shares;
@@ -43,4 +44,5 @@ pub mod sreport;
 pub mod sshare;
 pub mod table;
 pub mod vo_case;
+pub mod what_if;
 pub mod work_scale;

@@ -31,6 +31,14 @@ struct SprioLine {
     terms: PriorityTerms,
 }
 
+/// The priority of a waiting job in one of its partitions.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WaitingPriority<'a> {
+    pub(super) job: &'a QueuedJob,
+    pub(super) partition: &'a str,
+    pub(super) priority: u32,
+}
+
 /// The waiting jobs of a cluster with their priorities.
 #[derive(Clone, Debug)]
 pub struct Sprio {
@@ -54,12 +62,21 @@ impl Sprio {
         let queue = Queue::read(lake, &plan)?;
         let listed_s = queue.as_of_ms.div_euclid(1000);
         let sshare = Sshare::of_lake(lake, Some(&plan.cluster), Some(listed_s), |_| Ok(()))?;
+        Self::of_queue(&queue, &sshare)
+    }
+
+    /// The priorities of a queue with the factors of the instant of its listing.
+    ///
+    /// # Errors
+    /// [`Kind::Data`] when a listing lacks the partition or an amount of a job.
+    pub(super) fn of_queue(queue: &Queue, sshare: &Sshare) -> Result<Self> {
+        let listed_s = queue.as_of_ms.div_euclid(1000);
         let at_s = match sshare.decay {
             UsageDecay::Chained(ChainedDecay::Steps(steps)) => steps.last_at(listed_s),
             _ => listed_s,
         };
         let mut sprio = Self {
-            cluster: plan.cluster,
+            cluster: sshare.cluster.clone(),
             at_s,
             lines: Vec::new(),
             without_priority_n: 0,
@@ -78,7 +95,7 @@ impl Sprio {
                     continue;
                 };
                 let waiting_s = at_s.difference_to_compare(accrue_s).max(0);
-                let facts = facts(job, partition, &queue, factor, waiting_s)?;
+                let facts = facts(job, partition, queue, factor, waiting_s)?;
                 sprio.lines.push(SprioLine {
                     job: job.clone(),
                     partition: partition.clone(),
@@ -89,6 +106,15 @@ impl Sprio {
             }
         }
         Ok(sprio)
+    }
+
+    /// The priority of every waiting job in each of its partitions, in the order of the listing.
+    pub(super) fn priorities(&self) -> impl Iterator<Item = WaitingPriority<'_>> {
+        self.lines.iter().map(|line| WaitingPriority {
+            job: &line.job,
+            partition: &line.partition,
+            priority: line.terms.priority,
+        })
     }
 
     /// As a table: the columns of `sprio -l`, or the two terms. Users are named where it is requested.

@@ -1,10 +1,11 @@
 //! What `sshare` prints, of any instant: shares, usage and factors from the jobs of a lake.
 
 use super::lake::Lake;
+use super::recovery::{DAY_DIGITS, Recovery, recoveries};
 use super::table::{Cell, ColumnKind, Table};
 use crate::config::fairshare_plan::FairsharePlan;
 use crate::error::{Error, Kind, Result};
-use crate::fairshare::{AssociationScore, FairshareAlgorithm, LevelFairshare, RawShares, UsageDecay};
+use crate::fairshare::{AssociationScore, FairshareAlgorithm, FairshareMethod, LevelFairshare, RawShares, UsageDecay};
 use crate::numbers::Extent;
 use crate::share_history::files::ClusterFiles;
 use crate::share_history::instant::ClusterInstant;
@@ -43,9 +44,11 @@ pub struct Sshare {
     pub cluster: String,
     /// Its state.
     pub instant: ClusterInstant,
-    algorithm: FairshareAlgorithm,
     /// How usage decays.
     pub(super) decay: UsageDecay,
+    method: FairshareMethod,
+    /// When what is below a threshold is back at it, in the order of the tree; none where it is not requested.
+    recoveries: Option<Vec<Recovery>>,
 }
 
 /// One column of sshare.
@@ -75,21 +78,31 @@ impl Sshare {
         let files = ClusterFiles::of_manifest(&lake.manifest, &plan);
         let settings = FairshareSettings::resolve(&plan, &zone, &lake.store, &files)?;
         let trees = DatedTrees::read(&lake.store, &files, &plan)?;
-        let at_s = at_s.or_else(|| last_job_end_s(&lake.manifest, &plan));
-        let at_s = at_s.ok_or_else(|| {
-            Error::new(
-                Kind::Data,
-                "the lake has no job of the cluster: choose an instant with --at",
-            )
-        })?;
+        let at_s = instant_or_last(lake, &plan, at_s)?;
         let threads = std::thread::available_parallelism().map_or(1, Into::into);
         let instant = ClusterInstant::read(&lake.store, &files, &settings, &trees, at_s, threads)?;
-        Ok(Self {
-            cluster: plan.cluster,
+        Ok(Self::of_instant(&settings, instant))
+    }
+
+    /// Of a state that is computed already.
+    #[must_use]
+    pub(super) fn of_instant(settings: &FairshareSettings, instant: ClusterInstant) -> Self {
+        Self {
+            cluster: settings.cluster.clone(),
             instant,
-            algorithm: plan.algorithm,
             decay: settings.rule.decay,
-        })
+            method: settings.method,
+            recoveries: None,
+        }
+    }
+
+    /// With the columns of recovery: when the factor of what is below a threshold is back at it.
+    ///
+    /// # Errors
+    /// As [`recoveries`].
+    pub fn with_recovery(mut self, threshold: f64) -> Result<Self> {
+        self.recoveries = Some(recoveries(&self.instant, &self.method, self.decay, threshold)?);
+        Ok(self)
     }
 
     /// The factor of a job of an account, user and partition; none where it has no association.
@@ -99,7 +112,7 @@ impl Sshare {
     }
 
     fn is_fair_tree(&self) -> bool {
-        matches!(self.algorithm, FairshareAlgorithm::FairTree { .. })
+        matches!(self.method.algorithm, FairshareAlgorithm::FairTree { .. })
     }
 
     fn columns(&self, which: SshareColumns) -> Vec<SshareColumn> {
@@ -121,13 +134,22 @@ impl Sshare {
                 LevelFairshare::Infinite => Some(Cell::text("inf")),
                 LevelFairshare::Blank => None,
             }),
+            column("RecoveryDays", 12, |of, score| of.recovery(score)?.days_cell()),
+            column("Recovery", 9, |of, score| {
+                Some(Cell::text(of.recovery(score)?.as_str()?))
+            }),
         ];
         let is_wanted = |column: &SshareColumn| match column.name {
             "NormUsage" => which == SshareColumns::Long,
             "LevelFS" => which == SshareColumns::Long && self.is_fair_tree(),
+            "RecoveryDays" | "Recovery" => self.recoveries.is_some(),
             _ => true,
         };
         all.into_iter().filter(is_wanted).collect()
+    }
+
+    fn recovery(&self, score: &AssociationScore) -> Option<&Recovery> {
+        self.recoveries.as_ref()?.get(score.id.index())
     }
 
     fn account(&self, score: &AssociationScore) -> Option<Cell> {
@@ -233,7 +255,8 @@ fn column(name: &'static str, width: usize, cell: fn(&Sshare, &AssociationScore)
 /// Name, unit and kind of a column in tables.
 fn described(name: &'static str) -> (&'static str, &'static str, ColumnKind) {
     match name {
-        "Account" | "User" | "RawShares" | "LevelFS" => (name, "", ColumnKind::Text),
+        "Account" | "User" | "RawShares" | "LevelFS" | "Recovery" => (name, "", ColumnKind::Text),
+        "RecoveryDays" => (name, "day", ColumnKind::Decimal(DAY_DIGITS)),
         "RawUsage" => (name, "billing s", ColumnKind::Number),
         _ => (name, "1", ColumnKind::Decimal(DIGITS)),
     }
@@ -258,6 +281,17 @@ fn padded(column: &SshareColumn, cell: &str) -> String {
     } else {
         format!("{cell:>width$}")
     }
+}
+
+/// An instant, or the end of the last job of a cluster.
+pub(super) fn instant_or_last(lake: &Lake, plan: &FairsharePlan, at_s: Option<i64>) -> Result<i64> {
+    let at_s = at_s.or_else(|| last_job_end_s(&lake.manifest, plan));
+    at_s.ok_or_else(|| {
+        Error::new(
+            Kind::Data,
+            "the lake has no job of the cluster: choose an instant with --at",
+        )
+    })
 }
 
 /// The fairshare of the pipeline that is requested.

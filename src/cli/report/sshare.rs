@@ -2,18 +2,16 @@
 
 use tracing::info;
 
+use super::fairshare_rule::{FairshareRuleArgs, instant, threshold};
 use super::print::print;
 use crate::cli::output;
 use crate::cli::reading::reading;
-use crate::config::fairshare_plan::{DecayMode, FairsharePlan, HalfLifeSetting};
-use crate::config::fairshare_spec::{ALGORITHMS, duration_s};
-use crate::error::{Error, Kind, Result};
-use crate::fairshare::FairshareAlgorithm;
+use crate::config::fairshare_change::FairshareChange;
+use crate::error::Result;
 use crate::report::lake::Lake;
 use crate::report::render::TableFormat;
 use crate::report::sshare::{ListedUsers, Sshare, SshareColumns};
 use crate::store::StatePart;
-use crate::time::instant::parse_instant_s;
 
 /// Print what Slurm's sshare prints, of any instant, from jobs and associations.
 ///
@@ -27,7 +25,10 @@ Examples:
     gridtally report sshare out --users --long --parsable --at 2026-11-21T03:20:00Z
 
   What a half-life of two weeks would make of the same usage:
-    gridtally report sshare out --half-life 14-00:00:00")]
+    gridtally report sshare out --half-life 14-00:00:00
+
+  In how many days each account would be back at a factor of a half if it stayed idle:
+    gridtally report sshare out --algorithm classic --recovery 0.5")]
 pub(super) struct Args {
     /// Folder or URL results were published to.
     lake: String,
@@ -52,49 +53,16 @@ pub(super) struct Args {
     #[arg(long, short = 'P', conflicts_with = "format")]
     parsable: bool,
 
-    /// Another half-life: D-HH:MM:SS or none.
-    #[arg(long, value_name = "DURATION", value_parser = half_life)]
-    half_life: Option<HalfLifeSetting>,
+    #[command(flatten)]
+    rule: FairshareRuleArgs,
 
-    /// Another decay: slurm-steps, continuous or halving-steps.
-    #[arg(long, value_name = "WORD", value_parser = decay)]
-    decay: Option<DecayMode>,
-
-    /// Another algorithm: fair-tree, fair-tree-merged-ties, classic or depth-oblivious.
-    #[arg(long, value_name = "WORD", value_parser = algorithm)]
-    algorithm: Option<FairshareAlgorithm>,
+    /// Add in how many days without jobs a factor below this is back at it (a factor such as 0.5).
+    #[arg(long, value_name = "FACTOR", value_parser = threshold)]
+    recovery: Option<f64>,
 
     /// Format on stdout.
     #[arg(long, value_name = "FORMAT")]
     format: Option<TableFormat>,
-}
-
-fn instant(text: &str) -> Result<i64, String> {
-    parse_instant_s(text).ok_or_else(|| "not an instant such as 2026-11-21T03:20:00Z".to_owned())
-}
-
-fn half_life(text: &str) -> Result<HalfLifeSetting, String> {
-    if text == "none" {
-        return Ok(HalfLifeSetting::None);
-    }
-    let seconds = duration_s(text).map(HalfLifeSetting::Seconds);
-    seconds.ok_or_else(|| "not a duration such as 7-00:00:00 (D-HH:MM:SS), or none".to_owned())
-}
-
-fn decay(text: &str) -> Result<DecayMode, String> {
-    word(DecayMode::WORDS, text)
-}
-
-fn algorithm(text: &str) -> Result<FairshareAlgorithm, String> {
-    word(ALGORITHMS, text)
-}
-
-fn word<T: Copy>(words: &[(&str, T)], text: &str) -> Result<T, String> {
-    let found = words.iter().find(|(word, _)| *word == text);
-    found.map(|(_, value)| *value).ok_or_else(|| {
-        let names: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-        format!("one of {}", names.join(", "))
-    })
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
@@ -103,7 +71,16 @@ pub(super) fn run(args: &Args) -> Result<()> {
 
 fn answer(args: &Args) -> Result<()> {
     let lake = Lake::open(&args.lake)?;
-    let sshare = Sshare::of_lake(&lake, args.cluster.as_deref(), args.at, |plan| args.change(plan))?;
+    let mut change = FairshareChange::default();
+    args.rule.add_to(&mut change);
+    let sshare = Sshare::of_lake(&lake, args.cluster.as_deref(), args.at, |plan| {
+        *plan = change.applied_to(plan)?;
+        Ok(())
+    })?;
+    let sshare = match args.recovery {
+        Some(threshold) => sshare.with_recovery(threshold)?,
+        None => sshare,
+    };
     let which = if args.long {
         SshareColumns::Long
     } else {
@@ -129,21 +106,4 @@ fn answer(args: &Args) -> Result<()> {
         );
     }
     Ok(())
-}
-
-impl Args {
-    /// Replaces what the pipeline states.
-    fn change(&self, plan: &mut FairsharePlan) -> Result<()> {
-        plan.half_life = self.half_life.unwrap_or(plan.half_life);
-        plan.decay = self.decay.unwrap_or(plan.decay);
-        plan.algorithm = self.algorithm.unwrap_or(plan.algorithm);
-        let is_whole = |seconds: u32| seconds.is_multiple_of(86_400);
-        match (plan.decay, plan.half_life) {
-            (DecayMode::HalvingSteps, HalfLifeSetting::Seconds(seconds)) if !is_whole(seconds) => Err(Error::new(
-                Kind::Usage,
-                "halving steps count by whole days: choose a half-life of days",
-            )),
-            _ => Ok(()),
-        }
-    }
 }
