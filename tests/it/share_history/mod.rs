@@ -10,6 +10,7 @@ mod plain;
 mod real;
 mod refusals;
 mod resets;
+mod what_if;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
