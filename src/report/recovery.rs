@@ -1,10 +1,11 @@
 //! When the factors of associations are back at a threshold, if they stay idle.
 
+use super::sshare::ListedUsers;
 use super::table::Cell;
 use crate::error::{Error, Kind, Result};
 use crate::fairshare::float::to_integer;
 use crate::fairshare::recovery::FairshareState;
-use crate::fairshare::{AssociationId, FairshareMethod, UsageDecay};
+use crate::fairshare::{AssociationId, AssociationScore, FairshareMethod, UsageDecay};
 use crate::runtime::pool;
 use crate::share_history::instant::ClusterInstant;
 
@@ -22,7 +23,7 @@ pub enum Recovery {
     WhenIdle(i128),
     /// Idleness does not bring it back: nothing decays, the shares do not allow it, or all usage would have to be gone.
     Never,
-    /// There is no factor.
+    /// There is no factor, or it is not requested.
     NoFactor,
 }
 
@@ -51,6 +52,15 @@ impl Recovery {
     }
 }
 
+/// To which factor recovery is computed, and whether that of users is as well.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RecoveryRequest {
+    /// The factor.
+    pub threshold: f64,
+    /// Users that are listed; of others there is no recovery.
+    pub users: ListedUsers,
+}
+
 /// The recovery of every association, in the order of the tree. Its cost is that of some fifty scores of the tree for each
 /// association below the threshold.
 ///
@@ -60,7 +70,7 @@ pub fn recoveries(
     instant: &ClusterInstant,
     method: &FairshareMethod,
     decay: UsageDecay,
-    threshold: f64,
+    request: RecoveryRequest,
 ) -> Result<Vec<Recovery>> {
     let decay = decay.chained().ok_or_else(|| {
         let message = "--recovery needs usage that shrinks by one factor: halving steps do not";
@@ -73,17 +83,21 @@ pub fn recoveries(
         decay,
         at_s: instant.at_s,
     };
+    let is_listed = |score: &AssociationScore| {
+        let association = instant.tree.get(score.id);
+        request.users == ListedUsers::All || association.is_some_and(|association| !association.key.is_user())
+    };
     let factors: Vec<ScoredAssociation> = (instant.scores.iter())
         .map(|score| ScoredAssociation {
             id: score.id,
-            factor: score.factor,
+            factor: score.factor.filter(|_| is_listed(score)),
         })
         .collect();
     let threads = std::thread::available_parallelism().map_or(1, Into::into);
     pool::each(&factors, threads, |of| match of.factor {
         None => Ok(Recovery::NoFactor),
-        Some(factor) if factor >= threshold => Ok(Recovery::Above),
-        Some(_) => match state.recovery_days(of.id, threshold)? {
+        Some(factor) if factor >= request.threshold => Ok(Recovery::Above),
+        Some(_) => match state.recovery_days(of.id, request.threshold)? {
             None => Ok(Recovery::Never),
             Some(days) => hundredths(days).map(Recovery::WhenIdle),
         },

@@ -1,7 +1,7 @@
 //! What `sshare` prints, of any instant: shares, usage and factors from the jobs of a lake.
 
 use super::lake::Lake;
-use super::recovery::{DAY_DIGITS, Recovery, recoveries};
+use super::recovery::{DAY_DIGITS, Recovery, RecoveryRequest, recoveries};
 use super::table::{Cell, ColumnKind, Table};
 use crate::config::fairshare_plan::FairsharePlan;
 use crate::error::{Error, Kind, Result};
@@ -100,8 +100,8 @@ impl Sshare {
     ///
     /// # Errors
     /// As [`recoveries`].
-    pub fn with_recovery(mut self, threshold: f64) -> Result<Self> {
-        self.recoveries = Some(recoveries(&self.instant, &self.method, self.decay, threshold)?);
+    pub fn with_recovery(mut self, request: RecoveryRequest) -> Result<Self> {
+        self.recoveries = Some(recoveries(&self.instant, &self.method, self.decay, request)?);
         Ok(self)
     }
 

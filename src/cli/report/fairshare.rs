@@ -15,6 +15,7 @@ use crate::diagnostics::Problems;
 use crate::error::{Error, Kind, Result};
 use crate::reference::share_change::{ShareAmount, ShareChange, ShareChangeTable};
 use crate::report::lake::Lake;
+use crate::report::recovery::RecoveryRequest;
 use crate::report::render::{TableFormat, json, ndjson};
 use crate::report::sshare::ListedUsers;
 use crate::report::what_if::tables::WhatIfReader;
@@ -99,23 +100,23 @@ pub(super) fn run(args: &Args) -> Result<()> {
 }
 
 fn answer(args: &Args) -> Result<()> {
+    let users = if args.users {
+        ListedUsers::All
+    } else {
+        ListedUsers::None
+    };
     let request = WhatIfRequest {
         cluster: args.cluster.clone(),
         at_s: args.at,
         days: args.period.days(Finest::Day)?,
         change: args.change()?,
-        recovery: args.recovery,
+        recovery: args.recovery.map(|threshold| RecoveryRequest { threshold, users }),
     };
     let has_period = request.days.from.is_some() || request.days.to.is_some();
     if !has_period && matches!(args.table, Some(WhatIfTable::Period | WhatIfTable::Days)) {
         let message = "the table is of a period: state --from or --to";
         return Err(Error::new(Kind::Usage, message));
     }
-    let users = if args.users {
-        ListedUsers::All
-    } else {
-        ListedUsers::None
-    };
     let lake = Lake::open(&args.lake)?;
     let what_if = FairshareWhatIf::of_lake(&lake, &request)?;
     if args.table == Some(WhatIfTable::Queue) && what_if.queue.is_none() {

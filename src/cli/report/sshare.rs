@@ -9,6 +9,7 @@ use crate::cli::reading::reading;
 use crate::config::fairshare_change::FairshareChange;
 use crate::error::Result;
 use crate::report::lake::Lake;
+use crate::report::recovery::RecoveryRequest;
 use crate::report::render::TableFormat;
 use crate::report::sshare::{ListedUsers, Sshare, SshareColumns};
 use crate::store::StatePart;
@@ -77,10 +78,6 @@ fn answer(args: &Args) -> Result<()> {
         *plan = change.applied_to(plan)?;
         Ok(())
     })?;
-    let sshare = match args.recovery {
-        Some(threshold) => sshare.with_recovery(threshold)?,
-        None => sshare,
-    };
     let which = if args.long {
         SshareColumns::Long
     } else {
@@ -90,6 +87,10 @@ fn answer(args: &Args) -> Result<()> {
         ListedUsers::All
     } else {
         ListedUsers::None
+    };
+    let sshare = match args.recovery {
+        Some(threshold) => sshare.with_recovery(RecoveryRequest { threshold, users })?,
+        None => sshare,
     };
     match (args.format, args.parsable) {
         (Some(format), _) => print(&sshare.table(which, users), format)?,

@@ -1,7 +1,7 @@
 //! Both sides at an instant, over a period, and of waiting jobs.
 
 use super::super::lake::Lake;
-use super::super::recovery::{Recovery, recoveries};
+use super::super::recovery::{Recovery, RecoveryRequest, recoveries};
 use super::super::sshare::{choose, instant_or_last};
 use super::assumptions::{Assumption, of_rules, of_shares, of_weights};
 use super::queue::{self, WaitingJobs};
@@ -26,8 +26,8 @@ pub struct WhatIfRequest {
     pub days: DaySpan,
     /// What is assumed.
     pub change: FairshareChange,
-    /// The factor to which recovery is computed, if it is.
-    pub recovery: Option<f64>,
+    /// The recovery that is computed, if any.
+    pub recovery: Option<RecoveryRequest>,
 }
 
 /// One side at the instant.
@@ -140,7 +140,7 @@ impl FairshareWhatIf {
             after: WhatIfSide::new(of_after, after.settings, request.recovery)?,
             queue,
             course,
-            threshold: request.recovery,
+            threshold: request.recovery.map(|recovery| recovery.threshold),
             notes,
         })
     }
@@ -160,9 +160,9 @@ impl FairshareWhatIf {
 }
 
 impl WhatIfSide {
-    fn new(instant: ClusterInstant, settings: FairshareSettings, threshold: Option<f64>) -> Result<Self> {
-        let recoveries = threshold
-            .map(|threshold| recoveries(&instant, &settings.method, settings.rule.decay, threshold))
+    fn new(instant: ClusterInstant, settings: FairshareSettings, recovery: Option<RecoveryRequest>) -> Result<Self> {
+        let recoveries = recovery
+            .map(|recovery| recoveries(&instant, &settings.method, settings.rule.decay, recovery))
             .transpose()?;
         Ok(Self {
             standings: standings(&instant.tree, &instant.scores)?,
