@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::basis::Basis;
 use super::days::{DayRange, History, OwnUsage, PlacedKeys, UsageSeries};
-use super::files::ClusterFiles;
+use super::files::{ClusterFiles, JobFile};
 use super::jobs::{self, UncountedJobs};
 use super::listing::DatedTrees;
 use super::settings::FairshareSettings;
@@ -68,9 +68,10 @@ impl FactorCourse {
         let threads = std::thread::available_parallelism().map_or(1, Into::into);
         // Jobs that are not counted are reported with the instant.
         let mut uncounted = UncountedJobs::default();
+        let files: Vec<&JobFile> = scan.files.jobs.iter().collect();
         let usage_scan = UsageScan {
             store: scan.store,
-            files: scan.files,
+            files: &files,
             settings: scan.settings,
             trees: scan.trees,
             range,

@@ -59,7 +59,7 @@ impl FairshareWhatIf {
             let body = if which == WhatIfTable::Assumptions && table.rows.is_empty() {
                 format!("{NOTHING}\n")
             } else {
-                render::text(&table.without_empty_columns())
+                render::text(&table.without_empty_columns())?
             };
             // Writing to a string cannot fail.
             let _ = write!(text, "\n{}\n{body}", table.title);
@@ -77,7 +77,7 @@ impl FairshareWhatIf {
             let body = if which == WhatIfTable::Assumptions && table.rows.is_empty() {
                 format!("{NOTHING}\n")
             } else {
-                markdown(&table.without_empty_columns())
+                markdown(&table.without_empty_columns())?
             };
             // Writing to a string cannot fail.
             let _ = write!(text, "### {}\n\n{body}\n", table.title);

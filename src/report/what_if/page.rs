@@ -89,7 +89,7 @@ impl FairshareWhatIf {
             if which == WhatIfTable::Assumptions && table.rows.is_empty() {
                 inside.push_str("<p>Nothing is assumed to be other than it is.</p>\n");
             } else {
-                inside.push_str(&html::table(&table.without_empty_columns()));
+                inside.push_str(&html::table(&table.without_empty_columns())?);
             }
             section(&mut body, which.as_str(), &table.title, &inside);
         }
