@@ -5,6 +5,8 @@ mod awards;
 mod balance;
 mod check_apel;
 mod completeness;
+mod fairshare;
+mod fairshare_rule;
 mod federation;
 mod focus;
 mod gracc;
@@ -52,6 +54,7 @@ enum ReportKind {
     Egi(federation::EgiArgs),
     Wlcg(federation::WlcgArgs),
     Osg(federation::OsgArgs),
+    Fairshare(Box<fairshare::Args>),
     Focus(focus::Args),
     Gracc(gracc::Args),
     Overhead(overhead::Args),
@@ -72,6 +75,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         ReportKind::Egi(args) => federation::egi(args),
         ReportKind::Wlcg(args) => federation::wlcg(args),
         ReportKind::Osg(args) => federation::osg(args),
+        ReportKind::Fairshare(args) => fairshare::run(args),
         ReportKind::Focus(args) => focus::run(args),
         ReportKind::Gracc(args) => gracc::run(args),
         ReportKind::Overhead(args) => overhead::run(args),

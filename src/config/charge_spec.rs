@@ -30,30 +30,35 @@ pub(crate) fn charges(top: &Section<'_>, problems: &mut Problems) -> Vec<ChargeS
                 problems,
             );
         }
-        let mut options = Vec::new();
-        let chosen = section.free_section("options", "options", problems);
-        for (name, found, line) in chosen.iter().flat_map(Section::entries) {
-            match found.as_str() {
-                Some(text) => options.push((
-                    name.to_owned(),
-                    At {
-                        value: text.to_owned(),
-                        line,
-                    },
-                )),
-                None => section.wrong(
-                    line,
-                    format!("{name} must be a text in quotes, not {}", kind(found)),
-                    problems,
-                ),
-            }
-        }
         ChargeSpec {
             policies: section.texts("policies", problems).map_or_else(Vec::new, |at| at.value),
-            options,
+            options: options(section, problems),
         }
     });
     specs.collect()
+}
+
+/// `options`: names of options of policies, each with its value.
+pub(super) fn options(section: &Section<'_>, problems: &mut Problems) -> Vec<(String, At<String>)> {
+    let mut options = Vec::new();
+    let chosen = section.free_section("options", "options", problems);
+    for (name, found, line) in chosen.iter().flat_map(Section::entries) {
+        match found.as_str() {
+            Some(text) => options.push((
+                name.to_owned(),
+                At {
+                    value: text.to_owned(),
+                    line,
+                },
+            )),
+            None => section.wrong(
+                line,
+                format!("{name} must be a text in quotes, not {}", kind(found)),
+                problems,
+            ),
+        }
+    }
+    options
 }
 
 impl Compiler {

@@ -118,7 +118,7 @@ pub(crate) fn read(top: &Section<'_>, problems: &mut Problems) -> Vec<FairshareS
 }
 
 /// A whole number of the type's range.
-fn whole<T: TryFrom<i64>>(section: &Section<'_>, key: &str, problems: &mut Problems) -> Option<T> {
+pub(super) fn whole<T: TryFrom<i64>>(section: &Section<'_>, key: &str, problems: &mut Problems) -> Option<T> {
     let (value, line) = section.get(key)?;
     let number = match value {
         DeValue::Integer(number) => i64::from_str_radix(&number.as_str().replace('_', ""), number.radix())
@@ -136,7 +136,7 @@ fn whole<T: TryFrom<i64>>(section: &Section<'_>, key: &str, problems: &mut Probl
     number
 }
 
-fn dampening_factor(section: &Section<'_>, problems: &mut Problems) -> Option<NonZeroU16> {
+pub(super) fn dampening_factor(section: &Section<'_>, problems: &mut Problems) -> Option<NonZeroU16> {
     let factor = NonZeroU16::new(whole(section, "dampening_factor", problems)?);
     if factor.is_none() {
         section.wrong(section.line(), "dampening_factor must be at least 1", problems);
@@ -144,7 +144,7 @@ fn dampening_factor(section: &Section<'_>, problems: &mut Problems) -> Option<No
     factor
 }
 
-fn usage_factors(section: &Section<'_>, problems: &mut Problems) -> BTreeMap<String, i64> {
+pub(super) fn usage_factors(section: &Section<'_>, problems: &mut Problems) -> BTreeMap<String, i64> {
     let mut factors = BTreeMap::new();
     let stated = section.free_section("usage_factors", "usage_factors", problems);
     for (qos, value, line) in stated.iter().flat_map(Section::entries) {
@@ -321,7 +321,7 @@ impl Compiler {
         Some(HalfLifeSetting::Seconds(seconds))
     }
 
-    fn anchor_s(&mut self, text: &At<String>) -> Option<i64> {
+    pub(super) fn anchor_s(&mut self, text: &At<String>) -> Option<i64> {
         let anchor_s = parse_instant_s(&text.value);
         if anchor_s.is_none() {
             let message = format!(
@@ -333,7 +333,7 @@ impl Compiler {
         anchor_s
     }
 
-    fn duration(&mut self, key: &str, text: &At<String>) -> Option<u32> {
+    pub(super) fn duration(&mut self, key: &str, text: &At<String>) -> Option<u32> {
         let seconds = duration_s(&text.value);
         if seconds.is_none() {
             let message = format!(

@@ -12,6 +12,7 @@ pub mod compile;
 mod compile_source;
 pub mod compiler;
 pub mod description;
+pub mod fairshare_change;
 pub mod fairshare_plan;
 pub mod fairshare_spec;
 pub(crate) mod fingerprint;
@@ -31,6 +32,7 @@ pub mod source_rule;
 pub mod source_spec;
 pub mod spec;
 mod summary_parts;
+pub mod what_if_spec;
 
 pub use plan::Plan;
 pub use source_plan::SourcePlan;

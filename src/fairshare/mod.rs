@@ -25,6 +25,7 @@
 //! algorithm    tree + usage -> shares, usage, level fair share and factor per association
 //! regime       a factor as a word
 //! priority     weights and facts of a job -> its terms and its priority
+//! standing     factors and places, and who gains and loses under another rule
 //! recovery     when a factor is back at a threshold
 //! shares       nodes and who owns them -> shares per account
 //! drift        counters of a scheduler, computed usage and jobs -> why they differ
@@ -45,6 +46,7 @@ pub mod recovery;
 pub mod regime;
 pub mod reset;
 pub mod shares;
+pub mod standing;
 pub mod tree;
 pub mod tree_problem;
 pub mod two_term;

@@ -148,6 +148,13 @@ impl AssociationTree {
             .or_else(|| self.find(&AssociationKey::user(account, user)))
     }
 
+    /// Gives an association other shares; nothing is done for an id of a larger tree.
+    pub fn set_shares(&mut self, id: AssociationId, shares: RawShares) {
+        if let Some(association) = self.associations.get_mut(id.0) {
+            association.shares = shares;
+        }
+    }
+
     /// Whether one is the other or is somewhere in it.
     #[must_use]
     pub fn is_within(&self, id: AssociationId, account: AssociationId) -> bool {

@@ -14,6 +14,7 @@ pub mod minute_limit;
 pub mod node_owner;
 pub mod node_type;
 pub mod ratio;
+pub mod share_change;
 pub mod site;
 pub mod site_rename;
 pub mod stored;

@@ -360,6 +360,29 @@ pub const MINUTE_LIMITS: &[TableColumn] = &[
     optional("valid_to", DAY, "First day no longer; empty is open."),
 ];
 
+/// Of `--shares-table`.
+pub const SHARE_CHANGES: &[TableColumn] = &[
+    required("account", TEXT, "Account."),
+    optional("user", TEXT, "User in the account; empty is the account itself."),
+    optional(
+        "partition",
+        TEXT,
+        "Partition, where a user has shares of one; empty is any.",
+    ),
+    required(
+        "shares",
+        "`40`, `+40`, `-10` or `parent`",
+        "Number of shares, or what is added to the listed number.",
+    ),
+    optional("parent", TEXT, "As `report shares` prints it; not read."),
+    optional("gratis", TEXT, "As `report shares` prints it; not read."),
+    optional("lab", TEXT, "As `report shares` prints it; not read."),
+    optional("communal", TEXT, "As `report shares` prints it; not read."),
+    optional("total", TEXT, "As `report shares` prints it; not read."),
+    optional("listed", TEXT, "As `report shares` prints it; not read."),
+    optional("difference", TEXT, "As `report shares` prints it; not read."),
+];
+
 /// Of `--rename`.
 pub const SITE_RENAMES: &[TableColumn] = &[
     required("site", TEXT, ANY_SITE),

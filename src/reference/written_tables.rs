@@ -10,6 +10,7 @@ use super::first_match::MatchColumn;
 use super::minute_limit::MinuteLimitTable;
 use super::node_owner::NodeOwnerTable;
 use super::node_type::NodeTypeTable;
+use super::share_change::ShareChangeTable;
 use super::site::{SiteColumn, SiteTable};
 use super::site_rename::SiteRenames;
 use super::stored::StoredTable;
@@ -283,6 +284,18 @@ fn shares() -> Vec<WrittenTable> {
             example: "account,tres,minutes\nlab_a,billing,600000\nlab_a,gres/gpu,12000\n",
             check: Some(|bytes, file, problems| {
                 MinuteLimitTable::read(bytes, file, problems);
+            }),
+        },
+        WrittenTable {
+            title: "Changed shares",
+            named_by: "`--shares-table` and `shares_table` of `report fairshare`",
+            doc: "Which accounts and users would have other shares. What `report shares --format csv` prints is such a table.",
+            columns: table_columns::SHARE_CHANGES.to_vec(),
+            others: OtherColumns::Refused,
+            rows: "Two rows for one association, and an association that no listing has, are mistakes.",
+            example: "account,user,shares\nlab_a,,+40\nlab_b,,90\nlab_b,ann,parent\n",
+            check: Some(|bytes, file, problems| {
+                ShareChangeTable::read(bytes, file, problems);
             }),
         },
     ]

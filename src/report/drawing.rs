@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use plotters::chart::ChartBuilder;
 use plotters::drawing::IntoDrawingArea;
-use plotters::element::{PathElement, Polygon, Rectangle};
+use plotters::element::{Circle, PathElement, Polygon, Rectangle};
 use plotters::prelude::SVGBackend;
 use plotters::style::{Color, IntoFont, RGBColor};
 
@@ -132,6 +132,15 @@ pub enum ChartShape<'a> {
         /// The name of its ink.
         ink: &'a str,
     },
+    /// A disc.
+    Dot {
+        /// Its middle.
+        at: ChartPoint,
+        /// Pixels.
+        radius: u32,
+        /// The name of its ink.
+        ink: &'a str,
+    },
 }
 
 /// How much of an area is covered by its ink.
@@ -201,6 +210,11 @@ pub fn drawn(frame: &ChartFrame<'_>, shapes: &[ChartShape<'_>]) -> Result<String
                 ChartShape::Area { points, ink: name } => {
                     let polygon = Polygon::new(places(points), ink(name).mix(AREA_ALPHA).filled());
                     chart.draw_series(std::iter::once(polygon)).map(|_| ())
+                }
+                ChartShape::Dot { at, radius, ink: name } => {
+                    let dots = places(std::slice::from_ref(at)).into_iter();
+                    let discs = dots.map(|middle| Circle::new(middle, *radius, ink(name).filled()));
+                    chart.draw_series(discs).map(|_| ())
                 }
             };
             of_series.map_err(failed)?;

@@ -2,8 +2,9 @@
 //!
 //! [`apel`] writes the messages of the APEL accounting system and [`gracc`] the documents of OSG's. [`federation`] counts
 //! as federations do, for [`portal`] and [`osg`], with what [`sites`] adds; [`charges`] are the basis of money, for [`focus`] and [`balance`]; [`awards`] shows who may use how much and who did, [`award_page`] as a page, and [`award_files`] writes it for other programs; [`sreport`] prints Slurm's table, [`site`] a
-//! page for a board. [`publication`] records what was sent, [`reconcile`] explains why two accounts differ,
-//! [`drift`] why a scheduler counts other usage, and [`completeness`] which days look missing. [`lake`]
+//! page for a board, [`what_if`] what other rules of fairshare and other shares would make of the same jobs. [`publication`]
+//! records what was sent, [`reconcile`] explains why two accounts differ, [`drift`] why a scheduler counts other usage, and
+//! [`completeness`] which days look missing. [`lake`]
 //! reads, [`table`] holds what a report came to and [`render`] writes it as text, CSV, JSON, Markdown, HTML ([`html`]) or
 //! Parquet.
 
@@ -36,6 +37,7 @@ pub mod portal;
 pub mod publication;
 pub mod queue;
 pub mod reconcile;
+pub mod recovery;
 pub mod render;
 pub mod running_use;
 pub mod shares;
@@ -49,4 +51,5 @@ mod stored_use;
 pub mod table;
 mod tres_names;
 pub mod vo_case;
+pub mod what_if;
 pub mod work_scale;

@@ -32,6 +32,14 @@ struct SprioLine {
     terms: PriorityTerms,
 }
 
+/// The priority of a waiting job in one of its partitions.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WaitingPriority<'a> {
+    pub(super) job: &'a QueuedJob,
+    pub(super) partition: &'a str,
+    pub(super) priority: u32,
+}
+
 /// The waiting jobs of a cluster with their priorities.
 #[derive(Clone, Debug)]
 pub struct Sprio {
@@ -66,6 +74,15 @@ impl Sprio {
         let queue = Queue::read(lake, &context)?;
         let listed_s = queue.as_of_ms.div_euclid(1000);
         let sshare = Sshare::of_context(lake, context, listed_s)?;
+        Self::of_queue(&queue, &sshare)
+    }
+
+    /// The priorities of a queue with the factors of the instant of its listing.
+    ///
+    /// # Errors
+    /// [`Kind::Data`] when a listing lacks the partition or an amount of a job.
+    pub(super) fn of_queue(queue: &Queue, sshare: &Sshare) -> Result<Self> {
+        let listed_s = queue.as_of_ms.div_euclid(1000);
         let listed = sshare.context.listed_at(listed_s)?;
         let at_s = sshare.context.calculated_s(listed_s);
         let mut sprio = Self {
@@ -93,7 +110,7 @@ impl Sprio {
                     factor,
                     priority: listed.priority(id),
                 };
-                let facts = facts(job, partition, &queue, of_association, waiting_s)?;
+                let facts = facts(job, partition, queue, of_association, waiting_s)?;
                 sprio.lines.push(SprioLine {
                     job: job.clone(),
                     partition: partition.clone(),
@@ -104,6 +121,15 @@ impl Sprio {
             }
         }
         Ok(sprio)
+    }
+
+    /// The priority of every waiting job in each of its partitions, in the order of the listing.
+    pub(super) fn priorities(&self) -> impl Iterator<Item = WaitingPriority<'_>> {
+        self.lines.iter().map(|line| WaitingPriority {
+            job: &line.job,
+            partition: &line.partition,
+            priority: line.terms.priority,
+        })
     }
 
     /// As a table: the columns of `sprio -l`, or the two terms. Users are named where it is requested.

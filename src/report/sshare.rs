@@ -1,6 +1,7 @@
 //! What `sshare` prints, of any instant: shares, usage and factors from the jobs of a lake.
 
 use super::lake::Lake;
+use super::recovery::{DAY_DIGITS, Recovery, RecoveryRequest, recoveries};
 use super::table::{Cell, ColumnKind, Table};
 use super::tres_names::tres_names;
 use crate::config::fairshare_plan::FairsharePlan;
@@ -55,6 +56,8 @@ pub struct Sshare {
     pub instant: ClusterInstant,
     /// Resource minutes, where they are printed.
     pub resources: Option<ClusterResources>,
+    /// When what is below a threshold is back at it, in the order of the tree; none where it is not requested.
+    recoveries: Option<Vec<Recovery>>,
 }
 
 /// One column of sshare.
@@ -81,13 +84,7 @@ impl Sshare {
         let known = LakeFairshare::of_manifest(&lake.manifest);
         let mut plan = choose(&known, cluster)?;
         change(&mut plan)?;
-        let at_s = at_s.or_else(|| known.last_job_end_s(&plan));
-        let at_s = at_s.ok_or_else(|| {
-            Error::new(
-                Kind::Data,
-                "the lake has no job of the cluster: choose an instant with --at",
-            )
-        })?;
+        let at_s = instant_or_last(&known, &plan, at_s)?;
         let context = FairshareContext::read(&known, &lake.manifest, &lake.store, &lake.zone()?, plan)?;
         Self::of_context(lake, context, at_s)
     }
@@ -98,11 +95,33 @@ impl Sshare {
     /// As [`ClusterInstant::read`].
     pub(super) fn of_context(lake: &Lake, context: FairshareContext, at_s: i64) -> Result<Self> {
         let instant = ClusterInstant::read(&lake.store, &context, at_s, thread_n())?;
-        Ok(Self {
+        Ok(Self::of_instant(context, instant))
+    }
+
+    /// Of a state that is computed already.
+    #[must_use]
+    pub(super) fn of_instant(context: FairshareContext, instant: ClusterInstant) -> Self {
+        Self {
             context,
             instant,
             resources: None,
-        })
+            recoveries: None,
+        }
+    }
+
+    /// With the columns of recovery: when the factor of what is below a threshold is back at it.
+    ///
+    /// # Errors
+    /// As [`recoveries`].
+    pub fn with_recovery(mut self, request: RecoveryRequest) -> Result<Self> {
+        let settings = &self.context.settings;
+        self.recoveries = Some(recoveries(
+            &self.instant,
+            &settings.method,
+            settings.rule.decay,
+            request,
+        )?);
+        Ok(self)
     }
 
     /// With the resource minutes that some columns need.
@@ -168,14 +187,23 @@ impl Sshare {
             column("TRESRunMins", 30, |of, score| {
                 Some(Cell::text(of.resources.as_ref()?.running_text(score.id.index())?))
             }),
+            column("RecoveryDays", 12, |of, score| of.recovery(score)?.days_cell()),
+            column("Recovery", 9, |of, score| {
+                Some(Cell::text(of.recovery(score)?.as_str()?))
+            }),
         ];
         let is_wanted = |column: &SshareColumn| match column.name {
             "NormUsage" | "GrpTRESMins" | "TRESRunMins" => which.is_long(),
             "LevelFS" => which.is_long() && self.is_fair_tree(),
             "GrpTRESRaw" => which == SshareColumns::LongWithUsed,
+            "RecoveryDays" | "Recovery" => self.recoveries.is_some(),
             _ => true,
         };
         all.into_iter().filter(is_wanted).collect()
+    }
+
+    fn recovery(&self, score: &AssociationScore) -> Option<&Recovery> {
+        self.recoveries.as_ref()?.get(score.id.index())
     }
 
     fn account(&self, score: &AssociationScore) -> Option<Cell> {
@@ -281,8 +309,9 @@ fn column(name: &'static str, width: usize, cell: fn(&Sshare, &AssociationScore)
 /// Name, unit and kind of a column in tables.
 fn described(name: &'static str) -> (&'static str, &'static str, ColumnKind) {
     match name {
-        "Account" | "User" | "RawShares" | "LevelFS" => (name, "", ColumnKind::Text),
+        "Account" | "User" | "RawShares" | "LevelFS" | "Recovery" => (name, "", ColumnKind::Text),
         "GrpTRESMins" | "GrpTRESRaw" | "TRESRunMins" => (name, "min", ColumnKind::Text),
+        "RecoveryDays" => (name, "day", ColumnKind::Decimal(DAY_DIGITS)),
         "RawUsage" => (name, "billing s", ColumnKind::Number),
         _ => (name, "1", ColumnKind::Decimal(DIGITS)),
     }
@@ -312,6 +341,17 @@ fn padded(column: &SshareColumn, cell: &str) -> String {
 /// Threads that read records.
 pub(super) fn thread_n() -> usize {
     std::thread::available_parallelism().map_or(1, Into::into)
+}
+
+/// An instant, or the end of the last job of a cluster.
+pub(super) fn instant_or_last(known: &LakeFairshare, plan: &FairsharePlan, at_s: Option<i64>) -> Result<i64> {
+    let at_s = at_s.or_else(|| known.last_job_end_s(plan));
+    at_s.ok_or_else(|| {
+        Error::new(
+            Kind::Data,
+            "the lake has no job of the cluster: choose an instant with --at",
+        )
+    })
 }
 
 /// The fairshare of the pipeline that is requested.

@@ -102,9 +102,7 @@ impl History<'_> {
         mut each: impl FnMut(Month, &[FairshareRow<'_>]) -> Result<()>,
     ) -> Result<()> {
         let edges_s = self.range.edges_s(&self.settings.rule.zone);
-        let mut keys: Vec<&AssociationKey> = before.keys().chain(self.added.added_e6.keys()).collect();
-        keys.sort_by_key(|key| row_order(key));
-        keys.dedup();
+        let keys = self.keys(before);
         let mut usage = UsageSeries::new(&keys, before, self, &edges_s)?;
         let mut rows: Vec<FairshareRow<'_>> = Vec::new();
         let mut month = None;
@@ -133,6 +131,14 @@ impl History<'_> {
         }
     }
 
+    /// What has usage, in the order of rows.
+    pub(super) fn keys<'k>(&'k self, before: &'k OwnUsage) -> Vec<&'k AssociationKey> {
+        let mut keys: Vec<&AssociationKey> = before.keys().chain(self.added.added_e6.keys()).collect();
+        keys.sort_by_key(|key| row_order(key));
+        keys.dedup();
+        keys
+    }
+
     /// Appends the rows of a day.
     fn day_rows<'k>(
         &self,
@@ -142,14 +148,7 @@ impl History<'_> {
         rows: &mut Vec<FairshareRow<'k>>,
     ) -> Result<()> {
         let tree = placed.tree;
-        let mut tree_usage = TreeUsage::none(tree);
-        for (placement, own_e6) in placed.placements.iter().zip(&usage.own_e6) {
-            match placement {
-                Placement::Listed(id) | Placement::InAccount(id) => tree_usage.add(*id, *own_e6)?,
-                Placement::Nowhere => {}
-            }
-        }
-        let scores = self.settings.method.scores(tree, &tree_usage)?;
+        let scores = self.settings.method.scores(tree, &placed.tree_usage(usage)?)?;
         for line in &placed.lines {
             let of_key = |series: &[i128]| line.key_at.and_then(|at| series.get(at)).copied();
             // What has no job has no usage.
@@ -227,14 +226,14 @@ struct Line<'k> {
 }
 
 /// Where the usage of every key counts in one tree, and the lines of its days.
-struct PlacedKeys<'k> {
-    tree: &'k AssociationTree,
+pub(super) struct PlacedKeys<'k> {
+    pub(super) tree: &'k AssociationTree,
     placements: Vec<Placement>,
     lines: Vec<Line<'k>>,
 }
 
 impl<'k> PlacedKeys<'k> {
-    fn new(tree: &'k AssociationTree, keys: &[&'k AssociationKey]) -> Self {
+    pub(super) fn new(tree: &'k AssociationTree, keys: &[&'k AssociationKey]) -> Self {
         let mut key_at: BTreeMap<AssociationId, usize> = BTreeMap::new();
         let mut placements = Vec::new();
         let mut lines = Vec::new();
@@ -278,8 +277,22 @@ impl<'k> PlacedKeys<'k> {
     }
 }
 
+impl PlacedKeys<'_> {
+    /// The usage of every association of the tree at the end of a day.
+    pub(super) fn tree_usage(&self, usage: &UsageSeries<'_>) -> Result<TreeUsage> {
+        let mut tree_usage = TreeUsage::none(self.tree);
+        for (placement, own_e6) in self.placements.iter().zip(&usage.own_e6) {
+            match placement {
+                Placement::Listed(id) | Placement::InAccount(id) => tree_usage.add(*id, *own_e6)?,
+                Placement::Nowhere => {}
+            }
+        }
+        Ok(tree_usage)
+    }
+}
+
 /// Usage of every key, from day to day.
-struct UsageSeries<'a> {
+pub(super) struct UsageSeries<'a> {
     history: &'a History<'a>,
     edges_s: &'a [i64],
     added: Vec<Option<&'a [i128]>>,
@@ -290,7 +303,12 @@ struct UsageSeries<'a> {
 }
 
 impl<'a> UsageSeries<'a> {
-    fn new(keys: &[&AssociationKey], before: &OwnUsage, history: &'a History<'a>, edges_s: &'a [i64]) -> Result<Self> {
+    pub(super) fn new(
+        keys: &[&AssociationKey],
+        before: &OwnUsage,
+        history: &'a History<'a>,
+        edges_s: &'a [i64],
+    ) -> Result<Self> {
         let added = |key: &&AssociationKey| history.added.added_e6.get(*key).map(Vec::as_slice);
         // Fallback: what was not stored on the day before had no usage.
         let own = |key: &&AssociationKey| before.get(*key).copied().unwrap_or_default();
@@ -307,7 +325,7 @@ impl<'a> UsageSeries<'a> {
     }
 
     /// Ages usage to the end of a day, and adds the day. A reset at that midnight belongs to the next day.
-    fn end_day(&mut self, at: usize, begins_s: i64, ends_s: i64) -> Result<()> {
+    pub(super) fn end_day(&mut self, at: usize, begins_s: i64, ends_s: i64) -> Result<()> {
         let rule = &self.history.settings.rule;
         let usages = self.own_e6.iter_mut().zip(&mut self.day_e6);
         for ((own_e6, day_e6), added) in usages.zip(&self.added) {

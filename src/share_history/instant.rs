@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::context::FairshareContext;
 use super::job_associations::JobAssociations;
 use super::jobs::read;
+use super::settings::FairshareSettings;
 use super::uncounted::UncountedJobs;
 use crate::error::Result;
 use crate::fairshare::float::too_large;
@@ -82,6 +83,19 @@ impl ClusterInstant {
             scores,
             unlisted_e6,
             uncounted,
+        })
+    }
+
+    /// The same usage under other shares and another algorithm. The tree has the same associations.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Data`] when usage does not fit.
+    pub fn rescored(&self, settings: &FairshareSettings, tree: AssociationTree) -> Result<Self> {
+        let scores = settings.method.scores(&tree, &self.usage)?;
+        Ok(Self {
+            tree,
+            scores,
+            ..self.clone()
         })
     }
 }

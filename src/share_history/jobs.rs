@@ -9,6 +9,8 @@ use super::files::JobFile;
 use super::resource_columns::{JobResources, ResourceColumns};
 use super::settings::{FairshareSettings, READ_ROWS};
 use super::uncounted::{UncountedJob, UncountedJobs};
+use crate::charge::facts::Facts;
+use crate::charge::{Tariff, price};
 use crate::config::fairshare_plan::UsageBasis;
 use crate::config::fairshare_spec::seconds_of_unit;
 use crate::error::{Error, Kind, Result};
@@ -96,12 +98,13 @@ pub(super) fn read_detail(
     detail: JobDetail,
     mut each: impl FnMut(CountedJob<'_>) -> Result<()>,
 ) -> Result<UncountedJobs> {
-    let charges_e9 = match (&settings.usage, &file.charges) {
-        (UsageBasis::Policy { policy, options }, Some(charges)) => {
+    let charges_e9 = match (&settings.tariff, &settings.usage, &file.charges) {
+        (Some(tariff), _, _) => Some(priced(store, file, &settings.site, tariff)?),
+        (None, UsageBasis::Policy { policy, options }, Some(charges)) => {
             Some(charges_of(store, &charges.place, policy, options)?)
         }
-        (UsageBasis::Policy { .. }, None) => Some(Charges::default()),
-        (UsageBasis::RecordedBilling, _) => None,
+        (None, UsageBasis::Policy { .. }, None) => Some(Charges::default()),
+        (None, UsageBasis::RecordedBilling, _) => None,
     };
     let mut uncounted = UncountedJobs::default();
     let mut columns = JobRows::COLUMNS.to_vec();
@@ -149,6 +152,30 @@ fn charges_of(store: &Store, place: &str, policy: &str, options: &str) -> Result
                 (Some(sum), Some(of_period)) => Some(sum.checked_add(of_period).ok_or_else(too_large)?),
                 _ => None,
             };
+        }
+    }
+    Ok(charges)
+}
+
+/// What the records of a month would be charged under a policy, whenever it holds.
+fn priced(store: &Store, file: &JobFile, site: &str, tariff: &Tariff) -> Result<Charges> {
+    let policy = &tariff.policy;
+    let per_s = seconds_of_unit(&policy.unit).ok_or_else(|| unit_error(&policy.id, &policy.unit))?;
+    let needs = policy.needs();
+    let mut columns = Facts::columns(&needs);
+    columns.insert("record_id");
+    let columns: Vec<&str> = columns.into_iter().collect();
+    let mut charges = Charges::default();
+    for batch in read_table(store.reader(&file.records.place)?, Some(&columns), READ_ROWS)? {
+        let batch = batch?;
+        let facts = Facts::of_records(&batch, site, &needs)?;
+        let priced = price(policy, &tariff.options, &facts, false)?;
+        let ids = id(&batch, "record_id")?;
+        for (row, charge_e9) in priced.charge.iter().enumerate() {
+            let of_job = (*charge_e9)
+                .map(|charge_e9| charge_e9.checked_mul(per_s).ok_or_else(too_large))
+                .transpose()?;
+            charges.insert(identity(ids, row)?, of_job);
         }
     }
     Ok(charges)

@@ -1,6 +1,6 @@
 //! The fairshare that a lake holds, as its facts state it.
 
-use super::basis::Basis;
+use super::basis::{Basis, ClusterBasis};
 use super::files::ClusterFiles;
 use crate::config::fairshare_plan::FairsharePlan;
 use crate::store::{Fact, Manifest};
@@ -29,6 +29,11 @@ impl LakeFairshare {
     #[must_use]
     pub fn last_job_end_s(&self, of: &FairsharePlan) -> Option<i64> {
         self.basis.cluster(of)?.last_end_s()
+    }
+
+    /// What the dataset of a cluster was made of.
+    pub(super) fn basis(&self, of: &FairsharePlan) -> Option<&ClusterBasis> {
+        self.basis.cluster(of)
     }
 
     /// The files that the fairshare of a cluster is made of, as they are published.

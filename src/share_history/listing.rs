@@ -162,6 +162,13 @@ impl DatedTrees {
         until.or_else(|| self.trees.first_key_value()).map(|(_, tree)| tree)
     }
 
+    /// Changes every tree.
+    pub(super) fn each_mut(&mut self, mut change: impl FnMut(&mut AssociationTree)) {
+        for listed in self.trees.values_mut() {
+            change(&mut listed.tree);
+        }
+    }
+
     /// The instant of the first listing where all of them state one: before it its shares are an assumption.
     #[must_use]
     pub(crate) fn first_stated_ms(&self) -> Option<i64> {

@@ -20,6 +20,8 @@
 //! usage_days usage that each day adds, by association
 //! days       trees + usage -> scores, day by day
 //! rows       scores -> rows of the dataset
+//! factor_course   factors at the end of every day of a period, under any settings
+//! changed_shares  trees with other shares than listings state
 //! basis      what a lake remembers, to find the first changed day
 //! context    a cluster of a published lake: plan, files, settings and trees, for the rooms after this one
 //! instant    the same at one instant
@@ -29,10 +31,12 @@
 //! ```
 
 mod basis;
+pub mod changed_shares;
 pub mod context;
 pub mod counters;
 mod days;
 pub mod evidence;
+pub mod factor_course;
 pub mod files;
 pub mod instant;
 mod job_associations;

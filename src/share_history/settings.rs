@@ -1,9 +1,11 @@
 //! What usage counts for and how factors are made of it: the pipeline, completed by listings of settings and QOS.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::files::ClusterFiles;
 use super::listed::newest;
+use crate::charge::Tariff;
 use crate::config::fairshare_plan::{DecayMode, FairsharePlan, HalfLifeSetting, UsageBasis};
 use crate::error::{Error, Result};
 use crate::fairshare::float::to_integer;
@@ -31,6 +33,8 @@ pub struct FairshareSettings {
     pub cluster: String,
     /// What jobs are counted by.
     pub(crate) usage: UsageBasis,
+    /// A policy that jobs are priced under now, in place of what `usage` names.
+    pub(crate) tariff: Option<Arc<Tariff>>,
     /// Decay and resets.
     pub rule: UsageRule,
     /// The algorithm.
@@ -91,6 +95,7 @@ impl FairshareSettings {
             site: of.site.clone(),
             cluster: of.cluster.clone(),
             usage: of.usage.clone(),
+            tariff: None,
             rule: UsageRule {
                 decay,
                 reset: of.reset,
@@ -118,6 +123,16 @@ impl FairshareSettings {
             self.factors_e9
         );
         blake3::hash(text.as_bytes()).to_hex().to_string()
+    }
+
+    /// Whether jobs count for the same usage under other settings.
+    pub(crate) fn counts_like(&self, other: &Self) -> bool {
+        let is_recorded = self.tariff.is_none() && other.tariff.is_none();
+        is_recorded
+            && self.usage == other.usage
+            && self.rule.decay == other.rule.decay
+            && self.rule.reset == other.rule.reset
+            && self.factors_e9 == other.factors_e9
     }
 
     /// Priority points of a factor, whole: what is behind the point is cut off, as Slurm does.

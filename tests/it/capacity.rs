@@ -109,7 +109,7 @@ fn lv_05_mixed_site() {
 #[test]
 fn lv_06_cores_times_physical_is_logical() {
     let power = power(&[C, D]);
-    let physical = Ratio::new(i128::from(power.physical_cpu_n), 1).unwrap();
+    let physical = Ratio::new(power.physical_cpu_n, 1).unwrap();
     assert_eq!(power.cores().unwrap().times(physical), Ratio::new(60, 1).unwrap());
     // Cores times Benchmark is the mean power of a physical CPU.
     let of_a_chip = power.cores().unwrap().times(power.mean_hs06().unwrap());

@@ -60,7 +60,7 @@ pub(crate) const ROOMS: [&str; 41] = [
 const LONGEST_CIRCLE: usize = 4;
 
 /// The tuples that functions do take, and why: each is a key with its value, as whoever hands it over has it.
-const PAIRS: [(&str, &str); 23] = [
+const PAIRS: [(&str, &str); 24] = [
     ("charge/facts.rs: of_example(gpus)", GPUS),
     ("dedupe/columns.rs: push_gpus(gpus)", GPUS),
     ("sources/sacct/tres.rs: alloc(gpus)", GPUS),
@@ -75,7 +75,8 @@ const PAIRS: [(&str, &str); 23] = [
     ("diagnostics/section.rs: word_or_alias(aliases)", WORDS),
     ("config/source_key.rs: word(words)", WORDS),
     ("sources/apel/duration.rs: part(units)", WORDS),
-    ("cli/report/sshare.rs: word(words)", WORDS),
+    ("cli/report/fairshare_rule.rs: word(words)", WORDS),
+    ("report/what_if/assumptions.rs: word(words)", WORDS),
     (
         "award/use_rows.rs: array(rows)",
         "keys of groups and what each adds up to",

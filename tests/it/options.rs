@@ -37,12 +37,13 @@ impl Meaning {
 }
 
 /// Options that are different things in commands nobody takes for one another.
-const EXCEPTIONS: [(&str, &str); 3] = [
+const EXCEPTIONS: [(&str, &str); 4] = [
     (
         "for",
         "programs that read balances, awards or shares, each of them others",
     ),
     ("reason", "why a month is locked; why a row was refused"),
+    ("table", "tables of overhead or of a what-if, each of them others"),
     (
         "users",
         "what becomes of names that leave the house; whether a table for the house names anybody",

@@ -2,22 +2,22 @@
 
 use tracing::info;
 
+use super::fairshare_rule::{FairshareRuleArgs, instant, threshold};
 use super::print::print;
 use crate::cli::as_of::AsOfArgs;
 use crate::cli::output;
 use crate::cli::reading::reading;
 use crate::cli::reconcile::percent_e6;
-use crate::config::fairshare_plan::{DecayMode, FairsharePlan, HalfLifeSetting};
-use crate::config::fairshare_spec::{ALGORITHMS, duration_s};
+use crate::config::fairshare_change::FairshareChange;
 use crate::error::{Error, Kind, Result};
-use crate::fairshare::FairshareAlgorithm;
 use crate::fairshare::float::of_integer;
 use crate::report::drift::{DriftReport, DriftRequest};
 use crate::report::lake::Lake;
+use crate::report::recovery::RecoveryRequest;
 use crate::report::render::TableFormat;
 use crate::report::sshare::{ListedUsers, Sshare, SshareColumns};
 use crate::store::StatePart;
-use crate::time::instant::{instant_text_s, parse_instant_s};
+use crate::time::instant::instant_text_s;
 
 /// One of a part, 10^-6.
 const E6: f64 = 1e6;
@@ -36,6 +36,9 @@ Examples:
 
   What a half-life of two weeks would make of the same usage:
     gridtally report sshare out --half-life 14-00:00:00
+
+  In how many days each account would be back at a factor of a half if it stayed idle:
+    gridtally report sshare out --algorithm classic --recovery 0.5
 
   Whether Slurm still counts what the records hold, and why not; exit code 65 when it does not:
     gridtally report sshare out --drift --strict")]
@@ -87,49 +90,16 @@ pub(super) struct Args {
     #[arg(long, short = 'P', conflicts_with = "format")]
     parsable: bool,
 
-    /// Another half-life: D-HH:MM:SS or none.
-    #[arg(long, value_name = "DURATION", value_parser = half_life)]
-    half_life: Option<HalfLifeSetting>,
+    #[command(flatten)]
+    rule: FairshareRuleArgs,
 
-    /// Another decay: slurm-steps, continuous or halving-steps.
-    #[arg(long, value_name = "WORD", value_parser = decay)]
-    decay: Option<DecayMode>,
-
-    /// Another algorithm: fair-tree, fair-tree-merged-ties, classic or depth-oblivious.
-    #[arg(long, value_name = "WORD", value_parser = algorithm)]
-    algorithm: Option<FairshareAlgorithm>,
+    /// Add in how many days without jobs a factor below this is back at it (a factor such as 0.5).
+    #[arg(long, value_name = "FACTOR", value_parser = threshold, conflicts_with = "drift")]
+    recovery: Option<f64>,
 
     /// Format on stdout.
     #[arg(long, value_name = "FORMAT")]
     format: Option<TableFormat>,
-}
-
-fn instant(text: &str) -> Result<i64, String> {
-    parse_instant_s(text).ok_or_else(|| "not an instant such as 2026-11-21T03:20:00Z".to_owned())
-}
-
-fn half_life(text: &str) -> Result<HalfLifeSetting, String> {
-    if text == "none" {
-        return Ok(HalfLifeSetting::None);
-    }
-    let seconds = duration_s(text).map(HalfLifeSetting::Seconds);
-    seconds.ok_or_else(|| "not a duration such as 7-00:00:00 (D-HH:MM:SS), or none".to_owned())
-}
-
-fn decay(text: &str) -> Result<DecayMode, String> {
-    word(DecayMode::WORDS, text)
-}
-
-fn algorithm(text: &str) -> Result<FairshareAlgorithm, String> {
-    word(ALGORITHMS, text)
-}
-
-fn word<T: Copy>(words: &[(&str, T)], text: &str) -> Result<T, String> {
-    let found = words.iter().find(|(word, _)| *word == text);
-    found.map(|(_, value)| *value).ok_or_else(|| {
-        let names: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-        format!("one of {}", names.join(", "))
-    })
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
@@ -143,12 +113,21 @@ fn answer(args: &Args) -> Result<()> {
         (false, true) => SshareColumns::Long,
         (false, false) => SshareColumns::Usual,
     };
+    let mut change = FairshareChange::default();
+    args.rule.add_to(&mut change);
     if args.drift {
-        return drift(args, &lake, which);
+        return drift(args, &change, &lake, which);
     }
-    let sshare = Sshare::of_lake(&lake, args.cluster.as_deref(), args.at, |plan| args.change(plan))?;
-    let sshare = sshare.with_columns(&lake, which)?;
     let users = args.listed_users();
+    let sshare = Sshare::of_lake(&lake, args.cluster.as_deref(), args.at, |plan| {
+        *plan = change.applied_to(plan)?;
+        Ok(())
+    })?;
+    let sshare = sshare.with_columns(&lake, which)?;
+    let sshare = match args.recovery {
+        Some(threshold) => sshare.with_recovery(RecoveryRequest { threshold, users })?,
+        None => sshare,
+    };
     match (args.format, args.parsable) {
         (Some(format), _) => print(&sshare.table(which, users), format)?,
         (None, true) => output::text(&sshare.parsable(which, users))?,
@@ -178,14 +157,17 @@ fn answer(args: &Args) -> Result<()> {
     Ok(())
 }
 
-fn drift(args: &Args, lake: &Lake, columns: SshareColumns) -> Result<()> {
+fn drift(args: &Args, change: &FairshareChange, lake: &Lake, columns: SshareColumns) -> Result<()> {
     let request = DriftRequest {
         cluster: args.cluster.as_deref(),
         at_s: args.at,
         tolerance: of_integer(args.tolerance) / E6,
         columns,
     };
-    let report = DriftReport::of_lake(lake, request, |plan| args.change(plan))?;
+    let report = DriftReport::of_lake(lake, request, |plan| {
+        *plan = change.applied_to(plan)?;
+        Ok(())
+    })?;
     // Fallback: people read the text format, as of other reports.
     print(
         &report.table(args.listed_users()),
@@ -219,21 +201,6 @@ impl Args {
             ListedUsers::All
         } else {
             ListedUsers::None
-        }
-    }
-
-    /// Replaces what the pipeline states.
-    fn change(&self, plan: &mut FairsharePlan) -> Result<()> {
-        plan.half_life = self.half_life.unwrap_or(plan.half_life);
-        plan.decay = self.decay.unwrap_or(plan.decay);
-        plan.algorithm = self.algorithm.unwrap_or(plan.algorithm);
-        let is_whole = |seconds: u32| seconds.is_multiple_of(86_400);
-        match (plan.decay, plan.half_life) {
-            (DecayMode::HalvingSteps, HalfLifeSetting::Seconds(seconds)) if !is_whole(seconds) => Err(Error::new(
-                Kind::Usage,
-                "halving steps count by whole days: choose a half-life of days",
-            )),
-            _ => Ok(()),
         }
     }
 }

@@ -124,6 +124,44 @@ fn classic_and_depth_oblivious_as_quiet_clusters_list_them() {
     assert_variant(&folder.join("6-depth-oblivious-quiet"), depth_oblivious());
 }
 
+/// Between the quiet variants no job ran, so that all usage shrank by one factor and its parts are the same: the usage of
+/// one of them under the algorithm of another is what the other one printed, but for `RawUsage`.
+#[test]
+fn a_what_if_between_quiet_variants_is_what_the_other_one_lists() {
+    let Some(folder) = shared("a_what_if_between_quiet_variants_is_what_the_other_one_lists", VARIANTS) else {
+        return;
+    };
+    let variants = [
+        ("5-classic-quiet", classic()),
+        ("6-depth-oblivious-quiet", depth_oblivious()),
+        ("7-fairtree-quiet", FairshareMethod::fair_tree()),
+    ];
+    for (from, _) in variants {
+        let listing = assoc_mgr(&folder.join(from).join("assoc_mgr.txt"));
+        for (to, method) in variants {
+            let rows = sshare(&folder.join(to).join("sshare_l_P.txt"));
+            let scores = method.scores(&listing.tree, &listing.usage).unwrap();
+            for (((_, association), score), row) in listing.tree.iter().zip(&scores).zip(&rows) {
+                assert_shares(association, score, row);
+                let parent_e6 = association
+                    .parent
+                    .and_then(|parent| scores.get(parent.index()))
+                    .map_or(score.usage_e6, |parent| parent.usage_e6);
+                let digits = DIGITS + usage_digits(parent_e6.max(1));
+                assert_near(score.effective_usage, row.number("EffectvUsage").unwrap(), digits);
+                if let Some(printed) = row.number("NormUsage") {
+                    assert_near(score.norm_usage, printed, digits);
+                }
+                assert_level(score, row, parent_e6);
+                match (score.factor, row.number("FairShare")) {
+                    (Some(factor), Some(printed)) => assert_near(factor, printed, 1e-5),
+                    (factor, printed) => assert_eq!(factor, printed, "{from} to {to}"),
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn sl_10_tied_accounts_of_a_real_cluster_are_not_merged() {
     let Some(folder) = shared("sl_10_tied_accounts_of_a_real_cluster_are_not_merged", VARIANTS) else {

@@ -21,12 +21,12 @@ fn sink(place: Option<&str>, pairs: &[(&str, &str)]) -> Option<LineageSink> {
     choice.settings.map(|settings| settings.sink)
 }
 
-fn http(url: &str, api_key: Option<&str>, timeout_ms: u64) -> Option<LineageSink> {
-    Some(LineageSink::Http {
+fn http(url: &str, api_key: Option<&str>, timeout_ms: u64) -> LineageSink {
+    LineageSink::Http {
         url: url.to_owned(),
         api_key: api_key.map(str::to_owned),
         timeout: Duration::from_millis(timeout_ms),
-    })
+    }
 }
 
 #[test]
@@ -35,10 +35,13 @@ fn variables_choose_the_server() {
     let url = ("OPENLINEAGE_URL", "http://marquez:5000");
     assert_eq!(
         sink(None, &[url]),
-        http("http://marquez:5000/api/v1/lineage", None, 5000)
+        Some(http("http://marquez:5000/api/v1/lineage", None, 5000))
     );
     let pairs = [url, ("OPENLINEAGE_ENDPOINT", "/events"), ("OPENLINEAGE_API_KEY", "k")];
-    assert_eq!(sink(None, &pairs), http("http://marquez:5000/events", Some("k"), 5000));
+    assert_eq!(
+        sink(None, &pairs),
+        Some(http("http://marquez:5000/events", Some("k"), 5000))
+    );
     for word in ["true", "True", "1"] {
         assert_eq!(sink(None, &[url, ("OPENLINEAGE_DISABLED", word)]), None, "{word}");
     }
@@ -50,7 +53,7 @@ fn variables_choose_the_server() {
         ("OPENLINEAGE__TRANSPORT__TIMEOUT", "0.5"),
         ("OPENLINEAGE__TRANSPORT__AUTH", r#"{"type": "api_key", "apiKey": "j"}"#),
     ];
-    assert_eq!(sink(None, &pairs), http("https://other/x", Some("j"), 500));
+    assert_eq!(sink(None, &pairs), Some(http("https://other/x", Some("j"), 500)));
     assert_eq!(sink(None, &[url, ("OPENLINEAGE__TRANSPORT__TYPE", "noop")]), None);
     assert_eq!(
         sink(None, &[("OPENLINEAGE__TRANSPORT__TYPE", "console")]),
@@ -77,10 +80,13 @@ fn a_file_of_settings_is_read_and_variables_override_it() {
     let config = ("OPENLINEAGE_CONFIG", path.to_str().unwrap());
     assert_eq!(
         sink(None, &[config]),
-        http("http://marquez:5000/api/v1/lineage", Some("a1"), 2000)
+        Some(http("http://marquez:5000/api/v1/lineage", Some("a1"), 2000))
     );
     let pairs = [config, ("OPENLINEAGE__TRANSPORT__URL", "http://b")];
-    assert_eq!(sink(None, &pairs), http("http://b/api/v1/lineage", Some("a1"), 2000));
+    assert_eq!(
+        sink(None, &pairs),
+        Some(http("http://b/api/v1/lineage", Some("a1"), 2000))
+    );
 }
 
 #[test]

@@ -18,7 +18,7 @@ fn samples(text: &str) -> BTreeMap<String, String> {
     let mut seen = BTreeSet::new();
     for line in text.lines() {
         if let Some(help) = line.strip_prefix("# HELP ") {
-            metric = help.split(' ').next().unwrap().to_owned();
+            help.split(' ').next().unwrap().clone_into(&mut metric);
             assert!(seen.insert(metric.clone()), "{metric} is there twice");
         } else if let Some(kind) = line.strip_prefix("# TYPE ") {
             assert_eq!(kind, format!("{metric} gauge"));

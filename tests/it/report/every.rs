@@ -1,6 +1,8 @@
 //! What every report does with corrections, names of people, jobs over the end of a month and what is unknown: measured
 //! on a lake of five jobs whose hours are powers of two, so that a sum shows which are in it.
 
+mod fairshare;
+
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -431,6 +433,7 @@ pub(crate) fn table() -> String {
     for report in &REPORTS {
         table += &line(&lakes, report);
     }
+    table += &lakes.fairshare_line();
     // These two look at the machine and at what was read, and not at what is accounted.
     let (reported, _) = lakes.run(&[
         "report", "overhead", "prorated", "--table", "ledger", "--format", "json",

@@ -14,6 +14,7 @@ mod real_drift;
 mod refusals;
 mod resets;
 mod resources;
+mod what_if;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -55,9 +55,8 @@ fn each_command_reads_the_lake_as_it_was() {
         .collect();
     let scripts: Vec<&str> = scripts.iter().map(String::as_str).collect();
     let counted = python(COUNT, &scripts);
-    let expected: String = (1..=3)
-        .map(|n| format!("{jobs} {jobs} {jobs} {n} 0 1\n", jobs = n * JOBS))
-        .collect();
+    let lines = (1..=3).map(|n| format!("{jobs} {jobs} {jobs} {n} 0 1\n", jobs = n * JOBS));
+    let expected = lines.collect::<Vec<String>>().concat();
     assert_eq!(counted, expected);
     // Another path of the lake, and what it was before there was a snapshot.
     assert!(

@@ -101,9 +101,9 @@ impl Nights {
             for entry in fs::read_dir(&folder).into_iter().flatten() {
                 let path = entry.unwrap().path();
                 if path.is_dir() {
-                    folders.push(path)
+                    folders.push(path);
                 } else {
-                    found.push(path)
+                    found.push(path);
                 }
             }
         }

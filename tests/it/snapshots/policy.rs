@@ -59,6 +59,7 @@ fn mistakes_of_a_policy_are_reported_with_their_lines() {
 
 #[test]
 fn days_and_months_are_those_of_the_zone_of_the_lake() {
+    use KeepReason::{Month, Newest, Night, Tag};
     let snapshot = |number: u64, at: &str| SnapshotName {
         number,
         made_ms: parse_instant_s(at).unwrap() * 1000,
@@ -82,7 +83,6 @@ fn days_and_months_are_those_of_the_zone_of_the_lake() {
         kept.map(|(name, reasons)| (name.number, reasons.into_iter().collect()))
             .collect()
     };
-    use KeepReason::{Month, Newest, Night, Tag};
     assert_eq!(
         kept("Europe/Zurich"),
         [
