@@ -208,7 +208,7 @@ fn state<'a>(
     let in_units = |to_come: Option<i128>| to_come.map(|to_come| measure.in_units_e9(to_come).ok_or_else(misfit));
     state.in_flight_e9 = in_units(in_flight).transpose()?;
     state.pending_e9 = in_units(pending).transpose()?;
-    // Without a listing of one of both, that one is taken for nothing: what the other will use is known.
+    // Where one of both is not listed, the projection is of the other alone.
     let to_limits = match (in_flight, pending) {
         (Some(in_flight), Some(pending)) => Some(in_flight.checked_add(pending).ok_or_else(misfit)?),
         (in_flight, pending) => in_flight.or(pending),
