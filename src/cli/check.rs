@@ -39,8 +39,8 @@ A pipeline file:
                                        # them, or a fraction (1.0 is any); more and the run fails
   max_unread = 2                       # new files of which nothing need be read, or a fraction;
                                        # default 0, or any where max_rejected = 1.0
-  keep = { nights = 30, months = 24, tags = \"all\" }  # snapshots of the lake, see `gridtally snapshots`;
-                                       # default none
+  keep = { nights = 30, months = 24, tags = \"all\" }
+                                       # snapshots of the lake that are kept; default none
 
   [[source]]
 @keys

@@ -6,6 +6,7 @@ use tracing::info;
 
 use super::fairshare_rule::{FairshareRuleArgs, instant, threshold};
 use super::print::print;
+use crate::cli::as_of::AsOfArgs;
 use crate::cli::output;
 use crate::cli::reading::reading;
 use crate::cli::selection::{Finest, PeriodArgs};
@@ -50,6 +51,9 @@ options; [priority_weights] with age, association, job_size, partition and qos; 
 pub(super) struct Args {
     /// Folder or URL results were published to.
     lake: String,
+
+    #[command(flatten)]
+    as_of: AsOfArgs,
 
     /// File of what is assumed.
     #[arg(long, value_name = "TOML")]
@@ -96,7 +100,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    reading(&[&args.lake], StatePart::Published, || answer(args))
+    reading(&[args.as_of.place(&args.lake)?], StatePart::Published, || answer(args))
 }
 
 fn answer(args: &Args) -> Result<()> {
@@ -117,7 +121,7 @@ fn answer(args: &Args) -> Result<()> {
         let message = "the table is of a period: state --from or --to";
         return Err(Error::new(Kind::Usage, message));
     }
-    let lake = Lake::open(&args.lake)?;
+    let lake = Lake::open(args.as_of.place(&args.lake)?)?;
     let what_if = FairshareWhatIf::of_lake(&lake, &request)?;
     if args.table == Some(WhatIfTable::Queue) && what_if.queue.is_none() {
         notes(&what_if);

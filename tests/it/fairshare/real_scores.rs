@@ -154,7 +154,8 @@ fn a_what_if_between_quiet_variants_is_what_the_other_one_lists() {
                 }
                 assert_level(score, row, parent_e6);
                 match (score.factor, row.number("FairShare")) {
-                    (Some(factor), Some(printed)) => assert_near(factor, printed, 1e-5),
+                    // Usage aged by seconds between the two listings, which the classic formula takes into its exponent.
+                    (Some(factor), Some(printed)) => assert_near(factor, printed, 2e-5),
                     (factor, printed) => assert_eq!(factor, printed, "{from} to {to}"),
                 }
             }
