@@ -26,7 +26,7 @@ pub(super) enum Written {
 }
 
 /// Every file, and how many command lines it has.
-pub(super) const FILES: [(&str, Written, usize); 17] = [
+pub(super) const FILES: [(&str, Written, usize); 18] = [
     ("airflow/gridtally_nightly.py", Written::InPython, 2),
     ("container/Containerfile", Written::Nowhere, 0),
     ("cron/gridtally", Written::AsShell, 1),
@@ -40,6 +40,7 @@ pub(super) const FILES: [(&str, Written, usize); 17] = [
     ("slurm/scrontab", Written::AsShell, 1),
     ("systemd/gridtally-failure@.service", Written::AsShell, 1),
     ("systemd/gridtally.sysusers", Written::Nowhere, 0),
+    ("systemd/gridtally.tmpfiles", Written::Nowhere, 0),
     ("systemd/gridtally@.service", Written::AsService, 1),
     ("systemd/gridtally@.timer", Written::Nowhere, 0),
     ("systemd/on-failure", Written::Nowhere, 0),

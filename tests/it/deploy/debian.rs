@@ -125,6 +125,7 @@ fn the_package_installs_what_it_should() {
         "usr/lib/systemd/system/gridtally@.timer",
         "usr/lib/systemd/system/gridtally-failure@.service",
         "usr/lib/sysusers.d/gridtally.conf",
+        "usr/lib/tmpfiles.d/gridtally.conf",
         "usr/share/bash-completion/completions/gridtally",
         "usr/share/zsh/vendor-completions/_gridtally",
         "usr/share/fish/vendor_completions.d/gridtally.fish",

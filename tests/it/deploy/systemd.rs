@@ -1,6 +1,7 @@
 //! The units of systemd: by its own checker where it is there, and their settings and commands in any case.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
@@ -126,6 +127,58 @@ fn the_units_state_what_ends_mean() {
     assert_eq!(settings(&timer, "Timer", "Unit"), ["gridtally@%i.service"]);
     // Its process table hides the processes of other users, which the lock of a bucket looks for.
     assert!(settings(&service, "Service", "ProtectProc").is_empty());
+}
+
+/// In a root of their own: the user exists, and has the folders that cron, Slurm and the service write to.
+#[test]
+fn the_user_has_the_folders_of_the_runs() {
+    const TEST: &str = "the_user_has_the_folders_of_the_runs";
+    if Command::new("systemd-tmpfiles").arg("--version").output().is_err() {
+        return skipped(TEST, "there is no systemd-tmpfiles");
+    }
+    let root = tempfile::tempdir().unwrap();
+    if fs::metadata(root.path()).unwrap().uid() != 0 {
+        return skipped(TEST, "only root makes folders of others");
+    }
+    for (kind, folder) in [
+        ("sysusers", "usr/lib/sysusers.d"),
+        ("tmpfiles", "usr/lib/tmpfiles.d"),
+        ("", "etc"),
+        ("", "var"),
+    ] {
+        fs::create_dir_all(root.path().join(folder)).unwrap();
+        if !kind.is_empty() {
+            let text = deployed(&format!("systemd/gridtally.{kind}"));
+            fs::write(root.path().join(folder).join("gridtally.conf"), text).unwrap();
+        }
+    }
+    for words in [&["systemd-sysusers"][..], &["systemd-tmpfiles", "--create"]] {
+        let mut command = Command::new(words[0]);
+        command
+            .arg("--root")
+            .arg(root.path())
+            .args(&words[1..])
+            .arg("gridtally.conf");
+        let made = command.output().unwrap();
+        assert!(made.status.success(), "{}", words_of(&made));
+    }
+    let users = fs::read_to_string(root.path().join("etc/passwd")).unwrap();
+    let id: u32 = users
+        .lines()
+        .find_map(|line| line.strip_prefix("gridtally:x:")?.split(':').next()?.parse().ok())
+        .unwrap();
+    for folder in [
+        "lib/gridtally",
+        "lib/gridtally/dumps",
+        "cache/gridtally",
+        "log/gridtally",
+    ] {
+        assert_eq!(
+            fs::metadata(root.path().join("var").join(folder)).unwrap().uid(),
+            id,
+            "{folder}"
+        );
+    }
 }
 
 #[test]
