@@ -17,6 +17,8 @@ mod asked;
 mod awards;
 mod benchmarks;
 mod decimal;
+#[cfg(unix)]
+mod deploy;
 mod descriptions;
 mod dialect_registry;
 mod engine;

@@ -3,6 +3,7 @@
 #[cfg(feature = "cloud")]
 pub(crate) mod azure;
 pub(crate) mod collect;
+pub(crate) mod environment;
 pub(crate) mod events;
 pub(crate) mod forge;
 pub(crate) mod lake_rows;

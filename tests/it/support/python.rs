@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
+use super::environment::Environment;
+
 /// The versions the statements about these readers were found with.
 const PACKAGES: &[&str] = &[
     "duckdb==2.0.0",
@@ -27,27 +29,15 @@ pub(crate) fn python(script: &str, args: &[&str]) -> String {
 pub(crate) fn interpreter() -> &'static Path {
     static INTERPRETER: OnceLock<PathBuf> = OnceLock::new();
     INTERPRETER.get_or_init(|| {
-        let place = Path::new(env!("CARGO_TARGET_TMPDIR"));
-        let venv = place.join("oracle-venv");
-        let python = venv.join(if cfg!(windows) {
-            "Scripts/python.exe"
-        } else {
-            "bin/python"
-        });
-        // Several test runs may share the folder.
-        let lock = File::create(place.join("oracle-venv.lock")).expect("the lock of the oracle");
-        lock.lock().expect("the lock of the oracle");
-        let ready = venv.join("ready");
-        let wanted = PACKAGES.join("\n");
-        if std::fs::read_to_string(&ready).is_ok_and(|have| have == wanted) {
-            return python;
-        }
-        run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&venv));
-        run(Command::new(&python)
-            .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
-            .args(PACKAGES));
-        std::fs::write(&ready, wanted).expect("the mark of the oracle");
-        python
+        let oracle = Environment {
+            name: "oracle-venv",
+            requirements: PACKAGES.join("\n"),
+            is_complete: false,
+        };
+        let programs = oracle
+            .programs()
+            .unwrap_or_else(|why| panic!("the Python oracle: {why}"));
+        programs.join(if cfg!(windows) { "python.exe" } else { "python" })
     })
 }
 
