@@ -22,6 +22,7 @@ mod dialect_registry;
 mod engine;
 mod everything;
 mod fairshare;
+mod faults;
 mod folders;
 mod fuzz;
 mod garbage;
