@@ -35,6 +35,7 @@ mod gracc_summaries;
 mod hostlist;
 mod hygiene;
 mod inventory;
+mod lakes;
 mod lanes;
 mod layers;
 mod lessons;

@@ -3,14 +3,14 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 use gridtally::audit::verify::verify;
 use gridtally::store::Store;
 use tempfile::TempDir;
 
 use super::shim::{Call, Fault, calls, library, load};
-use super::{Files, as_now, as_of_newest, run_of, words};
+use super::{Files, as_now, as_of_newest, copy, run_of, words};
 use crate::promises::scene::assert_same;
 use crate::snapshots::{Nights, pipeline};
 
@@ -169,12 +169,6 @@ fn is_named(call: &Call, said: &str) -> bool {
     let meant = ["manifest.json", "seal.json", ".gridtally/journal.json"];
     let is_meant = name.starts_with("put-") && meant.iter().any(|path| said.contains(&format!("path {path}")));
     is_meant || said.contains(name.split('#').next().unwrap())
-}
-
-/// With hard links as they are.
-fn copy(from: &Path, to: &Path) {
-    let status = Command::new("cp").arg("-a").args([from, to]).status().unwrap();
-    assert!(status.success());
 }
 
 fn now(here: &Path) -> Files {

@@ -2,6 +2,8 @@
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod disk;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod gc;
 #[cfg(feature = "cloud")]
 mod proxy;
 #[cfg(feature = "cloud")]
@@ -14,10 +16,10 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use gridtally::store::Store;
-use gridtally::store::snapshots::{names, snapshots};
+use gridtally::store::snapshots::{SnapshotName, names, snapshots};
 
 /// Files by path, with the hash of each.
-type Files = BTreeMap<String, String>;
+pub(crate) type Files = BTreeMap<String, String>;
 
 /// A command of gridtally in a folder.
 fn run_of(here: &Path, args: &[&str]) -> Command {
@@ -28,6 +30,12 @@ fn run_of(here: &Path, args: &[&str]) -> Command {
 
 fn words(output: &Output) -> String {
     format!("{}\n{}", output.status, String::from_utf8_lossy(&output.stderr))
+}
+
+/// With hard links as they are.
+fn copy(from: &Path, to: &Path) {
+    let status = Command::new("cp").arg("-a").args([from, to]).status().unwrap();
+    assert!(status.success());
 }
 
 /// The lake as plain readers find it; the records of runs, the seal that names them and the machinery are left out.
@@ -45,10 +53,15 @@ fn as_now(store: &Store) -> Files {
 
 /// The lake as its newest snapshot defines it, each file as it is kept; nothing where there is none.
 fn as_of_newest(store: &Store) -> Files {
-    let Some(newest) = names(store).unwrap().pop() else {
-        return Files::new();
-    };
-    let snapshot = snapshots(store, &[newest]).unwrap().pop().unwrap();
+    names(store)
+        .unwrap()
+        .pop()
+        .map_or_else(Files::new, |newest| as_of(store, newest))
+}
+
+/// The lake as a snapshot defines it, each file as it is kept.
+pub(crate) fn as_of(store: &Store, name: SnapshotName) -> Files {
+    let snapshot = snapshots(store, &[name]).unwrap().pop().unwrap();
     let mut files = Files::new();
     for file in snapshot.manifest.files() {
         let path = Path::new(&file.path);
