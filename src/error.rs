@@ -75,6 +75,9 @@ impl Kind {
     ];
 }
 
+/// The key of the context that reports how far a commit had come that failed.
+pub const COMMIT_KEY: &str = "commit";
+
 /// An error with its kind, a sentence, where it happened and what caused it.
 pub struct Error {
     kind: Kind,
@@ -123,7 +126,8 @@ impl Error {
         self
     }
 
-    /// For a run that could not write for lack of space: names the full disk and reports that the lake is unchanged.
+    /// For a run that could not write for lack of space: names the full disk, and reports what the lake is: unchanged, unless
+    /// a commit had begun (context [`COMMIT_KEY`]).
     #[must_use]
     pub fn of_full_disk(self, output: &str) -> Self {
         use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
@@ -159,9 +163,16 @@ impl Error {
                 std::env::temp_dir().display()
             )
         };
-        Self::io(format!(
-            "{why} on {place}; nothing was published, the lake is as before"
-        ))
+        let is_committed = self.context.iter().any(|(key, _)| *key == COMMIT_KEY);
+        let state = if is_committed {
+            ""
+        } else {
+            "; nothing was published, the lake is as before"
+        };
+        Self {
+            context: self.context,
+            ..Self::io(format!("{why} on {place}{state}"))
+        }
     }
 
     /// The kind, hence the exit code.

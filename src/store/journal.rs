@@ -6,6 +6,7 @@ use std::io::Read;
 
 use serde::{Deserialize, Serialize};
 
+use super::local::WrittenFile;
 use super::location::Store;
 use super::lock::Lock;
 use super::machinery::JOURNAL;
@@ -48,7 +49,7 @@ impl Journal {
 
     /// Writes it down. When this returns, the commit is certain.
     pub(super) fn save(&self, store: &Store) -> Result<()> {
-        store.sync_files(self.moves.iter().map(|step| step.from.as_str()))?;
+        store.sync_files(self.moves.iter().map(JournalMove::staged))?;
         store.sync_folders(self.moves.iter().map(|step| step.from.as_str()))?;
         let text =
             serde_json::to_vec_pretty(self).map_err(|e| Error::internal("the journal cannot be written").because(e))?;
@@ -80,6 +81,14 @@ impl Journal {
 }
 
 impl JournalMove {
+    /// The object as it is staged.
+    pub(super) fn staged(&self) -> WrittenFile<'_> {
+        WrittenFile {
+            path: &self.from,
+            bytes: self.bytes,
+        }
+    }
+
     /// A staged object that is gone has been moved already, if what is at its target is what it was.
     pub(super) fn check_done(&self, store: &Store) -> Result<()> {
         let lost = || {

@@ -15,6 +15,14 @@ use crate::error::{Error, Kind, Result};
 const LOOKS: usize = 5;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
+/// A file that was written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WrittenFile<'a> {
+    pub(super) path: &'a str,
+    /// Its size.
+    pub(super) bytes: u64,
+}
+
 impl Store {
     /// Takes the lock of an output on a local disk; `None` elsewhere.
     pub(super) fn lock_on_disk(&self) -> Result<Option<File>> {
@@ -93,14 +101,27 @@ impl Store {
         Ok(())
     }
 
-    /// Makes the contents of files durable. Nothing to do on object stores: there a successful write is durable.
-    pub(super) fn sync_files<'a>(&self, paths: impl Iterator<Item = &'a str>) -> Result<()> {
+    /// Makes the contents of files durable, and looks that they are whole: a network disk may report only when a file is
+    /// closed that there was no room for all of it, and nobody hears of that. Nothing to do on object stores: there a
+    /// successful write is durable.
+    pub(super) fn sync_files<'a>(&self, files: impl Iterator<Item = WrittenFile<'a>>) -> Result<()> {
         let Some(root) = self.local_root() else {
             return Ok(());
         };
-        for path in paths {
-            let path = root.join(path);
-            File::open(&path).and_then(|f| f.sync_all()).map_err(|e| at(e, &path))?;
+        for file in files {
+            let path = root.join(file.path);
+            let found = File::open(&path).and_then(|f| {
+                f.sync_all()?;
+                Ok(f.metadata()?.len())
+            });
+            let found = found.map_err(|e| at(e, &path))?;
+            if found != file.bytes {
+                let message = format!(
+                    "a file has {found} bytes, and {} were written: the disk may be full or over its quota, or somebody changed it",
+                    file.bytes
+                );
+                return Err(Error::io(message).at("path", path.display()));
+            }
         }
         Ok(())
     }

@@ -5,10 +5,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
+use super::local::WrittenFile;
 use super::location::Store;
 use super::machinery::{MACHINERY, SENDING, STAGING};
 use super::process;
 use crate::error::{Error, Kind, Result};
+use crate::numbers::count_u64;
 use crate::runtime::interruption::{Commit, Tidying, committing, tidy_with};
 
 /// Exists next to what is staged until all of it has its final name.
@@ -46,6 +48,8 @@ pub struct Outgoing {
     /// The folder they are staged in.
     staging: String,
     moves: Vec<OutgoingMove>,
+    /// The sizes of what is staged, in bytes.
+    sizes: Vec<u64>,
     is_settled: bool,
     is_private: bool,
     /// What is staged for a book is taken away by who knows the book.
@@ -79,6 +83,7 @@ impl Outgoing {
             staging,
             tidying: Some(tidying),
             moves: Vec::new(),
+            sizes: Vec::new(),
             is_settled: false,
             is_private: false,
         };
@@ -107,6 +112,7 @@ impl Outgoing {
     /// [`Kind::Io`] when it cannot be written.
     pub fn put(&mut self, path: &str, bytes: Bytes) -> Result<()> {
         let staged = format!("{}/{:08}", self.staging, self.moves.len());
+        let size = count_u64(bytes.len());
         self.store.put(&staged, bytes)?;
         if self.is_private {
             self.store.make_private(&staged)?;
@@ -115,6 +121,7 @@ impl Outgoing {
             staged,
             path: path.to_owned(),
         });
+        self.sizes.push(size);
         Ok(())
     }
 
@@ -155,7 +162,9 @@ impl Outgoing {
 
     fn sync(&self) -> Result<()> {
         let staged = || self.moves.iter().map(|step| step.staged.as_str());
-        self.store.sync_files(staged())?;
+        let written = staged().zip(&self.sizes);
+        self.store
+            .sync_files(written.map(|(path, bytes)| WrittenFile { path, bytes: *bytes }))?;
         self.store.sync_folders(staged())
     }
 }

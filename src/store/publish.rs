@@ -28,13 +28,13 @@ use super::lake_facts::{Fact, LakeFacts};
 use super::lake_lock::LakeLock;
 use super::location::{Store, parse};
 use super::lock::Lock;
-use super::machinery::{BOOKS, COMMIT, MACHINERY, STAGING};
+use super::machinery::{BOOKS, COMMIT, JOURNAL, MACHINERY, STAGING};
 use super::manifest::{MANIFEST, Manifest};
 use super::seal::{SEAL, Seal, book_of};
 use super::snapshots::document::{SnapshotDocument, SnapshotOrigin, SnapshotPage};
 use super::snapshots::{KeptFile, keep, kept_path, names};
 use super::staged::{Staged, StagedWriter};
-use crate::error::{Error, Result};
+use crate::error::{COMMIT_KEY, Error, Result};
 use crate::numbers::count_u64;
 use crate::runtime::clock::now_ms;
 use crate::runtime::interruption::committing;
@@ -330,8 +330,11 @@ impl Publication {
             };
             self.lock.lock().hold()?;
             self.committing = true;
-            journal.save(&self.store)?;
-            journal.apply(&self.store, self.lock.lock())?;
+            journal
+                .save(&self.store)
+                .map_err(|why| cut_off(&self.store, why, BEFORE))?;
+            let applied = journal.apply(&self.store, self.lock.lock());
+            applied.map_err(|why| cut_off(&self.store, why, AFTER))?;
         }
         commit.made();
         clear_staging(&self.store, &self.lock.lock().staging_prefix())?;
@@ -417,6 +420,25 @@ impl Drop for Publication {
         if !self.committing {
             drop(clear_staging(&self.store, &self.lock.lock().staging_prefix()));
         }
+    }
+}
+
+/// What a commit that failed while its journal was written has left where there is no journal.
+const BEFORE: Option<&str> = None;
+
+/// What one that failed later has left where the journal is gone.
+const AFTER: Option<&str> = Some(COMMIT.made);
+
+/// Adds to an error how far the commit had come.
+fn cut_off(store: &Store, why: Error, without_journal: Option<&str>) -> Error {
+    let state = match store.exists(JOURNAL) {
+        Ok(true) => Some(COMMIT.cut),
+        Ok(false) => without_journal,
+        Err(_) => Some("it is not known whether the commit has begun: if so, the next run finishes it"),
+    };
+    match state {
+        Some(state) => why.at(COMMIT_KEY, state),
+        None => why,
     }
 }
 

@@ -192,9 +192,8 @@ impl<'a> Sending<'a> {
         let folders: Vec<Store> = outgoing.iter().map(|folder| folder.store().clone()).collect();
         {
             let book = self.pages();
-            let staged = || book.moves.iter().map(|page| page.from.as_str());
-            store.sync_files(staged())?;
-            store.sync_folders(staged())?;
+            store.sync_files(book.moves.iter().map(JournalMove::staged))?;
+            store.sync_folders(book.moves.iter().map(|page| page.from.as_str()))?;
         }
         let intent = self.intent(SendingStage::Committed);
         // From here on it may be there.

@@ -1,4 +1,4 @@
-//! Requests to servers: answers that are cut off count as failed, outages are reported, and a cloud's metadata
+//! Requests to servers: answers that are cut off count as failed, what can be requested again is, outages are reported, and a cloud's metadata
 //! address is contacted only on request.
 
 use async_trait::async_trait;
@@ -75,6 +75,7 @@ impl HttpService for Client {
         let server = server.rsplit('@').next().unwrap_or_default().to_owned();
         // What changes something is done once it is answered, whatever becomes of the answer's body.
         let is_read = request.method().as_str() == "GET";
+        let is_repeatable = is_repeatable(&request);
         let answer = match self.inner.execute(request).await {
             // What a server does not know it will not know later either.
             Ok(answer) if matches!(answer.status().as_u16(), 501 | 505) => {
@@ -88,6 +89,7 @@ impl HttpService for Client {
             },
             answer => answer,
         };
+        let answer = answer.map_err(|why| if is_repeatable { repeated(why) } else { why });
         match &answer {
             Ok(answer) if is_passing(answer.status().as_u16()) => {
                 outage::failed(&server, &format!("it answers {}", answer.status()));
@@ -102,6 +104,30 @@ impl HttpService for Client {
 /// Statuses that are asked again.
 fn is_passing(status: u16) -> bool {
     matches!(status, 408 | 429 | 500..=599)
+}
+
+/// Whether a request may be made twice that `object_store` does not take for one: a deletion of several objects, of which
+/// those that are gone are no error, and a conditional write, that of a lock, whose owner recognises what it wrote itself.
+fn is_repeatable(request: &HttpRequest) -> bool {
+    // Fallback: a request without a query deletes nothing.
+    let query = request.uri().query().unwrap_or_default();
+    let is_deletion = query
+        .split('&')
+        .any(|part| matches!(part, "delete" | "delete=" | "comp=batch"));
+    let conditions = ["if-match", "if-none-match", "x-goog-if-generation-match"];
+    match request.method().as_str() {
+        "POST" => is_deletion,
+        "PUT" => conditions.iter().any(|name| request.headers().contains_key(*name)),
+        _ => false,
+    }
+}
+
+/// A failure that is answered by another request.
+fn repeated(why: HttpError) -> HttpError {
+    match why.kind() {
+        HttpErrorKind::Timeout | HttpErrorKind::Interrupted => HttpError::new(HttpErrorKind::Request, why),
+        _ => why,
+    }
 }
 
 /// The answer with all of its body, if it is not too large for that.

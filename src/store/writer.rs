@@ -8,11 +8,11 @@ use object_store::path::Path;
 use object_store::{MultipartUpload, ObjectStoreExt, RenameOptions};
 use tokio::task::JoinHandle;
 
-use super::local::sync_data;
+use super::local::{WrittenFile, sync_data};
 use super::location::Store;
 use super::machinery::STAGING;
 use crate::error::{Error, Result};
-use crate::numbers::{Extent, Part};
+use crate::numbers::{Extent, Part, count_u64};
 use crate::runtime::interruption::{Aborting, Writing, abort_with, writing};
 
 /// Size of the parts of an upload. At most two of them are in memory: the one that fills and the one that leaves.
@@ -117,6 +117,7 @@ impl ObjectWriter {
     /// Writes all of the object at once.
     pub(super) fn put(mut self, bytes: Bytes) -> Result<()> {
         let _writing = writing();
+        self.bytes = count_u64(bytes.len());
         self.store
             .put_at(self.landing(), bytes)
             .map_err(|e| Error::from(e).at("path", &self.target))?;
@@ -129,7 +130,10 @@ impl ObjectWriter {
             return Ok(());
         };
         let store = &self.store;
-        store.sync_files(std::iter::once(detour.as_ref()))?;
+        store.sync_files(std::iter::once(WrittenFile {
+            path: detour.as_ref(),
+            bytes: self.bytes,
+        }))?;
         store
             .wait(
                 store

@@ -15,7 +15,7 @@ use crate::promises::scene::{assert_same, lake_hash};
 
 mod azure;
 mod locking;
-mod parts;
+pub(crate) mod parts;
 mod readers;
 mod snapshots;
 mod web;

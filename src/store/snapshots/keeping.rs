@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::error::Result;
+use crate::store::local::WrittenFile;
 use crate::store::location::Store;
 
 /// A file to be kept.
@@ -19,7 +20,10 @@ pub(in crate::store) struct KeptFile {
 /// What is kept already is kept once. Every step can be repeated: what a killed run kept, and did not publish, waits for
 /// [`super::collect`].
 pub(in crate::store) fn keep(store: &Store, files: &[KeptFile]) -> Result<()> {
-    store.sync_files(files.iter().map(|file| file.from.as_str()))?;
+    store.sync_files(files.iter().map(|file| WrittenFile {
+        path: &file.from,
+        bytes: file.bytes,
+    }))?;
     store.for_each(files, |file| store.link(&file.from, &file.kept, file.bytes))?;
     let folders: BTreeSet<&str> = files.iter().map(|file| file.kept.as_str()).collect();
     store.sync_folders(folders.into_iter())

@@ -3,7 +3,7 @@
 use std::io;
 use std::process::Command;
 
-use gridtally::error::{Error, Kind};
+use gridtally::error::{COMMIT_KEY, Error, Kind};
 
 use super::{Nights, jobs};
 
@@ -150,7 +150,13 @@ fn a_full_disk_is_reported_as_such() {
     assert_eq!(stated.kind(), Kind::Io);
     assert_eq!(
         stated.to_string(),
-        "no space left on /data/out; nothing was published, the lake is as before"
+        "no space left on /data/out; nothing was published, the lake is as before (path .gridtally/staging/00000007)"
+    );
+    let begun = full(io::ErrorKind::StorageFull).at(COMMIT_KEY, "it has begun");
+    let begun = begun.of_full_disk("/data/out").to_string();
+    assert!(
+        !begun.contains("as before") && begun.contains("commit it has begun"),
+        "{begun}"
     );
     let other = full(io::ErrorKind::PermissionDenied)
         .of_full_disk("/data/out")

@@ -12,7 +12,7 @@ pub(super) fn noise(bytes: usize) -> Vec<u8> {
 }
 
 /// A dump with as many jobs, whose names fill a table that cannot be compressed well.
-pub(super) fn dump(jobs: usize) -> String {
+pub(crate) fn dump(jobs: usize) -> String {
     const SYMBOLS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     const NAME_BYTES: usize = 256;
     let noise = noise(jobs * NAME_BYTES);
@@ -34,7 +34,7 @@ pub(super) fn dump(jobs: usize) -> String {
 }
 
 /// A pipeline of one such dump.
-pub(super) fn of_dump(input: &str) -> String {
+pub(crate) fn of_dump(input: &str) -> String {
     format!(
         "[pipeline]\nname = \"large\"\noutput = \"lake\"\ncalendar_timezone = \"Europe/Zurich\"\n\
          [[source]]\nname = \"alp\"\nformat = \"sacct\"\npaths = [\"{input}\"]\n\

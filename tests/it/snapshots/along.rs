@@ -1,57 +1,12 @@
-//! Readers while runs publish, and runs that are killed.
+//! Runs that are killed.
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Instant;
 
-use super::{JOBS, Nights, reported};
-use crate::support::python::interpreter;
+use super::{JOBS, Nights};
 
 /// Kills of a run; `GRIDTALLY_RUN_KILLS` raises it.
 const KILLS: u32 = 8;
-
-/// Reads a lake by views of its newest state, again and again, until a file is there; the totals it saw.
-const READ: &str = r#"
-import duckdb, os, subprocess, sys
-program, lake, until = sys.argv[1:]
-seen, rounds = set(), 0
-while not os.path.exists(until) or rounds == 0:
-    script = subprocess.run([program, "sql", lake, "--as-of", "latest", "--quiet"], capture_output=True, text=True, check=True).stdout
-    con = duckdb.connect()
-    con.execute(script)
-    one = lambda query: con.execute(query).fetchone()[0]
-    # Several queries of one state, over many files, with other runs in between.
-    first = one("SELECT sum(job_n) FROM usage")
-    found = {first, one("SELECT count(*) FROM records"), one("SELECT sum(row_n) FROM ledger WHERE outcome = 'accepted'"),
-             one("SELECT sum(job_n) FROM usage_part"), one("SELECT count(*) FROM runs") * 20, one("SELECT sum(job_n) FROM usage")}
-    assert found == {first}, found
-    seen.add(first)
-    rounds += 1
-print(rounds, len(seen))
-"#;
-
-#[test]
-fn a_reader_in_a_loop_sees_no_mixture() {
-    assert_eq!(JOBS, 20, "as in the script");
-    let nights = Nights::new();
-    nights.night(0);
-    let reader = Command::new(interpreter())
-        .args(["-c", READ, env!("CARGO_BIN_EXE_gridtally"), "lake", "done"])
-        .current_dir(nights.path(""))
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // Over the edges of months, so that several partitions change.
-    for nth in 1..16 {
-        nights.night(nth * 9);
-    }
-    nights.write("done", "");
-    let output = reader.wait_with_output().unwrap();
-    assert!(output.status.success(), "{}", reported(&output));
-    let text = String::from_utf8(output.stdout).unwrap();
-    let counts: Vec<usize> = text.split_whitespace().map(|word| word.parse().unwrap()).collect();
-    assert!(counts[1] > 1, "rounds and states: {counts:?}");
-}
 
 #[test]
 fn killed_runs_lose_no_snapshot() {

@@ -4,6 +4,7 @@ mod along;
 mod as_of;
 mod difference;
 mod policy;
+mod readers;
 
 use std::fmt::Write as _;
 use std::fs;

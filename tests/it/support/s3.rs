@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gridtally::store::Store;
-use object_store::aws::AmazonS3Builder;
+use object_store::aws::{AmazonS3, AmazonS3Builder};
+use object_store::prefix::PrefixStore;
 
 use super::python::interpreter;
 
@@ -121,7 +122,20 @@ impl S3 {
     }
 
     pub(crate) fn bucket(&self) -> Store {
-        let objects = AmazonS3Builder::new()
+        Store::with_objects(Arc::new(self.objects()), None).unwrap()
+    }
+
+    /// The lake in a folder of the bucket.
+    pub(crate) fn lake(&self, folder: &str) -> Store {
+        Store::with_objects(Arc::new(PrefixStore::new(self.objects(), folder)), None).unwrap()
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
+    fn objects(&self) -> AmazonS3 {
+        AmazonS3Builder::new()
             .with_endpoint(self.endpoint())
             .with_allow_http(true)
             .with_access_key_id("test")
@@ -129,8 +143,7 @@ impl S3 {
             .with_region("us-east-1")
             .with_bucket_name(BUCKET)
             .build()
-            .unwrap();
-        Store::with_objects(Arc::new(objects), None).unwrap()
+            .unwrap()
     }
 }
 
