@@ -87,8 +87,8 @@ fn every_term_of_every_line_that_sprio_printed() {
     let settings = [
         ("", "2026-11-21T02:13:45Z", 0),
         ("", "2026-11-21T02:13:45Z", 0),
-        ("algorithm = \"classic\"", "2026-11-21T02:21:20Z", 200),
-        ("algorithm = \"depth-oblivious\"", "2026-11-21T02:21:28Z", 400),
+        ("algorithm = \"classic\"", "2026-11-21T02:21:18Z", 200),
+        ("algorithm = \"depth-oblivious\"", "2026-11-21T02:21:26Z", 400),
     ];
     for (nth, (name, (keys, anchor, points))) in names.iter().zip(settings).enumerate() {
         let (scene, _) = variant(&root, name, &names[..nth], keys, anchor);

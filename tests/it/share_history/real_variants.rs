@@ -3,8 +3,8 @@
 //! The variants are of one afternoon in which the daemon was started again several times; its calculations are read from the
 //! decay of idle users, every 20 seconds. Two things of that afternoon are in no dump:
 //!
-//! * Between variants 2 and 3 the daemon was killed while two jobs ran. It counted them until 02:17:57 at most, and their
-//!   records end at 02:18:34; and it did not age any usage for the 37 seconds until its next start.
+//! * Between variants 2 and 3 the daemon was killed while two jobs ran. It counted them until 02:17:59, and their records end
+//!   at 02:18:34, when it was started; and it did not age any usage for these 35 seconds.
 //! * For one minute between variants 4 and 5 it charged the largest resource of a job (`MAX_TRES`) in place of the sum.
 //!
 //! With the first of both made up for, variants 3 to 7 are within the tolerances stated here.
@@ -73,8 +73,8 @@ const LEVEL_FS: usize = 8;
 /// The dump of the cluster with what its records do not state: the jobs before the daemon was down are as much younger as it
 /// did not age them, and the two that ran end when it saw them last.
 fn with_outage(dump: &Path) -> String {
-    const LAST_SEEN: &str = "2026-11-21T03:17:57";
-    const NOT_AGED_S: i64 = 37;
+    const LAST_SEEN: &str = "2026-11-21T03:17:59";
+    const NOT_AGED_S: i64 = 35;
     let second = |text: &str| parse_local_ms(text).unwrap() / 1000;
     let mut bytes = Vec::new();
     let file = std::fs::File::open(dump).unwrap();
@@ -244,7 +244,7 @@ fn variant_2_fair_tree_with_tied_accounts_is_what_sshare_printed() {
 
 const CLASSIC: Variant = Variant {
     name: "3-classic",
-    keys: "algorithm = \"classic\"\ncalc_anchor = \"2026-11-21T02:20:20Z\"\n",
+    keys: "algorithm = \"classic\"\ncalc_anchor = \"2026-11-21T02:20:18Z\"\n",
     dump: VariantDump::WithOutage,
 };
 
@@ -255,7 +255,7 @@ fn variant_3_classic_while_a_job_runs_lists_accounts_as_of_the_calculation_befor
     // 12 498 billing seconds; the instants of calculation of four starts are not one grid.
     found.assert_within(RAW_USAGE, 15.0);
     for column in [NORM_USAGE, EFFECTIVE_USAGE, FAIR_SHARE] {
-        found.assert_within(column, 6e-4);
+        found.assert_within(column, 5e-4);
     }
     // From the records as they are, one user has more usage than Slurm counted: 16 CPUs for the time the daemon was down.
     let as_it_is = Variant {
@@ -278,7 +278,7 @@ fn variant_3_classic_while_a_job_runs_lists_accounts_as_of_the_calculation_befor
 fn variant_4_depth_oblivious_while_a_job_runs_mixes_three_instants() {
     let variant = Variant {
         name: "4-depth-oblivious",
-        keys: "algorithm = \"depth-oblivious\"\ncalc_anchor = \"2026-11-21T02:21:28Z\"\n",
+        keys: "algorithm = \"depth-oblivious\"\ncalc_anchor = \"2026-11-21T02:21:26Z\"\n",
         dump: VariantDump::WithOutage,
     };
     let Some(found) = compared("variant_4_depth_oblivious_while_a_job_runs", variant) else {
@@ -310,7 +310,7 @@ fn assert_quiet(test: &str, name: &'static str, keys: &'static str) -> Option<Co
     };
     // The sum is 12 a second more than the largest resource, for 6 seconds: 72, of which half is left.
     let more = erin(&found.made) - erin(&found.printed);
-    assert!((30.0..=45.0).contains(&more), "{more}");
+    assert!((30.0..=50.0).contains(&more), "{more}");
     for column in [NORM_USAGE, EFFECTIVE_USAGE] {
         found.assert_within(column, 5e-3);
     }
@@ -370,5 +370,48 @@ fn every_snapshot_of_sshare_while_one_daemon_ran_is_reproduced() {
             let (difference, row) = found.worst(column);
             assert!(difference <= 0.0, "{at} column {column}: {difference} in {row}");
         }
+    }
+}
+
+/// From the dump as it is the report finds the users whose jobs Slurm did not count in full, and nobody else.
+#[test]
+fn the_drift_of_quiet_variants_is_of_the_two_users_whose_jobs_were_not_counted_in_full() {
+    let test = "the_drift_of_quiet_variants";
+    let Some(root) = shared(test, "data/slurm") else { return };
+    for (name, keys) in [
+        ("5-classic-quiet", "algorithm = \"classic\"\n"),
+        ("6-depth-oblivious-quiet", "algorithm = \"depth-oblivious\"\n"),
+        ("7-fairtree-quiet", ""),
+    ] {
+        let variant = Variant {
+            name,
+            keys,
+            dump: VariantDump::AsItIs,
+        };
+        let scene = lake(&root, variant);
+        let command = ["report", "sshare", "lake", "--drift", "--users", "--format", "csv"];
+        let (csv, _) = scene.done(&command);
+        let drifting: Vec<Vec<&str>> = csv
+            .lines()
+            .skip(1)
+            .map(|line| line.split(',').collect::<Vec<_>>())
+            .filter(|cells| cells[8] != "agrees")
+            .collect();
+        let users: Vec<(&str, &str)> = drifting
+            .iter()
+            .filter(|cells| !cells[1].is_empty())
+            .map(|cells| (cells[1], cells[8]))
+            .collect();
+        assert_eq!(users, [("erin", "unknown"), ("frank", "unknown")], "{name}: {csv}");
+        for cells in &drifting {
+            let difference: f64 = cells[6].parse().unwrap();
+            assert!(difference < 0.0, "Slurm has less: {cells:?}");
+            if cells[1] == "frank" {
+                // 16 CPUs for 35 seconds, aged since.
+                assert!((-300.0..-200.0).contains(&difference), "{name}: {difference}");
+            }
+        }
+        let strict = scene.gridtally(&["report", "sshare", "lake", "--drift", "--strict"]);
+        assert_eq!(strict.status.code(), Some(65), "{name}");
     }
 }
