@@ -123,7 +123,7 @@ impl FairshareMethod {
     }
 
     /// The dampening factor as a double.
-    pub(super) fn dampening(&self) -> f64 {
+    pub(super) fn dampening(self) -> f64 {
         f64::from(self.dampening_factor.get())
     }
 }

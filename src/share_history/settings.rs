@@ -227,7 +227,11 @@ pub(crate) fn daemon_starts_s(store: &Store, files: &ClusterFiles, of: &Fairshar
             let is_start = |row: &usize| {
                 word(names, *row) == Some(DAEMON_START) && of.may_be_of(word(site, *row), word(cluster, *row))
             };
-            starts_s.extend((0..batch.num_rows()).filter(is_start).filter_map(|row| number(values_s, row)));
+            starts_s.extend(
+                (0..batch.num_rows())
+                    .filter(is_start)
+                    .filter_map(|row| number(values_s, row)),
+            );
         }
     }
     Ok(starts_s.into_iter().collect())

@@ -31,14 +31,20 @@ fn cc_13_four_cores_that_were_requested_are_charged_where_one_was_used() {
         "{HEADER_WITH_CPU}1|ada|rrg-ice|cedar|cpu|2025-05-01T00:00:00|2025-05-01T00:00:00|2025-05-01T01:00:00|3600|\
          COMPLETED|4|1|billing=4,cpu=4,mem=16G,node=1|01:00:00\n"
     );
-    let scene = lake(&jobs, "A,rrg-ice,ce,100,core_equivalent_hour,2025-04-01,2026-04-01,cedar\n");
+    let scene = lake(
+        &jobs,
+        "A,rrg-ice,ce,100,core_equivalent_hour,2025-04-01,2026-04-01,cedar\n",
+    );
     let row = award(&scene.rows(&["--on", "2025-05-31"]), "A");
     assert_eq!([&row["used"], &row["remaining"]], ["4.000000000", "96.000000000"]);
 }
 
 #[test]
 fn cc_15_two_hours_over_the_first_of_april_are_one_hour_of_each_year() {
-    let jobs = format!("{HEADER}{}", job(1, "ada", "rrg-ice", "cedar", "2025-03-31T23:00:00", 2, 1));
+    let jobs = format!(
+        "{HEADER}{}",
+        job(1, "ada", "rrg-ice", "cedar", "2025-03-31T23:00:00", 2, 1)
+    );
     let scene = lake(
         &jobs,
         "old,rrg-ice,ce,10,core_equivalent_hour,2024-04-01,2025-04-01,cedar\n\
@@ -106,7 +112,9 @@ fn every_inconsistency_of_the_pages_is_answered_by_its_id() {
     }
     let fairshare = page("fairshare.md");
     for nth in 1..=9 {
-        let row = fairshare.lines().find(|line| line.starts_with(&format!("| FS-I{nth} |")));
+        let row = fairshare
+            .lines()
+            .find(|line| line.starts_with(&format!("| FS-I{nth} |")));
         // The question, the answer, and the option where there is one.
         assert_eq!(row.map(|row| row.matches('|').count()), Some(5), "FS-I{nth}");
     }

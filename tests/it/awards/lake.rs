@@ -175,7 +175,15 @@ fn undoing_every_period_rule_restores_the_bytes() {
     let scene = Scene::new();
     let jobs = rules.iter().zip(1..).map(|(rule, id)| {
         let hours = 10 * id;
-        job(id, "ada", &format!("acc-{rule}"), "cedar", "2025-05-01T00:00:00", hours, 1)
+        job(
+            id,
+            "ada",
+            &format!("acc-{rule}"),
+            "cedar",
+            "2025-05-01T00:00:00",
+            hours,
+            1,
+        )
     });
     scene.write("jobs.txt", &(HEADER.to_owned() + &jobs.collect::<String>()));
     let table = |rule_of: fn(&str) -> &str| {
@@ -183,9 +191,15 @@ fn undoing_every_period_rule_restores_the_bytes() {
             let of_award = rule_of(rule);
             format!("acc-{rule},ce,1000,core_equivalent_hour,2025-04-01,2026-04-01,{of_award}\n")
         });
-        format!("account,policy,amount,unit,valid_from,valid_to,period_rule\n{}", rows.collect::<String>())
+        format!(
+            "account,policy,amount,unit,valid_from,valid_to,period_rule\n{}",
+            rows.collect::<String>()
+        )
     };
-    let files = rules.iter().map(|rule| format!("\"{folder}/{rule}.toml\"")).collect::<Vec<_>>();
+    let files = rules
+        .iter()
+        .map(|rule| format!("\"{folder}/{rule}.toml\""))
+        .collect::<Vec<_>>();
     scene.pipeline(&format!(
         "[awards]\ntable = \"awards.csv\"\nperiod_rules = [{}]\n",
         files.join(", ")
@@ -200,7 +214,8 @@ fn undoing_every_period_rule_restores_the_bytes() {
     // What was used is the same whatever the rule.
     let uses = |files: &std::collections::BTreeMap<String, Vec<u8>>| {
         let uses = files.iter().filter(|(path, _)| path.starts_with("award_use/"));
-        uses.map(|(path, bytes)| (path.clone(), bytes.clone())).collect::<Vec<_>>()
+        uses.map(|(path, bytes)| (path.clone(), bytes.clone()))
+            .collect::<Vec<_>>()
     };
     assert_eq!(uses(&with), uses(&before));
     let rows = scene.rows(&["--on", "2025-06-30"]);

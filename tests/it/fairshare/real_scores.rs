@@ -212,7 +212,10 @@ fn rows_of_accounts_lag_one_cycle_behind_users_while_jobs_run() {
             let of = format!("{variant} {}/{}", row.account, row.user);
             let near = |is: f64, column: &str, tolerance: f64| {
                 let printed = row.number(column).unwrap();
-                assert!((is - printed).abs() <= tolerance, "{of} {column}: {is} is not {printed}");
+                assert!(
+                    (is - printed).abs() <= tolerance,
+                    "{of} {column}: {is} is not {printed}"
+                );
             };
             near(score.norm_shares, "NormShares", 5.1e-7);
             near(score.norm_usage, "NormUsage", DIGITS);

@@ -330,7 +330,10 @@ fn when_the_daemon_started_is_an_instant_by_its_clock() {
         settings(&text, InventoryKind::ScontrolConfig)
     };
     let at = |text: &'static str, value_s| [setting("BOOT_TIME", Some(text), value_s)];
-    assert_eq!(started("2026-11-21T03:06:45"), at("2026-11-21T03:06:45", Some(1_795_226_805)));
+    assert_eq!(
+        started("2026-11-21T03:06:45"),
+        at("2026-11-21T03:06:45", Some(1_795_226_805))
+    );
     // Of the hour that is there twice it is not known which.
     assert_eq!(started("2026-10-25T02:30:00"), at("2026-10-25T02:30:00", None));
     let reported = read("BOOT_TIME = soon\n", InventoryKind::ScontrolConfig);

@@ -186,7 +186,14 @@ fn another_start_of_the_daemon_changes_no_day_and_what_is_listed_while_jobs_run(
     };
     let usage = |at: &str| {
         let command = [
-            "report", "sshare", "lake", "--users", "--long", "--parsable", "--at", at,
+            "report",
+            "sshare",
+            "lake",
+            "--users",
+            "--long",
+            "--parsable",
+            "--at",
+            at,
         ];
         let (text, _) = scene.done(&command);
         let of = |name: &str| {
@@ -207,8 +214,14 @@ fn another_start_of_the_daemon_changes_no_day_and_what_is_listed_while_jobs_run(
     assert_ne!(lab_part, ann_part);
     let part_of = |text: &str| text.parse::<f64>().unwrap();
     let of_36_000_s = 72_000.0 * 0.87;
-    assert!((part_of(&lab_part) - 3600.0 / (of_36_000_s + 3600.0)).abs() < 0.01, "{lab_part}");
-    assert!((part_of(&ann_part) - 10_650.0 / (of_36_000_s + 10_650.0)).abs() < 0.01, "{ann_part}");
+    assert!(
+        (part_of(&lab_part) - 3600.0 / (of_36_000_s + 3600.0)).abs() < 0.01,
+        "{lab_part}"
+    );
+    assert!(
+        (part_of(&ann_part) - 10_650.0 / (of_36_000_s + 10_650.0)).abs() < 0.01,
+        "{ann_part}"
+    );
     // Started again at 10:40: calculations then, and at 11:10.
     config("config-later.txt", "2026-03-01T10:40:00");
     let report = scene.run(&pipeline);

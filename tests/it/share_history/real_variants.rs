@@ -146,7 +146,14 @@ struct Compared {
 impl Compared {
     fn of(scene: &Scene, listing: &str, at: &str) -> Self {
         let command = [
-            "report", "sshare", "lake", "--users", "--long", "--parsable", "--at", at,
+            "report",
+            "sshare",
+            "lake",
+            "--users",
+            "--long",
+            "--parsable",
+            "--at",
+            at,
         ];
         let (made, _) = scene.done(&command);
         let compared = Self {
@@ -175,7 +182,10 @@ impl Compared {
                 }
             };
             if difference > worst.0 {
-                worst = (difference, format!("{}: {} {}", made.name(), made.cells[column], printed.cells[column]));
+                worst = (
+                    difference,
+                    format!("{}: {} {}", made.name(), made.cells[column], printed.cells[column]),
+                );
             }
         }
         worst
@@ -271,7 +281,11 @@ fn variant_3_classic_while_a_job_runs_lists_accounts_as_of_the_calculation_befor
         ..CLASSIC
     };
     let one_instant = compared(test, unknown).unwrap();
-    assert!(one_instant.worst(FAIR_SHARE).0 > 0.01, "{:?}", one_instant.worst(FAIR_SHARE));
+    assert!(
+        one_instant.worst(FAIR_SHARE).0 > 0.01,
+        "{:?}",
+        one_instant.worst(FAIR_SHARE)
+    );
 }
 
 #[test]
@@ -291,7 +305,11 @@ fn variant_4_depth_oblivious_while_a_job_runs_mixes_three_instants() {
     for (made, printed) in found.made.iter().zip(&found.printed) {
         let (is, expected) = (made.number(FAIR_SHARE).unwrap(), printed.number(FAIR_SHARE).unwrap());
         let tolerance = if made.cells[0].trim() == "atlas" { 0.011 } else { 1e-3 };
-        assert!((is - expected).abs() <= tolerance, "{}: {is} is not {expected}", made.name());
+        assert!(
+            (is - expected).abs() <= tolerance,
+            "{}: {is} is not {expected}",
+            made.name()
+        );
     }
 }
 
@@ -355,7 +373,15 @@ fn every_snapshot_of_sshare_while_one_daemon_ran_is_reproduced() {
     let folder = root.join(VARIANTS).join("decay-snapshots");
     let mut snapshots: Vec<i64> = std::fs::read_dir(&folder)
         .unwrap()
-        .filter_map(|entry| entry.unwrap().file_name().to_str()?.strip_suffix(".sshare")?.parse().ok())
+        .filter_map(|entry| {
+            entry
+                .unwrap()
+                .file_name()
+                .to_str()?
+                .strip_suffix(".sshare")?
+                .parse()
+                .ok()
+        })
         // From the first calculation with usage until the shares of a variant were changed. In the second of one listing a job
         // ended, which is in its record and not in the listing yet.
         .filter(|second| (1_795_226_872..1_795_227_380).contains(second) && *second != 1_795_226_893)
