@@ -336,7 +336,10 @@ fn when_the_daemon_started_is_an_instant_by_its_clock() {
     );
     // Of the hour that is there twice it is not known which.
     assert_eq!(started("2026-10-25T02:30:00"), at("2026-10-25T02:30:00", None));
-    let reported = read("BOOT_TIME = soon\n", InventoryKind::ScontrolConfig);
+    let reported = read(
+        "Configuration data as of 2026-11-21T03:14:03\nBOOT_TIME = soon\n",
+        InventoryKind::ScontrolConfig,
+    );
     assert_eq!(reported.reasons(), [Reason::BadTime]);
 }
 
