@@ -281,7 +281,8 @@ fn fairshare() -> ValueForm {
             "calc_anchor",
             Text,
             "An instant of such a calculation, `2026-11-21T02:13:50Z`: the others are whole periods from it. A batch system that \
-             is started again shifts them, and no dump contains them; default whole periods from 1970 on.",
+             is started again shifts them. Without it reports of an instant take the last start that a listing of settings \
+             states (BOOT_TIME), and all else whole periods from 1970 on.",
         ),
         optional(
             "reset",

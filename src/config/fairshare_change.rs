@@ -89,7 +89,7 @@ impl FairshareChange {
         changed.decay = self.decay.unwrap_or(plan.decay);
         changed.half_life = self.half_life.unwrap_or(plan.half_life);
         changed.calc_period_s = self.calc_period_s.or(plan.calc_period_s);
-        changed.calc_anchor_s = self.calc_anchor_s.unwrap_or(plan.calc_anchor_s);
+        changed.calc_anchor_s = self.calc_anchor_s.or(plan.calc_anchor_s);
         changed.reset = self.reset.unwrap_or(plan.reset);
         changed.algorithm = self.algorithm.unwrap_or(plan.algorithm);
         changed.dampening_factor = self.dampening_factor.unwrap_or(plan.dampening_factor);

@@ -69,8 +69,8 @@ pub struct FairsharePlan {
     pub half_life: HalfLifeSetting,
     /// Seconds from one calculation of the batch system to the next; `None` takes the listing of settings.
     pub calc_period_s: Option<u32>,
-    /// An instant of such a calculation, Unix seconds: they are whole periods from it.
-    pub calc_anchor_s: i64,
+    /// An instant of such a calculation, Unix seconds: they are whole periods from it. `None` where the pipeline states none.
+    pub calc_anchor_s: Option<i64>,
     /// When usage begins again at zero.
     pub reset: UsageReset,
     /// The algorithm.

@@ -231,8 +231,8 @@ impl Compiler {
             None => None,
         };
         let calc_anchor_s = match &spec.calc_anchor {
-            Some(text) => self.anchor_s(text)?,
-            None => 0,
+            Some(text) => Some(self.anchor_s(text)?),
+            None => None,
         };
         let listing = spec.listing?;
         if !inventories.contains(&listing.value) {

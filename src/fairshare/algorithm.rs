@@ -4,6 +4,9 @@ use std::num::NonZeroU16;
 
 use serde::{Deserialize, Serialize};
 
+use super::classic::UsagePlace;
+use super::depth_oblivious::SiblingUsage;
+use super::level_shares::share_sources;
 use super::tree::{AssociationId, AssociationTree};
 use super::usage::TreeUsage;
 use super::{classic, depth_oblivious, fair_tree};
@@ -98,16 +101,29 @@ impl FairshareMethod {
     /// [`crate::error::Kind::Data`] when usage does not fit.
     pub fn scores(&self, tree: &AssociationTree, usage: &TreeUsage) -> Result<Vec<AssociationScore>> {
         let totals_e6 = usage.totals_e6(tree)?;
-        let dampening = f64::from(self.dampening_factor.get());
-        Ok(match self.algorithm {
-            FairshareAlgorithm::FairTree { ties } => fair_tree::scores(tree, &totals_e6, ties),
-            FairshareAlgorithm::Classic => classic::scores(tree, &totals_e6, dampening, classic::effective_usage),
-            FairshareAlgorithm::DepthOblivious => {
-                let siblings = depth_oblivious::usage_of_children(tree, &totals_e6);
-                classic::scores(tree, &totals_e6, dampening, |at| {
-                    depth_oblivious::effective_usage(at, &siblings)
-                })
+        let dampening = self.dampening();
+        if let FairshareAlgorithm::FairTree { ties } = self.algorithm {
+            return Ok(fair_tree::scores(tree, &totals_e6, ties));
+        }
+        let norm_usages = classic::usage_fractions(&totals_e6);
+        if self.algorithm == FairshareAlgorithm::Classic {
+            let effective = classic::effective_usage;
+            return Ok(classic::scores(tree, &totals_e6, &norm_usages, dampening, effective));
+        }
+        let levels = depth_oblivious::usage_of_levels(tree, &share_sources(tree), |id| {
+            // Fallback: never taken, there is a fraction of every association of the tree.
+            let computed = norm_usages.get(id.index()).copied().unwrap_or_default();
+            SiblingUsage {
+                computed,
+                former: computed,
             }
-        })
+        });
+        let effective = |at: &UsagePlace<'_>| depth_oblivious::effective_usage(at, &levels);
+        Ok(classic::scores(tree, &totals_e6, &norm_usages, dampening, effective))
+    }
+
+    /// The dampening factor as a double.
+    pub(super) fn dampening(self) -> f64 {
+        f64::from(self.dampening_factor.get())
     }
 }

@@ -4,11 +4,13 @@ use super::algorithm::{AssociationScore, LevelFairshare};
 use super::association::RawShares;
 use super::float::of_integer;
 use super::level_shares::{ShareSource, share_sources};
-use super::tree::AssociationTree;
+use super::tree::{AssociationId, AssociationTree};
 
 /// What the effective usage of an association depends on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UsagePlace<'a> {
+    /// Which association it is.
+    pub(super) id: AssociationId,
     /// Where its shares come from.
     pub(super) source: &'a ShareSource,
     /// Its fraction of the cluster.
@@ -19,19 +21,26 @@ pub(super) struct UsagePlace<'a> {
     pub(super) above: &'a AssociationScore,
 }
 
-/// The scores under a formula with effective usage.
+/// The fraction of all usage that every association has, in the order of the tree.
+pub(super) fn usage_fractions(totals_e6: &[i128]) -> Vec<f64> {
+    // Fallback: never taken, a tree has a root and usage of it.
+    let all_e6 = totals_e6.first().copied().unwrap_or_default();
+    totals_e6.iter().map(|usage_e6| fraction(*usage_e6, all_e6)).collect()
+}
+
+/// The scores under a formula with effective usage; `norm_usages` are the fractions of all usage that it takes.
 pub(super) fn scores(
     tree: &AssociationTree,
     totals_e6: &[i128],
+    norm_usages: &[f64],
     dampening: f64,
     effective: impl Fn(&UsagePlace<'_>) -> f64,
 ) -> Vec<AssociationScore> {
-    // Fallback: never taken, a tree has a root and usage of it.
-    let all_e6 = totals_e6.first().copied().unwrap_or_default();
     let sources = share_sources(tree);
     let mut scores: Vec<AssociationScore> = Vec::with_capacity(tree.len());
-    for (((id, _), usage_e6), source) in tree.iter().zip(totals_e6).zip(&sources) {
-        let norm_usage = fraction(*usage_e6, all_e6);
+    let usages = totals_e6.iter().zip(norm_usages);
+    for (((id, _), (usage_e6, norm_usage)), source) in tree.iter().zip(usages).zip(&sources) {
+        let norm_usage = *norm_usage;
         let above = source.above.and_then(|above| scores.get(above.index()));
         let (norm_shares, effective_usage) = match above {
             None => (1.0, 1.0),
@@ -43,6 +52,7 @@ pub(super) fn scores(
                     }
                 };
                 let place = UsagePlace {
+                    id,
                     source,
                     norm_shares,
                     norm_usage,

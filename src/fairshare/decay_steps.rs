@@ -6,10 +6,10 @@
 //! When a job ends, its last `r * f^r` seconds are added at once, and decay by the complete period at the next calculation.
 //! (`priority/multifactor`, from code and from runs that were read every 20 seconds.)
 
+use super::calculation_times::CalculationTimes;
 use super::decay::HalfLife;
 use super::float::of_integer;
 use crate::time::SecondSpan;
-use std::num::NonZeroU32;
 
 /// What Slurm writes for ln 2.
 const SLURM_LN_2: f64 = 0.693;
@@ -18,30 +18,37 @@ const SLURM_LN_2: f64 = 0.693;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DecaySteps {
     half_life: HalfLife,
-    period: NonZeroU32,
-    anchor_s: i64,
+    times: CalculationTimes,
 }
 
 impl DecaySteps {
     /// `PriorityCalcPeriod` of Slurm's default, seconds.
-    pub const DEFAULT_PERIOD_S: u32 = 300;
+    pub const DEFAULT_PERIOD_S: u32 = CalculationTimes::DEFAULT_PERIOD_S;
 
     /// Steps of `period_s` (`PriorityCalcPeriod`, which slurm.conf states in minutes), one of which is at the Unix second
-    /// `anchor_s`; `None` for a period of zero. A daemon that is started again shifts its steps: no record holds where they
-    /// are, so that `anchor_s` is an assumption; it moves usage by less than one period's decay.
+    /// `anchor_s`; `None` for a period of zero. A daemon that is started again shifts its steps: no record of a job holds
+    /// where they are, so that `anchor_s` may be an assumption; it moves usage by less than one period's decay.
     #[must_use]
     pub fn new(half_life: HalfLife, period_s: u32, anchor_s: i64) -> Option<Self> {
-        NonZeroU32::new(period_s).map(|period| Self {
-            half_life,
-            period,
-            anchor_s,
-        })
+        CalculationTimes::new(period_s, anchor_s).map(|times| Self::at(half_life, times))
+    }
+
+    /// Steps at instants of calculation.
+    #[must_use]
+    pub fn at(half_life: HalfLife, times: CalculationTimes) -> Self {
+        Self { half_life, times }
     }
 
     /// The half-life.
     #[must_use]
     pub fn half_life(self) -> HalfLife {
         self.half_life
+    }
+
+    /// Its instants of calculation.
+    #[must_use]
+    pub fn times(self) -> CalculationTimes {
+        self.times
     }
 
     /// The same instants of calculation with another half-life.
@@ -53,37 +60,28 @@ impl DecaySteps {
     /// Seconds from one calculation to the next.
     #[must_use]
     pub fn period_s(self) -> i64 {
-        i64::from(self.period.get())
+        self.times.period_s()
     }
 
     /// The first instant of calculation that is not before `unix_s`.
     #[must_use]
     pub fn next_at(self, unix_s: i64) -> i64 {
-        let (number, rest) = self.place(unix_s);
-        self.instant(if rest == 0 { number } else { number + 1 })
+        self.times.next_at(unix_s)
     }
 
     /// The last instant of calculation that is not after `unix_s`.
     #[must_use]
     pub fn last_at(self, unix_s: i64) -> i64 {
-        self.instant(self.number(unix_s))
+        self.times.last_at(unix_s)
     }
 
     /// The number of the last instant of calculation up to `unix_s`, and the seconds since then.
     fn place(self, unix_s: i64) -> (i128, i128) {
-        let since = i128::from(unix_s) - i128::from(self.anchor_s);
-        let period = i128::from(self.period_s());
-        (since.div_euclid(period), since.rem_euclid(period))
+        self.times.place(unix_s)
     }
 
     fn number(self, unix_s: i64) -> i128 {
-        self.place(unix_s).0
-    }
-
-    /// The instant of a number; those outside 64 bits are as far away as can be.
-    fn instant(self, number: i128) -> i64 {
-        let at = i128::from(self.anchor_s) + number * i128::from(self.period_s());
-        i64::try_from(at).unwrap_or(if at < 0 { i64::MIN } else { i64::MAX })
+        self.times.number(unix_s)
     }
 
     /// ln f.

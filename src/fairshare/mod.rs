@@ -19,10 +19,12 @@
 //! ```text
 //! association  what one association is called and granted
 //! tree         rows -> tree in the order of sshare, or every mistake in it
+//! calculation_times  when a scheduler calculates priorities
 //! decay        weights of past seconds: none, continuous, Slurm's steps, halving steps
 //! reset        instants at which usage begins again at zero
 //! usage        segments of jobs -> decayed usage, own and of subtrees
 //! algorithm    tree + usage -> shares, usage, level fair share and factor per association
+//! listed       the same as a scheduler lists it between its calculations
 //! regime       a factor as a word
 //! priority     weights and facts of a job -> its terms and its priority
 //! standing     factors and places, and who gains and loses under another rule
@@ -33,6 +35,7 @@
 
 pub mod algorithm;
 pub mod association;
+pub mod calculation_times;
 mod classic;
 pub mod decay;
 mod decay_steps;
@@ -41,6 +44,7 @@ pub mod drift;
 mod fair_tree;
 pub(crate) mod float;
 mod level_shares;
+pub mod listed;
 pub mod priority;
 pub mod recovery;
 pub mod regime;
@@ -54,8 +58,10 @@ pub mod usage;
 
 pub use algorithm::{AssociationScore, FairshareAlgorithm, FairshareMethod, LevelFairshare, TieRule};
 pub use association::{AssociationKey, RawShares, TreeRow};
+pub use calculation_times::CalculationTimes;
 pub use decay::{ChainedDecay, HalfLife, UsageDecay};
 pub use decay_steps::DecaySteps;
+pub use listed::ListedUsage;
 pub use regime::FairshareRegime;
 pub use reset::UsageReset;
 pub use tree::{Association, AssociationId, AssociationTree, ParentlessAccounts};

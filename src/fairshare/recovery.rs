@@ -5,15 +5,19 @@
 //! factor of the association only rises, so that the usage at which the threshold is reached can be bisected; how long
 //! decay takes to get there is a closed form.
 
-use super::algorithm::FairshareMethod;
-use super::decay::ChainedDecay;
+use super::algorithm::{AssociationScore, FairshareAlgorithm, FairshareMethod};
+use super::decay::{ChainedDecay, UsageDecay};
 use super::float::{of_integer, to_integer};
+use super::regime::FairshareRegime;
 use super::tree::{AssociationId, AssociationTree};
 use super::usage::TreeUsage;
 use crate::error::{Error, Result};
 
 /// Seconds of a day, for people who count days.
 const DAY_S: f64 = 86_400.0;
+
+/// Hundredths of a day in a day.
+const HUNDREDTHS: f64 = 100.0;
 
 /// Bits to which the usage at the threshold is found: far below a second of any half-life that is in use.
 const PRECISION_BIT_N: u32 = 40;
@@ -104,6 +108,73 @@ struct Idle {
     present_e6: i128,
     /// Which associations it is, in the order of the tree.
     members: Vec<bool>,
+}
+
+/// When the usage of an association is no longer above its shares, if it and all in it run nothing from now on and the usage of
+/// all others stays.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ShareRecovery {
+    /// It is not above them.
+    Above,
+    /// After so many days.
+    WhenIdle(f64),
+    /// It has no shares, nothing decays, or all of the usage would have to be gone.
+    Never,
+}
+
+impl ShareRecovery {
+    /// Every word with its meaning, as reports and the dataset have it.
+    pub const WORDS: [&'static str; 3] = ["above", "when-idle", "never"];
+
+    /// In closed form: its cost does not depend on the tree. `None` under the depth-oblivious formula, which has none, and where
+    /// usage does not shrink by one factor.
+    ///
+    /// With the part `N` of all usage and the effective usage `E`, which is a mean of such parts of the association and the
+    /// accounts above it, `E` falls to `(E - y) / (1 - y)` when the fraction `y` of all usage is gone. It is the shares `S` at
+    /// `y = (E - S) / (1 - S)`, of which `N` may give up at most all. Under Fair Tree `E` is a part of the usage of the account
+    /// and takes the place of `N`.
+    #[must_use]
+    pub fn of(score: &AssociationScore, method: &FairshareMethod, decay: UsageDecay, at_s: i64) -> Option<Self> {
+        let own = match method.algorithm {
+            FairshareAlgorithm::FairTree { .. } => score.effective_usage,
+            FairshareAlgorithm::Classic => score.norm_usage,
+            FairshareAlgorithm::DepthOblivious => return None,
+        };
+        let decay = decay.chained()?;
+        let (effective, shares) = (score.effective_usage, score.norm_shares);
+        let is_below = !matches!(
+            FairshareRegime::of_usage(effective, shares)?,
+            FairshareRegime::OverUsed | FairshareRegime::Exhausted
+        );
+        if is_below {
+            return Some(Self::Above);
+        }
+        if shares <= 0.0 || shares >= 1.0 || own <= 0.0 {
+            return Some(Self::Never);
+        }
+        let left = 1.0 - (effective - shares) / (1.0 - shares) / own;
+        let seconds = decay.seconds_until(left, at_s);
+        Some(seconds.map_or(Self::Never, |seconds| Self::WhenIdle(seconds / DAY_S)))
+    }
+
+    /// As one word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        let [above, when_idle, never] = Self::WORDS;
+        match self {
+            Self::Above => above,
+            Self::WhenIdle(_) => when_idle,
+            Self::Never => never,
+        }
+    }
+}
+
+/// Hundredths of days, rounded up: after so long the threshold is reached.
+///
+/// # Errors
+/// [`crate::error::Kind::Data`] when they do not fit.
+pub fn hundredths_of_days(days: f64) -> Result<i128> {
+    to_integer((days * HUNDREDTHS).ceil())
 }
 
 /// The same in closed form for a flat site under the classic formula: accounts directly under the root, whose users have

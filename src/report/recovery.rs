@@ -3,16 +3,13 @@
 use super::sshare::ListedUsers;
 use super::table::Cell;
 use crate::error::{Error, Kind, Result};
-use crate::fairshare::float::to_integer;
-use crate::fairshare::recovery::FairshareState;
+use crate::fairshare::recovery::{FairshareState, ShareRecovery, hundredths_of_days};
 use crate::fairshare::{AssociationId, AssociationScore, FairshareMethod, UsageDecay};
 use crate::runtime::pool;
 use crate::share_history::instant::ClusterInstant;
 
 /// Digits behind the point of days.
 pub(super) const DAY_DIGITS: u8 = 2;
-/// Hundredths of a day that are computed to.
-const HUNDREDTHS: f64 = 100.0;
 
 /// When one factor is back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,10 +40,11 @@ impl Recovery {
     /// As one word; nothing without a factor.
     #[must_use]
     pub fn as_str(self) -> Option<&'static str> {
+        let [above, when_idle, never] = ShareRecovery::WORDS;
         match self {
-            Self::Above => Some("above"),
-            Self::WhenIdle(_) => Some("when-idle"),
-            Self::Never => Some("never"),
+            Self::Above => Some(above),
+            Self::WhenIdle(_) => Some(when_idle),
+            Self::Never => Some(never),
             Self::NoFactor => None,
         }
     }
@@ -99,7 +97,7 @@ pub fn recoveries(
         Some(factor) if factor >= request.threshold => Ok(Recovery::Above),
         Some(_) => match state.recovery_days(of.id, request.threshold)? {
             None => Ok(Recovery::Never),
-            Some(days) => hundredths(days).map(Recovery::WhenIdle),
+            Some(days) => hundredths_of_days(days).map(Recovery::WhenIdle),
         },
     })
 }
@@ -108,9 +106,4 @@ pub fn recoveries(
 struct ScoredAssociation {
     id: AssociationId,
     factor: Option<f64>,
-}
-
-/// Rounded up: after so long the threshold is reached.
-fn hundredths(days: f64) -> Result<i128> {
-    to_integer((days * HUNDREDTHS).ceil())
 }

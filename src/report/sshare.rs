@@ -94,6 +94,7 @@ impl Sshare {
     /// # Errors
     /// As [`ClusterInstant::read`].
     pub(super) fn of_context(lake: &Lake, context: FairshareContext, at_s: i64) -> Result<Self> {
+        let context = context.at(at_s);
         let instant = ClusterInstant::read(&lake.store, &context, at_s, thread_n())?;
         Ok(Self::of_instant(context, instant))
     }

@@ -3,7 +3,7 @@
 use super::files::ClusterFiles;
 use super::lake_fairshare::LakeFairshare;
 use super::listing::{DatedTrees, ListedTree};
-use super::settings::FairshareSettings;
+use super::settings::{FairshareSettings, daemon_starts_s};
 use crate::config::fairshare_plan::FairsharePlan;
 use crate::error::{Error, Result};
 use crate::fairshare::{ChainedDecay, UsageDecay};
@@ -21,6 +21,8 @@ pub struct FairshareContext {
     pub settings: FairshareSettings,
     /// The trees of its listings.
     pub trees: DatedTrees,
+    /// When listings of settings state that the daemon of the scheduler started, Unix seconds, in order.
+    daemon_starts_s: Vec<i64>,
 }
 
 impl FairshareContext {
@@ -39,17 +41,33 @@ impl FairshareContext {
         Ok(Self {
             settings: FairshareSettings::resolve(&plan, zone, store, &files)?,
             trees: DatedTrees::read(store, &files, &plan)?,
+            daemon_starts_s: daemon_starts_s(store, &files, &plan)?,
             plan,
             files,
         })
     }
 
-    /// The last calculation of the scheduler up to an instant; the instant where usage does not decay in steps.
+    /// The same with what is known of an instant: when the scheduler calculates follows from the last start of its daemon up to
+    /// then, where the pipeline states nothing else. Usage of days is not computed so, because a day is the same after a daemon
+    /// started again.
+    #[must_use]
+    pub fn at(mut self, at_s: i64) -> Self {
+        let started = self.daemon_starts_s.partition_point(|start_s| *start_s <= at_s);
+        let last = started.checked_sub(1).and_then(|last| self.daemon_starts_s.get(last));
+        if let Some(start_s) = last.copied() {
+            self.settings = self.settings.started_at(start_s);
+        }
+        self
+    }
+
+    /// The last calculation of the scheduler up to an instant; the instant where usage does not follow calculations, and
+    /// where neither decay nor anything else states them.
     #[must_use]
     pub fn calculated_s(&self, at_s: i64) -> i64 {
-        match self.settings.rule.decay {
-            UsageDecay::Chained(ChainedDecay::Steps(steps)) => steps.last_at(at_s),
-            _ => at_s,
+        match (self.settings.calculations.known(), self.settings.rule.decay) {
+            (Some(times), _) => times.last_at(at_s),
+            (None, UsageDecay::Chained(ChainedDecay::Steps(steps))) => steps.last_at(at_s),
+            (None, _) => at_s,
         }
     }
 

@@ -12,6 +12,7 @@ use super::usage_days::UsageDays;
 use crate::config::fairshare_plan::FairsharePlan;
 use crate::error::{Error, Result};
 use crate::fairshare::float::{e9, too_large};
+use crate::fairshare::recovery::{ShareRecovery, hundredths_of_days};
 use crate::fairshare::{
     AssociationId, AssociationKey, AssociationScore, AssociationTree, FairshareRegime, HalfLife, LevelFairshare,
     TreeUsage, UsageDecay,
@@ -71,6 +72,13 @@ impl DayRange {
     }
 }
 
+/// A day, and the second after its last.
+#[derive(Clone, Copy)]
+struct DayEnd {
+    day: Day,
+    ends_s: i64,
+}
+
 /// Where usage of a key counts in a tree.
 #[derive(Clone, Copy)]
 enum Placement {
@@ -122,7 +130,8 @@ impl History<'_> {
                 placed = Some(PlacedKeys::new(tree, &keys));
             }
             if let Some(placed) = &placed {
-                self.day_rows(day, placed, &usage, &mut rows)?;
+                let end = DayEnd { day, ends_s };
+                self.day_rows(end, placed, &usage, &mut rows)?;
             }
         }
         match month {
@@ -142,7 +151,7 @@ impl History<'_> {
     /// Appends the rows of a day.
     fn day_rows<'k>(
         &self,
-        day: Day,
+        end: DayEnd,
         placed: &PlacedKeys<'k>,
         usage: &UsageSeries<'_>,
         rows: &mut Vec<FairshareRow<'k>>,
@@ -160,8 +169,11 @@ impl History<'_> {
             if score.is_none() && own_usage_e6 == 0 && added_usage_e6 == 0 {
                 continue;
             }
+            // The root is granted nothing: all is below it.
+            let granted = score.filter(|_| line.parent_account.is_some());
+            let recovery = granted.and_then(|score| self.recovery(score, end.ends_s));
             rows.push(FairshareRow {
-                day,
+                day: end.day,
                 key: line.key,
                 parent_account: line.parent_account,
                 is_listed: score.is_some(),
@@ -171,8 +183,12 @@ impl History<'_> {
                 usage_e6: score.map_or(own_usage_e6, |score| score.usage_e6),
                 score: match score {
                     Some(score) => RowScore {
-                        // The root is granted nothing: all is below it.
-                        regime: line.parent_account.and_then(|_| regime(score)),
+                        regime: granted.and_then(regime),
+                        recovery_day_e2: match recovery {
+                            Some(ShareRecovery::WhenIdle(days)) => Some(hundredths_of_days(days)?),
+                            Some(ShareRecovery::Above | ShareRecovery::Never) | None => None,
+                        },
+                        recovery: recovery.map(ShareRecovery::as_str),
                         ..self.row_score(score)?
                     },
                     None => RowScore::default(),
@@ -199,8 +215,13 @@ impl History<'_> {
                 LevelFairshare::Finite(_) => Some(false),
             },
             priority_n: self.settings.priority_points(score.factor)?,
-            regime: None,
+            ..RowScore::default()
         })
+    }
+
+    /// When its usage is no longer above its shares.
+    fn recovery(&self, score: &AssociationScore, at_s: i64) -> Option<ShareRecovery> {
+        ShareRecovery::of(score, &self.settings.method, self.settings.rule.decay, at_s)
     }
 }
 

@@ -41,9 +41,10 @@ impl JobEvidence {
             start_s: i64::MIN,
             end_s: at_s,
         };
-        let period_s = match context.settings.rule.decay {
-            UsageDecay::Chained(ChainedDecay::Steps(steps)) => steps.period_s(),
-            _ => 0,
+        let period_s = match (context.settings.calculations.known(), context.settings.rule.decay) {
+            (Some(times), _) => times.period_s(),
+            (None, UsageDecay::Chained(ChainedDecay::Steps(steps))) => steps.period_s(),
+            (None, _) => 0,
         };
         let of_files = pool::each(&context.files.jobs, threads, |file| {
             let mut associations = JobAssociations::default();

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use super::context::FairshareContext;
 use super::job_associations::JobAssociations;
 use super::jobs::read;
+use super::listed_instants::{ListedInstants, ListedSums};
 use super::settings::FairshareSettings;
 use super::uncounted::UncountedJobs;
 use crate::error::Result;
 use crate::fairshare::float::too_large;
-use crate::fairshare::{AssociationKey, AssociationScore, AssociationTree, TreeUsage};
+use crate::fairshare::{AssociationKey, AssociationScore, AssociationTree, ListedUsage, TreeUsage};
 use crate::runtime::pool;
 use crate::store::Store;
 use crate::time::SecondSpan;
@@ -23,7 +24,9 @@ pub struct ClusterInstant {
     pub tree: AssociationTree,
     /// Usage of its associations.
     pub usage: TreeUsage,
-    /// Their scores, in its order.
+    /// Usage around the last calculation before it, where that is known: what a listing of the scheduler follows from.
+    listed: Option<ListedUsage>,
+    /// Their scores, in its order, as the scheduler lists them.
     pub scores: Vec<AssociationScore>,
     /// Usage of what it does not list, 10^-6 billing seconds.
     pub unlisted_e6: BTreeMap<AssociationKey, i128>,
@@ -42,44 +45,57 @@ impl ClusterInstant {
             start_s: i64::MIN,
             end_s: at_s,
         };
+        let instants = ListedInstants::new(&settings.rule, settings.calculations.known(), at_s);
         let of_files = pool::each(&context.files.jobs, threads, |file| {
             let mut associations = JobAssociations::default();
-            let mut sums_e6: Vec<i128> = Vec::new();
+            let mut sums: Vec<ListedSums> = Vec::new();
             let uncounted = read(store, file, settings, all, |job| {
                 let number = associations.number(&job, trees);
-                if sums_e6.len() <= number {
-                    sums_e6.resize(number + 1, 0);
+                if sums.len() <= number {
+                    sums.resize(number + 1, ListedSums::default());
                 }
-                let usage_e6 = settings.rule.usage_e6(&job.segment, at_s)?;
-                if let Some(sum) = sums_e6.get_mut(number) {
-                    *sum = sum.checked_add(usage_e6).ok_or_else(too_large)?;
+                let usage = instants.usage_e6(&job)?;
+                if let Some(sum) = sums.get_mut(number) {
+                    *sum = sum.checked_add(usage).ok_or_else(too_large)?;
                 }
                 Ok(())
             })?;
-            Ok((associations.keys, sums_e6, uncounted))
+            Ok((associations.keys, sums, uncounted))
         })?;
         let tree = context.listed_at(at_s)?.tree.clone();
-        let (mut usage, mut uncounted) = (TreeUsage::none(&tree), UncountedJobs::default());
-        let mut unlisted_e6 = BTreeMap::new();
-        for (keys, sums_e6, of_file) in of_files {
+        let none = TreeUsage::none(&tree);
+        let mut listed = ListedUsage {
+            now: none.clone(),
+            calculated: none.clone(),
+            before: none.clone(),
+            earlier: none,
+        };
+        let (mut uncounted, mut unlisted_e6) = (UncountedJobs::default(), BTreeMap::new());
+        for (keys, sums, of_file) in of_files {
             uncounted.append(of_file);
-            for (key, sum_e6) in keys.into_iter().zip(sums_e6) {
+            for (key, sums) in keys.into_iter().zip(sums) {
                 let account = || tree.find(&AssociationKey::account(key.account.as_str()));
-                let listed = tree.find(&key);
-                if let Some(id) = listed.or_else(account) {
-                    usage.add(id, sum_e6)?;
+                let own = tree.find(&key);
+                if let Some(id) = own.or_else(account) {
+                    listed.now.add(id, sums.now_e6)?;
+                    listed.calculated.add(id, sums.calculated_e6)?;
+                    listed.before.add(id, sums.before_e6)?;
+                    listed.earlier.add(id, sums.earlier_e6)?;
                 }
-                if listed.is_none() {
+                if own.is_none() {
                     let sum: &mut i128 = unlisted_e6.entry(key).or_default();
-                    *sum = sum.checked_add(sum_e6).ok_or_else(too_large)?;
+                    *sum = sum.checked_add(sums.now_e6).ok_or_else(too_large)?;
                 }
             }
         }
-        let scores = settings.method.scores(&tree, &usage)?;
+        let usage = listed.now.clone();
+        let listed = Some(listed).filter(|_| instants.is_mixed());
+        let scores = scores(settings, &tree, &usage, listed.as_ref())?;
         Ok(Self {
             at_s,
             tree,
             usage,
+            listed,
             scores,
             unlisted_e6,
             uncounted,
@@ -91,11 +107,24 @@ impl ClusterInstant {
     /// # Errors
     /// [`crate::error::Kind::Data`] when usage does not fit.
     pub fn rescored(&self, settings: &FairshareSettings, tree: AssociationTree) -> Result<Self> {
-        let scores = settings.method.scores(&tree, &self.usage)?;
+        let scores = scores(settings, &tree, &self.usage, self.listed.as_ref())?;
         Ok(Self {
             tree,
             scores,
             ..self.clone()
         })
+    }
+}
+
+/// The scores of a tree as the scheduler lists them, or of one instant where its calculations are not known.
+fn scores(
+    settings: &FairshareSettings,
+    tree: &AssociationTree,
+    usage: &TreeUsage,
+    listed: Option<&ListedUsage>,
+) -> Result<Vec<AssociationScore>> {
+    match listed {
+        Some(listed) => settings.method.listed_scores(tree, listed),
+        None => settings.method.scores(tree, usage),
     }
 }

@@ -24,6 +24,7 @@
 //! changed_shares  trees with other shares than listings state
 //! basis      what a lake remembers, to find the first changed day
 //! context    a cluster of a published lake: plan, files, settings and trees, for the rooms after this one
+//! listed_instants  the instants whose usage one listing of a scheduler mixes
 //! instant    the same at one instant
 //! resources  resource minutes at one instant: used, and still granted to running jobs
 //! counters   listings of shares -> what the scheduler itself counted
@@ -43,6 +44,7 @@ mod job_associations;
 mod jobs;
 mod lake_fairshare;
 pub(crate) mod listed;
+mod listed_instants;
 pub mod listing;
 mod resource_columns;
 pub mod resources;

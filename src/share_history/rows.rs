@@ -15,6 +15,9 @@ const USAGE_SCALE: i8 = 6;
 /// Digits behind the point of fractions.
 const FRACTION_SCALE: i8 = 9;
 
+/// Digits behind the point of days.
+const DAY_SCALE: i8 = 2;
+
 /// Fairshare of one association at the end of one day.
 #[derive(Clone, Debug)]
 pub(super) struct FairshareRow<'a> {
@@ -42,6 +45,10 @@ pub(super) struct RowScore {
     pub(super) is_level_fs_infinite: Option<bool>,
     pub(super) priority_n: Option<i64>,
     pub(super) regime: Option<&'static str>,
+    /// In how many hundredths of a day its usage is no longer above its shares.
+    pub(super) recovery_day_e2: Option<i128>,
+    /// The same as a word.
+    pub(super) recovery: Option<&'static str>,
 }
 
 /// The rows as a batch of the dataset; they are in its order.
@@ -73,5 +80,7 @@ pub(super) fn to_batch(rows: &[FairshareRow<'_>]) -> Result<RecordBatch> {
         truths(|row| row.score.is_level_fs_infinite),
         ints(rows.iter().map(|row| row.score.priority_n)),
         texts(rows.iter().map(|row| row.score.regime)),
+        decimals(rows.iter().map(|row| row.score.recovery_day_e2), DAY_SCALE)?,
+        texts(rows.iter().map(|row| row.score.recovery)),
     ])
 }

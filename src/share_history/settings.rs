@@ -1,6 +1,6 @@
 //! What usage counts for and how factors are made of it: the pipeline, completed by listings of settings and QOS.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::files::ClusterFiles;
@@ -10,19 +10,51 @@ use crate::config::fairshare_plan::{DecayMode, FairsharePlan, HalfLifeSetting, U
 use crate::error::{Error, Result};
 use crate::fairshare::float::to_integer;
 use crate::fairshare::usage::UsageRule;
-use crate::fairshare::{DecaySteps, FairshareMethod, HalfLife, UsageDecay};
-use crate::schema::batch::{decimal, int, number};
-use crate::store::Store;
+use crate::fairshare::{CalculationTimes, ChainedDecay, DecaySteps, FairshareMethod, HalfLife, UsageDecay};
+use crate::schema::batch::{decimal, int, number, text, word};
+use crate::store::{Store, read_table};
 use crate::time::Zone;
 
 /// Rules of this room; a change of what is published for equal inputs is another version.
-const VERSION: &str = "1";
+const VERSION: &str = "2";
 /// A usage factor of one, 10^-9.
 pub(crate) const ONE_E9: i128 = 1_000_000_000;
 /// What a usage factor of a listing is to be multiplied by: its column has six decimals.
 const E6_TO_E9: i128 = 1_000;
+/// The setting that states when the daemon started.
+const DAEMON_START: &str = "BOOT_TIME";
 /// Rows read at once.
 pub(crate) const READ_ROWS: usize = 16_384;
+
+/// What is known of when the scheduler calculates priorities.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Calculations {
+    /// One instant is stated: all are known.
+    Known(CalculationTimes),
+    /// No instant is stated: whole periods from 1970 on are assumed.
+    Assumed(CalculationTimes),
+    /// Usage does not follow the calculations of a scheduler.
+    None,
+}
+
+impl Calculations {
+    /// Of a period and a stated instant.
+    fn of(period_s: u32, anchor_s: Option<i64>) -> Option<Self> {
+        match anchor_s {
+            Some(anchor_s) => CalculationTimes::new(period_s, anchor_s).map(Self::Known),
+            None => CalculationTimes::new(period_s, 0).map(Self::Assumed),
+        }
+    }
+
+    /// The instants, where they are known.
+    #[must_use]
+    pub fn known(self) -> Option<CalculationTimes> {
+        match self {
+            Self::Known(times) => Some(times),
+            Self::Assumed(_) | Self::None => None,
+        }
+    }
+}
 
 /// Settings that can run.
 #[derive(Clone, Debug)]
@@ -37,6 +69,8 @@ pub struct FairshareSettings {
     pub(crate) tariff: Option<Arc<Tariff>>,
     /// Decay and resets.
     pub rule: UsageRule,
+    /// When the scheduler calculates.
+    pub calculations: Calculations,
     /// The algorithm.
     pub method: FairshareMethod,
     /// Priority points of a factor of one.
@@ -66,19 +100,27 @@ impl FairshareSettings {
             .map(i64::from)
             .or_else(|| seconds(&listed, "PriorityCalcPeriod"));
         let half_life = half_life(of, &listed)?;
-        let decay = match (half_life, of.decay) {
-            (None, _) => UsageDecay::NONE,
-            (Some(half_life), DecayMode::Continuous) => UsageDecay::continuous(half_life),
-            (Some(half_life), DecayMode::HalvingSteps) => UsageDecay::HalvingSteps(half_life),
-            (Some(half_life), DecayMode::SlurmSteps) => {
-                let period_s = match period_s {
-                    Some(period_s) => u32::try_from(period_s).ok(),
-                    None => Some(DecaySteps::DEFAULT_PERIOD_S),
-                };
-                let steps = period_s.and_then(|period_s| DecaySteps::new(half_life, period_s, of.calc_anchor_s));
-                UsageDecay::steps(steps.ok_or_else(|| {
-                    Error::config("the listed PriorityCalcPeriod is not a period: state calc_period in [[fairshare]]")
-                })?)
+        let period_s = match period_s {
+            Some(period_s) => u32::try_from(period_s).ok(),
+            None => Some(CalculationTimes::DEFAULT_PERIOD_S),
+        };
+        let calculations = match of.decay {
+            // Fallback: a period of zero is refused below where usage decays in its steps.
+            DecayMode::SlurmSteps => period_s
+                .and_then(|period_s| Calculations::of(period_s, of.calc_anchor_s))
+                .unwrap_or(Calculations::None),
+            DecayMode::Continuous | DecayMode::HalvingSteps => Calculations::None,
+        };
+        let decay = match (half_life, of.decay, calculations) {
+            (None, ..) => UsageDecay::NONE,
+            (Some(half_life), DecayMode::Continuous, _) => UsageDecay::continuous(half_life),
+            (Some(half_life), DecayMode::HalvingSteps, _) => UsageDecay::HalvingSteps(half_life),
+            (Some(half_life), _, Calculations::Known(times) | Calculations::Assumed(times)) => {
+                UsageDecay::steps(DecaySteps::at(half_life, times))
+            }
+            (Some(_), DecayMode::SlurmSteps, Calculations::None) => {
+                let message = "the listed PriorityCalcPeriod is not a period: state calc_period in [[fairshare]]";
+                return Err(Error::config(message));
             }
         };
         let mut factors_e9 = newest(store, &files.qos, of, "qos", |batch, row| {
@@ -101,6 +143,7 @@ impl FairshareSettings {
                 reset: of.reset,
                 zone: zone.clone(),
             },
+            calculations,
             method: FairshareMethod {
                 algorithm: of.algorithm,
                 dampening_factor: of.dampening_factor,
@@ -108,6 +151,19 @@ impl FairshareSettings {
             priority_weight: of.priority_weight,
             factors_e9: stated.filter_map(|(qos, factor)| Some((qos, factor?))).collect(),
         })
+    }
+
+    /// The same, with calculations from the start of a daemon on, where the pipeline states no instant of them.
+    pub(crate) fn started_at(mut self, start_s: i64) -> Self {
+        let Calculations::Assumed(times) = self.calculations else {
+            return self;
+        };
+        let times = times.anchored_at(start_s);
+        self.calculations = Calculations::Known(times);
+        if let UsageDecay::Chained(ChainedDecay::Steps(steps)) = self.rule.decay {
+            self.rule.decay = UsageDecay::steps(DecaySteps::at(steps.half_life(), times));
+        }
+        self
     }
 
     /// What of it decides the dataset: an unchanged one was resolved from listings that state the same.
@@ -155,6 +211,30 @@ impl FairshareSettings {
         // Slurm's default, also of jobs without a QOS.
         stated.copied().unwrap_or(ONE_E9)
     }
+}
+
+/// When listings of settings state that the daemon of a scheduler started (`BOOT_TIME`), Unix seconds, in order.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when a listing cannot be read.
+pub(crate) fn daemon_starts_s(store: &Store, files: &ClusterFiles, of: &FairsharePlan) -> Result<Vec<i64>> {
+    let mut starts_s = BTreeSet::new();
+    for file in &files.settings {
+        for batch in read_table(store.reader(&file.place)?, None, READ_ROWS)? {
+            let batch = batch?;
+            let (site, cluster) = (text(&batch, "site")?, text(&batch, "cluster")?);
+            let (names, values_s) = (text(&batch, "setting")?, int(&batch, "value_s")?);
+            let is_start = |row: &usize| {
+                word(names, *row) == Some(DAEMON_START) && of.may_be_of(word(site, *row), word(cluster, *row))
+            };
+            starts_s.extend(
+                (0..batch.num_rows())
+                    .filter(is_start)
+                    .filter_map(|row| number(values_s, row)),
+            );
+        }
+    }
+    Ok(starts_s.into_iter().collect())
 }
 
 fn seconds(listed: &BTreeMap<String, Option<i64>>, name: &str) -> Option<i64> {

@@ -1,5 +1,6 @@
 //! Awards: the ledger and its contradictions, period rules, projections, and what a lake and its reports make of them.
 
+mod acceptance;
 mod lake;
 mod ledger;
 mod page;

@@ -113,7 +113,10 @@ fn settings(side: &FairshareSide) -> Vec<SettingText> {
         (None, UsageBasis::RecordedBilling) => RECORDED_BILLING.to_owned(),
         (None, UsageBasis::Policy { policy, options }) => with_options(policy, options),
     };
-    let anchor = instant_text_s(plan.calc_anchor_s).unwrap_or_else(|| plan.calc_anchor_s.to_string());
+    let anchor = plan.calc_anchor_s.map_or_else(
+        || NONE.to_owned(),
+        |anchor_s| instant_text_s(anchor_s).unwrap_or_else(|| anchor_s.to_string()),
+    );
     let weight = settings
         .priority_weight
         .map_or_else(|| NONE.to_owned(), |weight| weight.to_string());

@@ -18,6 +18,7 @@ pub(super) const TITLE: &str = "Configuration data as of ";
 /// Names as Slurm writes them. Any other that begins with `Priority` is a setting too, spelled as in the file.
 const NAMES: &[&str] = &[
     "AccountingStorageTRES",
+    BOOT_TIME,
     "FairShareDampeningFactor",
     "PriorityCalcPeriod",
     "PriorityDecayHalfLife",
@@ -37,6 +38,9 @@ const NAMES: &[&str] = &[
     "PriorityWeightQOS",
     "PriorityWeightTRES",
 ];
+
+/// When the daemon that printed the configuration started: an instant by its clock.
+const BOOT_TIME: &str = "BOOT_TIME";
 
 /// Names of durations.
 const DURATIONS: [&str; 3] = ["PriorityCalcPeriod", "PriorityDecayHalfLife", "PriorityMaxAge"];
@@ -135,7 +139,11 @@ pub(super) fn of_config(bytes: &[u8], options: &ReaderOptions, sink: &mut dyn Si
                 cluster = stated(value);
             }
             let name = name(&key.to_ascii_lowercase(), key);
-            name.map(|name| setting(&name, value, DurationForm::Exact)).transpose()
+            match name {
+                Some(name) if name == BOOT_TIME => boot_time(value, options).map(Some),
+                Some(name) => setting(&name, value, DurationForm::Exact).map(Some),
+                None => Ok(None),
+            }
         });
         match setting {
             Ok(Some(row)) => settings.add(row, line.at, 1),
@@ -168,6 +176,25 @@ fn name(key: &str, text: &str) -> Option<String> {
 
 fn stated(value: &str) -> Option<String> {
     (!matches!(value, "" | "(null)")).then(|| value.to_owned())
+}
+
+/// When the daemon started; without its zone, or in an hour that is there twice, only its text is known.
+fn boot_time(value: &str, options: &ReaderOptions) -> Result<SettingRow, Refusal> {
+    let started = match (moment::read(value, options.zone.as_ref()), &options.zone) {
+        (Ok(started), _) => started.filter(|moment| !moment.is_double()),
+        (Err(_), None) => None,
+        (Err(why), Some(_)) => {
+            let detail = format!("{BOOT_TIME} {value:?} {why}");
+            return Err(Refusal::new(Reason::BadTime, detail));
+        }
+    };
+    Ok(SettingRow {
+        cluster: None,
+        setting: BOOT_TIME.to_owned(),
+        as_of_ms: None,
+        value: stated(value),
+        value_s: started.map(|moment| moment.earlier_ms.div_euclid(1000)),
+    })
 }
 
 fn setting(name: &str, value: &str, form: DurationForm) -> Result<SettingRow, Refusal> {

@@ -158,3 +158,69 @@ fn mistakes_of_the_section_and_of_its_table_are_found_by_check() {
         "{reported}"
     );
 }
+
+/// A rule changes what may be used, and neither use nor anything else that is published: with every shipped rule and without them
+/// again the lake has the bytes of before.
+#[test]
+fn undoing_every_period_rule_restores_the_bytes() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/pipelines/period-rules");
+    let mut rules: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
+        .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    rules.sort();
+    assert!(rules.len() >= 9, "{rules:?}");
+    let scene = Scene::new();
+    let jobs = rules.iter().zip(1..).map(|(rule, id)| {
+        let hours = 10 * id;
+        job(
+            id,
+            "ada",
+            &format!("acc-{rule}"),
+            "cedar",
+            "2025-05-01T00:00:00",
+            hours,
+            1,
+        )
+    });
+    scene.write("jobs.txt", &(HEADER.to_owned() + &jobs.collect::<String>()));
+    let table = |rule_of: fn(&str) -> &str| {
+        let rows = rules.iter().map(|rule| {
+            let of_award = rule_of(rule);
+            format!("acc-{rule},ce,1000,core_equivalent_hour,2025-04-01,2026-04-01,{of_award}\n")
+        });
+        format!(
+            "account,policy,amount,unit,valid_from,valid_to,period_rule\n{}",
+            rows.collect::<String>()
+        )
+    };
+    let files = rules
+        .iter()
+        .map(|rule| format!("\"{folder}/{rule}.toml\""))
+        .collect::<Vec<_>>();
+    scene.pipeline(&format!(
+        "[awards]\ntable = \"awards.csv\"\nperiod_rules = [{}]\n",
+        files.join(", ")
+    ));
+    scene.write("awards.csv", &table(|_| ""));
+    scene.run();
+    let before = scene.files();
+    scene.write("awards.csv", &table(|rule| rule));
+    scene.run();
+    let with = scene.files();
+    assert_ne!(with.get("awards/awards.parquet"), before.get("awards/awards.parquet"));
+    // What was used is the same whatever the rule.
+    let uses = |files: &std::collections::BTreeMap<String, Vec<u8>>| {
+        let uses = files.iter().filter(|(path, _)| path.starts_with("award_use/"));
+        uses.map(|(path, bytes)| (path.clone(), bytes.clone()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(uses(&with), uses(&before));
+    let rows = scene.rows(&["--on", "2025-06-30"]);
+    assert!(rows.iter().all(|row| !row["available_now"].is_empty()), "{rows:?}");
+    scene.write("awards.csv", &table(|_| ""));
+    scene.run();
+    assert_eq!(scene.files(), before);
+}

@@ -246,3 +246,40 @@ fn fs_23_a_history_of_days_is_chained_and_equals_each_day_computed_from_the_jobs
         assert!(day < 2 || chained_e6 > 0);
     }
 }
+
+/// The seed states no formula: what decays is Slurm's usage, and the same work counts less the longer ago it was.
+#[test]
+fn cc_26_of_equal_work_the_older_leaves_the_higher_priority() {
+    let tree = tree(&[
+        account("root", None, 1),
+        account("early", Some("root"), 1),
+        account("late", Some("root"), 1),
+        user("early", "ann", RawShares::Number(1)),
+        user("late", "bob", RawShares::Number(1)),
+    ]);
+    let at_s = 28 * DAY_S;
+    let work = |day: i64| UsageSegment {
+        span: SecondSpan {
+            start_s: day * DAY_S,
+            end_s: (day + 1) * DAY_S,
+        },
+        rate_e9: 4_000_000_000,
+        factor_e9: 1_000_000_000,
+    };
+    let priorities = |decay: UsageDecay| {
+        let rule = UsageRule::of_decay(decay);
+        let mut usage = TreeUsage::none(&tree);
+        for (account, user, day) in [("early", "ann", 0), ("late", "bob", 27)] {
+            let usage_e6 = rule.usage_e6(&work(day), at_s).unwrap();
+            usage.add(id(&tree, account, user), usage_e6).unwrap();
+        }
+        [("early", "ann"), ("late", "bob")].map(|(account, user)| {
+            let factor = score(classic(), &tree, &usage, account, user).factor.unwrap();
+            TwoTermPriority::FASRC.score(factor, 0).unwrap().total
+        })
+    };
+    let [early, late] = priorities(UsageDecay::continuous(HalfLife::SEVEN_DAYS));
+    assert!(early > 10_000_000 && late < 10_000_000, "{early} {late}");
+    // Without decay both have used their share.
+    assert_eq!(priorities(UsageDecay::NONE), [10_000_000, 10_000_000]);
+}

@@ -95,3 +95,9 @@ fn rank(factor: Option<f64>, user_n: f64) -> u32 {
     assert_near(rank, rank.round(), 1e-9);
     format!("{rank:.0}").parse().unwrap()
 }
+
+/// A number as a double.
+#[expect(clippy::cast_precision_loss, reason = "usage of tests is below 2^53")]
+fn real_of(number: i128) -> f64 {
+    number as f64
+}

@@ -50,7 +50,7 @@ fn any_rows() -> impl Strategy<Value = Vec<TreeRow>> {
 }
 
 /// A tree with usage of its users.
-fn any_used_tree() -> impl Strategy<Value = (Vec<TreeRow>, AssociationTree, TreeUsage)> {
+pub(super) fn any_used_tree() -> impl Strategy<Value = (Vec<TreeRow>, AssociationTree, TreeUsage)> {
     (any_rows(), vec(0_i128..5_000, 12)).prop_map(|(rows, amounts)| {
         let tree = tree(&rows);
         let mut usage = TreeUsage::none(&tree);

@@ -1,10 +1,13 @@
 //! When a factor is back at a threshold.
 
-use gridtally::fairshare::recovery::{FairshareState, flat_recovery_days};
+use gridtally::fairshare::recovery::{FairshareState, ShareRecovery, flat_recovery_days, hundredths_of_days};
 use gridtally::fairshare::{
     AssociationTree, ChainedDecay, DecaySteps, FairshareAlgorithm, FairshareMethod, HalfLife, RawShares, TreeUsage,
+    UsageDecay,
 };
+use proptest::prelude::*;
 
+use super::properties::any_used_tree;
 use super::{account, assert_near, id, score, tree, usage, user};
 
 fn classic() -> FairshareMethod {
@@ -85,4 +88,92 @@ fn under_fair_tree_it_recovers_when_it_overtakes() {
     let found = days(fair_tree, continuous, ["a", "ann"], 1.0).unwrap();
     assert_near(found, 7.0 * 3_f64.log2(), 1e-5);
     assert_eq!(days(fair_tree, continuous, ["a", "ann"], 0.5), Some(0.0));
+}
+
+/// The closed form of one association.
+fn to_shares(method: FairshareMethod, decay: ChainedDecay, of: [&str; 2]) -> Option<ShareRecovery> {
+    let (tree, usage) = labs();
+    ShareRecovery::of(
+        &score(method, &tree, &usage, of[0], of[1]),
+        &method,
+        UsageDecay::Chained(decay),
+        0,
+    )
+}
+
+#[test]
+fn usage_is_no_longer_above_shares_when_a_classic_factor_is_a_half() {
+    let continuous = ChainedDecay::Continuous(HalfLife::SEVEN_DAYS);
+    let steps = ChainedDecay::Steps(DecaySteps::new(HalfLife::SEVEN_DAYS, 300, -100).unwrap());
+    for decay in [continuous, steps] {
+        for of in [["a", "ann"], ["a", ""]] {
+            let flat = flat_recovery_days(3_000_000_000_000, 1_000_000_000_000, 0.5, 0.5, decay, 0).unwrap();
+            let Some(ShareRecovery::WhenIdle(found)) = to_shares(classic(), decay, of) else {
+                panic!("{of:?}");
+            };
+            assert_near(found, flat, 1e-9);
+            assert_near(found, days(classic(), decay, of, 0.5).unwrap(), 1e-6);
+        }
+        assert_eq!(to_shares(classic(), decay, ["b", "bob"]), Some(ShareRecovery::Above));
+    }
+    // Of two equal accounts 3 of 4 parts become 1 of 2, whatever the rank of the users in them.
+    let fair_tree = FairshareMethod::fair_tree();
+    let Some(ShareRecovery::WhenIdle(found)) = to_shares(fair_tree, continuous, ["a", ""]) else {
+        panic!("an account of Fair Tree recovers");
+    };
+    assert_near(found, 7.0 * 3_f64.log2(), 1e-9);
+    assert_eq!(
+        to_shares(classic(), ChainedDecay::None, ["a", ""]),
+        Some(ShareRecovery::Never)
+    );
+    let oblivious = FairshareMethod::new(FairshareAlgorithm::DepthOblivious);
+    assert_eq!(to_shares(oblivious, continuous, ["a", ""]), None);
+    let halving = UsageDecay::HalvingSteps(HalfLife::SEVEN_DAYS);
+    let (tree, usage) = labs();
+    let of_a = score(classic(), &tree, &usage, "a", "");
+    assert_eq!(ShareRecovery::of(&of_a, &classic(), halving, 0), None);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// A simulation in hundredths of a day: what is idle shrinks, the scores of the complete tree are computed again, and usage
+    /// is no longer above shares in the hundredth that the closed form names and not in the one before.
+    #[test]
+    fn the_closed_form_of_recovery_is_the_hundredth_of_a_day_that_a_simulation_finds(
+        (_, tree, usage) in any_used_tree(),
+        half_life_day in 1_u32..40,
+    ) {
+        let half_life = HalfLife::of_seconds(half_life_day * 86_400).unwrap();
+        let decay = ChainedDecay::Continuous(half_life);
+        for method in [classic(), FairshareMethod::fair_tree()] {
+            let scores = method.scores(&tree, &usage).unwrap();
+            // The root is granted nothing.
+            for of in scores.iter().skip(1) {
+                // The simulation is of usage in its own unit: what is nearly at its shares is not decided by it.
+                let excess = |left: f64| {
+                    let mut idle = TreeUsage::none(&tree);
+                    for (id, _) in tree.iter() {
+                        let own = usage.own_e6(id).unwrap();
+                        let factor = if tree.is_within(id, of.id) { left } else { 1.0 };
+                        let left_e6: i128 = (super::real_of(own) * factor).round().to_string().parse().unwrap();
+                        idle.add(id, left_e6).unwrap();
+                    }
+                    let score = method.scores(&tree, &idle).unwrap()[of.id.index()];
+                    score.effective_usage - score.norm_shares
+                };
+                let left_after = |hundredths: i128| (-(super::real_of(hundredths) / 100.0) / f64::from(half_life_day)).exp2();
+                match ShareRecovery::of(of, &method, UsageDecay::Chained(decay), 0).unwrap() {
+                    ShareRecovery::Above => prop_assert!(excess(1.0) <= 1e-6),
+                    // A millionth: with nothing at all there are no parts of usage.
+                    ShareRecovery::Never => prop_assert!(excess(1e-6) >= -1e-9, "{of:?}"),
+                    ShareRecovery::WhenIdle(days) => {
+                        let found = hundredths_of_days(days).unwrap();
+                        prop_assert!(excess(left_after(found)) <= 1e-7, "{of:?} {days}");
+                        prop_assert!(found == 0 || excess(left_after(found - 1)) >= -1e-7, "{of:?} {days}");
+                    }
+                }
+            }
+        }
+    }
 }

@@ -324,6 +324,26 @@ fn the_same_duration_is_minutes_in_slurm_conf_and_printed_with_seconds() {
 }
 
 #[test]
+fn when_the_daemon_started_is_an_instant_by_its_clock() {
+    let started = |instant: &str| {
+        let text = format!("Configuration data as of 2026-11-21T03:14:03\nBOOT_TIME               = {instant}\n");
+        settings(&text, InventoryKind::ScontrolConfig)
+    };
+    let at = |text: &'static str, value_s| [setting("BOOT_TIME", Some(text), value_s)];
+    assert_eq!(
+        started("2026-11-21T03:06:45"),
+        at("2026-11-21T03:06:45", Some(1_795_226_805))
+    );
+    // Of the hour that is there twice it is not known which.
+    assert_eq!(started("2026-10-25T02:30:00"), at("2026-10-25T02:30:00", None));
+    let reported = read(
+        "Configuration data as of 2026-11-21T03:14:03\nBOOT_TIME = soon\n",
+        InventoryKind::ScontrolConfig,
+    );
+    assert_eq!(reported.reasons(), [Reason::BadTime]);
+}
+
+#[test]
 fn of_a_setting_stated_twice_the_last_counts_and_accounts_for_both_lines() {
     let conf = "ClusterName=oak\nPriorityWeightAge=1\nPriorityWeightAge=2\nPriorityMaxAge=soon\n";
     let reported = read(conf, InventoryKind::SlurmConf);

@@ -155,6 +155,12 @@ fn real_qualities_of_service_and_settings_are_read() {
             }
         }
         assert_eq!(conf["PriorityMaxAge"].1, Some(3600));
+        // Both are read by one clock, whatever that of the cluster was.
+        let started_s = shown["BOOT_TIME"].1.unwrap();
+        assert!(
+            (1_795_222_000..1_795_230_000).contains(&started_s),
+            "{version}: {started_s}"
+        );
         assert!(shown.len() >= 18, "{version}: {shown:#?}");
     }
     let half_life = |version: &str| {

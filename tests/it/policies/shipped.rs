@@ -84,3 +84,62 @@ fn pages_show_formula_tables_and_examples() {
         }
     }
 }
+
+/// The examples of one row of FASRC's page: so many there are, and all hold.
+fn assert_examples(row: &str, example_n: usize) {
+    let policy = shipped().into_iter().find(|policy| policy.id == "fasrc-tres").unwrap();
+    let verdicts = policy.test().unwrap();
+    let of_row: Vec<_> = verdicts
+        .iter()
+        .filter(|verdict| verdict.name.starts_with(&format!("{row}:")))
+        .collect();
+    assert_eq!(of_row.len(), example_n, "{row}");
+    for verdict in of_row {
+        assert!(verdict.failures.is_empty(), "{}: {:?}", verdict.name, verdict.failures);
+    }
+}
+
+#[test]
+fn fs_02_a_gigabyte_is_the_tres_of_all_cores_over_the_gigabytes_of_the_node() {
+    let text = std::fs::read_to_string(repository("pipelines/policies/fasrc-tres-2018.toml")).unwrap();
+    // 48 Skylake cores of 1.2 and 192 GB.
+    let more = text.replace(
+        "  [\"abudhabi\",",
+        "  [\"skylake\", \"Skylake\", 48, 192, \"no\"],\n  [\"abudhabi\",",
+    );
+    assert_ne!(more, text);
+    let more = more
+        + "\n[[example]]\nname = \"FS-02: a GB\"\nin = { partition = \"skylake\", cores = 0, memory = 1, seconds = 1 }\n\
+           expect = 0.3\nshows = { memory_tres = 0.3 }\n";
+    let mut problems = Problems::default();
+    let policy = Policy::read("fasrc.toml", &more, &mut problems).unwrap();
+    problems.finish().unwrap();
+    let verdicts = policy.test().unwrap();
+    let verdict = verdicts.iter().find(|verdict| verdict.name == "FS-02: a GB").unwrap();
+    assert!(verdict.failures.is_empty(), "{:?}", verdict.failures);
+}
+
+#[test]
+fn fs_03_four_gigabytes_of_a_broadwell_node_are_a_core() {
+    assert_examples("FS-03", 1);
+}
+
+#[test]
+fn fs_04_a_gigabyte_of_an_abu_dhabi_node_is_a_sixteenth() {
+    assert_examples("FS-04", 1);
+}
+
+#[test]
+fn fs_05_all_memory_of_a_node_costs_as_much_as_all_its_cores() {
+    assert_examples("FS-05", 3);
+}
+
+#[test]
+fn fs_06_requeue_partitions_cost_the_same_whatever_the_hardware() {
+    assert_examples("FS-06", 2);
+}
+
+#[test]
+fn fs_07_equal_work_costs_the_same_on_processors_of_any_speed() {
+    assert_examples("FS-07", 2);
+}

@@ -451,7 +451,9 @@ pub(crate) fn table() -> String {
         "| `sshare` | not in: shares follow what ran | by the second, whatever the month | – | those of the recorded billing or the policy | none; with `--users` |",
         "| `sprio` | not in: it looks at jobs that wait | – | – | an error | none; with `--users` |",
         "| `shares` | not in: it looks at nodes | – | – | – | none; users in files of `--for` |",
-        "| `awards` | in | as the lake attributes it | – | – | those to whom an award is given; submitters with `--view submitter` |",
+        "| `awards`, also as CSV and JSON | in | as the lake attributes it | – | – | those to whom an award is given; submitters with `--view submitter` |",
+        "| `awards`, page and its CSV files | in | as the lake attributes it | – | – | those to whom an award is given |",
+        "| `awards`, files of `--for` | in | as the lake attributes it | – | – | submitters, where the receiver's file has users |",
     ] {
         table += row;
         table += "\n";

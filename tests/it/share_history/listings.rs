@@ -165,3 +165,71 @@ fn a_listing_of_qos_that_states_the_same_changes_no_day() {
     assert!(is_written());
     assert_eq!(scene.own_s("2026-03-01", "lab/ann"), Some(3 * 3_600));
 }
+
+/// The daemon starts again: listings of an instant follow its calculations, and no day of the dataset does.
+#[test]
+fn another_start_of_the_daemon_changes_no_day_and_what_is_listed_while_jobs_run() {
+    let scene = Scene::of_jobs(&[
+        DumpJob::new(1, "inst", "cid", "2026-03-01T00:00:00", 36_000, 2),
+        DumpJob::new(2, "lab", "ann", "2026-03-01T10:00:00", 36_000, 4),
+    ]);
+    let pipeline = format!(
+        "{HEAD}[[inventory]]\nname = \"config\"\npaths = [\"config*.txt\"]\nsite = \"A\"\ntimezone = \"UTC\"\n{}",
+        fairshare("oak", "algorithm = \"classic\"")
+    );
+    let config = |name: &str, started: &str| {
+        let text = format!(
+            "Configuration data as of 2026-03-02T00:00:00\nBOOT_TIME = {started}\nClusterName = oak\n\
+             PriorityCalcPeriod = 00:30:00\nPriorityDecayHalfLife = 1-00:00:00\n"
+        );
+        scene.write(name, &text);
+    };
+    let usage = |at: &str| {
+        let command = [
+            "report",
+            "sshare",
+            "lake",
+            "--users",
+            "--long",
+            "--parsable",
+            "--at",
+            at,
+        ];
+        let (text, _) = scene.done(&command);
+        let of = |name: &str| {
+            let line = text.lines().find(|line| line.trim_start().starts_with(name)).unwrap();
+            let cells: Vec<&str> = line.split('|').collect();
+            (cells[4].parse::<i64>().unwrap(), cells[5].to_owned())
+        };
+        [of("lab||"), of("lab|ann|")]
+    };
+    config("config.txt", "2026-03-01T09:45:00");
+    scene.run(&pipeline);
+    let before = scene.bytes("lake");
+    // Calculations at 10:15 and 10:45: at 10:50 the user has 45 minutes of 4, less what decayed, and the account is listed with
+    // the part of usage of 10:15.
+    let [(of_lab, lab_part), (of_ann, ann_part)] = usage("2026-03-01T10:50:00Z");
+    assert_eq!(of_lab, of_ann);
+    assert!((10_500..=10_800).contains(&of_ann), "{of_ann}");
+    assert_ne!(lab_part, ann_part);
+    let part_of = |text: &str| text.parse::<f64>().unwrap();
+    let of_36_000_s = 72_000.0 * 0.87;
+    assert!(
+        (part_of(&lab_part) - 3600.0 / (of_36_000_s + 3600.0)).abs() < 0.01,
+        "{lab_part}"
+    );
+    assert!(
+        (part_of(&ann_part) - 10_650.0 / (of_36_000_s + 10_650.0)).abs() < 0.01,
+        "{ann_part}"
+    );
+    // Started again at 10:40: calculations then, and at 11:10.
+    config("config-later.txt", "2026-03-01T10:40:00");
+    let report = scene.run(&pipeline);
+    assert!(!report.written.iter().any(|path| path.starts_with("fairshare/")));
+    assert!(scene.bytes("lake") == before);
+    let [(_, lab_part), (of_ann, ann_part)] = usage("2026-03-01T10:50:00Z");
+    assert!((9_400..=9_600).contains(&of_ann), "40 minutes: {of_ann}");
+    assert_ne!(lab_part, ann_part);
+    // Before that start the other one counts.
+    assert_eq!(usage("2026-03-01T10:20:00Z")[1].0 / 100, 35);
+}

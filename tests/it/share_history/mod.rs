@@ -11,6 +11,7 @@ mod plain;
 mod priorities;
 mod real;
 mod real_drift;
+mod real_variants;
 mod refusals;
 mod resets;
 mod resources;

@@ -97,6 +97,30 @@ fn report_sshare_of_a_cluster_without_decay_is_line_for_line_what_sshare_printed
     assert_eq!(made, printed);
 }
 
+/// 44 seconds after a calculation, when a job ran that had begun 5 seconds before it: its 49 seconds are in the dump, and 5 in
+/// what sshare printed.
+#[test]
+fn a_listing_between_calculations_counts_running_jobs_up_to_the_last_one_without_decay_too() {
+    const LEVEL_FS: usize = 8;
+    let of = RealCluster {
+        keys: "half_life = \"none\"\nreset = \"yearly\"\ncalc_period = \"00:01:00\"\n\
+               calc_anchor = \"2026-11-21T02:05:06Z\"",
+        at: "2026-11-21T02:05:50Z",
+        ..without_decay()
+    };
+    let Some((made, printed)) = compared(&of) else { return };
+    assert_eq!(made.len(), printed.len());
+    for (made, printed) in made.iter().zip(&printed) {
+        let cells = |line: &str| {
+            line.split('|')
+                .take(LEVEL_FS + 1)
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(cells(made), cells(printed));
+    }
+}
+
 /// The tree and the usage of the cluster with decay.
 pub(super) fn with_decay() -> RealCluster {
     RealCluster {

@@ -116,7 +116,7 @@ fn later_jobs(folders: &[&Path]) -> String {
 }
 
 /// The shares of a variant, which no listing of associations has: those that sshare printed.
-fn tree_of(printed: &str) -> String {
+pub(super) fn tree_of(printed: &str) -> String {
     let (mut rows, mut above) = (String::new(), Vec::<&str>::new());
     for line in printed.lines().skip(1) {
         let cells: Vec<&str> = line.split('|').collect();
