@@ -14,6 +14,7 @@ use super::packed::integer::IntegerNumbers;
 use super::packed::text;
 use super::packed::text::TextWords;
 use crate::error::Result;
+use crate::record::energy::Energy;
 use crate::record::jobstats::Jobstats;
 use crate::record::row::JobRow;
 use crate::record::unchanged_columns::UnchangedColumns;
@@ -66,6 +67,8 @@ macro_rules! columns {
             gpus: ListBuilder<StructBuilder>,
             /// The row pushed last has something of Jobstats.
             is_jobstats_last: bool,
+            /// The row pushed last has something of energy.
+            is_energy_last: bool,
         }
 
         impl Columns {
@@ -81,6 +84,7 @@ macro_rules! columns {
                     content_hash: Vec::new(),
                     gpus: ListBuilder::new(StructBuilder::from_fields(gpu_fields(), 0)).with_field(element),
                     is_jobstats_last: false,
+                    is_energy_last: false,
                 }
             }
 
@@ -105,10 +109,11 @@ columns! {
     numbers: cpu_ms cpu_user_ms cpu_system_ms alloc_core_n alloc_node_n alloc_gpu_n alloc_memory_byte;
     numbers: requested_core_n requested_memory_byte max_rss_byte max_virtual_byte network_byte alloc_billing_n time_limit_s exit_code;
     numbers: jobstats_span_s jobstats_memory_used_byte jobstats_memory_total_byte gpu_stated_ms gpu_busy_ms;
-    numbers: gpu_memory_used_byte gpu_memory_total_byte;
+    numbers: gpu_memory_used_byte gpu_memory_total_byte energy_j;
     numbers: exit_signal scaled_cpu_ms scaled_wall_ms benchmark_per_core anomalies step_n line byte_offset;
     coded: format view cluster submit_host vo vo_group vo_role account user user_group global_user partition;
     coded: fqan vo_name reportable_vo qos wckey reservation infrastructure node_list state benchmark jobstats;
+    coded: energy_reading;
     plain: job_id raw_job_id global_job_id job_name;
 }
 
@@ -140,6 +145,9 @@ impl Columns {
         // Few sources have any, and their columns need not be looked at for all others.
         if row.jobstats.is_some() || self.is_jobstats_last {
             self.push_jobstats(at, row.jobstats.as_ref())?;
+        }
+        if row.energy.is_some() || self.is_energy_last {
+            self.push_energy(at, row.energy)?;
         }
         self.push_texts(at, row, sealed)
     }
@@ -237,6 +245,13 @@ impl Columns {
         self.jobstats.push(at, jobstats.map(|found| found.outcome.as_str()))
     }
 
+    fn push_energy(&mut self, at: usize, energy: Option<Energy>) -> Result<()> {
+        self.is_energy_last = energy.is_some();
+        self.energy_j.push(at, energy.and_then(|energy| energy.energy_j));
+        self.energy_reading
+            .push(at, energy.map(|energy| energy.reading.as_str()))
+    }
+
     fn push_gpus(&mut self, at: usize, gpus: &[(&str, i64)]) {
         while self.gpus.len() < at {
             self.gpus.append(false);
@@ -277,6 +292,7 @@ impl Columns {
         self.record_id.clear();
         self.content_hash.clear();
         self.is_jobstats_last = false;
+        self.is_energy_last = false;
         packed::batch(columns)
     }
 }

@@ -88,8 +88,13 @@ impl IdentityContent {
         // Fallback: unknown is a number that no job has in what is hashed.
         let numbers = numbers.map(|number| number.unwrap_or(i64::MIN).to_le_bytes());
         let scaled = [row.scaled_cpu_ms, row.scaled_wall_ms];
-        let is_plain =
-            row.gpus.is_empty() && scaled == [None, None] && row.reservation.is_none() && row.jobstats.is_none();
+        // An unknown figure is no fact of the job, and dumps differ in how they print it.
+        let energy_j = row.energy.and_then(|energy| energy.energy_j);
+        let is_plain = row.gpus.is_empty()
+            && scaled == [None, None]
+            && row.reservation.is_none()
+            && row.jobstats.is_none()
+            && energy_j.is_none();
         let is_alike = is_plain && self.is_plain && repeats.has(CONTENT);
         if let Some(known) = self.bytes.first_chunk_mut::<NUMBER_BYTES>().filter(|_| is_alike) {
             known.copy_from_slice(numbers.as_flattened());
@@ -115,6 +120,10 @@ impl IdentityContent {
                     // Fallback: an unknown number of Jobstats is one that no job has.
                     self.bytes.extend_from_slice(&number.unwrap_or(i64::MIN).to_le_bytes());
                 }
+            }
+            if let Some(energy_j) = energy_j {
+                text(&mut self.bytes, "energy");
+                self.bytes.extend_from_slice(&energy_j.to_le_bytes());
             }
             self.is_plain = is_plain;
         }

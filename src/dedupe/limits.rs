@@ -157,7 +157,7 @@ fn is_usual(row: &JobRow<'_>, wall_ms: i64) -> bool {
         && row.gpus.is_empty()
         && row.scaled_wall_ms.is_none()
         && row.scaled_cpu_ms.is_none()
-        && row.benchmark_milli_per_core.is_none()
+        && !row.benchmark_milli_per_core.is_some_and(is_no_score)
 }
 
 fn beyond_limits(row: &JobRow<'_>, wall_ms: i64) -> Option<&'static str> {

@@ -168,6 +168,12 @@ impl SiteSample {
     }
 
     fn file(&mut self, file_id: &str) -> usize {
+        // Rows of one file come together.
+        if let Some(last) = self.jobs.last()
+            && self.files.get(last.file).is_some_and(|known| **known == *file_id)
+        {
+            return last.file;
+        }
         if let Some(at) = self.file_at.get(file_id) {
             return *at;
         }

@@ -149,4 +149,5 @@ const MEASURED: &[&str] = &[
     "exit_code",
     "jobstats",
     "jobstats_memory_total_byte",
+    "energy_j",
 ];

@@ -2,6 +2,7 @@
 
 pub mod anomaly;
 pub(crate) mod column_struct;
+pub mod energy;
 pub mod infrastructure;
 pub mod jobstats;
 pub mod row;
@@ -11,6 +12,7 @@ pub mod unchanged_columns;
 
 pub use crate::record::unchanged_columns::UnchangedColumns;
 pub use anomaly::Anomaly;
+pub use energy::{Energy, EnergyReading};
 pub use jobstats::{Jobstats, JobstatsOutcome};
 pub use row::JobRow;
 pub use site_month::SiteMonth;

@@ -1,5 +1,6 @@
 //! One job as read, before `dedupe` makes a record of it.
 
+use super::energy::Energy;
 use super::jobstats::Jobstats;
 use super::unchanged_columns::UnchangedColumns;
 
@@ -99,6 +100,8 @@ pub struct JobRow<'a> {
     pub max_virtual_byte: Option<i64>,
     /// What Jobstats measured of it; `None` where the source has nothing of Jobstats.
     pub jobstats: Option<Jobstats>,
+    /// Energy it used; `None` where the source has nothing of energy.
+    pub energy: Option<Energy>,
     /// Bytes sent and received over the network.
     pub network_byte: Option<i64>,
     /// Slurm's recorded `billing` TRES.

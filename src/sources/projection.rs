@@ -42,6 +42,8 @@ pub enum ColumnPart {
     PeakMemory,
     /// What Jobstats measured.
     Jobstats,
+    /// Energy.
+    Energy,
     /// Time limit.
     TimeLimit,
     /// Exit code and signal.

@@ -108,8 +108,8 @@ column_struct! {
 }
 
 column_struct! {
-    /// What Jobstats measured, over the jobs that state it: null while none does. Of each pair the first is a part of the
-    /// second.
+    /// What was measured of jobs, over those that state it: null while none does. The second of each pair is what the first
+    /// is known of.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct MeasuredSums: Option<i64> {
         /// Time GPUs were busy, milliseconds.
@@ -120,6 +120,10 @@ column_struct! {
         memory_used_mib_s
         /// Host memory of the same jobs times the time it was held, MiB s.
         memory_stated_mib_s
+        /// Energy, joules.
+        energy_j
+        /// Wall time of all cores of the same jobs, whole seconds.
+        energy_stated_core_s
     }
 }
 
@@ -156,7 +160,7 @@ pub struct Sums {
     pub counted: CountedSums,
     /// CPU time; null while nothing is known.
     pub cpu_ms: Option<i64>,
-    /// What Jobstats measured.
+    /// What was measured of jobs that state it.
     pub measured: MeasuredSums,
     /// Work.
     pub work: WorkSums,
@@ -210,7 +214,7 @@ impl Sums {
         self.cpu_ms = plus(self.cpu_ms, cpu_ms, i64::saturating_add);
     }
 
-    /// Adds what Jobstats measured. Without it, no job has any.
+    /// Adds what was measured. Few sources state any.
     #[inline]
     pub(super) fn add_measured(&mut self, measured: &MeasuredSums) {
         if !measured.is_empty() {

@@ -50,31 +50,33 @@ struct JobAmounts {
     alloc_node_n: i64,
     alloc_billing_n: i64,
     cpu_ms: Option<i64>,
-    measured: MeasuredSums,
+    /// `None` where nothing is stated, as of nearly every job.
+    measured: Option<MeasuredSums>,
 }
 
 impl JobAmounts {
     fn of(view: &RecordView<'_>, row: usize) -> Self {
         let of = |column| addend(number(column, row));
-        let held_s = view.held_s(row);
+        let (wall_s, held_s) = (view.wall_s.value(row), view.held_s(row));
+        let alloc_core_n = of(view.alloc_core_n);
         let measured = view.measured.as_ref();
+        let measured = measured.map(|columns| columns.sums(row, held_s, time_held(wall_s, alloc_core_n)));
         Self {
-            wall_s: view.wall_s.value(row),
+            wall_s,
             wall_fraction_ms: view.wall_fraction_ms.value(row),
             held_s,
-            alloc_core_n: of(view.alloc_core_n),
+            alloc_core_n,
             alloc_gpu_n: of(view.alloc_gpu_n),
             alloc_node_n: of(view.alloc_node_n),
             alloc_billing_n: of(view.alloc_billing_n),
             cpu_ms: number(view.cpu_ms, row),
-            measured: measured.map_or_else(MeasuredSums::default, |columns| columns.sums(row, held_s)),
+            measured: measured.filter(|measured| !measured.is_empty()),
         }
     }
 
     /// What it takes of the room of a month.
     fn load(&self) -> u64 {
-        let [busy, stated, used, held] = self.measured.each().map(|sum| addend(*sum));
-        budget::load([
+        let counted = [
             1,
             self.wall_s,
             self.wall_fraction_ms,
@@ -84,11 +86,9 @@ impl JobAmounts {
             time_held(self.held_s, self.alloc_node_n),
             time_held(self.held_s, self.alloc_billing_n),
             addend(self.cpu_ms),
-            busy,
-            stated,
-            used,
-            held,
-        ])
+        ];
+        let measured = self.measured.iter().flat_map(MeasuredSums::each);
+        budget::load(counted.into_iter().chain(measured.map(|sum| addend(*sum))))
     }
 }
 
@@ -119,8 +119,8 @@ impl UsageShares {
         apportion(job.wall_s, weights, &mut self.wall_s);
         apportion(job.held_s, weights, &mut self.held_s);
         apportion(addend(job.cpu_ms), weights, &mut self.cpu_ms);
-        if !job.measured.is_empty() {
-            for (shares, sum) in self.measured.iter_mut().zip(job.measured.each()) {
+        if let Some(measured) = &job.measured {
+            for (shares, sum) in self.measured.iter_mut().zip(measured.each()) {
                 apportion(addend(*sum), weights, shares);
             }
         }
@@ -297,7 +297,7 @@ impl<'a> Usage<'a> {
                     alloc_node_n: node_n,
                     alloc_billing_n: billing_n,
                     cpu_ms,
-                    measured,
+                    ref measured,
                 },
         } = job;
         // Nearly every job is in one period, which takes all of it.
@@ -317,11 +317,14 @@ impl<'a> Usage<'a> {
                 let cpu = cpu_ms.map(|_| share(&self.shares.cpu_ms));
                 (share(&self.shares.wall_s), share(&self.shares.held_s), cpu)
             };
-            let measured = if is_whole {
-                measured
-            } else {
-                self.shares.measured(&measured, at)
-            };
+            let measured = measured.as_ref().map(|measured| {
+                if is_whole {
+                    return *measured;
+                }
+                let mut part = self.shares.measured(measured, at);
+                part.energy_stated_core_s = measured.energy_j.map(|_| time_held(wall, core_n));
+                part
+            });
             let counts = end_ms.is_some() && at == end_piece;
             let count = |flag: bool| i64::from(counts && flag);
             let is = |flags: Option<&BooleanArray>| flags.is_some_and(|flags| flags.value(row));
@@ -359,7 +362,9 @@ impl<'a> Usage<'a> {
             };
             let sums = groups.at(place);
             sums.count(counted, cpu);
-            sums.add_measured(&measured);
+            if let Some(measured) = &measured {
+                sums.add_measured(measured);
+            }
             let counted_end_ms = end_ms.filter(|_| counts);
             if let Some(end_ms) = counted_end_ms {
                 sums.end(end_ms);
@@ -371,7 +376,8 @@ impl<'a> Usage<'a> {
                 let part = Sums {
                     counted,
                     cpu_ms: cpu,
-                    measured,
+                    // Fallback: what is not stated adds nothing to the sums of a name.
+                    measured: measured.unwrap_or_default(),
                     // Fallback: without a benchmark no work is known, which adds nothing.
                     work: work.unwrap_or_default(),
                     earliest_end_ms: counted_end_ms,

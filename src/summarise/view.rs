@@ -21,7 +21,7 @@ pub struct RecordView<'a> {
     pub(super) alloc_gpu_n: &'a Int64Array,
     pub(super) alloc_node_n: &'a Int64Array,
     pub(super) alloc_billing_n: &'a Int64Array,
-    /// What Jobstats measured; `None` when no job of the batch has any.
+    /// What was measured; `None` when no job of the batch states any.
     pub(super) measured: Option<MeasuredColumns<'a>>,
     pub(super) vo: ColumnWords<'a>,
     pub(super) dimensions: [ColumnWords<'a>; 10],
@@ -83,12 +83,13 @@ fn seen<'a>(batch: &'a RecordBatch, name: &str) -> Result<Option<&'a BooleanArra
     Ok(flags.has_true().then_some(flags))
 }
 
-/// The columns of `records` that Jobstats fills.
+/// The columns of `records` that hold what was measured of a job: by Jobstats, and energy.
 pub(super) struct MeasuredColumns<'a> {
     gpu_busy_ms: &'a Int64Array,
     gpu_stated_ms: &'a Int64Array,
     memory_used_byte: &'a Int64Array,
     memory_total_byte: &'a Int64Array,
+    energy_j: &'a Int64Array,
 }
 
 impl<'a> MeasuredColumns<'a> {
@@ -99,26 +100,30 @@ impl<'a> MeasuredColumns<'a> {
             gpu_stated_ms: int(batch, "gpu_stated_ms")?,
             memory_used_byte: int(batch, "jobstats_memory_used_byte")?,
             memory_total_byte: int(batch, "jobstats_memory_total_byte")?,
+            energy_j: int(batch, "energy_j")?,
         };
-        let has_values = [columns.gpu_stated_ms, columns.memory_total_byte]
+        let has_values = [columns.gpu_stated_ms, columns.memory_total_byte, columns.energy_j]
             .iter()
             .any(|column| column.null_count() < column.len());
         Ok(has_values.then_some(columns))
     }
 
-    /// What was measured of a job that held what it was given for so long. Memory times time is rounded once, half up; what
-    /// does not fit is beyond what the sums of a month can take.
-    pub(super) fn sums(&self, row: usize, held_s: i64) -> MeasuredSums {
+    /// What was measured of a job that held what it was given for so long, with so much wall time of all cores. Memory times
+    /// time is rounded once, half up; what does not fit is beyond what the sums of a month can take.
+    pub(super) fn sums(&self, row: usize, held_s: i64, alloc_core_s: i64) -> MeasuredSums {
         let held_mib_s = |byte: i64| {
             let byte_s = i128::from(byte) * i128::from(held_s);
             // Fallback: beyond 63 bits is beyond the budget of a month, which refuses it.
             i64::try_from((byte_s + (1 << 19)) >> 20).unwrap_or(i64::MAX)
         };
+        let energy_j = number(self.energy_j, row);
         MeasuredSums {
             gpu_busy_ms: number(self.gpu_busy_ms, row),
             gpu_stated_ms: number(self.gpu_stated_ms, row),
             memory_used_mib_s: number(self.memory_used_byte, row).map(held_mib_s),
             memory_stated_mib_s: number(self.memory_total_byte, row).map(held_mib_s),
+            energy_j,
+            energy_stated_core_s: energy_j.map(|_| alloc_core_s),
         }
     }
 }

@@ -261,18 +261,18 @@ fn measured() -> impl Strategy<Value = Sums> {
     (
         prop::array::uniform13(0..i64::MAX / 1000),
         option::of(0..i64::MAX / 1000),
-        prop::array::uniform4(option::of(0..i64::MAX / 1000)),
+        prop::array::uniform6(option::of(0..i64::MAX / 1000)),
         prop::array::uniform9(work),
         option::of(time.clone()),
         option::of(time),
     )
-        .prop_map(|(numbers, cpu_ms, jobstats, work_e7, earliest_end_ms, latest_end_ms)| {
+        .prop_map(|(numbers, cpu_ms, stated, work_e7, earliest_end_ms, latest_end_ms)| {
             let mut counted = CountedSums::default();
             for (sum, number) in counted.each_mut().into_iter().zip(numbers) {
                 *sum = number;
             }
             let mut measured = MeasuredSums::default();
-            for (sum, number) in measured.each_mut().into_iter().zip(jobstats) {
+            for (sum, number) in measured.each_mut().into_iter().zip(stated) {
                 *sum = number;
             }
             Sums {

@@ -3,6 +3,7 @@
 mod breaks;
 mod damage;
 mod dialects;
+mod energy;
 mod formats;
 mod interest;
 mod jobstats;

@@ -179,6 +179,10 @@ roles! {
     ReqTres,
     /// `AdminComment`
     AdminComment,
+    /// `ConsumedEnergyRaw`
+    ConsumedEnergyRaw,
+    /// `ConsumedEnergy`
+    ConsumedEnergy,
     /// `Timelimit`
     Timelimit,
     /// `TimelimitRaw`
@@ -230,23 +234,29 @@ impl Role {
                 ColumnPart::Nodes,
                 ColumnPart::Allocation,
                 ColumnPart::RequestedMemory,
+                ColumnPart::Energy,
             ],
             Self::AllocCpus => &[ColumnPart::Cores, ColumnPart::RequestedMemory],
-            Self::AllocNodes | Self::NNodes => &[ColumnPart::Nodes, ColumnPart::RequestedMemory],
+            // Nodes bound the energy of a job.
+            Self::AllocNodes | Self::NNodes => &[ColumnPart::Nodes, ColumnPart::RequestedMemory, ColumnPart::Energy],
             Self::ReqMem | Self::ReqNodes => &[ColumnPart::RequestedMemory],
             Self::ReqCpus | Self::ReqTres => &[ColumnPart::RequestedCores, ColumnPart::RequestedMemory],
             Self::MaxRss | Self::MaxVmSize => &[ColumnPart::PeakMemory],
             Self::AdminComment => &[ColumnPart::Jobstats],
+            Self::ConsumedEnergyRaw | Self::ConsumedEnergy => &[ColumnPart::Energy],
             Self::Timelimit | Self::TimelimitRaw => &[ColumnPart::TimeLimit],
             Self::ExitCode => &[ColumnPart::Exit],
         }
     }
 
     /// Whether surplus fields of a row must be shared out so that this column has its own text and nothing else: all that is
-    /// read but the comment, which few dumps are taken for and whose text shows where it ends. Rows are put together the
-    /// same whether anybody reads it.
+    /// read but the comment, which few dumps are taken for and whose text shows where it ends, and energy, which is left
+    /// unknown in such a row. Rows are put together the same whether anybody reads these.
     pub(super) fn is_separated(self) -> bool {
-        !matches!(self, Self::AdminComment)
+        !matches!(
+            self,
+            Self::AdminComment | Self::ConsumedEnergyRaw | Self::ConsumedEnergy
+        )
     }
 }
 
@@ -280,8 +290,8 @@ const COLUMNS: &[(&str, SacctKind, Option<Role>)] = &[
     ("cluster", SacctKind::Word, Some(Role::Cluster)),
     ("comment", SacctKind::Free, None),
     ("constraints", SacctKind::Free, None),
-    ("consumedenergy", SacctKind::Number, None),
-    ("consumedenergyraw", SacctKind::Number, None),
+    ("consumedenergy", SacctKind::Number, Some(Role::ConsumedEnergy)),
+    ("consumedenergyraw", SacctKind::Number, Some(Role::ConsumedEnergyRaw)),
     ("container", SacctKind::Free, None),
     ("cputime", SacctKind::Duration, None),
     ("cputimeraw", SacctKind::Int, None),

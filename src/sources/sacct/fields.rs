@@ -161,6 +161,12 @@ impl<'t, 'c> RowFields<'t, 'c> {
         self.text.get(start..end)
     }
 
+    /// Whether a field has delimiters in it.
+    pub(super) fn has_surplus(&self, delimiter: &[u8]) -> bool {
+        let text = self.text.part(self.start..self.end);
+        memmem::find_iter(text, delimiter).count() > self.cuts.len()
+    }
+
     /// Where the delimiter before field `i` begins.
     pub(super) fn cut_before(&self, i: usize) -> Option<u32> {
         self.cuts.get(i.checked_sub(1)?).copied()

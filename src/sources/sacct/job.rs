@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::clock::{self, Clock, Stamp};
 use super::column::Role;
 use super::cpu::CpuMeasured;
+use super::energy;
 use super::job_id::JobId;
 use super::jobstats;
 use super::memory::{MIB, Per};
@@ -20,7 +21,12 @@ use crate::sources::projection::ColumnPart;
 use crate::sources::{Position, Sink};
 
 /// The content of `AllocTRES` other than cores.
-const OTHER_THAN_CORES: &[ColumnPart] = &[ColumnPart::Nodes, ColumnPart::Allocation, ColumnPart::RequestedMemory];
+const OTHER_THAN_CORES: &[ColumnPart] = &[
+    ColumnPart::Nodes,
+    ColumnPart::Allocation,
+    ColumnPart::RequestedMemory,
+    ColumnPart::Energy,
+];
 
 /// What a job row that was read is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +52,8 @@ pub(super) struct SacctJob<'t> {
     /// Bits of [`Anomaly`].
     pub(super) anomalies: u32,
     cpu: CpuMeasured,
+    /// Energy its allocation states.
+    energy: energy::Stated,
     gpus: Vec<(&'t [u8], i64)>,
     mended: Vec<Mended>,
 }
@@ -61,6 +69,7 @@ impl Default for SacctJob<'_> {
             is_name_longer: false,
             anomalies: 0,
             cpu: CpuMeasured::default(),
+            energy: None,
             gpus: Vec::new(),
             mended: Vec::new(),
         }
@@ -106,6 +115,11 @@ impl<'t> SacctJob<'t> {
         self.amounts(row)?;
         let held_ms = jobstats::held_ms(self.reported.wall_ms, self.reported.suspended_s);
         self.reported.jobstats = jobstats_of(row, held_ms);
+        let stated = stated_energy(row, Role::ConsumedEnergyRaw);
+        let stated = stated
+            .or(self.energy)
+            .or_else(|| stated_energy(row, Role::ConsumedEnergy));
+        self.reported.energy = energy::of_job(stated, self.reported.alloc_node_n, held_ms);
         self.names(row, [id.or(raw), raw]);
         self.anomalies |= row.anomalies;
         Ok(Read::Started)
@@ -173,7 +187,7 @@ impl<'t> SacctJob<'t> {
         }
         let allocated = row.text(Role::AllocTres);
         let mut allocated_cpu_n = None;
-        let mut alloc = None;
+        let mut alloc: Option<tres::Alloc> = None;
         self.gpus.clear();
         if !allocated.is_empty() {
             let refusal = |entry: &[u8]| {
@@ -188,6 +202,7 @@ impl<'t> SacctJob<'t> {
                 allocated_cpu_n = tres::cpu_n(allocated).map_err(refusal)?;
             }
         }
+        self.energy = alloc.and_then(|alloc| alloc.energy);
         let reported = &mut self.reported;
         reported.alloc_gpu_n = alloc.map(|alloc| alloc.gpu);
         reported.alloc_memory_byte = alloc.and_then(|alloc| alloc.memory_byte);
@@ -335,6 +350,13 @@ fn jobstats_of(row: &mut SacctRow<'_, '_>, held_ms: Option<i64>) -> Option<Jobst
         row.note(Anomaly::JobstatsDamaged);
     }
     Some(found)
+}
+
+/// Energy in a column of its own. Of a row with surplus fields it is not certain whose text the column has.
+#[inline]
+fn stated_energy(row: &SacctRow<'_, '_>, role: Role) -> energy::Stated {
+    let text = row.text(role);
+    energy::joule(text).filter(|_| text == b"0" || !row.fields.has_surplus(&row.layout.delimiter))
 }
 
 /// Cores requested. No usage depends on them: a value that cannot be read is unknown.

@@ -15,6 +15,7 @@ mod cpu;
 mod delimiter_index;
 pub(crate) mod diagnosis;
 mod duration;
+mod energy;
 mod fields;
 mod fixed;
 mod hms;

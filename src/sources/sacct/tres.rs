@@ -1,6 +1,7 @@
 //! TRES strings: `billing=4,cpu=4,gres/gpu:a100=1,gres/gpu=1,mem=16G,node=1`.
 
 use super::duration;
+use super::energy;
 use super::memory::{self, MIB};
 use crate::numbers::Part;
 
@@ -15,6 +16,8 @@ pub(super) struct Alloc {
     pub(super) memory_byte: Option<i64>,
     /// Weighted sum Slurm recorded.
     pub(super) billing: Option<i64>,
+    /// Energy the job used, joules: Slurm keeps it among what was allocated.
+    pub(super) energy: energy::Stated,
     /// GPUs: the untyped count if there is one, else the typed ones added up. They are the same devices.
     pub(super) gpu: i64,
 }
@@ -35,6 +38,10 @@ pub(super) fn alloc<'a>(text: &'a [u8], gpus: &mut Vec<(&'a [u8], i64)>) -> Resu
             b"billing" => &mut found.billing,
             b"mem" => {
                 found.memory_byte = memory::parse(value, MIB).map_err(|()| entry)?.map(|(byte, _)| byte);
+                continue;
+            }
+            b"energy" => {
+                found.energy = energy::joule(value);
                 continue;
             }
             b"gres/gpu" => &mut untyped,

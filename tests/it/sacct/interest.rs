@@ -21,7 +21,7 @@ name|bio|bob|1003|ag|gpu|high|2026-03-01T10:00:00|2026-03-01T10:00:00|2026-03-01
 5|5|zoo|odd|bio|bob|1003|ag|gpu|high|2026-03-01T10:00:00|2026-03-01T10:00:00|2026-03-01T23:59:59|2026-03-02T00:00:09|10|00:00:00|FAILED|2:0|1|2|2|512M||cpu=2|10|n1|00:07.500|00:05.000|00:02.500|much|
 ";
 
-const PARTS: [ColumnPart; 21] = [
+const PARTS: [ColumnPart; 22] = [
     ColumnPart::Cluster,
     ColumnPart::Account,
     ColumnPart::User,
@@ -41,6 +41,7 @@ const PARTS: [ColumnPart; 21] = [
     ColumnPart::RequestedMemory,
     ColumnPart::PeakMemory,
     ColumnPart::Jobstats,
+    ColumnPart::Energy,
     ColumnPart::TimeLimit,
     ColumnPart::Exit,
 ];
@@ -123,6 +124,7 @@ fn stated(row: &JobRow<'static>, part: Option<ColumnPart>) -> JobRow<'static> {
         Some(ColumnPart::RequestedMemory) => hear!(requested_memory_byte),
         Some(ColumnPart::PeakMemory) => hear!(max_rss_byte max_virtual_byte),
         Some(ColumnPart::Jobstats) => hear!(jobstats),
+        Some(ColumnPart::Energy) => hear!(energy),
         Some(ColumnPart::TimeLimit) => hear!(time_limit_s),
         Some(ColumnPart::Exit) => hear!(exit_code exit_signal),
     }

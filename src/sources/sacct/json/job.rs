@@ -10,6 +10,7 @@ use crate::record::{Anomaly, JobRow, JobstatsOutcome};
 use crate::schema::batch::addend;
 use crate::sources::json::JsonText;
 use crate::sources::sacct::cpu::CpuMeasured;
+use crate::sources::sacct::energy;
 use crate::sources::sacct::job::{is_no_node, waits};
 use crate::sources::sacct::jobstats;
 use crate::sources::sacct::memory::MIB;
@@ -218,13 +219,14 @@ impl SacctJsonJob {
             .collect();
         let raw_id = self.raw_id.to_string();
         let ms = |second: Option<i64>| second.and_then(|s| s.checked_mul(1000));
-        let jobstats = fields.admin_comment.and_then(|comment| {
-            let held_ms = jobstats::held_ms(ms(self.wall_s), self.suspended_s);
-            jobstats::read(comment.decode().0.as_bytes(), held_ms)
-        });
+        let held_ms = jobstats::held_ms(ms(self.wall_s), self.suspended_s);
+        let jobstats = fields
+            .admin_comment
+            .and_then(|comment| jobstats::read(comment.decode().0.as_bytes(), held_ms));
         if jobstats.is_some_and(|found| found.outcome == JobstatsOutcome::Damaged) {
             anomalies |= Anomaly::JobstatsDamaged.bit();
         }
+        let alloc_node_n = alloc.and_then(|alloc| alloc.node).or(fields.allocation_nodes.known());
         let row = JobRow {
             view: "batch",
             cluster: cluster.as_deref(),
@@ -249,7 +251,7 @@ impl SacctJsonJob {
             cpu_system_ms: measured.system_ms.filter(|_| is_measured),
             // Without an allocation the text prints 0 CPUs, and the nodes requested.
             alloc_core_n: alloc.map_or(Some(0), |alloc| alloc.cpu),
-            alloc_node_n: alloc.and_then(|alloc| alloc.node).or(fields.allocation_nodes.known()),
+            alloc_node_n,
             alloc_gpu_n: alloc.map(|alloc| alloc.gpu),
             gpus: &gpus,
             alloc_memory_byte: alloc.and_then(|alloc| alloc.memory_byte),
@@ -258,6 +260,7 @@ impl SacctJsonJob {
             max_rss_byte: steps.max_rss_byte,
             max_virtual_byte: steps.max_virtual_byte,
             jobstats,
+            energy: energy::of_job(alloc.and_then(|alloc| alloc.energy), alloc_node_n, held_ms),
             // Fallback: Slurm leaves out a billing that truncates to zero.
             alloc_billing_n: alloc.map(|alloc| alloc.billing.unwrap_or(0)),
             time_limit_s: self.limit_minute.and_then(|minute| minute.checked_mul(60)),

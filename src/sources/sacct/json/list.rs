@@ -5,8 +5,10 @@ use std::borrow::Cow;
 use super::value::{self, Number};
 use crate::absent;
 use crate::numbers::Comparand;
+use crate::record::EnergyReading;
 use crate::schema::batch::addend;
 use crate::sources::json::{Malformed, Scanner};
+use crate::sources::sacct::energy;
 use crate::sources::sacct::memory::MIB;
 use crate::sources::sacct::tres::Alloc;
 
@@ -83,6 +85,7 @@ pub(super) fn allocated<'a>(scanner: &mut Scanner<'a>) -> Result<Allocated<'a>, 
             ("cpu", _) => alloc.cpu = count,
             ("node", _) => alloc.node = count,
             ("billing", _) => alloc.billing = count,
+            ("energy", _) => alloc.energy = stated_energy(entry.count),
             ("mem", _) => alloc.memory_byte = count.and_then(|mib| mib.checked_mul(MIB)),
             ("gres", "gpu") => untyped = count,
             ("gres", _) => {
@@ -101,6 +104,16 @@ pub(super) fn allocated<'a>(scanner: &mut Scanner<'a>) -> Result<Allocated<'a>, 
     }
     found.gpus.sort_unstable();
     Ok(found)
+}
+
+/// The energy a count states.
+fn stated_energy(count: Number<'_>) -> energy::Stated {
+    match count {
+        Number::Absent | Number::Infinite => None,
+        Number::StandIn => Some(Err(EnergyReading::NotSet)),
+        Number::Is(joule) => Some(u64::try_from(joule).map_or(Err(EnergyReading::NotSet), energy::whole)),
+        Number::Bad(_) => Some(Err(EnergyReading::Unreadable)),
+    }
 }
 
 /// How much of a kind a list holds.
