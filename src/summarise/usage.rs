@@ -29,7 +29,7 @@ pub struct RefusedJob {
 }
 
 /// A job cut into the periods it ran in.
-struct CutJob {
+struct CutJob<'m> {
     row: usize,
     end_ms: Option<i64>,
     /// Which piece holds its end.
@@ -37,6 +37,8 @@ struct CutJob {
     /// Its combination of dimensions.
     combination: Option<u64>,
     amounts: JobAmounts,
+    /// What was measured of it; `None` where nothing is stated, as of nearly every job.
+    measured: Option<&'m MeasuredSums>,
 }
 
 /// What a record states of its job, as far as sums of usage are made of it; an unknown number adds nothing.
@@ -50,8 +52,6 @@ struct JobAmounts {
     alloc_node_n: i64,
     alloc_billing_n: i64,
     cpu_ms: Option<i64>,
-    /// `None` where nothing is stated, as of nearly every job.
-    measured: Option<MeasuredSums>,
 }
 
 impl JobAmounts {
@@ -59,8 +59,6 @@ impl JobAmounts {
         let of = |column| addend(number(column, row));
         let (wall_s, held_s) = (view.wall_s.value(row), view.held_s(row));
         let alloc_core_n = of(view.alloc_core_n);
-        let measured = view.measured.as_ref();
-        let measured = measured.map(|columns| columns.sums(row, held_s, time_held(wall_s, alloc_core_n)));
         Self {
             wall_s,
             wall_fraction_ms: view.wall_fraction_ms.value(row),
@@ -70,13 +68,12 @@ impl JobAmounts {
             alloc_node_n: of(view.alloc_node_n),
             alloc_billing_n: of(view.alloc_billing_n),
             cpu_ms: number(view.cpu_ms, row),
-            measured: measured.filter(|measured| !measured.is_empty()),
         }
     }
 
     /// What it takes of the room of a month.
     fn load(&self) -> u64 {
-        let counted = [
+        budget::load([
             1,
             self.wall_s,
             self.wall_fraction_ms,
@@ -86,9 +83,7 @@ impl JobAmounts {
             time_held(self.held_s, self.alloc_node_n),
             time_held(self.held_s, self.alloc_billing_n),
             addend(self.cpu_ms),
-        ];
-        let measured = self.measured.iter().flat_map(MeasuredSums::each);
-        budget::load(counted.into_iter().chain(measured.map(|sum| addend(*sum))))
+        ])
     }
 }
 
@@ -115,11 +110,11 @@ struct UsageShares {
 }
 
 impl UsageShares {
-    fn split(&mut self, job: &JobAmounts, weights: &[i64]) {
+    fn split(&mut self, job: &JobAmounts, measured: Option<&MeasuredSums>, weights: &[i64]) {
         apportion(job.wall_s, weights, &mut self.wall_s);
         apportion(job.held_s, weights, &mut self.held_s);
         apportion(addend(job.cpu_ms), weights, &mut self.cpu_ms);
-        if let Some(measured) = &job.measured {
+        if let Some(measured) = measured {
             for (shares, sum) in self.measured.iter_mut().zip(measured.each()) {
                 apportion(addend(*sum), weights, shares);
             }
@@ -177,7 +172,13 @@ fn scaled_work(
     work
 }
 
+/// What measured sums take of the room of a month.
+fn measured_load(measured: &MeasuredSums) -> u64 {
+    budget::load(measured.each().map(|sum| addend(*sum)))
+}
+
 /// The work of times at a score per core.
+#[inline]
 fn raw_work(per_core: Each<Score>, cpu_ms: Option<i64>, wall_ms: i64, core_n: i64) -> WorkSums {
     WorkSums {
         cpu: cpu_ms.map_or_else(Each::default, |cpu_ms| per_core.over_ms(cpu_ms)),
@@ -249,7 +250,16 @@ impl<'a> Usage<'a> {
                 continue;
             };
             let amounts = JobAmounts::of(&view, row);
-            if !self.has_room(amounts.load(), view.record_utc.value(row)) {
+            let measured = view.measured.as_ref().and_then(|columns| {
+                let alloc_core_s = time_held(amounts.wall_s, amounts.alloc_core_n);
+                columns.sums(row, amounts.held_s, alloc_core_s)
+            });
+            let load = match &measured {
+                None => amounts.load(),
+                // Fallback: a load at the end of the type is beyond every room, and refused.
+                Some(measured) => amounts.load().saturating_add(measured_load(measured)),
+            };
+            if !self.has_room(load, view.record_utc.value(row)) {
                 let reason = Reason::SumLimit;
                 refused.push(RefusedJob { row, reason });
                 continue;
@@ -260,6 +270,7 @@ impl<'a> Usage<'a> {
                 end_piece,
                 combination: alike.as_ref().and_then(|alike| alike.get(row).copied()),
                 amounts,
+                measured: measured.as_ref(),
             };
             self.add_job(&view, &job, scale, reference.as_ref(), names.as_ref());
         }
@@ -277,7 +288,7 @@ impl<'a> Usage<'a> {
     fn add_job(
         &mut self,
         view: &RecordView<'_>,
-        job: &CutJob,
+        job: &CutJob<'_>,
         scale: &Scale,
         reference: Option<&ScaleReference>,
         names: Option<&CorrectedNames<'_>>,
@@ -287,6 +298,7 @@ impl<'a> Usage<'a> {
             end_ms,
             end_piece,
             combination,
+            measured,
             amounts:
                 JobAmounts {
                     wall_s,
@@ -297,13 +309,12 @@ impl<'a> Usage<'a> {
                     alloc_node_n: node_n,
                     alloc_billing_n: billing_n,
                     cpu_ms,
-                    ref measured,
                 },
         } = job;
         // Nearly every job is in one period, which takes all of it.
         let is_whole = matches!(self.cutter.pieces.as_slice(), [_]);
         if !is_whole {
-            self.shares.split(&job.amounts, &self.cutter.weights);
+            self.shares.split(&job.amounts, measured, &self.cutter.weights);
         }
         let per_core = scale.factors().per_core;
         if reference.is_some() {
@@ -317,7 +328,7 @@ impl<'a> Usage<'a> {
                 let cpu = cpu_ms.map(|_| share(&self.shares.cpu_ms));
                 (share(&self.shares.wall_s), share(&self.shares.held_s), cpu)
             };
-            let measured = measured.as_ref().map(|measured| {
+            let measured = measured.map(|measured| {
                 if is_whole {
                     return *measured;
                 }

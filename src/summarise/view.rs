@@ -109,21 +109,22 @@ impl<'a> MeasuredColumns<'a> {
     }
 
     /// What was measured of a job that held what it was given for so long, with so much wall time of all cores. Memory times
-    /// time is rounded once, half up; what does not fit is beyond what the sums of a month can take.
-    pub(super) fn sums(&self, row: usize, held_s: i64, alloc_core_s: i64) -> MeasuredSums {
+    /// time is rounded once, half up; what does not fit is beyond what the sums of a month can take. `None` where nothing is stated.
+    pub(super) fn sums(&self, row: usize, held_s: i64, alloc_core_s: i64) -> Option<MeasuredSums> {
         let held_mib_s = |byte: i64| {
             let byte_s = i128::from(byte) * i128::from(held_s);
             // Fallback: beyond 63 bits is beyond the budget of a month, which refuses it.
             i64::try_from((byte_s + (1 << 19)) >> 20).unwrap_or(i64::MAX)
         };
         let energy_j = number(self.energy_j, row);
-        MeasuredSums {
+        let measured = MeasuredSums {
             gpu_busy_ms: number(self.gpu_busy_ms, row),
             gpu_stated_ms: number(self.gpu_stated_ms, row),
             memory_used_mib_s: number(self.memory_used_byte, row).map(held_mib_s),
             memory_stated_mib_s: number(self.memory_total_byte, row).map(held_mib_s),
             energy_j,
             energy_stated_core_s: energy_j.map(|_| alloc_core_s),
-        }
+        };
+        (!measured.is_empty()).then_some(measured)
     }
 }
