@@ -7,6 +7,10 @@ use crate::time::SecondSpan;
 
 /// Usage of one segment, or of the jobs of one association, at these instants; 10^-6 billing seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(
+    clippy::struct_field_names,
+    reason = "each is in the same unit, which its name states"
+)]
 pub(super) struct ListedSums {
     /// At the instant of the listing.
     pub(super) now_e6: i128,
