@@ -19,8 +19,10 @@ pub mod options;
 
 pub mod packed;
 pub mod reject_text;
+pub mod shared_blocks;
 pub mod shifted;
 pub mod slices;
+pub mod sorted_blocks;
 pub mod spill;
 pub mod summary;
 mod version;
