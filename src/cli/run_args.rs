@@ -31,7 +31,7 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "URL")]
     out: Option<String>,
 
-    /// Check everything and stop there: nothing is published.
+    /// Read and check everything, publish nothing.
     #[arg(long)]
     dry_run: bool,
 

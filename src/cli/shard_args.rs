@@ -32,8 +32,8 @@ pub(super) struct ShardPlaceArgs {
 impl ShardPlaceArgs {
     /// The folder, or that of the pipeline.
     pub(super) fn of(&self, pipeline: &Path) -> String {
-        let beside = || pipeline.with_extension("shards").to_string_lossy().into_owned();
-        self.shard_folder.clone().unwrap_or_else(beside)
+        let next_to_it = || pipeline.with_extension("shards").to_string_lossy().into_owned();
+        self.shard_folder.clone().unwrap_or_else(next_to_it)
     }
 }
 

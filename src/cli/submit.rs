@@ -1,5 +1,6 @@
 //! `gridtally submit`
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -79,7 +80,7 @@ struct JobArgs {
     #[arg(long, value_name = "FILE")]
     program: Option<String>,
 
-    /// Check everything and stop there: what would be submitted is printed, nothing is submitted or written.
+    /// Read and check everything, publish nothing: what would be submitted is printed, and nothing is submitted or written.
     #[arg(long)]
     dry_run: bool,
 }
@@ -99,7 +100,7 @@ struct CondorArgs {
     #[command(flatten)]
     job: JobArgs,
 
-    /// Line of the description of all jobs, such as --condor-line='request_memory = 2048'. May be repeated.
+    /// Line of the description of all jobs, such as `--condor-line='request_memory = 2048'`. May be repeated.
     #[arg(long = "condor-line", value_name = "LINE")]
     lines: Vec<String>,
 }
@@ -286,11 +287,12 @@ fn text(standing: &ShardStanding) -> String {
         "{} of {shard_n} shards are done: {bytes_done_n} of {bytes_n} bytes, {rows} rows\n",
         done.len()
     );
+    // Writing to a string cannot fail.
     if !standing.missing.is_empty() {
-        text.push_str(&format!("missing: {}\n", slurm::ranges(&standing.missing)));
+        let _ = writeln!(text, "missing: {}", slurm::ranges(&standing.missing));
     }
     for foreign in &standing.foreign {
-        text.push_str(&format!("shard {} {}\n", foreign.shard, foreign.why));
+        let _ = writeln!(text, "shard {} {}", foreign.shard, foreign.why);
     }
     text
 }

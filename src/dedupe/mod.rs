@@ -1,5 +1,6 @@
 //! One identity, one typed model, duplicates resolved.
 
+mod canonical;
 pub mod columns;
 pub mod copies;
 mod dialects;

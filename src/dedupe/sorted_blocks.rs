@@ -3,8 +3,9 @@
 
 use arrow::array::RecordBatch;
 
+use super::canonical::{canonical, with_versions_in_order};
 use super::keys::{KeySample, RecordKey};
-use super::packed::{GatherPart, GatherRun, canonical, gather, gather_sorted, pack, with_versions_in_order};
+use super::packed::{GatherPart, GatherRun, gather, gather_sorted, pack};
 use super::shared_blocks::listed_place;
 use super::spill::{Spill, whole};
 use crate::error::{Error, Result};

@@ -185,7 +185,7 @@ impl CollectedShards {
 }
 
 /// The indexes that jobs of sources are completed from, by name of the source.
-fn joined<'a>(files: LedgerFiles<'a>) -> BTreeMap<&'a str, &'a IdentityIndex> {
+fn joined(files: LedgerFiles<'_>) -> BTreeMap<&str, &IdentityIndex> {
     let readings = files.readings.iter();
     let joined = readings.filter_map(|reading| Some((reading.source.name.as_str(), &**reading.grid.as_ref()?)));
     joined.collect()

@@ -1,5 +1,7 @@
 //! What decides the candidates of a file besides its bytes.
 
+use std::fmt::Write as _;
+
 use crate::config::Plan;
 use crate::dedupe::Window;
 use crate::schema;
@@ -15,13 +17,14 @@ pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub(crate) fn of_reading(plan: &Plan, window: Window) -> String {
     let mut text = format!("form {FORM}\npipeline {:?}\n", plan.name);
     for source in &plan.sources {
-        text.push_str(&format!("source {:?} {}\n", source.name, source.fingerprint));
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "source {:?} {}", source.name, source.fingerprint);
     }
     let month = |month: Option<Month>| month.map_or_else(|| "all".to_owned(), |month| month.to_string());
-    text.push_str(&format!("months {} {}\n", month(window.from), month(window.to)));
+    let _ = writeln!(text, "months {} {}", month(window.from), month(window.to));
     for name in ["records", "rejects", "summary_history"] {
         let version = schema::dataset(name).map_or(0, |dataset| dataset.version);
-        text.push_str(&format!("{name} {version}\n"));
+        let _ = writeln!(text, "{name} {version}");
     }
     blake3::hash(text.as_bytes()).to_hex().to_string()
 }

@@ -288,17 +288,16 @@ impl ListedFile {
     /// # Errors
     /// [`Kind::NoInput`] when it is not there, [`Kind::Data`] when its size is another one.
     pub(crate) fn hold(&self, file: &InputFile) -> Result<()> {
+        use std::io::ErrorKind::NotFound;
         let bytes = match &file.location {
             Location::Remote { .. } => file.bytes,
             Location::Local(path) => match std::fs::metadata(path) {
                 Ok(meta) if meta.is_file() => meta.len(),
-                // A link to nothing, or what may not be looked at, is reported as one process reports it.
-                Ok(_) => return Ok(()),
-                Err(_) if std::fs::symlink_metadata(path).is_ok() => return Ok(()),
-                Err(why) if why.kind() == std::io::ErrorKind::NotFound => {
+                Err(why) if why.kind() == NotFound && std::fs::symlink_metadata(path).is_err() => {
                     return Err(self.gone(&path.display().to_string()).because(why));
                 }
-                Err(_) => return Ok(()),
+                // A link to nothing, or what may not be looked at, is reported as one process reports it.
+                Ok(_) | Err(_) => return Ok(()),
             },
         };
         if bytes == self.bytes {

@@ -68,6 +68,6 @@ pub fn answer(program: &str, words: &[String], input: &str) -> Result<String> {
     if ended.status.success() {
         return Ok(String::from_utf8_lossy(&ended.stdout).into_owned());
     }
-    let said = String::from_utf8_lossy(&ended.stderr).trim().to_owned();
-    Err(Error::io(format!("{program} failed ({}): {said}", ended.status)))
+    let reported = String::from_utf8_lossy(&ended.stderr).trim().to_owned();
+    Err(Error::io(format!("{program} failed ({}): {reported}", ended.status)))
 }

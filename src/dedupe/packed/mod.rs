@@ -6,7 +6,6 @@
 //! any value are left out. A *gathered batch* ([`gather`]) holds the rows of one bucket unpacked, texts still as
 //! codes; [`to_records`] makes the rows that were picked from it what the schema declares.
 
-pub mod canonical;
 pub mod gather;
 pub mod integer;
 pub mod text;
@@ -27,7 +26,6 @@ use crate::schema;
 use crate::schema::batch::decoded;
 use crate::schema::dataset::Encoding;
 
-pub use canonical::{canonical, with_versions_in_order};
 pub use gather::{GatherPart, GatherRun, Route, gather, gather_sorted, keys};
 
 /// The column of all anomalies of a record, a bit each: it stands for the Boolean columns of `records`.

@@ -13,13 +13,14 @@ use gridtally::run::stages::{list_shards, merge_into};
 use gridtally::runtime::progress::Silent;
 use gridtally::shard::collected::CollectedShards;
 use gridtally::shard::folder::ShardFolder;
-use gridtally::shard::list::ShardList;
+use gridtally::shard::list::{ListedFile, ShardList};
 use gridtally::shard::read::{ReadShard, ShardMeans, ShardNumber, read_shard};
 use gridtally::shard::roots::Roots;
 
 use super::joined;
 use super::repair;
 use super::scene::{Pipeline, Scene, assert_same};
+use super::together::{JOBS, SUMMARY};
 
 /// A list of a pipeline file, and the folder it is in.
 pub(super) struct Shared<'a> {
@@ -152,20 +153,21 @@ fn a_list_has_every_file_once_and_is_balanced() {
     let expected = Pipeline::sample().files().len();
     assert_eq!(files.iter().collect::<BTreeSet<_>>().len(), expected);
     assert_eq!(files.len(), expected);
-    assert!(
-        shared
-            .list
-            .files
-            .iter()
-            .all(|file| file.shard.is_some_and(|n| (1..=4).contains(&n)) && !file.is_known)
-    );
+    // A second copy of a file is in no shard.
+    let (known, read): (Vec<_>, Vec<_>) = shared.list.files.iter().partition(|file| file.is_known);
+    assert!(read.iter().all(|file| file.shard.is_some_and(|n| (1..=4).contains(&n))));
+    assert!(known.iter().all(|file| file.shard.is_none()));
+    for copy in &known {
+        let is_same = |file: &&&ListedFile| file.blake3 == copy.blake3 && file.source == copy.source;
+        assert_eq!(read.iter().filter(is_same).count(), 1, "{copy:?}");
+    }
     let largest = shared.list.files.iter().map(|file| file.bytes).max().unwrap();
     let bytes = shared.list.bytes();
     let (least, most) = (*bytes.iter().min().unwrap(), *bytes.iter().max().unwrap());
     assert!(least > 0 && most - least <= largest, "{bytes:?}");
     // There are no more shards than files.
     let many = Shared::list(&scene, "pipeline.toml", "out", 1000, RunOptions::default());
-    assert_eq!(usize::try_from(many.list.head.shard_n).unwrap(), expected);
+    assert_eq!(usize::try_from(many.list.head.shard_n).unwrap(), read.len());
     let cut: String = text.lines().take(3).map(|line| format!("{line}\n")).collect();
     assert_eq!(ShardList::parse(&cut).unwrap_err().kind(), Kind::Data);
 }
@@ -279,6 +281,73 @@ fn repair_files_mend_rows_that_shards_have_read() {
     scene.write("night.toml", repair::PIPELINE.as_bytes());
     repair::prepare_mended(&scene);
     assert_equal(&scene, "night.toml", &[1, 4]);
+}
+
+#[test]
+fn summaries_and_listings_are_as_in_one_run() {
+    let scene = Scene::empty();
+    for day in 1..=5 {
+        let later = SUMMARY.replace("NumberOfJobs: 7", &format!("NumberOfJobs: {}", 7 + day));
+        let other = SUMMARY.replace("VO: reef", &format!("VO: reef{day}"));
+        scene.write(
+            &format!("in/2026040{day}-summary.msg"),
+            format!(
+                "{later}{}",
+                other
+                    .lines()
+                    .skip(1)
+                    .map(|line| format!("{line}\n"))
+                    .collect::<String>()
+            )
+            .as_bytes(),
+        );
+    }
+    scene.write("in/jobs.msg", JOBS.as_bytes());
+    scene.write(
+        "nodes/nodes-2026-03-01.txt",
+        b"NodeName=a CPUTot=4 RealMemory=1000 CfgTRES=cpu=4,mem=1000M State=IDLE\n",
+    );
+    scene.write(
+        "nodes/nodes-2026-03-02.txt",
+        b"NodeName=a CPUTot=many\nNodeName=b CPUTot=8 RealMemory=1000 State=IDLE\n",
+    );
+    for (overlap, name) in [("jobs", "jobs.toml"), ("summaries", "summaries.toml")] {
+        let pipeline = format!(
+            "[pipeline]\nname = \"p\"\noutput = \"out\"\noverlap = \"{overlap}\"\nmax_rejected = 1.0\n[[source]]\nname = \"s\"\n\
+             format = \"apel\"\npaths = [\"in\"]\nacceptance = \"salvage\"\n[[inventory]]\nname = \"nodes\"\npaths = [\"nodes\"]\n\
+             site = \"B\"\ncluster = \"c\"\nas_of = \"path\"\ntimezone = \"UTC\"\n"
+        );
+        scene.write(name, pipeline.as_bytes());
+        let shared = Shared::list(&scene, name, &format!("list-{overlap}"), 3, RunOptions::default());
+        // The merge reads the listings itself.
+        assert_eq!((shared.list.shared_out_n(), shared.list.others_n()), (6, 2));
+        for lake in ["whole", "by-1", "by-4"] {
+            let _ = fs::remove_dir_all(scene.path(lake));
+        }
+        assert_equal(&scene, name, &[1, 4]);
+    }
+}
+
+#[test]
+fn withheld_names_are_as_in_one_run() {
+    let scene = nights();
+    let text = fs::read_to_string(scene.path("p.toml")).unwrap();
+    scene.write("p.toml", format!("{text}[privacy]\nuser = \"drop\"\n").as_bytes());
+    assert_equal(&scene, "p.toml", &[3]);
+}
+
+#[test]
+fn shards_may_be_in_a_bucket() {
+    let scene = nights();
+    scene.run_file("p.toml", "whole", RunOptions::default()).unwrap();
+    let mut shared = Shared::list(&scene, "p.toml", "lake", 3, RunOptions::default());
+    shared.folder = ShardFolder::create("memory://shards-may-be-in-a-bucket/zoo").unwrap();
+    shared.folder.put_list(&shared.list).unwrap();
+    assert_eq!(shared.folder.local_root(), None);
+    let missing = shared.merge().unwrap_err();
+    assert!(missing.to_string().contains("3 of 3 shards"), "{missing}");
+    shared.all();
+    assert_same(&scene.lake("lake"), &scene.lake("whole"), "by way of a bucket");
 }
 
 /// Names and bytes of what shards have written.

@@ -12,7 +12,7 @@ use arrow::buffer::NullBuffer;
 use arrow::compute::take_record_batch;
 use arrow::datatypes::{ArrowNativeType, DataType, Field, Int64Type, TimestampMillisecondType, UInt32Type};
 
-use super::{batch, gather};
+use super::packed::{batch, gather};
 use crate::error::{Error, Result};
 use crate::schema::batch::{codes, id, identity, int, time, words};
 
@@ -21,7 +21,10 @@ use crate::schema::batch::{codes, id, identity, int, time, words};
 ///
 /// # Errors
 /// [`crate::error::Kind::Internal`] when it is not a gathered batch.
-pub fn with_versions_in_order(gathered: &RecordBatch, file_place: impl Fn(&str) -> usize) -> Result<RecordBatch> {
+pub(super) fn with_versions_in_order(
+    gathered: &RecordBatch,
+    file_place: impl Fn(&str) -> usize,
+) -> Result<RecordBatch> {
     let (instants, ids) = (time(gathered, "record_utc")?.values(), id(gathered, "record_id")?);
     let mut order: Vec<u32> = Vec::new();
     let mut row = 0;
@@ -58,7 +61,7 @@ pub fn with_versions_in_order(gathered: &RecordBatch, file_place: impl Fn(&str) 
 ///
 /// # Errors
 /// [`crate::error::Kind::Internal`] when it is not a gathered batch.
-pub fn canonical(gathered: &RecordBatch) -> Result<RecordBatch> {
+pub(super) fn canonical(gathered: &RecordBatch) -> Result<RecordBatch> {
     let mut columns = Vec::with_capacity(gathered.num_columns());
     for (field, column) in gathered.schema().fields().iter().zip(gathered.columns()) {
         let column = match column.data_type() {
@@ -113,8 +116,8 @@ fn filled(column: &ArrayRef) -> Result<ArrayRef> {
         return Ok(Arc::clone(column));
     };
     let values = gather::numbers(column)?;
-    // Fallback: a column of nulls alone has no number, and is left out when it is packed.
     let first = nulls.valid_indices().next().and_then(|row| values.get(row));
+    // Fallback: a column of nulls alone has no number, and is left out when it is packed.
     let mut last = first.copied().unwrap_or_default();
     let filled: Vec<i64> = (values.iter().enumerate())
         .map(|(row, value)| {
