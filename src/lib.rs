@@ -34,9 +34,11 @@
 //! config       pipeline file -> plan
 //! lake         what is published, as typed facts
 //! ingest       input files -> readers -> records and rejects
+//! shard        input files shared out, and what each shard came to
 //! overhead     the node ledger of a lake: staging, sweep, bills
 //! share_history  shares, decayed usage and factors of a lake, day by day
 //! run          one run: what is outdated, partitions, usage, charges, summaries, one publication
+//! submit       shards as jobs of a batch system
 //! inspect      what a dump holds, and the pipeline it needs
 //! report       the lake in the words of those who want to hear it: federation messages, tables, pages
 //! monitor      metrics, notes and the status of a lake: for those who watch over runs
@@ -89,9 +91,11 @@ pub mod report;
 pub mod run;
 pub mod runtime;
 pub mod schema;
+pub mod shard;
 pub mod share_history;
 mod small_file;
 pub mod sources;
 pub mod store;
+pub mod submit;
 pub mod summarise;
 pub mod time;

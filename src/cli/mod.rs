@@ -16,7 +16,9 @@ mod inspect;
 mod log;
 mod man;
 mod memory_size;
+mod merge;
 pub mod output;
+mod plan;
 mod policy;
 mod policy_test;
 pub mod progress;
@@ -27,14 +29,17 @@ mod rejects;
 mod replay;
 mod report;
 mod run;
+mod run_args;
 mod run_watch;
 mod schema;
 mod selection;
+mod shard_args;
 mod signals;
 mod snapshots;
 mod sql;
 mod status;
 pub mod stopped;
+mod submit;
 mod summaries;
 mod tag;
 mod unchanged_code;
@@ -82,6 +87,9 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(run::Args),
+    Plan(plan::Args),
+    Merge(merge::Args),
+    Submit(submit::Args),
     Check(check::Args),
     Inspect(inspect::Args),
     Init(init::Args),
@@ -154,7 +162,10 @@ pub fn main() -> ExitCode {
 fn execute(command: &Command) -> Result<ExitCode> {
     let done = match command {
         Command::Run(args) => return run::run(args),
+        Command::Merge(args) => return merge::run(args),
         Command::Status(args) => return status::run(args),
+        Command::Plan(args) => plan::run(args),
+        Command::Submit(args) => submit::run(args),
         Command::Check(args) => check::run(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Init(args) => init::run(args),

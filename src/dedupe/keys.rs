@@ -34,7 +34,7 @@ const ROW_BYTES: usize = 256;
 
 /// Some keys of a block, evenly spread over its rows in order, and what the rows behind each take.
 #[derive(Clone, Debug, Default)]
-pub(super) struct KeySample(Vec<(RecordKey, usize)>);
+pub struct KeySample(Vec<(RecordKey, usize)>);
 
 /// What so many rows take while they are merged.
 pub(super) fn merge_bytes(rows: usize, packed_bytes: usize) -> usize {
@@ -60,6 +60,16 @@ impl KeySample {
                 .filter_map(|chunk| Some((*chunk.first()?, of_row.times(chunk.len()))))
                 .collect(),
         ))
+    }
+
+    /// Adds a key, and what the rows behind it take.
+    pub(crate) fn push(&mut self, key: RecordKey, bytes: usize) {
+        self.0.push((key, bytes));
+    }
+
+    /// The keys in order, and what the rows behind each take.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (RecordKey, usize)> {
+        self.0.iter().copied()
     }
 
     /// Adds the keys of another block.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The most names that are listed one by one.
 const NAME_LIMIT: usize = 1000;
@@ -10,7 +10,7 @@ const NAME_LIMIT: usize = 1000;
 const OTHERS: &str = "(others)";
 
 /// Counts of one source.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MappingCounts {
     /// Jobs by the rule that gave them their VO.
     pub vo_rules: BTreeMap<String, u64>,

@@ -1,5 +1,6 @@
 //! One identity, one typed model, duplicates resolved.
 
+mod canonical;
 pub mod columns;
 pub mod copies;
 mod dialects;
@@ -19,8 +20,10 @@ pub mod options;
 
 pub mod packed;
 pub mod reject_text;
+pub mod shared_blocks;
 pub mod shifted;
 pub mod slices;
+pub mod sorted_blocks;
 pub mod spill;
 pub mod summary;
 mod version;

@@ -8,9 +8,10 @@ use arrow::array::{Array, RecordBatch};
 
 use super::file_order::FileOrder;
 use super::intake_batch::IntakeBucket;
-use super::keys::{KeySample, merge_bytes};
+use super::keys::{KeySample, RecordKey, merge_bytes};
 use super::packed::gather::with_words;
 use super::packed::{GatherPart, GatherRun, gather, gather_sorted, pack};
+use super::shared_blocks::{SharedBlock, SharedBlocks, listed_place};
 use super::slices::{FreshDay, Slicing};
 use crate::error::{Error, Result};
 use crate::numbers::Extent;
@@ -41,6 +42,8 @@ const LEAST_SLICE: usize = 1 << 14;
 pub struct Spill {
     budget: usize,
     file_ids: Vec<Arc<str>>,
+    /// Ids of the files that other processes have read, by place in the list they share.
+    listed_ids: Vec<Option<Arc<str>>>,
     resident: Mutex<Resident>,
     file: Mutex<SpillFile>,
 }
@@ -131,11 +134,52 @@ struct SpillFile {
     index: BTreeMap<SpillKey, Vec<SpillPlace>>,
 }
 
-/// A packed batch in the temporary file.
-#[derive(Clone, Debug)]
-struct SpillPlace {
-    range: PackedRange,
+/// A packed batch that is not in memory.
+#[derive(Clone)]
+pub(super) struct SpillPlace {
+    at: BlockPlace,
     keys: KeySample,
+}
+
+/// Where a packed batch is.
+#[derive(Clone)]
+enum BlockPlace {
+    /// In the temporary file.
+    Scratch(PackedRange),
+    /// Among the blocks of another process, with its number there.
+    Shared(Arc<dyn SharedBlocks>, usize),
+}
+
+/// All that waits of one bucket.
+pub(super) struct SpillBucket {
+    blocks: Vec<SpillBlock>,
+    places: Vec<SpillPlace>,
+}
+
+impl SpillBucket {
+    /// Whether no row waits.
+    pub(super) fn is_empty(&self) -> bool {
+        self.blocks.is_empty() && self.places.is_empty()
+    }
+
+    /// What merging it takes, about.
+    pub(super) fn bytes(&self) -> usize {
+        let resident = self.blocks.iter().map(|block| merge_bytes(block.rows, block.bytes));
+        let stored = self.places.iter().map(|place| place.keys.bytes());
+        resident.chain(stored).fold(0, Extent::further)
+    }
+
+    /// The first keys of all slices but the first one, for slices that take about `bytes` each.
+    pub(super) fn cuts(&self, bytes: usize) -> Result<Vec<RecordKey>> {
+        let mut keys = KeySample::default();
+        for place in &self.places {
+            keys.append(place.keys.clone());
+        }
+        for block in &self.blocks {
+            keys.append(KeySample::of(&block.parts, block.bytes)?);
+        }
+        Ok(keys.cuts(bytes))
+    }
 }
 
 /// All rows of a batch.
@@ -190,6 +234,7 @@ impl Spill {
         Self {
             budget,
             file_ids: Vec::new(),
+            listed_ids: Vec::new(),
             resident: Mutex::default(),
             file: Mutex::default(),
         }
@@ -198,6 +243,27 @@ impl Spill {
     /// Sets the final order of the files: until then candidates hold the index of their file in this list.
     pub fn name_files(&mut self, file_ids: &[Arc<str>]) {
         file_ids.clone_into(&mut self.file_ids);
+    }
+
+    /// Sets the ids of the files that other processes have read: candidates of theirs name the place of a file in the list
+    /// that these processes share.
+    pub(crate) fn name_listed_files(&mut self, file_ids: Vec<Option<Arc<str>>>) {
+        self.listed_ids = file_ids;
+    }
+
+    /// Adds candidates that another process has read; they stay where they are until they are taken.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when a thread died holding the store.
+    pub(crate) fn attach(&self, blocks: &Arc<dyn SharedBlocks>, index: Vec<SharedBlock>) -> Result<()> {
+        for SharedBlock { nth, site, day, keys } in index {
+            let key = SpillKey { site, day };
+            lock(&self.resident)?.days.insert(key.clone());
+            let at = BlockPlace::Shared(Arc::clone(blocks), nth);
+            let mut spill = lock(&self.file)?;
+            spill.index.entry(key).or_default().push(SpillPlace { at, keys });
+        }
+        Ok(())
     }
 
     /// Adds the records of one piece of input, with their buckets and the sites these name.
@@ -263,7 +329,8 @@ impl Spill {
                 let mut spill = lock(&self.file)?;
                 let range = packed.store(&mut spill.scratch)?;
                 let places = spill.index.entry(key.clone()).or_default();
-                places.push(SpillPlace { range, keys });
+                let at = BlockPlace::Scratch(range);
+                places.push(SpillPlace { at, keys });
             }
         }
         Ok(())
@@ -289,6 +356,20 @@ impl Spill {
     /// # Errors
     /// [`crate::error::Kind::Io`] when the temporary file cannot be read back.
     pub fn take(&self, site: &str, day: Day, order: &FileOrder) -> Result<FreshDay> {
+        let bucket = self.bucket(site, day)?;
+        if bucket.is_empty() {
+            return Ok(FreshDay::whole(None));
+        }
+        if bucket.bytes() <= self.day_limit() {
+            return Ok(FreshDay::whole(Some(self.whole_bucket(bucket)?)));
+        }
+        let mut slicing = Slicing::new(bucket.cuts(self.slice_limit())?, order);
+        self.each_block(bucket, |block| slicing.add(block))?;
+        slicing.finish()
+    }
+
+    /// Takes what waits of one bucket.
+    pub(super) fn bucket(&self, site: &str, day: Day) -> Result<SpillBucket> {
         let key = SpillKey {
             site: site.to_owned(),
             day,
@@ -296,40 +377,55 @@ impl Spill {
         let resident = self.take_resident(&key)?;
         // Fallback: a bucket without spilled rows has no places in the file.
         let places = lock(&self.file)?.index.remove(&key).unwrap_or_default();
-        if resident.is_empty() && places.is_empty() {
-            return Ok(FreshDay::whole(None));
+        Ok(SpillBucket {
+            blocks: in_blocks(resident),
+            places,
+        })
+    }
+
+    /// A bucket that takes no more is merged at once.
+    pub(super) fn day_limit(&self) -> usize {
+        (self.budget / DAY_SHARE).max(LEAST_SLICE)
+    }
+
+    /// What a slice of a larger one takes.
+    pub(super) fn slice_limit(&self) -> usize {
+        (self.budget / SLICE_SHARE).max(LEAST_SLICE)
+    }
+
+    /// All rows of a bucket in the order of `records`.
+    pub(super) fn whole_bucket(&self, bucket: SpillBucket) -> Result<RecordBatch> {
+        let mut parts: Vec<GatherPart> = bucket.blocks.into_iter().flat_map(|block| block.parts).collect();
+        for place in &bucket.places {
+            parts.push(self.load(&place.at)?);
         }
-        let blocks = in_blocks(resident);
-        let (mut keys, mut resident_bytes) = (KeySample::default(), 0);
-        for place in &places {
-            keys.append(place.keys.clone());
+        self.gathered(&parts)
+    }
+
+    /// Passes on the blocks of a bucket, each in the order of `records`.
+    pub(super) fn each_block(
+        &self,
+        bucket: SpillBucket,
+        mut each: impl FnMut(&RecordBatch) -> Result<()>,
+    ) -> Result<()> {
+        for block in bucket.blocks {
+            each(&self.gathered(&block.parts)?)?;
         }
-        for block in &blocks {
-            resident_bytes += merge_bytes(block.rows, block.bytes);
+        for place in &bucket.places {
+            each(&self.gathered(&[self.load(&place.at)?])?)?;
         }
-        let most = (self.budget / DAY_SHARE).max(LEAST_SLICE);
-        let load = |place: &SpillPlace| {
-            let packed = PackedBatch::load(place.range, &mut lock(&self.file)?.scratch)?;
-            Ok::<_, Error>(whole(packed.unpack()?))
-        };
-        if keys.bytes().further(resident_bytes) <= most {
-            let mut parts: Vec<GatherPart> = blocks.into_iter().flat_map(|block| block.parts).collect();
-            for place in &places {
-                parts.push(load(place)?);
+        Ok(())
+    }
+
+    /// A block, as a part to gather.
+    fn load(&self, at: &BlockPlace) -> Result<GatherPart> {
+        match at {
+            BlockPlace::Scratch(range) => {
+                let packed = PackedBatch::load(*range, &mut lock(&self.file)?.scratch)?;
+                Ok(whole(packed.unpack()?))
             }
-            return Ok(FreshDay::whole(Some(self.gathered(&parts)?)));
+            BlockPlace::Shared(blocks, nth) => blocks.load(*nth),
         }
-        for block in &blocks {
-            keys.append(KeySample::of(&block.parts, block.bytes)?);
-        }
-        let mut slicing = Slicing::new(keys.cuts((self.budget / SLICE_SHARE).max(LEAST_SLICE)), order);
-        for block in blocks {
-            slicing.add(&self.gathered(&block.parts)?)?;
-        }
-        for place in &places {
-            slicing.add(&self.gathered(&[load(place)?])?)?;
-        }
-        slicing.finish()
     }
 
     /// The rows of a bucket that are in memory.
@@ -349,7 +445,9 @@ impl Spill {
 
     /// Rows in the order of `records`, which name their files as the ledger does.
     fn gathered(&self, parts: &[GatherPart]) -> Result<RecordBatch> {
-        let name = |place: &str| place.parse().ok().and_then(|at: usize| self.file_ids.get(at));
+        let own = |place: &str| place.parse().ok().and_then(|at: usize| self.file_ids.get(at));
+        let listed = |place: &str| self.listed_ids.get(listed_place(place)?)?.as_ref();
+        let name = |place: &str| own(place).or_else(|| listed(place));
         let gathered = gather_sorted(parts)?;
         with_words(&gathered, "file_id", |place| name(place).map_or(place, |id| &**id))
     }

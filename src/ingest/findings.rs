@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::first_refusal::{FirstRefusal, SHOWN};
-use super::read_file::{LedgerFiles, ReadFile, Reading};
+use super::read_file::{LedgerFiles, ReadFile, Reading, ToolMessage};
 use super::seen::SeenFiles;
 use crate::ledger::{Book, Outcome, Reason, RowPlace};
 use crate::lines::shortened;
@@ -117,8 +117,7 @@ impl Notes {
     /// Keeps the examples of a file that was read.
     pub(crate) fn take(&mut self, file_id: &Arc<str>, reading: &Reading, read: &mut ReadFile) {
         let mut first = read.rejects.take_first();
-        let is_messages_only = read.rows_read > 0 && read.tally.rows(&MESSAGES) == read.rows_read;
-        if is_messages_only && let Some((line, text)) = tool_message(reading) {
+        if let Some(ToolMessage { line, text }) = read.tool_message.take() {
             let is_withheld = reading.privacy.is_some();
             let text = if is_withheld { "withheld for privacy" } else { &text };
             first.insert(
@@ -260,11 +259,17 @@ impl Findings {
     }
 }
 
-/// The first message of the tool in a file that is read once more for it.
-fn tool_message(reading: &Reading) -> Option<(u64, String)> {
-    // Fallback: a file that is gone by now has no message to show next to its refusal.
-    let head = super::reading::head_of(&reading.file).ok()?;
-    registry::tool_message(&head)
+impl ReadFile {
+    /// Notes the first message of the tool in a file of nothing else, which is read once more for it.
+    pub(crate) fn note_tool_message(&mut self, reading: &Reading) {
+        if self.rows_read == 0 || self.tally.rows(&MESSAGES) != self.rows_read {
+            return;
+        }
+        // Fallback: a file that is gone by now has no message to show next to its refusal.
+        let head = super::reading::head_of(&reading.file).ok();
+        let message = head.and_then(|head| registry::tool_message(&head));
+        self.tool_message = message.map(|(line, text)| ToolMessage { line, text });
+    }
 }
 
 impl RefusedFile {

@@ -248,6 +248,19 @@ impl IdentitySources {
     }
 }
 
+/// The lines of all logs of a source, in the order of the files.
+///
+/// # Errors
+/// As [`IdentitySources::prepare`].
+pub(crate) fn index_of(files: Vec<InputFile>, source: &Arc<SourcePlan>) -> Result<Arc<IdentityIndex>> {
+    let logs = files.into_iter().map(|file| LogFile {
+        file_id: None,
+        file,
+        is_known: false,
+    });
+    index(&logs.collect::<Vec<_>>(), source).map(Arc::new)
+}
+
 /// The lines of all logs. Other content of a log is reported when it is read as an input.
 fn index(files: &[LogFile], source: &Arc<SourcePlan>) -> Result<IdentityIndex> {
     let mut builder = IdentityIndexBuilder::default();

@@ -27,6 +27,7 @@ impl FoundFile {
         Reading {
             grid: None,
             dated_ms: self.dated_ms,
+            listed: self.listed,
             first_path: names.first().filter(|first| &***first < path).cloned(),
             file: Arc::clone(&self.file),
             source: Arc::clone(&self.source),
@@ -56,6 +57,7 @@ pub(crate) fn find(plan: &Plan, output: &str) -> Result<Vec<FoundFile>> {
             source: Arc::clone(&source),
             privacy: plan.privacy.clone(),
             blake3: None,
+            listed: None,
         }));
     }
     Ok(found)
@@ -98,7 +100,8 @@ impl Plan {
 }
 
 /// Hashes the files that may be known already: those whose size is that of a known file, or which have the size and the
-/// first bytes of another file here. All others are new for certain and are hashed while they are read.
+/// first bytes of another file here. All others are new for certain and are hashed while they are read. Of files in the list
+/// of shards the hash is known already.
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when a file cannot be read.
@@ -111,9 +114,12 @@ pub(crate) fn hash(
 ) -> Result<()> {
     let known: BTreeSet<u64> = book.inputs().values().map(|input| input.bytes).collect();
     let is_known = |f: &FoundFile| is_everything || known.contains(&f.file.bytes);
-    let sizes = count(found.iter().map(|f| f.file.bytes));
+    let of_here = |f: &&FoundFile| f.listed.is_none();
+    let sizes = count(found.iter().filter(of_here).map(|f| f.file.bytes));
     let is_repeated = |f: &FoundFile| sizes.get(&f.file.bytes).is_some_and(|n| *n > 1);
-    let fresh: Vec<&FoundFile> = found.iter().filter(|f| !is_known(f) && is_repeated(f)).collect();
+    let fresh: Vec<&FoundFile> = (found.iter().filter(of_here))
+        .filter(|f| !is_known(f) && is_repeated(f))
+        .collect();
     let glimpses = pool::each(&fresh, threads, |f| {
         let glimpse = unless_shut(f.file.glimpse())?;
         Ok(glimpse.map(|glimpse| (f.file.bytes, glimpse)))
@@ -122,7 +128,8 @@ pub(crate) fn hash(
     let mut glimpses = glimpses.into_iter();
     let is_wanted = |f: &FoundFile| {
         let is_alike = |look| looks.get(&look).is_some_and(|n| *n > 1);
-        is_known(f) || (is_repeated(f) && glimpses.next().flatten().is_some_and(is_alike))
+        let is_here = f.listed.is_none();
+        is_here && (is_known(f) || (is_repeated(f) && glimpses.next().flatten().is_some_and(is_alike)))
     };
     let wanted: Vec<bool> = found.iter().map(is_wanted).collect();
     let mut wanted: Vec<&mut FoundFile> = found

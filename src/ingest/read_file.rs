@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::identity_index::{IdentityIndex, IdentityJoin};
 use super::reject_buffer::RejectBuffer;
 use crate::config::SourcePlan;
@@ -10,6 +12,7 @@ use crate::dedupe::file_order::ArrivedFile;
 use crate::dedupe::spill::Spill;
 use crate::dedupe::{Intake, IntakeBatch, MappingCounts, Reject, Window, packed};
 use crate::error::{Error, Result};
+use crate::lake::found::ListedPlace;
 use crate::ledger::file_paths::FilePaths;
 use crate::ledger::{Places, Reason, RowPlace};
 use crate::numbers::{Extent, stored_u64};
@@ -38,6 +41,8 @@ pub(crate) struct Reading {
     pub(crate) new_copies: Vec<String>,
     /// The path its rows are accounted to, if it is another: the first of all it was ever seen under.
     pub(crate) first_path: Option<Arc<str>>,
+    /// Its place in the list of shards, if a shard has read it.
+    pub(crate) listed: Option<ListedPlace>,
 }
 
 impl Reading {
@@ -87,6 +92,15 @@ impl Reading {
     }
 }
 
+/// A message of the tool that made a dump, where rows should be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ToolMessage {
+    /// Its line, unpacked.
+    pub(crate) line: u64,
+    /// Its text.
+    pub(crate) text: String,
+}
+
 /// What reading one file came to.
 pub(crate) struct ReadFile {
     /// The dialect it was read as; `None` for an empty or unreadable file.
@@ -109,6 +123,8 @@ pub(crate) struct ReadFile {
     pub(crate) blake3: String,
     /// Whether it is a repair file, which is read after all others.
     pub(crate) is_repair: bool,
+    /// The first message of the tool, if its rows are such messages and nothing else.
+    pub(crate) tool_message: Option<ToolMessage>,
     /// How many summaries of it are held.
     summary_limit: usize,
 }
@@ -120,6 +136,7 @@ impl ReadFile {
             summary_limit,
             blake3: String::new(),
             is_repair: false,
+            tool_message: None,
             dialect: None,
             rows_read: 0,
             rows_candidate: 0,

@@ -33,6 +33,17 @@ enum FileState {
     Done,
 }
 
+impl FileState {
+    /// Of a file at the beginning. One that a shard has read is not read again.
+    fn of(file: &Reading) -> Self {
+        if file.listed.is_some() {
+            Self::Done
+        } else {
+            Self::Unopened
+        }
+    }
+}
+
 /// A file whose pieces are being taken: few of many are.
 struct OpenFile {
     dialect: Dialect,
@@ -77,7 +88,7 @@ pub(crate) fn read_all(
 ) -> Result<Vec<ReadFile>> {
     let pool = ReadPool {
         files,
-        feeds: files.iter().map(|_| Mutex::new(FileState::Unopened)).collect(),
+        feeds: files.iter().map(|file| Mutex::new(FileState::of(file))).collect(),
         results: files.iter().map(|_| Mutex::new(ReadFile::new(limits.file_n))).collect(),
         next: AtomicUsize::new(0),
         failure: Mutex::default(),

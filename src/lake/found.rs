@@ -14,6 +14,14 @@ pub(crate) struct FoundFile {
     pub(crate) blake3: Option<String>,
     /// The time from its path when it was true, Unix milliseconds.
     pub(crate) dated_ms: Option<i64>,
+    /// Its place in the list of shards, where this run does not read it: a shard has, or nobody has to.
+    pub(crate) listed: Option<ListedPlace>,
+}
+
+/// A place in the list of shards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ListedPlace {
+    pub(crate) place: usize,
 }
 
 impl FoundFile {

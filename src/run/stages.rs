@@ -16,13 +16,15 @@ mod staged;
 use self::context::{RunContext, RunMonitor};
 use self::open_lake::OpenLake;
 use self::read_inputs::ReadInputs;
-use self::scope::RunScope;
+use self::scope::{RunInputs, RunScope};
 use super::options::RunOptions;
 use super::run_report::RunReport;
 use crate::config::Plan;
 use crate::error::Result;
 use crate::ingest::inputs;
 use crate::runtime::progress::Progress;
+use crate::shard::collected::CollectedShards;
+use crate::shard::list::ShardList;
 
 /// Runs a pipeline.
 ///
@@ -49,10 +51,54 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
 /// As [`run`].
 pub fn run_into(plan: &Plan, options: &RunOptions, progress: &dyn Progress, report: &mut RunReport) -> Result<()> {
     let context = RunContext::new(plan, options, progress);
-    let mut monitor = RunMonitor::start(report);
+    let monitor = RunMonitor::start(report);
+    let found = inputs::find(plan, options.output(plan))?;
+    publish(context, RunInputs { found, shards: None }, monitor)
+}
+
+/// As [`run_into`], of the files in a list, which shards have read. The months of `options` are those of the list.
+///
+/// # Errors
+/// As [`run`], and [`Kind::Config`] when the lake changed since the list was made, so that a file has to be read that no shard
+/// has read.
+///
+/// [`Kind::Config`]: crate::error::Kind::Config
+pub fn merge_into(
+    plan: &Plan,
+    options: &RunOptions,
+    shards: CollectedShards,
+    progress: &dyn Progress,
+    report: &mut RunReport,
+) -> Result<()> {
+    let context = RunContext::new(plan, options, progress);
+    let monitor = RunMonitor::start(report);
+    let found = shards.found(plan)?;
+    let shards = Some(shards);
+    publish(context, RunInputs { found, shards }, monitor)
+}
+
+/// The files that a run would read, shared out to at most `shard_n` shards. The lake stays as it is.
+///
+/// # Errors
+/// As [`run`], before anything is read.
+pub fn list_shards(plan: &Plan, options: &RunOptions, shard_n: u32, progress: &dyn Progress) -> Result<ShardList> {
+    let options = RunOptions {
+        dry_run: true,
+        ..options.clone()
+    };
+    let context = RunContext::new(plan, &options, progress);
+    let mut report = RunReport::new(plan, &options);
+    let mut monitor = RunMonitor::start(&mut report);
     let found = inputs::find(plan, options.output(plan))?;
     let lake = OpenLake::open(context)?;
-    let scope = RunScope::survey(context, lake, found, &mut monitor)?;
+    let scope = RunScope::survey(context, lake, RunInputs { found, shards: None }, &mut monitor)?;
+    ShardList::new(plan, context.window, &scope.found, &scope.files, shard_n)
+}
+
+/// The stages of a run, one after another.
+fn publish(context: RunContext<'_>, inputs: RunInputs, mut monitor: RunMonitor<'_>) -> Result<()> {
+    let lake = OpenLake::open(context)?;
+    let scope = RunScope::survey(context, lake, inputs, &mut monitor)?;
     if scope.is_unchanged() {
         scope.finish_unchanged(&mut monitor);
         return Ok(());

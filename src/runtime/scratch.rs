@@ -97,6 +97,21 @@ impl PackedBatch {
         })
     }
 
+    /// As it was packed before: bytes of [`Self::bytes`], and their length unpacked.
+    pub(crate) fn of_bytes(packed: Vec<u8>, unpacked_len: usize) -> Self {
+        Self { packed, unpacked_len }
+    }
+
+    /// Its bytes.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.packed
+    }
+
+    /// How many bytes it takes unpacked.
+    pub(crate) fn unpacked_len(&self) -> usize {
+        self.unpacked_len
+    }
+
     /// The batch again.
     ///
     /// # Errors

@@ -97,6 +97,15 @@ impl ObjectReader {
         }
     }
 
+    /// The bytes of a range.
+    ///
+    /// # Errors
+    /// `Io` when they cannot be read, or the object ends before.
+    pub fn bytes(&self, start: u64, length: usize) -> Result<Bytes> {
+        self.range(start, length)
+            .map_err(|why| Error::from(why).at("path", &self.path))
+    }
+
     fn range(&self, start: u64, length: usize) -> io::Result<Bytes> {
         let end = start.further(length as u64);
         if end > self.bytes {

@@ -82,6 +82,7 @@ mod report;
 mod sacct;
 mod salvage;
 mod sample_data;
+mod shards;
 mod shares;
 #[cfg(unix)]
 mod signals;

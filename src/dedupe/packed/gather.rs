@@ -379,7 +379,7 @@ fn scatter<T: Copy>(from: &[T], route: &Route, into: &mut [T]) {
 ///
 /// # Errors
 /// [`crate::error::Kind::Internal`] when it is not one.
-pub(super) fn numbers(gathered: &ArrayRef) -> Result<&[i64]> {
+pub(in crate::dedupe) fn numbers(gathered: &ArrayRef) -> Result<&[i64]> {
     let ints = gathered.as_primitive_opt::<Int64Type>().map(|array| &**array.values());
     let times = || {
         gathered

@@ -44,12 +44,23 @@ impl<'a> ReadInputs<'a> {
     pub(super) fn read(mut scope: RunScope<'a>, monitor: &mut RunMonitor<'_>) -> Result<Self> {
         let context = scope.context;
         let files = scope.files.as_slice();
-        let bytes = files.iter().map(|reading| reading.file.bytes).sum();
+        let of_here = files.iter().filter(|reading| reading.listed.is_none());
+        let bytes = of_here.map(|reading| reading.file.bytes).sum();
         context.progress.begin("reading", bytes, "bytes");
         let mut spill = Spill::new(context.memory_byte_n);
         let limits = context.options.summary_limits;
         let mut read = read_all(files, context.window, context.threads, &spill, limits, context.progress)?;
+        if let Some(shards) = &scope.shards {
+            shards.put_facts(files, &mut read)?;
+        }
         let file_ids = file_ids(files, &read);
+        let ledger_files = LedgerFiles {
+            readings: files,
+            ids: &file_ids,
+        };
+        if let Some(shards) = scope.shards.take() {
+            shards.deliver(ledger_files, &mut read, &mut spill)?;
+        }
         for (reading, read) in files.iter().zip(&read) {
             debug!(
                 source = reading.source.name,
@@ -61,10 +72,6 @@ impl<'a> ReadInputs<'a> {
         }
         let publication = &scope.lake.publication;
         let mut repairs = Repairs::load(publication, scope.selection.extent.is_rebuild())?;
-        let ledger_files = LedgerFiles {
-            readings: files,
-            ids: &file_ids,
-        };
         repairs.read(
             ledger_files,
             &mut read,
@@ -73,6 +80,11 @@ impl<'a> ReadInputs<'a> {
             publication,
             &scope.lake.state,
         )?;
+        for (reading, read) in files.iter().zip(&mut read) {
+            if reading.listed.is_none() || read.is_repair {
+                read.note_tool_message(reading);
+            }
+        }
         limits.hold(ledger_files, &mut read, &scope.lake.state.book)?;
         context.progress.end();
         monitor.end_phase("read");

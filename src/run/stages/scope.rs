@@ -15,7 +15,14 @@ use crate::overhead;
 use crate::run::awards;
 use crate::run::extent::{RunExtent, RunSelection};
 use crate::run::outdated::Outdated;
+use crate::shard::collected::CollectedShards;
 use crate::share_history;
+
+/// The input files of a run, and what shards have read of them.
+pub(super) struct RunInputs {
+    pub(super) found: Vec<FoundFile>,
+    pub(super) shards: Option<CollectedShards>,
+}
 
 /// What a run has to do.
 pub(super) struct RunScope<'a> {
@@ -23,6 +30,8 @@ pub(super) struct RunScope<'a> {
     pub(super) lake: OpenLake<'a>,
     /// All input files that are there.
     pub(super) found: Vec<FoundFile>,
+    /// What shards have read of them.
+    pub(super) shards: Option<CollectedShards>,
     /// Those to read.
     pub(super) files: Vec<Reading>,
     /// Known files that were seen under new names.
@@ -45,12 +54,13 @@ impl<'a> RunScope<'a> {
     pub(super) fn survey(
         context: RunContext<'a>,
         mut lake: OpenLake<'a>,
-        mut found: Vec<FoundFile>,
+        inputs: RunInputs,
         monitor: &mut RunMonitor<'_>,
     ) -> Result<Self> {
         let RunContext {
             plan, window, progress, ..
         } = context;
+        let RunInputs { mut found, shards } = inputs;
         let state = &mut lake.state;
         let is_everything = state.settings_changed(plan);
         inputs::hash(&mut found, &state.book, is_everything, context.threads, progress)?;
@@ -92,6 +102,7 @@ impl<'a> RunScope<'a> {
             context,
             lake,
             found,
+            shards,
             files,
             seen,
             identity_sources,

@@ -34,7 +34,7 @@ fn line(id: u32, at: i64, vo: &str) -> String {
 }
 
 /// The logs of three nights; the CE's first and the batch system's second of the same night.
-fn scene() -> (Scene, Vec<String>, Vec<String>) {
+pub(super) fn scene() -> (Scene, Vec<String>, Vec<String>) {
     let nights = [
         (
             // 1 is known twice, 9 never ends.
@@ -69,7 +69,7 @@ fn scene() -> (Scene, Vec<String>, Vec<String>) {
     (scene, ce, batch)
 }
 
-fn pipeline(ce: &[String], batch: &[String]) -> Pipeline {
+pub(super) fn pipeline(ce: &[String], batch: &[String]) -> Pipeline {
     Pipeline::of(Source {
         name: "site",
         paths: batch.to_vec(),

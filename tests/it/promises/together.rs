@@ -9,11 +9,11 @@ use gridtally::run::run_report::RunReport;
 use super::scene::{Scene, assert_same, lake_hash};
 use super::tables::{all, int, text};
 
-const SUMMARY: &str = "APEL-summary-job-message: v0.2\nSite: B\nMonth: 3\nYear: 2026\nGlobalUserName: /CN=a\nVO: reef\n\
+pub(super) const SUMMARY: &str = "APEL-summary-job-message: v0.2\nSite: B\nMonth: 3\nYear: 2026\nGlobalUserName: /CN=a\nVO: reef\n\
     VOGroup: /reef\nVORole: None\nSubmitHost: ce\nInfrastructureType: grid\nServiceLevelType: HEPSPEC\nServiceLevel: 10\n\
     NodeCount: 1\nProcessors: 1\nEarliestEndTime: 1772841600\nLatestEndTime: 1772850000\nWallDuration: 700\n\
     CpuDuration: 600\nNumberOfJobs: 7\n%%\n";
-const JOBS: &str = "APEL-individual-job-message: v0.3\nSite: B\nLocalJobId: 1\nFQAN: /reef\nWallDuration: 10\n\
+pub(super) const JOBS: &str = "APEL-individual-job-message: v0.3\nSite: B\nLocalJobId: 1\nFQAN: /reef\nWallDuration: 10\n\
     CpuDuration: 5\nProcessors: 2\nStartTime: 1772841600\nEndTime: 1772841610\nServiceLevelType: HEPSPEC\nServiceLevel: 10\n%%\n\
     Site: B\nLocalJobId: 2\nFQAN: /reef\nWallDuration: 20\nCpuDuration: 5\nProcessors: 2\nStartTime: 1772841600\n\
     EndTime: 1772841620\nServiceLevelType: HEPSPEC\nServiceLevel: 10\n%%\n";
