@@ -100,6 +100,8 @@ pub struct JobRow<'a> {
     pub max_virtual_byte: Option<i64>,
     /// What Jobstats measured of it; `None` where the source has nothing of Jobstats.
     pub jobstats: Option<Jobstats>,
+    /// Bytes of the row it was read from, where every text of it is a part of that row; `None` where texts may be longer.
+    pub row_byte_n: Option<usize>,
     /// Energy it used; `None` where the source has nothing of energy.
     pub energy: Option<Energy>,
     /// Bytes sent and received over the network.

@@ -356,6 +356,8 @@ impl Car {
                 0
             },
             repeats: UnchangedColumns::default(),
+            // An entity of XML may be longer than its name.
+            row_byte_n: None,
         };
         if let Some(fqan) = job.fqan.map(Fqan::parse) {
             job.vo = Some(fqan.vo).filter(|vo| !python_scalars::is_null(vo));

@@ -382,6 +382,7 @@ impl MessageScratch {
             benchmark_milli_per_core: job.service_level.map(|level| level.milli_per_core),
             anomalies: job.anomalies,
             repeats: job.repeats,
+            row_byte_n: job.row_byte_n,
             ..JobRow::default()
         };
         sink.job(&row, at, 0);

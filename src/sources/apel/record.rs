@@ -45,6 +45,8 @@ pub(super) struct ApelJob<'a> {
     pub(super) service_level: Option<ServiceLevel>,
     pub(super) anomalies: u32,
     pub(super) repeats: UnchangedColumns,
+    /// Bytes of the record.
+    pub(super) row_byte_n: Option<usize>,
 }
 
 /// What records of one message mostly share: it is found once.
@@ -190,8 +192,10 @@ impl<'a> ApelJob<'a> {
     ) -> Result<(), Refusal> {
         // Until it is: a refused record is not sent to the sink, so no later row may repeat its texts.
         let is_after_sound = std::mem::take(is_last_sound);
+        let row_byte_n = text.whole.len();
         let values = reader.read(text, acceptance)?;
         self.fill(values, meanings, is_v04, acceptance)?;
+        self.row_byte_n = Some(row_byte_n);
         *is_last_sound = true;
         self.repeats = repeated.of(values.changed()).when(is_after_sound);
         Ok(())
@@ -248,6 +252,7 @@ impl<'a> ApelJob<'a> {
             service_level: None,
             anomalies,
             repeats: UnchangedColumns::default(),
+            row_byte_n: None,
         };
         self.check()?;
         if let Some(fqan) = self.fqan {

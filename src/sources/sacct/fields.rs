@@ -1,6 +1,6 @@
 //! A line cut at its delimiters.
 
-use crate::numbers::{Part, index};
+use crate::numbers::{Extent, Part, index};
 use memchr::{memchr2_iter, memmem};
 
 /// A physical line within a piece, and where its delimiters begin (in the scratch of whoever scanned it).
@@ -159,6 +159,11 @@ impl<'t, 'c> RowFields<'t, 'c> {
     pub(super) fn get(&self, i: usize) -> Option<&'t [u8]> {
         let (start, end) = self.bounds(i)?;
         self.text.get(start..end)
+    }
+
+    /// Bytes of all fields and their delimiters.
+    pub(super) fn byte_n(&self) -> usize {
+        self.end.less(self.start)
     }
 
     /// Whether a field has delimiters in it.

@@ -217,7 +217,7 @@ impl<'t> SacctJob<'t> {
         };
         reported.alloc_core_n = allocated_cpu_n.or(cpu_n);
         reported.alloc_node_n = alloc.and_then(|alloc| alloc.node).or(node_n);
-        reported.requested_core_n = requested_core_n(row);
+        reported.requested_core_n = requested_core_n(row, cpu_n);
         reported.requested_memory_byte = requested_memory_byte(row, reported.alloc_core_n, reported.alloc_node_n)?;
         reported.max_rss_byte = row.size(Role::MaxRss, 1)?.map(|(byte, _)| byte);
         reported.max_virtual_byte = row.size(Role::MaxVmSize, 1)?.map(|(byte, _)| byte);
@@ -266,6 +266,7 @@ impl<'t> SacctJob<'t> {
         self.put(&text, nodes, |reported, text| reported.node_list = some(text));
         self.put(&text, row.text(Role::JobName), name_it);
         let column = row.projected.column(Role::JobName);
+        self.reported.row_byte_n = Some(row.fields.byte_n());
         self.name = column.and_then(|column| row.fields.bounds(column));
         self.is_name_longer = false;
     }
@@ -326,6 +327,7 @@ impl<'t> SacctJob<'t> {
         let mut reported = JobRow {
             gpus: &gpus,
             anomalies,
+            row_byte_n: None,
             ..self.reported.clone()
         };
         for Mended { text, place } in &self.mended {
@@ -360,11 +362,15 @@ fn stated_energy(row: &SacctRow<'_, '_>, role: Role) -> energy::Stated {
 }
 
 /// Cores requested. No usage depends on them: a value that cannot be read is unknown.
-fn requested_core_n(row: &mut SacctRow<'_, '_>) -> Option<i64> {
-    let reported = match (row.text(Role::ReqCpus), row.text(Role::ReqTres)) {
-        (b"", b"") => return None,
-        // Fallback: a request that cannot be read is noted as a dropped value below.
-        (b"", tres) => tres::cpu_n(tres).ok(),
+fn requested_core_n(row: &mut SacctRow<'_, '_>, allocated_n: Option<i64>) -> Option<i64> {
+    let reported = match row.text(Role::ReqCpus) {
+        b"" => match row.text(Role::ReqTres) {
+            b"" => return None,
+            // Fallback: a request that cannot be read is noted as a dropped value below.
+            tres => tres::cpu_n(tres).ok(),
+        },
+        // Nearly every job is given what it requested: the number was read before.
+        text if allocated_n.is_some() && text == row.text(Role::AllocCpus) => return allocated_n,
         // Fallback: as for the TRES, a dropped value is noted below.
         _ => row.count(Role::ReqCpus).ok(),
     };

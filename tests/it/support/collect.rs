@@ -122,6 +122,8 @@ impl Sink for Collected {
                 state: row.state.map(keep),
                 benchmark: row.benchmark.map(keep),
                 gpus: Box::leak(gpus.into_boxed_slice()),
+                // Of the text it was read from, not of the job.
+                row_byte_n: None,
                 ..*row
             },
             at,
