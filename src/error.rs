@@ -58,7 +58,10 @@ impl Kind {
             Self::Data,
             "more was refused than the pipeline allows (max_rejected, max_unread), or verify found damage",
         ),
-        (Self::NoInput, "an input named by the pipeline does not exist"),
+        (
+            Self::NoInput,
+            "an input named by the pipeline does not exist, or a shard of the list is missing",
+        ),
         (
             Self::Internal,
             "gridtally contradicts itself (a ledger that does not close); please report it",

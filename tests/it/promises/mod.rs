@@ -22,6 +22,7 @@ mod same_bytes;
 mod scaled;
 pub(crate) mod scene;
 mod settings;
+mod shard_refusals;
 mod shards;
 mod stated_work;
 mod tables;
