@@ -81,6 +81,7 @@ mod sample_data;
 mod shares;
 #[cfg(unix)]
 mod signals;
+mod simulate;
 mod snapshots;
 mod source_fingerprints;
 mod views;
