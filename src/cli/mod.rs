@@ -31,6 +31,7 @@ mod run_watch;
 mod schema;
 mod selection;
 mod signals;
+mod simulate;
 mod snapshots;
 mod sql;
 mod status;
@@ -97,6 +98,7 @@ enum Command {
     Policy(policy::Args),
     Explain(explain::Args),
     Capacity(capacity::Args),
+    Simulate(simulate::Args),
     Summaries(summaries::Args),
     Rejects(rejects::Args),
     Replay(replay::Args),
@@ -170,6 +172,7 @@ fn execute(command: &Command) -> Result<ExitCode> {
         Command::Policy(args) => policy::run(args),
         Command::Explain(args) => explain::run(args),
         Command::Capacity(args) => capacity::run(args),
+        Command::Simulate(args) => simulate::run(args),
         Command::Summaries(args) => summaries::run(args),
         Command::Rejects(args) => rejects::run(args),
         Command::Replay(args) => replay::run(args),

@@ -111,7 +111,9 @@ impl Observer for JobWatch<'_> {
     }
 
     fn reserved(&mut self, reservation: &Reservation) {
-        if let Some(Hindrance::PassedOver(head)) = &mut self.pending {
+        if let Some(Hindrance::PassedOver(head)) = &mut self.pending
+            && reservation.job != self.job
+        {
             *head = Some(reservation.job);
         }
         if reservation.job == self.job

@@ -259,7 +259,7 @@ impl Trace {
             self.change(TraceChange::RanOverLimit);
             run_s = limit_s;
         }
-        let need = Demand::of(&[processor_n]);
+        let need = Demand::of(&[processor_n, line.burst_buffer.max(0)]);
         self.jobs
             .push(described(line, &Job::new(line.id, line.submit_s, run_s, limit_s, need)));
     }

@@ -161,3 +161,15 @@ fn times_too_long_to_add_up_are_an_error() {
     let error = Trace::of_swf(&log, SwfRules::Standard).unwrap_err();
     assert!(error.to_string().contains("too many to simulate"), "{error}");
 }
+
+#[test]
+fn burst_buffer_is_read_where_the_header_has_it() {
+    let line = "1 0 0 10 4 -1 -1 4 20 -1 1 -1 -1 -1 1 -1 -1 -1 7000";
+    let of = |text: &str| {
+        let trace = Trace::of_swf(&SwfLog::read(text.as_bytes()), SwfRules::Standard).unwrap();
+        (trace.jobs.len(), trace.jobs.first().map(|job| job.need.get(1)))
+    };
+    assert_eq!(of(line), (1, Some(0)));
+    assert_eq!(of(&format!("; BurstBuffer: 9000\n{line}\n")), (1, Some(7_000)));
+    assert_eq!(of(&format!("\u{feff}; BurstBuffer: 9000\n{line}x\n")), (0, None));
+}
