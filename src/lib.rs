@@ -30,6 +30,7 @@
 //! capacity     what nodes could deliver
 //! award        who may use how much, period rules and projections
 //! fairshare    shares, decayed usage -> fair share factors, job priorities
+//! simulate     jobs of a trace, a machine and a scheduler -> the schedule that was not
 //! summarise    jobs -> periods -> groups; contributions added up per site, VO and allocation year
 //! config       pipeline file -> plan
 //! lake         what is published, as typed facts
@@ -93,6 +94,7 @@ pub mod runtime;
 pub mod schema;
 pub mod shard;
 pub mod share_history;
+pub mod simulate;
 mod small_file;
 pub mod sources;
 pub mod store;

@@ -35,6 +35,7 @@ mod schema;
 mod selection;
 mod shard_args;
 mod signals;
+mod simulate;
 mod snapshots;
 mod sql;
 mod status;
@@ -105,6 +106,7 @@ enum Command {
     Policy(policy::Args),
     Explain(explain::Args),
     Capacity(capacity::Args),
+    Simulate(simulate::Args),
     Summaries(summaries::Args),
     Rejects(rejects::Args),
     Replay(replay::Args),
@@ -181,6 +183,7 @@ fn execute(command: &Command) -> Result<ExitCode> {
         Command::Policy(args) => policy::run(args),
         Command::Explain(args) => explain::run(args),
         Command::Capacity(args) => capacity::run(args),
+        Command::Simulate(args) => simulate::run(args),
         Command::Summaries(args) => summaries::run(args),
         Command::Rejects(args) => rejects::run(args),
         Command::Replay(args) => replay::run(args),

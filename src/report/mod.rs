@@ -2,7 +2,8 @@
 //!
 //! [`apel`] writes the messages of the APEL accounting system and [`gracc`] the documents of OSG's. [`federation`] counts
 //! as federations do, for [`portal`] and [`osg`], with what [`sites`] adds; [`charges`] are the basis of money, for [`focus`] and [`balance`]; [`awards`] shows who may use how much and who did, [`award_page`] as a page, and [`award_files`] writes it for other programs; [`sreport`] prints Slurm's table, [`site`] a
-//! page for a board, [`what_if`] what other rules of fairshare and other shares would make of the same jobs. [`publication`]
+//! page for a board, [`what_if`] what other rules of fairshare and other shares would make of the same jobs, [`simulation`] what another
+//! scheduler would. [`publication`]
 //! records what was sent, [`reconcile`] explains why two accounts differ, [`drift`] why a scheduler counts other usage, and
 //! [`completeness`] which days look missing. [`lake`]
 //! reads, [`table`] holds what a report came to and [`render`] writes it as text, CSV, JSON, Markdown, HTML ([`html`]) or
@@ -42,6 +43,7 @@ pub mod render;
 pub mod running_use;
 pub mod shares;
 pub mod shown;
+pub mod simulation;
 pub mod site;
 pub mod sites;
 pub mod sprio;

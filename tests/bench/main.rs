@@ -2,7 +2,8 @@
 //! alone, against DuckDB on the same files and against a scan for line ends, at half and at full size; then packed input
 //! against plain input and against unpacking alone. All in one run on one machine. That both sides count the same jobs is
 //! asserted; the ratios are for people to read. With `--reports N` it measures what reports of a lake of N records cost,
-//! and nothing else; with `--fairshare N` what the daily history of fairshare adds to a run of N jobs.
+//! and nothing else; with `--fairshare N` what the daily history of fairshare adds to a run of N jobs; with `--simulate N`
+//! how fast schedules of N jobs are simulated.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -27,6 +28,7 @@ mod input;
 mod policies;
 mod python;
 mod report;
+mod simulate;
 
 use std::fs::File;
 use std::io::Read;
@@ -53,6 +55,8 @@ struct Options {
     reports: Option<i64>,
     /// Jobs of a year whose fairshare is measured, in place of all else.
     fairshare: Option<i64>,
+    /// Jobs whose schedules are simulated, in place of all else.
+    simulate: Option<i64>,
     /// What a child process does: a pipeline whose input it groups, and where the totals go.
     group: Option<(PathBuf, PathBuf)>,
 }
@@ -63,6 +67,7 @@ fn options() -> Options {
         runs: 3,
         reports: None,
         fairshare: None,
+        simulate: None,
         group: None,
     };
     let mut words = std::env::args().skip(1);
@@ -73,11 +78,14 @@ fn options() -> Options {
             "--rows" => options.rows = number(text()),
             "--reports" => options.reports = Some(number(text())),
             "--fairshare" => options.fairshare = Some(number(text())),
+            "--simulate" => options.simulate = Some(number(text())),
             "--runs" => options.runs = usize::try_from(number(text())).expect("a number of runs").max(1),
             "--group" => options.group = Some((text().into(), text().into())),
             // Cargo states this to every benchmark.
             "--bench" => {}
-            _ => panic!("{word:?} is unexpected; there are --rows N, --runs K, --reports N and --fairshare N"),
+            _ => panic!(
+                "{word:?} is unexpected; there are --rows N, --runs K, --reports N, --fairshare N and --simulate N"
+            ),
         }
     }
     options
@@ -93,6 +101,9 @@ fn main() {
     }
     if let Some(jobs) = options.fairshare {
         return fairshare::run(jobs, options.runs);
+    }
+    if let Some(jobs) = options.simulate {
+        return simulate::run(jobs, options.runs);
     }
     println!(
         "| input | work | wall s | CPU s | peak MB | MB/s | thousand records/s | wall, DuckDB = 1 | wall, scan = 1 |"

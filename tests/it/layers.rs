@@ -12,7 +12,7 @@ use signatures::{parameters, tuple_aliases};
 
 /// Every folder and file directly under `src`, in order: each imports only from those before it. `lib.rs` declares the
 /// rooms and `main.rs` calls the last one.
-pub(crate) const ROOMS: [&str; 43] = [
+pub(crate) const ROOMS: [&str; 44] = [
     "display_text",
     "error",
     "numbers",
@@ -40,6 +40,7 @@ pub(crate) const ROOMS: [&str; 43] = [
     "capacity",
     "award",
     "fairshare",
+    "simulate",
     "summarise",
     "config",
     "lake",

@@ -86,6 +86,7 @@ mod shards;
 mod shares;
 #[cfg(unix)]
 mod signals;
+mod simulate;
 mod snapshots;
 mod source_fingerprints;
 mod views;

@@ -6,6 +6,7 @@ mod alp_odd;
 mod bay_apel;
 mod bay_gracc;
 mod tables;
+mod trace;
 
 use std::collections::BTreeMap;
 
@@ -16,6 +17,7 @@ pub(crate) fn files() -> BTreeMap<&'static str, Vec<u8>> {
     bay_apel::messages(&mut files);
     bay_gracc::dumps(&mut files);
     tables::tables(&mut files);
+    trace::trace(&mut files);
     files
 }
 

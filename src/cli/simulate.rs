@@ -1,0 +1,294 @@
+//! `gridtally simulate`
+
+use std::io::Read;
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
+
+use super::output;
+use super::report::print::print;
+use crate::error::Result;
+use crate::report::render::TableFormat;
+use crate::report::simulation::{MeasuredTime, Simulation, SimulationQuestion, SimulationTable, explain};
+use crate::simulate::machine::ResourceKind;
+use crate::simulate::settings::{Backfill, BaseOrder, Estimate, EventOrder, Settings};
+use crate::simulate::swf::SwfLog;
+use crate::simulate::trace::SwfRules;
+use crate::simulate::window::decide::Tradeoff;
+use crate::simulate::window::genetic::GeneticSettings;
+use crate::simulate::window::method::Method;
+use crate::simulate::window::solve::SolverChoice;
+use crate::simulate::window::{StarvationBound, WindowSettings};
+use crate::simulate::workload::Workload;
+use crate::sources::compression::decompress;
+use crate::sources::input::{InputFile, legible};
+
+/// What if: simulate a scheduler over the jobs of a log, and measure the schedule that was not.
+///
+/// Reads a log in the Standard Workload Format, packed or not, simulates each method over the same jobs and prints wait,
+/// slowdown and use next to what was recorded. Every line of the log is simulated or counted under a reason, and every
+/// schedule is verified: capacity is never exceeded, no job starts before it is submitted, each runs once and as long as it
+/// did.
+///
+/// The settings named after `CQSim` and `PySS` reproduce the schedules of these simulators job by job. The methods and workloads
+/// are those of `BBSched` (Fan et al., HPDC'19).
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  FCFS with EASY backfilling on the machine of the log's header:
+    gridtally simulate KTH-SP2-1996-2.1-cln.swf.gz
+
+  The eight methods of the paper, with requests of burst buffer drawn for three quarters of the jobs:
+    gridtally simulate theta.swf --machine nodes=4392 --machine burst_buffer_gb=1260000 --workload s4 --order wfp --methods all
+
+  Why a job starts when it does:
+    gridtally simulate theta.swf --explain 4711
+
+  The schedule as Parquet:
+    gridtally simulate theta.swf --table schedule --format parquet > schedule.parquet")]
+pub(super) struct Args {
+    /// The log.
+    log: PathBuf,
+
+    /// How much the machine has of a kind of resource: first of processors or nodes, under any name, then of `burst_buffer_gb`;
+    /// `large_ssd_nodes` are those with 256 GB of local storage in place of 128. Without it, the processors of the log's header.
+    #[arg(long, value_name = "KIND=AMOUNT", value_parser = kind)]
+    machine: Vec<ResourceKind>,
+
+    /// The methods to compare: of `baseline`, `weighted`, `weighted_cpu`, `weighted_bb`, `constrained_cpu`,
+    /// `constrained_bb`, `constrained_ssd`, `bin_packing` and `bbsched`, or `all` of the paper. All but `baseline` choose from a
+    /// window.
+    #[arg(long, value_name = "METHOD", value_delimiter = ',', default_value = "baseline", value_parser = methods)]
+    methods: Vec<NamedMethods>,
+
+    /// In which order jobs wait.
+    #[arg(long, value_name = "ORDER", default_value = "fcfs")]
+    order: BaseOrder,
+
+    /// Which jobs may start before others that wait longer.
+    #[arg(long, value_name = "RULE", default_value = "easy")]
+    backfill: Backfill,
+
+    /// What stands for the length of a job before it has ended.
+    #[arg(long, value_name = "LENGTH", default_value = "requested")]
+    estimate: Estimate,
+
+    /// In which order things of one second happen, and when the scheduler runs.
+    #[arg(long, value_name = "ORDER", default_value = "batched")]
+    events: EventOrder,
+
+    /// How jobs are made of the lines of the log.
+    #[arg(long, value_name = "RULES", default_value = "standard")]
+    rules: SwfRules,
+
+    /// Most jobs of the window.
+    #[arg(long, value_name = "JOBS", default_value_t = 20)]
+    window: usize,
+
+    /// How long a job may be in the window without being chosen: passes (`50`), seconds (`3600s`) or `none`.
+    #[arg(long, value_name = "BOUND", default_value = "50", value_parser = bound)]
+    bound: StarvationBound,
+
+    /// By which means windows are solved.
+    #[arg(long, value_name = "SOLVER", default_value = "exact")]
+    solver: SolverChoice,
+
+    /// When bbsched gives up nodes for burst buffer.
+    #[arg(long, value_name = "RULE", default_value = "paper")]
+    decision: Tradeoff,
+
+    /// Draw requests of burst buffer, and from s5 on of local storage, for the jobs.
+    #[arg(long, value_name = "WORKLOAD")]
+    workload: Option<Workload>,
+
+    /// What drawn requests and random searches depend on.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+
+    /// Which time is measured.
+    #[arg(long, value_name = "TIME", default_value = "whole")]
+    measured: MeasuredTime,
+
+    /// The table to print.
+    #[arg(long, value_name = "TABLE", default_value = "methods")]
+    table: SimulationTable,
+
+    /// Print why this job starts when it does, in place of a table.
+    #[arg(long, value_name = "JOB", conflicts_with_all = ["table", "format"])]
+    explain: Option<i64>,
+
+    /// Format on stdout.
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    format: TableFormat,
+}
+
+/// One method, or all of the paper.
+#[derive(Clone, Copy, Debug)]
+enum NamedMethods {
+    One(Method),
+    All,
+}
+
+pub(super) fn run(args: &Args) -> Result<()> {
+    let file = InputFile::local(&args.log, legible(args.log.as_os_str()))?;
+    let mut bytes = Vec::new();
+    decompress(file.open()?)?.read_to_end(&mut bytes)?;
+    let log = SwfLog::read(&bytes);
+    let question = args.question();
+    let input = question.input(&log).map_err(|why| why.at("file", &file.path))?;
+    if let Some(job) = args.explain {
+        return output::text(&explain(&question, &input, job)?);
+    }
+    let simulation = Simulation::new(&question, input)?;
+    for note in &simulation.input.notes {
+        output::stderr_line(&format!("note: {note}"));
+    }
+    print(&args.table.of(&simulation)?, args.format)
+}
+
+impl Args {
+    fn question(&self) -> SimulationQuestion {
+        let has_ssd = self
+            .workload
+            .is_some_and(|workload| workload.small_ssd_per_million().is_some());
+        let mut methods = Vec::new();
+        for named in &self.methods {
+            match named {
+                NamedMethods::One(method) => methods.push(*method),
+                NamedMethods::All if has_ssd => methods.extend(Method::SEVEN_WITH_SSD),
+                NamedMethods::All => methods.extend(Method::EIGHT),
+            }
+        }
+        let mut distinct: Vec<Method> = Vec::new();
+        methods.retain(|method| {
+            let is_new = !distinct.contains(method);
+            distinct.push(*method);
+            is_new
+        });
+        SimulationQuestion {
+            machine: self.machine.clone(),
+            rules: self.rules,
+            methods,
+            scheduler: Settings {
+                base: self.order,
+                backfill: self.backfill,
+                estimate: self.estimate,
+                events: self.events,
+                window: None,
+            },
+            window: WindowSettings {
+                size: self.window,
+                bound: self.bound,
+                solver: self.solver,
+                genetic: GeneticSettings {
+                    seed: self.seed,
+                    ..GeneticSettings::default()
+                },
+                ..WindowSettings::default()
+            },
+            decision: self.decision,
+            workload: self.workload,
+            seed: self.seed,
+            measured: self.measured,
+        }
+    }
+}
+
+fn kind(text: &str) -> Result<ResourceKind, String> {
+    let parts = text.split_once('=').filter(|(name, _)| !name.is_empty());
+    let (name, amount) = parts.ok_or_else(|| "not a kind and an amount, such as nodes=4392".to_owned())?;
+    let capacity = amount
+        .parse()
+        .map_err(|_| format!("{amount:?} is not a whole number"))?;
+    Ok(ResourceKind {
+        name: name.to_owned(),
+        capacity,
+    })
+}
+
+fn methods(text: &str) -> Result<NamedMethods, String> {
+    if text == "all" {
+        return Ok(NamedMethods::All);
+    }
+    let known = || Method::EIGHT.into_iter().chain([Method::ConstrainedSsd]);
+    known()
+        .find(|method| method.word() == text)
+        .map(NamedMethods::One)
+        .ok_or_else(|| {
+            let words: Vec<&str> = known().map(Method::word).collect();
+            format!("one of {} or all", words.join(", "))
+        })
+}
+
+fn bound(text: &str) -> Result<StarvationBound, String> {
+    if text == "none" {
+        return Ok(StarvationBound::None);
+    }
+    let bound = match text.strip_suffix('s') {
+        Some(seconds) => seconds.parse().ok().filter(|n| *n >= 0).map(StarvationBound::Seconds),
+        None => text.parse().ok().map(StarvationBound::Passes),
+    };
+    bound.ok_or_else(|| "not a number of passes such as 50, of seconds such as 3600s, or none".to_owned())
+}
+
+/// Words of the command line for values of the simulator, each with its meaning.
+macro_rules! words {
+    ($($type:ty { $($value:path => $word:literal, $help:literal;)* })*) => {$(
+        impl ValueEnum for $type {
+            fn value_variants<'a>() -> &'a [Self] {
+                &[$($value),*]
+            }
+
+            fn to_possible_value(&self) -> Option<PossibleValue> {
+                Some(match self {
+                    $($value => PossibleValue::new($word).help($help),)*
+                })
+            }
+        }
+    )*};
+}
+
+words! {
+    BaseOrder {
+        BaseOrder::Fcfs => "fcfs", "First come, first served";
+        BaseOrder::Wfp => "wfp", "By the utility of ALCF: (queued / limit)^3 times nodes, the highest first";
+    }
+    Backfill {
+        Backfill::None => "none", "None";
+        Backfill::Easy => "easy", "Those that do not delay the first waiting job";
+        Backfill::Conservative => "conservative", "Those that do not delay any waiting job";
+    }
+    Estimate {
+        Estimate::Requested => "requested", "Its time limit";
+        Estimate::Actual => "actual", "How long it will run, as no scheduler knows";
+        Estimate::CqsimMixed => "cqsim-mixed", "How long it will run when it is considered for backfilling, its limit once it runs, as in CQSim";
+    }
+    EventOrder {
+        EventOrder::Batched => "batched", "All ends of a second, then all submissions, then one pass";
+        EventOrder::Cqsim => "cqsim", "A pass after each event, ends first, as in CQSim";
+        EventOrder::Pyss => "pyss", "A pass after each event, submissions first, as in PySS";
+    }
+    SwfRules {
+        SwfRules::Standard => "standard", "Requested processors, else allocated ones; lines without a run are left out";
+        SwfRules::Pyss => "pyss", "Allocated processors; lines without a run take a second on one, as in PySS";
+        SwfRules::Cqsim => "cqsim", "Requested processors only, as in CQSim";
+    }
+    SolverChoice {
+        SolverChoice::Exact => "exact", "All sets, depth first or by sums; what is too large for both genetically, counted";
+        SolverChoice::Genetic => "ga", "The genetic algorithm of the paper";
+    }
+    Tradeoff {
+        Tradeoff::Paper => "paper", "When the gain is more than twice the loss";
+        Tradeoff::Cqsim => "cqsim", "As the authors' code: a rise by more than 30 %, less than 10 points of nodes lost";
+    }
+    Workload {
+        Workload::S1 => "s1", "Half of the jobs request more than 5 TB of burst buffer";
+        Workload::S2 => "s2", "Three quarters request more than 5 TB";
+        Workload::S3 => "s3", "Half request more than 20 TB";
+        Workload::S4 => "s4", "Three quarters request more than 20 TB";
+        Workload::S5 => "s5", "As s2, and 80 % of the jobs request up to 128 GB of local storage, 20 % more";
+        Workload::S6 => "s6", "As s2, and half of the jobs request up to 128 GB, half more";
+        Workload::S7 => "s7", "As s2, and 20 % of the jobs request up to 128 GB, 80 % more";
+    }
+}

@@ -1,0 +1,189 @@
+//! What is simulated: the log, the machine, and the scheduler.
+
+use crate::error::{Error, Kind, Result};
+use crate::simulate::machine::{Machine, ResourceKind};
+use crate::simulate::settings::Settings;
+use crate::simulate::swf::SwfLog;
+use crate::simulate::trace::{SwfRules, Trace};
+use crate::simulate::window::WindowSettings;
+use crate::simulate::window::decide::Tradeoff;
+use crate::simulate::window::method::Method;
+use crate::simulate::workload::{
+    BurstBufferPool, LARGE_SSD_GB, SMALL_SSD_GB, TB_GB, Workload, WorkloadKinds, generate,
+};
+
+/// The kind of resource that is burst buffer.
+pub(super) const BURST_BUFFER: &str = "burst_buffer_gb";
+/// What the machine is given as for nodes with the large local storage.
+const LARGE_SSD: &str = "large_ssd_nodes";
+/// The largest request of burst buffer that the paper states for its logs, gigabytes.
+const MOST_BURST_BUFFER_GB: i64 = 285 * TB_GB;
+
+/// Which time is measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum MeasuredTime {
+    /// From the first submission to the last end.
+    #[default]
+    Whole,
+    /// From the first submission to the last, without half a month at each end, in which the machine fills and empties.
+    Inner,
+}
+
+/// What is simulated.
+#[derive(Clone, Debug)]
+pub struct SimulationQuestion {
+    /// Kinds of resources; none takes the number of processors of the log's header.
+    pub machine: Vec<ResourceKind>,
+    /// How jobs are made of lines.
+    pub rules: SwfRules,
+    /// The methods, in the order of the report.
+    pub methods: Vec<Method>,
+    /// The scheduler, without a window.
+    pub scheduler: Settings,
+    /// The window of those that have one.
+    pub window: WindowSettings,
+    /// When one point of a front replaces another.
+    pub decision: Tradeoff,
+    /// Requests that are drawn for the jobs.
+    pub workload: Option<Workload>,
+    /// What drawn requests and random searches depend on.
+    pub seed: u64,
+    /// Which time is measured.
+    pub measured: MeasuredTime,
+}
+
+/// The jobs and the machine.
+#[derive(Clone, Debug)]
+pub struct SimulationInput {
+    /// The jobs, and what became of the others.
+    pub trace: Trace,
+    /// The machine.
+    pub machine: Machine,
+    /// What somebody who reads the figures must know.
+    pub notes: Vec<String>,
+}
+
+impl SimulationQuestion {
+    /// The jobs and the machine of a log.
+    ///
+    /// # Errors
+    /// [`Kind::Config`] when the machine is unknown or impossible, or the workload cannot be drawn; [`Kind::Data`] when the
+    /// log has no job.
+    pub fn input(&self, log: &SwfLog) -> Result<SimulationInput> {
+        let mut notes = Vec::new();
+        let machine = self.machine(log, &mut notes)?;
+        let mut trace = Trace::of_swf(log, self.rules)?;
+        if trace.jobs.is_empty() {
+            let why = match log.problems.first() {
+                Some(problem) => format!(
+                    "the log has no job that can be simulated; line {}: {}",
+                    problem.line, problem.reason
+                ),
+                None => "the log has no job that can be simulated".to_owned(),
+            };
+            return Err(Error::new(Kind::Data, why));
+        }
+        if log.has_burst_buffer() && machine.kind(BURST_BUFFER) != Some(1) {
+            notes.push(format!(
+                "the burst buffer that jobs of the log request is ignored: add --machine {BURST_BUFFER}=N"
+            ));
+            for job in &mut trace.jobs {
+                job.need = job.need.with(1, 0);
+            }
+        }
+        if let Some(workload) = self.workload {
+            self.draw(workload, &mut trace, &machine, &mut notes)?;
+        }
+        let trace = trace.on(&machine)?;
+        for (reason, n) in &trace.left_out {
+            notes.push(format!("left out, {}: {n} of {} lines", reason.word(), trace.read_n));
+        }
+        for (change, n) in &trace.changed {
+            notes.push(format!("simulated other than written, {}: {n} jobs", change.word()));
+        }
+        for problem in log.problems.iter().take(3) {
+            notes.push(format!("line {} is not read: {}", problem.line, problem.reason));
+        }
+        if log.fraction_n > 0 {
+            notes.push(format!(
+                "{} numbers with a fraction were cut to whole ones",
+                log.fraction_n
+            ));
+        }
+        Ok(SimulationInput { trace, machine, notes })
+    }
+
+    fn machine(&self, log: &SwfLog, notes: &mut Vec<String>) -> Result<Machine> {
+        let mut kinds = self.machine.clone();
+        let large = kinds.iter().position(|kind| kind.name == LARGE_SSD);
+        let large = large.map(|at| kinds.remove(at));
+        if kinds.is_empty() {
+            let stated = log.header_number("MaxProcs").or_else(|| log.header_number("MaxNodes"));
+            let Some(capacity) = stated.filter(|capacity| *capacity > 0) else {
+                return Err(Error::config(
+                    "the header of the log states neither MaxProcs nor MaxNodes: state the machine, such as --machine processors=100",
+                ));
+            };
+            notes.push(format!("the machine has the {capacity} processors of the header"));
+            kinds.push(ResourceKind {
+                name: "processors".to_owned(),
+                capacity,
+            });
+        }
+        if let Some(other) = kinds.iter().skip(1).find(|kind| kind.name != BURST_BUFFER) {
+            return Err(Error::config(format!(
+                "no job of such a log requests {}: the kinds are the processors, under any name, {BURST_BUFFER} and {LARGE_SSD}",
+                other.name
+            )));
+        }
+        let machine = Machine::new(kinds)?;
+        let has_ssd = self
+            .workload
+            .is_some_and(|workload| workload.small_ssd_per_million().is_some());
+        let large_n = match large {
+            Some(large) => large.capacity,
+            None if has_ssd => machine.capacity().first() / 2,
+            None => return Ok(machine),
+        };
+        machine.with_ssd(large_n, SMALL_SSD_GB, LARGE_SSD_GB)
+    }
+
+    fn draw(&self, workload: Workload, trace: &mut Trace, machine: &Machine, notes: &mut Vec<String>) -> Result<()> {
+        let Some(burst_buffer) = machine.kind(BURST_BUFFER).filter(|kind| *kind > 0) else {
+            return Err(Error::config(format!(
+                "the workload {} needs burst buffer: add --machine {BURST_BUFFER}=N",
+                workload.word()
+            )));
+        };
+        let stated: Vec<i64> = trace.jobs.iter().map(|job| job.need.get(burst_buffer)).collect();
+        let pool = if stated.iter().any(|gb| *gb > 0) {
+            BurstBufferPool::Requests(stated)
+        } else {
+            let most_gb = MOST_BURST_BUFFER_GB.min(machine.capacity().get(burst_buffer));
+            notes.push(format!(
+                "no job of the log requests burst buffer: requests of {} are drawn log-uniformly, from {} to {most_gb} GB",
+                workload.word(),
+                workload.burst_buffer_above_gb() + 1
+            ));
+            BurstBufferPool::LogUniform { most_gb }
+        };
+        let kinds = WorkloadKinds {
+            burst_buffer,
+            large_ssd: machine.ssd().map(|ssd| ssd.large_kind),
+        };
+        generate(&mut trace.jobs, workload, &pool, kinds, self.seed)
+    }
+
+    /// The settings of a method.
+    #[must_use]
+    pub fn settings(&self, method: Method, machine: &Machine) -> Settings {
+        let like = WindowSettings {
+            second: machine.kind(BURST_BUFFER).map(|_| BURST_BUFFER.to_owned()),
+            ..self.window.clone()
+        };
+        Settings {
+            window: method.window(machine.ssd().is_some(), self.decision, &like),
+            ..self.scheduler.clone()
+        }
+    }
+}

@@ -1,0 +1,356 @@
+//! Simulated schedules as tables.
+
+use super::super::table::{Cell, ColumnKind, Table};
+use super::question::BURST_BUFFER;
+use super::run::{MethodRun, Simulation};
+use crate::error::Result;
+use crate::fairshare::float::{of_integer, to_integer};
+use crate::numbers::{count_i128, index};
+use crate::simulate::kiviat::{area, reciprocals, scaled};
+use crate::simulate::metrics::{ClassBy, JobMeasures, by_class, power_classes};
+
+/// A table of a simulation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum SimulationTable {
+    /// Wait, slowdown and use of each method.
+    Methods,
+    /// By the number of processors or nodes of jobs.
+    Sizes,
+    /// By the run time of jobs.
+    Runtimes,
+    /// By the burst buffer that jobs request.
+    Requests,
+    /// Axes scaled over the methods, best 1 and worst 0, with the raw values.
+    Kiviat,
+    /// By which means windows were solved.
+    Solvers,
+    /// Every job with its start and the reason for it.
+    Schedule,
+    /// What became of every line of the log.
+    Lines,
+}
+
+/// Upper ends of classes of run time, seconds: a minute, ten, an hour, four, half a day, a day.
+const RUNTIMES_S: [i64; 6] = [60, 600, 3_600, 14_400, 43_200, 86_400];
+/// Upper ends of classes of burst buffer, gigabytes, as in the paper.
+const REQUESTS_GB: [i64; 4] = [0, 50_000, 100_000, 200_000];
+
+impl SimulationTable {
+    /// The table.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Data`] when a figure is too large to be shown.
+    pub fn of(self, simulation: &Simulation) -> Result<Table> {
+        let machine = &simulation.input.machine;
+        match self {
+            Self::Methods => Ok(methods(simulation)),
+            Self::Sizes => {
+                let upper = power_classes(machine.capacity().first());
+                Ok(classes(simulation, "by size", ClassBy::Amount(0), &upper))
+            }
+            Self::Runtimes => Ok(classes(simulation, "by run time", ClassBy::RunTime, &RUNTIMES_S)),
+            Self::Requests => {
+                let by = machine.kind(BURST_BUFFER).map(ClassBy::Amount);
+                let title = "by burst buffer";
+                Ok(by.map_or_else(
+                    || Table::new(title, &[("method", "", ColumnKind::Text)]),
+                    |by| classes(simulation, title, by, &REQUESTS_GB),
+                ))
+            }
+            Self::Kiviat => kiviat(simulation),
+            Self::Solvers => Ok(solvers(simulation)),
+            Self::Schedule => Ok(schedule(simulation)),
+            Self::Lines => Ok(lines(simulation)),
+        }
+    }
+}
+
+fn mean(sum: i128, n: u64, digits: u8) -> Cell {
+    Cell::ratio(sum, i128::from(n), digits)
+}
+
+/// A mean of millionths with two digits.
+fn mean_of_e6(sum_e6: i128, n: u64) -> Cell {
+    Cell::ratio(sum_e6, i128::from(n) * 1_000_000, 2)
+}
+
+fn use_percent(used_s: i128, capacity: i64, length_s: i64) -> Cell {
+    Cell::ratio(used_s * 100, i128::from(capacity) * i128::from(length_s), 2)
+}
+
+fn methods(simulation: &Simulation) -> Table {
+    let machine = &simulation.input.machine;
+    let kinds: Vec<_> = match machine.ssd() {
+        Some(ssd) => machine.kinds().iter().take(ssd.large_kind).collect(),
+        None => machine.kinds().iter().collect(),
+    };
+    let names: Vec<String> = kinds.iter().map(|kind| format!("{}_use_percent", kind.name)).collect();
+    let mut columns = vec![
+        ("method", "", ColumnKind::Text),
+        ("job_n", "", ColumnKind::Number),
+        ("mean_wait_s", "s", ColumnKind::Decimal(1)),
+        ("longest_wait_s", "s", ColumnKind::Number),
+        ("slowdown", "", ColumnKind::Decimal(2)),
+        ("bounded_slowdown", "", ColumnKind::Decimal(2)),
+    ];
+    columns.extend(names.iter().map(|name| (name.as_str(), "%", ColumnKind::Decimal(2))));
+    if machine.ssd().is_some() {
+        columns.push(("ssd_use_percent", "%", ColumnKind::Decimal(2)));
+        columns.push(("ssd_wasted_percent", "%", ColumnKind::Decimal(2)));
+    }
+    columns.push(("span_s", "s", ColumnKind::Number));
+    columns.push(("same_start_percent", "%", ColumnKind::Decimal(2)));
+    let mut table = Table::new("methods", &columns);
+    for run in &simulation.runs {
+        let (measures, jobs) = (&run.measures, &run.measures.jobs);
+        let length_s = measures.interval.length_s();
+        let mut row = vec![
+            Cell::text(run.word),
+            Cell::int(jobs.job_n),
+            mean(jobs.wait_s, jobs.job_n, 1),
+            Cell::int(jobs.longest_wait_s),
+            mean_of_e6(jobs.slowdown_e6, jobs.normal_n),
+            mean_of_e6(jobs.bounded_e6, jobs.job_n),
+        ];
+        let used = kinds.iter().zip(measures.used_s);
+        row.extend(used.map(|(kind, used_s)| use_percent(used_s, kind.capacity, length_s)));
+        if let Some(gb) = ssd_capacity_gb(simulation) {
+            row.push(use_percent(measures.ssd_used_gb_s, gb, length_s));
+            row.push(use_percent(measures.ssd_wasted_gb_s, gb, length_s));
+        }
+        row.push(Cell::int(length_s));
+        row.push(run.likeness.map_or(Cell::Empty, |likeness| {
+            Cell::ratio(i128::from(likeness.same_n) * 100, i128::from(likeness.both_n), 2)
+        }));
+        table.push(row);
+    }
+    table.without_empty_columns()
+}
+
+/// Gigabytes of local storage of the machine, where its nodes differ in it.
+fn ssd_capacity_gb(simulation: &Simulation) -> Option<i64> {
+    let machine = &simulation.input.machine;
+    machine.ssd().map(|ssd| {
+        let large_n = machine.capacity().get(ssd.large_kind);
+        ssd.small_gb * (machine.capacity().first() - large_n) + ssd.large_gb * large_n
+    })
+}
+
+fn classes(simulation: &Simulation, title: &str, by: ClassBy, upper: &[i64]) -> Table {
+    let mut table = Table::new(
+        title,
+        &[
+            ("method", "", ColumnKind::Text),
+            ("from", "", ColumnKind::Number),
+            ("to", "", ColumnKind::Number),
+            ("job_n", "", ColumnKind::Number),
+            ("mean_wait_s", "s", ColumnKind::Decimal(1)),
+            ("longest_wait_s", "s", ColumnKind::Number),
+            ("slowdown", "", ColumnKind::Decimal(2)),
+            ("bounded_slowdown", "", ColumnKind::Decimal(2)),
+            ("used_percent", "%", ColumnKind::Decimal(2)),
+        ],
+    );
+    let jobs = &simulation.input.trace.jobs;
+    for run in &simulation.runs {
+        let interval = run.measures.interval;
+        let whole: JobMeasures = run.measures.jobs;
+        for class in by_class(jobs, &run.schedule, interval, by, upper, &simulation.abnormal) {
+            let of = class.jobs;
+            if of.job_n == 0 {
+                continue;
+            }
+            table.push(vec![
+                Cell::text(run.word),
+                Cell::int(class.from),
+                class.to.map_or(Cell::Empty, Cell::int),
+                Cell::int(of.job_n),
+                mean(of.wait_s, of.job_n, 1),
+                Cell::int(of.longest_wait_s),
+                mean_of_e6(of.slowdown_e6, of.normal_n),
+                mean_of_e6(of.bounded_e6, of.job_n),
+                // What the jobs of the class used of what all jobs did.
+                Cell::ratio(of.first_s * 100, whole.first_s, 2),
+            ]);
+        }
+    }
+    table
+}
+
+/// A value of an axis for each method.
+struct KiviatAxis {
+    name: String,
+    /// As measured.
+    raw: Vec<f64>,
+    /// More is better.
+    better: Vec<f64>,
+}
+
+fn kiviat(simulation: &Simulation) -> Result<Table> {
+    let runs: Vec<&MethodRun> = simulation.runs.iter().filter(|run| run.word != "recorded").collect();
+    let axes = axes(simulation, &runs);
+    let scaled_axes: Vec<Vec<f64>> = axes.iter().map(|axis| scaled(&axis.better)).collect();
+    let mut table = Table::new(
+        "kiviat",
+        &[
+            ("method", "", ColumnKind::Text),
+            ("axis", "", ColumnKind::Text),
+            ("value", "", ColumnKind::Decimal(6)),
+            ("scaled", "", ColumnKind::Decimal(6)),
+            ("area", "", ColumnKind::Decimal(6)),
+        ],
+    );
+    for (at, run) in runs.iter().enumerate() {
+        let of_run: Vec<f64> = scaled_axes.iter().filter_map(|axis| axis.get(at).copied()).collect();
+        for (axis, value) in axes.iter().zip(&of_run) {
+            table.push(vec![
+                Cell::text(run.word),
+                Cell::text(axis.name.clone()),
+                e6(axis.raw.get(at).copied())?,
+                e6(Some(*value))?,
+                e6(Some(area(&of_run)))?,
+            ]);
+        }
+    }
+    Ok(table)
+}
+
+fn e6(value: Option<f64>) -> Result<Cell> {
+    match value {
+        None => Ok(Cell::Empty),
+        Some(value) => to_integer(value * 1e6).map(|value| Cell::Decimal { value, scale: 6 }),
+    }
+}
+
+fn axes(simulation: &Simulation, runs: &[&MethodRun]) -> Vec<KiviatAxis> {
+    let machine = &simulation.input.machine;
+    let mut axes = Vec::new();
+    let mut add = |name: String, is_less_better: bool, value: &dyn Fn(&MethodRun) -> f64| {
+        let raw: Vec<f64> = runs.iter().map(|run| value(run)).collect();
+        let better = if is_less_better { reciprocals(&raw) } else { raw.clone() };
+        axes.push(KiviatAxis { name, raw, better });
+    };
+    let share = |part: i128, of: i128| {
+        if of == 0 {
+            0.0
+        } else {
+            of_integer(part) / of_integer(of)
+        }
+    };
+    let ssd_kind = machine.ssd().map(|ssd| ssd.large_kind);
+    for (at, kind) in machine
+        .kinds()
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| Some(*at) != ssd_kind)
+    {
+        add(format!("{}_use", kind.name), false, &|run| {
+            let used_s = run.measures.used_s.get(at).map_or(0, |used_s| *used_s);
+            share(
+                used_s,
+                i128::from(kind.capacity) * i128::from(run.measures.interval.length_s()),
+            )
+        });
+    }
+    if let Some(gb) = ssd_capacity_gb(simulation) {
+        let of = |run: &MethodRun| i128::from(gb) * i128::from(run.measures.interval.length_s());
+        add("ssd_use".to_owned(), false, &|run| {
+            share(run.measures.ssd_used_gb_s, of(run))
+        });
+        add("ssd_wasted".to_owned(), true, &|run| {
+            share(run.measures.ssd_wasted_gb_s, of(run))
+        });
+    }
+    add("mean_wait_s".to_owned(), true, &|run| {
+        share(run.measures.jobs.wait_s, i128::from(run.measures.jobs.job_n))
+    });
+    add("slowdown".to_owned(), true, &|run| {
+        share(
+            run.measures.jobs.slowdown_e6,
+            i128::from(run.measures.jobs.normal_n) * 1_000_000,
+        )
+    });
+    axes
+}
+
+fn solvers(simulation: &Simulation) -> Table {
+    let mut table = Table::new(
+        "solvers",
+        &[
+            ("method", "", ColumnKind::Text),
+            ("pass_n", "", ColumnKind::Number),
+            ("trivial_n", "", ColumnKind::Number),
+            ("depth_first_n", "", ColumnKind::Number),
+            ("subset_sums_n", "", ColumnKind::Number),
+            ("genetic_n", "", ColumnKind::Number),
+            ("greedy_n", "", ColumnKind::Number),
+        ],
+    );
+    for run in simulation.runs.iter().filter(|run| run.word != "recorded") {
+        let solved = run.schedule.solved;
+        table.push(vec![
+            Cell::text(run.word),
+            Cell::int(run.schedule.pass_n),
+            Cell::int(solved.trivial_n),
+            Cell::int(solved.depth_first_n),
+            Cell::int(solved.subset_sums_n),
+            Cell::int(solved.genetic_n),
+            Cell::int(solved.greedy_n),
+        ]);
+    }
+    table
+}
+
+fn schedule(simulation: &Simulation) -> Table {
+    let machine = &simulation.input.machine;
+    let jobs = &simulation.input.trace.jobs;
+    let names: Vec<&str> = machine.kinds().iter().map(|kind| kind.name.as_str()).collect();
+    let mut columns = vec![
+        ("method", "", ColumnKind::Text),
+        ("job", "", ColumnKind::Number),
+        ("submit_s", "s", ColumnKind::Number),
+        ("start_s", "s", ColumnKind::Number),
+        ("end_s", "s", ColumnKind::Number),
+        ("limit_s", "s", ColumnKind::Number),
+    ];
+    columns.extend(names.iter().map(|name| (*name, "", ColumnKind::Number)));
+    columns.extend([
+        ("reason", "", ColumnKind::Text),
+        ("pass", "", ColumnKind::Number),
+        ("first_waiting_job", "", ColumnKind::Number),
+    ]);
+    let mut table = Table::new("schedule", &columns);
+    for run in &simulation.runs {
+        for (job, start) in jobs.iter().zip(&run.schedule.starts) {
+            let mut row = vec![Cell::text(run.word), Cell::int(job.id), Cell::int(job.submit_s)];
+            row.push(start.map_or(Cell::Empty, |start| Cell::int(start.start_s)));
+            row.push(start.map_or(Cell::Empty, |start| Cell::int(start.start_s + job.run_s)));
+            row.push(Cell::int(job.limit_s));
+            for at in 0..names.len() {
+                let is_large = machine.ssd().is_some_and(|ssd| ssd.large_kind == at);
+                let taken = start.filter(|_| is_large).map(|start| start.large_node_n);
+                // Fallback: what is not counted by node size is taken as requested.
+                row.push(Cell::int(taken.unwrap_or_else(|| job.need.get(at))));
+            }
+            let head = start
+                .and_then(|start| start.head)
+                .and_then(|head| jobs.get(index(head)));
+            row.push(start.map_or(Cell::text("waits_for_ever"), |start| Cell::text(start.reason.word())));
+            row.push(start.map_or(Cell::Empty, |start| Cell::int(start.pass)));
+            row.push(head.map_or(Cell::Empty, |head| Cell::int(head.id)));
+            table.push(row);
+        }
+    }
+    table
+}
+
+fn lines(simulation: &Simulation) -> Table {
+    let trace = &simulation.input.trace;
+    let columns = [("outcome", "", ColumnKind::Text), ("line_n", "", ColumnKind::Sum)];
+    let mut table = Table::new("lines", &columns);
+    table.push(vec![Cell::text("simulated"), Cell::int(count_i128(trace.jobs.len()))]);
+    for (reason, n) in &trace.left_out {
+        table.push(vec![Cell::text(reason.word()), Cell::int(*n)]);
+    }
+    table
+}

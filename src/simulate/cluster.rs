@@ -1,0 +1,219 @@
+//! The machine while a simulation runs: what is free, and which jobs run until when.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::demand::Demand;
+use super::job::Job;
+use super::machine::Machine;
+use super::observer::Observer;
+use super::running::{Running, RunningJobs};
+use super::schedule::{Schedule, Start, StartReason};
+use super::settings::{Estimate, EventOrder, Settings};
+use crate::numbers::index;
+
+/// A job that will end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Ending {
+    end_s: i64,
+    /// Jobs that end in the same second end in the order of their starts.
+    sequence: u32,
+    running: Running,
+}
+
+/// How long a job may run and will be considered to run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lengths {
+    /// Until its expected end, from its start.
+    pub(super) expected_s: i64,
+    /// When it is considered for backfilling.
+    pub(super) candidate_s: i64,
+}
+
+/// What is free at a later time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shadow {
+    /// When the first waiting job fits.
+    pub(super) start_s: i64,
+    /// What is left then without that job.
+    pub(super) extra: Demand,
+}
+
+/// A machine with its running jobs.
+pub(super) struct Cluster<'a, O> {
+    pub(super) jobs: &'a [Job],
+    pub(super) machine: &'a Machine,
+    pub(super) needs: Vec<Demand>,
+    pub(super) lengths: Vec<Lengths>,
+    pub(super) now_s: i64,
+    pub(super) pass: u32,
+    /// What the pass may use: what is free, and where the order of events counts them as free, what jobs at their limit have.
+    pub(super) free: Demand,
+    pub(super) schedule: Schedule,
+    pub(super) observer: &'a mut O,
+    running: RunningJobs,
+    endings: BinaryHeap<Reverse<Ending>>,
+    sequence: u32,
+    frees_at_limit: bool,
+    /// What jobs at their limit still have, and `free` counts already.
+    counted_twice: Demand,
+}
+
+impl<'a, O: Observer> Cluster<'a, O> {
+    pub(super) fn new(jobs: &'a [Job], machine: &'a Machine, settings: &Settings, observer: &'a mut O) -> Self {
+        let lengths = jobs.iter().map(|job| match settings.estimate {
+            Estimate::Requested => Lengths {
+                expected_s: job.limit_s,
+                candidate_s: job.limit_s,
+            },
+            Estimate::Actual => Lengths {
+                expected_s: job.run_s,
+                candidate_s: job.run_s,
+            },
+            Estimate::CqsimMixed => Lengths {
+                expected_s: job.limit_s,
+                candidate_s: job.run_s,
+            },
+        });
+        Self {
+            jobs,
+            machine,
+            needs: jobs.iter().map(|job| job.need).collect(),
+            lengths: lengths.collect(),
+            now_s: 0,
+            pass: 0,
+            free: *machine.capacity(),
+            schedule: Schedule {
+                starts: vec![None; jobs.len()],
+                ..Schedule::default()
+            },
+            observer,
+            running: RunningJobs::default(),
+            endings: BinaryHeap::new(),
+            sequence: 0,
+            frees_at_limit: settings.events == EventOrder::Pyss,
+            counted_twice: Demand::NOTHING,
+        }
+    }
+
+    /// When the next job ends.
+    pub(super) fn next_end_s(&self) -> Option<i64> {
+        self.endings.peek().map(|Reverse(ending)| ending.end_s)
+    }
+
+    /// Ends the next job, and gives its place.
+    pub(super) fn end_next(&mut self) -> Option<u32> {
+        let Reverse(ending) = self.endings.pop()?;
+        self.running.remove(ending.running);
+        let job = ending.running.job;
+        let allocation = self.allocated(job);
+        self.free.add(&allocation);
+        Some(job)
+    }
+
+    /// Begins a pass at a time.
+    pub(super) fn begin_pass(&mut self, now_s: i64) {
+        self.now_s = now_s;
+        self.pass += 1;
+        if self.frees_at_limit {
+            let overdue: Vec<u32> = self.running.overdue(now_s).map(|running| running.job).collect();
+            for job in overdue {
+                self.counted_twice.add(&self.allocated(job));
+            }
+            self.free.add(&self.counted_twice);
+        }
+    }
+
+    /// Ends a pass.
+    pub(super) fn end_pass(&mut self) {
+        if self.frees_at_limit {
+            self.free.take(&self.counted_twice);
+            self.counted_twice = Demand::NOTHING;
+        }
+    }
+
+    /// Whether a job fits now.
+    #[inline]
+    pub(super) fn fits(&self, job: u32) -> bool {
+        self.need(job).fits_in(&self.free)
+    }
+
+    #[inline]
+    pub(super) fn need(&self, job: u32) -> &Demand {
+        &self.needs[index(job)]
+    }
+
+    #[inline]
+    pub(super) fn length(&self, job: u32) -> Lengths {
+        self.lengths[index(job)]
+    }
+
+    /// Starts a job now, and gives what it takes.
+    pub(super) fn start(&mut self, job: u32, reason: StartReason, head: Option<u32>) -> Demand {
+        let allocation = self.machine.allocation(self.need(job), &self.free);
+        let large_node_n = self.machine.ssd().map_or(0, |ssd| allocation.get(ssd.large_kind));
+        let start = Start {
+            start_s: self.now_s,
+            pass: self.pass,
+            reason,
+            head,
+            large_node_n,
+        };
+        self.schedule.starts[index(job)] = Some(start);
+        self.observer.started(job, &start);
+        self.free.take(&allocation);
+        let running = Running {
+            expected_end_s: self.now_s + self.length(job).expected_s,
+            sequence: self.sequence,
+            job,
+        };
+        self.sequence += 1;
+        self.running.insert(running);
+        let end_s = self.now_s + self.jobs[index(job)].run_s;
+        self.endings.push(Reverse(Ending {
+            end_s,
+            sequence: running.sequence,
+            running,
+        }));
+        allocation
+    }
+
+    /// The running jobs that the pass does not count as ended, by expected end.
+    pub(super) fn still_running(&self) -> &[Running] {
+        let all = self.running.in_order();
+        if !self.frees_at_limit {
+            return all;
+        }
+        let overdue_n = self.running.overdue(self.now_s).count();
+        all.get(overdue_n..).map_or(&[], |rest| rest)
+    }
+
+    /// When a job that does not fit now will, if all running jobs end when they are expected to, in every kind of resource.
+    pub(super) fn shadow(&self, job: u32) -> Option<Shadow> {
+        let need = self.need(job);
+        let mut free = self.free;
+        let mut running = self.still_running().iter().peekable();
+        while let Some(one) = running.next() {
+            free.add(&self.allocated(one.job));
+            let is_last = running
+                .peek()
+                .is_none_or(|next| next.expected_end_s != one.expected_end_s);
+            if is_last && need.fits_in(&free) {
+                return Some(Shadow {
+                    start_s: one.expected_end_s,
+                    extra: free.without(need),
+                });
+            }
+        }
+        None
+    }
+
+    /// What a running job has.
+    #[inline]
+    pub(super) fn allocated(&self, job: u32) -> Demand {
+        let need = self.needs[index(job)];
+        let Some(ssd) = self.machine.ssd() else { return need };
+        let start = self.schedule.starts[index(job)];
+        start.map_or(need, |start| need.with(ssd.large_kind, start.large_node_n))
+    }
+}

@@ -1,0 +1,99 @@
+//! Conservative backfilling: every waiting job has a reservation, and no job that comes later may delay it.
+
+use super::cluster::Cluster;
+use super::observer::{Observer, Reservation};
+use super::profile::Profile;
+use super::schedule::StartReason;
+use crate::numbers::index;
+
+/// The reservations of all waiting jobs, and the time running jobs still may take.
+#[derive(Debug)]
+pub(super) struct Reservations {
+    profile: Profile,
+    /// The reserved start of each job of the list while it waits, and its start once it runs.
+    starts: Vec<Option<i64>>,
+    /// Whether a job ended before it was expected to, so that waiting jobs may move forward.
+    has_gap: bool,
+    /// The earliest reservation of a job that still waits.
+    next_s: Option<i64>,
+}
+
+impl Reservations {
+    pub(super) fn new<O: Observer>(cluster: &Cluster<'_, O>) -> Self {
+        Self {
+            profile: Profile::new(*cluster.machine.capacity()),
+            starts: vec![None; cluster.jobs.len()],
+            has_gap: false,
+            next_s: None,
+        }
+    }
+
+    /// When the next waiting job starts at the latest: the scheduler must make a pass then.
+    pub(super) fn next_s(&self) -> Option<i64> {
+        self.next_s
+    }
+
+    /// A job has ended: what it reserved beyond now is free.
+    pub(super) fn ended<O: Observer>(&mut self, cluster: &Cluster<'_, O>, job: u32, now_s: i64) {
+        if let Some(start_s) = self.starts.get(index(job)).copied().flatten() {
+            let until_s = start_s + cluster.length(job).expected_s;
+            self.profile.give(now_s, until_s, cluster.need(job));
+            self.has_gap |= until_s > now_s;
+        }
+    }
+
+    /// One pass: new jobs take the earliest reservation. After a job ended early, each waiting job in order gives its
+    /// reservation back and takes the earliest one; it is never later than before, since its old place is free. Jobs whose
+    /// time has come start.
+    pub(super) fn pass<O: Observer>(&mut self, cluster: &mut Cluster<'_, O>, waiting: &mut Vec<u32>) {
+        let now_s = cluster.now_s;
+        self.profile.forget_before(now_s);
+        let first = waiting.first().copied();
+        self.next_s = None;
+        waiting.retain(|job| {
+            let length_s = cluster.length(*job).expected_s;
+            let need = *cluster.need(*job);
+            let Some(place) = self.starts.get_mut(index(*job)) else {
+                return true;
+            };
+            let start_s = match *place {
+                Some(old_s) if !self.has_gap => old_s,
+                old_s => {
+                    if let Some(old_s) = old_s {
+                        self.profile.give(old_s, old_s + length_s, &need);
+                    }
+                    let start_s = self.profile.earliest(now_s, length_s, &need);
+                    self.profile.take(start_s, start_s + length_s, &need);
+                    start_s
+                }
+            };
+            *place = Some(start_s);
+            // At the same second a job that reached its limit may still be running; it ends before the next pass.
+            if start_s > now_s || !cluster.fits(*job) {
+                if start_s > now_s {
+                    self.next_s = Some(self.next_s.map_or(start_s, |next_s| next_s.min(start_s)));
+                }
+                if first == Some(*job) {
+                    cluster.observer.reserved(&Reservation {
+                        pass: cluster.pass,
+                        now_s,
+                        job: *job,
+                        start_s,
+                        // Fallback: a job at its reservation waits for the first kind.
+                        lacking: need.missing_in(&cluster.free).unwrap_or(0),
+                    });
+                }
+                return true;
+            }
+            let head = first.filter(|first| first != job);
+            let reason = if head.is_none() {
+                StartReason::InOrder
+            } else {
+                StartReason::Backfilled
+            };
+            cluster.start(*job, reason, head);
+            false
+        });
+        self.has_gap = false;
+    }
+}

@@ -1,0 +1,52 @@
+//! Jobs in order, and EASY backfilling: others may start if they do not delay the first that cannot.
+
+use super::cluster::Cluster;
+use super::observer::{Observer, Reservation};
+use super::schedule::StartReason;
+
+/// Starts the waiting jobs from the front while they fit; gives the first that does not.
+pub(super) fn start_in_order<O: Observer>(cluster: &mut Cluster<'_, O>, waiting: &mut Vec<u32>) -> Option<u32> {
+    let mut started_n = 0;
+    for job in waiting.iter() {
+        if !cluster.fits(*job) {
+            break;
+        }
+        let head = waiting.first().copied().filter(|head| head != job);
+        cluster.start(*job, StartReason::InOrder, head);
+        started_n += 1;
+    }
+    waiting.drain(..started_n);
+    waiting.first().copied()
+}
+
+/// Gives `head` a reservation, and starts the other waiting jobs that do not delay it. The shadow considers every kind of
+/// resource: a head that waits for one of them is not delayed by jobs that need only the others.
+pub(super) fn backfill<O: Observer>(cluster: &mut Cluster<'_, O>, waiting: &mut Vec<u32>, head: u32) {
+    let Some(shadow) = cluster.shadow(head) else { return };
+    let lacking = cluster.need(head).missing_in(&cluster.free);
+    cluster.observer.reserved(&Reservation {
+        pass: cluster.pass,
+        now_s: cluster.now_s,
+        job: head,
+        start_s: shadow.start_s,
+        // Fallback: a head that fits in every kind of resource lacks the first.
+        lacking: lacking.unwrap_or(0),
+    });
+    let most_s = shadow.start_s - cluster.now_s;
+    let mut extra = shadow.extra;
+    waiting.retain(|job| {
+        if *job == head || !cluster.fits(*job) {
+            return true;
+        }
+        let is_short = cluster.length(*job).candidate_s <= most_s;
+        let allocation = cluster.machine.allocation(cluster.need(*job), &cluster.free);
+        if !is_short {
+            if !allocation.fits_in(&extra) {
+                return true;
+            }
+            extra.take(&allocation);
+        }
+        cluster.start(*job, StartReason::Backfilled, Some(head));
+        false
+    });
+}

@@ -1,0 +1,261 @@
+//! The loop over events: jobs are submitted, released and end, and after them the scheduler makes a pass.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use super::cluster::Cluster;
+use super::conservative::Reservations;
+use super::easy;
+use super::job::Job;
+use super::machine::Machine;
+use super::observer::{NoObserver, Observer, PassView};
+use super::schedule::Schedule;
+use super::settings::{Backfill, BaseOrder, Estimate, EventOrder, Settings};
+use super::wfp;
+use super::window::WindowScheduler;
+use crate::error::{Error, Result};
+use crate::numbers::index;
+
+/// Simulates jobs on a machine. The jobs are those of a [`super::trace::Trace`] that all fit on the machine.
+///
+/// # Errors
+/// [`crate::error::Kind::Config`] when settings exclude each other; [`crate::error::Kind::Internal`] when a job does not fit.
+pub fn simulate(jobs: &[Job], machine: &Machine, settings: &Settings) -> Result<Schedule> {
+    simulate_with(jobs, machine, settings, &mut NoObserver)
+}
+
+/// As [`simulate`], watched.
+///
+/// # Errors
+/// As [`simulate`].
+pub fn simulate_with<O: Observer>(
+    jobs: &[Job],
+    machine: &Machine,
+    settings: &Settings,
+    observer: &mut O,
+) -> Result<Schedule> {
+    check(jobs, machine, settings)?;
+    let mut engine = Engine::new(jobs, machine, settings, observer)?;
+    engine.run();
+    let mut schedule = engine.cluster.schedule;
+    schedule.pass_n = engine.cluster.pass;
+    if let Some(window) = engine.window {
+        schedule.solved = window.solved();
+    }
+    Ok(schedule)
+}
+
+fn check(jobs: &[Job], machine: &Machine, settings: &Settings) -> Result<()> {
+    if let Some(job) = jobs.iter().find(|job| !job.need.fits_in(machine.capacity())) {
+        return Err(Error::internal(format!("job {} does not fit on the machine", job.id)));
+    }
+    let is_conservative = settings.backfill == Backfill::Conservative;
+    if is_conservative && settings.estimate == Estimate::CqsimMixed {
+        return Err(Error::config(
+            "conservative backfilling reserves for one length of a job: the estimate cqsim-mixed has two",
+        ));
+    }
+    if is_conservative && (settings.window.is_some() || settings.base == BaseOrder::Wfp) {
+        return Err(Error::config(
+            "conservative backfilling keeps the order of submission: it has no window and no other base order",
+        ));
+    }
+    if is_conservative && machine.ssd().is_some() {
+        return Err(Error::config(
+            "conservative backfilling reserves fungible resources, not nodes with two sizes of local storage",
+        ));
+    }
+    Ok(())
+}
+
+/// A job that becomes eligible at a time other than its submission.
+type Release = Reverse<(i64, u32)>;
+
+struct Engine<'a, O> {
+    cluster: Cluster<'a, O>,
+    settings: &'a Settings,
+    waiting: Vec<u32>,
+    /// Jobs without a predecessor, in order; the next to be submitted.
+    next_job: usize,
+    releases: BinaryHeap<Release>,
+    /// Who waits for the end of a job.
+    successors: BTreeMap<u32, Vec<u32>>,
+    reservations: Option<Reservations>,
+    window: Option<WindowScheduler>,
+}
+
+impl<'a, O: Observer> Engine<'a, O> {
+    fn new(jobs: &'a [Job], machine: &'a Machine, settings: &'a Settings, observer: &'a mut O) -> Result<Self> {
+        let cluster = Cluster::new(jobs, machine, settings, observer);
+        let reservations = (settings.backfill == Backfill::Conservative).then(|| Reservations::new(&cluster));
+        let window = match &settings.window {
+            Some(window) => Some(WindowScheduler::new(window, jobs, machine)?),
+            None => None,
+        };
+        Ok(Self {
+            cluster,
+            settings,
+            waiting: Vec::new(),
+            next_job: 0,
+            releases: BinaryHeap::new(),
+            successors: successors(jobs),
+            reservations,
+            window,
+        })
+    }
+
+    fn run(&mut self) {
+        self.skip_dependent();
+        loop {
+            let reserved_s = self.reservations.as_ref().and_then(Reservations::next_s);
+            let next = [self.next_submission_s(), self.cluster.next_end_s(), reserved_s];
+            let Some(now_s) = next.into_iter().flatten().min() else {
+                return;
+            };
+            match self.settings.events {
+                EventOrder::Batched => {
+                    while self.end_at(now_s) {}
+                    while self.submit_at(now_s) {}
+                    self.pass(now_s);
+                }
+                // A pass without an event is for the reservation that is due.
+                EventOrder::Cqsim => {
+                    let _ = self.end_at(now_s) || self.submit_at(now_s);
+                    self.pass(now_s);
+                }
+                EventOrder::Pyss => {
+                    let _ = self.submit_at(now_s) || self.end_at(now_s);
+                    self.pass(now_s);
+                }
+            }
+        }
+    }
+
+    fn skip_dependent(&mut self) {
+        let jobs = self.cluster.jobs;
+        while jobs.get(self.next_job).is_some_and(|job| job.after.is_some()) {
+            self.next_job += 1;
+        }
+    }
+
+    fn next_submission_s(&self) -> Option<i64> {
+        let job = self.cluster.jobs.get(self.next_job).map(|job| job.submit_s);
+        let release = self.releases.peek().map(|Reverse((at_s, _))| *at_s);
+        job.into_iter().chain(release).min()
+    }
+
+    /// Ends a job that ends at a time, where there is one.
+    fn end_at(&mut self, now_s: i64) -> bool {
+        if self.cluster.next_end_s() != Some(now_s) {
+            return false;
+        }
+        let Some(job) = self.cluster.end_next() else {
+            return false;
+        };
+        if let Some(reservations) = &mut self.reservations {
+            reservations.ended(&self.cluster, job, now_s);
+        }
+        if let Some(released) = self.successors.remove(&job) {
+            for next in released {
+                let of = &self.cluster.jobs[index(next)];
+                let at_s = of.submit_s.max(now_s + of.think_s);
+                self.releases.push(Reverse((at_s, next)));
+            }
+        }
+        true
+    }
+
+    /// Lets a job wait that is submitted or released at a time, where there is one.
+    fn submit_at(&mut self, now_s: i64) -> bool {
+        let is_released = self.releases.peek().is_some_and(|Reverse((at_s, _))| *at_s == now_s);
+        if is_released {
+            let Some(Reverse((_, job))) = self.releases.pop() else {
+                return false;
+            };
+            let at = self.waiting.partition_point(|other| *other < job);
+            self.waiting.insert(at, job);
+            return true;
+        }
+        let next = self.cluster.jobs.get(self.next_job);
+        if next.is_none_or(|job| job.submit_s != now_s) {
+            return false;
+        }
+        let Ok(job) = u32::try_from(self.next_job) else {
+            return false;
+        };
+        let at = match self.waiting.last() {
+            Some(last) if *last > job => self.waiting.partition_point(|other| *other < job),
+            _ => self.waiting.len(),
+        };
+        self.waiting.insert(at, job);
+        self.next_job += 1;
+        self.skip_dependent();
+        true
+    }
+
+    fn pass(&mut self, now_s: i64) {
+        self.cluster.begin_pass(now_s);
+        if !self.waiting.is_empty() {
+            self.start_jobs();
+        }
+        self.cluster.end_pass();
+    }
+
+    fn start_jobs(&mut self) {
+        let (cluster, waiting) = (&mut self.cluster, &mut self.waiting);
+        let by_submission = match self.settings.base {
+            BaseOrder::Fcfs => None,
+            BaseOrder::Wfp => {
+                let kept = waiting.clone();
+                wfp::sort(waiting, cluster.jobs, cluster.now_s);
+                Some(kept)
+            }
+        };
+        cluster.observer.pass(&PassView {
+            pass: cluster.pass,
+            now_s: cluster.now_s,
+            free: &cluster.free,
+            waiting,
+        });
+        if let Some(reservations) = &mut self.reservations {
+            return reservations.pass(cluster, waiting);
+        }
+        let forced = match &mut self.window {
+            Some(window) => window.pass(cluster, waiting),
+            None => None,
+        };
+        let head = match forced {
+            Some(forced) => Some(forced),
+            None => easy::start_in_order(cluster, waiting),
+        };
+        if let (Some(head), Backfill::Easy) = (head, self.settings.backfill) {
+            easy::backfill(cluster, waiting, head);
+        }
+        if let Some(window) = &mut self.window {
+            window.count_waiting(cluster);
+        }
+        if let Some(mut kept) = by_submission {
+            // The jobs wait in the order of submission between passes.
+            kept.retain(|job| cluster.schedule.starts[index(*job)].is_none());
+            *waiting = kept;
+        }
+    }
+}
+
+/// Who waits for which job; of jobs with the same number the first.
+fn successors(jobs: &[Job]) -> BTreeMap<u32, Vec<u32>> {
+    let mut successors: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    if jobs.iter().all(|job| job.after.is_none()) {
+        return successors;
+    }
+    let mut places = BTreeMap::new();
+    for (at, job) in (0_u32..).zip(jobs) {
+        places.entry(job.id).or_insert(at);
+    }
+    for (at, job) in (0_u32..).zip(jobs) {
+        if let Some(before) = job.after.and_then(|id| places.get(&id)) {
+            successors.entry(*before).or_default().push(at);
+        }
+    }
+    successors
+}

@@ -1,0 +1,54 @@
+//! What if: the schedule that was not, simulated over the jobs of a trace.
+//!
+//! In: jobs with submission, run time, limit and amounts, a machine, and what the scheduler does. Out: a start for each job
+//! with the reason for it, measures of the schedule, and what a verifier that knows nothing of the scheduler found wrong. A
+//! pure computation: it reads no file and knows no lake.
+//!
+//! What it promises:
+//! * Integers: times are seconds, amounts are those of the machine's kinds of resources. Only the utility order and bin
+//!   packing compare doubles, made by operations with the same result on every machine.
+//! * Every job that was read is simulated or counted under a reason ([`trace::Trace::is_closed`]).
+//! * Equal inputs give equal schedules: the order of the input does not matter, random numbers depend on a seed alone.
+//! * The modes named after other simulators reproduce their schedules job by job.
+//! * The shadow of backfilling considers every kind of resource, and is made again in every pass.
+//!
+//! ```text
+//! demand        amounts of each kind of resource
+//! machine       how much there is of each kind; nodes with local storage of two sizes
+//! job, swf, trace   lines of a log -> jobs under rules, and what became of all others
+//! settings      what the scheduler does
+//! engine        the loop over events, one pass after another
+//! easy, conservative, wfp   backfilling and orders
+//! window        a set of the first waiting jobs: exact Pareto front, genetic algorithm, decision rules
+//! schedule      a start and its reason for each job
+//! observer, explain   what each pass finds; why a job starts when it does
+//! replay        recorded starts as a schedule, and how alike two schedules are
+//! verify, verify_easy   what is wrong with a schedule, found out from it alone
+//! metrics, kiviat   use, wait and slowdown; methods compared
+//! workload      requests of burst buffer and local storage for the jobs of a trace
+//! ```
+
+mod cluster;
+mod conservative;
+pub mod demand;
+mod easy;
+pub mod engine;
+pub mod explain;
+pub mod job;
+pub mod kiviat;
+pub mod machine;
+pub mod metrics;
+pub mod observer;
+mod profile;
+pub mod replay;
+pub mod rng;
+mod running;
+pub mod schedule;
+pub mod settings;
+pub mod swf;
+pub mod trace;
+pub mod verify;
+pub mod verify_easy;
+pub mod wfp;
+pub mod window;
+pub mod workload;

@@ -1,0 +1,96 @@
+//! What is free at every time to come, and the earliest time for a job in it.
+
+use super::demand::Demand;
+use crate::numbers::Extent;
+
+/// From a time on, until the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Step {
+    from_s: i64,
+    free: Demand,
+}
+
+/// What is free from now on. The last step lasts for ever.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Profile {
+    steps: Vec<Step>,
+}
+
+impl Profile {
+    pub(super) fn new(free: Demand) -> Self {
+        Self {
+            steps: vec![Step { from_s: i64::MIN, free }],
+        }
+    }
+
+    /// Forgets what was before `now_s`.
+    pub(super) fn forget_before(&mut self, now_s: i64) {
+        let at = self.at(now_s);
+        self.steps.drain(..at);
+    }
+
+    /// The step that holds at a time; before the first step that holds too, since it begins before all times there are.
+    fn at(&self, time_s: i64) -> usize {
+        let begun_n = self.steps.partition_point(|step| step.from_s <= time_s);
+        begun_n.less(1)
+    }
+
+    /// The step that begins at a time; the one that holds there is split.
+    fn split(&mut self, time_s: i64) -> usize {
+        let at = self.at(time_s);
+        match self.steps.get(at) {
+            Some(step) if step.from_s != time_s => {
+                let free = step.free;
+                self.steps.insert(at + 1, Step { from_s: time_s, free });
+                at + 1
+            }
+            _ => at,
+        }
+    }
+
+    /// Takes amounts for a time.
+    pub(super) fn take(&mut self, from_s: i64, until_s: i64, amounts: &Demand) {
+        self.change(from_s, until_s, |free| free.take(amounts));
+    }
+
+    /// Gives amounts back for a time.
+    pub(super) fn give(&mut self, from_s: i64, until_s: i64, amounts: &Demand) {
+        self.change(from_s, until_s, |free| free.add(amounts));
+    }
+
+    fn change(&mut self, from_s: i64, until_s: i64, change: impl Fn(&mut Demand)) {
+        if until_s <= from_s {
+            return;
+        }
+        let (first, end) = (self.split(from_s), self.split(until_s));
+        for step in self.steps.iter_mut().take(end).skip(first) {
+            change(&mut step.free);
+        }
+        // Steps that no longer differ from the one before are not needed.
+        for at in [end, first] {
+            let is_same =
+                at > 0 && self.steps.get(at - 1).map(|step| step.free) == self.steps.get(at).map(|step| step.free);
+            if is_same {
+                self.steps.remove(at);
+            }
+        }
+    }
+
+    /// The earliest time from `from_s` on at which so much is free for so long.
+    pub(super) fn earliest(&self, from_s: i64, length_s: i64, need: &Demand) -> i64 {
+        let mut start_s = from_s;
+        for (at, step) in self.steps.iter().enumerate().skip(self.at(from_s)) {
+            if step.from_s >= start_s + length_s && step.from_s > start_s {
+                break;
+            }
+            if !need.fits_in(&step.free) {
+                // The last step is the empty machine, where every job of the list fits.
+                match self.steps.get(at + 1) {
+                    Some(next) => start_s = start_s.max(next.from_s),
+                    None => break,
+                }
+            }
+        }
+        start_s
+    }
+}

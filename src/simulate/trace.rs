@@ -1,0 +1,298 @@
+//! Jobs of a log under rules, and what became of every line of it.
+
+use std::collections::BTreeMap;
+
+use super::demand::Demand;
+use super::job::{Job, JobEnd};
+use super::machine::Machine;
+use super::swf::{SwfLine, SwfLog};
+use crate::error::{Error, Kind, Result};
+use crate::numbers::count_u64;
+
+/// Sums of all times stay below this, so that no instant of a schedule is beyond its type.
+const LATEST_S: i64 = 1 << 61;
+
+/// How jobs are made of lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SwfRules {
+    /// Requested processors, else allocated ones; the requested time, else the run time; a run ends at its limit. Lines
+    /// without a run, processors or a submission are left out, as are parts of jobs.
+    #[default]
+    Standard,
+    /// As `PySS`: allocated processors; a job without a run or processors runs one second on one. No job waits for another.
+    Pyss,
+    /// As `CQSim`: requested processors; jobs without a run are left out. No job waits for another.
+    Cqsim,
+}
+
+/// Why a job is not simulated, or not as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TraceReason {
+    /// The line could not be read.
+    Unreadable,
+    /// It was submitted before the log began.
+    SubmittedBefore,
+    /// A part of a job that is in the log as a whole.
+    PartOfJob,
+    /// It was cancelled before it started.
+    CancelledWaiting,
+    /// It did not run.
+    DidNotRun,
+    /// It has no processors.
+    NoProcessors,
+    /// It requests more than the machine has.
+    NeverFits,
+}
+
+impl TraceReason {
+    /// The word of tables.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Unreadable => "unreadable",
+            Self::SubmittedBefore => "submitted_before_log",
+            Self::PartOfJob => "part_of_job",
+            Self::CancelledWaiting => "cancelled_waiting",
+            Self::DidNotRun => "did_not_run",
+            Self::NoProcessors => "no_processors",
+            Self::NeverFits => "never_fits",
+        }
+    }
+}
+
+/// Why a job is simulated differently from what the log states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TraceChange {
+    /// It has no time limit: its run time stands for it.
+    NoLimit,
+    /// It ran longer than its limit: it ends there.
+    RanOverLimit,
+    /// It waits for a job that is not simulated: it waits for none.
+    UnknownPredecessor,
+    /// Another job has the same number.
+    RepeatedNumber,
+    /// The rules made it a job of one second on one processor.
+    MadeMinimal,
+}
+
+impl TraceChange {
+    /// The word of tables.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::NoLimit => "no_limit",
+            Self::RanOverLimit => "ran_over_limit",
+            Self::UnknownPredecessor => "unknown_predecessor",
+            Self::RepeatedNumber => "repeated_number",
+            Self::MadeMinimal => "made_minimal",
+        }
+    }
+}
+
+/// A job that is not simulated because it requests more than the machine has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NeverFitting {
+    /// Its number.
+    pub id: i64,
+    /// The first kind of resource there is not enough of.
+    pub kind: usize,
+    /// How much of it is requested.
+    pub requested: i64,
+}
+
+/// Jobs to simulate, sorted by submission and number, and what became of all others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trace {
+    /// The jobs.
+    pub jobs: Vec<Job>,
+    /// How many lines or rows there were.
+    pub read_n: u64,
+    /// Those left out, by reason.
+    pub left_out: BTreeMap<TraceReason, u64>,
+    /// Those changed, by reason.
+    pub changed: BTreeMap<TraceChange, u64>,
+    /// Those that request more than the machine has.
+    pub never_fitting: Vec<NeverFitting>,
+}
+
+impl Trace {
+    /// The jobs of a log under rules.
+    ///
+    /// # Errors
+    /// As [`Self::sorted`].
+    pub fn of_swf(log: &SwfLog, rules: SwfRules) -> Result<Self> {
+        let mut trace = Self {
+            read_n: count_u64(log.lines.len()) + count_u64(log.problems.len()),
+            ..Self::default()
+        };
+        trace.leave_out(TraceReason::Unreadable, count_u64(log.problems.len()));
+        for line in &log.lines {
+            match rules {
+                SwfRules::Pyss => {
+                    let job = trace.pyss_job(line);
+                    trace.jobs.push(job);
+                }
+                SwfRules::Standard => trace.job(line, [line.requested_n, line.allocated_n]),
+                SwfRules::Cqsim => trace.job(line, [line.requested_n, -1]),
+            }
+        }
+        if rules != SwfRules::Standard {
+            for job in &mut trace.jobs {
+                job.after = None;
+                job.think_s = 0;
+            }
+        }
+        trace.sorted()
+    }
+
+    /// Jobs from elsewhere, all of which are to be simulated.
+    ///
+    /// # Errors
+    /// As [`Self::sorted`].
+    pub fn of_jobs(jobs: Vec<Job>) -> Result<Self> {
+        Self {
+            read_n: count_u64(jobs.len()),
+            jobs,
+            ..Self::default()
+        }
+        .sorted()
+    }
+
+    /// Counts what is left out.
+    pub fn leave_out(&mut self, reason: TraceReason, n: u64) {
+        if n > 0 {
+            *self.left_out.entry(reason).or_default() += n;
+        }
+    }
+
+    /// Counts what is changed.
+    pub fn change(&mut self, change: TraceChange) {
+        *self.changed.entry(change).or_default() += 1;
+    }
+
+    /// Sorts the jobs by submission and number: the order of the input does not matter.
+    ///
+    /// # Errors
+    /// [`Kind::Data`] when there are more jobs, or longer ones, than can be counted.
+    pub fn sorted(mut self) -> Result<Self> {
+        self.jobs.sort_by_key(|job| (job.submit_s, job.id, job.run_s, job.need));
+        let last = self.jobs.last().map_or(0, |job| job.submit_s);
+        let times = self.jobs.iter().try_fold(last, |sum, job| {
+            let longest = job.run_s.max(job.limit_s).checked_add(job.think_s)?;
+            sum.checked_add(longest).filter(|sum| *sum < LATEST_S)
+        });
+        if times.is_none() || u32::try_from(self.jobs.len()).is_err() {
+            let why = format!("{} jobs, or their times, are too many to simulate", self.jobs.len());
+            return Err(Error::new(Kind::Data, why));
+        }
+        let mut numbers: Vec<i64> = self.jobs.iter().map(|job| job.id).collect();
+        numbers.sort_unstable();
+        for (one, next) in numbers.iter().zip(numbers.iter().skip(1)) {
+            if one == next {
+                self.change(TraceChange::RepeatedNumber);
+            }
+        }
+        let changed = &mut self.changed;
+        for job in &mut self.jobs {
+            if job.after.is_some_and(|after| numbers.binary_search(&after).is_err()) {
+                job.after = None;
+                *changed.entry(TraceChange::UnknownPredecessor).or_default() += 1;
+            }
+        }
+        Ok(self)
+    }
+
+    /// Leaves out the jobs that no empty machine could run, and those that wait for one of them wait for none.
+    ///
+    /// # Errors
+    /// As [`Self::sorted`].
+    pub fn on(mut self, machine: &Machine) -> Result<Self> {
+        let mut kept = Vec::with_capacity(self.jobs.len());
+        for job in self.jobs {
+            match job.need.missing_in(machine.capacity()) {
+                None => kept.push(job),
+                Some(kind) => self.never_fitting.push(NeverFitting {
+                    id: job.id,
+                    kind,
+                    requested: job.need.get(kind),
+                }),
+            }
+        }
+        self.jobs = kept;
+        let all = count_u64(self.never_fitting.len());
+        if all == 0 {
+            return Ok(self);
+        }
+        self.left_out.insert(TraceReason::NeverFits, all);
+        // Counted before, and found again by sorting.
+        self.changed.remove(&TraceChange::RepeatedNumber);
+        self.sorted()
+    }
+
+    /// Whether every line ended somewhere: as a job, or left out.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.left_out.values().sum::<u64>() + count_u64(self.jobs.len()) == self.read_n
+    }
+
+    /// A job of a line with the first of these numbers of processors that is known.
+    fn job(&mut self, line: &SwfLine, processors: [i64; 2]) {
+        let processor_n = processors.into_iter().find(|n| *n > 0);
+        let reason = match line.status {
+            2..=4 => Some(TraceReason::PartOfJob),
+            5 if line.run_s <= 0 => Some(TraceReason::CancelledWaiting),
+            _ if line.submit_s < 0 => Some(TraceReason::SubmittedBefore),
+            _ if line.run_s <= 0 => Some(TraceReason::DidNotRun),
+            _ => processor_n.is_none().then_some(TraceReason::NoProcessors),
+        };
+        let (None, Some(processor_n)) = (reason, processor_n) else {
+            // Fallback: of no other reason than those above there are no processors.
+            let reason = reason.unwrap_or(TraceReason::NoProcessors);
+            return self.leave_out(reason, 1);
+        };
+        let mut limit_s = line.requested_s;
+        let mut run_s = line.run_s;
+        if limit_s <= 0 {
+            self.change(TraceChange::NoLimit);
+            limit_s = run_s;
+        } else if run_s > limit_s {
+            self.change(TraceChange::RanOverLimit);
+            run_s = limit_s;
+        }
+        let need = Demand::of(&[processor_n, line.burst_buffer.max(0)]);
+        self.jobs
+            .push(described(line, &Job::new(line.id, line.submit_s, run_s, limit_s, need)));
+    }
+
+    fn pyss_job(&mut self, line: &SwfLine) -> Job {
+        if line.run_s <= 0 || line.allocated_n <= 0 || line.requested_s <= 0 || line.submit_s < 0 {
+            self.change(TraceChange::MadeMinimal);
+            return described(line, &Job::new(line.id, line.submit_s.max(1), 1, 1, Demand::of(&[1])));
+        }
+        let (run_s, limit_s) = (line.run_s.min(line.requested_s), line.run_s.max(line.requested_s));
+        if line.run_s > line.requested_s {
+            self.change(TraceChange::RanOverLimit);
+        }
+        let need = Demand::of(&[line.allocated_n]);
+        described(line, &Job::new(line.id, line.submit_s, run_s, limit_s, need))
+    }
+}
+
+/// A job with what else its line states.
+fn described(line: &SwfLine, job: &Job) -> Job {
+    let known = |number: i64| (number >= 0).then_some(number);
+    Job {
+        after: (line.preceding > 0).then_some(line.preceding),
+        think_s: line.think_s.max(0),
+        ended: match line.status {
+            1 => JobEnd::Completed,
+            0 => JobEnd::Failed,
+            5 => JobEnd::Cancelled,
+            _ => JobEnd::Unknown,
+        },
+        recorded_start_s: known(line.wait_s).map(|wait_s| line.submit_s + wait_s),
+        user: known(line.user),
+        group: known(line.group),
+        ..job.clone()
+    }
+}

@@ -1,0 +1,194 @@
+//! Windows: the first waiting jobs, of which a set is chosen and started together.
+
+pub mod decide;
+pub mod depth_first;
+pub mod front;
+pub mod genetic;
+pub mod method;
+pub mod problem;
+pub mod solve;
+pub mod subset_sums;
+
+use decide::{ChoiceRule, Tradeoff};
+use genetic::GeneticSettings;
+use problem::{WINDOW_MAX, WindowJob, WindowProblem};
+use solve::{Solver, SolverChoice};
+
+use super::cluster::Cluster;
+use super::job::Job;
+use super::machine::Machine;
+use super::observer::Observer;
+use super::schedule::{SolverCounts, StartReason};
+use crate::error::{Error, Result};
+use crate::numbers::index;
+
+/// How long a job may be in the window without being chosen, before it must be started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StarvationBound {
+    /// For ever.
+    None,
+    /// For so many passes.
+    Passes(u32),
+    /// For so many seconds.
+    Seconds(i64),
+}
+
+/// A window and the choice from it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WindowSettings {
+    /// How a set is chosen.
+    pub rule: ChoiceRule,
+    /// Most jobs of the window, 1 to [`WINDOW_MAX`].
+    pub size: usize,
+    /// How long a job may be in it without being chosen.
+    pub bound: StarvationBound,
+    /// By which means it is solved.
+    pub solver: SolverChoice,
+    /// The parameters of the genetic algorithm.
+    pub genetic: GeneticSettings,
+    /// The name of the kind of resource that is the second objective.
+    pub second: Option<String>,
+}
+
+impl Default for WindowSettings {
+    /// As in the paper: the tradeoff, a window of 20, a bound of 50 passes; solved exactly.
+    fn default() -> Self {
+        Self {
+            rule: ChoiceRule::Tradeoff(Tradeoff::Paper),
+            size: 20,
+            bound: StarvationBound::Passes(50),
+            solver: SolverChoice::Exact,
+            genetic: GeneticSettings::default(),
+            second: None,
+        }
+    }
+}
+
+/// The window of a simulation.
+pub(super) struct WindowScheduler {
+    size: usize,
+    bound: StarvationBound,
+    solver: Solver,
+    second_kind: Option<usize>,
+    /// Passes each job was in the window without being chosen.
+    passed_n: Vec<u32>,
+    /// When each job first was in the window.
+    since_s: Vec<Option<i64>>,
+    /// The jobs of the window of this pass.
+    members: Vec<u32>,
+    counts: SolverCounts,
+}
+
+impl WindowScheduler {
+    pub(super) fn new(settings: &WindowSettings, jobs: &[Job], machine: &Machine) -> Result<Self> {
+        if !(1..=WINDOW_MAX).contains(&settings.size) {
+            return Err(Error::config(format!(
+                "a window of {} jobs is not possible: it has 1 to {WINDOW_MAX}",
+                settings.size
+            )));
+        }
+        let second_kind = match &settings.second {
+            None => None,
+            Some(name) => match machine.kind(name) {
+                Some(0) | None => {
+                    let why = format!("the second objective {name} is not another kind of resource of the machine");
+                    return Err(Error::config(why));
+                }
+                kind => kind,
+            },
+        };
+        Ok(Self {
+            size: settings.size,
+            bound: settings.bound,
+            solver: Solver {
+                rule: settings.rule,
+                choice: settings.solver,
+                genetic: settings.genetic,
+            },
+            second_kind,
+            passed_n: vec![0; jobs.len()],
+            since_s: vec![None; jobs.len()],
+            members: Vec::new(),
+            counts: SolverCounts::default(),
+        })
+    }
+
+    pub(super) fn solved(&self) -> SolverCounts {
+        self.counts
+    }
+
+    /// Starts what the bound forces, and a chosen set. A job that must start and does not fit is given back: it gets a
+    /// reservation, nothing is chosen in this pass, and others may only start if they do not delay it.
+    pub(super) fn pass<O: Observer>(&mut self, cluster: &mut Cluster<'_, O>, waiting: &mut Vec<u32>) -> Option<u32> {
+        self.members.clear();
+        self.members.extend(waiting.iter().take(self.size));
+        let head = waiting.first().copied();
+        let ahead_of = |job: u32| head.filter(|head| *head != job);
+        let mut forced = None;
+        let mut candidates = Vec::with_capacity(self.members.len());
+        for job in &self.members {
+            let since_s = self.since_s[index(*job)].get_or_insert(cluster.now_s);
+            let is_due = match self.bound {
+                StarvationBound::None => false,
+                StarvationBound::Passes(n) => self.passed_n[index(*job)] >= n,
+                StarvationBound::Seconds(n) => cluster.now_s - *since_s >= n,
+            };
+            if !is_due {
+                candidates.push(*job);
+            } else if cluster.fits(*job) {
+                cluster.start(*job, StartReason::Forced, ahead_of(*job));
+            } else {
+                forced = Some(*job);
+                break;
+            }
+        }
+        if forced.is_none() {
+            candidates.retain(|job| cluster.fits(*job));
+            for job in self.choose(cluster, &candidates) {
+                cluster.start(job, StartReason::Chosen, ahead_of(job));
+            }
+        }
+        let started = &cluster.schedule.starts;
+        let window_n = self.members.len();
+        let mut at = 0;
+        waiting.retain(|job| {
+            at += 1;
+            at > window_n || started[index(*job)].is_none()
+        });
+        forced
+    }
+
+    fn choose<O: Observer>(&mut self, cluster: &Cluster<'_, O>, candidates: &[u32]) -> Vec<u32> {
+        if candidates.is_empty() {
+            self.counts.trivial_n += 1;
+            return Vec::new();
+        }
+        let jobs = candidates.iter().map(|job| WindowJob {
+            need: *cluster.need(*job),
+            ssd_gb: cluster.jobs[index(*job)].ssd_gb,
+        });
+        let problem = WindowProblem {
+            jobs: jobs.collect(),
+            free: cluster.free,
+            capacity: *cluster.machine.capacity(),
+            second_kind: self.second_kind,
+            ssd: cluster.machine.ssd(),
+        };
+        let chosen = self.solver.choose(&problem, u64::from(cluster.pass), &mut self.counts);
+        let slots = candidates.iter().enumerate();
+        slots
+            .filter(|(slot, _)| chosen.set.has(*slot))
+            .map(|(_, job)| *job)
+            .collect()
+    }
+
+    /// Counts the pass for those of the window that still wait after it.
+    pub(super) fn count_waiting<O: Observer>(&mut self, cluster: &Cluster<'_, O>) {
+        for job in &self.members {
+            if cluster.schedule.starts[index(*job)].is_none() {
+                let passed_n = &mut self.passed_n[index(*job)];
+                *passed_n += 1;
+            }
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Exact search by sums of subsets: which pairs of (first, second) can be reached, as bits. Its time grows with the amounts
+//! that are free, not with the number of sets.
+
+use super::front::ParetoFront;
+use super::problem::{JobSet, Objectives, Solution, WindowProblem};
+use crate::numbers::{Extent, index_u64};
+
+/// Most bytes of all layers together.
+const BYTES_MAX: usize = 128 << 20;
+
+/// The requests of a window in their largest common units.
+struct Grid {
+    /// Rows: units of the first resource, from none.
+    row_n: usize,
+    /// Words of a row: one bit for each number of units of the second resource, from none.
+    word_n: usize,
+    /// Units of the first resource of each job.
+    firsts: Vec<usize>,
+    /// Units of the second resource of each job.
+    seconds: Vec<usize>,
+    first_unit: i64,
+    second_unit: i64,
+    second_most: usize,
+}
+
+/// The Pareto front, where only the two resources of the objectives limit the set and the layers fit into memory.
+#[must_use]
+pub fn front(problem: &WindowProblem) -> Option<Vec<Solution>> {
+    let grid = Grid::of(problem)?;
+    // Which sums can be reached with the jobs from each slot on; the last layer has none.
+    let mut layers = vec![vec![0_u64; grid.row_n * grid.word_n]];
+    layers.first_mut()?[0] = 1;
+    for slot in (0..problem.jobs.len()).rev() {
+        let next = grid.with_job(layers.last()?, slot);
+        layers.push(next);
+    }
+    layers.reverse();
+    let mut front = ParetoFront::default();
+    let mut best = None;
+    for row in (0..grid.row_n).rev() {
+        let Some(second) = grid.highest(layers.first()?, row) else {
+            continue;
+        };
+        if best.is_none_or(|best| second > best) {
+            best = Some(second);
+            front.insert(Solution {
+                set: grid.nearest_front(&layers, row, second),
+                worth: Objectives {
+                    first: grid.first_unit * i64::try_from(row).ok()?,
+                    second: grid.second_unit * i64::try_from(second).ok()?,
+                    ..Objectives::default()
+                },
+            });
+        }
+    }
+    Some(front.sorted())
+}
+
+impl Grid {
+    fn of(problem: &WindowProblem) -> Option<Self> {
+        let all = problem.suffixes().first().copied()?;
+        let is_objective = |kind: usize| kind == 0 || Some(kind) == problem.second_kind;
+        let mut kinds = all.amounts().zip(problem.free.amounts()).enumerate();
+        if kinds.any(|(kind, (sum, free))| !is_objective(kind) && sum > free) {
+            return None;
+        }
+        let first_unit = unit(problem.jobs.iter().map(|job| job.need.first()));
+        let second_unit = unit(problem.jobs.iter().map(|job| problem.second(&job.need)));
+        let units = |amount: i64, unit: i64| usize::try_from(amount / unit).ok();
+        let first_most = units(all.first().min(problem.free.first()), first_unit)?;
+        let second_most = units(problem.second(&all).min(problem.second(&problem.free)), second_unit)?;
+        let (row_n, word_n) = (first_most.further(1), second_most / 64 + 1);
+        let bytes = row_n.times(word_n).times(8).times(problem.jobs.len() + 1);
+        if bytes > BYTES_MAX {
+            return None;
+        }
+        let firsts = problem.jobs.iter().map(|job| units(job.need.first(), first_unit));
+        let seconds = (problem.jobs.iter()).map(|job| units(problem.second(&job.need), second_unit));
+        Some(Self {
+            row_n,
+            word_n,
+            firsts: firsts.collect::<Option<_>>()?,
+            seconds: seconds.collect::<Option<_>>()?,
+            first_unit,
+            second_unit,
+            second_most,
+        })
+    }
+
+    /// A layer and what one more job adds to its sums.
+    fn with_job(&self, layer: &[u64], slot: usize) -> Vec<u64> {
+        let mut next = layer.to_vec();
+        let (rows, bits) = (self.firsts[slot], self.seconds[slot]);
+        let (words, shift) = (bits / 64, bits % 64);
+        let last_mask = u64::MAX >> (63 - self.second_most % 64);
+        for (row, from) in layer.chunks_exact(self.word_n).enumerate() {
+            let Some(to) = next.chunks_exact_mut(self.word_n).nth(row + rows) else {
+                break;
+            };
+            let mut carry = 0;
+            for (to, from) in to.iter_mut().skip(words).zip(from) {
+                *to |= from << shift | carry;
+                carry = if shift == 0 { 0 } else { from >> (64 - shift) };
+            }
+            if let Some(last) = to.last_mut() {
+                *last &= last_mask;
+            }
+        }
+        next
+    }
+
+    /// The most of the second resource that can be reached with so much of the first.
+    fn highest(&self, layer: &[u64], row: usize) -> Option<usize> {
+        let words = layer.chunks_exact(self.word_n).nth(row)?;
+        let (at, word) = words.iter().enumerate().rev().find(|(_, word)| **word != 0)?;
+        Some(at * 64 + index_u64(u64::from(word.ilog2())))
+    }
+
+    fn can_reach(&self, layer: &[u64], row: usize, second: usize) -> bool {
+        let word = layer.get(row * self.word_n + second / 64);
+        word.is_some_and(|word| word >> (second % 64) & 1 == 1)
+    }
+
+    /// Of all sets with these sums the one nearest the front.
+    fn nearest_front(&self, layers: &[Vec<u64>], mut row: usize, mut second: usize) -> JobSet {
+        let mut set = JobSet::NONE;
+        for (slot, later) in layers.iter().skip(1).enumerate() {
+            let (first, more) = (self.firsts[slot], self.seconds[slot]);
+            if row >= first && second >= more && self.can_reach(later, row - first, second - more) {
+                set = set.with(slot);
+                row -= first;
+                second -= more;
+            }
+        }
+        set
+    }
+}
+
+/// The largest unit all amounts are multiples of; 1 where there are none.
+fn unit(amounts: impl Iterator<Item = i64>) -> i64 {
+    let mut unit = 0;
+    for amount in amounts {
+        let (mut a, mut b) = (unit, amount);
+        while b != 0 {
+            (a, b) = (b, a % b);
+        }
+        unit = a;
+    }
+    unit.max(1)
+}

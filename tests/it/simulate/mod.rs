@@ -1,0 +1,31 @@
+//! Simulated schedules: logs, the schedules of two other simulators job by job, invariants, and a verifier that finds
+//! planted errors.
+
+mod command;
+mod invariants;
+mod measures;
+mod reference;
+mod solvers;
+mod swf;
+mod table_one;
+mod verifier;
+mod windows;
+mod workloads;
+
+use gridtally::simulate::demand::Demand;
+use gridtally::simulate::job::Job;
+use gridtally::simulate::machine::{Machine, ResourceKind};
+
+/// A job of one kind of resource.
+fn job(id: i64, submit_s: i64, run_s: i64, limit_s: i64, amounts: &[i64]) -> Job {
+    Job::new(id, submit_s, run_s, limit_s, Demand::of(amounts))
+}
+
+/// A machine with nodes and burst buffer.
+fn machine(node_n: i64, burst_buffer: i64) -> Machine {
+    let kind = |name: &str, capacity| ResourceKind {
+        name: name.to_owned(),
+        capacity,
+    };
+    Machine::new(vec![kind("nodes", node_n), kind("burst_buffer_gb", burst_buffer)]).unwrap()
+}
