@@ -76,6 +76,7 @@ impl HttpService for Client {
         // What changes something is done once it is answered, whatever becomes of the answer's body.
         let is_read = request.method().as_str() == "GET";
         let is_repeatable = is_repeatable(&request);
+        let may_fail_within = may_fail_within(&request);
         let answer = match self.inner.execute(request).await {
             // What a server does not know it will not know later either.
             Ok(answer) if matches!(answer.status().as_u16(), 501 | 505) => {
@@ -83,6 +84,7 @@ impl HttpService for Client {
                 return Err(HttpError::new(HttpErrorKind::Unknown, why));
             }
             Ok(answer) if is_read => whole(answer).await,
+            Ok(answer) if may_fail_within && answer.status().is_success() => succeeded(answer).await,
             Err(why) => match refused(&why) {
                 Some(refusal) => return Err(HttpError::new(HttpErrorKind::Unknown, refusal)),
                 None => Err(why),
@@ -121,6 +123,32 @@ fn is_repeatable(request: &HttpRequest) -> bool {
         _ => false,
     }
 }
+
+/// Whether S3 may answer a request with 200 before it knows that it fails: a copy, and the end of an upload in parts.
+fn may_fail_within(request: &HttpRequest) -> bool {
+    // Fallback: a request without a query ends no upload.
+    let query = request.uri().query().unwrap_or_default();
+    let is_end = request.method().as_str() == "POST" && query.split('&').any(|part| part.starts_with("uploadId="));
+    is_end || request.headers().contains_key("x-amz-copy-source")
+}
+
+/// The answer to such a request, if its body states no error: with one, nothing was done, and it is made again.
+async fn succeeded(answer: HttpResponse) -> Result<HttpResponse, HttpError> {
+    let answer = whole(answer).await?;
+    let (parts, body) = answer.into_parts();
+    let read = body.bytes().await;
+    let bytes = read.map_err(|why| HttpError::new(HttpErrorKind::Interrupted, why))?;
+    let is_error = bytes.windows(ERROR.len()).any(|part| part == ERROR);
+    if is_error {
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let why = std::io::Error::other(format!("the server answers {} with an error: {text}", parts.status));
+        return Err(HttpError::new(HttpErrorKind::Request, why));
+    }
+    Ok(HttpResponse::from_parts(parts, HttpResponseBody::from(bytes)))
+}
+
+/// How an error begins in an answer of S3.
+const ERROR: &[u8] = b"<Error>";
 
 /// A failure that is answered by another request.
 fn repeated(why: HttpError) -> HttpError {
