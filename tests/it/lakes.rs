@@ -2,6 +2,7 @@
 //!
 //! `GRIDTALLY_WRITE_LAKE=NAME` writes `tests/lakes/NAME.tar.gz` with the program as it is: once for a release, never again.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -53,12 +54,13 @@ fn arrive(here: &Path, nth: usize) {
     let mut text =
         "JobIDRaw|Cluster|User|Account|State|Submit|Start|End|ElapsedRaw|NCPUS|AllocTRES|TotalCPU\n".to_owned();
     for job in 0..JOBS {
-        text += &format!(
-            "{id}|oak|u|vo{vo}|COMPLETED|{day}:00:00|{day}:00:00|{day}:30:00|1800|2|cpu=2,node=1|00:50:00\n",
-            id = nth * 1000 + job,
-            vo = job % 2,
-            day = format!("2026-0{}-11T{job:02}", nth + 1),
-        );
+        let (id, vo) = (nth * 1000 + job, job % 2);
+        let day = format!("2026-0{}-11T{job:02}", nth + 1);
+        writeln!(
+            text,
+            "{id}|oak|u|vo{vo}|COMPLETED|{day}:00:00|{day}:00:00|{day}:30:00|1800|2|cpu=2,node=1|00:50:00"
+        )
+        .unwrap();
     }
     fs::create_dir_all(here.join("dumps")).unwrap();
     fs::write(here.join(format!("dumps/{nth}.txt")), text).unwrap();
@@ -165,7 +167,7 @@ fn records_of_an_older_schema_are_made_again_from_the_inputs() {
         let here = unpacked(&archive);
         let here = here.path();
         forge_manifest(&here.join("lake"), |manifest| {
-            manifest.facts.insert(Fact::Schemas, "1.1.1.1.1")
+            manifest.facts.insert(Fact::Schemas, "1.1.1.1.1");
         });
         // The inputs are what they are made from.
         let dump = here.join("dumps/0.txt");

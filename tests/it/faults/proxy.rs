@@ -14,7 +14,7 @@ const CLIENT_TIMEOUT: Duration = Duration::from_millis(700);
 /// How a request fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum WireFault {
-    /// 503 SlowDown.
+    /// 503 `SlowDown`.
     Throttled,
     /// 500, and nothing was done.
     Refused,
@@ -34,7 +34,7 @@ pub(super) enum WireFault {
     ErrorWithin,
     /// An earlier answer to the same listing.
     StaleListing,
-    /// 403 ExpiredToken, to all requests of a run from one on.
+    /// 403 `ExpiredToken`, to all requests of a run from one on.
     Expired,
 }
 
@@ -94,11 +94,11 @@ impl FaultProxy {
                 listings: BTreeMap::new(),
             }),
         });
-        let served = Arc::clone(&shared);
+        let proxy = Arc::clone(&shared);
         std::thread::spawn(move || {
             for connection in listener.incoming().flatten() {
-                let served = Arc::clone(&served);
-                std::thread::spawn(move || drop(served.serve(connection)));
+                let proxy = Arc::clone(&proxy);
+                std::thread::spawn(move || drop(proxy.serve(connection)));
             }
         });
         Self { port, shared }

@@ -16,7 +16,7 @@ use super::shards::{Shared, means, nights};
 #[test]
 fn a_shard_that_is_missing_or_foreign_is_named_and_nothing_is_published() {
     let scene = nights();
-    let shared = Shared::list(&scene, "p.toml", "lake", 4, RunOptions::default());
+    let shared = Shared::list(&scene, "p.toml", "lake", 4, &RunOptions::default());
     for shard in [1, 2, 4] {
         shared.read(shard);
     }
@@ -29,7 +29,7 @@ fn a_shard_that_is_missing_or_foreign_is_named_and_nothing_is_published() {
     );
     assert!(!scene.path("lake/manifest.json").exists());
     // The manifest of a shard of another list.
-    let other = Shared::list(&scene, "p.toml", "other", 3, RunOptions::default());
+    let other = Shared::list(&scene, "p.toml", "other", 3, &RunOptions::default());
     other.read(3);
     fs::copy(
         other.folder_path("shards/000003.json"),
@@ -74,7 +74,7 @@ fn a_shard_that_is_missing_or_foreign_is_named_and_nothing_is_published() {
 #[test]
 fn another_pipeline_or_changed_files_need_another_list() {
     let scene = nights();
-    let shared = Shared::list(&scene, "p.toml", "lake", 2, RunOptions::default());
+    let shared = Shared::list(&scene, "p.toml", "lake", 2, &RunOptions::default());
     let text = fs::read_to_string(scene.path("p.toml")).unwrap();
     scene.write("p.toml", text.replace("site = \"OAK\"", "site = \"ASH\"").as_bytes());
     let (plan, _) = Plan::load(&scene.path("p.toml")).unwrap();
@@ -119,7 +119,7 @@ fn limits_of_refused_rows_hold_over_all_shards() {
         text.replace("max_rejected = 1.0", "max_rejected = 3").as_bytes(),
     );
     let whole = scene.run_file("p.toml", "whole", RunOptions::default()).unwrap_err();
-    let shared = Shared::list(&scene, "p.toml", "lake", 3, RunOptions::default());
+    let shared = Shared::list(&scene, "p.toml", "lake", 3, &RunOptions::default());
     for shard in 1..=3 {
         shared.read(shard);
     }
@@ -133,7 +133,7 @@ fn limits_of_refused_rows_hold_over_all_shards() {
 fn mapped_roots_find_the_files_of_another_host() {
     let scene = nights();
     scene.run_file("p.toml", "whole", RunOptions::default()).unwrap();
-    let shared = Shared::list(&scene, "p.toml", "lake", 2, RunOptions::default());
+    let shared = Shared::list(&scene, "p.toml", "lake", 2, &RunOptions::default());
     fs::rename(scene.path("dumps"), scene.path("elsewhere")).unwrap();
     assert_eq!(
         shared.read_with(1, &means(1, 1 << 26)).unwrap_err().kind(),

@@ -41,11 +41,11 @@ pub(super) fn means(threads: usize, memory_byte_n: usize) -> ShardMeans {
 }
 
 impl<'a> Shared<'a> {
-    pub(super) fn list(scene: &'a Scene, file: &str, out: &str, shard_n: u32, options: RunOptions) -> Self {
+    pub(super) fn list(scene: &'a Scene, file: &str, out: &str, shard_n: u32, options: &RunOptions) -> Self {
         let (plan, _) = Plan::load(&scene.path(file)).unwrap();
         let options = RunOptions {
             out: Some(scene.path(out).to_str().unwrap().to_owned()),
-            ..options
+            ..options.clone()
         };
         let place = scene.path(&format!("{out}.shards"));
         let folder = ShardFolder::create(place.to_str().unwrap()).unwrap();
@@ -91,7 +91,7 @@ impl<'a> Shared<'a> {
 
 /// Runs a pipeline file by shards into a lake.
 fn sharded(scene: &Scene, file: &str, out: &str, shard_n: u32) -> RunReport {
-    Shared::list(scene, file, out, shard_n, RunOptions::default()).all()
+    Shared::list(scene, file, out, shard_n, &RunOptions::default()).all()
 }
 
 /// What a report holds of the content of a run, and nothing of its times.
@@ -142,9 +142,9 @@ fn shards_of_sacct_apel_and_gracc_publish_the_bytes_of_one_run() {
 fn a_list_has_every_file_once_and_is_balanced() {
     let scene = Scene::sample();
     scene.file(&Pipeline::sample());
-    let shared = Shared::list(&scene, "pipeline.toml", "out", 4, RunOptions::default());
+    let shared = Shared::list(&scene, "pipeline.toml", "out", 4, &RunOptions::default());
     let text = shared.list.to_text().unwrap();
-    let again = Shared::list(&scene, "pipeline.toml", "out", 4, RunOptions::default());
+    let again = Shared::list(&scene, "pipeline.toml", "out", 4, &RunOptions::default());
     assert_eq!(again.list.to_text().unwrap(), text);
     assert_eq!(ShardList::parse(&text).unwrap(), shared.list);
     let files: Vec<(String, String)> = (shared.list.files.iter())
@@ -166,9 +166,9 @@ fn a_list_has_every_file_once_and_is_balanced() {
     let (least, most) = (*bytes.iter().min().unwrap(), *bytes.iter().max().unwrap());
     assert!(least > 0 && most - least <= largest, "{bytes:?}");
     // There are no more shards than files.
-    let many = Shared::list(&scene, "pipeline.toml", "out", 1000, RunOptions::default());
+    let many = Shared::list(&scene, "pipeline.toml", "out", 1000, &RunOptions::default());
     assert_eq!(usize::try_from(many.list.head.shard_n).unwrap(), read.len());
-    let cut: String = text.lines().take(3).map(|line| format!("{line}\n")).collect();
+    let cut = text.lines().take(3).collect::<Vec<_>>().join("\n") + "\n";
     assert_eq!(ShardList::parse(&cut).unwrap_err().kind(), Kind::Data);
 }
 
@@ -224,7 +224,7 @@ fn a_lake_that_knows_some_files_takes_the_others_from_shards() {
     scene.run_file("p.toml", "lake", RunOptions::default()).unwrap();
     scene.write("dumps/night-2026-10-22.txt", &bytes);
     scene.write("dumps/copy-of-2.txt", &bytes);
-    let shared = Shared::list(&scene, "p.toml", "lake", 9, RunOptions::default());
+    let shared = Shared::list(&scene, "p.toml", "lake", 9, &RunOptions::default());
     assert_eq!(shared.list.shared_out_n(), 1, "one of the two equal files");
     let report = shared.all();
     assert_eq!(report.files_read_n, 1);
@@ -237,7 +237,7 @@ fn a_lake_that_knows_some_files_takes_the_others_from_shards() {
 fn what_a_lake_took_since_the_list_was_made_is_left_out() {
     let scene = nights();
     scene.run_file("p.toml", "whole", RunOptions::default()).unwrap();
-    let shared = Shared::list(&scene, "p.toml", "lake", 2, RunOptions::default());
+    let shared = Shared::list(&scene, "p.toml", "lake", 2, &RunOptions::default());
     for shard in 1..=2 {
         shared.read(shard);
     }
@@ -262,7 +262,7 @@ fn months_of_a_list_are_those_of_its_merge() {
         ..RunOptions::default()
     };
     scene.run_file("pipeline.toml", "whole", options.clone()).unwrap();
-    let shared = Shared::list(&scene, "pipeline.toml", "by-shards", 3, options);
+    let shared = Shared::list(&scene, "pipeline.toml", "by-shards", 3, &options);
     shared.all();
     assert_eq!(shared.list.window().unwrap().from, Some("2026-02".parse().unwrap()));
     assert_same(&scene.lake("by-shards"), &scene.lake("whole"), "two months");
@@ -291,15 +291,7 @@ fn summaries_and_listings_are_as_in_one_run() {
         let other = SUMMARY.replace("VO: reef", &format!("VO: reef{day}"));
         scene.write(
             &format!("in/2026040{day}-summary.msg"),
-            format!(
-                "{later}{}",
-                other
-                    .lines()
-                    .skip(1)
-                    .map(|line| format!("{line}\n"))
-                    .collect::<String>()
-            )
-            .as_bytes(),
+            format!("{later}{}\n", other.lines().skip(1).collect::<Vec<_>>().join("\n")).as_bytes(),
         );
     }
     scene.write("in/jobs.msg", JOBS.as_bytes());
@@ -318,7 +310,7 @@ fn summaries_and_listings_are_as_in_one_run() {
              site = \"B\"\ncluster = \"c\"\nas_of = \"path\"\ntimezone = \"UTC\"\n"
         );
         scene.write(name, pipeline.as_bytes());
-        let shared = Shared::list(&scene, name, &format!("list-{overlap}"), 3, RunOptions::default());
+        let shared = Shared::list(&scene, name, &format!("list-{overlap}"), 3, &RunOptions::default());
         // The merge reads the listings itself.
         assert_eq!((shared.list.shared_out_n(), shared.list.others_n()), (6, 2));
         for lake in ["whole", "by-1", "by-4"] {
@@ -340,7 +332,7 @@ fn withheld_names_are_as_in_one_run() {
 fn shards_may_be_in_a_bucket() {
     let scene = nights();
     scene.run_file("p.toml", "whole", RunOptions::default()).unwrap();
-    let mut shared = Shared::list(&scene, "p.toml", "lake", 3, RunOptions::default());
+    let mut shared = Shared::list(&scene, "p.toml", "lake", 3, &RunOptions::default());
     shared.folder = ShardFolder::create("memory://shards-may-be-in-a-bucket/zoo").unwrap();
     shared.folder.put_list(&shared.list).unwrap();
     assert_eq!(shared.folder.local_root(), None);
@@ -370,7 +362,7 @@ fn a_shard_is_the_same_bytes_whatever_its_threads_and_memory() {
     let mut all = Vec::new();
     for (threads, memory) in [(1, 1 << 27), (3, 1 << 27), (4, 1 << 15), (1, 1 << 13)] {
         let out = format!("by-{threads}-{memory}");
-        let shared = Shared::list(&scene, "pipeline.toml", &out, 2, RunOptions::default());
+        let shared = Shared::list(&scene, "pipeline.toml", &out, 2, &RunOptions::default());
         for shard in 1..=2 {
             let read = shared.read_with(shard, &means(threads, memory)).unwrap();
             assert!(!read.is_unchanged);

@@ -15,21 +15,21 @@ fn job(raw: &str, prefixed: &str, allocated: &str) -> Job {
     ))
 }
 
-fn measured(energy_j: i64) -> Option<Energy> {
-    Some(Energy {
+fn measured(energy_j: i64) -> Energy {
+    Energy {
         reading: EnergyReading::Measured,
         energy_j: Some(energy_j),
-    })
+    }
 }
 
 #[test]
 fn the_exact_figure_is_taken_before_the_rounded_one() {
-    assert_eq!(job("101630", "102K", "").row.energy, measured(101_630));
+    assert_eq!(job("101630", "102K", "").row.energy, Some(measured(101_630)));
     assert_eq!(
         job("", "101.63K", "cpu=8,energy=101631,node=2").row.energy,
-        measured(101_631)
+        Some(measured(101_631))
     );
-    assert_eq!(job("", "101.63K", "cpu=8,node=2").row.energy, measured(101_630));
+    assert_eq!(job("", "101.63K", "cpu=8,node=2").row.energy, Some(measured(101_630)));
     assert_eq!(job("", "", "cpu=8,node=2").row.energy, None);
 }
 
@@ -44,7 +44,7 @@ fn prefixes_are_powers_of_a_thousand() {
         ("7.4", 7),
         ("7.5", 8),
     ] {
-        assert_eq!(job("", text, "").row.energy, measured(energy_j), "{text}");
+        assert_eq!(job("", text, "").row.energy, Some(measured(energy_j)), "{text}");
     }
 }
 
@@ -74,7 +74,7 @@ fn figures_that_are_none_are_unknown_with_a_reason() {
 fn no_node_draws_more_than_fifty_kilowatts() {
     // Two nodes, an hour and the minute a counter may be late.
     let most_j = 2 * 50_000 * 3660;
-    assert_eq!(job(&most_j.to_string(), "", "").row.energy, measured(most_j));
+    assert_eq!(job(&most_j.to_string(), "", "").row.energy, Some(measured(most_j)));
     let more = job(&(most_j + 1).to_string(), "", "");
     assert_eq!(more.row.energy, Some(Energy::unknown(EnergyReading::Impossible)));
 }
@@ -89,7 +89,7 @@ fn the_json_of_a_dump_has_the_same_figure() {
         );
         only(document(&[text])).row.energy
     };
-    assert_eq!(with("101630"), measured(101_630));
+    assert_eq!(with("101630"), Some(measured(101_630)));
     assert_eq!(with("0"), Some(Energy::unknown(EnergyReading::Zero)));
     assert_eq!(with("-2"), Some(Energy::unknown(EnergyReading::NotSet)));
     assert_eq!(
@@ -111,7 +111,7 @@ fn a_row_with_surplus_fields_states_no_energy() {
         .row
         .energy
     };
-    assert_eq!(energy("fine"), measured(1000));
+    assert_eq!(energy("fine"), Some(measured(1000)));
     assert_eq!(energy("a|5|b"), None);
 }
 
