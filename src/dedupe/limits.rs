@@ -61,8 +61,8 @@ pub fn place(dialect: Dialect, row: &JobRow<'_>) -> Result<Placement, (Reason, &
     let Some(record_ms) = record_ms(dialect, row) else {
         return Err((Reason::TimeUnknown, "no start, submit or end time places the record"));
     };
-    let times = [Some(record_ms), row.start_ms, row.end_ms];
-    if times.into_iter().flatten().any(|ms| !TIME_LIMIT_MS.contains(&ms)) {
+    let is_dated = |ms: Option<i64>| ms.is_none_or(|ms| TIME_LIMIT_MS.contains(&ms));
+    if !is_dated(Some(record_ms)) || !is_dated(row.start_ms) || !is_dated(row.end_ms) {
         return Err((Reason::BadTime, "a start or end before 1970 or after 2200"));
     }
     let wall_ms = settle_wall(row)?;

@@ -83,9 +83,9 @@ fn kth(runs: usize) {
 
 fn row(jobs_name: &str, name: &str, wall_s: f64, jobs: &[Job], schedule: &Schedule) -> String {
     let job_n = f64::from(u32::try_from(jobs.len()).unwrap());
-    let waits = schedule.started(jobs).map(|one| one.wait_s());
-    let wait_s: i64 = waits.sum();
-    let wait_s = f64::from(u32::try_from(wait_s / i64::try_from(jobs.len()).unwrap()).unwrap());
+    let started = schedule.started(jobs);
+    let all_s: i64 = started.map(|one| one.wait_s()).sum();
+    let wait_s = f64::from(u32::try_from(all_s / i64::try_from(jobs.len()).unwrap()).unwrap());
     format!(
         "| {jobs_name} {} | {name} | {wall_s:.3} | {:.0} | {wait_s:.0} |",
         jobs.len(),

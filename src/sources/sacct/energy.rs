@@ -18,8 +18,6 @@ pub(super) type Stated = Option<Result<u64, EnergyReading>>;
 pub(super) fn joule(text: &[u8]) -> Stated {
     match text {
         b"" => None,
-        // What Slurm prints where nothing measures.
-        b"0" => Some(Ok(0)),
         b"-1" | b"-2" => Some(Err(EnergyReading::NotSet)),
         _ => match prefixed(text) {
             None => Some(Err(EnergyReading::Unreadable)),

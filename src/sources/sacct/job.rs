@@ -15,7 +15,7 @@ use super::step::Steps;
 use super::tres;
 use crate::ledger::Reason;
 use crate::numbers::Comparand;
-use crate::record::{Anomaly, JobRow, Jobstats, JobstatsOutcome};
+use crate::record::{Anomaly, Energy, EnergyReading, JobRow, Jobstats, JobstatsOutcome};
 use crate::schema::batch::addend;
 use crate::sources::projection::ColumnPart;
 use crate::sources::{Position, Sink};
@@ -115,14 +115,22 @@ impl<'t> SacctJob<'t> {
         self.amounts(row)?;
         let held_ms = jobstats::held_ms(self.reported.wall_ms, self.reported.suspended_s);
         self.reported.jobstats = jobstats_of(row, held_ms);
-        let stated = stated_energy(row, Role::ConsumedEnergyRaw);
-        let stated = stated
-            .or(self.energy)
-            .or_else(|| stated_energy(row, Role::ConsumedEnergy));
-        self.reported.energy = energy::of_job(stated, self.reported.alloc_node_n, held_ms);
+        self.reported.energy = self.energy_of(row, held_ms);
         self.names(row, [id.or(raw), raw]);
         self.anomalies |= row.anomalies;
         Ok(Read::Started)
+    }
+
+    /// The energy of a job that held what it was given for so long (milliseconds).
+    #[inline]
+    fn energy_of(&self, row: &SacctRow<'_, '_>, held_ms: Option<i64>) -> Option<Energy> {
+        // What Slurm prints of every job where nothing measures.
+        if row.text(Role::ConsumedEnergyRaw) == b"0" {
+            return Some(Energy::unknown(EnergyReading::Zero));
+        }
+        let stated = stated_energy(row, Role::ConsumedEnergyRaw).or(self.energy);
+        let stated = stated.or_else(|| stated_energy(row, Role::ConsumedEnergy));
+        energy::of_job(stated, self.reported.alloc_node_n, held_ms)
     }
 
     fn times(&mut self, row: &mut SacctRow<'t, '_>, clock: &mut Clock<'_>) -> Result<(), Refusal> {
@@ -358,7 +366,7 @@ fn jobstats_of(row: &mut SacctRow<'_, '_>, held_ms: Option<i64>) -> Option<Jobst
 #[inline]
 fn stated_energy(row: &SacctRow<'_, '_>, role: Role) -> energy::Stated {
     let text = row.text(role);
-    energy::joule(text).filter(|_| text == b"0" || !row.fields.has_surplus(&row.layout.delimiter))
+    energy::joule(text).filter(|_| !row.fields.has_surplus(&row.layout.delimiter))
 }
 
 /// Cores requested. No usage depends on them: a value that cannot be read is unknown.
