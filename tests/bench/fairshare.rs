@@ -68,7 +68,7 @@ fn night(folder: &Path, kind: &str) -> Cost {
 
 /// Takes what the last night brings away, or puts it back.
 fn hide_last(folder: &Path, is_hidden: bool) {
-    let (in_place, hidden) = (folder.join("last"), folder.join("hidden"));
+    let (in_place, hidden) = (folder.join("dumps/last"), folder.join("hidden"));
     let (from, to) = if is_hidden {
         (in_place, hidden)
     } else {
@@ -84,7 +84,7 @@ fn make(folder: &Path, jobs: i64) {
     if ready.exists() {
         return;
     }
-    for part in ["dumps", "last"] {
+    for part in ["dumps/year", "dumps/last"] {
         fs::create_dir_all(folder.join(part)).unwrap();
     }
     let first_s = parse_instant_s("2025-01-01T00:00:00Z").unwrap();
@@ -94,7 +94,7 @@ fn make(folder: &Path, jobs: i64) {
         let begins_s = first_s + day * DAY_S;
         let date = &instant_text_s(begins_s).unwrap()[..10];
         let is_last = day + 1 == DAYS;
-        let part = if is_last { "last" } else { "dumps" };
+        let part = if is_last { "dumps/last" } else { "dumps/year" };
         let mut file = create(&folder.join(part).join(format!("jobs-{date}.txt")));
         file.write_all(HEADER.as_bytes()).unwrap();
         let until = jobs * (day + 1) / DAYS;
@@ -110,9 +110,9 @@ fn make(folder: &Path, jobs: i64) {
     }
     let head = format!(
         "[pipeline]\nname = \"bench\"\noutput = \"lake\"\n\n[[source]]\nname = \"jobs\"\nformat = \"sacct\"\n\
-         paths = [\"{0}/dumps/jobs-*.txt\", \"{0}/last/jobs-*.txt\"]\nsite = \"FELL\"\ntimezone = \"UTC\"\n\
-         vo = {{ column = \"account\" }}\n\n[[inventory]]\nname = \"shares\"\npaths = [\"{0}/dumps/shares-*.txt\", \
-         \"{0}/last/shares-*.txt\"]\nsite = \"FELL\"\nas_of = \"path\"\n",
+         paths = [\"{0}/dumps/*/jobs-*.txt\"]\nsite = \"FELL\"\ntimezone = \"UTC\"\n\
+         vo = {{ column = \"account\" }}\n\n[[inventory]]\nname = \"shares\"\npaths = [\"{0}/dumps/*/shares-*.txt\"]\n\
+         site = \"FELL\"\nas_of = \"path\"\n",
         folder.display()
     );
     let fairshare =
