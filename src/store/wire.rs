@@ -73,9 +73,14 @@ impl HttpService for Client {
         // A name and password before it are not printed.
         // Fallback: never taken, a split from the right has a first part.
         let server = server.rsplit('@').next().unwrap_or_default().to_owned();
-        // What changes something is done once it is answered, whatever becomes of the answer's body.
-        let is_read = request.method().as_str() == "GET";
         let is_repeatable = is_repeatable(&request);
+        // What changes something is done once it is answered, whatever becomes of the answer's body; but that of a deletion
+        // of several objects states what became of each.
+        let is_read = match request.method().as_str() {
+            "GET" => true,
+            "POST" => is_repeatable,
+            _ => false,
+        };
         let may_fail_within = may_fail_within(&request);
         let answer = match self.inner.execute(request).await {
             // What a server does not know it will not know later either.
