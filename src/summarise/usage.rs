@@ -41,6 +41,11 @@ struct CutJob<'m> {
     measured: Option<&'m MeasuredSums>,
 }
 
+/// Below these, as of nearly every job, no time (s or ms), times a number of cores, GPUs, nodes or billing units, comes near 63
+/// bits, and neither do a few of these together.
+const USUAL_TIME: u64 = 1 << 31;
+const USUAL_COUNT: u64 = 1 << 24;
+
 /// What a record states of its job, as far as sums of usage are made of it; an unknown number adds nothing.
 struct JobAmounts {
     wall_s: i64,
@@ -73,6 +78,15 @@ impl JobAmounts {
 
     /// What it takes of the room of a month.
     fn load(&self) -> u64 {
+        let times = (self.wall_s | self.held_s | self.wall_fraction_ms).cast_unsigned();
+        let counts = (self.alloc_core_n | self.alloc_gpu_n | self.alloc_node_n | self.alloc_billing_n).cast_unsigned();
+        let cpu_ms = addend(self.cpu_ms);
+        if times < USUAL_TIME && counts < USUAL_COUNT && cpu_ms.cast_unsigned() < USUAL_TIME * USUAL_COUNT {
+            let held_n = self.alloc_gpu_n + self.alloc_node_n + self.alloc_billing_n;
+            let wall = self.wall_s + self.wall_fraction_ms;
+            let load = 1 + wall + wall * self.alloc_core_n + self.held_s * held_n + cpu_ms;
+            return load.cast_unsigned();
+        }
         budget::load([
             1,
             self.wall_s,
@@ -82,7 +96,7 @@ impl JobAmounts {
             time_held(self.held_s, self.alloc_gpu_n),
             time_held(self.held_s, self.alloc_node_n),
             time_held(self.held_s, self.alloc_billing_n),
-            addend(self.cpu_ms),
+            cpu_ms,
         ])
     }
 }
