@@ -478,7 +478,7 @@ fn is_inventory(input: &InputEntry) -> bool {
 }
 
 /// Versions of the datasets that are extended run by run: another version means rebuilding them.
-fn records_version() -> String {
+pub(crate) fn records_version() -> String {
     ["records", "history", "usage_part", "summary", "summary_history"]
         .map(|name| schema::dataset(name).map_or(0, |dataset| dataset.version).to_string())
         .join(".")

@@ -2,6 +2,7 @@
 //!
 //! `GRIDTALLY_WRITE_LAKE=NAME` writes `tests/lakes/NAME.tar.gz` with the program as it is: once for a release, never again.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -87,6 +88,14 @@ fn words(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
+/// The files of a lake, but for empty ones, which keep the description of the release that wrote them, and the manifest, which
+/// names their hashes.
+fn comparable(lake: &Path) -> BTreeMap<String, String> {
+    let mut files = lake_hash(lake);
+    files.retain(|path, _| path != "manifest.json" && !path.ends_with("/empty.parquet"));
+    files
+}
+
 /// Jobs by EGI's report.
 fn jobs(here: &Path, as_of: &[&str]) -> usize {
     let args = [&["report", "egi", "lake", "--format", "csv", "--quiet"], as_of].concat();
@@ -138,15 +147,16 @@ fn a_lake_of_each_release_is_read_and_continued() {
         let here = here.path();
         assert_eq!(jobs(here, &[]), NIGHTS * JOBS);
         assert_eq!(jobs(here, &["--as-of", "1"]), JOBS);
-        done(here, &["verify", "lake"]);
+        let verified = done(here, &["verify", "lake"]);
+        assert!(verified.contains("sound"), "{verified}");
 
         arrive(here, NIGHTS);
         done(here, &["run", "p.toml"]);
         let whole = fresh(NIGHTS + 1);
         let what = format!("{} continued", archive.display());
         assert_same(
-            &lake_hash(&whole.path().join("lake")),
-            &lake_hash(&here.join("lake")),
+            &comparable(&whole.path().join("lake")),
+            &comparable(&here.join("lake")),
             &what,
         );
         done(here, &["verify", "lake"]);
@@ -191,8 +201,8 @@ fn records_of_an_older_schema_are_made_again_from_the_inputs() {
         assert!(said.contains(&format!("{} accepted", (NIGHTS + 1) * JOBS)), "{said}");
         let whole = fresh(NIGHTS + 1);
         assert_same(
-            &lake_hash(&whole.path().join("lake")),
-            &lake_hash(&here.join("lake")),
+            &comparable(&whole.path().join("lake")),
+            &comparable(&here.join("lake")),
             "a migrated lake",
         );
         assert_eq!(

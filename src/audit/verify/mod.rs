@@ -11,6 +11,7 @@ use self::summaries::SummarisedView;
 use self::totals::VerifiedTotals;
 use crate::error::{Error, Kind, Result};
 use crate::lake::refused_records::RefusedRecords;
+use crate::lake::state::records_version;
 use crate::lake::views::folded;
 use crate::ledger::{Book, Outcome, Reason};
 use crate::numbers::{count_u64, tally};
@@ -22,7 +23,7 @@ use crate::store::lake::{self, LEDGER};
 use crate::store::machinery::MACHINERY;
 use crate::store::manifest::MANIFEST;
 use crate::store::seal::SEAL;
-use crate::store::{Holder, LockWatch, Manifest, Store, read_table, verify_store};
+use crate::store::{Fact, Holder, LockWatch, Manifest, Store, read_table, verify_store};
 use crate::summarise::Attribution;
 use crate::summarise::group::{Groups, UsageGroup};
 
@@ -127,6 +128,15 @@ fn verify_state(output: &str, heads: &[String], is_locked: bool) -> Result<Verif
         report.find(LEDGER, e.to_string());
     }
     report.rows_n = book.inputs().values().map(|input| input.rows_read).sum();
+    if let Some(was) = manifest.facts.get(Fact::Schemas)
+        && was != records_version()
+    {
+        report.not_recomputed.push(format!(
+            "anything: another version of gridtally computed it (schemas {was}, here {}); the next run of its pipeline computes it again",
+            records_version()
+        ));
+        return Ok(report);
+    }
 
     report
         .findings
