@@ -128,30 +128,31 @@ fn verify_state(output: &str, heads: &[String], is_locked: bool) -> Result<Verif
         report.find(LEDGER, e.to_string());
     }
     report.rows_n = book.inputs().values().map(|input| input.rows_read).sum();
-    if let Some(was) = manifest.facts.get(Fact::Schemas)
-        && was != records_version()
-    {
-        report.not_recomputed.push(format!(
+    match manifest.facts.get(Fact::Schemas).filter(|was| *was != records_version()) {
+        None => verify_content(&store, &manifest, &book, &mut report)?,
+        Some(was) => report.not_recomputed.push(format!(
             "anything: another version of gridtally computed it (schemas {was}, here {}); the next run of its pipeline computes it again",
             records_version()
-        ));
-        return Ok(report);
+        )),
     }
+    Ok(report)
+}
 
-    report
-        .findings
-        .extend(super::inventory::verify(&store, &manifest, &book)?);
-    report.findings.extend(super::capacity::verify(&store, &manifest)?);
-    report.findings.extend(super::awards::verify(&store, &manifest)?);
-    let refused = refused_records(&store, &manifest, &book, &mut report)?;
+/// Verifies what the datasets hold, against one another and by computing them again.
+fn verify_content(store: &Store, manifest: &Manifest, book: &Book, report: &mut VerifyReport) -> Result<()> {
+    let table = |path: &str| -> Result<Vec<RecordBatch>> { read_table(store.reader(path)?, None, 16_384)?.collect() };
+    report.findings.extend(super::inventory::verify(store, manifest, book)?);
+    report.findings.extend(super::capacity::verify(store, manifest)?);
+    report.findings.extend(super::awards::verify(store, manifest)?);
+    let refused = refused_records(store, manifest, book, report)?;
     let is_prorated = Attribution::of_lake(&manifest.facts) == Some(Attribution::Prorated);
     let mut counted = CountedRecords::new();
     let mut expected: BTreeMap<SiteMonth, VerifiedTotals> = BTreeMap::new();
-    let summarised = summaries::count(&store, &manifest, &mut counted, &mut report)?;
+    let summarised = summaries::count(store, manifest, &mut counted, report)?;
     let displaced = summaries::displaced(&summarised);
     report
         .findings
-        .extend(crate::overhead::verify(&store, &manifest, &displaced)?);
+        .extend(crate::overhead::verify(store, manifest, &displaced)?);
     for file in manifest.dataset("records").chain(manifest.dataset("history")) {
         let Some(SiteMonth { site, month }) = lake::parse_month_path(&file.path) else {
             report.find(&file.path, "the path names no site and month");
@@ -186,8 +187,8 @@ fn verify_state(output: &str, heads: &[String], is_locked: bool) -> Result<Verif
         let of_place = expected.entry(place).or_default();
         *of_place = of_place.plus(totals);
     }
-    let mut parts = check_parts(&store, &manifest, expected, &mut report)?;
-    check_ledger(&book, &counted, &mut report);
+    let mut parts = check_parts(store, manifest, expected, report)?;
+    check_ledger(book, &counted, report);
     let mut usage: BTreeMap<String, VerifiedTotals> = BTreeMap::new();
     for file in manifest.dataset("usage") {
         let Some((site, _, _)) = lake::parse_usage_path(&file.path) else {
@@ -205,13 +206,13 @@ fn verify_state(output: &str, heads: &[String], is_locked: bool) -> Result<Verif
             format!("usage holds {usage:?}, but its contributions are {parts:?}"),
         );
     }
-    charges::check(&store, &manifest, &mut report)?;
-    let again = recompute::check(&store, &manifest, &refused, &displaced)?;
+    charges::check(store, manifest, report)?;
+    let again = recompute::check(store, manifest, &refused, &displaced)?;
     report.findings.extend(again.findings);
     report.recomputed = again.recomputed;
     report.not_recomputed = again.not_recomputed;
     report.findings.sort();
-    Ok(report)
+    Ok(())
 }
 
 /// What is contributed against the records and the corrections; gives the contributions of each site.
