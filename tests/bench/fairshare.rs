@@ -115,8 +115,7 @@ fn make(folder: &Path, jobs: i64) {
          site = \"FELL\"\nas_of = \"path\"\n",
         folder.display()
     );
-    let fairshare =
-        "\n[[fairshare]]\nsite = \"FELL\"\ncluster = \"fell\"\nlisting = \"shares\"\nhalf_life = \"7-00:00:00\"\n";
+    let fairshare = "\n[[fairshare]]\nsite = \"FELL\"\ncluster = \"fell\"\nlisting = \"shares\"\nusage = \"recorded-billing\"\nhalf_life = \"7-00:00:00\"\n";
     fs::write(folder.join("plain.toml"), &head).unwrap();
     fs::write(folder.join("fairshare.toml"), head + fairshare).unwrap();
     fs::write(ready, "").unwrap();
