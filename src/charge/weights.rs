@@ -87,7 +87,6 @@ pub fn policy(cluster: &str, partitions: &BTreeMap<String, WeightBilling>) -> Re
 }
 
 fn steps(file: &mut String, tres: &BTreeSet<&str>) {
-    let has_untyped = tres.contains("gres/gpu");
     // What a partition does not weigh adds nothing, known or not.
     let weighed = |amount: &str, weight: &str| format!("CASE WHEN {weight} = 0 THEN 0 ELSE {amount} * {weight} END");
     let part = |tres: &str| {
@@ -102,12 +101,9 @@ fn steps(file: &mut String, tres: &BTreeSet<&str>) {
                     return weighed(&format!("n_{}", name(other)), &weight);
                 };
                 let amount = format!("n_{}", name(model));
-                if !has_untyped {
-                    return weighed(&amount, &weight);
-                }
-                // Slurm bills the entries of AllocTRES: a GPU it names no model of is billed by the untyped weight alone.
-                let untyped = format!("CASE WHEN w_gres_gpu = 0 THEN {amount} ELSE coalesce({amount}, 0) END");
-                return weighed(&untyped, &weight);
+                // Slurm bills the entries of AllocTRES: the weight of a model takes no GPU that it names no model of, as of jobs
+                // of 20.11 that requested any model.
+                return weighed(&format!("coalesce({amount}, 0)"), &weight);
             }
         };
         weighed(&amount, &weight)

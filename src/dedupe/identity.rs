@@ -55,6 +55,7 @@ const CONTENT: UnchangedColumns = UnchangedColumns::VO
     .and(UnchangedColumns::USER)
     .and(UnchangedColumns::PARTITION)
     .and(UnchangedColumns::QOS)
+    .and(UnchangedColumns::WCKEY)
     .and(UnchangedColumns::STATE)
     .and(UnchangedColumns::BENCHMARK)
     .and(UnchangedColumns::VIEW);

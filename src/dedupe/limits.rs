@@ -25,7 +25,7 @@ const BILLED_LIMIT_S: i64 = 100_000_000_000_000;
 const RESERVED_LIMIT_S: i64 = 10_000_000_000_000;
 /// Jobs that run and are suspended no longer (ms) with no more of each resource are within all of these limits.
 const USUAL_WALL_MS: i64 = 3_000_000_000;
-const USUAL_COUNT: i64 = 100_000;
+const USUAL_COUNT: i64 = 1 << 17;
 const _: () = assert!(2 * (USUAL_WALL_MS / 1000) * USUAL_COUNT <= HELD_LIMIT_S);
 /// No core has this score in any benchmark, in thousandths.
 const SCORE_LIMIT_MILLI: i64 = 1_000_000_000;
@@ -152,23 +152,34 @@ fn settle_wall(row: &JobRow<'_>) -> Result<i64, (Reason, &'static str)> {
 }
 
 /// Whether the numbers are those of nearly every job: far within every limit, which need not be looked at one by one.
+#[inline]
 fn is_usual(row: &JobRow<'_>, wall_ms: i64) -> bool {
-    let is_within = |n: Option<i64>, most: i64| (0..=most).contains(&addend(n));
-    let counts = [row.alloc_core_n, row.alloc_node_n, row.alloc_gpu_n, row.alloc_billing_n];
-    (0..=USUAL_WALL_MS).contains(&wall_ms)
-        && is_within(row.suspended_s, USUAL_WALL_MS / 1000)
-        && counts.into_iter().all(|n| is_within(n, USUAL_COUNT))
-        && is_within(row.cpu_ms, CPU_LIMIT_MS)
+    let is_within = |n: i64, most: i64| (0..=most).contains(&n);
+    let bits_of_counts =
+        addend(row.alloc_core_n) | addend(row.alloc_node_n) | addend(row.alloc_gpu_n) | addend(row.alloc_billing_n);
+    is_within(wall_ms, USUAL_WALL_MS)
+        && is_within(addend(row.suspended_s), USUAL_WALL_MS / 1000)
+        // All four are below a power of two where their bits are.
+        && is_within(bits_of_counts, USUAL_COUNT - 1)
+        && is_within(addend(row.cpu_ms), CPU_LIMIT_MS)
         && row.gpus.is_empty()
         && row.scaled_wall_ms.is_none()
         && row.scaled_cpu_ms.is_none()
         && !row.benchmark_milli_per_core.is_some_and(is_no_score)
 }
 
+#[inline]
 fn beyond_limits(row: &JobRow<'_>, wall_ms: i64) -> Option<&'static str> {
     if is_usual(row, wall_ms) {
-        return None;
+        None
+    } else {
+        beyond_any_limit(row, wall_ms)
     }
+}
+
+/// Apart from the check of every job, which few jobs do not pass.
+#[cold]
+fn beyond_any_limit(row: &JobRow<'_>, wall_ms: i64) -> Option<&'static str> {
     let count = |n: Option<i64>| n.is_some_and(|n| !(0..=COUNT_LIMIT).contains(&n));
     let held_s = wall_ms.div_euclid(1000).sum_to_compare(addend(row.suspended_s));
     let scaled_wall_ms = addend(row.scaled_wall_ms);

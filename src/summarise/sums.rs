@@ -203,9 +203,18 @@ impl Sums {
         self.latest_end_ms = plus(self.latest_end_ms, other.latest_end_ms, i64::max);
     }
 
-    /// Adds counts and CPU time.
+    /// Adds counts and CPU time of a job that [`super::budget::MonthBudget`] has room for: no sum of such jobs comes near the
+    /// end of 63 bits, since their loads, which are added with checks, do not.
     #[inline]
-    pub(super) fn count(&mut self, counted: CountedSums, cpu_ms: Option<i64>) {
+    pub(super) fn count_job(&mut self, counted: CountedSums, cpu_ms: Option<i64>) {
+        for (sum, part) in self.counted.each_mut().into_iter().zip(counted.each()) {
+            *sum += *part;
+        }
+        self.cpu_ms = plus(self.cpu_ms, cpu_ms, |sum, part| sum + part);
+    }
+
+    /// Adds counts and CPU time.
+    fn count(&mut self, counted: CountedSums, cpu_ms: Option<i64>) {
         for (sum, part) in self.counted.each_mut().into_iter().zip(counted.each()) {
             // Fallback: a sum that stays at the end of 63 bits is an error of `check`.
             *sum = sum.saturating_add(*part);

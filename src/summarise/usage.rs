@@ -77,6 +77,7 @@ impl JobAmounts {
     }
 
     /// What it takes of the room of a month.
+    #[inline]
     fn load(&self) -> u64 {
         let times = (self.wall_s | self.held_s | self.wall_fraction_ms).cast_unsigned();
         let counts = (self.alloc_core_n | self.alloc_gpu_n | self.alloc_node_n | self.alloc_billing_n).cast_unsigned();
@@ -87,6 +88,12 @@ impl JobAmounts {
             let load = 1 + wall + wall * self.alloc_core_n + self.held_s * held_n + cpu_ms;
             return load.cast_unsigned();
         }
+        self.unusual_load()
+    }
+
+    /// The same of any job.
+    #[cold]
+    fn unusual_load(&self) -> u64 {
         budget::load([
             1,
             self.wall_s,
@@ -96,7 +103,7 @@ impl JobAmounts {
             time_held(self.held_s, self.alloc_gpu_n),
             time_held(self.held_s, self.alloc_node_n),
             time_held(self.held_s, self.alloc_billing_n),
-            cpu_ms,
+            addend(self.cpu_ms),
         ])
     }
 }
@@ -354,15 +361,16 @@ impl<'a> Usage<'a> {
             let count = |flag: bool| i64::from(counts && flag);
             let is = |flags: Option<&BooleanArray>| flags.is_some_and(|flags| flags.value(row));
             let fraction_ms = wall_fraction_ms * i64::from(at == end_piece);
+            // Each product is a part of the load that the budget of the month has room for: below 2^57.
             let counted = CountedSums {
                 job_n: count(true),
                 wall_s: wall,
                 wall_fraction_ms: fraction_ms,
-                alloc_core_s: time_held(wall, core_n),
-                alloc_core_fraction_ms: time_held(fraction_ms, core_n),
-                alloc_gpu_s: time_held(held, gpu_n),
-                alloc_node_s: time_held(held, node_n),
-                alloc_billing_s: time_held(held, billing_n),
+                alloc_core_s: wall * core_n,
+                alloc_core_fraction_ms: fraction_ms * core_n,
+                alloc_gpu_s: held * gpu_n,
+                alloc_node_s: held * node_n,
+                alloc_billing_s: held * billing_n,
                 cpu_unknown_job_n: count(is(view.is_cpu_unknown)),
                 core_unknown_job_n: count(is(view.is_core_unknown)),
                 core_assumed_job_n: count(is(view.is_core_assumed)),
@@ -386,7 +394,7 @@ impl<'a> Usage<'a> {
                 None => groups.place(key()),
             };
             let sums = groups.at(place);
-            sums.count(counted, cpu);
+            sums.count_job(counted, cpu);
             if let Some(measured) = &measured {
                 sums.add_measured(measured);
             }

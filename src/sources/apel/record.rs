@@ -143,6 +143,7 @@ impl Repeated {
         const NEVER: UnchangedColumns = UnchangedColumns::VIEW
             .and(UnchangedColumns::ACCOUNT)
             .and(UnchangedColumns::QOS)
+            .and(UnchangedColumns::WCKEY)
             .and(UnchangedColumns::STATE);
         if changed != self.changed {
             let same = OF.iter().map(|(fields, texts)| texts.when(changed & fields == 0));

@@ -124,6 +124,9 @@ impl<'t> SacctJob<'t> {
     /// The energy of a job that held what it was given for so long (milliseconds).
     #[inline]
     fn energy_of(&self, row: &SacctRow<'_, '_>, held_ms: Option<i64>) -> Option<Energy> {
+        if !row.projected.has_energy && self.energy.is_none() {
+            return None;
+        }
         // What Slurm prints of every job where nothing measures.
         if row.text(Role::ConsumedEnergyRaw) == b"0" {
             return Some(Energy::unknown(EnergyReading::Zero));

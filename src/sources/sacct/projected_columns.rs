@@ -31,6 +31,8 @@ pub(super) struct ProjectedColumns {
     last_name: usize,
     /// What of a job is wanted.
     pub(super) interest: Interest,
+    /// Whether there is a column of energy.
+    pub(super) has_energy: bool,
 }
 
 impl ProjectedColumns {
@@ -46,7 +48,9 @@ impl ProjectedColumns {
         let names = NAMES
             .iter()
             .filter_map(|role| columns.get(role.index()).copied().flatten());
+        let has = |role: Role| columns.get(role.index()).is_some_and(Option::is_some);
         Self {
+            has_energy: has(Role::ConsumedEnergyRaw) || has(Role::ConsumedEnergy),
             // Fallback: a table without columns of names has none to look for after the first.
             last_name: names.max().unwrap_or(0),
             columns,

@@ -140,7 +140,8 @@ fn what_a_partition_does_not_weigh_need_not_be_known() {
              PartitionName=plain Nodes=n[1-4] TRESBillingWeights=CPU=1.0\n\
              PartitionName=any Nodes=n[1-4] TRESBillingWeights=CPU=1.0,GRES/gpu={any}\n\
              PartitionName=typed Nodes=n[1-4] TRESBillingWeights=CPU=1.0,GRES/gpu:a100=8\n\
-             PartitionName=both Nodes=n[1-4] TRESBillingWeights=CPU=1.0,GRES/gpu=4,GRES/gpu:a100=8\n"
+             PartitionName=both Nodes=n[1-4] TRESBillingWeights=CPU=1.0,GRES/gpu=4,GRES/gpu:a100=8\n\
+             PartitionName=large Nodes=n[1-4] TRESBillingWeights=CPU=1.0,Mem=0.25G\n"
         )
     };
     let jobs = [
@@ -150,8 +151,9 @@ fn what_a_partition_does_not_weigh_need_not_be_known() {
         job(4, "typed", "billing=10,gres/gpu:a100=1,gres/gpu=1,"),
         job(5, "both", "billing=6,gres/gpu=1,"),
         job(6, "both", "billing=14,gres/gpu:a100=1,gres/gpu=1,"),
-        // For this one the intended weight cannot be determined.
+        // Slurm bills the entries of AllocTRES, and no weight is of one of these GPUs.
         job(7, "typed", "billing=2,gres/gpu=1,"),
+        job(8, "large", "billing=2,").replace("mem=1G,", ""),
     ];
     fs::write(path("jobs.txt"), format!("{DUMP}{}", jobs.concat())).unwrap();
     fs::write(path("slurm.conf"), conf(4)).unwrap();
@@ -168,15 +170,16 @@ fn what_a_partition_does_not_weigh_need_not_be_known() {
     let reported: Vec<(String, [u64; 3])> = [
         ("any", [2, 0, 0]),
         ("both", [2, 0, 0]),
+        ("large", [0, 0, 1]),
         ("plain", [1, 0, 0]),
-        ("typed", [1, 0, 1]),
+        ("typed", [2, 0, 0]),
     ]
     .map(|(partition, counts)| (partition.to_owned(), counts))
     .into();
-    assert_eq!((counts(&compared), held_n), (reported, 7));
+    assert_eq!((counts(&compared), held_n), (reported, 8));
     let unknown: Vec<&str> = compared.unknown.iter().map(|job| job.job_id.as_str()).collect();
-    assert_eq!(unknown, ["7"]);
-    assert_eq!(compared.unknown[0].why, "the models of its GPUs are unknown");
+    assert_eq!(unknown, ["8"]);
+    assert_eq!(compared.unknown[0].why, "memory is unknown");
     // Nothing differs: a billing that cannot be recomputed is reported, and is not a failure.
     let gridtally = |args: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gridtally"));
