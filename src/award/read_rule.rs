@@ -1,12 +1,12 @@
 //! A period rule as it is written, to one that can be applied.
 
-use toml::de::{DeTable, DeValue};
+use toml::de::DeValue;
 
 use super::rule::{
     Carry, PERCENT_E4, PartShare, PeriodLength, PeriodRule, Reduction, RemainderPlace, RuleExample, RuleExpectation,
     RulePrinted, RuleUse,
 };
-use crate::diagnostics::section::{Section, SectionSource, kind, root, toml_mistake};
+use crate::diagnostics::section::{Section, SectionSource, kind, root, table_of};
 use crate::diagnostics::{Problems, did_you_mean};
 use crate::reference::decimal::scaled;
 use crate::time::month::day_of;
@@ -68,14 +68,7 @@ pub(super) const VALUES: &[&str] = &[
 /// Reads a rule file; everything that is wrong with it is reported, then there is no rule.
 pub(super) fn rule(file: &str, text: &str, problems: &mut Problems) -> Option<PeriodRule> {
     let source = SectionSource { file, text };
-    let (table, errors) = DeTable::parse_recoverable(text);
-    for error in &errors {
-        let line = error.span().map_or(0, |span| source.line(span.start));
-        problems.mistake(file, line, toml_mistake(source, line, error.message()));
-    }
-    if !errors.is_empty() {
-        return None;
-    }
+    let table = table_of(source, problems)?;
     let mut own = Problems::default();
     let top = root(source, &table, "the period rule", KEYS, &mut own);
     let read = read(&top, file, text, &mut own);

@@ -9,7 +9,7 @@ use super::amount::{CHARGE_SCALE, MemoryUnit, Rounding, RoundingMode, whole};
 use super::inputs::{INPUTS, SCOPES};
 use super::policy::{CHARGE, Choice, Extra, MEMORY_UNIT, Policy, PolicyOrigin, Scope, Step, Subject};
 use super::{read_example, read_table};
-use crate::diagnostics::section::{At, Section, SectionSource, kind, root, toml_mistake};
+use crate::diagnostics::section::{At, Section, SectionSource, kind, root, table_of};
 use crate::diagnostics::{Problems, did_you_mean};
 use crate::expr::formula::parse;
 use crate::expr::{Formula, Mistake, Type, Value, words};
@@ -100,14 +100,7 @@ impl PolicyNames {
 /// Reads a policy file. Everything that is wrong with it is reported; then there is no policy.
 pub(super) fn policy(file: &str, text: &str, problems: &mut Problems) -> Option<Policy> {
     let source = SectionSource { file, text };
-    let (table, errors) = DeTable::parse_recoverable(text);
-    for error in &errors {
-        let line = error.span().map_or(0, |span| source.line(span.start));
-        problems.mistake(file, line, toml_mistake(source, line, error.message()));
-    }
-    if !errors.is_empty() {
-        return None;
-    }
+    let table = table_of(source, problems)?;
     let mut own = Problems::default();
     let read = read(source, &table, &mut own);
     let is_sound = !own.has_mistakes();

@@ -1,7 +1,6 @@
 //! The pipeline file as it is written: every key, its type and its line. It can only fail on spelling; what the words
 //! mean is decided in [`super::compile`].
 
-use toml::de::DeTable;
 
 use super::awards_spec::AwardsSpec;
 use super::charge_spec::{ChargeSpec, charges};
@@ -17,7 +16,7 @@ use super::source_options::SOURCE_KEYS;
 use super::source_spec::SourceSpec;
 use super::{awards_spec, capacity_spec, keep_spec, overhead_spec, privacy_spec};
 use crate::diagnostics::Problems;
-use crate::diagnostics::section::{At, Section, SectionSource, root, toml_mistake};
+use crate::diagnostics::section::{At, Section, SectionSource, root, table_of};
 use crate::store::snapshots::KeepPolicy;
 use crate::summarise::attribution::Attribution;
 use crate::time::grain::Grain;
@@ -78,15 +77,9 @@ impl Spec {
     /// Reads `text`; `file` is its name in reported mistakes. Invalid parts are reported and left out.
     pub fn read(file: &str, text: &str, problems: &mut Problems) -> Self {
         let source = SectionSource { file, text };
-        let (table, errors) = DeTable::parse_recoverable(text);
-        for error in &errors {
-            let line = error.span().map_or(0, |span| source.line(span.start));
-            problems.mistake(file, line, toml_mistake(source, line, error.message()));
-        }
-        if !errors.is_empty() {
-            // What was recovered from broken TOML would only give mistakes that are not there.
+        let Some(table) = table_of(source, problems) else {
             return Self::default();
-        }
+        };
         let top = root(
             source,
             &table,

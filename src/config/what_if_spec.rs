@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use toml::de::{DeTable, DeValue};
+use toml::de::DeValue;
 
 use super::charge_spec::{ChargeSpec, options};
 use super::compiler::Compiler;
@@ -10,7 +10,7 @@ use super::fairshare_change::{FairshareChange, PriorityWeightChange, UsageChange
 use super::fairshare_plan::{DecayMode, HalfLifeSetting};
 use super::fairshare_spec::{ALGORITHMS, RESETS, dampening_factor, usage_factors, whole};
 use crate::diagnostics::Problems;
-use crate::diagnostics::section::{Section, SectionSource, kind, root, toml_mistake};
+use crate::diagnostics::section::{Section, SectionSource, kind, root, table_of};
 use crate::error::Result;
 use crate::reference::share_change::{ShareAmount, ShareChange, ShareChangeTable};
 use crate::small_file;
@@ -69,14 +69,9 @@ pub fn load(path: &Path) -> Result<FairshareChange> {
 fn read(text: &str, compiler: &mut Compiler) -> FairshareChange {
     let label = compiler.label.clone();
     let source = SectionSource { file: &label, text };
-    let (table, errors) = DeTable::parse_recoverable(text);
-    for error in &errors {
-        let line = error.span().map_or(0, |span| source.line(span.start));
-        compiler.wrong(line, toml_mistake(source, line, error.message()));
-    }
-    if !errors.is_empty() {
+    let Some(table) = table_of(source, &mut compiler.problems) else {
         return FairshareChange::default();
-    }
+    };
     let mut problems = Problems::default();
     let top = root(source, &table, "the file of a what-if", KEYS, &mut problems);
     let half_life = top.text("half_life", &mut problems);

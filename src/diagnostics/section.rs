@@ -292,8 +292,27 @@ pub(crate) fn root<'a>(
     Section::open(source, table.get_ref(), title, 1, known, problems)
 }
 
+/// Mistakes of syntax that are reported of one file; more of them are no TOML at all.
+const SYNTAX_MISTAKES_MOST: usize = 20;
+
+/// The table of a file; `None` where it is not TOML, whose lines are reported then: what is recovered of it would only give
+/// mistakes that are not there.
+pub(crate) fn table_of<'t>(source: SectionSource<'t>, problems: &mut Problems) -> Option<Spanned<DeTable<'t>>> {
+    let (table, errors) = DeTable::parse_recoverable(source.text);
+    let (shown, others) = errors.split_at(errors.len().min(SYNTAX_MISTAKES_MOST));
+    for error in shown {
+        let line = error.span().map_or(0, |span| source.line(span.start));
+        problems.mistake(source.file, line, toml_mistake(source, line, error.message()));
+    }
+    if !others.is_empty() {
+        let message = format!("{} more mistakes of the same kind: this is not TOML", others.len());
+        problems.mistake(source.file, 0, message);
+    }
+    errors.is_empty().then_some(table)
+}
+
 /// What is wrong with a line that is not TOML; most often it is a text without quotes.
-pub(crate) fn toml_mistake(source: SectionSource<'_>, line: usize, message: &str) -> String {
+fn toml_mistake(source: SectionSource<'_>, line: usize, message: &str) -> String {
     // Fallback: a line past the end of the file is shown as an empty one.
     let written = source.text.lines().nth(line.less(1)).unwrap_or_default();
     // Fallback: a line without a key has nothing to compare.

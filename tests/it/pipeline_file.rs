@@ -75,6 +75,15 @@ fn starts(lines: &[String], expected: &[&str]) {
     }
 }
 
+/// A table of fixed width, for example, which no dialect recognises.
+#[test]
+fn of_a_file_that_is_not_toml_the_first_mistakes_are_reported_and_the_others_counted() {
+    let mistakes = House::new(&"17 alice cpu COMPLETED\n".repeat(1_000)).mistakes();
+    assert_eq!(mistakes.len(), 21, "{mistakes:?}");
+    assert!(mistakes[0].starts_with("zoo.toml:1: "), "{mistakes:?}");
+    assert_eq!(mistakes[20], "zoo.toml: 980 more mistakes of the same kind: this is not TOML");
+}
+
 #[test]
 fn the_example_is_taken_with_every_key() {
     let house = House::new(
