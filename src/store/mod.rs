@@ -2,6 +2,7 @@
 
 pub mod chain;
 pub(crate) mod connect;
+pub mod delta;
 pub mod empty;
 pub mod finding;
 pub mod machinery;
