@@ -5,6 +5,7 @@ pub(crate) mod connect;
 pub mod delta;
 pub mod empty;
 pub mod finding;
+mod folders;
 pub mod machinery;
 mod parquet;
 

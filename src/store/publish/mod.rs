@@ -25,6 +25,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
+use super::folders::DurableFolders;
 use super::journal::{Journal, JournalMove};
 use super::lake_facts::{Fact, LakeFacts};
 use super::lake_lock::LakeLock;
@@ -317,7 +318,10 @@ impl Publication {
         }
         let is_same = self.published.as_ref() == Some(&manifest);
         if !moves.is_empty() || !committed.removed.is_empty() || !is_same {
+            let mut durable_n = 0;
             if manifest.facts.has(Fact::Keep) {
+                self.store.sync_files(moves.iter().map(JournalMove::staged))?;
+                durable_n = moves.len();
                 let snapshot = self.snapshot(&manifest, &seal, &moves)?;
                 moves.push(snapshot);
                 if manifest.facts.has(Fact::DeltaLog) {
@@ -333,9 +337,11 @@ impl Publication {
             self.lock.lock().hold()?;
             self.committing = true;
             journal
-                .save(&self.store)
+                .save(&self.store, durable_n)
                 .map_err(|why| cut_off(&self.store, why, BEFORE))?;
-            let applied = journal.apply(&self.store, self.lock.lock());
+            let former = self.published.iter().flat_map(Manifest::files);
+            let durable = DurableFolders::above(former.map(|file| file.path.as_str()));
+            let applied = journal.apply(&self.store, self.lock.lock(), &durable);
             applied.map_err(|why| cut_off(&self.store, why, AFTER))?;
         }
         commit.made();

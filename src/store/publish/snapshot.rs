@@ -10,8 +10,10 @@ use crate::error::Result;
 use crate::numbers::count_u64;
 use crate::runtime::clock::now_ms;
 use crate::store::delta::DeltaLogs;
+use crate::store::folders::DurableFolders;
 use crate::store::journal::JournalMove;
 use crate::store::lake_facts::{Fact, LakeFacts};
+use crate::store::local::WrittenFile;
 use crate::store::machinery::{BOOKS, STAGING};
 use crate::store::manifest::Manifest;
 use crate::store::seal::{Seal, book_of};
@@ -40,7 +42,19 @@ impl Publication {
                 bytes: file.bytes,
             });
         }
-        keep(&self.store, &files)?;
+        // What is staged was made durable with all that is moved.
+        let published = files.iter().filter(|file| !file.from.starts_with(STAGING));
+        self.store.sync_files(published.map(|file| WrittenFile {
+            path: &file.from,
+            bytes: file.bytes,
+        }))?;
+        let former = self.published.iter().filter(|_| is_continued).flat_map(Manifest::files);
+        let former: Vec<String> = former.map(|file| kept_path(&file.path, &file.blake3)).collect();
+        keep(
+            &self.store,
+            &files,
+            &DurableFolders::above(former.iter().map(String::as_str)),
+        )?;
         let mut pages = Vec::new();
         for book in BOOKS {
             let written = self.store.list(book)?.into_iter();
