@@ -41,6 +41,7 @@ A pipeline file:
                                        # default 0, or any where max_rejected = 1.0
   keep = { nights = 30, months = 24, tags = \"all\" }
                                        # snapshots of the lake that are kept; default none
+  delta_log = \"on\"                     # each dataset is a table of Delta Lake too; default \"off\"
 
   [[source]]
 @keys

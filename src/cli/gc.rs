@@ -12,13 +12,16 @@ use crate::lake::retention::{KeepReason, retention};
 use crate::report::render::{TableFormat, render};
 use crate::report::table::{Cell, ColumnKind, Table};
 use crate::store::snapshots::{KeepPolicy, SnapshotName, collect, plan_collection};
-use crate::store::{LakeLock, Manifest};
+use crate::store::{Fact, LakeLock, Manifest};
 
 /// Remove the snapshots of a lake that its policy does not keep, and the files that no snapshot needs.
 ///
 /// Kept are the last snapshot of each of the last `nights` days on which the lake was published, of each of the last `months`
 /// months likewise, in the zone of the lake's calendar, every snapshot with a tag, and the newest. The documents of the others are
 /// removed first, then the files that no document names: a snapshot that is kept has all its files, whenever this is stopped.
+///
+/// The logs of Delta tables stay, with all their versions. Those whose files are gone cannot be read any more: `gridtally snapshots
+/// LAKE --delta` lists them.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -52,7 +55,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<()> {
     // Checked before locking: a folder that is not a lake is left as it is.
-    let (store, _) = Manifest::open(&args.lake)?;
+    let (store, manifest) = Manifest::open(&args.lake)?;
     let lock = if args.dry_run {
         None
     } else {
@@ -96,5 +99,11 @@ pub(super) fn run(args: &Args) -> Result<()> {
         collection.bytes,
         kept.len()
     );
+    if manifest.facts.has(Fact::DeltaLog) && collection.file_n > 0 {
+        info!(
+            "the Delta tables keep the versions of these files in their logs: `gridtally snapshots {} --delta` lists which can be read",
+            args.lake
+        );
+    }
     Ok(())
 }

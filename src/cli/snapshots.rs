@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::numbers::count_u64;
 use crate::report::render::{TableFormat, render};
 use crate::report::table::{Cell, ColumnKind, Table};
+use crate::store::delta::{DeltaVersion, delta_versions};
 use crate::store::snapshots::{Snapshot, Tag, kept_path, names, snapshots, tags};
 use crate::store::{Manifest, Store};
 
@@ -15,6 +16,9 @@ use crate::store::{Manifest, Store};
 /// A run makes one each time it publishes, where its pipeline states which are kept (`keep`). `report`, `sql`, `explain` and `verify`
 /// read one with --as-of. `new_byte_n` are the files that the snapshot before does not have, `only_byte_n` those that no other
 /// snapshot needs: what `gc` frees with it alone.
+///
+/// With --delta it lists the versions of the Delta tables instead (`delta_log` of the pipeline), each with the snapshot that it was made
+/// with. One with a `missing_file_n` cannot be read any more: `gc` has removed these files.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -22,10 +26,17 @@ Examples:
     gridtally snapshots out
 
   What was billed on 3 May:
-    gridtally report focus out --as-of 2026-05-03")]
+    gridtally report focus out --as-of 2026-05-03
+
+  Which versions of its Delta tables can be read:
+    gridtally snapshots out --delta")]
 pub(super) struct Args {
     /// Folder or URL results were published to.
     lake: String,
+
+    /// List the versions of the Delta tables.
+    #[arg(long)]
+    delta: bool,
 
     /// Format on stdout.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
@@ -34,7 +45,37 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<()> {
     let (store, _) = Manifest::open(&args.lake)?;
-    output::data(&render(&table(&store)?, args.format)?)
+    let table = if args.delta {
+        delta_table(&delta_versions(&store)?)
+    } else {
+        table(&store)?
+    };
+    output::data(&render(&table, args.format)?)
+}
+
+fn delta_table(versions: &[DeltaVersion]) -> Table {
+    let mut table = Table::new(
+        "Delta tables",
+        &[
+            ("dataset", "", ColumnKind::Text),
+            ("version", "", ColumnKind::Number),
+            ("snapshot", "", ColumnKind::Number),
+            ("file_n", "1", ColumnKind::Number),
+            ("byte_n", "byte", ColumnKind::Number),
+            ("missing_file_n", "1", ColumnKind::Number),
+        ],
+    );
+    for version in versions {
+        table.push(vec![
+            Cell::text(version.dataset.clone()),
+            Cell::int(version.version),
+            Cell::int(version.snapshot),
+            Cell::int(version.file_n),
+            Cell::int(version.bytes),
+            Cell::int(version.missing_file_n),
+        ]);
+    }
+    table
 }
 
 fn table(store: &Store) -> Result<Table> {

@@ -149,10 +149,7 @@ impl Compiler {
             .awards
             .and_then(|awards| self.awards(&awards, &tariffs, calendar, grain));
         // A `[normalise]` with a mistake must not turn into none at all.
-        let mut normalise = match normalise {
-            Some(normalise) => Some(normalise?),
-            None => None,
-        };
+        let mut normalise = normalise.map_or(Some(None), |normalise| normalise.map(Some))?;
         let overhead = overhead.map_or(Some(None), |overhead| overhead.map(Some))?;
         self.scaled_once(scaled, normalise.as_mut());
         let output = pipeline.output?;
@@ -168,6 +165,7 @@ impl Compiler {
             keeps_copies: pipeline.keeps_copies.is_some_and(|at| at.value),
             limits: pipeline.limits,
             keep: pipeline.keep,
+            has_delta_log: pipeline.delta_log.is_some_and(|at| at.value),
             sources: sources
                 .into_iter()
                 .map(|source| source.map(Arc::new))

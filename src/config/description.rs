@@ -99,6 +99,12 @@ fn pipeline() -> ValueForm {
             "Which snapshots of the lake are kept; without it none is made. A run makes one each time it publishes, and \
              `gridtally gc` removes what the policy does not keep.",
         ),
+        optional(
+            "delta_log",
+            Words(vec!["on", "off"]),
+            "Whether each dataset gets a Delta log over its kept files, for DuckDB's `delta_scan` and other readers of Delta \
+             Lake; needs `keep`; default `off`.",
+        ),
     ];
     keys.extend(limits());
     table("[pipeline]", "Exactly once.", keys)

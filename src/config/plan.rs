@@ -61,6 +61,8 @@ pub struct Plan {
     pub limits: RejectLimits,
     /// Which snapshots of the lake are kept; `None` makes none.
     pub keep: Option<crate::store::snapshots::KeepPolicy>,
+    /// Whether each dataset gets a Delta log over its kept files.
+    pub has_delta_log: bool,
     /// Sources in file order, then inventories in file order.
     pub sources: Vec<Arc<SourcePlan>>,
     /// By name of an inventory: when its files were true if they do not state it.

@@ -1,7 +1,6 @@
 //! The pipeline file as it is written: every key, its type and its line. It can only fail on spelling; what the words
 //! mean is decided in [`super::compile`].
 
-
 use super::awards_spec::AwardsSpec;
 use super::charge_spec::{ChargeSpec, charges};
 use super::fairshare_spec::{self, FairshareSpec};
@@ -44,6 +43,8 @@ pub struct PipelineSpec {
     pub limits: RejectLimits,
     /// `keep`
     pub keep: Option<KeepPolicy>,
+    /// `delta_log = "on"`
+    pub delta_log: Option<At<bool>>,
     /// `corrections`
     pub corrections: Option<At<String>>,
 }
@@ -132,6 +133,7 @@ pub(crate) fn pipeline(top: &Section<'_>, problems: &mut Problems) -> PipelineSp
         "max_rejected",
         "max_unread",
         "keep",
+        "delta_log",
         "corrections",
     ];
     const OVERLAPS: &[(&str, Overlap)] = &[
@@ -157,6 +159,7 @@ pub(crate) fn pipeline(top: &Section<'_>, problems: &mut Problems) -> PipelineSp
         keeps_copies: section.word("copied_jobs", &[("keep", true), ("stop", false)], problems),
         limits: reject_limits(&section, problems),
         keep: keep_spec::read(&section, problems),
+        delta_log: keep_spec::delta_log(&section, problems),
         corrections: section.text("corrections", problems),
     }
 }

@@ -326,6 +326,7 @@ impl State {
     /// Whether another policy states which snapshots are kept.
     pub(crate) fn is_keeping_changed(&self, plan: &Plan) -> bool {
         self.facts.get(Fact::Keep) != kept_snapshots(plan).as_deref()
+            || self.facts.get(Fact::DeltaLog) != delta_log(plan).as_deref()
     }
 
     /// A fact that was published.
@@ -361,6 +362,7 @@ impl State {
         }
         facts.set(Fact::Capacity, capacity::fingerprint(plan));
         facts.set(Fact::Keep, kept_snapshots(plan));
+        facts.set(Fact::DeltaLog, delta_log(plan));
         facts.set(Fact::Withheld, withholds_users(plan).then(|| "users".to_owned()));
         facts.set(Fact::Privacy, withheld_fields(plan));
         facts.set(Fact::PrivacyKey, key_check_value(plan));
@@ -451,6 +453,11 @@ pub(crate) fn withholds_names(facts: &LakeFacts) -> bool {
 /// Which snapshots are kept; `None` where none is made.
 fn kept_snapshots(plan: &Plan) -> Option<String> {
     plan.keep.map(|policy| policy.to_string())
+}
+
+/// That datasets have a Delta log; `None` where they have none.
+fn delta_log(plan: &Plan) -> Option<String> {
+    plan.has_delta_log.then(|| "on".to_owned())
 }
 
 /// The columns whose names are withheld; `None` where all are kept.

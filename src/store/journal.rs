@@ -6,6 +6,7 @@ use std::io::Read;
 
 use serde::{Deserialize, Serialize};
 
+use super::folders::DurableFolders;
 use super::local::WrittenFile;
 use super::location::Store;
 use super::lock::Lock;
@@ -47,9 +48,9 @@ impl Journal {
         })
     }
 
-    /// Writes it down. When this returns, the commit is certain.
-    pub(super) fn save(&self, store: &Store) -> Result<()> {
-        store.sync_files(self.moves.iter().map(JournalMove::staged))?;
+    /// Writes it down. When this returns, the commit is certain. The contents of the first `durable_n` moves are durable.
+    pub(super) fn save(&self, store: &Store, durable_n: usize) -> Result<()> {
+        store.sync_files(self.moves.iter().skip(durable_n).map(JournalMove::staged))?;
         store.sync_folders(self.moves.iter().map(|step| step.from.as_str()))?;
         let text =
             serde_json::to_vec_pretty(self).map_err(|e| Error::internal("the journal cannot be written").because(e))?;
@@ -57,7 +58,7 @@ impl Journal {
     }
 
     /// Does what remains. Every step can be repeated.
-    pub(super) fn apply(&self, store: &Store, lock: &Lock) -> Result<()> {
+    pub(super) fn apply(&self, store: &Store, lock: &Lock, durable: &DurableFolders) -> Result<()> {
         store.for_each(&self.moves, |step| {
             if store.rename(&step.from, &step.to)? {
                 Ok(())
@@ -70,8 +71,11 @@ impl Journal {
             // An earlier run may have been killed between the file and its folder.
             store.prune(path);
         }
-        let touched = self.moves.iter().map(|step| &step.to).chain(&self.deletes);
-        store.sync_folders(touched.map(String::as_str))?;
+        store.sync_new_folders(self.moves.iter().map(|step| step.to.as_str()), durable)?;
+        // With the last file of a folder the folder goes, and perhaps those above it.
+        if !self.deletes.is_empty() {
+            store.sync_folders(self.deletes.iter().map(String::as_str))?;
+        }
         lock.hold()?;
         store.put(MANIFEST, self.manifest.clone().into())?;
         store.put(SEAL, self.seal.clone().into())?;

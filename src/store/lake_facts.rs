@@ -56,6 +56,8 @@ pub enum Fact<'a> {
     Fairshare,
     /// Which snapshots are kept; without it none is made.
     Keep,
+    /// Datasets have a Delta log.
+    DeltaLog,
     /// Fingerprint of the settings of a source.
     Source(&'a str),
     /// Zone of the local times of a source.
@@ -94,6 +96,7 @@ impl Fact<'_> {
             Self::OverheadReach => "overhead reach",
             Self::Fairshare => "fairshare",
             Self::Keep => "keep",
+            Self::DeltaLog => "delta_log",
             Self::Source(source) => return format!("source {source}").into(),
             Self::SourceTimezone(source) => return format!("zone {source}").into(),
             Self::JobBenchmarks(site, month) => return format!("benchmarks of jobs {month} {site}").into(),

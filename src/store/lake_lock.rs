@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
+use super::folders::DurableFolders;
 use super::journal::Journal;
 use super::location::Store;
 use super::lock::Lock;
@@ -40,7 +41,7 @@ impl LakeLock {
         };
         if let Some(journal) = Journal::load(store)? {
             let commit = committing(&COMMIT);
-            journal.apply(store, &lock)?;
+            journal.apply(store, &lock, &DurableFolders::default())?;
             commit.finished();
         }
         clear_former_staging(store, &lock)?;

@@ -4,8 +4,11 @@ use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use super::folders::DurableFolders;
 use super::location::Store;
 use super::lock_holder::LockHolder;
 use super::machinery::{LOCK, STAGING};
@@ -14,6 +17,9 @@ use crate::error::{Error, Kind, Result};
 /// How often a lock that is held is tried again, and how soon.
 const LOOKS: usize = 5;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
+
+/// Folders that are synced at once: a disk writes what several wait for together.
+const SYNCS_AT_ONCE: usize = 8;
 
 /// A file that was written.
 #[derive(Clone, Copy, Debug)]
@@ -135,26 +141,44 @@ impl Store {
     /// Makes names durable: syncs every folder between the root and these paths. A folder that is gone was synced by
     /// the sync of the nearest one that is left.
     pub(super) fn sync_folders<'a>(&self, paths: impl Iterator<Item = &'a str>) -> Result<()> {
-        let Some(root) = self.local_root() else {
+        self.sync_new_folders(paths, &DurableFolders::default())
+    }
+
+    /// As [`Self::sync_folders`], of new names: folders above those whose own names are durable are left out.
+    pub(super) fn sync_new_folders<'a>(
+        &self,
+        paths: impl Iterator<Item = &'a str>,
+        durable: &DurableFolders,
+    ) -> Result<()> {
+        let Some(root) = self.local_root().filter(|_| cfg!(unix)) else {
             return Ok(());
         };
-        let mut folders = BTreeSet::from([root.to_path_buf()]);
-        for path in paths {
-            let mut rest = path;
-            while let Some((folder, _)) = rest.rsplit_once('/') {
-                folders.insert(root.join(folder));
-                rest = folder;
-            }
-        }
-        if cfg!(unix) {
-            for folder in folders {
-                match File::open(&folder).and_then(|f| f.sync_all()) {
-                    Err(e) if e.kind() != ErrorKind::NotFound => return Err(at(e, &folder)),
+        let folders: Vec<PathBuf> = durable
+            .to_sync(paths)
+            .into_iter()
+            .map(|folder| root.join(folder))
+            .collect();
+        let next = AtomicUsize::new(0);
+        let failure = Mutex::new(None);
+        let sync_rest = || {
+            while let Some(folder) = folders.get(next.fetch_add(1, Ordering::Relaxed)) {
+                match File::open(folder).and_then(|f| f.sync_all()) {
+                    Err(e) if e.kind() != ErrorKind::NotFound => {
+                        let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
+                        failure.get_or_insert(at(e, folder));
+                    }
                     _ => {}
                 }
             }
-        }
-        Ok(())
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..folders.len().min(SYNCS_AT_ONCE) {
+                scope.spawn(sync_rest);
+            }
+            sync_rest();
+        });
+        let failure = failure.into_inner().unwrap_or_else(PoisonError::into_inner);
+        failure.map_or(Ok(()), Err)
     }
 
     /// Removes the folders above `path` that have become empty, up to the root.

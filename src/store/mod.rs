@@ -2,8 +2,10 @@
 
 pub mod chain;
 pub(crate) mod connect;
+pub mod delta;
 pub mod empty;
 pub mod finding;
+mod folders;
 pub mod machinery;
 mod parquet;
 

@@ -75,7 +75,7 @@ impl HttpService for Client {
         let server = server.rsplit('@').next().unwrap_or_default().to_owned();
         let is_repeatable = is_repeatable(&request);
         // What changes something is done once it is answered, whatever becomes of the answer's body; but that of a deletion
-        // of several objects states what became of each.
+        // of several objects states what became of each, and that of the begin of an upload its id.
         let is_read = match request.method().as_str() {
             "GET" => true,
             "POST" => is_repeatable,
@@ -114,16 +114,18 @@ fn is_passing(status: u16) -> bool {
 }
 
 /// Whether a request may be made twice that `object_store` does not take for one: a deletion of several objects, of which
-/// those that are gone are no error, and a conditional write, that of a lock, whose owner recognises what it wrote itself.
+/// those that are gone are no error; the begin of an upload in parts, of which one whose id was lost is never seen, and removed
+/// by the rule of the bucket that aborts incomplete uploads; and a conditional write, that of a lock, whose owner recognises
+/// what it wrote itself.
 fn is_repeatable(request: &HttpRequest) -> bool {
-    // Fallback: a request without a query deletes nothing.
+    // Fallback: a request without a query deletes nothing and begins no upload.
     let query = request.uri().query().unwrap_or_default();
-    let is_deletion = query
+    let is_repeatable = query
         .split('&')
-        .any(|part| matches!(part, "delete" | "delete=" | "comp=batch"));
+        .any(|part| matches!(part, "delete" | "delete=" | "comp=batch" | "uploads" | "uploads="));
     let conditions = ["if-match", "if-none-match", "x-goog-if-generation-match"];
     match request.method().as_str() {
-        "POST" => is_deletion,
+        "POST" => is_repeatable,
         "PUT" => conditions.iter().any(|name| request.headers().contains_key(*name)),
         _ => false,
     }

@@ -7,6 +7,7 @@ use super::history::{names, snapshots};
 use super::kept_path::kept_path;
 use crate::error::{Error, Result};
 use crate::numbers::count_u64;
+use crate::store::delta::is_of_log;
 use crate::store::lake_lock::LakeLock;
 use crate::store::location::Store;
 use crate::store::machinery::KEPT;
@@ -44,7 +45,7 @@ pub fn plan_collection(store: &Store, kept: &BTreeSet<SnapshotName>) -> Result<C
         ..Collection::default()
     };
     for entry in store.list(KEPT)? {
-        if !needed.contains(&entry.path) {
+        if !needed.contains(&entry.path) && !is_of_log(&entry.path) {
             collection.bytes += entry.size;
             collection.files.push(entry.path);
         }

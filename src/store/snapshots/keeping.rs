@@ -1,9 +1,7 @@
 //! Keeping files: each gets a second name made of its content, before it is published.
 
-use std::collections::BTreeSet;
-
 use crate::error::Result;
-use crate::store::local::WrittenFile;
+use crate::store::folders::DurableFolders;
 use crate::store::location::Store;
 
 /// A file to be kept.
@@ -16,15 +14,13 @@ pub(in crate::store) struct KeptFile {
     pub(in crate::store) bytes: u64,
 }
 
-/// Keeps files: by a hard link on a local disk, by a copy on the side of the store elsewhere. Durable when this returns.
+/// Keeps files whose contents are durable: by a hard link on a local disk, by a copy on the side of the store elsewhere. Durable
+/// when this returns.
 /// What is kept already is kept once. Every step can be repeated: what a killed run kept, and did not publish, waits for
 /// [`super::collect`].
-pub(in crate::store) fn keep(store: &Store, files: &[KeptFile]) -> Result<()> {
-    store.sync_files(files.iter().map(|file| WrittenFile {
-        path: &file.from,
-        bytes: file.bytes,
-    }))?;
+///
+/// `durable` are the folders that hold what the snapshot before this one needs: their own names are durable.
+pub(in crate::store) fn keep(store: &Store, files: &[KeptFile], durable: &DurableFolders) -> Result<()> {
     store.for_each(files, |file| store.link(&file.from, &file.kept, file.bytes))?;
-    let folders: BTreeSet<&str> = files.iter().map(|file| file.kept.as_str()).collect();
-    store.sync_folders(folders.into_iter())
+    store.sync_new_folders(files.iter().map(|file| file.kept.as_str()), durable)
 }

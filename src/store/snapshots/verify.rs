@@ -7,6 +7,7 @@ use super::history::{names, snapshots};
 use super::kept_path::kept_path;
 use super::tags::tags;
 use crate::error::{Kind, Result};
+use crate::store::delta;
 use crate::store::finding::Finding;
 use crate::store::journal::hash;
 use crate::store::location::Store;
@@ -82,5 +83,6 @@ pub(in crate::store) fn examine(store: &Store) -> Result<Vec<Finding>> {
             Some(_) => {}
         }
     }
+    findings.extend(delta::versions::examine(store, &published)?);
     Ok(findings)
 }

@@ -10,7 +10,7 @@ use gridtally::store::Store;
 use tempfile::TempDir;
 
 use super::shim::{Call, Fault, calls, library, load};
-use super::{Files, as_now, as_of_newest, copy, run_of, words};
+use super::{Files, as_now, as_of_newest, copy, files_with_rows, run_of, words};
 use crate::promises::scene::assert_same;
 use crate::snapshots::{Nights, pipeline};
 
@@ -42,12 +42,10 @@ struct Sweep {
 impl Scenario {
     /// A run over the dump of another night, after so many nights.
     fn after(nights: usize) -> Self {
+        let keep = "keep = { nights = 30, months = 24, tags = \"all\" }\ndelta_log = \"on\"\n";
         let before = tempfile::tempdir().unwrap();
         let source = Nights::new();
-        source.write(
-            "p.toml",
-            &pipeline("keep = { nights = 30, months = 24, tags = \"all\" }\n"),
-        );
+        source.write("p.toml", &pipeline(keep));
         for nth in 0..nights {
             source.arrive(nth * 9);
             assert!(
@@ -138,6 +136,7 @@ impl Scenario {
         for left in ["staging", "journal.json"] {
             assert!(!lake.join(".gridtally").join(left).exists(), "{left} is left: {what}");
         }
+        assert_eq!(logged(&here), of_lake(&here, files_with_rows), "the Delta logs: {what}");
         let findings = verify(lake.to_str().unwrap()).unwrap().findings;
         assert!(findings.is_empty(), "{findings:#?}\n{what}");
     }
@@ -177,6 +176,34 @@ fn now(here: &Path) -> Files {
 
 fn newest(here: &Path) -> Files {
     of_lake(here, as_of_newest)
+}
+
+/// The files that the Delta logs of a lake name after their last versions.
+fn logged(here: &Path) -> Files {
+    let mut files = Files::new();
+    let store = Store::open_existing(here.join("lake").to_str().unwrap()).unwrap();
+    for version in store.list(".gridtally/kept").unwrap() {
+        let Some((root, _)) = version.path.split_once("_delta_log/") else {
+            continue;
+        };
+        let text = store.get(&version.path).unwrap().unwrap();
+        for line in std::str::from_utf8(&text).unwrap().lines() {
+            let action: serde_json::Value = serde_json::from_str(line).unwrap();
+            let path = |pointer: &str| {
+                Some(format!(
+                    "{root}{}",
+                    action.pointer(pointer)?.as_str()?.replace("%25", "%")
+                ))
+            };
+            if let Some(path) = path("/add/path") {
+                assert_eq!(files.insert(path.clone(), String::new()), None, "{path} is added twice");
+            }
+            if let Some(path) = path("/remove/path") {
+                assert!(files.remove(&path).is_some(), "{path} is removed and was not there");
+            }
+        }
+    }
+    files
 }
 
 fn of_lake(here: &Path, look: impl Fn(&Store) -> Files) -> Files {

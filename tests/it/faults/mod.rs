@@ -15,8 +15,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use gridtally::store::Store;
 use gridtally::store::snapshots::{SnapshotName, names, snapshots};
+use gridtally::store::{FileEntry, Store};
 
 /// Files by path, with the hash of each.
 pub(crate) type Files = BTreeMap<String, String>;
@@ -64,11 +64,7 @@ pub(crate) fn as_of(store: &Store, name: SnapshotName) -> Files {
     let snapshot = snapshots(store, &[name]).unwrap().pop().unwrap();
     let mut files = Files::new();
     for file in snapshot.manifest.files() {
-        let path = Path::new(&file.path);
-        let name = path
-            .with_file_name(&file.blake3)
-            .with_extension(path.extension().unwrap_or_default());
-        let kept = format!(".gridtally/kept/{}", name.to_str().unwrap());
+        let kept = kept(file);
         assert_eq!(hash(store, &kept), file.blake3, "{kept}");
         files.insert(file.path.clone(), file.blake3.clone());
     }
@@ -78,6 +74,23 @@ pub(crate) fn as_of(store: &Store, name: SnapshotName) -> Files {
         blake3::hash(manifest.as_bytes()).to_hex().to_string(),
     );
     files
+}
+
+/// Where the files with rows of the newest snapshot are kept.
+fn files_with_rows(store: &Store) -> Files {
+    let newest = names(store).unwrap().pop().unwrap();
+    let snapshot = snapshots(store, &[newest]).unwrap().pop().unwrap();
+    let files = snapshot.manifest.files().filter(|file| file.rows > 0);
+    files.map(|file| (kept(file), String::new())).collect()
+}
+
+/// Where a published file is kept.
+fn kept(file: &FileEntry) -> String {
+    let path = Path::new(&file.path);
+    // Fallback: a file without an extension is kept without one.
+    let extension = path.extension().unwrap_or_default();
+    let name = path.with_file_name(&file.blake3).with_extension(extension);
+    format!(".gridtally/kept/{}", name.to_str().unwrap())
 }
 
 fn hash(store: &Store, path: &str) -> String {

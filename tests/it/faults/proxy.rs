@@ -63,6 +63,8 @@ struct Shared {
     per_mille: AtomicU32,
     /// Requests until the credentials expire; 0 when they do not.
     expires_in: AtomicU32,
+    /// So many answers to the begin of an upload in parts are still to be cut off.
+    torn_begins: AtomicU32,
     state: Mutex<State>,
 }
 
@@ -88,6 +90,7 @@ impl FaultProxy {
             server,
             per_mille: AtomicU32::new(0),
             expires_in: AtomicU32::new(0),
+            torn_begins: AtomicU32::new(0),
             state: Mutex::new(State {
                 random: seed | 1,
                 counts: BTreeMap::new(),
@@ -112,6 +115,11 @@ impl FaultProxy {
     /// The credentials expire after so many requests; 0 renews them.
     pub(super) fn expire_in(&self, requests: u32) {
         self.shared.expires_in.store(requests, Ordering::SeqCst);
+    }
+
+    /// The next so many answers to the begin of an upload in parts are cut off.
+    pub(super) fn tear_begins(&self, answers: u32) {
+        self.shared.torn_begins.store(answers, Ordering::SeqCst);
     }
 
     /// Faults so far, by kind.
@@ -176,6 +184,16 @@ impl Shared {
         } else if expires == 1 {
             *state.counts.entry(WireFault::Expired).or_default() += 1;
             return (Some(WireFault::Expired), 0);
+        }
+        let torn = self.torn_begins.load(Ordering::SeqCst);
+        if torn > 0 && request.begins_upload() {
+            self.torn_begins.store(torn - 1, Ordering::SeqCst);
+            *state.counts.entry(WireFault::TornAnswer).or_default() += 1;
+            // Of the body as well: of every other answer the headers arrive whole.
+            return (
+                Some(WireFault::TornAnswer),
+                if torn.is_multiple_of(2) { 90 } else { 10 },
+            );
         }
         if state.below(1000) >= u64::from(self.per_mille.load(Ordering::SeqCst)) {
             return (None, 100);
@@ -265,6 +283,11 @@ impl Request {
 
     fn is_listing(&self) -> bool {
         self.target().starts_with("GET ") && self.target().contains("list-type=2")
+    }
+
+    /// Whether it begins an upload in parts.
+    fn begins_upload(&self) -> bool {
+        self.target().starts_with("POST ") && self.target().contains("?uploads")
     }
 
     /// Whether S3 answers this with 200 before it knows whether it fails.

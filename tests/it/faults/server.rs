@@ -201,6 +201,28 @@ fn torn_uploads_in_parts_are_whole_in_the_end() {
     eprintln!("{tally:#?} {:?}", proxy.counts());
 }
 
+/// The answers that begin uploads in parts are cut off, so that the ids in them are lost: one run publishes all the same.
+#[test]
+fn uploads_in_parts_whose_first_answers_are_lost_are_begun_again() {
+    const TORN: u32 = 6;
+    let s3 = S3::start();
+    let proxy = FaultProxy::before(s3.port(), 11);
+    let nights = Nights::new();
+    nights.write("large.txt", &dump(50_000));
+    nights.write("p.toml", &of_dump("large.txt"));
+    let local = run_of(&nights.path(""), &["run", "p.toml"]).output().unwrap();
+    assert!(local.status.success(), "{}", words(&local));
+    proxy.tear_begins(TORN);
+    let (output, lasted) = run_by(&s3, &proxy, &nights, "s3://bucket/begun");
+    assert!(output.status.success(), "{}", words(&output));
+    assert_eq!(proxy.counts(), BTreeMap::from([(WireFault::TornAnswer, TORN as usize)]));
+    assert!(lasted < LONGEST, "{lasted:?}");
+    let new = lake_hash(&nights.path("lake"));
+    assert_same(&new, &as_now(&s3.lake("begun")), "uploads in parts");
+    // What nobody knows the id of is for the rule of the bucket, and nothing else is left.
+    assert!(s3.uploads() <= TORN as usize, "{} uploads", s3.uploads());
+}
+
 /// A server that fails every request is given up, and in a time that is stated.
 #[test]
 fn a_server_that_never_answers_is_given_up() {

@@ -94,49 +94,50 @@ static enum verdict judge_path(const char *name, const char *path, int needs_spa
     return is_below(path) ? judge(name, path, needs_space) : PASS;
 }
 
-#define IS_BAD(verdict) ((verdict) == FAIL || (verdict) == HALF)
+/* A function: what decides is asked once. */
+static int is_bad(enum verdict verdict) { return verdict == FAIL || verdict == HALF; }
 #define MARK(fd, value) do { if ((fd) >= 0 && (fd) < FDS) atomic_store(&dirty[fd], value); } while (0)
 
 ssize_t write(int fd, const void *bytes, size_t n) {
     enum verdict verdict = judge_fd("write", fd, 1);
     if (verdict == HALF && n > 1) n = n / 2;
-    else if (IS_BAD(verdict)) return -1;
+    else if (is_bad(verdict)) return -1;
     MARK(fd, 1);
     return REAL(write)(fd, bytes, n);
 }
 
 ssize_t writev(int fd, const struct iovec *parts, int n) {
-    if (IS_BAD(judge_fd("writev", fd, 1))) return -1;
+    if (is_bad(judge_fd("writev", fd, 1))) return -1;
     MARK(fd, 1);
     return REAL(writev)(fd, parts, n);
 }
 
 ssize_t pwrite64(int fd, const void *bytes, size_t n, off64_t at) {
-    if (IS_BAD(judge_fd("pwrite", fd, 1))) return -1;
+    if (is_bad(judge_fd("pwrite", fd, 1))) return -1;
     MARK(fd, 1);
     return REAL(pwrite64)(fd, bytes, n, at);
 }
 
 ssize_t copy_file_range(int from, off64_t *at, int to, off64_t *into, size_t n, unsigned flags) {
-    if (IS_BAD(judge_fd("copy_file_range", to, 1))) return -1;
+    if (is_bad(judge_fd("copy_file_range", to, 1))) return -1;
     MARK(to, 1);
     return REAL(copy_file_range)(from, at, to, into, n, flags);
 }
 
 int fsync(int fd) {
-    if (IS_BAD(judge_fd("fsync", fd, 1))) return -1;
+    if (is_bad(judge_fd("fsync", fd, 1))) return -1;
     MARK(fd, 0);
     return REAL(fsync)(fd);
 }
 
 int fdatasync(int fd) {
-    if (IS_BAD(judge_fd("fdatasync", fd, 1))) return -1;
+    if (is_bad(judge_fd("fdatasync", fd, 1))) return -1;
     MARK(fd, 0);
     return REAL(fdatasync)(fd);
 }
 
 int ftruncate64(int fd, off64_t n) {
-    if (IS_BAD(judge_fd("ftruncate", fd, 1))) return -1;
+    if (is_bad(judge_fd("ftruncate", fd, 1))) return -1;
     return REAL(ftruncate64)(fd, n);
 }
 
@@ -155,13 +156,13 @@ int close(int fd) {
     }
     MARK(fd, 0);
     int closed = REAL(close)(fd);
-    if (!IS_BAD(verdict)) return closed;
+    if (!is_bad(verdict)) return closed;
     errno = EIO;
     return -1;
 }
 
 static int open_any(const char *name, int at, const char *path, int flags, mode_t mode) {
-    if ((flags & (O_CREAT | O_TMPFILE)) && IS_BAD(judge_path("open", path, 1))) return -1;
+    if ((flags & (O_CREAT | O_TMPFILE)) && is_bad(judge_path("open", path, 1))) return -1;
     if (at != AT_FDCWD) return ((int (*)(int, const char *, int, ...))real("openat64"))(at, path, flags, mode);
     return ((int (*)(const char *, int, ...))real(name))(path, flags, mode);
 }
@@ -171,31 +172,31 @@ int open(const char *path, int flags, ...) { MODE(flags); return open_any("open"
 int open64(const char *path, int flags, ...) { MODE(flags); return open_any("open64", AT_FDCWD, path, flags, mode); }
 
 int rename(const char *from, const char *to) {
-    if (IS_BAD(judge_path("rename", to, 1))) return -1;
+    if (is_bad(judge_path("rename", to, 1))) return -1;
     return REAL(rename)(from, to);
 }
 
 int linkat(int a, const char *from, int b, const char *to, int flags) {
-    if (IS_BAD(judge_path("link", to, 1))) return -1;
+    if (is_bad(judge_path("link", to, 1))) return -1;
     return REAL(linkat)(a, from, b, to, flags);
 }
 
 int link(const char *from, const char *to) {
-    if (IS_BAD(judge_path("link", to, 1))) return -1;
+    if (is_bad(judge_path("link", to, 1))) return -1;
     return REAL(link)(from, to);
 }
 
 int unlink(const char *path) {
-    if (IS_BAD(judge_path("unlink", path, 0))) return -1;
+    if (is_bad(judge_path("unlink", path, 0))) return -1;
     return REAL(unlink)(path);
 }
 
 int rmdir(const char *path) {
-    if (IS_BAD(judge_path("rmdir", path, 0))) return -1;
+    if (is_bad(judge_path("rmdir", path, 0))) return -1;
     return REAL(rmdir)(path);
 }
 
 int mkdir(const char *path, mode_t mode) {
-    if (IS_BAD(judge_path("mkdir", path, 1))) return -1;
+    if (is_bad(judge_path("mkdir", path, 1))) return -1;
     return REAL(mkdir)(path, mode);
 }

@@ -2,6 +2,7 @@
 
 mod along;
 mod as_of;
+mod delta;
 mod difference;
 mod policy;
 mod readers;

@@ -11,6 +11,7 @@ use super::environment::Environment;
 /// The versions the statements about these readers were found with.
 const PACKAGES: &[&str] = &[
     "duckdb==2.0.0",
+    "deltalake==1.6.6",
     "pandas==3.1.1",
     "polars==2.1.0",
     "pyarrow==26.0.1",

@@ -15,6 +15,8 @@
 //! `AWS_CONDITIONAL_PUT=disabled`) have no lock: there **seeing to it is the operator's duty**. Uploads that a kill cuts
 //! off are invisible but may be billed: give the bucket a rule that aborts incomplete uploads after a day.
 
+mod snapshot;
+
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,20 +25,18 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
+use super::folders::DurableFolders;
 use super::journal::{Journal, JournalMove};
 use super::lake_facts::{Fact, LakeFacts};
 use super::lake_lock::LakeLock;
 use super::location::{Store, parse};
 use super::lock::Lock;
-use super::machinery::{BOOKS, COMMIT, JOURNAL, MACHINERY, STAGING};
+use super::machinery::{COMMIT, JOURNAL, MACHINERY, STAGING};
 use super::manifest::{MANIFEST, Manifest};
-use super::seal::{SEAL, Seal, book_of};
-use super::snapshots::document::{SnapshotDocument, SnapshotOrigin, SnapshotPage};
-use super::snapshots::{KeptFile, keep, kept_path, names};
+use super::seal::{SEAL, Seal};
 use super::staged::{Staged, StagedWriter};
 use crate::error::{COMMIT_KEY, Error, Result};
 use crate::numbers::count_u64;
-use crate::runtime::clock::now_ms;
 use crate::runtime::interruption::committing;
 
 /// A transaction over many files. Dropped without [`Publication::commit`], it changes nothing.
@@ -318,9 +318,15 @@ impl Publication {
         }
         let is_same = self.published.as_ref() == Some(&manifest);
         if !moves.is_empty() || !committed.removed.is_empty() || !is_same {
+            let mut durable_n = 0;
             if manifest.facts.has(Fact::Keep) {
+                self.store.sync_files(moves.iter().map(JournalMove::staged))?;
+                durable_n = moves.len();
                 let snapshot = self.snapshot(&manifest, &seal, &moves)?;
                 moves.push(snapshot);
+                if manifest.facts.has(Fact::DeltaLog) {
+                    moves.extend(self.delta_logs(&manifest, &seal)?);
+                }
             }
             let journal = Journal {
                 moves,
@@ -331,9 +337,11 @@ impl Publication {
             self.lock.lock().hold()?;
             self.committing = true;
             journal
-                .save(&self.store)
+                .save(&self.store, durable_n)
                 .map_err(|why| cut_off(&self.store, why, BEFORE))?;
-            let applied = journal.apply(&self.store, self.lock.lock());
+            let former = self.published.iter().flat_map(Manifest::files);
+            let durable = DurableFolders::above(former.map(|file| file.path.as_str()));
+            let applied = journal.apply(&self.store, self.lock.lock(), &durable);
             applied.map_err(|why| cut_off(&self.store, why, AFTER))?;
         }
         commit.made();
@@ -353,60 +361,6 @@ impl Publication {
         };
         self.lock.put(&page.from, bytes)?;
         Ok(page)
-    }
-
-    /// Keeps the files that are committed, and stages the document of the state that is made of them.
-    fn snapshot(&self, manifest: &Manifest, seal: &Seal, moves: &[JournalMove]) -> Result<JournalMove> {
-        self.lock.lock().hold()?;
-        let staged: BTreeMap<&str, &JournalMove> = moves.iter().map(|step| (step.to.as_str(), step)).collect();
-        let is_kept = |facts: &LakeFacts| facts.has(Fact::Keep);
-        let was_kept = self.published.as_ref().is_some_and(|was| is_kept(&was.facts));
-        let is_continued = was_kept && !names(&self.store)?.is_empty();
-        let mut files = Vec::new();
-        for file in manifest.files() {
-            let from = match staged.get(file.path.as_str()) {
-                Some(step) => &step.from,
-                // The snapshot before this one has it.
-                None if is_continued => continue,
-                None => &file.path,
-            };
-            files.push(KeptFile {
-                from: from.clone(),
-                kept: kept_path(&file.path, &file.blake3),
-                bytes: file.bytes,
-            });
-        }
-        keep(&self.store, &files)?;
-        let mut pages = Vec::new();
-        for book in BOOKS {
-            let written = self.store.list(book)?.into_iter();
-            pages.extend(written.map(|entry| SnapshotPage {
-                path: entry.path,
-                bytes: entry.size,
-            }));
-        }
-        let page = moves.iter().find(|step| BOOKS.contains(&book_of(&step.to)));
-        pages.extend(page.map(|step| SnapshotPage {
-            path: step.to.clone(),
-            bytes: step.bytes,
-        }));
-        let run_id = page.and_then(|step| step.to.strip_prefix("runs/")?.strip_suffix(".parquet"));
-        let origin = SnapshotOrigin {
-            number: seal.head("runs").page_n,
-            made_ms: now_ms(),
-            run_id: run_id.map(str::to_owned),
-        };
-        let document = SnapshotDocument::new(origin, manifest.to_text()?, seal.to_text()?, pages);
-        let (name, bytes) = document.pack()?;
-        let n = self.staged_n.fetch_add(1, Ordering::Relaxed);
-        let step = JournalMove {
-            from: format!("{STAGING}/{}{n:08}", self.lock.lock().staging_prefix()),
-            to: name.path(),
-            bytes: count_u64(bytes.len()),
-            blake3: name.blake3,
-        };
-        self.lock.put(&step.from, bytes)?;
-        Ok(step)
     }
 
     fn changes(&self) -> MutexGuard<'_, Changes> {
