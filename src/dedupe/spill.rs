@@ -31,8 +31,10 @@ const FEW_ROWS: usize = 64;
 /// Rows and packed bytes that are unpacked at once, about.
 const BLOCK_ROWS: usize = 1 << 15;
 const BLOCK_BYTES: usize = 4 << 20;
-/// A day is merged at once if that takes no more than this share of the budget.
-const DAY_SHARE: usize = 2;
+/// A day is held as a whole if that takes no more than this share of the budget: several sites and months are merged at the same time.
+const DAY_SHARE: usize = 4;
+/// Packed batches that are gathered at once at most: what is packed of a few rows takes more than these while it is unpacked.
+const MOST_PARTS: usize = 64;
 /// Slices of a larger one take this share: several are on their way to be written while one is merged.
 const SLICE_SHARE: usize = 16;
 /// No slice is cut smaller.
@@ -396,10 +398,42 @@ impl Spill {
     /// All rows of a bucket in the order of `records`.
     pub(super) fn whole_bucket(&self, bucket: SpillBucket) -> Result<RecordBatch> {
         let mut parts: Vec<GatherPart> = bucket.blocks.into_iter().flat_map(|block| block.parts).collect();
-        for place in &bucket.places {
-            parts.push(self.load(&place.at)?);
+        if bucket.places.len() <= MOST_PARTS {
+            for place in &bucket.places {
+                parts.push(self.load(&place.at)?);
+            }
+            return self.gathered(&parts);
+        }
+        let mut places = bucket.places.as_slice();
+        while !places.is_empty() {
+            let (few, rest) = self.few(places)?;
+            places = rest;
+            let gathered = gather(&few)?;
+            // What holds no row has no columns once it is packed.
+            match gathered.num_rows() {
+                0 => parts.extend(few),
+                _ => parts.push(whole(pack(&gathered)?)),
+            }
         }
         self.gathered(&parts)
+    }
+
+    /// The first of these packed batches, as many as are gathered at once, and the places behind them.
+    fn few<'p>(&self, places: &'p [SpillPlace]) -> Result<(Vec<GatherPart>, &'p [SpillPlace])> {
+        let (mut parts, mut row_n, mut byte_n) = (Vec::new(), 0, 0_usize);
+        let mut rest = places;
+        while let Some((place, behind)) = rest.split_first() {
+            let is_full = row_n >= BLOCK_ROWS || byte_n >= merge_bytes(BLOCK_ROWS, BLOCK_BYTES) || parts.len() == MOST_PARTS;
+            if is_full {
+                break;
+            }
+            let part = self.load(&place.at)?;
+            row_n += part.runs.iter().map(|run| run.len).sum::<usize>();
+            byte_n = byte_n.further(place.keys.bytes());
+            parts.push(part);
+            rest = behind;
+        }
+        Ok((parts, rest))
     }
 
     /// Passes on the blocks of a bucket, each in the order of `records`.
@@ -411,8 +445,11 @@ impl Spill {
         for block in bucket.blocks {
             each(&self.gathered(&block.parts)?)?;
         }
-        for place in &bucket.places {
-            each(&self.gathered(&[self.load(&place.at)?])?)?;
+        let mut places = bucket.places.as_slice();
+        while !places.is_empty() {
+            let (few, rest) = self.few(places)?;
+            places = rest;
+            each(&self.gathered(&few)?)?;
         }
         Ok(())
     }
