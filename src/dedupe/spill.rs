@@ -13,6 +13,7 @@ use super::packed::gather::with_words;
 use super::packed::{GatherPart, GatherRun, gather, gather_sorted, pack};
 use super::shared_blocks::{SharedBlock, SharedBlocks, listed_place};
 use super::slices::{FreshDay, Slicing};
+use super::spill_key::{SpillKey, by_bucket};
 use crate::error::{Error, Result};
 use crate::numbers::Extent;
 use crate::record::SiteMonth;
@@ -56,13 +57,6 @@ struct Resident {
     segments: VecDeque<SpillSegment>,
     bytes: usize,
     days: BTreeSet<SpillKey>,
-}
-
-/// What candidates are kept by.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct SpillKey {
-    site: String,
-    day: Day,
 }
 
 /// Runs of rows of a batch.
@@ -423,7 +417,8 @@ impl Spill {
         let (mut parts, mut row_n, mut byte_n) = (Vec::new(), 0, 0_usize);
         let mut rest = places;
         while let Some((place, behind)) = rest.split_first() {
-            let is_full = row_n >= BLOCK_ROWS || byte_n >= merge_bytes(BLOCK_ROWS, BLOCK_BYTES) || parts.len() == MOST_PARTS;
+            let is_full =
+                row_n >= BLOCK_ROWS || byte_n >= merge_bytes(BLOCK_ROWS, BLOCK_BYTES) || parts.len() == MOST_PARTS;
             if is_full {
                 break;
             }
@@ -488,31 +483,6 @@ impl Spill {
         let gathered = gather_sorted(parts)?;
         with_words(&gathered, "file_id", |place| name(place).map_or(place, |id| &**id))
     }
-}
-
-/// The runs of rows of each (site, day).
-fn by_bucket(buckets: &[IntakeBucket], sites: &[String]) -> Result<Vec<(SpillKey, Vec<GatherRun>)>> {
-    let mut found: Vec<(IntakeBucket, Vec<GatherRun>)> = Vec::new();
-    let mut first = 0;
-    for run in buckets.chunk_by(|a, b| a == b) {
-        let bucket = run.first().ok_or_else(|| Error::internal("an empty run"))?;
-        let run = GatherRun { first, len: run.len() };
-        first += run.len;
-        // Rows are few sites and days at a time, and the last ones come again.
-        match found.iter_mut().rfind(|(known, _)| known == bucket) {
-            Some((_, runs)) => runs.push(run),
-            None => found.push((*bucket, vec![run])),
-        }
-    }
-    let named = found.into_iter().map(|(bucket, runs)| {
-        let site = usize::try_from(bucket.site).ok().and_then(|at| sites.get(at));
-        let key = SpillKey {
-            site: site.ok_or_else(|| Error::internal("a bucket without a site"))?.clone(),
-            day: bucket.day,
-        };
-        Ok((key, runs))
-    });
-    named.collect()
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> Result<std::sync::MutexGuard<'_, T>> {

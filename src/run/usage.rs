@@ -99,9 +99,8 @@ fn publish_site(
             touched.extend(slices(&batch)?.into_iter().map(|(slice, _)| slice));
         }
     }
-    let mut years = YearContributions::new(
-        (!is_everything).then(|| touched.iter().map(|of| of.allocation_year).collect()),
-    );
+    let mut years =
+        YearContributions::new((!is_everything).then(|| touched.iter().map(|of| of.allocation_year).collect()));
     for rows in fresh.values() {
         years.add(&to_batch(rows, part)?)?;
     }

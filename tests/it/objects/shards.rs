@@ -15,7 +15,7 @@ fn shards_in_a_bucket_make_the_lake_of_one_run() {
     let out = "--out=s3://bucket/by-shards";
 
     let planned = run(&s3, &["plan", "remote.toml", "--shards", "3", folder, out], here);
-    assert!(planned.contains("s3://bucket/shards"), "{planned}");
+    assert!(planned.contains("in 3 shards"), "{planned}");
     for shard in ["1/3", "3/3"] {
         run(&s3, &["run", "remote.toml", "--shard", shard, folder], here);
     }
@@ -34,6 +34,10 @@ fn shards_in_a_bucket_make_the_lake_of_one_run() {
     assert_eq!(s3.changes(), before, "a shard that is there is not written again");
 
     run(&s3, &merge, here);
-    assert_same(&published(&s3, "whole"), &published(&s3, "by-shards"), "by shards in a bucket");
+    assert_same(
+        &published(&s3, "whole"),
+        &published(&s3, "by-shards"),
+        "by shards in a bucket",
+    );
     assert!(run(&s3, &["verify", "s3://bucket/by-shards"], here).contains("sound"));
 }

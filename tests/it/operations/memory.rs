@@ -31,9 +31,19 @@ fn months_of_large_days_are_merged_within_the_least_memory() {
         let rows: Vec<String> = (0..16_000_u32)
             .map(|nth| {
                 let (id, month, day) = (dump * 16_000 + nth, 6 + nth % 4, 1 + nth / 4 % 2);
-                let start = format!("2026-{month:02}-{day:02}T{:02}:{:02}:{:02}", id % 23, id / 23 % 60, id / 1380 % 60);
-                format!("{id}|oak|u{}|a{}|COMPLETED|{start}|{start}||{}|{}|cpu=1,node=1|00:10:00\n",
-                    id % 700, id % 31, id % 90_000, 1 + id % 64)
+                let start = format!(
+                    "2026-{month:02}-{day:02}T{:02}:{:02}:{:02}",
+                    id % 23,
+                    id / 23 % 60,
+                    id / 1380 % 60
+                );
+                format!(
+                    "{id}|oak|u{}|a{}|COMPLETED|{start}|{start}||{}|{}|cpu=1,node=1|00:10:00\n",
+                    id % 700,
+                    id % 31,
+                    id % 90_000,
+                    1 + id % 64
+                )
             })
             .collect();
         scene.dump(&format!("dump{dump}.txt"), &rows);
