@@ -1,5 +1,7 @@
 //! Sizes of memory as options take them.
 
+use std::num::NonZeroUsize;
+
 use crate::dedupe::spill::MEMORY_BUDGET;
 use crate::numbers::index_u64;
 
@@ -16,6 +18,17 @@ impl MemorySize {
         /// The rest is for buffers of threads, encoders and sums.
         const SHARE: u64 = 8;
         MEMORY_BUDGET.min(index_u64(self.0 / SHARE))
+    }
+
+    /// How many months of sites it is enough for while they are merged.
+    pub(super) fn merged_at_once(self) -> NonZeroUsize {
+        /// What a run takes besides, about: records that wait, buffers of threads, stacks.
+        const REST: u64 = 128 << 20;
+        /// What each takes, about: rows that are published and those on their way to be written, pages, and what fills on its
+        /// way to the disk.
+        const EACH: u64 = 80 << 20;
+        // Fallback: the least that a run is started with is enough for one.
+        NonZeroUsize::new(index_u64(self.0.saturating_sub(REST) / EACH)).unwrap_or(NonZeroUsize::MIN)
     }
 }
 

@@ -102,6 +102,7 @@ impl RunArgs {
             dry_run: self.dry_run,
             threads: self.threads,
             memory_byte_n: self.max_memory.map(MemorySize::of_records),
+            merged_at_once: self.max_memory.map(MemorySize::merged_at_once),
             wait: self.wait.or(0),
             ..RunOptions::default()
         }

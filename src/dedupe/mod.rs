@@ -25,6 +25,7 @@ pub mod shifted;
 pub mod slices;
 pub mod sorted_blocks;
 pub mod spill;
+mod spill_key;
 pub mod summary;
 mod version;
 pub mod window;

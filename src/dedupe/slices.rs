@@ -1,5 +1,6 @@
-//! The candidates of one day, in slices that fit memory: a day of few rows is one slice. Of the rows of one job
-//! that repeat, only the best are merged, the others are stored as superseded rows.
+//! The candidates of one day, in slices that fit memory: a day of few rows is one slice, one that is held as a whole
+//! comes in slices of so many rows. Of the rows of one job of a larger day that repeat, only the best are merged, the others
+//! are stored as superseded rows.
 
 use std::collections::VecDeque;
 
@@ -18,6 +19,10 @@ use crate::schema::batch::{id, identity, time};
 
 /// Rows that lost, of all slices together, before they go to disk.
 const LOSERS_HELD: usize = 1 << 15;
+
+/// Rows of a slice of a day that is held as a whole, at most: several slices are on their way to be written while one is
+/// merged, so that days of many rows would take as much as several of them.
+const SLICE_ROWS: usize = 1 << 14;
 
 /// Some candidates of a day.
 #[derive(Default)]
@@ -49,7 +54,7 @@ enum SliceRows {
 }
 
 impl FreshDay {
-    /// A day of one slice.
+    /// A day that is held as a whole, its rows in the order of `records`.
     pub(super) fn whole(rows: Option<RecordBatch>) -> Self {
         let slice = WaitingSlice {
             last: None,
@@ -72,7 +77,19 @@ impl FreshDay {
             return Ok(None);
         };
         let rows = match slice.rows {
-            SliceRows::Loaded(rows) => rows,
+            SliceRows::Loaded(Some(rows)) => {
+                if let Some(Cut { row_n, last }) = cut(&rows)? {
+                    slice.rows = SliceRows::Loaded(Some(rows.slice(row_n, rows.num_rows() - row_n)));
+                    self.slices.push_front(slice);
+                    return Ok(Some(FreshSlice {
+                        last: Some(last),
+                        rows: Some(rows.slice(0, row_n)),
+                        losers: LoserRuns::default(),
+                    }));
+                }
+                Some(rows)
+            }
+            SliceRows::Loaded(None) => None,
             SliceRows::Waiting(ranges) => {
                 let mut parts = Vec::with_capacity(ranges.len());
                 for range in ranges {
@@ -88,6 +105,37 @@ impl FreshDay {
             losers: slice.losers,
         }))
     }
+}
+
+/// Where rows in order are cut.
+struct Cut {
+    /// Rows before it.
+    row_n: usize,
+    /// The last key before it.
+    last: RecordKey,
+}
+
+/// Where the first of several slices of about equal rows ends; `None` when all rows are in it. Rows of one job are not parted.
+fn cut(rows: &RecordBatch) -> Result<Option<Cut>> {
+    let slice_n = rows.num_rows().div_ceil(SLICE_ROWS);
+    if slice_n < 2 {
+        return Ok(None);
+    }
+    let least = rows.num_rows().div_ceil(slice_n);
+    let (instants, ids) = (time(rows, "record_utc")?, id(rows, "record_id")?);
+    let key = |row| -> Result<RecordKey> {
+        Ok(RecordKey {
+            record_ms: instants.value(row),
+            record_id: identity(ids, row)?,
+        })
+    };
+    let last = key(least - 1)?;
+    for row_n in least..rows.num_rows() {
+        if key(row_n)? != last {
+            return Ok(Some(Cut { row_n, last }));
+        }
+    }
+    Ok(None)
 }
 
 /// Deals the blocks of a day out to its slices.

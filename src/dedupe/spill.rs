@@ -13,6 +13,7 @@ use super::packed::gather::with_words;
 use super::packed::{GatherPart, GatherRun, gather, gather_sorted, pack};
 use super::shared_blocks::{SharedBlock, SharedBlocks, listed_place};
 use super::slices::{FreshDay, Slicing};
+use super::spill_key::{SpillKey, by_bucket};
 use crate::error::{Error, Result};
 use crate::numbers::Extent;
 use crate::record::SiteMonth;
@@ -31,8 +32,10 @@ const FEW_ROWS: usize = 64;
 /// Rows and packed bytes that are unpacked at once, about.
 const BLOCK_ROWS: usize = 1 << 15;
 const BLOCK_BYTES: usize = 4 << 20;
-/// A day is merged at once if that takes no more than this share of the budget.
-const DAY_SHARE: usize = 2;
+/// A day is held as a whole if that takes no more than this share of the budget: several sites and months are merged at the same time.
+const DAY_SHARE: usize = 4;
+/// Packed batches that are gathered at once at most: what is packed of a few rows takes more than these while it is unpacked.
+const MOST_PARTS: usize = 64;
 /// Slices of a larger one take this share: several are on their way to be written while one is merged.
 const SLICE_SHARE: usize = 16;
 /// No slice is cut smaller.
@@ -54,13 +57,6 @@ struct Resident {
     segments: VecDeque<SpillSegment>,
     bytes: usize,
     days: BTreeSet<SpillKey>,
-}
-
-/// What candidates are kept by.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct SpillKey {
-    site: String,
-    day: Day,
 }
 
 /// Runs of rows of a batch.
@@ -396,10 +392,43 @@ impl Spill {
     /// All rows of a bucket in the order of `records`.
     pub(super) fn whole_bucket(&self, bucket: SpillBucket) -> Result<RecordBatch> {
         let mut parts: Vec<GatherPart> = bucket.blocks.into_iter().flat_map(|block| block.parts).collect();
-        for place in &bucket.places {
-            parts.push(self.load(&place.at)?);
+        if bucket.places.len() <= MOST_PARTS {
+            for place in &bucket.places {
+                parts.push(self.load(&place.at)?);
+            }
+            return self.gathered(&parts);
+        }
+        let mut places = bucket.places.as_slice();
+        while !places.is_empty() {
+            let (few, rest) = self.few(places)?;
+            places = rest;
+            let gathered = gather(&few)?;
+            // What holds no row has no columns once it is packed.
+            match gathered.num_rows() {
+                0 => parts.extend(few),
+                _ => parts.push(whole(pack(&gathered)?)),
+            }
         }
         self.gathered(&parts)
+    }
+
+    /// The first of these packed batches, as many as are gathered at once, and the places behind them.
+    fn few<'p>(&self, places: &'p [SpillPlace]) -> Result<(Vec<GatherPart>, &'p [SpillPlace])> {
+        let (mut parts, mut row_n, mut byte_n) = (Vec::new(), 0, 0_usize);
+        let mut rest = places;
+        while let Some((place, behind)) = rest.split_first() {
+            let is_full =
+                row_n >= BLOCK_ROWS || byte_n >= merge_bytes(BLOCK_ROWS, BLOCK_BYTES) || parts.len() == MOST_PARTS;
+            if is_full {
+                break;
+            }
+            let part = self.load(&place.at)?;
+            row_n += part.runs.iter().map(|run| run.len).sum::<usize>();
+            byte_n = byte_n.further(place.keys.bytes());
+            parts.push(part);
+            rest = behind;
+        }
+        Ok((parts, rest))
     }
 
     /// Passes on the blocks of a bucket, each in the order of `records`.
@@ -411,8 +440,11 @@ impl Spill {
         for block in bucket.blocks {
             each(&self.gathered(&block.parts)?)?;
         }
-        for place in &bucket.places {
-            each(&self.gathered(&[self.load(&place.at)?])?)?;
+        let mut places = bucket.places.as_slice();
+        while !places.is_empty() {
+            let (few, rest) = self.few(places)?;
+            places = rest;
+            each(&self.gathered(&few)?)?;
         }
         Ok(())
     }
@@ -451,31 +483,6 @@ impl Spill {
         let gathered = gather_sorted(parts)?;
         with_words(&gathered, "file_id", |place| name(place).map_or(place, |id| &**id))
     }
-}
-
-/// The runs of rows of each (site, day).
-fn by_bucket(buckets: &[IntakeBucket], sites: &[String]) -> Result<Vec<(SpillKey, Vec<GatherRun>)>> {
-    let mut found: Vec<(IntakeBucket, Vec<GatherRun>)> = Vec::new();
-    let mut first = 0;
-    for run in buckets.chunk_by(|a, b| a == b) {
-        let bucket = run.first().ok_or_else(|| Error::internal("an empty run"))?;
-        let run = GatherRun { first, len: run.len() };
-        first += run.len;
-        // Rows are few sites and days at a time, and the last ones come again.
-        match found.iter_mut().rfind(|(known, _)| known == bucket) {
-            Some((_, runs)) => runs.push(run),
-            None => found.push((*bucket, vec![run])),
-        }
-    }
-    let named = found.into_iter().map(|(bucket, runs)| {
-        let site = usize::try_from(bucket.site).ok().and_then(|at| sites.get(at));
-        let key = SpillKey {
-            site: site.ok_or_else(|| Error::internal("a bucket without a site"))?.clone(),
-            day: bucket.day,
-        };
-        Ok((key, runs))
-    });
-    named.collect()
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> Result<std::sync::MutexGuard<'_, T>> {

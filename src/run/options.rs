@@ -1,5 +1,6 @@
 //! What the command line adds to a pipeline for one run.
 
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use crate::config::Plan;
@@ -22,6 +23,9 @@ pub struct RunOptions {
     /// Bytes of records kept in memory before they go to a temporary file; `None` takes a budget that suits most
     /// machines. Results do not depend on it.
     pub memory_byte_n: Option<usize>,
+    /// Months of sites that are merged at the same time at most; `None` takes one more than there are threads. Each takes
+    /// memory of its own. Results do not depend on it.
+    pub merged_at_once: Option<NonZeroUsize>,
     /// How many summaries are held in memory; what goes beyond is refused.
     pub summary_limits: SummaryLimits,
     /// How long to wait for another writer of the lake.

@@ -107,7 +107,7 @@ pub(crate) fn process(
     let path = lake::month_path("records", site, month);
     let mut table = LakeTable::create(context.publication, "records", &path)?;
     // Encoding and compressing is most of the work: it runs concurrently with the merging of the next day.
-    let (send, receive) = bounded::<RecordBatch>(2);
+    let (send, receive) = bounded::<RecordBatch>(1);
     let is_merged = AtomicBool::new(false);
     let (done, table) = std::thread::scope(|scope| {
         let writer = scope.spawn(|| {

@@ -18,7 +18,7 @@ use crate::schema::batch::text;
 use crate::time::Day;
 
 /// Published rows of a piece, about.
-const PIECE_ROWS: usize = 1 << 16;
+const PIECE_ROWS: usize = 1 << 14;
 /// Rows that lost in earlier runs and are held at once.
 const KNOWN_MOST: usize = 1 << 16;
 /// Rows of `history` that are made at a time.

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use arrow::array::RecordBatch;
+use arrow::array::{BooleanArray, RecordBatch};
+use arrow::compute::filter_record_batch;
 
 use super::partition::PartitionContext;
 use crate::error::{Error, Result};
 use crate::lake::state::State;
-use crate::record::SiteMonth;
 use crate::schema::batch::{int, text};
 use crate::schema::{self, Dataset};
 use crate::store::lake::{self, LakeTable};
@@ -83,48 +83,50 @@ fn publish_site(
     is_everything: bool,
 ) -> Result<()> {
     let part = schema::dataset("usage_part")?;
+    let published = published_parts(context, state, site)?;
     let mut touched: BTreeSet<UsageSlice> = BTreeSet::new();
-    let mut total = Contributions::default();
     for rows in fresh.values() {
         touched.extend(rows.iter().map(|of| UsageSlice {
             vo: of.key.vo.clone(),
             allocation_year: of.key.allocation_year,
         }));
-        total.add(to_batch(rows, part)?)?;
     }
-    for SiteMonth { site: other, month } in state.contributions() {
-        if other != site || context.selection.extent.is_rebuild() {
-            continue;
-        }
-        let path = lake::month_path("usage_part", site, *month);
-        let Some(batches) = lake::batches(context.publication, &path)? else {
-            continue;
-        };
-        for batch in batches {
+    // What these months contributed before: those files change as well.
+    for (_, path) in published.iter().filter(|(month, _)| fresh.contains_key(month)) {
+        for batch in lake::batches(context.publication, path)?.into_iter().flatten() {
             let batch = batch?;
             part.admit(&batch)?;
-            if fresh.contains_key(month) {
-                // What the month contributed before: those files change as well.
-                touched.extend(slices(&batch)?.into_iter().map(|(slice, _)| slice));
-            } else {
-                total.add(batch)?;
-            }
+            touched.extend(slices(&batch)?.into_iter().map(|(slice, _)| slice));
         }
     }
-    let rows = total.finish().map_err(|e| e.at("site", site))?;
+    let mut years =
+        YearContributions::new((!is_everything).then(|| touched.iter().map(|of| of.allocation_year).collect()));
+    for rows in fresh.values() {
+        years.add(&to_batch(rows, part)?)?;
+    }
+    for (_, path) in published.iter().filter(|(month, _)| !fresh.contains_key(month)) {
+        for batch in lake::batches(context.publication, path)?.into_iter().flatten() {
+            let batch = batch?;
+            part.admit(&batch)?;
+            years.add(&batch)?;
+        }
+    }
     let dataset = schema::dataset("usage")?;
     let mut written = BTreeSet::new();
-    for (of, range) in slices(&rows)? {
-        if touched.contains(&of) || is_everything {
-            let path = lake::usage_path(site, of.vo.as_deref(), of.allocation_year);
-            let mut table = LakeTable::create(context.publication, "usage", &path)?;
-            table.write(&project(&rows.slice(range.start, range.len()), dataset)?)?;
-            table.finish(&[
-                ("gridtally.pipeline".to_owned(), context.plan.name.clone()),
-                ("gridtally.plan".to_owned(), context.plan.fingerprint.clone()),
-            ])?;
+    while let Some(total) = years.next() {
+        let rows = total.finish().map_err(|e| e.at("site", site))?;
+        for (of, range) in slices(&rows)? {
+            if touched.contains(&of) || is_everything {
+                let path = lake::usage_path(site, of.vo.as_deref(), of.allocation_year);
+                let mut table = LakeTable::create(context.publication, "usage", &path)?;
+                table.write(&project(&rows.slice(range.start, range.len()), dataset)?)?;
+                table.finish(&[
+                    ("gridtally.pipeline".to_owned(), context.plan.name.clone()),
+                    ("gridtally.plan".to_owned(), context.plan.fingerprint.clone()),
+                ])?;
+            }
+            written.insert(of);
         }
-        written.insert(of);
     }
     for of in touched.difference(&written) {
         context
@@ -132,6 +134,58 @@ fn publish_site(
             .remove(&lake::usage_path(site, of.vo.as_deref(), of.allocation_year));
     }
     Ok(())
+}
+
+/// The months of a site that contribute as they are published, with the paths of what they contribute; none in a rebuild.
+fn published_parts(context: &PartitionContext<'_>, state: &State, site: &str) -> Result<Vec<(Month, String)>> {
+    if context.selection.extent.is_rebuild() {
+        return Ok(Vec::new());
+    }
+    let of_site = state.contributions().iter().filter(|of| of.site == site);
+    Ok(of_site
+        .map(|of| (of.month, lake::month_path("usage_part", site, of.month)))
+        .collect())
+}
+
+/// Contributions of one site by allocation year: what is added up at once are the groups of a year, however many years the lake
+/// has.
+struct YearContributions {
+    /// The years that count; `None` where all do.
+    counting: Option<BTreeSet<i64>>,
+    years: BTreeMap<i64, Contributions>,
+}
+
+impl YearContributions {
+    fn new(counting: Option<BTreeSet<i64>>) -> Self {
+        Self {
+            counting,
+            years: BTreeMap::new(),
+        }
+    }
+
+    /// Adds a `usage_part` batch.
+    fn add(&mut self, batch: &RecordBatch) -> Result<()> {
+        let of_row = int(batch, "allocation_year")?.clone();
+        let found: BTreeSet<i64> = of_row.values().iter().copied().collect();
+        for year in found.iter().copied() {
+            if self.counting.as_ref().is_some_and(|years| !years.contains(&year)) {
+                continue;
+            }
+            let rows = if found.len() == 1 {
+                batch.clone()
+            } else {
+                let is_of_year: BooleanArray = of_row.values().iter().map(|of| Some(*of == year)).collect();
+                filter_record_batch(batch, &is_of_year)?
+            };
+            self.years.entry(year).or_default().add(rows)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the contributions of the first year that is left.
+    fn next(&mut self) -> Option<Contributions> {
+        self.years.pop_first().map(|(_, total)| total)
+    }
 }
 
 /// Runs of rows of one VO and allocation year, in the order of the rows.

@@ -54,8 +54,11 @@ fn given(place: *mut u8) -> *mut u8 {
 /// Columns, pages and parts of files are large, and are freed soon: that their memory comes from the kernel in pieces of
 /// two MiB, that a thread keeps such pieces for the next one, and that there are no more arenas than processors leaves a
 /// seventh of the page faults, for some ten per cent more memory.
+///
+/// What is free is unmapped: pages that are kept mapped, as jemalloc does left alone, count against a limit of the process
+/// (`RLIMIT_DATA`), which was used up by them while half of it was free.
 /// `_RJEM_MALLOC_CONF` of the environment still overrides it.
 #[expect(unsafe_code, reason = "a name shared with C is unsafe to choose; nothing is called")]
 #[unsafe(export_name = "_rjem_malloc_conf")]
-static CONFIGURATION: &[u8; 82] =
-    b"dirty_decay_ms:500,muzzy_decay_ms:0,narenas_ratio:1,thp:always,tcache_max:2097152\0";
+static CONFIGURATION: &[u8; 95] =
+    b"dirty_decay_ms:500,muzzy_decay_ms:0,narenas_ratio:1,thp:always,tcache_max:2097152,retain:false\0";

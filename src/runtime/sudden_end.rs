@@ -11,7 +11,8 @@ use crate::error::Kind;
 
 const NO_MEMORY: &[u8] =
     b"gridtally: the machine gives no more memory or threads; published data is unchanged, and the \
-    next run finishes what this one began\n";
+    next run finishes what this one began; give it more memory (--max-memory, the limit of its service), use fewer --threads, or read the \
+    files in shards (gridtally plan --shards N)\n";
 
 const ABORTED: &[u8] =
     b"gridtally: the program was aborted where it should not be, please report it; published data is \

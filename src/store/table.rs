@@ -173,10 +173,14 @@ impl<W: Write + Send> TableWriter<W> {
         if is_hurried {
             let (bench, second) = (&mut self.bench, &mut self.second);
             std::thread::scope(|scope| {
-                let other = scope.spawn(|| pages(second));
+                let other = std::thread::Builder::new().spawn_scoped(scope, || pages(second));
                 let made = pages(bench);
                 let dead = |_| Err(Error::internal("a writing thread died"));
-                made.and(other.join().unwrap_or_else(dead))
+                // Where the machine gives no thread, all pages are made by this one.
+                match other {
+                    Ok(other) => made.and(other.join().unwrap_or_else(dead)),
+                    Err(_) => made,
+                }
             })?;
         } else {
             pages(&mut self.bench)?;

@@ -19,6 +19,11 @@ use crate::runtime::interruption::{Aborting, Writing, abort_with, writing};
 /// (Object stores take 10 000 parts, so an object has at most 78 GiB.)
 const PART_BYTES: usize = 8 << 20;
 
+/// Size of the parts on a disk, where they cost no round trip: many files may be written at the same time. What was written is made
+/// durable as often as if parts were larger.
+const DISK_PART_BYTES: usize = 2 << 20;
+const _: () = assert!(PART_BYTES.is_multiple_of(DISK_PART_BYTES));
+
 /// Bytes hashed at once: so many that the widest instructions are busy, and a multiple of what the hash is made of.
 const HASHED_BYTES: usize = 128 << 10;
 
@@ -177,6 +182,14 @@ impl ObjectWriter {
         Ok(())
     }
 
+    /// Size of its parts.
+    fn part_bytes(&self) -> usize {
+        match self.store.local_root() {
+            Some(_) => DISK_PART_BYTES,
+            None => PART_BYTES,
+        }
+    }
+
     fn landing(&self) -> &Path {
         self.detour.as_ref().unwrap_or(&self.target)
     }
@@ -201,7 +214,8 @@ impl ObjectWriter {
         // Made inside the runtime, because a local upload decides then on which thread it writes.
         let _inside = self.store.runtime().enter();
         let sending = upload.parts().as_mut().ok_or_else(aborted)?.put_part(part.into());
-        let place = self.store.upload_on_disk(self.landing().as_ref()).filter(|_| !is_last);
+        let is_synced = !is_last && self.bytes.is_multiple_of(PART_BYTES as u64);
+        let place = self.store.upload_on_disk(self.landing().as_ref()).filter(|_| is_synced);
         self.leaving = Some(self.store.runtime().spawn(async move {
             sending.await?;
             let Some(place) = place else { return Ok(()) };
@@ -219,24 +233,25 @@ impl ObjectWriter {
 impl Write for ObjectWriter {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         let is_whole = self.store.is_web();
-        let room = PART_BYTES.less(self.part.len());
+        let part_bytes = self.part_bytes();
+        let room = part_bytes.less(self.part.len());
         let taken = if is_whole {
             data
         } else {
             data.get(..room).unwrap_or(data)
         };
-        if self.part.capacity() < PART_BYTES && self.part.len() >= GROWING_BYTES {
-            self.part.reserve_exact(PART_BYTES - self.part.len());
+        if self.part.capacity() < part_bytes && self.part.len() >= GROWING_BYTES {
+            self.part.reserve_exact(part_bytes.less(self.part.len()));
         }
         self.part.extend_from_slice(taken);
         if self.part.len() - self.hashed >= HASHED_BYTES {
             self.hash(false);
         }
         self.bytes = self.bytes.further(taken.len() as u64);
-        if self.part.len() >= PART_BYTES && !is_whole {
+        if self.part.len() >= part_bytes && !is_whole {
             self.hash(true);
             self.hashed = 0;
-            let part = std::mem::replace(&mut self.part, Vec::with_capacity(PART_BYTES));
+            let part = std::mem::replace(&mut self.part, Vec::with_capacity(part_bytes));
             self.send(part.into(), false).map_err(io::Error::other)?;
         }
         Ok(taken.len())

@@ -17,6 +17,7 @@ mod azure;
 mod locking;
 pub(crate) mod parts;
 mod readers;
+mod shards;
 mod snapshots;
 mod web;
 

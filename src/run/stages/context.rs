@@ -21,6 +21,8 @@ pub(super) struct RunContext<'a> {
     pub(super) threads: usize,
     /// Bytes of records kept in memory before they go to a temporary file.
     pub(super) memory_byte_n: usize,
+    /// Months of sites that are merged at the same time.
+    pub(super) merged_at_once: usize,
     pub(super) progress: &'a dyn Progress,
 }
 
@@ -29,6 +31,10 @@ impl<'a> RunContext<'a> {
     pub(super) fn new(plan: &'a Plan, options: &'a RunOptions, progress: &'a dyn Progress) -> Self {
         // Fallback: where the machine does not state its threads, one is used.
         let available = || std::thread::available_parallelism().ok().map(Into::into);
+        // A machine with an unknown number of threads gets one.
+        let threads = options.threads.or_else(available).unwrap_or(1).max(1);
+        // One more than there are threads: the last ones of an odd number are then worked on in parallel.
+        let merged_at_once = threads + 1;
         Self {
             plan,
             options,
@@ -36,9 +42,11 @@ impl<'a> RunContext<'a> {
                 from: options.from,
                 to: options.to,
             },
-            // A machine with an unknown number of threads gets one.
-            threads: options.threads.or_else(available).unwrap_or(1).max(1),
+            threads,
             memory_byte_n: options.memory_byte_n.unwrap_or(MEMORY_BUDGET),
+            merged_at_once: options
+                .merged_at_once
+                .map_or(merged_at_once, |most| merged_at_once.min(most.get())),
             progress,
         }
     }

@@ -56,7 +56,7 @@ impl<'a> EnteredInputs<'a> {
             summaries: fresh,
             notes,
         } = self;
-        let (plan, progress, threads) = (scope.context.plan, scope.context.progress, scope.context.threads);
+        let (plan, progress, at_once) = (scope.context.plan, scope.context.progress, scope.context.merged_at_once);
         let mut partitions = partitions(&scope, spill.partitions()?, &file_ids);
         let months = summaries::months(plan, &scope.lake.state, &fresh, &mut partitions, &scope.selection);
         let inputs = MergeInputs::new(&scope.lake.state, spill, &file_ids);
@@ -65,7 +65,7 @@ impl<'a> EnteredInputs<'a> {
             shifted: Some(&copies),
             ..inputs.context(plan, &scope.lake.publication, &scope.selection)
         };
-        let merge = |context: &PartitionContext<'_>| process_all(context, &partitions, threads, progress);
+        let merge = |context: &PartitionContext<'_>| process_all(context, &partitions, at_once, progress);
         let (summaries, done, overlaps) = summaries::settle(&context, &scope.lake.state, fresh, &months, merge)?;
         monitor.report.overlaps = overlaps;
         monitor.end_phase("merge");
@@ -93,14 +93,13 @@ impl<'a> EnteredInputs<'a> {
 fn process_all(
     context: &PartitionContext<'_>,
     partitions: &Partitions,
-    threads: usize,
+    at_once: usize,
     progress: &dyn Progress,
 ) -> Result<Vec<PartitionResult>> {
     progress.begin("merging", count_u64(partitions.len()), "partitions");
     // In the order of time, in which dumps mostly are: what waits in memory is given back soonest.
     let work: Vec<_> = partitions.iter().collect();
-    // One more than there are threads: the last partitions of an odd number are then worked on in parallel.
-    let done = pool::each(&work, threads + 1, |(SiteMonth { site, month }, days)| {
+    let done = pool::each(&work, at_once, |(SiteMonth { site, month }, days)| {
         let done = process(context, site, *month, days);
         progress.add(1);
         done

@@ -1,6 +1,7 @@
 //! No input takes more memory than it is worth.
 
 use std::fmt::Write as _;
+use std::num::NonZeroUsize;
 use std::process::Command;
 
 use gridtally::config::Plan;
@@ -175,6 +176,44 @@ fn a_day_in_slices_is_the_day_at_once() {
     let (whole, sliced) = (nights(None), nights(Some(1 << 16)));
     assert_same_files(&whole, &sliced);
     assert!(whole.keys().any(|path| path.starts_with("history/")));
+}
+
+/// The candidates of a day that many files hold wait in many packed blocks: those are gathered some at a time, held as a whole or
+/// in slices, and what is published is the same.
+#[test]
+fn a_day_of_many_blocks_is_the_day_at_once() {
+    let scene = Scene::new();
+    scene.write("p.toml", pipeline(&dumps(), ""));
+    for file in 0..600_u32 {
+        let rows = (0..70_u32).fold(HEADER.to_owned(), |rows, nth| {
+            // Every seventh job is in the next file, too.
+            let id = if nth % 7 == 0 { file / 2 } else { file } * 70 + nth;
+            let cores = if (file + nth) % 5 == 0 { "2" } else { "1" };
+            let day = format!("2026-10-{:02}T00:00:{:02}", 1 + nth % 28, nth % 60);
+            let times = [("Submit", &*day), ("Start", &*day), ("NCPUS", cores)];
+            rows + &row(id, &times)
+        });
+        scene.write(&format!("dumps/{file:04}.txt"), rows);
+    }
+    let (plan, _) = Plan::load(&scene.path("p.toml")).unwrap();
+    let run = |lake_name: &str, memory_byte_n: Option<usize>, merged_at_once: usize| {
+        let options = RunOptions {
+            out: Some(scene.path(lake_name).to_str().unwrap().to_owned()),
+            memory_byte_n,
+            merged_at_once: NonZeroUsize::new(merged_at_once),
+            threads: Some(2),
+            ..RunOptions::default()
+        };
+        stages::run(&plan, &options, &Silent).unwrap();
+        lake(&scene.path(lake_name))
+    };
+    let at_once = run("at-once", None, 3);
+    assert!(at_once.keys().any(|path| path.starts_with("history/")));
+    // Days that are held as a whole, of more blocks than are gathered at once; and days in slices.
+    for memory_byte_n in [1 << 22, 1 << 16] {
+        let bounded = run(&format!("bounded-{memory_byte_n}"), Some(memory_byte_n), 1);
+        assert_same_files(&at_once, &bounded);
+    }
 }
 
 /// A few bytes of a list that name more nodes than any machine has took a kilobyte for each of them.

@@ -1,6 +1,7 @@
 //! `run --max-memory`: a bound that the system enforces.
 
 use super::{Scene, job, stderr};
+use crate::promises::scene::{assert_same, lake_hash};
 
 fn many(scene: &Scene, row_n: u32) {
     let rows: Vec<String> = (1..=row_n).map(|id| job(id, 1 + id % 28)).collect();
@@ -21,6 +22,43 @@ fn a_run_within_the_least_memory_makes_the_same_lake() {
     assert!(read(&a) == read(&b), "results do not depend on it");
 }
 
+/// Several months of days with as many jobs as fill the memory of a run several times over: they were gathered day by day, with
+/// several of them on their way to be written, and pages that were free again counted against the limit.
+#[test]
+fn months_of_large_days_are_merged_within_the_least_memory() {
+    let scene = Scene::new();
+    for dump in 0..20_u32 {
+        let rows: Vec<String> = (0..16_000_u32)
+            .map(|nth| {
+                let (id, month, day) = (dump * 16_000 + nth, 6 + nth % 4, 1 + nth / 4 % 2);
+                let start = format!(
+                    "2026-{month:02}-{day:02}T{:02}:{:02}:{:02}",
+                    id % 23,
+                    id / 23 % 60,
+                    id / 1380 % 60
+                );
+                format!(
+                    "{id}|oak|u{}|a{}|COMPLETED|{start}|{start}||{}|{}|cpu=1,node=1|00:10:00\n",
+                    id % 700,
+                    id % 31,
+                    id % 90_000,
+                    1 + id % 64
+                )
+            })
+            .collect();
+        scene.dump(&format!("dump{dump}.txt"), &rows);
+    }
+    let bounded = scene.gridtally(&["run", "oak.toml", "--max-memory", "256M", "--threads", "2"]);
+    assert!(bounded.status.success(), "{}", stderr(&bounded));
+    let whole = scene.gridtally(&["run", "oak.toml", "--threads", "2", "--out", "whole"]);
+    assert!(whole.status.success(), "{}", stderr(&whole));
+    assert_same(
+        &lake_hash(&scene.path().join("whole")),
+        &lake_hash(&scene.path().join("lake")),
+        "results do not depend on it",
+    );
+}
+
 /// Where the limit of the process is lower than what is requested, the lower one stays: here as if the machine were small.
 #[cfg(target_os = "linux")]
 #[test]
@@ -35,6 +73,9 @@ fn a_run_that_needs_more_ends_with_the_code_of_memory() {
         .output()
         .unwrap();
     assert_eq!(ran.status.code(), Some(71), "{}", stderr(&ran));
+    for advice in ["--max-memory", "--threads", "--shards"] {
+        assert!(stderr(&ran).contains(advice), "{}", stderr(&ran));
+    }
     assert!(!scene.path().join("lake/manifest.json").exists());
 }
 
