@@ -140,7 +140,7 @@ impl Compiler {
             self.overhead(overhead, has_inventory)
         });
         let normalise = spec.normalise.map(|normalise| self.normalise(normalise));
-        let energy = spec.energy.map(|energy| self.energy(energy));
+        let energy = spec.energy.map(|energy| self.energy(&energy));
         let tariffs = self.tariffs(&spec.charges);
         let fairshare = self.fairshare(spec.fairshare, &inventory_names(&sources, source_n), &tariffs);
         let calendar_zone = zone?;
@@ -150,10 +150,7 @@ impl Compiler {
             .awards
             .and_then(|awards| self.awards(&awards, &tariffs, calendar, grain));
         // A `[normalise]` with a mistake must not turn into none at all.
-        let mut normalise = match normalise {
-            Some(normalise) => Some(normalise?),
-            None => None,
-        };
+        let mut normalise = normalise.map_or(Some(None), |normalise| normalise.map(Some))?;
         let overhead = overhead.map_or(Some(None), |overhead| overhead.map(Some))?;
         let energy = energy.map_or(Some(None), |energy| energy.map(Some))?;
         self.scaled_once(scaled, normalise.as_mut());

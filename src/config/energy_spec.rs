@@ -57,7 +57,7 @@ pub(crate) fn read(top: &Section<'_>, problems: &mut Problems) -> Option<EnergyS
 }
 
 impl Compiler {
-    pub(crate) fn energy(&mut self, spec: EnergySpec) -> Option<EnergyPlan> {
+    pub(crate) fn energy(&mut self, spec: &EnergySpec) -> Option<EnergyPlan> {
         let tables = EnergyTables {
             pue: self.energy_table("pue", spec.pue.as_ref())?,
             intensity: self.energy_table("intensity", spec.intensity.as_ref())?,
@@ -94,9 +94,9 @@ impl Compiler {
             self.doubt(spec.line, message);
         }
         let settings = EnergySettings {
-            basis: spec.basis.map(|at| at.value),
-            shared: spec.shared.map(|at| at.value),
-            known_on_ms: spec.known_on_ms.map(|at| at.value),
+            basis: spec.basis.as_ref().map(|at| at.value),
+            shared: spec.shared.as_ref().map(|at| at.value),
+            known_on_ms: spec.known_on_ms.as_ref().map(|at| at.value),
         };
         let file = tables.intensity.as_ref().map(|table| table.file.clone());
         let plan = EnergyPlan::new(tables, settings, &mut self.problems);

@@ -1,7 +1,6 @@
 //! The pipeline file as it is written: every key, its type and its line. It can only fail on spelling; what the words
 //! mean is decided in [`super::compile`].
 
-
 use super::awards_spec::AwardsSpec;
 use super::charge_spec::{ChargeSpec, charges};
 use super::energy_spec::{self, EnergySpec};

@@ -44,7 +44,8 @@ struct CoreDay {
     core_s: [i64; PARTS.len()],
     /// What jobs bear under the billing of the pipeline; `None` where it is unknown.
     billed_core_s: Option<i64>,
-    node_s: i64,
+    /// Seconds in which there was such a node.
+    listed: i64,
 }
 
 /// Energy of a node in a month, joules.
@@ -84,7 +85,7 @@ pub fn gather(
     for (day, of) in &days {
         if let Some(month) = Month::of_day(day.day) {
             let row = rows.entry((month, day.site.clone(), day.node.clone())).or_default();
-            row.node_s += i128::from(of.node_s);
+            row.node_s += i128::from(of.listed);
         }
     }
     let sites: Vec<&str> = {
@@ -208,7 +209,7 @@ fn core_days(lake: &Lake, selection: &Selection, wanted: Option<&str>) -> Result
                 let cores = CoreDay {
                     core_s,
                     billed_core_s: number(billed, row),
-                    node_s: node_s.value(row),
+                    listed: node_s.value(row),
                 };
                 by_unit
                     .entry(word(unit, row).map(str::to_owned))

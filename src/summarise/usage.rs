@@ -340,6 +340,16 @@ impl<'a> Usage<'a> {
         self.budget.admit(class, load)
     }
 
+    /// What one piece of the job that was cut last has of what was measured.
+    fn measured_part(&self, total: &MeasuredSums, rated: Option<&RatedJob>, at: usize, time: CoreTime) -> MeasuredSums {
+        let mut part = self.shares.measured(total, at);
+        part.energy_stated_core_s = total.energy_j.map(|_| time.core_s);
+        if let (Some(rater), Some(rated), Some(period)) = (&self.energy, rated, self.cutter.pieces.get(at)) {
+            rater.fill_part(rated, time, rated.run_in(period), &mut part);
+        }
+        part
+    }
+
     fn add_job(
         &mut self,
         view: &RecordView<'_>,
@@ -384,23 +394,16 @@ impl<'a> Usage<'a> {
                 let cpu = cpu_ms.map(|_| share(&self.shares.cpu_ms));
                 (share(&self.shares.wall_s), share(&self.shares.held_s), cpu)
             };
+            let fraction_ms = wall_fraction_ms * i64::from(at == end_piece);
             let measured = measured.map(|measured| {
                 if is_whole {
                     return *measured;
                 }
-                let mut part = self.shares.measured(measured, at);
-                part.energy_stated_core_s = measured.energy_j.map(|_| time_held(wall, core_n));
-                if let (Some(rater), Some(rated)) = (&self.energy, rated) {
-                    let fraction_ms = wall_fraction_ms * i64::from(at == end_piece);
-                    let time = CoreTime::new(wall, fraction_ms, core_n);
-                    rater.fill_part(rated, time, rated.run_in(period), &mut part);
-                }
-                part
+                self.measured_part(measured, rated, at, CoreTime::new(wall, fraction_ms, core_n))
             });
             let counts = end_ms.is_some() && at == end_piece;
             let count = |flag: bool| i64::from(counts && flag);
             let is = |flags: Option<&BooleanArray>| flags.is_some_and(|flags| flags.value(row));
-            let fraction_ms = wall_fraction_ms * i64::from(at == end_piece);
             // Each product is a part of the load that the budget of the month has room for: below 2^57.
             let counted = CountedSums {
                 job_n: count(true),

@@ -29,8 +29,8 @@ pub(super) fn instant_ms(column: &str, cell: &str, open: i64) -> Result<i64, Str
 pub(super) struct WrittenSpan {
     pub(super) from_ms: i64,
     pub(super) until_ms: i64,
-    /// When it was learnt; the earliest instant when the row does not state it.
-    pub(super) recorded_ms: i64,
+    /// When it was learnt, Unix milliseconds; the earliest instant when the row does not state it.
+    pub(super) learnt_at: i64,
 }
 
 impl WrittenSpan {
@@ -40,7 +40,7 @@ impl WrittenSpan {
         let span = Self {
             from_ms: at("valid_from", i64::MIN)?,
             until_ms: at("valid_to", i64::MAX)?,
-            recorded_ms: at("recorded_at", i64::MIN)?,
+            learnt_at: at("recorded_at", i64::MIN)?,
         };
         if span.until_ms <= span.from_ms {
             let (to, from) = (cell("valid_to"), cell("valid_from"));

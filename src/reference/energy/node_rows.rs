@@ -64,8 +64,8 @@ impl NodeEnergyTable {
                 Err(why) => problems.mistake(file, *line, why),
             }
         }
-        rows.retain(|row| known_on_ms.is_none_or(|day| row.span.recorded_ms <= day));
-        rows.sort_by_key(|row| (std::cmp::Reverse((row.closeness(), row.span.recorded_ms)), row.line));
+        rows.retain(|row| known_on_ms.is_none_or(|day| row.span.learnt_at <= day));
+        rows.sort_by_key(|row| (std::cmp::Reverse((row.closeness(), row.span.learnt_at)), row.line));
         let mut table = Self {
             rows,
             named: AHashMap::default(),
@@ -94,7 +94,7 @@ impl NodeEnergyTable {
         let is_clash = |a: &NodeEnergyRow, b: &NodeEnergyRow| {
             (&a.site, &a.cluster, &a.partition) == (&b.site, &b.cluster, &b.partition)
                 && a.nodes.is_some() == b.nodes.is_some()
-                && a.span.recorded_ms == b.span.recorded_ms
+                && a.span.learnt_at == b.span.learnt_at
                 && a.span.from_ms < b.span.until_ms
                 && b.span.from_ms < a.span.until_ms
         };

@@ -147,7 +147,7 @@ impl PueTable {
             match row {
                 Ok((span, value_e4)) => {
                     let site = Some(cell("site")).filter(|site| !is_any(site)).map(str::to_owned);
-                    if known_on_ms.is_none_or(|day| span.recorded_ms <= day) {
+                    if known_on_ms.is_none_or(|day| span.learnt_at <= day) {
                         let line = *line;
                         rows.entry(site)
                             .or_default()
@@ -199,7 +199,7 @@ impl IntensityTable {
             match row {
                 Ok((basis, span, value_e4)) => {
                     let site = Some(cell("site")).filter(|site| !is_any(site)).map(str::to_owned);
-                    if known_on_ms.is_none_or(|day| span.recorded_ms <= day) {
+                    if known_on_ms.is_none_or(|day| span.learnt_at <= day) {
                         let line = *line;
                         rows.entry((basis, site))
                             .or_default()

@@ -66,7 +66,7 @@ pub(super) fn resolve(rows: &[WrittenValue]) -> (Vec<SpanValue>, Vec<SpanFault>)
         let [from_ms, until_ms] = *edge else { continue };
         holding.retain(|_, row| row.span.until_ms > from_ms);
         while let Some(row) = starts.next_if(|row| row.span.from_ms <= from_ms) {
-            holding.insert((row.span.recorded_ms, row.line), row);
+            holding.insert((row.span.learnt_at, row.line), row);
         }
         let mut latest = holding.values().rev();
         let Some(row) = latest.next() else {
@@ -80,10 +80,7 @@ pub(super) fn resolve(rows: &[WrittenValue]) -> (Vec<SpanValue>, Vec<SpanFault>)
             }
             continue;
         };
-        if let Some(other) = latest
-            .next()
-            .filter(|other| other.span.recorded_ms == row.span.recorded_ms)
-        {
+        if let Some(other) = latest.next().filter(|other| other.span.learnt_at == row.span.learnt_at) {
             let (first, second) = (row.line.min(other.line), row.line.max(other.line));
             faults.push(SpanFault::Overlap { first, second });
         }
