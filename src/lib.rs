@@ -26,6 +26,7 @@
 //! sources      bytes of one dialect -> job rows and rejects
 //! dedupe       one identity, one typed model, duplicates resolved, bucket by bucket in bounded memory
 //! normalise    dated benchmark -> factors per job
+//! energy       readings and dated tables -> energy and carbon per job, with what each is worth
 //! charge       policies as data -> what each job costs
 //! capacity     what nodes could deliver
 //! award        who may use how much, period rules and projections
@@ -70,6 +71,7 @@ pub mod config;
 pub mod dedupe;
 pub mod diagnostics;
 mod display_text;
+pub mod energy;
 pub mod error;
 pub mod expr;
 pub mod fairshare;

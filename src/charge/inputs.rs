@@ -34,7 +34,7 @@ const fn text(name: &'static str, record: &'static str, doc: &'static str) -> In
 }
 
 /// Every input, in the order they are documented.
-pub const INPUTS: [Input; 27] = [
+pub const INPUTS: [Input; 28] = [
     number("cores", "alloc_core_n", "Cores allocated."),
     number("nodes", "alloc_node_n", "Nodes allocated."),
     number("gpus", "alloc_gpu_n", "GPUs allocated, of any model."),
@@ -69,6 +69,11 @@ pub const INPUTS: [Input; 27] = [
         "billing",
         "alloc_billing_n",
         "Slurm's recorded billing; not recorded when it is 0.",
+    ),
+    number(
+        "energy_joules",
+        "energy_j",
+        "Energy of the job's nodes as the batch system measured it: the job's own where it had its nodes to itself.",
     ),
     number(
         "hepscore23",

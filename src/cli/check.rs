@@ -89,6 +89,14 @@ A pipeline file:
   [capacity]                           # what could be delivered, see `gridtally capacity --help`
   node_types = \"node_types.csv\"
 
+  [energy]                             # energy and carbon of jobs; each table is optional
+  pue = \"pue.csv\"                      # site,pue,valid_from,valid_to
+  intensity = \"intensity.csv\"          # site,basis,g_per_kwh,valid_from,valid_to
+  basis = \"location\"                   # or \"market\": rows of intensity that count
+  nodes = \"energy_nodes.csv\"           # site,node_type,nodes,cores,core_idle_w,core_full_w,...
+  shared = \"allocated_cores\"           # or \"cpu_time\", \"unused\": of readings of shared nodes
+  known_on = 2026-06-30                # rows recorded later do not count
+
   [privacy]                            # what is withheld before anything is written
   user = \"pseudonym\"                   # or \"keep\", \"drop\"; likewise job_name, ...
   rotate = \"quarter\"                   # or \"year\", \"month\"

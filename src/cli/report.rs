@@ -5,11 +5,14 @@ mod awards;
 mod balance;
 mod check_apel;
 mod completeness;
+mod energy;
 mod fairshare;
 mod fairshare_rule;
 mod federation;
 mod focus;
 mod gracc;
+mod greendigit;
+mod node_energy;
 mod overhead;
 mod page_files;
 pub(super) mod print;
@@ -52,11 +55,14 @@ enum ReportKind {
     Balance(balance::Args),
     CheckApel(check_apel::Args),
     Egi(federation::EgiArgs),
+    Energy(energy::Args),
     Wlcg(federation::WlcgArgs),
     Osg(federation::OsgArgs),
     Fairshare(Box<fairshare::Args>),
     Focus(focus::Args),
     Gracc(gracc::Args),
+    Greendigit(greendigit::Args),
+    NodeEnergy(node_energy::Args),
     Overhead(overhead::Args),
     Shares(Box<shares::Args>),
     Sprio(sprio::Args),
@@ -72,12 +78,15 @@ pub(super) fn run(args: &Args) -> Result<()> {
         ReportKind::Awards(args) => awards::run(args),
         ReportKind::Balance(args) => balance::run(args),
         ReportKind::CheckApel(args) => check_apel::run(args),
+        ReportKind::Energy(args) => energy::run(args),
         ReportKind::Egi(args) => federation::egi(args),
         ReportKind::Wlcg(args) => federation::wlcg(args),
         ReportKind::Osg(args) => federation::osg(args),
         ReportKind::Fairshare(args) => fairshare::run(args),
         ReportKind::Focus(args) => focus::run(args),
+        ReportKind::Greendigit(args) => greendigit::run(args),
         ReportKind::Gracc(args) => gracc::run(args),
+        ReportKind::NodeEnergy(args) => node_energy::run(args),
         ReportKind::Overhead(args) => overhead::run(args),
         ReportKind::Shares(args) => shares::run(args),
         ReportKind::Sprio(args) => sprio::run(args),

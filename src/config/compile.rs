@@ -140,6 +140,7 @@ impl Compiler {
             self.overhead(overhead, has_inventory)
         });
         let normalise = spec.normalise.map(|normalise| self.normalise(normalise));
+        let energy = spec.energy.map(|energy| self.energy(&energy));
         let tariffs = self.tariffs(&spec.charges);
         let fairshare = self.fairshare(spec.fairshare, &inventory_names(&sources, source_n), &tariffs);
         let calendar_zone = zone?;
@@ -151,6 +152,7 @@ impl Compiler {
         // A `[normalise]` with a mistake must not turn into none at all.
         let mut normalise = normalise.map_or(Some(None), |normalise| normalise.map(Some))?;
         let overhead = overhead.map_or(Some(None), |overhead| overhead.map(Some))?;
+        let energy = energy.map_or(Some(None), |energy| energy.map(Some))?;
         self.scaled_once(scaled, normalise.as_mut());
         let output = pipeline.output?;
         self.refuse_secrets(std::slice::from_ref(&output));
@@ -180,6 +182,7 @@ impl Compiler {
             ),
             calendar_zone,
             normalise: normalise.unwrap_or_else(NormalisePlan::stated),
+            energy: energy.map(Arc::new),
             overhead,
             as_of,
             complete,

@@ -1,5 +1,6 @@
 //! Every key of a pipeline file, described for the reference and for editors.
 
+use super::energy_spec::{BASES, SHARED};
 use super::fairshare_plan::DecayMode;
 use super::fairshare_spec::{ALGORITHMS, PARENTLESS, RESETS};
 use super::reject_limits::{MAX_REJECTED_DOC, MAX_UNREAD_DOC};
@@ -43,8 +44,38 @@ pub fn pipeline_file() -> SectionDescription {
                 "Shares, decayed usage and factors of accounts and users.",
             ),
             optional("awards", awards(), "Who may use how much."),
+            optional("energy", energy(), "Energy and carbon of jobs."),
         ],
     }
+}
+
+fn energy() -> ValueForm {
+    let keys = vec![
+        optional("pue", Text, "The table of PUE."),
+        optional("intensity", Text, "The table of carbon intensity."),
+        optional(
+            "basis",
+            words(BASES),
+            "By which rows of `intensity` carbon is counted: the grid at the place, or contracts; needed with `intensity`.",
+        ),
+        optional(
+            "nodes",
+            Text,
+            "The table of what nodes draw, and of what it took to make them.",
+        ),
+        optional(
+            "shared",
+            words(SHARED),
+            "Which part of a reading of shared nodes is a job's: its share of their cores, of their CPU time, or none; needed with \
+             `nodes`.",
+        ),
+        optional(
+            "known_on",
+            Date,
+            "Rows recorded after this day do not count; default: all count.",
+        ),
+    ];
+    table("[energy]", "At most once.", keys)
 }
 
 fn limits() -> [KeyDescription; 2] {

@@ -8,6 +8,7 @@ use super::plan::Overlap;
 use super::source_options::SOURCE_KEYS;
 use super::source_plan::SourcePlan;
 use crate::charge::Tariff;
+use crate::energy::EnergyPlan;
 use crate::normalise::plan::{MissingBenchmark, NormalisePlan};
 use crate::privacy::{Field, Privacy};
 use crate::reference::benchmark::AskedSpan;
@@ -136,5 +137,16 @@ pub(crate) fn of_benchmarks(normalise: &NormalisePlan, site: &str, asked: Option
     if let Some(asked) = asked {
         text.line("rows", &normalise.table.site(site).relevant(asked));
     }
+    text.hash()
+}
+
+/// Of the tables of energy, for one site: everything that decides the energy and carbon of jobs that ran between two instants, both
+/// included.
+pub(crate) fn of_energy(energy: &EnergyPlan, site: &str, asked: Option<AskedSpan>) -> String {
+    let mut text = Canonical::new("energy");
+    text.line(
+        "rows",
+        &energy.relevant(site, asked.map(|asked| (asked.first_ms, asked.last_ms))),
+    );
     text.hash()
 }

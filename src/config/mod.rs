@@ -12,6 +12,7 @@ pub mod compile;
 mod compile_source;
 pub mod compiler;
 pub mod description;
+pub(crate) mod energy_spec;
 pub mod fairshare_change;
 pub mod fairshare_plan;
 pub mod fairshare_spec;

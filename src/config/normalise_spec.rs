@@ -60,7 +60,7 @@ pub(crate) fn read(top: &Section<'_>, problems: &mut Problems) -> Option<Normali
         benchmarks,
         nodes: section.text("nodes", problems),
         order: order(&section, problems),
-        known_on_ms: known_on(&section, problems),
+        known_on_ms: known_on(&section, "benchmarks", problems),
         missing,
     })
 }
@@ -94,7 +94,7 @@ fn order(section: &Section<'_>, problems: &mut Problems) -> Option<At<Vec<Benchm
 }
 
 /// A day, bare or in quotes.
-fn known_on(section: &Section<'_>, problems: &mut Problems) -> Option<At<i64>> {
+pub(crate) fn known_on(section: &Section<'_>, what: &str, problems: &mut Problems) -> Option<At<i64>> {
     let (value, line) = section.get("known_on")?;
     let text = match value {
         DeValue::String(text) => text.to_string(),
@@ -106,7 +106,7 @@ fn known_on(section: &Section<'_>, problems: &mut Problems) -> Option<At<i64>> {
         .flatten()
         .map(|date| i64::from(day_of(date)) * DAY_MS);
     if midnight.is_none() {
-        let message = "known_on must be a day such as 2026-01-01: benchmarks recorded later do not count";
+        let message = format!("known_on must be a day such as 2026-01-01: {what} recorded later do not count");
         section.wrong(line, message, problems);
     }
     midnight.map(|midnight| At { value: midnight, line })

@@ -73,6 +73,8 @@ pub struct Plan {
     pub overhead: Option<super::overhead_plan::OverheadPlan>,
     /// Benchmarks: without a `[normalise]` those that records and summaries state.
     pub normalise: NormalisePlan,
+    /// Energy and carbon; `None` leaves their columns null.
+    pub energy: Option<Arc<crate::energy::EnergyPlan>>,
     /// What jobs are charged by, ordered by policy, version and options.
     pub tariffs: Vec<Arc<crate::charge::Tariff>>,
     /// Node types, of which installed capacity is made.
@@ -99,6 +101,7 @@ impl Plan {
             calendar_zone: &self.calendar_zone,
             allocation_year_start: self.allocation_year_start,
             normalise: &self.normalise,
+            energy: self.energy.as_deref(),
             tariffs: &self.tariffs,
             corrections: self.corrections.as_deref(),
         }

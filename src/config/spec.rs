@@ -3,6 +3,7 @@
 
 use super::awards_spec::AwardsSpec;
 use super::charge_spec::{ChargeSpec, charges};
+use super::energy_spec::{self, EnergySpec};
 use super::fairshare_spec::{self, FairshareSpec};
 use super::inventory_spec::{InventorySpec, inventories};
 use super::normalise_spec::{self, NormaliseSpec};
@@ -72,6 +73,8 @@ pub struct Spec {
     pub fairshare: Vec<FairshareSpec>,
     /// `[awards]`
     pub awards: Option<AwardsSpec>,
+    /// `[energy]`
+    pub energy: Option<EnergySpec>,
 }
 
 impl Spec {
@@ -96,6 +99,7 @@ impl Spec {
                 "capacity",
                 "fairshare",
                 "awards",
+                "energy",
             ],
             problems,
         );
@@ -116,6 +120,7 @@ impl Spec {
             capacity: capacity_spec::read(&top, problems),
             fairshare: fairshare_spec::read(&top, problems),
             awards: awards_spec::read(&top, problems),
+            energy: energy_spec::read(&top, problems),
         }
     }
 }

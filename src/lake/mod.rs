@@ -7,6 +7,8 @@ pub mod award_tables;
 pub mod benchmark_fact;
 pub(crate) mod calendar_fact;
 pub(crate) mod capacity;
+pub mod energy_fact;
+pub(crate) mod energy_tables;
 pub mod found;
 pub mod moment;
 pub mod new_corrections;

@@ -7,7 +7,7 @@ use arrow::array::RecordBatch;
 
 use super::benchmark_fact::ScaledData;
 use super::found::FoundFile;
-use super::{benchmark_fact, calendar_fact, capacity};
+use super::{benchmark_fact, calendar_fact, capacity, energy_fact};
 use crate::config::{Plan, SourcePlan};
 use crate::dedupe::Window;
 use crate::dedupe::file_order::{ArrivedFile, FileOrder};
@@ -344,6 +344,12 @@ impl State {
     ) {
         let benchmarks = benchmark_fact::of_place(plan, place, asked);
         self.facts.insert(scaled.fact(place), benchmarks);
+    }
+
+    /// Writes down by which tables of energy the jobs of a place were rated.
+    pub(crate) fn note_energy(&mut self, plan: &Plan, place: &SiteMonth, asked: Option<AskedSpan>) {
+        let fact = Fact::JobEnergy(&place.site, place.month);
+        self.facts.set(fact, energy_fact::of_place(plan, place, asked));
     }
 
     /// The facts to publish.

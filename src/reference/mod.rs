@@ -7,6 +7,7 @@ pub mod cpu_tres;
 pub(crate) mod csv_table;
 pub mod currency;
 pub mod decimal;
+pub mod energy;
 pub mod first_match;
 pub mod hostlist;
 pub mod inventory;

@@ -15,7 +15,7 @@ pub struct TableColumn {
     pub doc: &'static str,
 }
 
-const fn required(name: &'static str, value: &'static str, doc: &'static str) -> TableColumn {
+pub(crate) const fn required(name: &'static str, value: &'static str, doc: &'static str) -> TableColumn {
     TableColumn {
         name,
         value,
@@ -25,7 +25,7 @@ const fn required(name: &'static str, value: &'static str, doc: &'static str) ->
     }
 }
 
-const fn optional(name: &'static str, value: &'static str, doc: &'static str) -> TableColumn {
+pub(crate) const fn optional(name: &'static str, value: &'static str, doc: &'static str) -> TableColumn {
     TableColumn {
         is_required: false,
         ..required(name, value, doc)
@@ -33,14 +33,14 @@ const fn optional(name: &'static str, value: &'static str, doc: &'static str) ->
 }
 
 impl TableColumn {
-    const fn of(self, unit: &'static str) -> Self {
+    pub(crate) const fn of(self, unit: &'static str) -> Self {
         Self { unit, ..self }
     }
 }
 
 const DAY: &str = "day, `YYYY-MM-DD`";
 const COUNT: &str = "whole number above 0";
-const TEXT: &str = "text";
+pub(crate) const TEXT: &str = "text";
 const DECIMAL: &str = "decimal above 0, at most 4 places";
 const PER_CORE: &str = "HS06, HEPscore23 or SI00 per core";
 const ANY_SITE: &str = "Site; empty or `*` is any.";

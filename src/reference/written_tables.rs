@@ -6,6 +6,7 @@ use super::allocation::AllocationTable;
 use super::benchmark::{BenchmarkTable, NodeTable};
 use super::correction::CorrectionTable;
 use super::cpu_tres::CpuTresTable;
+use super::energy::{IntensityTable, NodeEnergyTable, NodeMeterTable, PueTable, columns};
 use super::first_match::MatchColumn;
 use super::minute_limit::MinuteLimitTable;
 use super::node_owner::NodeOwnerTable;
@@ -69,7 +70,69 @@ pub fn written_tables() -> Vec<WrittenTable> {
     tables.extend(books());
     tables.extend(shares());
     tables.extend(listings());
+    tables.extend(energy());
     tables
+}
+
+/// Tables of energy and carbon.
+fn energy() -> Vec<WrittenTable> {
+    vec![
+        WrittenTable {
+            title: "PUE",
+            named_by: "`pue` of `[energy]`",
+            doc: "What a site takes for each joule of its nodes, and since when.",
+            columns: columns::PUE.to_vec(),
+            others: OtherColumns::Refused,
+            rows: "A site with rows of its own takes none of those of any site. Of rows that hold at once the one recorded last counts; \
+                   rows of one site that were recorded at once and overlap, and a time between two rows that no row is for, are mistakes.",
+            example: "site,pue,valid_from,valid_to,recorded_at,source\n\
+                      OAK,1.4,2025-01-01,2026-03-16,,meters of 2025\nOAK,1.25,2026-03-16,,,new chillers\n",
+            check: Some(|bytes, file, problems| {
+                let _ = PueTable::read(bytes, file, None, problems);
+            }),
+        },
+        WrittenTable {
+            title: "Carbon intensity",
+            named_by: "`intensity` of `[energy]`",
+            doc: "What a kilowatt hour of a site emits: by the year, the month, the hour or any other time. Rows of both bases may be in \
+                  one table; the pipeline names the one that counts.",
+            columns: columns::CARBON_INTENSITY.to_vec(),
+            others: OtherColumns::Refused,
+            rows: "As in the table of PUE, for each basis apart.",
+            example: "site,basis,g_per_kwh,valid_from,valid_to,source\n\
+                      OAK,location,301.5,2026-01-01T00:00:00Z,2026-01-01T01:00:00Z,grid operator\n\
+                      OAK,location,287.25,2026-01-01T01:00:00Z,2026-01-01T02:00:00Z,grid operator\n",
+            check: Some(|bytes, file, problems| {
+                let _ = IntensityTable::read(bytes, file, None, problems);
+            }),
+        },
+        WrittenTable {
+            title: "Energy of nodes",
+            named_by: "`nodes` of `[energy]`",
+            doc: "What nodes of a type draw, what it took to make them, and whether jobs share them.",
+            columns: columns::NODE_ENERGY.to_vec(),
+            others: OtherColumns::Refused,
+            rows: "Of the rows that hold for a node the closest counts: nodes, partition, cluster, site; of those the one recorded last. \
+                   Rows of one scope that were recorded at once and overlap are a mistake.",
+            example: "site,node_type,nodes,cores,core_idle_w,core_full_w,embodied_kg,lifetime_years,valid_from,valid_to\n\
+                      OAK,epyc,\"n[01-20]\",128,1.2,3.4,1300,5,2024-01-01,\n",
+            check: Some(|bytes, file, problems| {
+                let _ = NodeEnergyTable::read(bytes, file, None, problems);
+            }),
+        },
+        WrittenTable {
+            title: "Meters of nodes",
+            named_by: "`--meters` of `report node-energy`",
+            doc: "What each node took between two readings of its meter.",
+            columns: columns::NODE_METERS.to_vec(),
+            others: OtherColumns::Refused,
+            rows: "Rows of one node that overlap are a mistake.",
+            example: "node,valid_from,valid_to,joules\nn01,2026-03-01,2026-03-02,34560000\nn01,2026-03-02,2026-03-03,31104000\n",
+            check: Some(|bytes, file, problems| {
+                let _ = NodeMeterTable::read(bytes, file, problems);
+            }),
+        },
+    ]
 }
 
 fn benchmarks() -> Vec<WrittenTable> {

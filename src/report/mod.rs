@@ -1,6 +1,6 @@
 //! Reports of a lake in the formats of their readers. Reports read the lake and compute no usage, work or charge of their own.
 //!
-//! [`apel`] writes the messages of the APEL accounting system and [`gracc`] the documents of OSG's. [`federation`] counts
+//! [`apel`] writes the messages of the APEL accounting system and [`gracc`] the documents of OSG's. [`energy`] shows energy and carbon, [`greendigit`] writes them job by job, [`node_energy`] splits the meters of nodes. [`federation`] counts
 //! as federations do, for [`portal`] and [`osg`], with what [`sites`] adds; [`charges`] are the basis of money, for [`focus`] and [`balance`]; [`awards`] shows who may use how much and who did, [`award_page`] as a page, and [`award_files`] writes it for other programs; [`sreport`] prints Slurm's table, [`site`] a
 //! page for a board, [`what_if`] what other rules of fairshare and other shares would make of the same jobs, [`simulation`] what another
 //! scheduler would. [`publication`]
@@ -24,13 +24,16 @@ pub mod charges;
 pub mod completeness;
 pub mod drawing;
 pub mod drift;
+pub mod energy;
 pub mod federation;
 pub mod focus;
 pub mod gracc;
+pub mod greendigit;
 mod group_index;
 pub mod html;
 pub mod known_names;
 pub mod lake;
+pub mod node_energy;
 pub mod osg;
 pub mod overhead;
 pub mod pending_use;

@@ -82,6 +82,8 @@ pub(crate) struct PartitionResult {
     pub(crate) tallies: (Vec<ChargeTally>, Vec<UnpricedAddition>),
     /// Between which instants benchmarks were looked for.
     pub(crate) asked: Option<AskedSpan>,
+    /// Between which instants the tables of energy were asked.
+    pub(crate) energy_asked: Option<AskedSpan>,
     /// Records by benchmark and where its value came from.
     pub(crate) origins: Origins,
     /// Jobs that two files contain under two identities.
@@ -216,6 +218,7 @@ fn merge_days(
     }
     refusals.publish(context.publication, &lake::refused_records_path(site, month))?;
     usage.add_corrections(month);
+    let energy_asked = usage.energy_asked();
     let part = usage.into_groups().into_sorted();
     sums::check(&part).map_err(|e| e.at("month", month).at("site", site))?;
     publish_part(context, site, month, &part)?;
@@ -228,6 +231,7 @@ fn merge_days(
         tallies: charges.take_tallies(),
         charges: is_charged.then(|| charges.into_part()).transpose()?,
         asked: normaliser.asked(),
+        energy_asked,
         origins,
         copies: copies.into_found(),
         provenance,

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::outdated::Outdated;
 use super::partition::PartitionContext;
+use super::run_words::signed;
 use super::usage::UsagePart;
 use crate::error::Result;
 use crate::record::SiteMonth;
@@ -45,6 +46,29 @@ pub struct Recomputed {
     pub change: RecomputedAmounts,
     /// Records came as well in this run: not all of the change is due to benchmarks.
     pub has_new_records: bool,
+}
+
+impl Recomputed {
+    /// A line for people.
+    pub(crate) fn text(&self) -> String {
+        let new_records = if self.has_new_records {
+            ", new records included"
+        } else {
+            ""
+        };
+        format!(
+            "{} {} {}: CPU {} s becomes {} s ({}), core wall {} s becomes {} s ({}){new_records}",
+            self.site,
+            self.month,
+            self.benchmark,
+            self.former.cpu_s,
+            self.now.cpu_s,
+            signed(&self.change.cpu_s),
+            self.former.core_wall_s,
+            self.now.core_wall_s,
+            signed(&self.change.core_wall_s),
+        )
+    }
 }
 
 /// What each outdated place contributed before and contributes now, by site, month of usage and benchmark. Rows that did

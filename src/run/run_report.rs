@@ -10,9 +10,10 @@ use super::copied::{CopiedReport, copied_text};
 use super::options::RunOptions;
 use super::priced::{PolicyReport, UnpricedCorrection};
 use super::recompute::Recomputed;
+use super::recompute_energy::RecomputedEnergy;
 use super::run_ending::{PartitionCounts, RunEnding};
 use super::run_identity::RunIdentity;
-use super::run_words::{commonest, signed};
+use super::run_words::commonest;
 use crate::config::Plan;
 use crate::dedupe::MappingCounts;
 use crate::display_text::without_passwords;
@@ -189,6 +190,9 @@ pub struct RunReport {
     pub benchmarks: BTreeMap<String, BTreeMap<String, u64>>,
     /// What other benchmarks than before made of work that was published.
     pub recomputed: Vec<Recomputed>,
+    /// What other tables of energy than before made of energy and carbon that were published.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub recomputed_energy: Vec<RecomputedEnergy>,
     /// Files published.
     pub written: Vec<String>,
     /// Files taken away.
@@ -438,24 +442,10 @@ impl RunReport {
             let _ = writeln!(text, "  records by {what}: {counts}");
         }
         for month in &self.recomputed {
-            let new_records = if month.has_new_records {
-                ", new records included"
-            } else {
-                ""
-            };
-            let _ = writeln!(
-                text,
-                "  {} {} {}: CPU {} s becomes {} s ({}), core wall {} s becomes {} s ({}){new_records}",
-                month.site,
-                month.month,
-                month.benchmark,
-                month.former.cpu_s,
-                month.now.cpu_s,
-                signed(&month.change.cpu_s),
-                month.former.core_wall_s,
-                month.now.core_wall_s,
-                signed(&month.change.core_wall_s),
-            );
+            let _ = writeln!(text, "  {}", month.text());
+        }
+        for month in &self.recomputed_energy {
+            let _ = writeln!(text, "  {}", month.text());
         }
         if !self.unmatched_corrections.is_empty() {
             let ids = self.unmatched_corrections.join(", ");

@@ -26,6 +26,7 @@ const FILES: &[&str] = &[
     include_str!("../../schemas/charge_part.toml"),
     include_str!("../../schemas/job_charges.toml"),
     include_str!("../../schemas/policy.toml"),
+    include_str!("../../schemas/energy_table.toml"),
     include_str!("../../schemas/capacity.toml"),
     include_str!("../../schemas/awards.toml"),
     include_str!("../../schemas/award_entry.toml"),

@@ -66,6 +66,8 @@ pub enum Fact<'a> {
     JobBenchmarks(&'a str, Month),
     /// Which benchmarks the summaries of a site and month are scaled by.
     SummaryBenchmarks(&'a str, Month),
+    /// By which tables of energy the jobs of a site and month are rated; without it by none.
+    JobEnergy(&'a str, Month),
 }
 
 impl Fact<'_> {
@@ -100,6 +102,7 @@ impl Fact<'_> {
             Self::Source(source) => return format!("source {source}").into(),
             Self::SourceTimezone(source) => return format!("zone {source}").into(),
             Self::JobBenchmarks(site, month) => return format!("benchmarks of jobs {month} {site}").into(),
+            Self::JobEnergy(site, month) => return format!("energy of jobs {month} {site}").into(),
             Self::SummaryBenchmarks(site, month) => return format!("benchmarks of summaries {month} {site}").into(),
         };
         name.into()

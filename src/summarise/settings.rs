@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::Attribution;
 use crate::charge::Tariff;
+use crate::energy::EnergyPlan;
 use crate::normalise::plan::NormalisePlan;
 use crate::reference::correction::CorrectionTable;
 use crate::time::{Grain, YearStart, Zone};
@@ -21,6 +22,8 @@ pub struct Settings<'a> {
     pub allocation_year_start: YearStart,
     /// Benchmarks.
     pub normalise: &'a NormalisePlan,
+    /// Energy and carbon; `None` leaves their columns null.
+    pub energy: Option<&'a EnergyPlan>,
     /// What jobs are charged by, ordered by policy, version and options.
     pub tariffs: &'a [Arc<Tariff>],
     /// Signed corrections.

@@ -124,6 +124,34 @@ column_struct! {
         energy_j
         /// Wall time of all cores of the same jobs, whole seconds.
         energy_stated_core_s
+        /// Energy measured on nodes that jobs had to themselves, joules.
+        energy_exclusive_j
+        /// Core time of the same jobs.
+        energy_exclusive_core_s
+        /// Part of what was measured on shared nodes, joules.
+        energy_apportioned_j
+        /// Core time of the same jobs.
+        energy_apportioned_core_s
+        /// Modelled energy, joules.
+        energy_modelled_j
+        /// Core time of the same jobs.
+        energy_modelled_core_s
+        /// Energy of jobs whose `HEPscore23` is known, joules.
+        energy_worked_j
+        /// Core wall time of the same jobs times their `HEPscore23`, rounded for each job.
+        energy_worked_hs23_s
+        /// Energy of the site for them, joules.
+        energy_pue_j
+        /// Core time of jobs whose PUE is known.
+        energy_pue_core_s
+        /// CO2 equivalent of their electricity, mg.
+        operational_co2e_mg
+        /// Core time of the same jobs.
+        operational_core_s
+        /// Their part of the CO2 equivalent of nodes, mg.
+        embodied_co2e_mg
+        /// Core time of the same jobs.
+        embodied_core_s
     }
 }
 

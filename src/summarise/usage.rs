@@ -8,13 +8,14 @@ use super::correct::{CorrectedNames, Corrector};
 use super::dimension_groups::{KnownGroups, combinations};
 use super::group::{Groups, KeyRef};
 use super::periods::PeriodSplitter;
+use super::rated_job::{CoreTime, EnergyColumns, EnergyRater, RatedJob};
 use super::settings::Settings;
 use super::sums::{CountedSums, MeasuredSums, Sums, WorkSums, time_held};
 use super::view::RecordView;
 use crate::error::Result;
 use crate::ledger::Reason;
 use crate::normalise::{Scale, ScaleReference, Scales};
-use crate::reference::benchmark::{Each, Score};
+use crate::reference::benchmark::{AskedSpan, Each, Score};
 use crate::schema::batch::{addend, number};
 use crate::time::Month;
 use crate::time::calendar::Period;
@@ -39,6 +40,8 @@ struct CutJob<'m> {
     amounts: JobAmounts,
     /// What was measured of it; `None` where nothing is stated, as of nearly every job.
     measured: Option<&'m MeasuredSums>,
+    /// Its energy; `None` where no tables of energy are named.
+    rated: Option<&'m RatedJob>,
 }
 
 /// Below these, as of nearly every job, no time (s or ms), times a number of cores, GPUs, nodes or billing units, comes near 63
@@ -116,6 +119,7 @@ pub struct Usage<'a> {
     known: KnownGroups,
     shares: UsageShares,
     budget: MonthBudget,
+    energy: Option<EnergyRater<'a>>,
 }
 
 /// Shares of one job's totals, by piece.
@@ -232,7 +236,14 @@ impl<'a> Usage<'a> {
             known: KnownGroups::default(),
             shares: UsageShares::default(),
             budget: MonthBudget::default(),
+            energy: settings.energy.map(|plan| EnergyRater::new(plan, site)),
         }
+    }
+
+    /// Between which instants the tables of energy were asked; `None` when they were not.
+    #[must_use]
+    pub fn energy_asked(&self) -> Option<AskedSpan> {
+        self.energy.as_ref()?.asked()
     }
 
     /// Adds what corrections add to the records of a month.
@@ -258,6 +269,7 @@ impl<'a> Usage<'a> {
         let columns = view.dimensions.into_iter().chain([view.vo]);
         let alike = combinations(columns, batch.num_rows());
         self.known.clear();
+        let energy = self.energy.as_ref().map(|_| EnergyColumns::of(batch)).transpose()?;
         let mut refused = Vec::new();
         for row in 0..batch.num_rows() {
             let (scale, reference) = scales.of(row);
@@ -275,6 +287,9 @@ impl<'a> Usage<'a> {
                 let alloc_core_s = time_held(amounts.wall_s, amounts.alloc_core_n);
                 columns.sums(row, amounts.held_s, alloc_core_s)
             });
+            let rated = (self.energy.as_mut().zip(energy.as_ref()))
+                .map(|(rater, columns)| rater.rate(&view, columns, row, scale));
+            let measured = self.with_energy(measured, &amounts, rated.as_ref());
             let load = match &measured {
                 None => amounts.load(),
                 // Fallback: a load at the end of the type is beyond every room, and refused.
@@ -292,10 +307,29 @@ impl<'a> Usage<'a> {
                 combination: alike.as_ref().and_then(|alike| alike.get(row).copied()),
                 amounts,
                 measured: measured.as_ref(),
+                rated: rated.as_ref(),
             };
             self.add_job(&view, &job, scale, reference.as_ref(), names.as_ref());
         }
         Ok(refused)
+    }
+
+    /// What was measured of a job, with its energy.
+    #[inline]
+    fn with_energy(
+        &self,
+        measured: Option<MeasuredSums>,
+        amounts: &JobAmounts,
+        rated: Option<&RatedJob>,
+    ) -> Option<MeasuredSums> {
+        let (Some(rater), Some(rated)) = (self.energy.as_ref(), rated) else {
+            return measured;
+        };
+        // Fallback: what is not stated adds nothing.
+        let mut measured = measured.unwrap_or_default();
+        let time = CoreTime::new(amounts.wall_s, amounts.wall_fraction_ms, amounts.alloc_core_n);
+        rater.fill_whole(rated, time, &mut measured);
+        (!measured.is_empty()).then_some(measured)
     }
 
     /// Whether the sums of the month can take the job that was cut last, of a load and placed at an instant (Unix
@@ -304,6 +338,16 @@ impl<'a> Usage<'a> {
         let (from_ms, until_ms) = (self.cutter.from_ms, self.cutter.until_ms);
         let class = LoadClass::of(load, VAST_JOB, record_ms, from_ms, until_ms);
         self.budget.admit(class, load)
+    }
+
+    /// What one piece of the job that was cut last has of what was measured.
+    fn measured_part(&self, total: &MeasuredSums, rated: Option<&RatedJob>, at: usize, time: CoreTime) -> MeasuredSums {
+        let mut part = self.shares.measured(total, at);
+        part.energy_stated_core_s = total.energy_j.map(|_| time.core_s);
+        if let (Some(rater), Some(rated), Some(period)) = (&self.energy, rated, self.cutter.pieces.get(at)) {
+            rater.fill_part(rated, time, rated.run_in(period), &mut part);
+        }
+        part
     }
 
     fn add_job(
@@ -320,6 +364,7 @@ impl<'a> Usage<'a> {
             end_piece,
             combination,
             measured,
+            rated,
             amounts:
                 JobAmounts {
                     wall_s,
@@ -349,18 +394,16 @@ impl<'a> Usage<'a> {
                 let cpu = cpu_ms.map(|_| share(&self.shares.cpu_ms));
                 (share(&self.shares.wall_s), share(&self.shares.held_s), cpu)
             };
+            let fraction_ms = wall_fraction_ms * i64::from(at == end_piece);
             let measured = measured.map(|measured| {
                 if is_whole {
                     return *measured;
                 }
-                let mut part = self.shares.measured(measured, at);
-                part.energy_stated_core_s = measured.energy_j.map(|_| time_held(wall, core_n));
-                part
+                self.measured_part(measured, rated, at, CoreTime::new(wall, fraction_ms, core_n))
             });
             let counts = end_ms.is_some() && at == end_piece;
             let count = |flag: bool| i64::from(counts && flag);
             let is = |flags: Option<&BooleanArray>| flags.is_some_and(|flags| flags.value(row));
-            let fraction_ms = wall_fraction_ms * i64::from(at == end_piece);
             // Each product is a part of the load that the budget of the month has room for: below 2^57.
             let counted = CountedSums {
                 job_n: count(true),

@@ -124,6 +124,7 @@ impl<'a> MeasuredColumns<'a> {
             memory_stated_mib_s: number(self.memory_total_byte, row).map(held_mib_s),
             energy_j,
             energy_stated_core_s: energy_j.map(|_| alloc_core_s),
+            ..MeasuredSums::default()
         };
         (!measured.is_empty()).then_some(measured)
     }

@@ -2,8 +2,8 @@
 //! alone, against DuckDB on the same files and against a scan for line ends, at half and at full size; then packed input
 //! against plain input and against unpacking alone. All in one run on one machine. That both sides count the same jobs is
 //! asserted; the ratios are for people to read. With `--reports N` it measures what reports of a lake of N records cost,
-//! and nothing else; with `--fairshare N` what the daily history of fairshare adds to a run of N jobs; with `--simulate N`
-//! how fast schedules of N jobs are simulated.
+//! and nothing else; with `--fairshare N` what the daily history of fairshare adds to a run of N jobs, with `--energy N`
+//! what energy and carbon by the hour add; with `--simulate N` how fast schedules of N jobs are simulated.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -22,6 +22,7 @@ mod generator {
     pub(crate) mod rng;
     pub(crate) mod sacct;
 }
+mod energy;
 mod fairshare;
 mod group;
 mod input;
@@ -55,6 +56,8 @@ struct Options {
     reports: Option<i64>,
     /// Jobs of a year whose fairshare is measured, in place of all else.
     fairshare: Option<i64>,
+    /// Jobs of a year whose energy and carbon is measured, in place of all else.
+    energy: Option<i64>,
     /// Jobs whose schedules are simulated, in place of all else.
     simulate: Option<i64>,
     /// What a child process does: a pipeline whose input it groups, and where the totals go.
@@ -67,6 +70,7 @@ fn options() -> Options {
         runs: 3,
         reports: None,
         fairshare: None,
+        energy: None,
         simulate: None,
         group: None,
     };
@@ -78,13 +82,14 @@ fn options() -> Options {
             "--rows" => options.rows = number(text()),
             "--reports" => options.reports = Some(number(text())),
             "--fairshare" => options.fairshare = Some(number(text())),
+            "--energy" => options.energy = Some(number(text())),
             "--simulate" => options.simulate = Some(number(text())),
             "--runs" => options.runs = usize::try_from(number(text())).expect("a number of runs").max(1),
             "--group" => options.group = Some((text().into(), text().into())),
             // Cargo states this to every benchmark.
             "--bench" => {}
             _ => panic!(
-                "{word:?} is unexpected; there are --rows N, --runs K, --reports N, --fairshare N and --simulate N"
+                "{word:?} is unexpected; there are --rows N, --runs K, --reports N, --fairshare N, --energy N and --simulate N"
             ),
         }
     }
@@ -101,6 +106,9 @@ fn main() {
     }
     if let Some(jobs) = options.fairshare {
         return fairshare::run(jobs, options.runs);
+    }
+    if let Some(jobs) = options.energy {
+        return energy::run(jobs, options.runs);
     }
     if let Some(jobs) = options.simulate {
         return simulate::run(jobs, options.runs);

@@ -12,7 +12,7 @@ use signatures::{parameters, tuple_aliases};
 
 /// Every folder and file directly under `src`, in order: each imports only from those before it. `lib.rs` declares the
 /// rooms and `main.rs` calls the last one.
-pub(crate) const ROOMS: [&str; 44] = [
+pub(crate) const ROOMS: [&str; 45] = [
     "display_text",
     "error",
     "numbers",
@@ -36,6 +36,7 @@ pub(crate) const ROOMS: [&str; 44] = [
     "sources",
     "dedupe",
     "normalise",
+    "energy",
     "charge",
     "capacity",
     "award",

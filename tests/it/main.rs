@@ -21,6 +21,7 @@ mod decimal;
 mod deploy;
 mod descriptions;
 mod dialect_registry;
+mod energy;
 mod engine;
 mod everything;
 mod fairshare;

@@ -134,6 +134,8 @@ fn every_column_is_described() {
             let suffix = match column.unit.as_str() {
                 "s" | "core s" | "gpu s" | "node s" | "billing s" | "HS06 s" | "HEPscore23 s" | "SI00 s" => "_s",
                 "ms" => "_ms",
+                "J" => "_j",
+                "mg" => "_mg",
                 "byte" if name == "bytes" => "bytes",
                 "byte" if name == "byte_offset" => "byte_offset",
                 "byte" => {

@@ -7,15 +7,17 @@ use arrow::array::{Array, ArrayRef, RecordBatch};
 use arrow::util::display::array_value_to_string;
 use serde::Serialize;
 
+use super::energy;
 use super::piece::{ExplainedTariff, pieces};
 use super::raw;
 use super::trace::{steps, work};
 use crate::charge::facts::Facts;
 use crate::charge::{Tariff, price};
+use crate::energy::EnergyPlan;
 use crate::error::{Error, Kind, Result};
 use crate::lake::refused_records::RefusedRecords;
 use crate::lake::views::{counting, folded, has_view};
-use crate::lake::{calendar_fact, state};
+use crate::lake::{calendar_fact, energy_tables, state};
 use crate::ledger::{Book, Reason};
 use crate::numbers::stored_u64;
 use crate::overhead;
@@ -148,6 +150,9 @@ pub struct Explained {
     pub history: Vec<EarlierVersion>,
     /// Work done, with the benchmark and where it came from.
     pub work: Vec<String>,
+    /// Energy and carbon in all of its run, with the rows of the tables they were computed by; none where the lake has no energy.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub energy: Vec<String>,
     /// Whether summaries of its site, month and view count in its place; if so, it is not usage and is not charged.
     pub is_displaced: bool,
     /// Why it is refused although `records` holds it: it is no usage.
@@ -168,7 +173,13 @@ pub fn explain(output: &str, job: &str, inputs: &Path) -> Result<Vec<Explained>>
     let (store, manifest) = Manifest::open(output)?;
     let table = |path: &str| -> Result<Vec<RecordBatch>> { read_table(store.reader(path)?, None, 16_384)?.collect() };
     let book = Book::load(&table(lake::inputs_path(&manifest))?, &table(lake::LEDGER)?)?;
-    let lake = ExplainedLake { store, manifest, book };
+    let energy = energy_tables::read(&store, &manifest)?;
+    let lake = ExplainedLake {
+        store,
+        manifest,
+        book,
+        energy,
+    };
     let wanted = identity(job);
     let mut found = Vec::new();
     for file in lake.manifest.dataset("records") {
@@ -202,6 +213,7 @@ struct ExplainedLake {
     store: Store,
     manifest: Manifest,
     book: Book,
+    energy: Option<EnergyPlan>,
 }
 
 impl ExplainedLake {
@@ -241,6 +253,10 @@ impl ExplainedLake {
             fields: fields(record, &format)?,
             history: self.history(site, month, record_id)?,
             work: work(record)?,
+            energy: match &self.energy {
+                Some(plan) => energy::lines(plan, site, record)?,
+                None => Vec::new(),
+            },
             is_displaced,
             refused: refused.map(Reason::code),
             usage: if is_displaced || refused.is_some() {

@@ -1,6 +1,7 @@
 //! One number, all the way down: a job with everything that was made of it, or the jobs behind a cell of charges or usage.
 
 mod cell;
+mod energy;
 mod job;
 mod piece;
 mod raw;

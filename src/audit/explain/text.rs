@@ -66,6 +66,12 @@ impl Explained {
         for line in &self.work {
             add_line(&format!("  {line}"));
         }
+        if !self.energy.is_empty() {
+            add_line("\nEnergy and carbon, in all of its run");
+        }
+        for line in &self.energy {
+            add_line(&format!("  {line}"));
+        }
         add_line("\nUsage: its parts by period, in proportion to the time it ran in each, as recorded");
         if self.is_displaced {
             add_line("  none: summaries of its site, month and view count in its place; it is not charged either");

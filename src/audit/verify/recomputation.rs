@@ -6,6 +6,7 @@ use arrow::array::RecordBatch;
 
 use super::difference::Compared;
 use crate::charge::Tariff;
+use crate::energy::EnergyPlan;
 use crate::error::{Kind, Result};
 use crate::lake::calendar_fact::CalendarRule;
 use crate::lake::refused_records::RefusedRecords;
@@ -33,6 +34,8 @@ pub(super) struct Recomputation<'a> {
     pub(super) corrections: Corrections,
     pub(super) rule: CalendarRule,
     pub(super) normalise: NormalisePlan,
+    /// What energy and carbon were computed by.
+    pub(super) energy: Option<EnergyPlan>,
     pub(super) tariffs: Vec<Arc<Tariff>>,
     /// Policies that cannot be applied again, and why.
     pub(super) unreadable: Vec<String>,
@@ -47,6 +50,7 @@ impl Recomputation<'_> {
             calendar_zone: &self.rule.zone,
             allocation_year_start: self.rule.year_start,
             normalise: &self.normalise,
+            energy: self.energy.as_ref(),
             tariffs: &self.tariffs,
             corrections: Some(self.corrections.table()),
         }

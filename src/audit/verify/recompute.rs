@@ -14,9 +14,9 @@ use super::recomputation::{READ_ROWS, Recomputation, RecomputedFindings};
 use super::{added_up, corrections, of_records};
 use crate::charge::Tariff;
 use crate::error::{Error, Kind, Result};
-use crate::lake::calendar_fact;
 use crate::lake::refused_records::RefusedRecords;
 use crate::lake::views::Views;
+use crate::lake::{calendar_fact, energy_tables};
 use crate::normalise::plan::NormalisePlan;
 use crate::numbers::count_u64;
 use crate::overhead::bills;
@@ -70,6 +70,7 @@ pub(super) fn check(
             return Ok(report);
         }
     };
+    let energy = energy_tables::read(store, manifest)?;
     let lake = Recomputation {
         store,
         manifest,
@@ -78,6 +79,7 @@ pub(super) fn check(
         corrections: signed,
         rule,
         normalise: NormalisePlan::stated(),
+        energy,
         tariffs,
         unreadable,
     };

@@ -78,6 +78,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
             "overhead.csv",
             (!supply.left_over.is_empty()).then(|| supply.overhead_table()),
         ),
+        file("energy.csv", data.energy.clone()),
     ];
     let written = write_page(&args.out, page::write(&data)?, &files)?;
     info!("{site}: {} in {}", written.join(", "), args.out);

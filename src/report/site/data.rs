@@ -13,6 +13,7 @@ use crate::amounts::finer;
 use crate::error::{Error, Kind, Result};
 use crate::numbers::count_i128;
 use crate::report::completeness::{Incomplete, find, history};
+use crate::report::energy::EnergyKey;
 use crate::report::lake::{Lake, Selection};
 use crate::report::table::{Cell, ColumnKind, Table, divide, known_sum};
 use crate::schema::batch::{addend, date, decimal, flag, int, number, text, word};
@@ -85,6 +86,14 @@ pub enum Grouping {
 }
 
 impl Grouping {
+    /// The same of energy.
+    fn energy_key(self) -> EnergyKey {
+        match self {
+            Self::Vo => EnergyKey::Vo,
+            Self::Account => EnergyKey::Account,
+        }
+    }
+
     /// The column of usage.
     #[must_use]
     pub fn column(self) -> &'static str {
@@ -143,6 +152,8 @@ pub struct SiteData {
     pub incomplete: Vec<Incomplete>,
     /// The data shown in addition to usage.
     pub supply: Supply,
+    /// Energy and carbon; `None` where the lake has none.
+    pub energy: Option<Table>,
     /// The facts the lake records about itself.
     pub facts: LakeFacts,
     /// Input files of the site, by source: how many.
@@ -204,6 +215,7 @@ impl SiteData {
         data.supply = Supply::read(lake, site, &period, |blake3| {
             hasher.update(blake3.as_bytes());
         })?;
+        data.energy = super::energy::read(lake, &period, data.grouping.energy_key())?;
         data.coverage.add_records(lake, site, &period)?;
         data.period = period;
         data.blake3 = hasher.finalize().to_hex().to_string();

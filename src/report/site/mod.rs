@@ -6,6 +6,7 @@ pub mod charged;
 pub mod chart;
 pub mod coverage;
 pub mod data;
+mod energy;
 pub mod page;
 mod provenance;
 mod split;

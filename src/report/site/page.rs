@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use super::charged::by_policy;
 use super::chart::{SERIES_INKS, Series, percentages, stacked};
 use super::data::{PARTS, SiteData, SitePageSums, amounts, efficiency, is_own};
-use super::provenance;
 use super::split::{by_column, table};
 use super::supply::used_tenths;
+use super::{energy, provenance};
 use crate::error::Result;
 use crate::numbers::tally;
 use crate::reference::benchmark::Benchmark;
@@ -37,6 +37,7 @@ pub fn write(data: &SiteData) -> Result<String> {
     capacity(&mut body, data)?;
     charges(&mut body, data)?;
     overhead(&mut body, data)?;
+    energy::write(&mut body, data.energy.as_ref())?;
     quality(&mut body, data)?;
     definitions(&mut body);
     section(

@@ -20,7 +20,7 @@ use crate::run::charges::{self, ChargePart};
 use crate::run::partition::PartitionContext;
 use crate::run::run_report::RunReport;
 use crate::run::usage::{UsagePart, publish_usage};
-use crate::run::{awards, corrections, recompute};
+use crate::run::{awards, corrections, energy_tables, recompute, recompute_energy};
 use crate::schema;
 use crate::share_history;
 use crate::store::{Publication, lake};
@@ -77,6 +77,8 @@ impl<'a> AcceptedRecords<'a> {
         let context = inputs.context(plan, publication, &selection);
         let is_fresh = |place: &SiteMonth| partitions.get(place).is_some_and(|days| !days.is_empty());
         monitor.report.recomputed = recompute::compare(&context, &selection.outdated, &parts, is_fresh)?;
+        monitor.report.recomputed_energy =
+            recompute_energy::compare(&context, &selection.outdated.energy, &parts, is_fresh)?;
         if extent.is_rebuild() {
             // Before the files are listed that there will be.
             forget_stale(publication, state, &partitions);
@@ -115,6 +117,7 @@ fn publish_sums(
     is_everything: bool,
 ) -> Result<BTreeSet<String>> {
     publish_usage(context, state, parts, is_everything)?;
+    energy_tables::publish(context)?;
     charges::publish(context, charged, is_everything)?;
     charges::corrections(context, charged)
 }

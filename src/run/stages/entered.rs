@@ -120,6 +120,7 @@ fn note_benchmarks(
     for done in done {
         let place = SiteMonth::new(done.site.as_str(), done.month);
         state.note_benchmarks(plan, ScaledData::Jobs, &place, done.asked);
+        state.note_energy(plan, &place, done.energy_asked);
         for (ScaledBy { benchmark, origin }, records) in &done.origins {
             let of = report.benchmarks.entry((*benchmark).to_owned()).or_default();
             *of.entry((*origin).to_owned()).or_default() += records;

@@ -78,7 +78,7 @@ impl MergeInputs {
 /// new records affect.
 pub(super) fn partitions(scope: &RunScope<'_>, mut partitions: Partitions, file_ids: &[Arc<str>]) -> Partitions {
     let (plan, state, selection) = (scope.context.plan, &scope.lake.state, &scope.selection);
-    for place in &selection.outdated.jobs {
+    for place in selection.outdated.jobs.iter().chain(&selection.outdated.energy) {
         partitions.entry(place.clone()).or_default();
     }
     if selection.extent.is_of_published_records() {

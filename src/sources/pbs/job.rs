@@ -3,7 +3,8 @@
 use super::PbsParts;
 use crate::ledger::Reason;
 use crate::numbers::count_i64;
-use crate::record::{Anomaly, JobRow};
+use crate::record::{Anomaly, Energy, EnergyReading, JobRow};
+use crate::reference::decimal::scaled;
 use crate::sources::Sink;
 use crate::sources::lines::LogRecord;
 use crate::sources::refusal::{Refusal, instant_ms, known, whole};
@@ -33,6 +34,7 @@ struct PbsValues<'a> {
     vmem: Option<&'a str>,
     limit: Option<&'a str>,
     gpus: Option<&'a str>,
+    energy: Option<&'a str>,
 }
 
 impl<'a> PbsValues<'a> {
@@ -66,6 +68,7 @@ impl<'a> PbsValues<'a> {
                 "resources_used.vmem" => &mut values.vmem,
                 "Resource_List.walltime" => &mut values.limit,
                 "Resource_List.ngpus" => &mut values.gpus,
+                "resources_used.energy" => &mut values.energy,
                 _ => continue,
             };
             *slot = known(value);
@@ -158,6 +161,7 @@ pub(super) fn take(parts: &PbsParts<'_>, record: &LogRecord<'_>, sink: &mut dyn 
         alloc_gpu_n: gpu_n,
         max_rss_byte,
         max_virtual_byte,
+        energy: values.energy.map(|text| energy(text, node_n, wall_ms)),
         time_limit_s: limit_ms.map(|ms| ms / 1000),
         node_list: values.exec_host,
         exit_code,
@@ -168,6 +172,23 @@ pub(super) fn take(parts: &PbsParts<'_>, record: &LogRecord<'_>, sink: &mut dyn 
     sink.job(&row, record.at, 0);
     Ok(())
 }
+
+/// Energy of a job of so many nodes and so much wall time (milliseconds). PBS Professional states kilowatt hours with a point, as the
+/// meters of its nodes give them; TORQUE's `energy_used` is of no stated unit, and is not read. A figure that cannot be read refuses
+/// no job.
+fn energy(text: &str, node_n: Option<i64>, wall_ms: Option<i64>) -> Energy {
+    // Ten-millionths of a kWh are 0.36 J.
+    let Ok(e7_kwh) = scaled(text, KWH_DIGITS) else {
+        return Energy::unknown(EnergyReading::Unreadable);
+    };
+    match u64::try_from((e7_kwh * 36 + 50).div_euclid(100)) {
+        Ok(joule) => Energy::stated(joule, node_n, wall_ms),
+        Err(_) => Energy::unknown(EnergyReading::Impossible),
+    }
+}
+
+/// Digits after the point that a figure of energy may have.
+const KWH_DIGITS: u32 = 7;
 
 /// Cores and nodes by `exec_host`.
 struct PbsPlaced {

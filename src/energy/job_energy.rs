@@ -1,0 +1,219 @@
+//! The energy of one job, by one rule.
+//!
+//! 1. The source states a reading. Batch systems read the meters of nodes (Slurm's `acct_gather_energy` plugins have counters of
+//!    whole nodes alone), so that the reading is the job's own only where nothing else ran there: where each node is given to one
+//!    job at a time, or where the job was given all cores of its nodes. It is `exclusive` then.
+//! 2. Of a reading of nodes it shared the job has a part: by the cores it was given, or by its CPU time. It is `apportioned`. The rest
+//!    is of other jobs and of cores that stood idle.
+//! 3. Without a reading it is `modelled`: cores at idle power for the time they were given, and the step to full power for the CPU
+//!    time; GPUs likewise by the time they were busy, at full power where that is not stated; memory by what was given.
+//! 4. Else it is unknown.
+
+use std::sync::Arc;
+
+use super::energy_class::EnergyClass;
+use super::energy_plan::SharedRule;
+use super::job_load::JobLoad;
+use crate::reference::energy::node_row::{NodeEnergyRow, PowerRange};
+
+/// Ten-thousandths of a watt times milliseconds times bytes of a GB, of a joule.
+const UNITS_PER_J: i128 = 10_000 * 1000 * BYTE_PER_GB;
+const BYTE_PER_GB: i128 = 1_000_000_000;
+/// Milliseconds in a ten-thousandth of a year of 365 days.
+const MS_PER_E4_YEAR: i128 = 365 * 86_400_000 / 10_000;
+/// mg in a ten-thousandth of a kg.
+const MG_PER_E4_KG: i128 = 100;
+
+/// Energy of a job, and what it is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClassedEnergy {
+    /// How it is known.
+    pub class: EnergyClass,
+    /// Joules.
+    pub energy_j: i64,
+}
+
+/// Nodes of one row, with their part of the job.
+#[derive(Clone, Debug)]
+pub struct NodePart {
+    /// The row.
+    pub row: NodeEnergyRow,
+    /// How many nodes of the job; `None` where they are all of the row.
+    pub node_n: Option<i64>,
+}
+
+/// What is known of a job: its energy, and its nodes.
+#[derive(Clone, Debug)]
+pub struct JobEnergy {
+    /// Its energy; `None` where it is unknown.
+    pub energy: Option<ClassedEnergy>,
+    /// The rows of its nodes; none where a node has no row.
+    pub nodes: Arc<[NodePart]>,
+}
+
+impl JobEnergy {
+    /// Of a job on nodes of these rows.
+    pub(super) fn of(load: &JobLoad<'_>, nodes: Arc<[NodePart]>, shared: Option<SharedRule>) -> Self {
+        let energy = load.stated_j.and_then(|stated_j| read(stated_j, load, &nodes, shared));
+        Self {
+            energy: energy.or_else(|| modelled(load, &nodes)),
+            nodes,
+        }
+    }
+
+    /// CO2 equivalent (mg) that making its nodes took, for so much of their core time (milliseconds times cores); `None` where
+    /// that of a node is unknown.
+    #[must_use]
+    pub fn embodied_mg(&self, core_ms: i64) -> Option<i64> {
+        let total = core_n(&self.nodes, None)?;
+        let parts = self.nodes.iter().map(|part| {
+            let (carbon, core_n) = (part.row.embodied?, part.row.core_n?);
+            let life_ms = i128::from(carbon.lifetime_e4_years) * MS_PER_E4_YEAR;
+            let share = Share::of(part, total)?;
+            // Times the cores of the nodes of this row, over those of all: one node's cores carry its carbon.
+            let numerator =
+                (i128::from(core_ms) * i128::from(carbon.node_e4_kg) * MG_PER_E4_KG).checked_mul(share.part)?;
+            let divisor = (i128::from(core_n) * life_ms).checked_mul(share.whole)?;
+            rounded(numerator, divisor)
+        });
+        let mut sum = Some(0_i64);
+        for part in parts {
+            sum = sum.zip(part).and_then(|(sum, part)| sum.checked_add(part));
+        }
+        sum
+    }
+}
+
+/// A row's part of the cores of a job's nodes.
+#[derive(Clone, Copy, Debug)]
+struct Share {
+    part: i128,
+    whole: i128,
+}
+
+impl Share {
+    fn of(part: &NodePart, total: i64) -> Option<Self> {
+        Some(match part.node_n {
+            None => Self { part: 1, whole: 1 },
+            Some(node_n) => Self {
+                part: i128::from(node_n) * i128::from(part.row.core_n?),
+                whole: i128::from(total),
+            },
+        })
+    }
+}
+
+/// Rounded half up.
+fn rounded(numerator: i128, divisor: i128) -> Option<i64> {
+    let doubled = numerator.checked_mul(2)?.checked_add(divisor)?;
+    i64::try_from(doubled.checked_div_euclid(divisor.checked_mul(2)?)?).ok()
+}
+
+/// The cores of all nodes. Where one row is of all of them, as many nodes as the job states; without a number one stands for all.
+fn core_n(nodes: &[NodePart], node_n: Option<i64>) -> Option<i64> {
+    if nodes.is_empty() {
+        return None;
+    }
+    let mut sum = Some(0_i64);
+    for part in nodes {
+        let node_n = part.node_n.or(node_n);
+        let of_node = part.row.core_n;
+        let of_row = of_node.and_then(|core_n| node_n.map_or(Some(core_n), |node_n| core_n.checked_mul(node_n)));
+        sum = sum.zip(of_row).and_then(|(sum, of_row)| sum.checked_add(of_row));
+    }
+    sum
+}
+
+/// The job's part of a reading of its nodes.
+fn read(stated_j: i64, load: &JobLoad<'_>, nodes: &[NodePart], shared: Option<SharedRule>) -> Option<ClassedEnergy> {
+    let exclusive = ClassedEnergy {
+        class: EnergyClass::Exclusive,
+        energy_j: stated_j,
+    };
+    if !nodes.is_empty() && nodes.iter().all(|part| part.row.is_exclusive) {
+        return Some(exclusive);
+    }
+    let is_counted = nodes.iter().all(|part| part.node_n.is_some()) || load.node_n.is_some();
+    let total = core_n(nodes, load.node_n).filter(|_| is_counted)?;
+    let core_n = load.core_n?;
+    if core_n >= total {
+        return Some(exclusive);
+    }
+    let (part, whole) = match shared? {
+        SharedRule::AllocatedCores => (i128::from(core_n), i128::from(total)),
+        SharedRule::CpuTime => {
+            let had_ms = i128::from(total) * i128::from(load.wall_ms);
+            (i128::from(load.cpu_ms?).min(had_ms), had_ms)
+        }
+        SharedRule::Unused => return None,
+    };
+    let energy_j = rounded(i128::from(stated_j).checked_mul(part)?, whole)?;
+    Some(ClassedEnergy {
+        class: EnergyClass::Apportioned,
+        energy_j,
+    })
+}
+
+/// What nodes of their power would have taken for the job.
+fn modelled(load: &JobLoad<'_>, nodes: &[NodePart]) -> Option<ClassedEnergy> {
+    let core_ms = i128::from(load.core_n?).checked_mul(i128::from(load.wall_ms))?;
+    let busy_ms = i128::from(load.cpu_ms?).min(core_ms);
+    let total = match nodes {
+        [] => return None,
+        [_] => 1,
+        several => core_n(several, None)?,
+    };
+    let mut sum = 0_i128;
+    let mut whole = 1;
+    for part in nodes {
+        let cores = draw(part.row.core?, core_ms, busy_ms)?;
+        let gpus = gpu_units(load, &part.row)?;
+        let memory = memory_units(load, &part.row)?;
+        let of_row = cores.checked_add(gpus)?.checked_mul(BYTE_PER_GB)?.checked_add(memory)?;
+        let share = if let [_] = nodes {
+            Share { part: 1, whole: 1 }
+        } else {
+            Share::of(part, total)?
+        };
+        sum = sum.checked_add(of_row.checked_mul(share.part)?)?;
+        whole = share.whole;
+    }
+    let energy_j = rounded(sum, UNITS_PER_J.checked_mul(whole)?)?;
+    Some(ClassedEnergy {
+        class: EnergyClass::Modelled,
+        energy_j,
+    })
+}
+
+/// Ten-thousandths of a watt times milliseconds: idle power for the time held, and the step to full power for the time busy.
+fn draw(power: PowerRange, held_ms: i128, busy_ms: i128) -> Option<i128> {
+    let step = i128::from(power.full_e4_w) - i128::from(power.idle_e4_w);
+    held_ms
+        .checked_mul(i128::from(power.idle_e4_w))?
+        .checked_add(busy_ms.checked_mul(step)?)
+}
+
+/// Of the GPUs of a job: none where it was given none. GPUs of a type whose power is not stated make the job's energy unknown.
+fn gpu_units(load: &JobLoad<'_>, row: &NodeEnergyRow) -> Option<i128> {
+    let held_ms = match load.gpu_n {
+        None | Some(0) => return Some(0),
+        Some(gpu_n) => i128::from(gpu_n).checked_mul(i128::from(load.held_ms))?,
+    };
+    let busy_ms = match (load.gpu_busy_ms, load.gpu_stated_ms) {
+        // What is stated of part of the time holds for all of it.
+        (Some(busy_ms), Some(stated_ms)) if stated_ms > 0 => {
+            held_ms.checked_mul(i128::from(busy_ms.min(stated_ms)))? / i128::from(stated_ms)
+        }
+        _ => held_ms,
+    };
+    draw(row.gpu?, held_ms, busy_ms)
+}
+
+/// Of the memory of a job, times bytes of a GB: unknown memory of a type whose memory counts makes its energy unknown.
+fn memory_units(load: &JobLoad<'_>, row: &NodeEnergyRow) -> Option<i128> {
+    let Some(power_e4) = row.memory_e4_w_per_gb else {
+        return Some(0);
+    };
+    let byte_ms = i128::from(load.memory_byte?).checked_mul(i128::from(load.held_ms))?;
+    byte_ms.checked_mul(i128::from(power_e4))
+}

@@ -1,0 +1,20 @@
+//! Energy and carbon of a job, with what each figure is worth.
+//!
+//! In: what the record of a job states, and the dated tables of a site. Out: its energy with a quality class, and what follows
+//! from it: energy of the site, carbon of the electricity, its part of the carbon of its nodes. Promise: what is unknown stays
+//! unknown, never zero; every amount is an integer, rounded half up once for each job and period.
+//!
+//! The class of a figure follows from one rule ([`job_energy`]): a reading of nodes the job had to itself is its own; of a reading
+//! of shared nodes it has a part, by a share that the pipeline names; without a reading the power of its nodes' type models it.
+
+pub mod energy_class;
+pub mod energy_plan;
+pub mod job_energy;
+pub mod job_load;
+pub mod site_energy;
+
+pub use energy_class::EnergyClass;
+pub use energy_plan::{EnergyPlan, EnergySettings, EnergyTables, NamedTable, SharedRule};
+pub use job_energy::{ClassedEnergy, JobEnergy};
+pub use job_load::{JobLoad, RunSpan};
+pub use site_energy::SiteEnergy;

@@ -1,0 +1,160 @@
+//! The tables of one site, asked job by job.
+
+use std::sync::Arc;
+
+use ahash::RandomState;
+use hashbrown::HashTable;
+
+use super::energy_plan::EnergyPlan;
+use super::job_energy::{JobEnergy, NodePart};
+use super::job_load::{JobLoad, RunSpan};
+use crate::reference::benchmark::AskedSpan;
+use crate::reference::energy::Course;
+use crate::reference::energy::course::CourseMean;
+use crate::reference::energy::node_rows::NodePlace;
+
+/// Answers that are kept. Nodes make nearly every job of many nodes a place of its own.
+const KEPT: usize = 8192;
+/// Ten-thousandths of one.
+const ONE_E4: i128 = 10_000;
+/// Ten-thousandths of a PUE times ten-thousandths of g/kWh times joules, of a mg: 10^8 x 3 600 000 J/kWh / 1000 mg/g.
+const UNITS_PER_MG: i128 = 100_000_000 * 3_600_000 / 1000;
+
+/// The nodes of a place for some time.
+struct Answer {
+    season: usize,
+    words: [Option<String>; 3],
+    nodes: Arc<[NodePart]>,
+}
+
+impl Answer {
+    fn is_of(&self, season: usize, words: &[Option<&str>; 3]) -> bool {
+        self.season == season && self.words.each_ref().map(Option::as_deref) == *words
+    }
+}
+
+/// What is known of energy and carbon at one site.
+pub struct SiteEnergy<'a> {
+    plan: &'a EnergyPlan,
+    site: &'a str,
+    pue: Course,
+    /// PUE times intensity.
+    carbon: Course,
+    boundaries: Vec<i64>,
+    names_nodes: bool,
+    answers: Vec<Answer>,
+    kept: HashTable<usize>,
+    hasher: RandomState,
+    last: usize,
+    asked: Option<AskedSpan>,
+}
+
+impl<'a> SiteEnergy<'a> {
+    /// For one site.
+    #[must_use]
+    pub fn new(plan: &'a EnergyPlan, site: &'a str) -> Self {
+        let pue = Course::new(plan.pue.of(site));
+        let carbon = pue.times(&Course::new(plan.intensity.of(site)));
+        Self {
+            plan,
+            site,
+            pue,
+            carbon,
+            boundaries: plan.nodes.boundaries(site),
+            names_nodes: plan.nodes.names_nodes(site),
+            answers: Vec::new(),
+            kept: HashTable::new(),
+            hasher: RandomState::with_seeds(1, 2, 3, 4),
+            last: 0,
+            asked: None,
+        }
+    }
+
+    /// Between which instants the tables were asked; `None` when they were not.
+    #[must_use]
+    pub fn asked(&self) -> Option<AskedSpan> {
+        self.asked
+    }
+
+    /// The energy of a job.
+    pub fn job(&mut self, load: &JobLoad<'_>, run: RunSpan) -> JobEnergy {
+        for at_ms in [load.place.at_ms, run.from_ms, run.until_ms] {
+            self.asked = Some(self.asked.map_or(AskedSpan::at(at_ms), |asked| asked.with(at_ms)));
+        }
+        let shared = self.plan.settings.shared;
+        let nodes = self.nodes(&load.place);
+        JobEnergy::of(load, nodes, shared)
+    }
+
+    /// The means of PUE (ten-thousandths) and of PUE times intensity (ten-thousandths of each) over a span; `None` where a part is
+    /// unknown.
+    #[must_use]
+    pub fn means(&self, run: RunSpan) -> (Option<CourseMean>, Option<CourseMean>) {
+        let of = |course: &Course| course.mean(run.from_ms, run.until_ms);
+        (of(&self.pue), of(&self.carbon))
+    }
+
+    /// Energy of the site (joules) for so much of its nodes in a span; `None` where a PUE is unknown.
+    #[must_use]
+    pub fn pue_j(&self, energy_j: i64, run: RunSpan) -> Option<i64> {
+        self.pue.mean(run.from_ms, run.until_ms)?.of(energy_j, ONE_E4)
+    }
+
+    /// CO2 equivalent (mg) of the electricity for so much energy of nodes in a span; `None` where a PUE or an intensity is unknown.
+    #[must_use]
+    pub fn operational_mg(&self, energy_j: i64, run: RunSpan) -> Option<i64> {
+        self.carbon.mean(run.from_ms, run.until_ms)?.of(energy_j, UNITS_PER_MG)
+    }
+
+    /// The rows of the nodes of a place.
+    fn nodes(&mut self, place: &NodePlace<'_>) -> Arc<[NodePart]> {
+        if self.plan.nodes.is_empty() {
+            return Arc::default();
+        }
+        let season = self.boundaries.partition_point(|edge| *edge <= place.at_ms);
+        let node_list = place.node_list.filter(|_| self.names_nodes);
+        let words = [place.cluster, place.partition, node_list];
+        let is_last = (self.answers.get(self.last)).is_some_and(|answer| answer.is_of(season, &words));
+        if !is_last {
+            let hash = self.hasher.hash_one((season, words));
+            let answers = &self.answers;
+            let is_same = |at: &usize| answers.get(*at).is_some_and(|answer| answer.is_of(season, &words));
+            self.last = match self.kept.find(hash, is_same).copied() {
+                Some(at) => at,
+                None => self.look_up(place, season, words, hash),
+            };
+        }
+        self.answers
+            .get(self.last)
+            .map_or_else(Arc::default, |answer| Arc::clone(&answer.nodes))
+    }
+
+    fn look_up(&mut self, place: &NodePlace<'_>, season: usize, words: [Option<&str>; 3], hash: u64) -> usize {
+        if self.answers.len() >= KEPT {
+            self.answers.clear();
+            self.kept.clear();
+        }
+        let place = NodePlace {
+            site: self.site,
+            ..*place
+        };
+        let rows = self.plan.nodes.rows_of(&place).into_iter();
+        let nodes = rows.map(|of| NodePart {
+            row: of.row.clone(),
+            node_n: of.node_n,
+        });
+        let at = self.answers.len();
+        self.answers.push(Answer {
+            season,
+            words: words.map(|word| word.map(str::to_owned)),
+            nodes: nodes.collect(),
+        });
+        let (answers, hasher) = (&self.answers, &self.hasher);
+        self.kept.insert_unique(hash, at, |at| {
+            answers.get(*at).map_or(0, |answer| {
+                hasher.hash_one((answer.season, answer.words.each_ref().map(Option::as_deref)))
+            })
+        });
+        at
+    }
+}

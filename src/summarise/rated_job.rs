@@ -1,0 +1,226 @@
+//! Energy and carbon of jobs, as columns of usage.
+
+use arrow::array::{Int64Array, RecordBatch};
+
+use super::sums::{MeasuredSums, time_held};
+use super::view::RecordView;
+use crate::energy::{EnergyClass, EnergyPlan, JobEnergy, JobLoad, RunSpan, SiteEnergy};
+use crate::error::Result;
+use crate::normalise::Scale;
+use crate::reference::benchmark::{AskedSpan, Benchmark};
+use crate::reference::energy::course::CourseMean;
+use crate::reference::energy::node_rows::NodePlace;
+use crate::schema::batch::{ColumnWords, int, number, words};
+use crate::time::calendar::Period;
+
+/// Ten-thousandths of one.
+const ONE_E4: i128 = 10_000;
+
+/// The columns of `records` that energy needs besides those of [`RecordView`].
+pub(super) struct EnergyColumns<'a> {
+    node_list: ColumnWords<'a>,
+    memory_byte: &'a Int64Array,
+    gpu_busy_ms: &'a Int64Array,
+    gpu_stated_ms: &'a Int64Array,
+    energy_j: &'a Int64Array,
+}
+
+impl<'a> EnergyColumns<'a> {
+    /// Looks the columns up.
+    pub(super) fn of(batch: &'a RecordBatch) -> Result<Self> {
+        Ok(Self {
+            node_list: words(batch, "node_list")?,
+            memory_byte: int(batch, "alloc_memory_byte")?,
+            gpu_busy_ms: int(batch, "gpu_busy_ms")?,
+            gpu_stated_ms: int(batch, "gpu_stated_ms")?,
+            energy_j: int(batch, "energy_j")?,
+        })
+    }
+
+    /// What a row states.
+    pub(super) fn load<'r>(&self, view: &RecordView<'r>, row: usize, site: &'r str) -> JobLoad<'r>
+    where
+        'a: 'r,
+    {
+        let [_, cluster, _, _, partition, ..] = view.dimensions;
+        let held_s = view.held_s(row);
+        let fraction_ms = view.wall_fraction_ms.value(row);
+        JobLoad {
+            place: NodePlace {
+                site,
+                cluster: cluster.get(row),
+                partition: partition.get(row),
+                node_list: self.node_list.get(row),
+                at_ms: view.record_utc.value(row),
+            },
+            core_n: number(view.alloc_core_n, row),
+            node_n: number(view.alloc_node_n, row),
+            gpu_n: number(view.alloc_gpu_n, row),
+            memory_byte: number(self.memory_byte, row),
+            wall_ms: super::sums::exact_ms(view.wall_s.value(row), fraction_ms),
+            held_ms: super::sums::exact_ms(held_s, fraction_ms),
+            cpu_ms: number(view.cpu_ms, row),
+            gpu_busy_ms: number(self.gpu_busy_ms, row),
+            gpu_stated_ms: number(self.gpu_stated_ms, row),
+            stated_j: number(self.energy_j, row),
+        }
+    }
+}
+
+/// When the job of a row ran: its energy is spread evenly over that.
+fn run_of(view: &RecordView<'_>, row: usize) -> RunSpan {
+    let (start_ms, end_ms) = (number(view.start_utc, row), number(view.end_utc, row));
+    let at = |at_ms: i64| RunSpan {
+        from_ms: at_ms,
+        until_ms: at_ms,
+    };
+    match (start_ms, end_ms) {
+        (Some(from_ms), Some(until_ms)) if until_ms > from_ms => RunSpan { from_ms, until_ms },
+        (Some(from_ms), None) => RunSpan {
+            from_ms,
+            until_ms: from_ms + view.held_s(row) * 1000,
+        },
+        (_, Some(end_ms)) => at(end_ms),
+        (None, None) => at(view.record_utc.value(row)),
+    }
+}
+
+/// A job with its energy.
+#[derive(Clone, Debug)]
+pub(super) struct RatedJob {
+    pub(super) energy: JobEnergy,
+    pub(super) run: RunSpan,
+    /// Its `HEPscore23` per core, in ten-thousandths.
+    hs23_e4: Option<i128>,
+}
+
+impl RatedJob {
+    /// The part of its run in a period.
+    pub(super) fn run_in(&self, period: &Period) -> RunSpan {
+        let from_ms = self.run.from_ms.max(period.from_ms);
+        RunSpan {
+            from_ms,
+            until_ms: self.run.until_ms.min(period.until_ms).max(from_ms),
+        }
+    }
+}
+
+/// Time of cores that a figure is of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CoreTime {
+    /// Whole seconds times cores, as usage counts them.
+    pub(super) core_s: i64,
+    /// Milliseconds times cores.
+    pub(super) core_ms: i64,
+}
+
+impl CoreTime {
+    /// Of wall time on so many cores.
+    pub(super) fn new(wall_s: i64, fraction_ms: i64, core_n: i64) -> Self {
+        Self {
+            core_s: time_held(wall_s, core_n),
+            core_ms: time_held(super::sums::exact_ms(wall_s, fraction_ms), core_n),
+        }
+    }
+}
+
+/// Rates the jobs of one site.
+pub(super) struct EnergyRater<'a> {
+    site: SiteEnergy<'a>,
+    name: &'a str,
+}
+
+impl<'a> EnergyRater<'a> {
+    pub(super) fn new(plan: &'a EnergyPlan, site: &'a str) -> Self {
+        Self {
+            site: SiteEnergy::new(plan, site),
+            name: site,
+        }
+    }
+
+    /// Between which instants the tables were asked.
+    pub(super) fn asked(&self) -> Option<AskedSpan> {
+        self.site.asked()
+    }
+
+    /// The means of PUE and of PUE times intensity over a run.
+    pub(super) fn means(&self, run: RunSpan) -> (Option<CourseMean>, Option<CourseMean>) {
+        self.site.means(run)
+    }
+
+    /// The job of a row.
+    pub(super) fn rate(
+        &mut self,
+        view: &RecordView<'_>,
+        columns: &EnergyColumns<'_>,
+        row: usize,
+        scale: &Scale,
+    ) -> RatedJob {
+        let run = run_of(view, row);
+        let hs23_e4 = scale
+            .factors()
+            .per_core
+            .scaled()
+            .get(Benchmark::Hs23.place())
+            .copied()
+            .flatten();
+        RatedJob {
+            energy: self.site.job(&columns.load(view, row, self.name), run),
+            run,
+            hs23_e4,
+        }
+    }
+
+    /// The columns of energy of a job in all of its run.
+    pub(super) fn fill_whole(&self, job: &RatedJob, time: CoreTime, into: &mut MeasuredSums) {
+        let energy_j = job.energy.energy.map(|energy| energy.energy_j);
+        self.fill(job, energy_j, time, job.run, into);
+    }
+
+    /// The columns of energy of a job in a part of its run, of which the columns of its class have the share already.
+    pub(super) fn fill_part(&self, job: &RatedJob, time: CoreTime, run: RunSpan, into: &mut MeasuredSums) {
+        let energy_j = job.energy.energy.and_then(|energy| match energy.class {
+            EnergyClass::Exclusive => into.energy_exclusive_j,
+            EnergyClass::Apportioned => into.energy_apportioned_j,
+            EnergyClass::Modelled => into.energy_modelled_j,
+        });
+        self.fill(job, energy_j, time, run, into);
+    }
+
+    fn fill(&self, job: &RatedJob, energy_j: Option<i64>, time: CoreTime, run: RunSpan, into: &mut MeasuredSums) {
+        let class = job.energy.energy.map(|energy| energy.class);
+        let of = |wanted: EnergyClass| energy_j.filter(|_| class == Some(wanted));
+        let known = |figure: Option<i64>| figure.map(|_| time.core_s);
+        let pue_j = energy_j.and_then(|energy_j| self.site.pue_j(energy_j, run));
+        let operational_mg = energy_j.and_then(|energy_j| self.site.operational_mg(energy_j, run));
+        let embodied_mg = job.energy.embodied_mg(time.core_ms);
+        let work = energy_j.and(job.hs23_e4).map(|e4| work_hs23_s(e4, time.core_ms));
+        *into = MeasuredSums {
+            energy_exclusive_j: of(EnergyClass::Exclusive),
+            energy_exclusive_core_s: known(of(EnergyClass::Exclusive)),
+            energy_apportioned_j: of(EnergyClass::Apportioned),
+            energy_apportioned_core_s: known(of(EnergyClass::Apportioned)),
+            energy_modelled_j: of(EnergyClass::Modelled),
+            energy_modelled_core_s: known(of(EnergyClass::Modelled)),
+            energy_worked_j: work.and(energy_j),
+            energy_worked_hs23_s: work,
+            energy_pue_j: pue_j,
+            energy_pue_core_s: known(pue_j),
+            operational_co2e_mg: operational_mg,
+            operational_core_s: known(operational_mg),
+            embodied_co2e_mg: embodied_mg,
+            embodied_core_s: known(embodied_mg),
+            ..*into
+        };
+    }
+}
+
+/// Core time times a score per core, whole HEPscore23 seconds, rounded half up.
+fn work_hs23_s(hs23_e4: i128, core_ms: i64) -> i64 {
+    let units = 1000 * ONE_E4;
+    let work = hs23_e4
+        .checked_mul(i128::from(core_ms))
+        .map(|work| (2 * work + units).div_euclid(2 * units));
+    // Fallback: beyond 63 bits is beyond the budget of a month, which refuses it.
+    work.and_then(|work| i64::try_from(work).ok()).unwrap_or(i64::MAX)
+}
