@@ -118,7 +118,7 @@ impl SimulationQuestion {
         let large = kinds.iter().position(|kind| kind.name == LARGE_SSD);
         let large = large.map(|at| kinds.remove(at));
         if kinds.is_empty() {
-            let stated = log.header_number("MaxProcs").or_else(|| log.header_number("MaxNodes"));
+            let stated = log.header.max_procs.or(log.header.max_nodes);
             let Some(capacity) = stated.filter(|capacity| *capacity > 0) else {
                 return Err(Error::config(
                     "the header of the log states neither MaxProcs nor MaxNodes: state the machine, such as --machine processors=100",
