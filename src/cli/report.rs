@@ -11,7 +11,7 @@ mod federation;
 mod focus;
 mod gracc;
 mod overhead;
-mod page_files;
+pub(super) mod page_files;
 pub(super) mod print;
 mod receiver;
 mod shares;

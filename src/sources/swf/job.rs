@@ -5,10 +5,13 @@ use super::row::{COLUMNS, SwfColumn, SwfRow};
 use crate::ledger::Reason;
 use crate::numbers::{Comparand, count_i64};
 use crate::record::{Anomaly, JobRow};
+use crate::sources::Sink;
 use crate::sources::lines::LogRecord;
 use crate::sources::refusal::{Refusal, whole};
 use crate::sources::truncate::clip;
-use crate::sources::Sink;
+
+/// Statuses of parts of a job, between a checkpoint and the next.
+const PARTS_OF_JOB: std::ops::RangeInclusive<i64> = 2..=4;
 
 /// A line with what becomes of numbers that are none.
 struct JobLine<'a> {
@@ -69,22 +72,12 @@ pub(super) fn take(columns: &[&str], swf: &Swf, record: &LogRecord<'_>, sink: &m
     if number < 0 {
         return Err(Refusal::new(Reason::BadJobId, format!("job number {number} is none")));
     }
-    let state = match whole(SwfColumn::STATUS.name, row.text(SwfColumn::STATUS))? {
-        1 => Some("COMPLETED"),
-        0 => Some("FAILED"),
-        5 => Some("CANCELLED"),
-        -1 => None,
-        2..=4 => {
-            sink.out_of_scope(Reason::OtherRecordType, 1);
-            return Ok(());
-        }
-        other => {
-            return Err(Refusal::new(
-                Reason::UnknownState,
-                format!("status {other} is not one of -1 to 5"),
-            ));
-        }
-    };
+    let status = whole(SwfColumn::STATUS.name, row.text(SwfColumn::STATUS))?;
+    if PARTS_OF_JOB.contains(&status) {
+        sink.out_of_scope(Reason::OtherRecordType, 1);
+        return Ok(());
+    }
+    let state = state(status)?;
     let submit_ms = row
         .scaled(SwfColumn::SUBMIT, 3, Reason::BadTime)?
         .and_then(|ms| swf.start_s.checked_mul(1000)?.checked_add(ms))
@@ -95,7 +88,10 @@ pub(super) fn take(columns: &[&str], swf: &Swf, record: &LogRecord<'_>, sink: &m
             sink.out_of_scope(Reason::NoRunTime, 1);
             return Ok(());
         }
-        let why = format!("the run time is unknown: {:?} is negative", clip(row.text(SwfColumn::RUN)));
+        let why = format!(
+            "the run time is unknown: {:?} is negative",
+            clip(row.text(SwfColumn::RUN))
+        );
         return Err(Refusal::new(Reason::BadDuration, why));
     };
     let is_start_assumed = wait_ms.is_none() && swf.options.is_start_submit;
@@ -107,7 +103,10 @@ pub(super) fn take(columns: &[&str], swf: &Swf, record: &LogRecord<'_>, sink: &m
                    starts, set start_from = \"submit\" in the source";
         return Err(Refusal::new(Reason::TimeUnknown, why));
     };
-    let (asked_core_n, mut core_n) = (row.count(SwfColumn::ASKED_PROCESSORS)?, row.count(SwfColumn::PROCESSORS)?);
+    let (asked_core_n, mut core_n) = (
+        row.count(SwfColumn::ASKED_PROCESSORS)?,
+        row.count(SwfColumn::PROCESSORS)?,
+    );
     let mut anomalies = record.anomalies();
     if is_start_assumed {
         anomalies |= Anomaly::TimeAssumed.bit();
@@ -119,16 +118,12 @@ pub(super) fn take(columns: &[&str], swf: &Swf, record: &LogRecord<'_>, sink: &m
     let (average_ms, memory_kb) = match &placed {
         // Alea fills these two columns with 1 and 1024 in every line.
         Some(_) => (None, None),
-        None => (row.ms(SwfColumn::AVERAGE_CPU)?, row.scaled(SwfColumn::MEMORY, 0, Reason::BadNumber)?),
-    };
-    let cpu_ms = match average_ms.zip(core_n) {
-        Some((average_ms, core_n)) => Some(
-            average_ms
-                .checked_mul(core_n)
-                .ok_or_else(|| Refusal::new(Reason::BadDuration, "CPU time times processors does not fit"))?,
+        None => (
+            row.ms(SwfColumn::AVERAGE_CPU)?,
+            row.scaled(SwfColumn::MEMORY, 0, Reason::BadNumber)?,
         ),
-        None => None,
     };
+    let cpu_ms = cpu_ms(average_ms, core_n)?;
     let requested_memory_byte = requested_memory_byte(&row, placed.as_ref(), asked_core_n.or(core_n))?;
     let job_id = number.to_string();
     let queue = match &placed {
@@ -151,7 +146,9 @@ pub(super) fn take(columns: &[&str], swf: &Swf, record: &LogRecord<'_>, sink: &m
         alloc_node_n: placed.as_ref().map(|placed| placed.node_n),
         max_rss_byte: memory_kb.filter(|kb| *kb > 0).and_then(|kb| kb.checked_mul(1024)),
         requested_memory_byte,
-        time_limit_s: row.scaled(SwfColumn::ASKED_TIME, 0, Reason::BadNumber)?.filter(|s| *s > 0),
+        time_limit_s: row
+            .scaled(SwfColumn::ASKED_TIME, 0, Reason::BadNumber)?
+            .filter(|s| *s > 0),
         node_list: placed.as_ref().map(|placed| placed.list.as_str()),
         state,
         anomalies,
@@ -161,13 +158,38 @@ pub(super) fn take(columns: &[&str], swf: &Swf, record: &LogRecord<'_>, sink: &m
     Ok(())
 }
 
+/// The state of a status that is one of a complete job.
+fn state(status: i64) -> Result<Option<&'static str>, Refusal> {
+    match status {
+        1 => Ok(Some("COMPLETED")),
+        0 => Ok(Some("FAILED")),
+        5 => Ok(Some("CANCELLED")),
+        -1 => Ok(None),
+        other => Err(Refusal::new(
+            Reason::UnknownState,
+            format!("status {other} is not one of -1 to 5"),
+        )),
+    }
+}
+
+/// CPU time of all processors, from the mean of one.
+fn cpu_ms(average_ms: Option<i64>, core_n: Option<i64>) -> Result<Option<i64>, Refusal> {
+    let Some((average_ms, core_n)) = average_ms.zip(core_n) else {
+        return Ok(None);
+    };
+    let too_large = || Refusal::new(Reason::BadDuration, "CPU time times processors does not fit");
+    average_ms.checked_mul(core_n).map(Some).ok_or_else(too_large)
+}
+
 /// Memory requested, of the complete job.
 fn requested_memory_byte(
     row: &JobLine<'_>,
     placed: Option<&SwfPlaced>,
     core_n: Option<i64>,
 ) -> Result<Option<i64>, Refusal> {
-    let asked = row.scaled(SwfColumn::ASKED_MEMORY, 0, Reason::BadNumber)?.filter(|n| *n > 0);
+    let asked = row
+        .scaled(SwfColumn::ASKED_MEMORY, 0, Reason::BadNumber)?
+        .filter(|n| *n > 0);
     Ok(asked.and_then(|asked| match placed {
         // Alea: bytes on every node.
         Some(placed) => asked.checked_mul(placed.node_n),

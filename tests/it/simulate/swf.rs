@@ -54,11 +54,7 @@ fn unreadable_lines_are_named_with_their_reason() {
     let range = "a field is not a number, or is out of range";
     assert_eq!(
         problems,
-        [
-            (16, "it has fewer than 18 fields"),
-            (17, range),
-            (20, range)
-        ]
+        [(16, "it has fewer than 18 fields"), (17, range), (20, range)]
     );
 }
 
