@@ -39,6 +39,7 @@
 //! shard        input files shared out, and what each shard came to
 //! overhead     the node ledger of a lake: staging, sweep, bills
 //! share_history  shares, decayed usage and factors of a lake, day by day
+//! simulation   jobs and machine of a log or a lake -> schedules, held against what happened
 //! run          one run: what is outdated, partitions, usage, charges, summaries, one publication
 //! submit       shards as jobs of a batch system
 //! inspect      what a dump holds, and the pipeline it needs
@@ -97,6 +98,7 @@ pub mod schema;
 pub mod shard;
 pub mod share_history;
 pub mod simulate;
+pub mod simulation;
 mod small_file;
 pub mod sources;
 pub mod store;

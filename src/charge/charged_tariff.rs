@@ -8,6 +8,12 @@ use crate::reference::currency::is_currency;
 /// What the ids of policies by shares of nodes begin with.
 const NODE_SHARE: &str = "node-share/";
 
+/// Whether a policy charges shares of nodes, by its id.
+#[must_use]
+pub fn is_of_nodes(policy: &str) -> bool {
+    policy.starts_with(NODE_SHARE)
+}
+
 /// Under what jobs were charged.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BalanceTariff {
@@ -50,7 +56,7 @@ impl BalanceTariff {
     /// Whether it charges shares of nodes.
     #[must_use]
     pub fn is_of_nodes(&self) -> bool {
-        self.policy.starts_with(NODE_SHARE)
+        is_of_nodes(&self.policy)
     }
 
     /// The unit people read charges in, and how many of the lake's it has: shares of nodes are counted in seconds, those of

@@ -14,7 +14,7 @@ mod gracc;
 mod greendigit;
 mod node_energy;
 mod overhead;
-mod page_files;
+pub(super) mod page_files;
 pub(super) mod print;
 mod receiver;
 mod shares;

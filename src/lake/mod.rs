@@ -15,4 +15,5 @@ pub mod new_corrections;
 pub mod refused_records;
 pub mod retention;
 pub(crate) mod state;
+pub(crate) mod tariffs;
 pub mod views;

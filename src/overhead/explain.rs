@@ -127,7 +127,7 @@ pub(crate) fn explain(store: &Store, manifest: &Manifest, site: &str, record: &R
 }
 
 /// The files of records of a lake, by site. Their spans were set when they were swept.
-fn record_files(manifest: &Manifest) -> RecordFiles {
+pub(super) fn record_files(manifest: &Manifest) -> RecordFiles {
     let reaches = manifest.facts.get(Fact::OverheadReach);
     // Fallback: a lake without the fact has no files that were swept.
     let reaches: BTreeMap<String, Reach> = from_fact(reaches).unwrap_or_default();

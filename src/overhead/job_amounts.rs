@@ -12,15 +12,22 @@ use crate::schema::batch::{addend, int, number};
 const COUNT_LIMIT: i64 = 1 << 32;
 
 /// Amounts of a job by resource; `None` where it states none, or an impossible one.
-pub(super) struct JobAmounts {
+pub(crate) struct JobAmounts {
     /// What it held.
     pub(super) amounts: Vec<Option<i64>>,
     /// Its request.
     pub(super) requests: Vec<Option<i64>>,
 }
 
+impl JobAmounts {
+    /// What it held; nothing of what it does not state.
+    pub(crate) fn held(&self) -> Vec<i64> {
+        self.amounts.iter().map(|amount| addend(*amount)).collect()
+    }
+}
+
 /// The columns of amounts.
-pub(super) struct AmountColumns<'b> {
+pub(crate) struct AmountColumns<'b> {
     batch: &'b RecordBatch,
     core: &'b Int64Array,
     memory: &'b Int64Array,
@@ -30,7 +37,7 @@ pub(super) struct AmountColumns<'b> {
 
 impl<'b> AmountColumns<'b> {
     /// Those of a batch of records.
-    pub(super) fn of(batch: &'b RecordBatch) -> Result<Self> {
+    pub(crate) fn of(batch: &'b RecordBatch) -> Result<Self> {
         Ok(Self {
             batch,
             core: int(batch, "alloc_core_n")?,
@@ -46,7 +53,7 @@ impl<'b> AmountColumns<'b> {
     }
 
     /// The allocation and the request of a job.
-    pub(super) fn row(&self, row: usize, resources: &Resources) -> Result<JobAmounts> {
+    pub(crate) fn row(&self, row: usize, resources: &Resources) -> Result<JobAmounts> {
         let mut amounts = Vec::with_capacity(resources.width());
         let mut requests = Vec::with_capacity(resources.width());
         for resource in resources.iter() {

@@ -15,14 +15,15 @@ mod explain;
 pub mod facts;
 mod finding;
 pub mod inventories;
-mod job_amounts;
+pub(crate) mod job_amounts;
 mod job_spans;
 mod jobs;
+pub(crate) mod lake_nodes;
 mod node_history;
-mod node_inventory;
+pub(crate) mod node_inventory;
 mod node_life;
 mod node_spill;
-mod node_units;
+pub(crate) mod node_units;
 pub mod report;
 pub mod sweep;
 

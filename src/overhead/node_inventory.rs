@@ -316,6 +316,29 @@ impl NodeInventory {
         Ok(ours)
     }
 
+    /// How many events of nodes begin before an earlier event of the same node has ended.
+    pub(crate) fn overlapping_event_n(&self) -> u64 {
+        let mut by_node: BTreeMap<&str, Vec<SecondSpan>> = BTreeMap::new();
+        for event in &self.events {
+            if let Some(node) = &event.node {
+                by_node.entry(node).or_default().push(SecondSpan {
+                    start_s: event.from_s,
+                    end_s: event.until_s,
+                });
+            }
+        }
+        let mut overlapping_n = 0;
+        for spans in by_node.values_mut() {
+            spans.sort_by_key(|span| (span.start_s, span.end_s));
+            let mut last_end_s = i64::MIN;
+            for span in spans {
+                overlapping_n += u64::from(span.start_s < last_end_s);
+                last_end_s = last_end_s.max(span.end_s);
+            }
+        }
+        overlapping_n
+    }
+
     /// Partitions whose jobs have their nodes to themselves, from the last listing.
     pub(crate) fn exclusive(&self) -> BTreeSet<&str> {
         let last: BTreeMap<&str, bool> = self

@@ -47,6 +47,7 @@ const FILES: &[&str] = &[
     include_str!("../../schemas/share.toml"),
     include_str!("../../schemas/scheduler_setting.toml"),
     include_str!("../../schemas/queued_job.toml"),
+    include_str!("../../schemas/simulate.toml"),
 ];
 
 static DATASETS: LazyLock<Result<Vec<Dataset>>> =

@@ -57,6 +57,10 @@ pub(super) struct Cluster<'a, O> {
     frees_at_limit: bool,
     /// What jobs at their limit still have, and `free` counts already.
     counted_twice: Demand,
+    /// How many steps of the capacity of the machine have come.
+    step_n: usize,
+    /// What takes no jobs now.
+    unavailable: Demand,
 }
 
 impl<'a, O: Observer> Cluster<'a, O> {
@@ -93,12 +97,41 @@ impl<'a, O: Observer> Cluster<'a, O> {
             sequence: 0,
             frees_at_limit: settings.events == EventOrder::Pyss,
             counted_twice: Demand::NOTHING,
+            step_n: 0,
+            unavailable: Demand::NOTHING,
         }
     }
 
     /// When the next job ends.
     pub(super) fn next_end_s(&self) -> Option<i64> {
         self.endings.peek().map(|Reverse(ending)| ending.end_s)
+    }
+
+    /// When the capacity of the machine changes next.
+    pub(super) fn next_step_s(&self) -> Option<i64> {
+        self.machine.steps().get(self.step_n).map(|step| step.from_s)
+    }
+
+    /// Changes the capacity of the machine if it changes at a time. Jobs that run stay: less than nothing may be free.
+    pub(super) fn step_at(&mut self, now_s: i64) -> bool {
+        let Some(step) = self
+            .machine
+            .steps()
+            .get(self.step_n)
+            .filter(|step| step.from_s == now_s)
+        else {
+            return false;
+        };
+        self.step_n += 1;
+        self.free.add(&self.unavailable);
+        self.unavailable = step.unavailable;
+        self.free.take(&self.unavailable);
+        true
+    }
+
+    /// What takes jobs now, free or not.
+    pub(super) fn available(&self) -> Demand {
+        self.machine.capacity().without(&self.unavailable)
     }
 
     /// Ends the next job, and gives its place.
@@ -188,7 +221,8 @@ impl<'a, O: Observer> Cluster<'a, O> {
         all.get(overdue_n..).map_or(&[], |rest| rest)
     }
 
-    /// When a job that does not fit now will, if all running jobs end when they are expected to, in every kind of resource.
+    /// When a job that does not fit now will, if all running jobs end when they are expected to, in every kind of resource. What
+    /// takes no jobs now is expected to take none later: a job that needs it has no such time.
     pub(super) fn shadow(&self, job: u32) -> Option<Shadow> {
         let need = self.need(job);
         let mut free = self.free;

@@ -14,6 +14,8 @@ pub(super) struct Reservations {
     starts: Vec<Option<i64>>,
     /// Whether a job ended before it was expected to, so that waiting jobs may move forward.
     has_gap: bool,
+    /// Whether the capacity of the machine changed, so that all reservations are made again.
+    is_outdated: bool,
     /// The earliest reservation of a job that still waits.
     next_s: Option<i64>,
 }
@@ -24,6 +26,7 @@ impl Reservations {
             profile: Profile::new(*cluster.machine.capacity()),
             starts: vec![None; cluster.jobs.len()],
             has_gap: false,
+            is_outdated: false,
             next_s: None,
         }
     }
@@ -31,6 +34,26 @@ impl Reservations {
     /// When the next waiting job starts at the latest: the scheduler must make a pass then.
     pub(super) fn next_s(&self) -> Option<i64> {
         self.next_s
+    }
+
+    /// The capacity of the machine has changed: no reservation holds.
+    pub(super) fn capacity_changed(&mut self) {
+        self.is_outdated = true;
+    }
+
+    /// Forgets all reservations, and what running jobs take of the machine as it is now.
+    fn renew<O: Observer>(&mut self, cluster: &Cluster<'_, O>, waiting: &[u32]) {
+        let now_s = cluster.now_s;
+        self.profile = Profile::new(cluster.available());
+        for running in cluster.still_running() {
+            let need = cluster.allocated(running.job);
+            self.profile.take(now_s, running.expected_end_s, &need);
+        }
+        for job in waiting {
+            if let Some(place) = self.starts.get_mut(index(*job)) {
+                *place = None;
+            }
+        }
     }
 
     /// A job has ended: what it reserved beyond now is free.
@@ -47,6 +70,9 @@ impl Reservations {
     /// time has come start.
     pub(super) fn pass<O: Observer>(&mut self, cluster: &mut Cluster<'_, O>, waiting: &mut Vec<u32>) {
         let now_s = cluster.now_s;
+        if std::mem::take(&mut self.is_outdated) {
+            self.renew(cluster, waiting);
+        }
         self.profile.forget_before(now_s);
         let first = waiting.first().copied();
         self.next_s = None;
@@ -62,7 +88,11 @@ impl Reservations {
                     if let Some(old_s) = old_s {
                         self.profile.give(old_s, old_s + length_s, &need);
                     }
-                    let start_s = self.profile.earliest(now_s, length_s, &need);
+                    let Some(start_s) = self.profile.earliest(now_s, length_s, &need) else {
+                        // It needs what takes no jobs now: it has no reservation before that changes.
+                        *place = None;
+                        return true;
+                    };
                     self.profile.take(start_s, start_s + length_s, &need);
                     start_s
                 }

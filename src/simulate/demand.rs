@@ -46,17 +46,21 @@ impl Demand {
         self
     }
 
-    /// Whether there is enough of every kind in `free`.
+    /// Whether there is enough of every kind in `free`. What is not requested need not be there: less than nothing is free of
+    /// a kind while jobs run on what takes no others.
     #[inline]
     #[must_use]
     pub fn fits_in(&self, free: &Self) -> bool {
-        self.first() <= free.first() && self.0.iter().zip(&free.0).all(|(need, free)| need <= free)
+        self.first() <= free.first().max(0) && self.0.iter().zip(&free.0).all(|(need, free)| *need <= (*free).max(0))
     }
 
     /// The first kind there is not enough of in `free`.
     #[must_use]
     pub fn missing_in(&self, free: &Self) -> Option<usize> {
-        self.0.iter().zip(&free.0).position(|(need, free)| need > free)
+        self.0
+            .iter()
+            .zip(&free.0)
+            .position(|(need, free)| *need > (*free).max(0))
     }
 
     /// Adds amounts. They fit: no machine has more than [`super::machine::AMOUNT_MAX`] of a kind.
@@ -80,6 +84,24 @@ impl Demand {
     #[must_use]
     pub fn without(mut self, less: &Self) -> Self {
         self.take(less);
+        self
+    }
+
+    /// The amounts that are above zero; the others are zero.
+    #[must_use]
+    pub fn at_least_nothing(mut self) -> Self {
+        for amount in &mut self.0 {
+            *amount = (*amount).max(0);
+        }
+        self
+    }
+
+    /// The larger amount of each kind.
+    #[must_use]
+    pub fn larger(mut self, other: &Self) -> Self {
+        for (amount, other) in self.0.iter_mut().zip(&other.0) {
+            *amount = (*amount).max(*other);
+        }
         self
     }
 

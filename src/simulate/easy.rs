@@ -22,7 +22,17 @@ pub(super) fn start_in_order<O: Observer>(cluster: &mut Cluster<'_, O>, waiting:
 /// Gives `head` a reservation, and starts the other waiting jobs that do not delay it. The shadow considers every kind of
 /// resource: a head that waits for one of them is not delayed by jobs that need only the others.
 pub(super) fn backfill<O: Observer>(cluster: &mut Cluster<'_, O>, waiting: &mut Vec<u32>, head: u32) {
-    let Some(shadow) = cluster.shadow(head) else { return };
+    let Some(shadow) = cluster.shadow(head) else {
+        // It needs what takes no jobs now, and until when is unknown: nothing can delay it.
+        waiting.retain(|job| {
+            if *job == head || !cluster.fits(*job) {
+                return true;
+            }
+            cluster.start(*job, StartReason::Backfilled, Some(head));
+            false
+        });
+        return;
+    };
     let lacking = cluster.need(head).missing_in(&cluster.free);
     cluster.observer.reserved(&Reservation {
         pass: cluster.pass,

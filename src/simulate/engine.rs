@@ -109,9 +109,20 @@ impl<'a, O: Observer> Engine<'a, O> {
         loop {
             let reserved_s = self.reservations.as_ref().and_then(Reservations::next_s);
             let next = [self.next_submission_s(), self.cluster.next_end_s(), reserved_s];
-            let Some(now_s) = next.into_iter().flatten().min() else {
+            let next_s = next.into_iter().flatten().min();
+            // Where no job can come, end or start, what becomes of the machine does not matter.
+            let step_s = self
+                .cluster
+                .next_step_s()
+                .filter(|_| next_s.is_some() || !self.waiting.is_empty());
+            let Some(now_s) = next_s.into_iter().chain(step_s).min() else {
                 return;
             };
+            if self.cluster.step_at(now_s)
+                && let Some(reservations) = &mut self.reservations
+            {
+                reservations.capacity_changed();
+            }
             match self.settings.events {
                 EventOrder::Batched => {
                     while self.end_at(now_s) {}

@@ -27,12 +27,23 @@ pub struct LocalSsd {
     pub large_gb: i64,
 }
 
+/// How much of a machine takes no jobs from a second on, until the next step: nodes that are down, reserved, not yet there or
+/// gone. What runs there continues to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CapacityStep {
+    /// First second.
+    pub from_s: i64,
+    /// How much of each kind takes no jobs.
+    pub unavailable: Demand,
+}
+
 /// A machine: fungible amounts of up to [`KIND_N`] kinds, without places or a network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Machine {
     kinds: Vec<ResourceKind>,
     capacity: Demand,
     ssd: Option<LocalSsd>,
+    steps: Vec<CapacityStep>,
 }
 
 impl Machine {
@@ -65,6 +76,7 @@ impl Machine {
             kinds,
             capacity: Demand::of(&amounts),
             ssd: None,
+            steps: Vec::new(),
         })
     }
 
@@ -102,6 +114,50 @@ impl Machine {
             large_gb,
         });
         Ok(machine)
+    }
+
+    /// The same, of which not all takes jobs at all times.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when the steps are not in the order of time, or take away what is not there;
+    /// [`crate::error::Kind::Config`] for a machine with local storage of two sizes.
+    pub fn with_steps(mut self, steps: Vec<CapacityStep>) -> Result<Self> {
+        if self.ssd.is_some() && !steps.is_empty() {
+            return Err(Error::config(
+                "outages of nodes with two sizes of local storage cannot be simulated: leave out large_ssd_nodes, or the outages",
+            ));
+        }
+        let is_ordered = steps.windows(2).all(|pair| match pair {
+            [one, next] => one.from_s < next.from_s,
+            _ => true,
+        });
+        let is_within = |step: &CapacityStep| {
+            let amounts = step.unavailable.amounts().zip(self.capacity.amounts());
+            amounts
+                .into_iter()
+                .all(|(amount, capacity)| (0..=capacity).contains(&amount))
+        };
+        if !is_ordered || !steps.iter().all(is_within) {
+            return Err(Error::internal(
+                "the outages of a machine are not in order, or take away what is not there",
+            ));
+        }
+        self.steps = steps;
+        Ok(self)
+    }
+
+    /// When how much of it takes no jobs, in the order of time.
+    #[must_use]
+    pub fn steps(&self) -> &[CapacityStep] {
+        &self.steps
+    }
+
+    /// How much of it takes no jobs at a time.
+    #[must_use]
+    pub fn unavailable_at(&self, time_s: i64) -> Demand {
+        let begun_n = self.steps.partition_point(|step| step.from_s <= time_s);
+        let last = self.steps.get(..begun_n).and_then(<[CapacityStep]>::last);
+        last.map_or(Demand::NOTHING, |step| step.unavailable)
     }
 
     /// Its kinds.

@@ -22,7 +22,8 @@
 //! window        a set of the first waiting jobs: exact Pareto front, genetic algorithm, decision rules
 //! schedule      a start and its reason for each job
 //! observer, explain   what each pass finds; why a job starts when it does
-//! replay        recorded starts as a schedule, and how alike two schedules are
+//! replay, replay_check   recorded starts as a schedule, how alike two schedules are, and where recorded starts exceed the machine
+//! correlation   how starts and waits of two schedules go together
 //! verify, verify_easy   what is wrong with a schedule, found out from it alone
 //! metrics, kiviat   use, wait and slowdown; methods compared
 //! workload      requests of burst buffer and local storage for the jobs of a trace
@@ -30,6 +31,7 @@
 
 mod cluster;
 mod conservative;
+pub mod correlation;
 pub mod demand;
 mod easy;
 pub mod engine;
@@ -41,6 +43,7 @@ pub mod metrics;
 pub mod observer;
 mod profile;
 pub mod replay;
+pub mod replay_check;
 pub mod rng;
 mod running;
 pub mod schedule;

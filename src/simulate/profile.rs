@@ -76,21 +76,18 @@ impl Profile {
         }
     }
 
-    /// The earliest time from `from_s` on at which so much is free for so long.
-    pub(super) fn earliest(&self, from_s: i64, length_s: i64, need: &Demand) -> i64 {
+    /// The earliest time from `from_s` on at which so much is free for so long; `None` when not even the last step, in which
+    /// nothing runs, has so much: on a machine part of which takes no jobs.
+    pub(super) fn earliest(&self, from_s: i64, length_s: i64, need: &Demand) -> Option<i64> {
         let mut start_s = from_s;
         for (at, step) in self.steps.iter().enumerate().skip(self.at(from_s)) {
             if step.from_s >= start_s + length_s && step.from_s > start_s {
                 break;
             }
             if !need.fits_in(&step.free) {
-                // The last step is the empty machine, where every job of the list fits.
-                match self.steps.get(at + 1) {
-                    Some(next) => start_s = start_s.max(next.from_s),
-                    None => break,
-                }
+                start_s = start_s.max(self.steps.get(at + 1)?.from_s);
             }
         }
-        start_s
+        Some(start_s)
     }
 }

@@ -1,13 +1,13 @@
 //! The Standard Workload Format, version 2.2: comments with a header, then 18 numbers a line, -1 where one is unknown.
 //!
-//! The dialect of the room `sources` makes accounting records of such logs: jobs that ran, with the time they did. A
-//! simulation needs what was requested, also of jobs whose start is unknown, and on which other job they wait.
+//! The room `sources` reads the header and the columns of a line, and makes accounting records of them: jobs that ran, with
+//! the time they did. A simulation needs what was requested, also of jobs whose start is unknown, and on which other job they
+//! wait.
 
-use std::collections::BTreeMap;
+use crate::sources::swf::{SwfColumn, SwfHeader, SwfRow};
 
-/// How many fields a line has; logs of some simulators have more. The next is read where the header has `BurstBuffer`, as
-/// logs for `CQSim` do.
-const FIELD_N: usize = 18;
+/// Longest header that is read.
+const HEAD_BYTE: usize = 1 << 20;
 /// The largest number read; what is beyond is no time, amount or number of a job.
 const LARGEST: i64 = 1 << 40;
 
@@ -58,8 +58,8 @@ pub struct SwfProblem {
 /// A log as written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SwfLog {
-    /// The entries `Key: value` before the first job; of a key that occurs several times the first.
-    pub header: BTreeMap<String, String>,
+    /// What the comments before the first job state.
+    pub header: SwfHeader,
     /// The lines with a job.
     pub lines: Vec<SwfLine>,
     /// The lines that could not be read.
@@ -72,63 +72,51 @@ impl SwfLog {
     /// Reads a log. What is not UTF-8 can only be in comments and unreadable lines.
     #[must_use]
     pub fn read(bytes: &[u8]) -> Self {
-        let mut log = Self::default();
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").map_or(bytes, |rest| rest);
+        let head = bytes.get(..HEAD_BYTE).map_or(bytes, |head| head);
+        let mut log = Self {
+            header: SwfHeader::of(head),
+            ..Self::default()
+        };
         for (at, line) in (1..).zip(bytes.split(|byte| *byte == b'\n')) {
             let text = line.trim_ascii();
-            match text.first() {
-                None => {}
-                Some(b';') => log.comment(&String::from_utf8_lossy(text)),
-                Some(_) => match log.job(at, text) {
-                    Ok(job) => log.lines.push(job),
-                    Err(reason) => log.problems.push(SwfProblem { line: at, reason }),
-                },
+            if matches!(text.first(), None | Some(b';')) {
+                continue;
+            }
+            match log.job(at, text) {
+                Ok(job) => log.lines.push(job),
+                Err(reason) => log.problems.push(SwfProblem { line: at, reason }),
             }
         }
         log
     }
 
-    /// A number of the header, such as that of `MaxProcs`.
-    #[must_use]
-    pub fn header_number(&self, key: &str) -> Option<i64> {
-        let words = self.header.get(key)?;
-        words.split_whitespace().next()?.parse().ok()
-    }
-
     /// Whether its lines state burst buffer.
     #[must_use]
     pub fn has_burst_buffer(&self) -> bool {
-        self.header.contains_key("BurstBuffer")
-    }
-
-    fn comment(&mut self, text: &str) {
-        if !self.lines.is_empty() {
-            return;
-        }
-        let entry = text.trim_start_matches(';').split_once(':');
-        if let Some((key, value)) = entry {
-            let key = key.trim();
-            if !key.is_empty() && !key.contains(' ') {
-                let entry = self.header.entry(key.to_owned());
-                entry.or_insert_with(|| value.trim().to_owned());
-            }
-        }
+        self.header.has_burst_buffer
     }
 
     fn job(&mut self, line: u64, text: &[u8]) -> Result<SwfLine, &'static str> {
-        let mut fields = [0; FIELD_N];
-        let mut words = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-        for field in &mut fields {
-            let word = words.next().ok_or("it has fewer than 18 fields")?;
-            let number = number(word).ok_or("a field is not a number, or is out of range")?;
+        let text = str::from_utf8(text).map_err(|_| "it is not text")?;
+        let columns: Vec<&str> = text.split_ascii_whitespace().collect();
+        let row = SwfRow::of(&columns).ok_or("it has fewer than 18 fields")?;
+        let mut fields = [0; SwfColumn::ALL.len()];
+        for (field, column) in fields.iter_mut().zip(SwfColumn::ALL) {
+            let number = row.whole(column).filter(|number| number.whole.abs() <= LARGEST);
+            let number = number.ok_or("a field is not a number, or is out of range")?;
             *field = number.whole;
             self.fraction_n += u64::from(number.has_fraction);
         }
-        let burst_buffer = match words.next() {
-            Some(word) if self.has_burst_buffer() => number(word).map(|number| number.whole),
-            _ => Some(-1),
+        let has_burst_buffer = self.has_burst_buffer() && !row.further().is_empty();
+        let burst_buffer = if has_burst_buffer {
+            let number = row.whole(SwfColumn::BURST_BUFFER);
+            let number = number.filter(|number| number.whole.abs() <= LARGEST);
+            let wrong = "its burst buffer is not a number, or is out of range";
+            number.ok_or(wrong)?.whole
+        } else {
+            -1
         };
-        let burst_buffer = burst_buffer.ok_or("its burst buffer is not a number, or is out of range")?;
         let [
             id,
             submit_s,
@@ -167,44 +155,4 @@ impl SwfLog {
             burst_buffer,
         })
     }
-}
-
-/// A number as written: its whole part, and whether more than that was written.
-struct Number {
-    whole: i64,
-    has_fraction: bool,
-}
-
-/// Digits with a sign and a fraction; an exponent is refused.
-fn number(word: &[u8]) -> Option<Number> {
-    let (is_negative, digits) = match word.split_first()? {
-        (b'-', rest) => (true, rest),
-        (b'+', rest) => (false, rest),
-        _ => (false, word),
-    };
-    let mut parts = digits.splitn(2, |byte| *byte == b'.');
-    let whole = parts.next()?;
-    let fraction = parts.next();
-    if whole.is_empty() && fraction.is_none_or(<[u8]>::is_empty) {
-        return None;
-    }
-    let mut number = 0_i64;
-    for byte in whole {
-        number = number * 10 + i64::from(digit(*byte)?);
-        if number > LARGEST {
-            return None;
-        }
-    }
-    let mut has_fraction = false;
-    for byte in fraction.into_iter().flatten() {
-        has_fraction |= digit(*byte)? != 0;
-    }
-    Some(Number {
-        whole: if is_negative { -number } else { number },
-        has_fraction,
-    })
-}
-
-fn digit(byte: u8) -> Option<u8> {
-    byte.is_ascii_digit().then(|| byte - b'0')
 }

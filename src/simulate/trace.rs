@@ -42,6 +42,12 @@ pub enum TraceReason {
     NoProcessors,
     /// It requests more than the machine has.
     NeverFits,
+    /// It describes the hours of other records again, from another view.
+    OtherView,
+    /// It started outside the requested period.
+    OutsidePeriod,
+    /// It has no end: it was still running, or its end is not known.
+    NoEnd,
 }
 
 impl TraceReason {
@@ -56,6 +62,9 @@ impl TraceReason {
             Self::DidNotRun => "did_not_run",
             Self::NoProcessors => "no_processors",
             Self::NeverFits => "never_fits",
+            Self::OtherView => "other_view",
+            Self::OutsidePeriod => "outside_period",
+            Self::NoEnd => "no_end",
         }
     }
 }
@@ -73,6 +82,18 @@ pub enum TraceChange {
     RepeatedNumber,
     /// The rules made it a job of one second on one processor.
     MadeMinimal,
+    /// It ran longer than its limit, and keeps what it used: its run time stands for the limit.
+    LimitRaised,
+    /// It has no submission: its start stands for it.
+    NoSubmission,
+    /// It could not start when it was submitted: it is submitted when it was eligible.
+    HeldUntilEligible,
+    /// It states no allocated cores: those it requested stand for them.
+    RequestedCores,
+    /// It states no memory: it requests none.
+    NoMemory,
+    /// It states no nodes: it requests none.
+    NoNodes,
 }
 
 impl TraceChange {
@@ -85,6 +106,12 @@ impl TraceChange {
             Self::UnknownPredecessor => "unknown_predecessor",
             Self::RepeatedNumber => "repeated_number",
             Self::MadeMinimal => "made_minimal",
+            Self::LimitRaised => "limit_raised",
+            Self::NoSubmission => "no_submission",
+            Self::HeldUntilEligible => "held_until_eligible",
+            Self::RequestedCores => "requested_cores",
+            Self::NoMemory => "no_memory",
+            Self::NoNodes => "no_nodes",
         }
     }
 }

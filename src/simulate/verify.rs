@@ -45,6 +45,15 @@ pub enum Violation {
         /// How much is used.
         used: i64,
     },
+    /// A job starts although less takes jobs then than is used with it.
+    OnUnavailable {
+        /// When.
+        at_s: i64,
+        /// The kind of resource.
+        kind: usize,
+        /// How much is used.
+        used: i64,
+    },
     /// The amounts of the schedule are not those of the jobs.
     NotConserved {
         /// The kind of resource.
@@ -189,6 +198,7 @@ fn sweep(jobs: &[Job], machine: &Machine, placements: &[Placement], matched: &[O
     found.used_s = vec![0; kind_n];
     let mut used = Demand::NOTHING;
     let mut is_over = vec![false; kind_n];
+    let mut started = Demand::NOTHING;
     let mut before_s = changes.first().map_or(0, |change| change.at_s);
     for (at, change) in changes.iter().enumerate() {
         for (sum, used) in found.used_s.iter_mut().zip(used.amounts()) {
@@ -197,12 +207,15 @@ fn sweep(jobs: &[Job], machine: &Machine, placements: &[Placement], matched: &[O
         before_s = change.at_s;
         if change.is_start {
             used.add(&change.amounts);
+            started.add(&change.amounts);
         } else {
             used.take(&change.amounts);
         }
         if changes.get(at + 1).is_some_and(|next| next.at_s == change.at_s) {
             continue;
         }
+        let available = machine.capacity().without(&machine.unavailable_at(change.at_s));
+        let started_now = std::mem::take(&mut started);
         for (kind, over) in is_over.iter_mut().enumerate() {
             let now = used.get(kind);
             if now > found.peak.get(kind) {
@@ -211,6 +224,14 @@ fn sweep(jobs: &[Job], machine: &Machine, placements: &[Placement], matched: &[O
             let was_over = std::mem::replace(over, now > machine.capacity().get(kind));
             if *over && !was_over {
                 found.violations.push(Violation::OverCapacity {
+                    at_s: change.at_s,
+                    kind,
+                    used: now,
+                });
+            }
+            // Jobs that ran before an outage stay; none may be added.
+            if !*over && started_now.get(kind) > 0 && now > available.get(kind) {
+                found.violations.push(Violation::OnUnavailable {
                     at_s: change.at_s,
                     kind,
                     used: now,

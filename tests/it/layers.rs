@@ -12,7 +12,7 @@ use signatures::{parameters, tuple_aliases};
 
 /// Every folder and file directly under `src`, in order: each imports only from those before it. `lib.rs` declares the
 /// rooms and `main.rs` calls the last one.
-pub(crate) const ROOMS: [&str; 45] = [
+pub(crate) const ROOMS: [&str; 46] = [
     "display_text",
     "error",
     "numbers",
@@ -49,6 +49,7 @@ pub(crate) const ROOMS: [&str; 45] = [
     "shard",
     "overhead",
     "share_history",
+    "simulation",
     "run",
     "submit",
     "inspect",

@@ -4,24 +4,20 @@
 //! `charge_part`; the parts give `usage` and `charges`, and both what `corrections` came to. So a value that was changed anywhere behind `records` is found,
 //! whatever vouches for it. The content of `records`, `summary` and the inventory is proven only by the input files.
 
-use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::recomputation::{READ_ROWS, Recomputation, RecomputedFindings};
+use super::recomputation::{Recomputation, RecomputedFindings};
 use super::{added_up, corrections, of_records};
-use crate::charge::Tariff;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Kind, Result};
 use crate::lake::refused_records::RefusedRecords;
+use crate::lake::tariffs::LakeTariffs;
 use crate::lake::views::Views;
 use crate::lake::{calendar_fact, energy_tables};
 use crate::normalise::plan::NormalisePlan;
 use crate::numbers::count_u64;
-use crate::overhead::bills;
-use crate::schema::batch::text;
-use crate::store::{Manifest, Store, read_table};
+use crate::store::{Manifest, Store};
 use crate::summarise::correction_effect::Corrections;
 
 /// A dataset that was computed again.
@@ -60,9 +56,14 @@ pub(super) fn check(
     displaced: &Views,
 ) -> Result<RecomputeOutcome> {
     let mut report = RecomputeOutcome::default();
-    let rules = calendar_fact::rule(&manifest.facts)
-        .and_then(|rule| Ok((rule, Corrections::read(store, manifest)?, tariffs(store, manifest)?)));
-    let (rule, signed, (tariffs, unreadable)) = match rules {
+    let rules = calendar_fact::rule(&manifest.facts).and_then(|rule| {
+        Ok((
+            rule,
+            Corrections::read(store, manifest)?,
+            LakeTariffs::read(store, manifest)?,
+        ))
+    });
+    let (rule, signed, lake_tariffs) = match rules {
         Ok(rules) => rules,
         Err(why) if why.kind() == Kind::Io => return Err(why),
         Err(why) => {
@@ -80,8 +81,8 @@ pub(super) fn check(
         rule,
         normalise: NormalisePlan::stated(),
         energy,
-        tariffs,
-        unreadable,
+        tariffs: lake_tariffs.tariffs,
+        unreadable: lake_tariffs.unreadable,
     };
     for policy in &lake.unreadable {
         let left = format!("job_charges: {policy}");
@@ -114,31 +115,4 @@ pub(super) fn check(
     ];
     report.recomputed.extend(all.into_iter().flatten());
     Ok(report)
-}
-
-/// The policies by which jobs are charged, in their order, and those that cannot be read.
-fn tariffs(store: &Store, manifest: &Manifest) -> Result<(Vec<Arc<Tariff>>, Vec<String>)> {
-    let (mut tariffs, mut unreadable) = (BTreeMap::new(), Vec::new());
-    for file in manifest.dataset("policy") {
-        for batch in read_table(store.reader(&file.path)?, None, READ_ROWS)? {
-            let batch = batch?;
-            let of = |name: &str| text(&batch, name);
-            let (ids, versions, options, texts) = (of("id")?, of("version")?, of("options")?, of("text")?);
-            for row in (0..batch.num_rows()).filter(|row| !bills::is_policy(ids.value(*row))) {
-                let key = [ids, versions, options].map(|column| column.value(row).to_owned());
-                match Tariff::restored(&file.path, texts.value(row), options.value(row)) {
-                    Ok(tariff) => {
-                        let reported = [&tariff.policy.id, &tariff.policy.version, &tariff.chosen];
-                        if reported.into_iter().ne(&key) {
-                            let why = "the text of a policy is not that of its name";
-                            return Err(Error::new(Kind::Data, why).at("policy", key.join(" ")));
-                        }
-                        tariffs.insert(key, Arc::new(tariff));
-                    }
-                    Err(why) => unreadable.push(format!("policy {}: {why}", key.join(" "))),
-                }
-            }
-        }
-    }
-    Ok((tariffs.into_values().collect(), unreadable))
 }

@@ -8,15 +8,15 @@ use crate::report::table::Table;
 use crate::store::Store;
 
 /// One file next to a page: its name, and its rows where the page has any.
-pub(super) struct PageFile {
+pub(crate) struct PageFile {
     /// Name.
-    pub(super) name: &'static str,
+    pub(crate) name: &'static str,
     /// Rows; `None` deletes the file of an earlier page.
-    pub(super) table: Option<Table>,
+    pub(crate) table: Option<Table>,
 }
 
 /// Writes `index.html` and the files; returns the names of what was written.
-pub(super) fn write_page(url: &str, html: String, files: &[PageFile]) -> Result<Vec<&'static str>> {
+pub(crate) fn write_page(url: &str, html: String, files: &[PageFile]) -> Result<Vec<&'static str>> {
     let out = Store::open(url)?;
     out.put("index.html", Bytes::from(html))?;
     let mut written = vec!["index.html"];

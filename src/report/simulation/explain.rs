@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use super::question::{SimulationInput, SimulationQuestion};
 use crate::error::{Error, Kind, Result};
 use crate::numbers::index;
 use crate::simulate::engine::simulate_with;
@@ -11,13 +10,16 @@ use crate::simulate::job::Job;
 use crate::simulate::machine::Machine;
 use crate::simulate::schedule::StartReason;
 use crate::simulate::window::method::Method;
+use crate::simulation::question::{SimulationInput, SimulationQuestion};
 
 /// Why a job of a log starts when it does, under each method.
 ///
 /// # Errors
 /// [`Kind::NoInput`] when no simulated job has this number; as [`simulate_with`].
-pub fn explain(question: &SimulationQuestion, input: &SimulationInput, id: i64) -> Result<String> {
+pub fn explain(question: &SimulationQuestion, input: &SimulationInput, name: &str) -> Result<String> {
     let jobs = &input.trace.jobs;
+    let unknown = || Error::new(Kind::NoInput, format!("no simulated job is called {name}"));
+    let id = input.id(name).ok_or_else(unknown)?;
     let place = (0..).zip(jobs).find(|(_, job)| job.id == id).map(|(place, _)| place);
     let Some(place) = place else {
         let refused = input.trace.never_fitting.iter().find(|job| job.id == id);
@@ -36,7 +38,7 @@ pub fn explain(question: &SimulationQuestion, input: &SimulationInput, id: i64) 
         &mut text,
         &format!(
             "job {}: {}, submitted at {} s, ran {} s of {} s",
-            job.id,
+            input.name(job.id),
             amounts(job, &input.machine),
             job.submit_s,
             job.run_s,

@@ -1,13 +1,15 @@
 //! Simulated schedules as tables.
 
 use super::super::table::{Cell, ColumnKind, Table};
-use super::question::BURST_BUFFER;
-use super::run::{MethodRun, Simulation};
-use crate::error::Result;
+use super::{answer_tables, trial_tables};
+use crate::error::{Error, Kind, Result};
 use crate::fairshare::float::{of_integer, to_integer};
 use crate::numbers::{count_i128, index};
 use crate::simulate::kiviat::{area, reciprocals, scaled};
 use crate::simulate::metrics::{ClassBy, JobMeasures, by_class, power_classes};
+use crate::simulation::answers::Answers;
+use crate::simulation::question::BURST_BUFFER;
+use crate::simulation::run::{MethodRun, Simulation};
 
 /// A table of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -26,8 +28,22 @@ pub enum SimulationTable {
     Solvers,
     /// Every job with its start and the reason for it.
     Schedule,
-    /// What became of every line of the log.
+    /// What became of every line of the log, or record of the lake.
     Lines,
+    /// Where recorded starts take more than the machine has.
+    Replay,
+    /// Waits of the base policy against those that happened, by size of jobs.
+    BackTest,
+    /// How alike the base policy and what happened are.
+    Agreement,
+    /// Charges under the policies of the lake, against those of what happened.
+    Charges,
+    /// Use of the awards of the lake.
+    Awards,
+    /// Canonical units that nodes could still have run, and what was free and of no use to them.
+    Overhead,
+    /// Energy of the jobs whose energy is recorded.
+    Energy,
 }
 
 /// Upper ends of classes of run time, seconds: a minute, ten, an hour, four, half a day, a day.
@@ -36,6 +52,33 @@ const RUNTIMES_S: [i64; 6] = [60, 600, 3_600, 14_400, 43_200, 86_400];
 const REQUESTS_GB: [i64; 4] = [0, 50_000, 100_000, 200_000];
 
 impl SimulationTable {
+    /// What is printed above every answer.
+    pub const TRIAL: [Self; 3] = [Self::Replay, Self::BackTest, Self::Agreement];
+
+    /// Those of what a lake knows in addition to the jobs.
+    pub const OF_LAKE: [Self; 4] = [Self::Charges, Self::Awards, Self::Overhead, Self::Energy];
+
+    /// What it is called in a page.
+    pub(super) fn id(self) -> &'static str {
+        match self {
+            Self::Methods => "methods",
+            Self::Sizes => "sizes",
+            Self::Runtimes => "runtimes",
+            Self::Requests => "requests",
+            Self::Kiviat => "kiviat",
+            Self::Solvers => "solvers",
+            Self::Schedule => "schedule",
+            Self::Lines => "lines",
+            Self::Replay => "replay",
+            Self::BackTest => "back-test",
+            Self::Agreement => "agreement",
+            Self::Charges => "charges",
+            Self::Awards => "awards",
+            Self::Overhead => "overhead",
+            Self::Energy => "energy",
+        }
+    }
+
     /// The table.
     ///
     /// # Errors
@@ -61,8 +104,21 @@ impl SimulationTable {
             Self::Solvers => Ok(solvers(simulation)),
             Self::Schedule => Ok(schedule(simulation)),
             Self::Lines => Ok(lines(simulation)),
+            Self::Replay => Ok(trial_tables::replay(simulation)),
+            Self::BackTest => Ok(trial_tables::back_test(simulation)),
+            Self::Agreement => trial_tables::agreement(simulation),
+            Self::Charges => answer(simulation, answer_tables::charges),
+            Self::Awards => answer(simulation, answer_tables::awards),
+            Self::Overhead => answer(simulation, answer_tables::overhead),
+            Self::Energy => answer(simulation, answer_tables::energy),
         }
     }
+}
+
+fn answer(simulation: &Simulation, table: impl Fn(&Answers) -> Table) -> Result<Table> {
+    let answers = simulation.answers.as_ref();
+    let missing = "charges, awards, overhead and energy are of jobs of a lake: a log states none of them";
+    answers.map(table).ok_or_else(|| Error::new(Kind::Usage, missing))
 }
 
 fn mean(sum: i128, n: u64, digits: u8) -> Cell {
@@ -304,10 +360,19 @@ fn solvers(simulation: &Simulation) -> Table {
 fn schedule(simulation: &Simulation) -> Table {
     let machine = &simulation.input.machine;
     let jobs = &simulation.input.trace.jobs;
+    let is_lake = simulation.input.lake.is_some();
+    let job_kind = if is_lake { ColumnKind::Text } else { ColumnKind::Number };
+    let name = |id: i64| {
+        if is_lake {
+            Cell::text(simulation.input.name(id))
+        } else {
+            Cell::int(id)
+        }
+    };
     let names: Vec<&str> = machine.kinds().iter().map(|kind| kind.name.as_str()).collect();
     let mut columns = vec![
         ("method", "", ColumnKind::Text),
-        ("job", "", ColumnKind::Number),
+        ("job", "", job_kind),
         ("submit_s", "s", ColumnKind::Number),
         ("start_s", "s", ColumnKind::Number),
         ("end_s", "s", ColumnKind::Number),
@@ -317,12 +382,12 @@ fn schedule(simulation: &Simulation) -> Table {
     columns.extend([
         ("reason", "", ColumnKind::Text),
         ("pass", "", ColumnKind::Number),
-        ("first_waiting_job", "", ColumnKind::Number),
+        ("first_waiting_job", "", job_kind),
     ]);
     let mut table = Table::new("schedule", &columns);
     for run in &simulation.runs {
         for (job, start) in jobs.iter().zip(&run.schedule.starts) {
-            let mut row = vec![Cell::text(run.word), Cell::int(job.id), Cell::int(job.submit_s)];
+            let mut row = vec![Cell::text(run.word), name(job.id), Cell::int(job.submit_s)];
             row.push(start.map_or(Cell::Empty, |start| Cell::int(start.start_s)));
             row.push(start.map_or(Cell::Empty, |start| Cell::int(start.start_s + job.run_s)));
             row.push(Cell::int(job.limit_s));
@@ -337,7 +402,7 @@ fn schedule(simulation: &Simulation) -> Table {
                 .and_then(|head| jobs.get(index(head)));
             row.push(start.map_or(Cell::text("waits_for_ever"), |start| Cell::text(start.reason.word())));
             row.push(start.map_or(Cell::Empty, |start| Cell::int(start.pass)));
-            row.push(head.map_or(Cell::Empty, |head| Cell::int(head.id)));
+            row.push(head.map_or(Cell::Empty, |head| name(head.id)));
             table.push(row);
         }
     }

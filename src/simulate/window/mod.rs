@@ -169,7 +169,7 @@ impl WindowScheduler {
         });
         let problem = WindowProblem {
             jobs: jobs.collect(),
-            free: cluster.free,
+            free: cluster.free.at_least_nothing(),
             capacity: *cluster.machine.capacity(),
             second_kind: self.second_kind,
             ssd: cluster.machine.ssd(),

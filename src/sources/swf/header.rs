@@ -16,8 +16,10 @@ pub struct SwfHeader {
     pub unix_start_s: Option<i64>,
     /// `TimeZoneString`: the zone of the machine. No time is printed in it.
     pub time_zone: Option<String>,
-    /// `MaxProcs`.
+    /// `MaxProcs`: how many processors the machine has.
     pub max_procs: Option<i64>,
+    /// `MaxNodes`: how many nodes it has.
+    pub max_nodes: Option<i64>,
     /// `BurstBuffer`: a column of its own is appended to every job.
     pub has_burst_buffer: bool,
     /// `Queue: 3 normal`.
@@ -49,11 +51,14 @@ impl SwfHeader {
         };
         let (key, value) = (key.trim(), value.trim());
         let text = || Some(value.to_owned()).filter(|value| !value.is_empty());
+        let number = || value.split_whitespace().next()?.parse().ok();
         match key {
             "Version" => self.version = text(),
             "UnixStartTime" => self.unix_start_s = value.parse().ok().filter(|second| *second >= 0),
             "TimeZoneString" => self.time_zone = text(),
-            "MaxProcs" => self.max_procs = value.parse().ok(),
+            // Of a key that occurs several times the first counts; words may follow the number.
+            "MaxProcs" => self.max_procs = self.max_procs.or_else(number),
+            "MaxNodes" => self.max_nodes = self.max_nodes.or_else(number),
             "BurstBuffer" => self.has_burst_buffer = true,
             "Queue" if self.queues.len() < QUEUES_MOST => {
                 let named = value.split_once(char::is_whitespace);
@@ -61,7 +66,7 @@ impl SwfHeader {
                     self.queues.insert(number, name.trim().to_owned());
                 }
             }
-            "Computer" | "Installation" | "MaxJobs" | "MaxRecords" | "MaxNodes" | "Preemption" => {}
+            "Computer" | "Installation" | "MaxJobs" | "MaxRecords" | "Preemption" => {}
             _ => return,
         }
         self.is_known = true;

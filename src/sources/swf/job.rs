@@ -1,57 +1,32 @@
 //! One line of a workload to one job.
 
-use super::{COLUMNS, Swf};
+use super::Swf;
+use super::row::{COLUMNS, SwfColumn, SwfRow};
 use crate::ledger::Reason;
-use crate::numbers::{Comparand, count_i64, tally};
+use crate::numbers::{Comparand, count_i64};
 use crate::record::{Anomaly, JobRow};
+use crate::sources::Sink;
 use crate::sources::lines::LogRecord;
 use crate::sources::refusal::{Refusal, whole};
 use crate::sources::truncate::clip;
-use crate::sources::{Sink, decimal};
 
-/// A column of the format.
-#[derive(Clone, Copy)]
-pub(super) struct SwfColumn {
-    /// Its 0-based place.
-    pub(super) place: usize,
-    /// Its name in the definition of the format.
-    name: &'static str,
+/// Statuses of parts of a job, between a checkpoint and the next.
+const PARTS_OF_JOB: std::ops::RangeInclusive<i64> = 2..=4;
+
+/// A line with what becomes of numbers that are none.
+struct JobLine<'a> {
+    row: SwfRow<'a>,
 }
 
-impl SwfColumn {
-    const fn new(place: usize, name: &'static str) -> Self {
-        Self { place, name }
-    }
-}
-
-const JOB: SwfColumn = SwfColumn::new(0, "job number");
-const SUBMIT: SwfColumn = SwfColumn::new(1, "submit time");
-pub(super) const WAIT: SwfColumn = SwfColumn::new(2, "wait time");
-const RUN: SwfColumn = SwfColumn::new(3, "run time");
-const PROCESSORS: SwfColumn = SwfColumn::new(4, "number of allocated processors");
-const AVERAGE_CPU: SwfColumn = SwfColumn::new(5, "average CPU time used");
-const MEMORY: SwfColumn = SwfColumn::new(6, "used memory");
-const ASKED_PROCESSORS: SwfColumn = SwfColumn::new(7, "requested number of processors");
-const ASKED_TIME: SwfColumn = SwfColumn::new(8, "requested time");
-const ASKED_MEMORY: SwfColumn = SwfColumn::new(9, "requested memory");
-const STATUS: SwfColumn = SwfColumn::new(10, "status");
-const USER: SwfColumn = SwfColumn::new(11, "user ID");
-const GROUP: SwfColumn = SwfColumn::new(12, "group ID");
-const QUEUE: SwfColumn = SwfColumn::new(14, "queue number");
-
-struct SwfRow<'a> {
-    columns: &'a [&'a str],
-}
-
-impl<'a> SwfRow<'a> {
+impl<'a> JobLine<'a> {
     fn text(&self, column: SwfColumn) -> &'a str {
-        tally(self.columns.get(column.place).copied())
+        self.row.text(column)
     }
 
     /// A number times ten to the `places`; what is negative is unknown.
     fn scaled(&self, column: SwfColumn, places: u32, reason: Reason) -> Result<Option<i64>, Refusal> {
         let text = self.text(column);
-        match decimal::scaled(text, places) {
+        match self.row.scaled(column, places) {
             Some(scaled) => Ok(Some(scaled.value).filter(|value| *value >= 0)),
             None => Err(Refusal::new(
                 reason,
@@ -80,44 +55,43 @@ impl<'a> SwfRow<'a> {
 /// processor. Lines of parts of a job (status 2 to 4: between a checkpoint and the next) repeat what the line of the
 /// complete job contains.
 pub(super) fn take(columns: &[&str], swf: &Swf, record: &LogRecord<'_>, sink: &mut dyn Sink) -> Result<(), Refusal> {
-    let placed = match columns.get(COLUMNS).filter(|text| text.starts_with('{')) {
+    let wrong_n = || {
+        let why = format!("{} columns, not {COLUMNS}", columns.len());
+        Refusal::new(Reason::FieldCount, why)
+    };
+    let row = SwfRow::of(columns).ok_or_else(wrong_n)?;
+    let further = row.further();
+    let placed = match further.first().filter(|text| text.starts_with('{')) {
         Some(list) => Some(SwfPlaced::of(list)?),
         None => None,
     };
     // The last column of the format itself is not looked at, so it may be cut short.
-    record.whole(placed.is_none() || columns.len() > COLUMNS + 2)?;
-    let row = SwfRow { columns };
-    let number = whole(JOB.name, row.text(JOB))?;
+    record.whole(placed.is_none() || further.len() > 2)?;
+    let row = JobLine { row };
+    let number = whole(SwfColumn::JOB.name, row.text(SwfColumn::JOB))?;
     if number < 0 {
         return Err(Refusal::new(Reason::BadJobId, format!("job number {number} is none")));
     }
-    let state = match whole(STATUS.name, row.text(STATUS))? {
-        1 => Some("COMPLETED"),
-        0 => Some("FAILED"),
-        5 => Some("CANCELLED"),
-        -1 => None,
-        2..=4 => {
-            sink.out_of_scope(Reason::OtherRecordType, 1);
-            return Ok(());
-        }
-        other => {
-            return Err(Refusal::new(
-                Reason::UnknownState,
-                format!("status {other} is not one of -1 to 5"),
-            ));
-        }
-    };
+    let status = whole(SwfColumn::STATUS.name, row.text(SwfColumn::STATUS))?;
+    if PARTS_OF_JOB.contains(&status) {
+        sink.out_of_scope(Reason::OtherRecordType, 1);
+        return Ok(());
+    }
+    let state = state(status)?;
     let submit_ms = row
-        .scaled(SUBMIT, 3, Reason::BadTime)?
+        .scaled(SwfColumn::SUBMIT, 3, Reason::BadTime)?
         .and_then(|ms| swf.start_s.checked_mul(1000)?.checked_add(ms))
         .ok_or_else(|| Refusal::new(Reason::TimeUnknown, "the submit time is unknown"))?;
-    let (wait_ms, run_ms) = (row.ms(WAIT)?, row.ms(RUN)?);
+    let (wait_ms, run_ms) = (row.ms(SwfColumn::WAIT)?, row.ms(SwfColumn::RUN)?);
     let Some(run_ms) = run_ms else {
         if matches!(state, Some("CANCELLED" | "FAILED")) {
             sink.out_of_scope(Reason::NoRunTime, 1);
             return Ok(());
         }
-        let why = format!("the run time is unknown: {:?} is negative", clip(row.text(RUN)));
+        let why = format!(
+            "the run time is unknown: {:?} is negative",
+            clip(row.text(SwfColumn::RUN))
+        );
         return Err(Refusal::new(Reason::BadDuration, why));
     };
     let is_start_assumed = wait_ms.is_none() && swf.options.is_start_submit;
@@ -129,7 +103,10 @@ pub(super) fn take(columns: &[&str], swf: &Swf, record: &LogRecord<'_>, sink: &m
                    starts, set start_from = \"submit\" in the source";
         return Err(Refusal::new(Reason::TimeUnknown, why));
     };
-    let (asked_core_n, mut core_n) = (row.count(ASKED_PROCESSORS)?, row.count(PROCESSORS)?);
+    let (asked_core_n, mut core_n) = (
+        row.count(SwfColumn::ASKED_PROCESSORS)?,
+        row.count(SwfColumn::PROCESSORS)?,
+    );
     let mut anomalies = record.anomalies();
     if is_start_assumed {
         anomalies |= Anomaly::TimeAssumed.bit();
@@ -141,27 +118,23 @@ pub(super) fn take(columns: &[&str], swf: &Swf, record: &LogRecord<'_>, sink: &m
     let (average_ms, memory_kb) = match &placed {
         // Alea fills these two columns with 1 and 1024 in every line.
         Some(_) => (None, None),
-        None => (row.ms(AVERAGE_CPU)?, row.scaled(MEMORY, 0, Reason::BadNumber)?),
-    };
-    let cpu_ms = match average_ms.zip(core_n) {
-        Some((average_ms, core_n)) => Some(
-            average_ms
-                .checked_mul(core_n)
-                .ok_or_else(|| Refusal::new(Reason::BadDuration, "CPU time times processors does not fit"))?,
+        None => (
+            row.ms(SwfColumn::AVERAGE_CPU)?,
+            row.scaled(SwfColumn::MEMORY, 0, Reason::BadNumber)?,
         ),
-        None => None,
     };
+    let cpu_ms = cpu_ms(average_ms, core_n)?;
     let requested_memory_byte = requested_memory_byte(&row, placed.as_ref(), asked_core_n.or(core_n))?;
     let job_id = number.to_string();
     let queue = match &placed {
-        Some(_) => columns.get(COLUMNS + 1).copied(),
-        None => row.id(QUEUE).map(|text| swf.header.named(text)),
+        Some(_) => further.get(1).copied(),
+        None => row.id(SwfColumn::QUEUE).map(|text| swf.header.named(text)),
     };
     let job = JobRow {
         view: "batch",
         job_id: &job_id,
-        user: row.id(USER),
-        user_group: row.id(GROUP),
+        user: row.id(SwfColumn::USER),
+        user_group: row.id(SwfColumn::GROUP),
         partition: queue,
         // The time taken for the start is not the time of submission.
         submit_ms: Some(submit_ms).filter(|_| !is_start_assumed),
@@ -173,7 +146,9 @@ pub(super) fn take(columns: &[&str], swf: &Swf, record: &LogRecord<'_>, sink: &m
         alloc_node_n: placed.as_ref().map(|placed| placed.node_n),
         max_rss_byte: memory_kb.filter(|kb| *kb > 0).and_then(|kb| kb.checked_mul(1024)),
         requested_memory_byte,
-        time_limit_s: row.scaled(ASKED_TIME, 0, Reason::BadNumber)?.filter(|s| *s > 0),
+        time_limit_s: row
+            .scaled(SwfColumn::ASKED_TIME, 0, Reason::BadNumber)?
+            .filter(|s| *s > 0),
         node_list: placed.as_ref().map(|placed| placed.list.as_str()),
         state,
         anomalies,
@@ -183,13 +158,38 @@ pub(super) fn take(columns: &[&str], swf: &Swf, record: &LogRecord<'_>, sink: &m
     Ok(())
 }
 
+/// The state of a status that is one of a complete job.
+fn state(status: i64) -> Result<Option<&'static str>, Refusal> {
+    match status {
+        1 => Ok(Some("COMPLETED")),
+        0 => Ok(Some("FAILED")),
+        5 => Ok(Some("CANCELLED")),
+        -1 => Ok(None),
+        other => Err(Refusal::new(
+            Reason::UnknownState,
+            format!("status {other} is not one of -1 to 5"),
+        )),
+    }
+}
+
+/// CPU time of all processors, from the mean of one.
+fn cpu_ms(average_ms: Option<i64>, core_n: Option<i64>) -> Result<Option<i64>, Refusal> {
+    let Some((average_ms, core_n)) = average_ms.zip(core_n) else {
+        return Ok(None);
+    };
+    let too_large = || Refusal::new(Reason::BadDuration, "CPU time times processors does not fit");
+    average_ms.checked_mul(core_n).map(Some).ok_or_else(too_large)
+}
+
 /// Memory requested, of the complete job.
 fn requested_memory_byte(
-    row: &SwfRow<'_>,
+    row: &JobLine<'_>,
     placed: Option<&SwfPlaced>,
     core_n: Option<i64>,
 ) -> Result<Option<i64>, Refusal> {
-    let asked = row.scaled(ASKED_MEMORY, 0, Reason::BadNumber)?.filter(|n| *n > 0);
+    let asked = row
+        .scaled(SwfColumn::ASKED_MEMORY, 0, Reason::BadNumber)?
+        .filter(|n| *n > 0);
     Ok(asked.and_then(|asked| match placed {
         // Alea: bytes on every node.
         Some(placed) => asked.checked_mul(placed.node_n),

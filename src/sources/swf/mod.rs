@@ -5,6 +5,7 @@ mod diagnosis;
 mod header;
 mod job;
 mod options;
+mod row;
 
 use std::io::{Cursor, Read};
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use crate::ledger::Reason;
 
 pub use header::SwfHeader;
 pub use options::{START_FROM, SwfOptions, UNIX_START_TIME};
+pub use row::{COLUMNS, SwfColumn, SwfRow, SwfWhole};
 
 /// The dialect.
 pub const DIALECT: Dialect = Dialect::of(&ROW);
@@ -55,8 +57,6 @@ static ROW: DialectRow = DialectRow {
     fingerprint: &[],
 };
 
-/// Columns of the format.
-const COLUMNS: usize = 18;
 /// Longest header.
 const HEAD: u64 = 1 << 20;
 
@@ -93,7 +93,7 @@ pub fn lacks_waits(head: &[u8]) -> bool {
         .filter_map(|line| {
             line.split(u8::is_ascii_whitespace)
                 .filter(|word| !word.is_empty())
-                .nth(job::WAIT.place)
+                .nth(SwfColumn::WAIT.place)
         })
         .peekable();
     waits.peek().is_some() && waits.all(|wait| wait.starts_with(b"-"))
@@ -136,12 +136,6 @@ impl Grammar for Swf {
 
     fn record(&self, record: &LogRecord<'_>, sink: &mut dyn Sink) -> Result<(), Refusal> {
         let columns: Vec<&str> = record.text.split_ascii_whitespace().collect();
-        if columns.len() < COLUMNS {
-            return Err(Refusal::new(
-                Reason::FieldCount,
-                format!("{} columns, not {COLUMNS}", columns.len()),
-            ));
-        }
         job::take(&columns, self, record, sink)
     }
 }

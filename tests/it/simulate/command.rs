@@ -160,7 +160,7 @@ fn wrong_questions_are_refused_with_what_to_do() {
     assert!(refused(&[log, "--backfill", "conservative", "--methods", "bbsched"]).contains("conservative backfilling"));
     assert!(refused(&[log, "--machine", "nodes=64", "--machine", "gpus=4"]).contains("gpus"));
     assert!(refused(&["sample-data/vo.csv"]).contains("neither MaxProcs nor MaxNodes"));
-    assert!(refused(&["sample-data/vo.csv", "--machine", "nodes=4"]).contains("line 1: a field is not a number"));
+    assert!(refused(&["sample-data/vo.csv", "--machine", "nodes=4"]).contains("line 1: it has fewer than 18 fields"));
 }
 
 #[test]

@@ -3,8 +3,11 @@
 
 mod command;
 mod invariants;
+mod lake;
 mod measures;
+mod outages;
 mod reference;
+mod replay;
 mod solvers;
 mod swf;
 mod table_one;

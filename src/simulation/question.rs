@@ -1,5 +1,6 @@
-//! What is simulated: the log, the machine, and the scheduler.
+//! What is simulated: jobs, the machine, and the scheduler.
 
+use super::lake_input::LakeSource;
 use crate::error::{Error, Kind, Result};
 use crate::simulate::machine::{Machine, ResourceKind};
 use crate::simulate::settings::Settings;
@@ -13,7 +14,7 @@ use crate::simulate::workload::{
 };
 
 /// The kind of resource that is burst buffer.
-pub(super) const BURST_BUFFER: &str = "burst_buffer_gb";
+pub const BURST_BUFFER: &str = "burst_buffer_gb";
 /// What the machine is given as for nodes with the large local storage.
 const LARGE_SSD: &str = "large_ssd_nodes";
 /// The largest request of burst buffer that the paper states for its logs, gigabytes.
@@ -29,11 +30,25 @@ pub enum MeasuredTime {
     Inner,
 }
 
+/// What becomes of the times in which nodes of a lake took no jobs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum MachineOutages {
+    /// They take none in the simulation either.
+    #[default]
+    Recorded,
+    /// All nodes take jobs at all times.
+    None,
+}
+
 /// What is simulated.
 #[derive(Clone, Debug)]
 pub struct SimulationQuestion {
-    /// Kinds of resources; none takes the number of processors of the log's header.
+    /// Kinds of resources; none takes the number of processors of the log's header, or the nodes of the lake's inventory.
     pub machine: Vec<ResourceKind>,
+    /// What is added to it.
+    pub added: Vec<ResourceKind>,
+    /// What becomes of outages.
+    pub outages: MachineOutages,
     /// How jobs are made of lines.
     pub rules: SwfRules,
     /// The methods, in the order of the report.
@@ -61,6 +76,41 @@ pub struct SimulationInput {
     pub machine: Machine,
     /// What somebody who reads the figures must know.
     pub notes: Vec<String>,
+    /// Where jobs of a lake come from; `None` for those of a log.
+    pub lake: Option<LakeSource>,
+}
+
+impl SimulationInput {
+    /// What people call a job.
+    #[must_use]
+    pub fn name(&self, id: i64) -> String {
+        let lake = self.lake.as_ref().and_then(|lake| lake.jobs.of(id));
+        lake.map_or_else(|| id.to_string(), |job| job.job_id.clone())
+    }
+
+    /// The number of the job that people call so.
+    #[must_use]
+    pub fn id(&self, name: &str) -> Option<i64> {
+        match &self.lake {
+            Some(lake) => lake.jobs.id(name),
+            None => name.parse().ok(),
+        }
+    }
+
+    /// Notes what became of lines or records that are not simulated as they are.
+    pub(super) fn note_outcomes(&mut self, what: &str) {
+        for (reason, n) in &self.trace.left_out {
+            self.notes.push(format!(
+                "left out, {}: {n} of {} {what}",
+                reason.word(),
+                self.trace.read_n
+            ));
+        }
+        for (change, n) in &self.trace.changed {
+            let note = format!("simulated other than written, {}: {n} jobs", change.word());
+            self.notes.push(note);
+        }
+    }
 }
 
 impl SimulationQuestion {
@@ -95,12 +145,14 @@ impl SimulationQuestion {
             self.draw(workload, &mut trace, &machine, &mut notes)?;
         }
         let trace = trace.on(&machine)?;
-        for (reason, n) in &trace.left_out {
-            notes.push(format!("left out, {}: {n} of {} lines", reason.word(), trace.read_n));
-        }
-        for (change, n) in &trace.changed {
-            notes.push(format!("simulated other than written, {}: {n} jobs", change.word()));
-        }
+        let mut input = SimulationInput {
+            trace,
+            machine,
+            notes,
+            lake: None,
+        };
+        input.note_outcomes("lines");
+        let notes = &mut input.notes;
         for problem in log.problems.iter().take(3) {
             notes.push(format!("line {} is not read: {}", problem.line, problem.reason));
         }
@@ -110,7 +162,7 @@ impl SimulationQuestion {
                 log.fraction_n
             ));
         }
-        Ok(SimulationInput { trace, machine, notes })
+        Ok(input)
     }
 
     fn machine(&self, log: &SwfLog, notes: &mut Vec<String>) -> Result<Machine> {
@@ -118,7 +170,7 @@ impl SimulationQuestion {
         let large = kinds.iter().position(|kind| kind.name == LARGE_SSD);
         let large = large.map(|at| kinds.remove(at));
         if kinds.is_empty() {
-            let stated = log.header_number("MaxProcs").or_else(|| log.header_number("MaxNodes"));
+            let stated = log.header.max_procs.or(log.header.max_nodes);
             let Some(capacity) = stated.filter(|capacity| *capacity > 0) else {
                 return Err(Error::config(
                     "the header of the log states neither MaxProcs nor MaxNodes: state the machine, such as --machine processors=100",
@@ -130,6 +182,7 @@ impl SimulationQuestion {
                 capacity,
             });
         }
+        self.add_to(&mut kinds)?;
         if let Some(other) = kinds.iter().skip(1).find(|kind| kind.name != BURST_BUFFER) {
             return Err(Error::config(format!(
                 "no job of such a log requests {}: the kinds are the processors, under any name, {BURST_BUFFER} and {LARGE_SSD}",
@@ -148,7 +201,34 @@ impl SimulationQuestion {
         machine.with_ssd(large_n, SMALL_SSD_GB, LARGE_SSD_GB)
     }
 
-    fn draw(&self, workload: Workload, trace: &mut Trace, machine: &Machine, notes: &mut Vec<String>) -> Result<()> {
+    /// Adds to a machine what the question adds.
+    ///
+    /// # Errors
+    /// [`Kind::Config`] for a kind that the machine does not have.
+    pub(super) fn add_to(&self, kinds: &mut [ResourceKind]) -> Result<()> {
+        let names: Vec<String> = kinds.iter().map(|kind| kind.name.clone()).collect();
+        for added in &self.added {
+            let Some(kind) = kinds.iter_mut().find(|kind| kind.name == added.name) else {
+                let why = format!(
+                    "nothing can be added to {}: the machine has {}; state it by --machine {}=N",
+                    added.name,
+                    names.join(", "),
+                    added.name
+                );
+                return Err(Error::config(why));
+            };
+            crate::amounts::add(&mut kind.capacity, added.capacity, "machine")?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn draw(
+        &self,
+        workload: Workload,
+        trace: &mut Trace,
+        machine: &Machine,
+        notes: &mut Vec<String>,
+    ) -> Result<()> {
         let Some(burst_buffer) = machine.kind(BURST_BUFFER).filter(|kind| *kind > 0) else {
             return Err(Error::config(format!(
                 "the workload {} needs burst buffer: add --machine {BURST_BUFFER}=N",

@@ -1,5 +1,7 @@
 //! All methods over the same jobs, each schedule held by the verifier.
 
+use super::answers::Answers;
+use super::back_test::{BackTest, Replay};
 use super::question::{MeasuredTime, SimulationInput, SimulationQuestion};
 use crate::error::{Error, Result};
 use crate::numbers::count_u64;
@@ -32,15 +34,36 @@ pub struct Simulation {
     pub runs: Vec<MethodRun>,
     /// Which jobs do not count in the mean slowdown.
     pub abnormal: AbnormalRule,
+    /// The recorded starts held against the machine.
+    pub replay: Replay,
+    /// The base policy against what happened; `None` where no start is recorded.
+    pub back_test: Option<BackTest>,
+    /// What the schedules come to, where that was asked of a lake.
+    pub answers: Option<Answers>,
 }
 
 impl Simulation {
-    /// Simulates all methods, in parallel: what they come to does not depend on it.
+    /// Simulates all methods, in parallel: what they come to does not depend on it. The base policy is simulated for the
+    /// back-test also where it is not among them.
     ///
     /// # Errors
     /// As [`simulate`]; [`crate::error::Kind::Internal`] when a schedule does not verify.
     pub fn new(question: &SimulationQuestion, mut input: SimulationInput) -> Result<Self> {
-        let schedules = schedules(question, &input)?;
+        let before = recorded(&input.trace.jobs);
+        let replay = Replay::of(&input, &before);
+        let base = (question.methods.iter()).position(|method| *method == Method::Baseline);
+        let mut methods = question.methods.clone();
+        if base.is_none() && replay.job_n > 0 {
+            methods.push(Method::Baseline);
+        }
+        let mut schedules = schedules(question, &methods, &input)?;
+        let last = schedules.len().checked_sub(1);
+        let base = base.or(last).and_then(|place| schedules.get(place));
+        let back_test = match base.filter(|_| replay.job_n > 0) {
+            Some(base) => BackTest::of(&input, &before.schedule, base)?,
+            None => None,
+        };
+        schedules.truncate(question.methods.len());
         let abnormal = AbnormalRule::default();
         let jobs = &input.trace.jobs;
         let inner = match question.measured {
@@ -51,16 +74,8 @@ impl Simulation {
             let why = "the submissions span less than 45 days: the whole time is measured";
             input.notes.push(why.to_owned());
         }
-        let before = recorded(jobs);
         let is_recorded = before.without_n == 0;
-        if is_recorded {
-            note_replay(&input.trace.jobs, &input.machine, &before.schedule, &mut input.notes);
-        } else {
-            input.notes.push(format!(
-                "{} jobs have no recorded start: the schedules are not compared with it",
-                before.without_n
-            ));
-        }
+        note_replay(&replay, &mut input);
         let jobs = &input.trace.jobs;
         let named = question.methods.iter().map(|method| method.word()).zip(schedules);
         let past = is_recorded.then(|| ("recorded", before.schedule.clone()));
@@ -74,18 +89,23 @@ impl Simulation {
                 schedule,
             }
         });
+        let runs: Vec<MethodRun> = runs.collect();
+        note_waiting(&runs, &mut input.notes);
         Ok(Self {
-            runs: runs.collect(),
+            runs,
             input,
             abnormal,
+            replay,
+            back_test,
+            answers: None,
         })
     }
 }
 
 /// The schedule of each method.
-fn schedules(question: &SimulationQuestion, input: &SimulationInput) -> Result<Vec<Schedule>> {
+fn schedules(question: &SimulationQuestion, methods: &[Method], input: &SimulationInput) -> Result<Vec<Schedule>> {
     std::thread::scope(|scope| {
-        let threads: Vec<_> = (question.methods.iter())
+        let threads: Vec<_> = (methods.iter())
             .map(|method| scope.spawn(|| verified(question, input, *method)))
             .collect();
         let results = threads.into_iter().map(|thread| {
@@ -116,40 +136,49 @@ fn verified(question: &SimulationQuestion, input: &SimulationInput, method: Meth
     }
 }
 
+/// Jobs that wait at the end, for others that never end or for what never takes jobs again.
+fn note_waiting(runs: &[MethodRun], notes: &mut Vec<String>) {
+    for run in runs {
+        let waiting_n = count_u64(run.schedule.starts.iter().filter(|start| start.is_none()).count());
+        if waiting_n > 0 && run.word != "recorded" {
+            notes.push(format!(
+                "{}: {waiting_n} jobs never start: they wait for what never takes jobs again, or for jobs that never end",
+                run.word
+            ));
+        }
+    }
+}
+
 /// Recorded starts exceed the machine where it was larger, or jobs shared what is counted here as theirs alone.
-fn note_replay(
-    jobs: &[crate::simulate::job::Job],
-    machine: &crate::simulate::machine::Machine,
-    schedule: &Schedule,
-    notes: &mut Vec<String>,
-) {
-    let found = verify(jobs, machine, &placements(jobs, schedule));
-    let is_over = |violation: &&Violation| matches!(violation, Violation::OverCapacity { .. });
-    let over_n = count_u64(found.violations.iter().filter(is_over).count());
-    let peak = |at: usize| {
-        let kind = machine.kinds().get(at)?;
-        Some(format!("{} of {} {}", found.peak.get(at), kind.capacity, kind.name))
-    };
-    let kinds = 0..machine.kinds().len();
-    let is_exceeded = |at: &usize| found.peak.get(*at) > machine.capacity().get(*at);
-    notes.push(if over_n == 0 {
-        let peaks: Vec<String> = kinds.filter_map(peak).collect();
-        format!(
-            "the recorded starts fit on the machine: at most {} were in use",
-            peaks.join(", ")
-        )
+fn note_replay(replay: &Replay, input: &mut SimulationInput) {
+    if replay.without_n > 0 {
+        input.notes.push(format!(
+            "{} jobs have no recorded start: the schedules are not compared with it",
+            replay.without_n
+        ));
+    }
+    if replay.job_n == 0 {
+        return;
+    }
+    let beyond_n = replay.beyond_n();
+    let kinds = input.machine.kinds().iter().zip(&replay.kinds);
+    let shown = kinds.filter(|(kind, check)| beyond_n == 0 || check.peak > kind.capacity);
+    let peaks: Vec<String> = shown
+        .map(|(kind, check)| format!("{} of {} {}", check.peak, kind.capacity, kind.name))
+        .collect();
+    let peaks = peaks.join(", ");
+    input.notes.push(if beyond_n == 0 {
+        format!("the recorded starts fit on the machine: at most {peaks} were in use")
     } else {
-        let peaks: Vec<String> = kinds.filter(is_exceeded).filter_map(peak).collect();
         format!(
-            "the recorded starts exceed the machine {over_n} times, with up to {}: the machine was larger, or what is \
-             simulated is not what limited it",
-            peaks.join(", ")
+            "the recorded starts exceed the machine {beyond_n} times, with up to {peaks}: the machine was larger, or what is \
+             simulated is not what limited it"
         )
     });
-    let other_n = count_u64(found.violations.len()) - over_n;
-    if other_n > 0 {
-        notes.push(format!(
-            "{other_n} recorded starts contradict their own jobs in another way"
+    if replay.too_early_n > 0 {
+        input.notes.push(format!(
+            "{} recorded starts are before the submission of their job, or before the end of the job it waits for",
+            replay.too_early_n
         ));
     }
 }

@@ -1,0 +1,90 @@
+//! How two series of numbers go together: Pearson's and Spearman's coefficients.
+
+use crate::amounts::too_large;
+use crate::error::Result;
+use crate::fairshare::float::of_integer;
+use crate::numbers::count_i128;
+
+/// Pearson's coefficient of pairs, in their order: their covariance over the product of their standard
+/// deviations, -1 to 1. Sums are exact; there is one division, of doubles. `None` where a series is constant or empty.
+///
+/// # Errors
+/// [`crate::error::Kind::Data`] when a sum is too large.
+pub fn pearson(one: &[i64], other: &[i64]) -> Result<Option<f64>> {
+    let n = count_i128(one.len().min(other.len()));
+    let (Some(first_one), Some(first_other)) = (one.first(), other.first()) else {
+        return Ok(None);
+    };
+    let mut sums = PairSums::default();
+    for (one, other) in one.iter().zip(other) {
+        // From the first pair: instants are large, their differences are not.
+        let added = sums.add(
+            i128::from(*one) - i128::from(*first_one),
+            i128::from(*other) - i128::from(*first_other),
+        );
+        added.ok_or_else(|| too_large("squares of times"))?;
+    }
+    let times_n = |of_products: i128, left: i128, right: i128| {
+        let product = left.checked_mul(right)?;
+        n.checked_mul(of_products)?.checked_sub(product)
+    };
+    let large = || too_large("squares of times");
+    let together = times_n(sums.product, sums.left, sums.right).ok_or_else(large)?;
+    let alone_x = times_n(sums.left_square, sums.left, sums.left).ok_or_else(large)?;
+    let alone_y = times_n(sums.right_square, sums.right, sums.right).ok_or_else(large)?;
+    if alone_x == 0 || alone_y == 0 {
+        return Ok(None);
+    }
+    // Each root by itself: their product as an integer would not fit.
+    let spread = of_integer(alone_x).sqrt() * of_integer(alone_y).sqrt();
+    Ok(Some((of_integer(together) / spread).clamp(-1.0, 1.0)))
+}
+
+/// Sums over pairs.
+#[derive(Clone, Copy, Debug, Default)]
+struct PairSums {
+    left: i128,
+    right: i128,
+    left_square: i128,
+    right_square: i128,
+    product: i128,
+}
+
+impl PairSums {
+    fn add(&mut self, left: i128, right: i128) -> Option<()> {
+        self.left = self.left.checked_add(left)?;
+        self.right = self.right.checked_add(right)?;
+        self.left_square = self.left_square.checked_add(left.checked_mul(left)?)?;
+        self.right_square = self.right_square.checked_add(right.checked_mul(right)?)?;
+        self.product = self.product.checked_add(left.checked_mul(right)?)?;
+        Some(())
+    }
+}
+
+/// Spearman's coefficient: Pearson's of the ranks, equal numbers having the mean of their ranks.
+///
+/// # Errors
+/// As [`pearson`].
+pub fn spearman(one: &[i64], other: &[i64]) -> Result<Option<f64>> {
+    pearson(&ranks(one), &ranks(other))
+}
+
+/// Twice the rank of each number: the mean rank of equal numbers may be a half.
+fn ranks(numbers: &[i64]) -> Vec<i64> {
+    let mut order: Vec<usize> = (0..numbers.len()).collect();
+    order.sort_by_key(|place| numbers.get(*place));
+    let mut ranks = vec![0; numbers.len()];
+    let mut first = 0;
+    while let Some(number) = order.get(first).and_then(|place| numbers.get(*place)) {
+        let same = order.iter().skip(first);
+        let same_n = same.take_while(|place| numbers.get(**place) == Some(number)).count();
+        let last = first + same_n - 1;
+        for place in order.iter().skip(first).take(same_n) {
+            if let Some(rank) = ranks.get_mut(*place) {
+                *rank = crate::numbers::count_i64(first + last + 2);
+            }
+        }
+        first += same_n;
+    }
+    ranks
+}

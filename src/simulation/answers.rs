@@ -1,0 +1,140 @@
+//! What no simulator has: what a schedule comes to in charges, awards, free canonical units and energy, next to what happened.
+
+use super::charged::{LakeCharging, ScheduleCharges};
+use super::moved_records::SimulatedRecords;
+use super::node_ledger::{NodeLedger, node_ledgers};
+use super::question::SimulationInput;
+use super::run::Simulation;
+use crate::error::{Error, Kind, Result};
+use crate::lake::calendar_fact::rule;
+use crate::simulate::metrics::{AbnormalRule, Interval, JobMeasures};
+use crate::simulate::replay::recorded;
+use crate::simulate::schedule::Schedule;
+use crate::store::{Manifest, Store};
+use crate::time::SecondSpan;
+
+/// Energy of jobs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EnergySums {
+    /// Jobs whose energy is recorded.
+    pub known_n: u64,
+    /// Energy of what they ran within the measured span, millijoules; it is spread evenly over a run, and each part is rounded down.
+    pub within_mj: i128,
+    /// Energy of all they ran, joules.
+    pub all_j: i128,
+}
+
+/// One schedule.
+#[derive(Clone, Debug, Default)]
+pub struct ScheduleAnswer {
+    /// The method, or `recorded`.
+    pub word: &'static str,
+    /// Waits of the jobs that start.
+    pub jobs: JobMeasures,
+    /// Charges and awards; empty where the lake charges nothing.
+    pub charged: ScheduleCharges,
+    /// Nodes; none where the lake lists none.
+    pub nodes: Option<NodeLedger>,
+    /// Energy.
+    pub energy: EnergySums,
+}
+
+/// All schedules: what happened, then the methods.
+#[derive(Clone, Debug)]
+pub struct Answers {
+    /// By schedule.
+    pub schedules: Vec<ScheduleAnswer>,
+    /// The span that nodes and energy are measured in: from the first submission to the last recorded end.
+    pub span: SecondSpan,
+    /// What somebody who reads the figures must know.
+    pub notes: Vec<String>,
+}
+
+impl Answers {
+    /// Works them out for a simulation of jobs of a lake.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] for jobs of a log; [`Kind::Data`] when a sum does not fit, or the lake does not state its calendar;
+    /// [`Kind::Io`].
+    pub fn of(store: &Store, manifest: &Manifest, simulation: &Simulation) -> Result<Self> {
+        let input = &simulation.input;
+        let Some(source) = &input.lake else {
+            let why = "charges, awards, overhead and energy are of jobs of a lake: a log states none of them";
+            return Err(Error::new(Kind::Usage, why));
+        };
+        let jobs = &input.trace.jobs;
+        let before = recorded(jobs).schedule;
+        let Interval { from_s, until_s } = Interval::whole(jobs, &before);
+        let span = SecondSpan {
+            start_s: from_s,
+            end_s: until_s,
+        };
+        let mut schedules: Vec<(&'static str, &Schedule)> = vec![("recorded", &before)];
+        let simulated = simulation.runs.iter().filter(|run| run.word != "recorded");
+        schedules.extend(simulated.map(|run| (run.word, &run.schedule)));
+        let mut notes = Vec::new();
+        let only: Vec<&Schedule> = schedules.iter().map(|(_, schedule)| *schedule).collect();
+        let charged = if let Some(charging) = LakeCharging::of(store, manifest)? {
+            notes.extend(charging.unreadable().iter().cloned());
+            let records = SimulatedRecords::new(store, manifest, source, jobs);
+            charging.charge(&records, &source.site, &only)?
+        } else {
+            notes.push("the lake charges nothing: there are no charges to compare".to_owned());
+            vec![ScheduleCharges::default(); only.len()]
+        };
+        let zone = rule(&manifest.facts)?.zone;
+        let ledgers = if source.nodes.nodes.is_empty() {
+            notes.push("the lake lists no nodes: free canonical units are not known".to_owned());
+            vec![None; only.len()]
+        } else {
+            let ledgers = node_ledgers(input, source, &only, span, &zone)?;
+            ledgers.into_iter().map(Some).collect()
+        };
+        let without_n = ledgers
+            .iter()
+            .flatten()
+            .map(|ledger: &NodeLedger| ledger.without_n)
+            .max();
+        if let Some(without_n) = without_n.filter(|n| *n > 0) {
+            notes.push(format!(
+                "{without_n} jobs have no place on the nodes of the inventory under one of the schedules: they are in no node ledger"
+            ));
+        }
+        let mut answers = Vec::with_capacity(schedules.len());
+        for (((word, schedule), charged), ledger) in schedules.into_iter().zip(charged).zip(ledgers) {
+            let mut sums = JobMeasures::default();
+            for started in schedule.started(jobs) {
+                sums.add(&started, &AbnormalRule::default());
+            }
+            answers.push(ScheduleAnswer {
+                word,
+                jobs: sums,
+                charged,
+                nodes: ledger,
+                energy: energy(input, schedule, span),
+            });
+        }
+        Ok(Self {
+            schedules: answers,
+            span,
+            notes,
+        })
+    }
+}
+
+fn energy(input: &SimulationInput, schedule: &Schedule, span: SecondSpan) -> EnergySums {
+    let mut sums = EnergySums::default();
+    let Some(source) = &input.lake else { return sums };
+    for started in schedule.started(&input.trace.jobs) {
+        let energy_j = source.jobs.of(started.job.id).and_then(|job| job.energy_j);
+        let Some(energy_j) = energy_j.filter(|_| started.job.run_s > 0) else {
+            continue;
+        };
+        let from_s = started.start.start_s.max(span.start_s);
+        let within_s = (started.end_s().min(span.end_s) - from_s).max(0);
+        sums.known_n += 1;
+        sums.all_j += i128::from(energy_j);
+        sums.within_mj += i128::from(energy_j) * 1000 * i128::from(within_s) / i128::from(started.job.run_s);
+    }
+    sums
+}

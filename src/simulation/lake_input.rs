@@ -1,0 +1,205 @@
+//! The jobs and the machine of a lake.
+
+use super::lake_kind::LakeKind;
+use super::lake_machine::{listed_kinds, node_sums};
+use super::lake_rows::{LakeRows, LakeSelection, RowCounting};
+use super::lake_trace::{LakeJobs, lake_trace};
+use super::question::{MachineOutages, SimulationInput, SimulationQuestion};
+use crate::config::overhead_plan::{NodesFrom, OverheadPlan};
+use crate::error::{Error, Kind, Result};
+use crate::occupancy::{PRESETS, Resource, Resources, Scheme, Unit};
+use crate::overhead::lake_nodes::{ClusterPlace, LakeNodes, basis, lake_nodes};
+use crate::simulate::machine::{CapacityStep, Machine, ResourceKind};
+use crate::store::{Manifest, Store};
+use crate::time::SecondSpan;
+
+/// Where the jobs of a simulation come from.
+#[derive(Clone, Debug)]
+pub struct LakeSource {
+    /// Site.
+    pub site: String,
+    /// Cluster, where records name one.
+    pub cluster: Option<String>,
+    /// What the lake knows of the jobs.
+    pub jobs: LakeJobs,
+    /// The kinds of the machine.
+    pub kinds: Vec<LakeKind>,
+    /// The nodes of the cluster.
+    pub(crate) nodes: LakeNodes,
+    /// What of nodes is followed.
+    pub(crate) resources: Resources,
+    /// Canonical units: those of the pipeline, or the preset for cores.
+    pub(crate) overhead: OverheadPlan,
+}
+
+/// The jobs and the machine of a cluster of a lake.
+///
+/// # Errors
+/// [`Kind::Usage`] when several sites or clusters may be meant; [`Kind::Config`] when the machine is unknown or impossible;
+/// [`Kind::Data`] when no record can be simulated; [`Kind::Io`].
+pub fn lake_input(
+    store: &Store,
+    manifest: &Manifest,
+    selection: &LakeSelection,
+    question: &SimulationQuestion,
+) -> Result<SimulationInput> {
+    let mut remarks = Vec::new();
+    let stated = &question.machine;
+    let models = LakeKind::models(stated);
+    let overhead = basis(manifest).map_or_else(preset, |basis| basis.overhead);
+    let resources = resources(&overhead.units, &models);
+    let counting = RowCounting {
+        models: &models,
+        resources: &resources,
+    };
+    let mut rows = LakeRows::read(store, manifest, selection, counting)?;
+    let place = ClusterPlace {
+        site: &rows.site,
+        cluster: rows.cluster.as_deref(),
+        clusters: &rows.clusters,
+    };
+    let nodes = lake_nodes(store, manifest, &resources, place)?;
+    let span = span(&rows)?;
+    let (mut kinds, steps) = if stated.is_empty() {
+        machine_of_nodes(&rows, &nodes, &resources, span, question.outages, &mut remarks)?
+    } else {
+        (stated.clone(), Vec::new())
+    };
+    let lake_kinds = LakeKind::of_machine(&kinds)?;
+    question.add_to(&mut kinds)?;
+    let machine = Machine::new(kinds)?.with_steps(steps)?;
+    let made = lake_trace(&rows, &lake_kinds)?;
+    let trace = made.trace.on(&machine)?;
+    if trace.jobs.is_empty() {
+        let left_out = trace
+            .left_out
+            .iter()
+            .map(|(reason, n)| format!("{} {n}", reason.word()));
+        let left_out: Vec<String> = left_out.collect();
+        let why = format!(
+            "none of {} records can be simulated: {}",
+            trace.read_n,
+            left_out.join(", ")
+        );
+        return Err(Error::new(Kind::Data, why).at("site", &rows.site));
+    }
+    let source = LakeSource {
+        site: std::mem::take(&mut rows.site),
+        cluster: rows.cluster.take(),
+        jobs: made.jobs,
+        kinds: lake_kinds,
+        nodes,
+        resources,
+        overhead,
+    };
+    let mut input = SimulationInput {
+        trace,
+        machine,
+        notes: remarks,
+        lake: Some(source),
+    };
+    input.note_outcomes("records");
+    Ok(input)
+}
+
+/// Canonical units where the pipeline of a lake names none: a core with its memory, as the paper suggests.
+fn preset() -> OverheadPlan {
+    let units = PRESETS.iter().take(1).map(|(name, thresholds)| Unit {
+        name: (*name).to_owned(),
+        thresholds: thresholds.to_vec(),
+        partitions: Vec::new(),
+    });
+    OverheadPlan {
+        nodes: NodesFrom::Inventory,
+        period: None,
+        scheme: Scheme::default(),
+        is_charged: false,
+        units: units.collect(),
+    }
+}
+
+/// What is followed of nodes: what canonical units and the machine name.
+fn resources(units: &[Unit], models: &[String]) -> Resources {
+    let mut units = units.to_vec();
+    units.extend(models.iter().map(|model| Unit {
+        name: model.clone(),
+        thresholds: vec![(Resource::GpuModel(model.clone()), 1)],
+        partitions: Vec::new(),
+    }));
+    Resources::of(&units)
+}
+
+/// From the first submission to the last end.
+fn span(rows: &LakeRows) -> Result<SecondSpan> {
+    let first_s = rows
+        .rows
+        .iter()
+        .filter_map(|row| row.submit_s.into_iter().chain(row.start_s).min());
+    let last_s = rows.rows.iter().filter_map(|row| row.end_s);
+    match (first_s.min(), last_s.max()) {
+        (Some(first), Some(last)) if first < last => Ok(SecondSpan {
+            start_s: first,
+            end_s: last,
+        }),
+        _ => Err(Error::new(
+            Kind::Data,
+            "no record of the selection has a start and an end: there is nothing to simulate",
+        )),
+    }
+}
+
+/// The machine that the nodes of the inventory make.
+fn machine_of_nodes(
+    rows: &LakeRows,
+    nodes: &LakeNodes,
+    resources: &Resources,
+    span: SecondSpan,
+    outages: MachineOutages,
+    remarks: &mut Vec<String>,
+) -> Result<(Vec<ResourceKind>, Vec<CapacityStep>)> {
+    let mut kinds = listed_kinds(nodes, resources, span)?;
+    // What no job states is no limit for any.
+    let is_stated = |kind: &ResourceKind| match kind.name.as_str() {
+        "memory_mib" => rows.rows.iter().any(|row| row.memory_mib.is_some()),
+        _ => true,
+    };
+    kinds.retain(is_stated);
+    if kinds.first().is_none_or(|kind| kind.name != "cores") {
+        return Err(Error::config(
+            "the lake has no inventory of the nodes of this cluster: state the machine, such as --machine cores=1024, or \
+             add an [[inventory]] to its pipeline",
+        ));
+    }
+    let lake_kinds = LakeKind::of_machine(&kinds)?;
+    let sums = node_sums(nodes, resources, &lake_kinds, &[], span)?;
+    let amounts: Vec<String> = kinds
+        .iter()
+        .map(|kind| format!("{} {}", kind.capacity, kind.name))
+        .collect();
+    remarks.push(format!(
+        "the machine is that of the inventory: {} nodes with {}",
+        nodes.nodes.len(),
+        amounts.join(", ")
+    ));
+    if nodes.overlapping_event_n > 0 {
+        remarks.push(format!(
+            "{} events of nodes begin before an earlier event of the same node has ended: what is down twice is down once",
+            nodes.overlapping_event_n
+        ));
+    }
+    if sums.steps.is_empty() {
+        return Ok((kinds, Vec::new()));
+    }
+    if outages == MachineOutages::None {
+        remarks.push(format!(
+            "{} times in which nodes took no jobs are left out: all take jobs at all times",
+            sums.outage_n
+        ));
+        return Ok((kinds, Vec::new()));
+    }
+    remarks.push(format!(
+        "nodes took no jobs {} times (down, drained, reserved): no job starts on them then",
+        sums.outage_n
+    ));
+    Ok((kinds, sums.steps))
+}

@@ -1,0 +1,96 @@
+//! The kinds of resources that records of a lake state.
+
+use super::lake_rows::LakeRow;
+use crate::error::{Error, Result};
+use crate::occupancy::Resource;
+use crate::simulate::machine::ResourceKind;
+
+/// What a GPU model's kind begins with: `gpus:a100`.
+const OF_MODEL: &str = "gpus:";
+/// Bytes of a MiB.
+const MIB: i64 = 1 << 20;
+
+/// A kind of resource of a machine whose jobs are records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LakeKind {
+    /// Cores.
+    Cores,
+    /// Nodes: of jobs that have theirs to themselves.
+    Nodes,
+    /// GPUs of any model.
+    Gpus,
+    /// Memory, MiB.
+    Memory,
+    /// GPUs of a model, by its place among the models that are counted.
+    Model(usize),
+}
+
+impl LakeKind {
+    /// The kinds of a machine, and the GPU models among them.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Config`] for a kind that no record states.
+    pub fn of_machine(kinds: &[ResourceKind]) -> Result<Vec<Self>> {
+        let mut found = Vec::with_capacity(kinds.len());
+        let mut model_n = 0;
+        for kind in kinds {
+            found.push(match kind.name.as_str() {
+                "cores" => Self::Cores,
+                "nodes" => Self::Nodes,
+                "gpus" => Self::Gpus,
+                "memory_mib" => Self::Memory,
+                name if name.len() > OF_MODEL.len() && name.starts_with(OF_MODEL) => {
+                    model_n += 1;
+                    Self::Model(model_n - 1)
+                }
+                name => {
+                    return Err(Error::config(format!(
+                        "no record of a lake states {name}: the kinds are cores, nodes, gpus, gpus:MODEL and memory_mib"
+                    )));
+                }
+            });
+        }
+        Ok(found)
+    }
+
+    /// The GPU models among the kinds of a machine.
+    #[must_use]
+    pub fn models(kinds: &[ResourceKind]) -> Vec<String> {
+        let models = kinds.iter().filter_map(|kind| kind.name.strip_prefix(OF_MODEL));
+        models.filter(|model| !model.is_empty()).map(str::to_owned).collect()
+    }
+
+    /// How much of it a record states.
+    #[must_use]
+    pub fn of_row(&self, row: &LakeRow) -> Option<i64> {
+        match self {
+            Self::Cores => row
+                .core_n
+                .filter(|n| *n > 0)
+                .or_else(|| row.requested_core_n.filter(|n| *n > 0)),
+            Self::Nodes => row.node_n.filter(|n| *n > 0),
+            // Jobs without GPUs do not mention them.
+            Self::Gpus => Some(crate::schema::batch::addend(row.gpu_n)),
+            Self::Memory => row.memory_mib.filter(|n| *n >= 0),
+            Self::Model(place) => row.model_n.get(*place).copied(),
+        }
+    }
+
+    /// The resource of nodes it is counted by; `None` for nodes themselves.
+    #[must_use]
+    pub fn resource(&self, models: &[String]) -> Option<Resource> {
+        match self {
+            Self::Cores => Some(Resource::Core),
+            Self::Nodes => None,
+            Self::Gpus => Some(Resource::Gpu),
+            Self::Memory => Some(Resource::Memory),
+            Self::Model(place) => models.get(*place).map(|model| Resource::GpuModel(model.clone())),
+        }
+    }
+
+    /// An amount of the resource of nodes in this kind.
+    #[must_use]
+    pub fn of_node(&self, amount: i64) -> i64 {
+        if *self == Self::Memory { amount / MIB } else { amount }
+    }
+}

@@ -1,0 +1,26 @@
+//! A simulation as it is requested: jobs and machine of a log or a lake, the schedules of several methods, and what each comes
+//! to next to what happened.
+//!
+//! In: a log or a lake, a machine or its inventory, and a scheduler with its methods. Out: schedules that the verifier holds, the
+//! recorded starts held against the machine, and the back-test of the base policy. Promise: what a record lacks is counted by
+//! reason, and no answer is without the back-test it rests on. The room [`crate::simulate`] makes schedules; this one knows where
+//! jobs come from.
+//!
+//! [`question`] is what is asked, [`lake_input`] takes it from a lake: [`lake_rows`] of records in [`lake_kind`]s become a
+//! [`lake_trace`], nodes a machine. [`run`] makes the schedules and [`back_test`] holds the base policy against what happened.
+//! [`answers`] are what a schedule comes to: [`charged`] by the engines of a run, and [`node_ledger`] by that of the overhead. [`dataset`] is what is kept of it.
+
+pub mod answers;
+pub mod back_test;
+pub mod charged;
+pub mod dataset;
+pub mod lake_input;
+pub mod lake_kind;
+mod lake_machine;
+pub mod lake_rows;
+pub mod lake_trace;
+mod moved_records;
+pub mod node_ledger;
+mod placement;
+pub mod question;
+pub mod run;

@@ -1,0 +1,111 @@
+//! The records of a lake as they would be under another schedule: started and ended earlier or later, else the same.
+
+use std::collections::HashMap;
+
+use ahash::RandomState;
+use arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch, TimestampMillisecondArray};
+use arrow::compute::filter_record_batch;
+
+use super::lake_input::LakeSource;
+use crate::error::Result;
+use crate::lake::refused_records::summed_records;
+use crate::numbers::index;
+use crate::schema::batch::{decoded, id, identity, time, times};
+use crate::simulate::job::Job;
+use crate::simulate::schedule::Schedule;
+use crate::store::lake::parse_month_path;
+use crate::store::{Manifest, Store};
+
+/// Rows read at once.
+const BATCH_ROWS: usize = 16_384;
+/// Columns that move with the start.
+const MOVED: [&str; 3] = ["record_utc", "start_utc", "end_utc"];
+/// Milliseconds of a second.
+const SECOND_MS: i64 = 1000;
+
+/// The records of the simulated jobs.
+pub(crate) struct SimulatedRecords<'a> {
+    store: &'a Store,
+    manifest: &'a Manifest,
+    source: &'a LakeSource,
+    jobs: &'a [Job],
+    places: HashMap<u128, u32, RandomState>,
+}
+
+impl<'a> SimulatedRecords<'a> {
+    pub(crate) fn new(store: &'a Store, manifest: &'a Manifest, source: &'a LakeSource, jobs: &'a [Job]) -> Self {
+        let known: HashMap<i64, u128, RandomState> =
+            source.jobs.jobs.iter().map(|job| (job.id, job.record_id)).collect();
+        let places = (0_u32..).zip(jobs);
+        let places = places.filter_map(|(place, job)| Some((*known.get(&job.id)?, place)));
+        Self {
+            store,
+            manifest,
+            source,
+            jobs,
+            places: places.collect(),
+        }
+    }
+
+    /// Hands every batch of their records to `each`.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when the lake cannot be read; what `each` fails with.
+    pub(crate) fn each(&self, mut each: impl FnMut(&RecordBatch, &[u32]) -> Result<()>) -> Result<()> {
+        for file in self.manifest.dataset("records") {
+            if parse_month_path(&file.path).is_none_or(|of| of.site != self.source.site) {
+                continue;
+            }
+            for batch in summed_records(self.store, self.manifest, &file.path, None, BATCH_ROWS, None)? {
+                let batch = decoded(&batch?)?;
+                let ids = id(&batch, "record_id")?;
+                let mut places = Vec::new();
+                let mut is_simulated = Vec::with_capacity(batch.num_rows());
+                for row in 0..batch.num_rows() {
+                    let place = self.places.get(&identity(ids, row)?);
+                    places.extend(place);
+                    is_simulated.push(Some(place.is_some()));
+                }
+                if places.is_empty() {
+                    continue;
+                }
+                let own = filter_record_batch(&batch, &is_simulated.into_iter().collect::<BooleanArray>())?;
+                each(&own, &places)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A batch of these records, at `places` of the jobs, under a schedule. Jobs that never start are left out.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when it is no batch of records.
+    pub(crate) fn moved(&self, batch: &RecordBatch, places: &[u32], schedule: &Schedule) -> Result<RecordBatch> {
+        let shift_ms = |place: u32| {
+            let start = schedule.starts.get(index(place)).copied().flatten()?;
+            let recorded_s = self.jobs.get(index(place))?.recorded_start_s?;
+            Some((start.start_s - recorded_s) * SECOND_MS)
+        };
+        let shifts: Vec<Option<i64>> = places.iter().map(|place| shift_ms(*place)).collect();
+        let mut columns = Vec::with_capacity(batch.num_columns());
+        for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
+            let column: ArrayRef = if MOVED.contains(&field.name().as_str()) {
+                let known: &TimestampMillisecondArray = time(batch, field.name())?;
+                times((0..known.len()).map(|row| {
+                    let shift_ms = shifts.get(row).copied().flatten()?;
+                    known.is_valid(row).then(|| known.value(row) + shift_ms)
+                }))
+            } else {
+                ArrayRef::clone(column)
+            };
+            columns.push(column);
+        }
+        let starts: BooleanArray = shifts.iter().map(|shift| Some(shift.is_some())).collect();
+        // What does not start has no times, which its schema may not allow: it is taken out first.
+        let kept = columns
+            .iter()
+            .map(|column| arrow::compute::filter(column, &starts))
+            .collect::<std::result::Result<Vec<_>, _>>()?;
+        Ok(RecordBatch::try_new(batch.schema(), kept)?)
+    }
+}

@@ -1,0 +1,212 @@
+//! Jobs put on nodes: a schedule knows amounts alone, and what is free for one more job is known by node.
+//!
+//! At its start a job takes the first nodes, in the order of their names, that take jobs and have its part of everything free:
+//! as many as it had, each an equal part. Where there are not so many it takes what it finds, core by core. A job that does
+//! not fit even so has no place and is counted. Real and simulated schedules are placed by the same rule, so that their
+//! difference is that of the schedules.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::numbers::index;
+use crate::occupancy::{CapacityState, History};
+
+/// What a job takes, and when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PlacedJob {
+    /// First second.
+    pub(crate) start_s: i64,
+    /// The second after the last.
+    pub(crate) end_s: i64,
+    /// How many nodes it had.
+    pub(crate) node_n: i64,
+    /// What it takes, in the order of the resources followed; the first are cores.
+    pub(crate) amounts: Vec<i64>,
+}
+
+/// Part of a job on a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NodePart {
+    /// Place of the job.
+    pub(crate) job: usize,
+    /// Place of the node.
+    pub(crate) node: u32,
+    /// What it takes there.
+    pub(crate) amounts: Vec<i64>,
+}
+
+/// Jobs on nodes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Placed {
+    /// Their parts, in the order of starts.
+    pub(crate) parts: Vec<NodePart>,
+    /// Places of jobs without a place on nodes, in the order of starts.
+    pub(crate) without: Vec<usize>,
+}
+
+/// A node while jobs are placed.
+struct OpenNode<'a> {
+    history: &'a History,
+    used: Vec<i64>,
+}
+
+impl OpenNode<'_> {
+    /// What is free at a time; nothing while it takes no jobs.
+    fn free(&self, at_s: i64) -> Option<Vec<i64>> {
+        let begun_n = self.history.segments.partition_point(|segment| segment.from_s <= at_s);
+        let segment = self.history.segments.get(..begun_n)?.last()?;
+        if segment.state != CapacityState::Up {
+            return None;
+        }
+        let amounts = segment.capacity.iter().zip(&segment.set_aside).zip(&self.used);
+        let known = amounts.zip(&self.history.known);
+        // What is not known of a node is no limit on it.
+        Some(
+            known
+                .map(|(((has, aside), used), known)| if *known { has - aside - used } else { i64::MAX })
+                .collect(),
+        )
+    }
+}
+
+/// Puts jobs on nodes, but for those that are left out.
+pub(crate) fn place(jobs: &[PlacedJob], is_left_out: &[bool], histories: &[&History]) -> Placed {
+    let width = histories.first().map_or(0, |history| history.known.len());
+    let mut nodes: Vec<OpenNode<'_>> = histories
+        .iter()
+        .map(|history| OpenNode {
+            history,
+            used: vec![0; width],
+        })
+        .collect();
+    let mut order: Vec<usize> = (0..jobs.len())
+        .filter(|place| is_left_out.get(*place) != Some(&true))
+        .collect();
+    order.sort_by_key(|place| jobs.get(*place).map(|job| (job.start_s, job.end_s)));
+    let mut placed = Placed::default();
+    let mut ends: BinaryHeap<Reverse<PartEnd>> = BinaryHeap::new();
+    for place in order {
+        let Some(job) = jobs.get(place) else { continue };
+        while let Some(Reverse(end)) = ends.peek().copied() {
+            if end.end_s > job.start_s {
+                break;
+            }
+            ends.pop();
+            if let Some(part) = placed.parts.get(end.part) {
+                give_back(&mut nodes, part);
+            }
+        }
+        let parts = share_out(place, job, &nodes);
+        if parts.is_empty() {
+            placed.without.push(place);
+        }
+        for part in parts {
+            if let Some(node) = nodes.get_mut(index(part.node)) {
+                for (used, amount) in node.used.iter_mut().zip(&part.amounts) {
+                    *used += amount;
+                }
+            }
+            ends.push(Reverse(PartEnd {
+                end_s: job.end_s,
+                part: placed.parts.len(),
+            }));
+            placed.parts.push(part);
+        }
+    }
+    placed
+}
+
+/// When a part ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct PartEnd {
+    end_s: i64,
+    part: usize,
+}
+
+fn give_back(nodes: &mut [OpenNode<'_>], part: &NodePart) {
+    if let Some(node) = nodes.get_mut(index(part.node)) {
+        for (used, amount) in node.used.iter_mut().zip(&part.amounts) {
+            *used -= amount;
+        }
+    }
+}
+
+/// The parts of a job; none when there is no place for it.
+fn share_out(place: usize, job: &PlacedJob, nodes: &[OpenNode<'_>]) -> Vec<NodePart> {
+    let node_n = job.node_n.max(1);
+    let equal = |nth: i64| -> Vec<i64> {
+        let part = |amount: &i64| amount / node_n + i64::from(nth < amount % node_n);
+        job.amounts.iter().map(part).collect()
+    };
+    let mut parts = Vec::new();
+    let mut wanted = equal(0);
+    for (node, open) in (0_u32..).zip(nodes) {
+        let Some(free) = open.free(job.start_s) else { continue };
+        if wanted.iter().zip(&free).any(|(wanted, free)| wanted > free) {
+            continue;
+        }
+        parts.push(NodePart {
+            job: place,
+            node,
+            amounts: wanted,
+        });
+        let nth = crate::numbers::count_i64(parts.len());
+        if nth == node_n {
+            return parts;
+        }
+        wanted = equal(nth);
+    }
+    core_by_core(place, job, nodes)
+}
+
+/// Takes cores where they are free, with their part of everything else.
+fn core_by_core(place: usize, job: &PlacedJob, nodes: &[OpenNode<'_>]) -> Vec<NodePart> {
+    let Some(core_n) = job.amounts.first().copied().filter(|core_n| *core_n > 0) else {
+        return Vec::new();
+    };
+    let mut parts = Vec::new();
+    let mut taken_n = 0;
+    // What so many of its cores come with.
+    let until = |cores: i64, amount: i64| {
+        let share = i128::from(amount) * i128::from(cores) / i128::from(core_n);
+        // Fallback: never taken, a part of an amount is no more than it.
+        i64::try_from(share).unwrap_or(amount)
+    };
+    for (node, open) in (0_u32..).zip(nodes) {
+        let Some(free) = open.free(job.start_s) else { continue };
+        let fits = |cores: i64| {
+            let parts = job.amounts.iter().zip(&free);
+            parts
+                .into_iter()
+                .all(|(amount, free)| until(taken_n + cores, *amount) - until(taken_n, *amount) <= *free)
+        };
+        let most_n = free.first().copied().map_or(0, |free| free.min(core_n - taken_n));
+        // The most cores that fit, by halves: more cores come with more of everything.
+        let (mut low, mut high) = (0, most_n.max(0));
+        while low < high {
+            let middle = low + (high - low + 1) / 2;
+            if fits(middle) {
+                low = middle;
+            } else {
+                high = middle - 1;
+            }
+        }
+        if low == 0 {
+            continue;
+        }
+        let amounts = job
+            .amounts
+            .iter()
+            .map(|amount| until(taken_n + low, *amount) - until(taken_n, *amount));
+        parts.push(NodePart {
+            job: place,
+            node,
+            amounts: amounts.collect(),
+        });
+        taken_n += low;
+        if taken_n == core_n {
+            return parts;
+        }
+    }
+    Vec::new()
+}
