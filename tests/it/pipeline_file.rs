@@ -81,7 +81,10 @@ fn of_a_file_that_is_not_toml_the_first_mistakes_are_reported_and_the_others_cou
     let mistakes = House::new(&"17 alice cpu COMPLETED\n".repeat(1_000)).mistakes();
     assert_eq!(mistakes.len(), 21, "{mistakes:?}");
     assert!(mistakes[0].starts_with("zoo.toml:1: "), "{mistakes:?}");
-    assert_eq!(mistakes[20], "zoo.toml: 980 more mistakes of the same kind: this is not TOML");
+    assert_eq!(
+        mistakes[20],
+        "zoo.toml: 980 more mistakes of the same kind: this is not TOML"
+    );
 }
 
 #[test]
