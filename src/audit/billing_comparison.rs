@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::amounts::add;
 use crate::charge::amount::whole;
-use crate::charge::facts::Facts;
+use crate::charge::facts::{Facts, PolicyInputs};
 use crate::charge::scope::{OutOfScope, ScopeLeftOut};
 use crate::charge::{Tariff, price};
 use crate::error::{Error, Kind, Result};
@@ -22,6 +22,9 @@ use crate::store::{Manifest, lake};
 
 /// Jobs that differ which are named.
 const NAMED: usize = 10;
+
+/// Inputs that the billing Slurm recorded stands for.
+const RECORDED_AS: [&str; 4] = ["billing", "seconds", "minutes", "hours"];
 
 /// Columns of `records` that are read besides those the policy needs.
 const READ: [&str; 5] = ["job_id", "cluster", "partition", "alloc_core_n", "alloc_billing_n"];
@@ -169,7 +172,7 @@ pub fn compare(output: &str, tariff: &Tariff) -> Result<BillingComparison> {
                         job_id: jobs.value(row).to_owned(),
                         recorded: billed,
                         // What Slurm recorded is held against the value, and no part of it.
-                        why: facts.why_unknown(policy, row, &["billing", "seconds", "minutes", "hours"]),
+                        why: facts.why_unpriced(&PolicyInputs::new(policy, &RECORDED_AS), row),
                     }),
                     _ => {}
                 }

@@ -231,19 +231,28 @@ fn flag_rows(flags: &BooleanArray, rows: &arrow::array::UInt32Array) -> Result<B
     taken.ok_or_else(|| Error::internal("a column of flags changed its type"))
 }
 
-impl Facts {
-    /// Why a job in scope has no charge, in words.
-    #[must_use]
-    pub fn why_unpriced(&self, policy: &super::Policy, row: usize) -> String {
-        self.why_unknown(policy, row, &[])
-    }
+/// What the charge of a job under a policy depends on, looked up once for all jobs.
+#[derive(Clone, Debug)]
+pub struct PolicyInputs<'p> {
+    policy: &'p super::Policy,
+    /// What its scope tests.
+    scope: Vec<&'p str>,
+    /// What its formulas and tables read and nothing stands in for, in the order of the names.
+    stated: Vec<&'p str>,
+    /// Of these, what no record states.
+    unstated: Vec<&'p str>,
+}
 
-    /// Why a policy gives nothing for a job, in words; inputs in `ignored` are left out.
+impl<'p> PolicyInputs<'p> {
+    /// Those of a policy; inputs in `ignored` are left out.
     #[must_use]
-    pub fn why_unknown(&self, policy: &super::Policy, row: usize, ignored: &[&str]) -> String {
-        let is_known = |name: &str| self.columns.get(name).is_some_and(|array| array.is_valid(row));
-        let scope = policy.scope.only.iter().map(|(name, _)| name.as_str());
-        let mut unknown: Vec<&str> = scope.filter(|name| !is_known(name)).collect();
+    pub fn new(policy: &'p super::Policy, ignored: &[&str]) -> Self {
+        let mut inputs = Self {
+            policy,
+            scope: policy.scope.only.iter().map(|(name, _)| name.as_str()).collect(),
+            stated: Vec::new(),
+            unstated: Vec::new(),
+        };
         for name in policy.reads() {
             if ignored.contains(&name) {
                 continue;
@@ -259,8 +268,32 @@ impl Facts {
                 .extras
                 .iter()
                 .any(|extra| extra.name == name && extra.absent.is_none());
-            if ((is_input && !stands_in && !is_known(name)) || is_unknown) && !unknown.contains(&name) {
-                unknown.push(name);
+            if is_unknown {
+                inputs.unstated.push(name);
+            }
+            if (is_unknown || (is_input && !stands_in)) && !inputs.stated.contains(&name) {
+                inputs.stated.push(name);
+            }
+        }
+        inputs
+    }
+}
+
+impl Facts {
+    /// Why a job in scope has no charge, in words.
+    #[must_use]
+    pub fn why_unpriced(&self, inputs: &PolicyInputs<'_>, row: usize) -> String {
+        let PolicyInputs {
+            policy,
+            scope,
+            stated,
+            unstated,
+        } = inputs;
+        let is_known = |name: &str| self.columns.get(name).is_some_and(|array| array.is_valid(row));
+        let mut unknown: Vec<&str> = scope.iter().copied().filter(|name| !is_known(name)).collect();
+        for name in stated {
+            if (unstated.contains(name) || !is_known(name)) && !unknown.contains(name) {
+                unknown.push(*name);
             }
         }
         match unknown.as_slice() {

@@ -33,7 +33,7 @@
 //! or drained are distinguished.
 //!
 //! Time is whole seconds, intervals are half-open, amounts are integers. The kernel goes through each node's events once,
-//! in order; nodes are independent of one another and are worked on in parallel, slices of time one after the other.
+//! in order; nodes are independent of one another and are worked on in parallel, as are slices of time.
 
 pub mod allocation_shapes;
 pub mod billing;

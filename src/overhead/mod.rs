@@ -1,9 +1,9 @@
 //! The overhead datasets: which of them a run has to make again, and how they are made.
 //!
-//! A site's months are swept one after the other. A month is made again when jobs of the run reach into it, when it is at
-//! an edge of what was published, or when nobody has made it; all of them when the settings or the machine changed, and
-//! always when the capacity of nodes comes from jobs. Of the records only those files are read that overlap such a
-//! month; what each of them spans is remembered by its hash.
+//! A site's months are swept in parallel, each by itself. A month is made again when jobs of the run reach into it, when
+//! it is at an edge of what was published, or when nobody has made it; all of them when the settings or the machine
+//! changed, and always when the capacity of nodes comes from jobs. Of the records only those files are read that overlap
+//! such a month; what each of them spans is remembered by its hash.
 
 pub mod bill;
 mod bill_room;

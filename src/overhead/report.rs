@@ -38,6 +38,19 @@ impl OverheadReport {
         self.month_n + self.too_long_job_n > 0
     }
 
+    /// Adds what was done of one month.
+    pub(crate) fn add(&mut self, month: Self) {
+        self.month_n += month.month_n;
+        self.node_month_n += month.node_month_n;
+        self.interval_n += month.interval_n;
+        self.wait_n += month.wait_n;
+        self.displaced_job_n += month.displaced_job_n;
+        self.beyond_sums_job_n += month.beyond_sums_job_n;
+        for (kind, row_n) in month.findings {
+            *self.findings.entry(kind).or_default() += row_n;
+        }
+    }
+
     /// The report for people.
     pub(crate) fn text(&self) -> String {
         let mut text = format!(

@@ -1,28 +1,32 @@
 //! The months of one site.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use arrow::array::RecordBatch;
 
 use super::bill_rows::BillBills;
 use super::bill_spill::BillSpill;
 use super::bills::Biller;
-use super::finding::{FindingKind, FindingRow};
-use super::jobs::COLUMNS;
+use super::finding::{FindingKind, FindingRow, OverheadFindings};
+use super::jobs::{COLUMNS, NodePlacement, SliceJob};
 use super::node_inventory::InventoryNode;
 use super::node_spill::NodeSpill;
 use super::node_units::SiteUnits;
+use super::record_files::RecordFile;
 use super::report::OverheadReport;
 use super::rows::{self, AskedNode, NodeResult};
-use super::stage::{DuePeriod, OverheadStage, SweptSite, stage};
+use super::stage::{DuePeriod, OverheadStage, StagedFile, SweptSite, stage};
 use super::sweep::Sweep;
+use super::waiting::WaitingLine;
 use crate::config::overhead_plan::OverheadPlan;
 use crate::error::{Error, Result};
 use crate::numbers::count_u64;
 use crate::occupancy::node_totals::tally;
 use crate::occupancy::{
-    Grid, Interval, OverAllocation, Queue, QueueMachine, Resources, TimeHistograms, each_node, merge, queue,
+    AllocationShapes, Grid, Interval, OverAllocation, Queue, QueueMachine, Resources, Slice, Slices, TimeHistograms,
+    each_node, merge, queue,
 };
+use crate::runtime::pool;
 use crate::store::lake::{self, LakeTable};
 use crate::time::SecondSpan;
 use crate::time::calendar::Period;
@@ -55,6 +59,7 @@ pub(crate) fn publish(
         &COLUMNS,
         |_, _| Ok(()),
     )?;
+    sweep.progress.end();
     let OverheadStage {
         board,
         slices,
@@ -62,11 +67,18 @@ pub(crate) fn publish(
         findings,
         read,
     } = staged;
-    sweep.progress.end();
-    let units = SiteUnits::of(&board.nodes, overhead, resources);
-    let mut machines = Vec::with_capacity(board.nodes.len());
-    let mut asked = Vec::with_capacity(board.nodes.len());
-    for (number, node) in board.nodes.iter().enumerate() {
+    let NodePlacement {
+        nodes,
+        shapes,
+        asks,
+        unbilled,
+        without_room,
+        ..
+    } = board;
+    let units = SiteUnits::of(&nodes, overhead, resources);
+    let mut machines = Vec::with_capacity(nodes.len());
+    let mut asked = Vec::with_capacity(nodes.len());
+    for (number, node) in nodes.iter().enumerate() {
         let units = units.node(number)?;
         machines.push(QueueMachine {
             history: &node.history,
@@ -78,62 +90,162 @@ pub(crate) fn publish(
             units: &units.units,
         });
     }
-    let mut waiting = Queue {
-        pools: board.asks.pools(&board.nodes),
-        asks: board.asks.known.clone(),
-        waits: Vec::new(),
+    // Months are swept in parallel; of a single one its queue and its nodes are.
+    let due: Vec<(usize, DuePeriod)> = due.into_iter().enumerate().collect();
+    let month_n = sweep.threads.clamp(1, due.len().max(1));
+    let months = SiteMonths {
+        sweep,
+        overhead,
+        name: site.name,
+        files: site.files,
+        read: &read,
+        alike: alike(&machines, &nodes),
+        machines,
+        asked,
+        units: &units,
+        nodes: &nodes,
+        shapes: &shapes,
+        slices: &slices,
+        findings: &findings,
+        unbilled: &unbilled,
+        without_room: &without_room,
+        queue: Queue {
+            pools: asks.pools(&nodes),
+            asks: asks.known,
+        },
+        queue_names: &asks.names,
+        threads: (sweep.threads / month_n).max(1),
+        memory_byte_n: sweep.memory_byte_n / month_n,
+        is_from_jobs: report.is_from_jobs,
     };
     sweep.progress.begin("sweeping", count_u64(due.len()), "months");
-    let alike = alike(&machines, &board.nodes);
-    for (nth, month) in due.into_iter().enumerate() {
-        let slice = slices.slice(nth, board.nodes.len())?;
-        waiting.waits = slices.waits(nth)?;
-        report.month_n += 1;
-        report.node_month_n += count_u64(board.nodes.len());
-        report.interval_n += count_u64(slice.len());
-        report.wait_n += count_u64(waiting.waits.len());
-        let grid = Grid::new(&sweep.plan.calendar_zone, slice.from_s(), slice.until_s());
-        let queued = queue(slice, &machines, &board.shapes, &grid, &waiting)?;
-        let biller = Biller::new(sweep.plan, overhead, month);
-        let bills = BillSpill::new(sweep.memory_byte_n / BILLS_SHARE);
-        let totals = NodeSpill::new(sweep.memory_byte_n / TOTALS_SHARE);
-        let each = |spreads: &mut TimeHistograms, nth: usize, intervals: &[Interval]| {
-            let known = || Error::internal("a node of which nothing is known");
-            let history = &board.nodes.get(nth).ok_or_else(known)?.history;
-            let units = units.node(nth)?;
-            bills.add(biller.node(history, intervals, &board.shapes, units))?;
-            let question = units.question(overhead);
-            let spread = spreads.entry(*alike.get(nth).ok_or_else(known)?).or_default();
-            let tally = tally(history, intervals, &board.shapes, &grid, question, spread);
-            totals.add(nth, &tally.days)?;
-            Ok(tally.findings)
+    let swept = pool::each(&due, month_n, |(nth, month)| {
+        let swept = months.publish(*nth, *month)?;
+        sweep.progress.add(1);
+        Ok(swept)
+    })?;
+    sweep.progress.end();
+    for month in swept {
+        report.add(month);
+    }
+    Ok(())
+}
+
+/// The months of a site, and all that is known of it.
+struct SiteMonths<'a> {
+    sweep: &'a Sweep<'a>,
+    overhead: &'a OverheadPlan,
+    /// The site.
+    name: &'a str,
+    files: &'a [RecordFile],
+    read: &'a [StagedFile],
+    /// By node: the first one whose time is added up with its own.
+    alike: Vec<usize>,
+    machines: Vec<QueueMachine<'a>>,
+    asked: Vec<AskedNode<'a>>,
+    units: &'a SiteUnits<'a>,
+    nodes: &'a [InventoryNode],
+    shapes: &'a AllocationShapes,
+    slices: &'a Slices,
+    findings: &'a OverheadFindings,
+    unbilled: &'a BTreeMap<u32, u8>,
+    without_room: &'a BTreeSet<SliceJob>,
+    queue: Queue,
+    queue_names: &'a [WaitingLine],
+    /// Threads of a month.
+    threads: usize,
+    /// Bytes of a month kept in memory before they go to a temporary file.
+    memory_byte_n: usize,
+    is_from_jobs: bool,
+}
+
+/// What is known of the nodes of a month when all are swept.
+struct SweptNodes {
+    /// Finds of over-allocation by node.
+    over: Vec<Vec<OverAllocation>>,
+    spreads: TimeHistograms,
+}
+
+impl SiteMonths<'_> {
+    /// Sweeps the nth month and stages it.
+    fn publish(&self, nth: usize, month: DuePeriod) -> Result<OverheadReport> {
+        let (sweep, overhead) = (self.sweep, self.overhead);
+        let slice = self.slices.slice(nth, self.nodes.len())?;
+        let waits = self.slices.waits(nth)?;
+        let mut report = OverheadReport {
+            month_n: 1,
+            node_month_n: count_u64(self.nodes.len()),
+            interval_n: count_u64(slice.len()),
+            wait_n: count_u64(waits.len()),
+            ..OverheadReport::default()
         };
-        let (swept, spreads) = each_node(slice, each, sweep.threads)?;
-        let spreads = merge(spreads);
-        let over = swept.into_iter().collect::<Result<Vec<_>>>()?;
-        let mut reported = findings.rows(nth);
-        reported.extend(of_nodes(&board.nodes, &units, &over, month.span)?);
+        let grid = Grid::new(&sweep.plan.calendar_zone, slice.from_s(), slice.until_s());
+        let biller = Biller::new(sweep.plan, overhead, month);
+        let bills = BillSpill::new(self.memory_byte_n / BILLS_SHARE);
+        let totals = NodeSpill::new(self.memory_byte_n / TOTALS_SHARE);
+        let queued = || queue(slice, &self.machines, self.shapes, &grid, &self.queue, &waits);
+        let (queued, swept) = if self.threads > 1 {
+            std::thread::scope(|scope| {
+                let queued = scope.spawn(queued);
+                let swept = self.sweep_nodes(slice, &grid, &biller, &bills, &totals);
+                let dead = |_| Err(Error::internal("a working thread died"));
+                (queued.join().unwrap_or_else(dead), swept)
+            })
+        } else {
+            (queued(), self.sweep_nodes(slice, &grid, &biller, &bills, &totals))
+        };
+        let (queued, SweptNodes { over, spreads }) = (queued?, swept?);
+        drop(waits);
+        let mut reported = self.findings.rows(nth);
+        reported.extend(of_nodes(self.nodes, self.units, &over, month.span)?);
         for row in &reported {
             *report.findings.entry(row.kind.as_str().to_owned()).or_default() += 1;
         }
-        write_nodes(sweep, site.name, &month.period, &asked, &totals, report.is_from_jobs)?;
+        write_nodes(sweep, self.name, &month.period, &self.asked, &totals, self.is_from_jobs)?;
         let batches = [
-            rows::histogram(&asked, &spreads)?,
-            rows::queue(&queued, &board.asks.names, overhead)?,
-            rows::shapes(&asked, &spreads)?,
+            rows::histogram(&self.asked, &spreads)?,
+            rows::queue(&queued, self.queue_names, overhead)?,
+            rows::shapes(&self.asked, &spreads)?,
             rows::findings(reported)?,
         ];
-        write(sweep, site.name, &month.period, &batches)?;
+        write(sweep, self.name, &month.period, &batches)?;
         if overhead.is_charged {
-            let mut bills = BillBills::new(bills, &board.unbilled, &board.without_room, nth);
-            let unbilled = bills.publish(sweep, &biller, site.name, site.files, &read)?;
+            let mut bills = BillBills::new(bills, self.unbilled, self.without_room, nth);
+            let unbilled = bills.publish(sweep, &biller, self.name, self.files, self.read)?;
             report.displaced_job_n += unbilled.displaced_n;
             report.beyond_sums_job_n += unbilled.beyond_sums_n;
         }
-        sweep.progress.add(1);
+        Ok(report)
     }
-    sweep.progress.end();
-    Ok(())
+
+    /// Adds up the nodes of a month, and bills them.
+    fn sweep_nodes(
+        &self,
+        slice: Slice<'_>,
+        grid: &Grid,
+        biller: &Biller<'_>,
+        bills: &BillSpill,
+        totals: &NodeSpill,
+    ) -> Result<SweptNodes> {
+        let each = |spreads: &mut TimeHistograms, nth: usize, intervals: &[Interval]| {
+            let known = || Error::internal("a node of which nothing is known");
+            let history = &self.nodes.get(nth).ok_or_else(known)?.history;
+            let units = self.units.node(nth)?;
+            if self.overhead.is_charged {
+                bills.add(biller.node(history, intervals, self.shapes, units))?;
+            }
+            let question = units.question(self.overhead);
+            let spread = spreads.entry(*self.alike.get(nth).ok_or_else(known)?).or_default();
+            let tally = tally(history, intervals, self.shapes, grid, question, spread);
+            totals.add(nth, &tally.days)?;
+            Ok(tally.findings)
+        };
+        let (swept, spreads) = each_node(slice, each, self.threads)?;
+        Ok(SweptNodes {
+            over: swept.into_iter().collect::<Result<Vec<_>>>()?,
+            spreads: merge(spreads),
+        })
+    }
 }
 
 /// For every node the first one with an equal listing and the same units: their time is aggregated together.

@@ -22,8 +22,10 @@ impl QueueSweep<'_> {
                 // Whoever compares does not change who waits.
                 // Fallback: a pool without waiting classes has none to compare.
                 let asks = self.active.get_mut(*pool).map(std::mem::take).unwrap_or_default();
-                for ask in &asks {
+                if !asks.is_empty() {
                     self.renew(*node, at_s);
+                }
+                for ask in &asks {
                     self.compare(*ask, *node, at_s);
                 }
                 if let Some(active) = self.active.get_mut(*pool) {
@@ -103,7 +105,7 @@ impl QueueSweep<'_> {
 
     /// Holds an ask against a node.
     pub(super) fn compare(&mut self, ask: usize, number: u32, at_s: u32) {
-        let (Some(of), Some(node)) = (self.queue.asks.get(ask), self.nodes.get(index(number))) else {
+        let (Some(of), Some(node)) = (self.asks.get(ask), self.nodes.get(index(number))) else {
             return;
         };
         let Some(class) = self.classes.get_mut(ask).and_then(Option::as_mut) else {
@@ -116,8 +118,12 @@ impl QueueSweep<'_> {
             .is_some_and(|limit_s| now_s.sum_to_compare(limit_s) > node.reserved_s);
         let open = if node.level == 3 && is_ahead { 2 } else { node.level };
         let is_there = open > 0 && (node.is_idle || !of.is_exclusive);
+        let first = index(number) * class.counts.len();
+        let places = first..first + class.counts.len();
+        // Fallback: never taken, a class has a level of every node and measure.
+        let levels = class.levels.get_mut(places).unwrap_or_default();
         let mut is_changed = false;
-        for nth in 0..=of.units.len() {
+        for (nth, (slot, counts)) in levels.iter_mut().zip(&mut class.counts).enumerate() {
             let has_room = is_there
                 && match nth.checked_sub(1).and_then(|nth| of.units.get(nth)) {
                     None => of.need.iter().zip(&node.free).all(|(need, free)| need <= free),
@@ -127,13 +133,6 @@ impl QueueSweep<'_> {
                     }
                 };
             let level = if has_room { open } else { 0 };
-            let slot = class
-                .levels
-                .get_mut(nth)
-                .and_then(|levels| levels.get_mut(index(number)));
-            let (Some(slot), Some(counts)) = (slot, class.counts.get_mut(nth)) else {
-                continue;
-            };
             let was = usize::from(*slot);
             if was == level {
                 continue;
@@ -156,14 +155,14 @@ impl QueueSweep<'_> {
 
     /// From now on a class fits otherwise.
     fn settle(&mut self, ask: usize, at_s: u32) {
-        let Some(of) = self.queue.asks.get(ask) else { return };
+        let Some(of) = self.asks.get(ask) else { return };
         let Some(class) = self.classes.get_mut(ask).and_then(Option::as_mut) else {
             return;
         };
         let after: Vec<usize> = class.counts.iter().map(|counts| fits(*counts, of.node_n)).collect();
         let is_after: Vec<bool> = after.iter().map(|fits| *fits > 0).collect();
         let before = std::mem::replace(&mut class.fits, after);
-        for (nth, unit) in measures(of).into_iter().enumerate() {
+        for (nth, unit) in measures(of).enumerate() {
             for (measure, at) in [(0, 0), (1, nth + 1)] {
                 let was = before.get(at).is_some_and(|fits| *fits > 0);
                 let is = is_after.get(at).copied().unwrap_or(false);

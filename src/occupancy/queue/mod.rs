@@ -1,16 +1,18 @@
 //! Whether jobs that waited would have fitted: the free resources of all nodes against what is requested, at every
 //! instant.
 //!
-//! Jobs that request the same form a class. A change on a node is held against the classes that wait for such a node at
-//! that time, and nothing else is compared: the cost is events times distinct requests, not jobs times
-//! instants.
+//! Jobs that request the same form a class; time limits distinguish requests where nodes are reserved at some time. A
+//! change on a node is held against the classes that wait for such a node at that time, and nothing else is compared: the
+//! cost is events times distinct requests, not jobs times instants.
 
 use std::collections::BTreeMap;
 
 mod compare;
+mod requests;
 mod state;
 mod sweep;
 
+use self::requests::Requests;
 use self::state::{QueueChange, relative};
 use super::allocation_shapes::AllocationShapes;
 use super::grid::Grid;
@@ -68,13 +70,11 @@ pub struct Wait {
     pub ask: u32,
 }
 
-/// Who waits for what.
+/// What jobs wait for.
 #[derive(Clone, Debug, Default)]
 pub struct Queue {
     /// Distinct requests.
     pub asks: Vec<Ask>,
-    /// Jobs.
-    pub waits: Vec<Wait>,
     /// Nodes by number that will do.
     pub pools: Vec<Vec<u32>>,
 }
@@ -137,11 +137,13 @@ pub fn queue(
     shapes: &AllocationShapes,
     grid: &Grid,
     queue: &Queue,
+    waits: &[Wait],
 ) -> Result<BTreeMap<QueueKey, QueueSums>> {
-    if queue.waits.is_empty() {
+    if waits.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let mut watch = QueueSweep::new(machines, shapes, grid, queue);
+    let requests = Requests::of(machines, &queue.asks, waits);
+    let mut watch = QueueSweep::new(machines, shapes, grid, &queue.pools, &requests);
     let span_s = relative(slice.until_s() - slice.from_s());
     let window_n = (2 * slice.len()).div_ceil(WINDOW_N).max(1);
     // Fallback: more windows than 32 bits count are windows of a second.

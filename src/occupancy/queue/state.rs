@@ -39,8 +39,8 @@ pub(super) struct Class {
     pub(super) waiting_n: i64,
     /// Whether any node states enough to determine if it fits: first by vector, then by unit.
     pub(super) is_reported: Vec<bool>,
-    /// By node of the pool's numbers: 0 where it does not fit, or 1 + the cause; first by vector, then by unit.
-    pub(super) levels: Vec<Vec<u8>>,
+    /// By node: 0 where it does not fit, or 1 + the cause, as often as there are counts: first by vector, then by unit.
+    pub(super) levels: Vec<u8>,
     pub(super) counts: Vec<QueueCounts>,
     /// 0, or 1 + the cause.
     pub(super) fits: Vec<usize>,
@@ -57,9 +57,7 @@ pub(super) struct QueueInstant {
 }
 
 /// The units an ask is measured in; none is one, too.
-pub(super) fn measures(ask: &Ask) -> Vec<Option<usize>> {
-    if ask.units.is_empty() {
-        return vec![None];
-    }
-    ask.units.iter().map(|(unit, _)| Some(*unit)).collect()
+pub(super) fn measures(ask: &Ask) -> impl Iterator<Item = Option<usize>> {
+    let none = ask.units.is_empty().then_some(None);
+    none.into_iter().chain(ask.units.iter().map(|(unit, _)| Some(*unit)))
 }

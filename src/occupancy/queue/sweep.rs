@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::requests::Requests;
 use super::state::{Class, QueueChange, QueueInstant, QueueNode, measures, relative};
-use super::{Ask, Queue, QueueKey, QueueMachine, QueueSums, Wait};
+use super::{Ask, QueueKey, QueueMachine, QueueSums, Wait};
 use crate::numbers::{index, tally};
 use crate::occupancy::allocation_shapes::AllocationShapes;
 use crate::occupancy::grid::Grid;
@@ -14,7 +15,10 @@ use crate::time::Day;
 pub(super) struct QueueSweep<'a> {
     pub(super) machines: &'a [QueueMachine<'a>],
     pub(super) shapes: &'a AllocationShapes,
-    pub(super) queue: &'a Queue,
+    /// Nodes by number that will do.
+    pub(super) pools: &'a [Vec<u32>],
+    pub(super) asks: &'a [Ask],
+    pub(super) waits: &'a [Wait],
     pub(super) base_s: i64,
     pub(super) nodes: Vec<QueueNode>,
     /// Seconds at which something about a node changes by itself.
@@ -45,8 +49,10 @@ impl<'a> QueueSweep<'a> {
         machines: &'a [QueueMachine<'a>],
         shapes: &'a AllocationShapes,
         grid: &Grid,
-        queue: &'a Queue,
+        pools: &'a [Vec<u32>],
+        requests: &'a Requests<'_>,
     ) -> Self {
+        let (asks, waits): (&'a [Ask], &'a [Wait]) = (&requests.asks, &requests.waits);
         let base_s = grid.from_s();
         let mut nodes: Vec<QueueNode> = machines
             .iter()
@@ -56,14 +62,14 @@ impl<'a> QueueSweep<'a> {
                 ..QueueNode::default()
             })
             .collect();
-        for (pool, of) in queue.pools.iter().enumerate() {
+        for (pool, of) in pools.iter().enumerate() {
             for node in of {
                 if let Some(node) = nodes.get_mut(index(*node)) {
                     node.pools.push(pool);
                 }
             }
         }
-        let mut limits: Vec<i64> = queue.asks.iter().filter_map(|ask| ask.limit_s).collect();
+        let mut limits: Vec<i64> = asks.iter().filter_map(|ask| ask.limit_s).collect();
         limits.sort_unstable();
         limits.dedup();
         let mut breakpoints = Vec::new();
@@ -89,14 +95,16 @@ impl<'a> QueueSweep<'a> {
         }
         let by = |second: fn(&Wait) -> u32| {
             // Fallback: never taken, waits are numbered by 32 bits.
-            let mut order: Vec<u32> = (0..u32::try_from(queue.waits.len()).unwrap_or(u32::MAX)).collect();
-            order.sort_by_key(|at| queue.waits.get(index(*at)).map(|wait| (second(wait), *wait)));
+            let mut order: Vec<u32> = (0..u32::try_from(waits.len()).unwrap_or(u32::MAX)).collect();
+            order.sort_by_key(|at| waits.get(index(*at)).map(|wait| (second(wait), *wait)));
             order
         };
         Self {
             machines,
             shapes,
-            queue,
+            pools,
+            asks,
+            waits,
             base_s,
             nodes,
             breakpoints,
@@ -108,10 +116,10 @@ impl<'a> QueueSweep<'a> {
             next_start: 0,
             ends: by(|wait| wait.end_s),
             next_end: 0,
-            fitted_s: vec![0; queue.waits.len()],
+            fitted_s: vec![0; waits.len()],
             waiting: BTreeSet::new(),
-            classes: queue.asks.iter().map(|_| None).collect(),
-            active: vec![Vec::new(); queue.pools.len()],
+            classes: asks.iter().map(|_| None).collect(),
+            active: vec![Vec::new(); pools.len()],
             dirty: Vec::new(),
             moments: BTreeMap::new(),
             sums: BTreeMap::new(),
@@ -129,7 +137,7 @@ impl<'a> QueueSweep<'a> {
                 (&self.starts, self.next_start, (|wait| wait.start_s) as fn(&Wait) -> u32),
                 (&self.ends, self.next_end, |wait| wait.end_s),
             ] {
-                let wait = order.get(place).and_then(|at| self.queue.waits.get(index(*at)));
+                let wait = order.get(place).and_then(|at| self.waits.get(index(*at)));
                 at_s = at_s.min(wait.map_or(u32::MAX, second));
             }
             if at_s >= until_s {
@@ -178,7 +186,7 @@ impl<'a> QueueSweep<'a> {
     /// Ends the waits of a second.
     fn pass_ends(&mut self, at_s: u32) {
         while let Some(at) = self.ends.get(self.next_end).copied() {
-            let Some(wait) = self.queue.waits.get(index(at)).filter(|wait| wait.end_s == at_s) else {
+            let Some(wait) = self.waits.get(index(at)).filter(|wait| wait.end_s == at_s) else {
                 break;
             };
             self.next_end += 1;
@@ -191,7 +199,7 @@ impl<'a> QueueSweep<'a> {
     /// Begins the waits of a second.
     fn pass_starts(&mut self, at_s: u32) {
         while let Some(at) = self.starts.get(self.next_start).copied() {
-            let Some(wait) = self.queue.waits.get(index(at)).filter(|wait| wait.start_s == at_s) else {
+            let Some(wait) = self.waits.get(index(at)).filter(|wait| wait.start_s == at_s) else {
                 break;
             };
             self.next_start += 1;
@@ -216,7 +224,7 @@ impl<'a> QueueSweep<'a> {
     /// A job that waits more, or less.
     fn change_waiting(&mut self, ask: usize, by: i64, at_s: u32) {
         self.flush(ask, at_s);
-        let Some(of) = self.queue.asks.get(ask) else { return };
+        let Some(of) = self.asks.get(ask) else { return };
         let is_new = self.class(ask).is_none();
         if is_new {
             let width = 1 + of.units.len();
@@ -225,7 +233,7 @@ impl<'a> QueueSweep<'a> {
                 *slot = Some(Class {
                     waiting_n: 0,
                     is_reported,
-                    levels: vec![vec![0; self.nodes.len()]; width],
+                    levels: vec![0; self.nodes.len() * width],
                     counts: vec![[0; 4]; width],
                     fits: vec![0; width],
                     since_s: at_s,
@@ -235,7 +243,7 @@ impl<'a> QueueSweep<'a> {
             if let Some(active) = self.active.get_mut(of.pool) {
                 active.push(ask);
             }
-            for node in self.queue.pools.get(of.pool).into_iter().flatten() {
+            for node in self.pools.get(of.pool).into_iter().flatten() {
                 self.renew(*node, at_s);
                 self.compare(ask, *node, at_s);
             }
@@ -250,7 +258,7 @@ impl<'a> QueueSweep<'a> {
 
     /// Whether the capacity of any suitable node is known: for measure 0 of everything requested, else of the nth unit.
     fn is_reported(&self, ask: &Ask, measure: usize) -> bool {
-        let mut pool = self.queue.pools.get(ask.pool).into_iter().flatten();
+        let mut pool = self.pools.get(ask.pool).into_iter().flatten();
         match measure.checked_sub(1) {
             None => pool.any(|node| {
                 self.machines.get(index(*node)).is_some_and(|machine| {
@@ -268,14 +276,14 @@ impl<'a> QueueSweep<'a> {
 
     /// Removes a class without waiting jobs.
     fn leave(&mut self, ask: usize, at_s: u32) {
-        let Some(of) = self.queue.asks.get(ask) else { return };
+        let Some(of) = self.asks.get(ask) else { return };
         let Some(class) = self.classes.get_mut(ask).and_then(Option::take) else {
             return;
         };
         if let Some(active) = self.active.get_mut(of.pool) {
             active.retain(|other| *other != ask);
         }
-        for (nth, unit) in measures(of).into_iter().enumerate() {
+        for (nth, unit) in measures(of).enumerate() {
             let by_unit = tally(class.fits.get(nth + 1).copied());
             for (measure, fits) in [(0, tally(class.fits.first().copied())), (1, by_unit)] {
                 if fits > 0 {
@@ -289,12 +297,12 @@ impl<'a> QueueSweep<'a> {
     fn count_job(&mut self, wait: u32, ask: usize, at_s: u32) {
         self.flush(ask, at_s);
         let begun_s = tally(self.fitted_s.get(index(wait)).copied());
-        let Some(of) = self.queue.asks.get(ask) else { return };
+        let Some(of) = self.asks.get(ask) else { return };
         let Some(class) = self.classes.get(ask).and_then(Option::as_ref) else {
             return;
         };
         let is_unknown = |measure: usize| !class.is_reported.get(measure).copied().unwrap_or(false);
-        for (nth, unit) in measures(of).into_iter().enumerate() {
+        for (nth, unit) in measures(of).enumerate() {
             let key = QueueKey {
                 group: of.group,
                 unit,
@@ -312,7 +320,7 @@ impl<'a> QueueSweep<'a> {
     fn close_day(&mut self, at_s: u32) {
         let waiting: Vec<u32> = self.waiting.iter().copied().collect();
         for wait in waiting {
-            if let Some(ask) = self.queue.waits.get(index(wait)).map(|wait| index(wait.ask)) {
+            if let Some(ask) = self.waits.get(index(wait)).map(|wait| index(wait.ask)) {
                 self.count_job(wait, ask, at_s);
                 self.begin(wait, ask);
             }
@@ -327,7 +335,7 @@ impl<'a> QueueSweep<'a> {
 
     /// Adds up what a class did since it was last looked at.
     pub(super) fn flush(&mut self, ask: usize, at_s: u32) {
-        let Some(of) = self.queue.asks.get(ask) else { return };
+        let Some(of) = self.asks.get(ask) else { return };
         let Some(class) = self.classes.get_mut(ask).and_then(Option::as_mut) else {
             return;
         };
@@ -339,7 +347,7 @@ impl<'a> QueueSweep<'a> {
         let time_s = span_s * class.waiting_n;
         let by_vector = tally(class.fits.first().copied());
         class.fitted_s += if by_vector > 0 { span_s } else { 0 };
-        for (nth, unit) in measures(of).into_iter().enumerate() {
+        for (nth, unit) in measures(of).enumerate() {
             let by_unit = tally(class.fits.get(nth + 1).copied());
             let key = QueueKey {
                 group: of.group,

@@ -8,7 +8,7 @@ use arrow::array::{ArrayRef, RecordBatch};
 use super::row::{ChargeRow, RECORDED, to_batch};
 use super::{Charges, UnpricedAddition, part};
 use crate::charge::amount::{ratio, whole};
-use crate::charge::facts::Facts;
+use crate::charge::facts::{Facts, PolicyInputs};
 use crate::charge::price;
 use crate::error::Result;
 use crate::expr::Value;
@@ -84,7 +84,7 @@ impl Charges<'_> {
                 let why = charge.is_none().then(|| match equal.why {
                     Some(why) => Arc::from(why),
                     None if one.is_some() || priced.misfits.contains(&0) => Arc::from(super::MISFIT),
-                    None => Arc::from(facts.why_unpriced(&tariff.policy, 0)),
+                    None => Arc::from(facts.why_unpriced(&PolicyInputs::new(&tariff.policy, &[]), 0)),
                 });
                 if let Some(why) = &why {
                     self.unpriced_additions.push(UnpricedAddition {

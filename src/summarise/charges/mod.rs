@@ -17,7 +17,7 @@ use super::periods::PeriodSplitter;
 use super::settings::Settings;
 use super::usage::RefusedJob;
 use super::view::RecordView;
-use crate::charge::facts::Facts;
+use crate::charge::facts::{Facts, PolicyInputs};
 use crate::charge::policy::Subject;
 use crate::charge::{JobPriced, Tariff, price};
 use crate::error::{Error, Result};
@@ -74,6 +74,8 @@ pub struct Charges<'a> {
     tariffs: Vec<&'a Tariff>,
     /// What pricing by them takes of a record.
     needs: BTreeSet<&'a str>,
+    /// By tariff: what its charge depends on.
+    inputs: Vec<PolicyInputs<'a>>,
     /// When each tariff holds.
     holds: Vec<MsSpan>,
     site: &'a str,
@@ -116,10 +118,12 @@ impl<'a> Charges<'a> {
         let own = settings.tariffs.iter().map(AsRef::as_ref);
         let tariffs: Vec<&Tariff> = own.filter(|tariff| tariff.policy.subject == subject).collect();
         let holds = tariffs.iter().map(|tariff| tariff.policy.holds(&cutter.calendar));
+        let inputs = tariffs.iter().map(|tariff| PolicyInputs::new(&tariff.policy, &[]));
         Self {
             holds: holds.collect(),
             tallies: tariffs.iter().map(|tariff| ChargeTally::new(tariff)).collect(),
             unpriced_additions: Vec::new(),
+            inputs: inputs.collect(),
             needs: tariffs.iter().flat_map(|tariff| tariff.policy.needs()).collect(),
             tariffs,
             site,
@@ -286,8 +290,8 @@ impl<'a> Charges<'a> {
         if jobs.priced.get(nth).is_some_and(|priced| priced.misfits.contains(&job)) {
             return Arc::from(MISFIT);
         }
-        let tariff = self.tariffs.get(nth);
-        let why = tariff.map_or_else(String::new, |tariff| jobs.facts.why_unpriced(&tariff.policy, job));
+        let inputs = self.inputs.get(nth);
+        let why = inputs.map_or_else(String::new, |inputs| jobs.facts.why_unpriced(inputs, job));
         Arc::from(why)
     }
 

@@ -102,7 +102,19 @@ pub(super) fn to_batch(
     let tariff = |row: &ChargeRow| tariffs.get(row.tariff).copied();
     let of = |text: fn(&Tariff) -> &str| texts(rows.iter().map(|row| tariff(row).map(text)));
     let counted = |of: fn(&ChargeRow) -> i64| ints(rows.iter().map(|row| Some(of(row))));
-    let year_s = rows.iter().map(|row| calendar.year_s(row.period.allocation_year));
+    let mut last = None;
+    // Nearly all rows are of the year of the row before.
+    let year_s = rows.iter().map(|row| {
+        let year = row.period.allocation_year;
+        match last {
+            Some((known, year_s)) if known == year => year_s,
+            _ => {
+                let year_s = calendar.year_s(year);
+                last = Some((year, year_s));
+                year_s
+            }
+        }
+    });
     let charge_scale = i8::try_from(CHARGE_SCALE).unwrap_or(9);
     let made: Vec<(&str, ArrayRef)> = vec![
         ("subject", of(|tariff| tariff.policy.subject.as_str())),

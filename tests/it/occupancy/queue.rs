@@ -249,6 +249,7 @@ fn kernel(case: &Case) -> Answer {
         .map(|(phases, _)| history(phases, &resources))
         .collect();
     let mut line = Queue::default();
+    let mut waits = Vec::new();
     let mut groups: Vec<BTreeSet<usize>> = Vec::new();
     for job in &case.waiting {
         let group = groups.iter().position(|nodes| *nodes == job.nodes).unwrap_or_else(|| {
@@ -275,7 +276,7 @@ fn kernel(case: &Case) -> Answer {
         });
         let relative = |s: i64| u32::try_from(s - from_s).unwrap();
         if job.start_s < job.end_s {
-            line.waits.push(Wait {
+            waits.push(Wait {
                 start_s: relative(job.start_s),
                 end_s: relative(job.end_s),
                 ask: u32::try_from(number).unwrap(),
@@ -291,7 +292,7 @@ fn kernel(case: &Case) -> Answer {
     let machines: Vec<QueueMachine<'_>> = machines.collect();
     let grid = Grid::new(&Zone::named(case.zone).unwrap(), from_s, until_s);
     let slice = slices.slice(0, histories.len()).unwrap();
-    let sums = queue(slice, &machines, &shapes, &grid, &line).unwrap();
+    let sums = queue(slice, &machines, &shapes, &grid, &line, &waits).unwrap();
     let named = sums.into_iter().map(|(key, sums)| {
         (
             (
