@@ -144,9 +144,6 @@ pub(crate) fn of_benchmarks(normalise: &NormalisePlan, site: &str, asked: Option
 /// included.
 pub(crate) fn of_energy(energy: &EnergyPlan, site: &str, asked: Option<AskedSpan>) -> String {
     let mut text = Canonical::new("energy");
-    text.line(
-        "rows",
-        &energy.relevant(site, asked.map(|asked| (asked.first_ms, asked.last_ms))),
-    );
+    text.line("rows", &energy.relevant(site, asked));
     text.hash()
 }

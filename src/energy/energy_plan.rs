@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::diagnostics::Problems;
+use crate::reference::benchmark::AskedSpan;
 use crate::reference::energy::{CarbonBasis, IntensityTable, NodeEnergyTable, PueTable, SiteValues};
 
 /// Which part of a reading of shared nodes is a job's.
@@ -169,7 +170,7 @@ impl EnergyPlan {
     /// What of it decides figures of a site between two instants (Unix milliseconds): equal texts, equal figures. Without a time
     /// the choices alone.
     #[must_use]
-    pub fn relevant(&self, site: &str, span: Option<(i64, i64)>) -> String {
+    pub fn relevant(&self, site: &str, asked: Option<AskedSpan>) -> String {
         let mut text = self
             .settings
             .shared
@@ -180,7 +181,8 @@ impl EnergyPlan {
                 let _ = writeln!(text, "[{key}]");
             }
         }
-        if let Some((from_ms, until_ms)) = span {
+        if let Some(asked) = asked {
+            let (from_ms, until_ms) = (asked.first_ms, asked.last_ms);
             for values in [
                 self.pue.relevant(site, from_ms, until_ms),
                 self.intensity.relevant(site, from_ms, until_ms),

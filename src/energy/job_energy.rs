@@ -4,7 +4,7 @@
 //!    whole nodes alone), so that the reading is the job's own only where nothing else ran there: where each node is given to one
 //!    job at a time, or where the job was given all cores of its nodes. It is `exclusive` then.
 //! 2. Of a reading of nodes it shared the job has a part: by the cores it was given, or by its CPU time. It is `apportioned`. The rest
-//!    is of other jobs and of cores that stood idle.
+//!    is of other jobs and of cores that were idle.
 //! 3. Without a reading it is `modelled`: cores at idle power for the time they were given, and the step to full power for the CPU
 //!    time; GPUs likewise by the time they were busy, at full power where that is not stated; memory by what was given.
 //! 4. Else it is unknown.

@@ -5,7 +5,7 @@ use crate::config::plan::Plan;
 use crate::record::SiteMonth;
 use crate::reference::benchmark::AskedSpan;
 
-/// The value of the fact of a place: the instants that the tables were asked for, if any, and what they hold there. `None` where
+/// The value of the fact of a place: the instants that looked up in the tables, if any, and what they hold there. `None` where
 /// the pipeline has no `[energy]`.
 pub(crate) fn of_place(plan: &Plan, place: &SiteMonth, asked: Option<AskedSpan>) -> Option<String> {
     let energy = plan.energy.as_deref()?;

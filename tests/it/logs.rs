@@ -2,6 +2,7 @@
 
 mod damage;
 mod golden;
+mod pbs_energy;
 mod real;
 mod recognised;
 mod settings;

@@ -13,7 +13,7 @@ use crate::store::StatePart;
 /// Show energy and carbon of jobs: at the nodes, with the PUE of the site, operational and embodied, for each core hour and
 /// HEPscore23 hour.
 ///
-/// What is unknown is in no sum, and beside every sum stands how much of the core time it is of. The classes are `exclusive`
+/// What is unknown is in no sum, and next to every sum is how much of the core time it is of. The classes are `exclusive`
 /// (measured, on nodes that jobs had to themselves), `apportioned` (their part of what was measured of shared nodes), `modelled`
 /// (from the power of the type of their nodes) and unknown. Only the view `batch` is reported.
 #[derive(Debug, clap::Args)]

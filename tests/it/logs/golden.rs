@@ -1,7 +1,7 @@
 //! One line of every kind, of our own making, and exactly what it means.
 
 use gridtally::ledger::Reason;
-use gridtally::record::{Anomaly, Energy, EnergyReading, JobRow};
+use gridtally::record::{Anomaly, JobRow};
 use gridtally::sources::apel::acceptance::Acceptance;
 use gridtally::sources::dialect::Dialect;
 use gridtally::sources::lines::LogLimits;
@@ -12,7 +12,7 @@ use super::read;
 use crate::support::collect::{Collected, Job, input, plan};
 
 /// The one job of a text.
-fn one(format: Dialect, text: &str) -> JobRow<'static> {
+pub(super) fn one(format: Dialect, text: &str) -> JobRow<'static> {
     let all = read(format, text);
     assert_eq!((all.jobs.len(), all.rejects.len()), (1, 0), "{all:?}");
     all.jobs[0].row.clone()
@@ -25,7 +25,7 @@ fn refused(format: Dialect, text: &str) -> Reason {
     all.rejects[0].reason
 }
 
-const PBS: &str = "03/09/2024 10:00:00;E;77.batch.example.org;user=ada group=physics account=p1 jobname=my run queue=long ctime=1709970000 qtime=1709970000 etime=1709970010 start=1709971200 owner=ada@login exec_host=n1/0-3+n2/0*4 Resource_List.walltime=10:00:00 Resource_List.ngpus=2 session=1 end=1709974800 Exit_status=1 resources_used.cput=07:30:04 resources_used.mem=2gb resources_used.vmem=1mw resources_used.walltime=01:00:00";
+pub(super) const PBS: &str = "03/09/2024 10:00:00;E;77.batch.example.org;user=ada group=physics account=p1 jobname=my run queue=long ctime=1709970000 qtime=1709970000 etime=1709970010 start=1709971200 owner=ada@login exec_host=n1/0-3+n2/0*4 Resource_List.walltime=10:00:00 Resource_List.ngpus=2 session=1 end=1709974800 Exit_status=1 resources_used.cput=07:30:04 resources_used.mem=2gb resources_used.vmem=1mw resources_used.walltime=01:00:00";
 
 #[test]
 fn pbs() {
@@ -480,40 +480,4 @@ fn swf_without_a_start_needs_one() {
     assert_eq!(why.kind(), gridtally::error::Kind::Data);
     assert!(why.to_string().contains("set unix_start_time"), "{why}");
     assert_eq!(one(swf::DIALECT, text).submit_ms, Some(100_000));
-}
-
-#[test]
-fn energy_of_pbs_is_in_kilowatt_hours_and_a_bad_figure_refuses_no_job() {
-    let energy = |text: &str| {
-        let line = format!(
-            "{}\n",
-            PBS.replace(
-                "resources_used.mem",
-                &format!("resources_used.energy={text} resources_used.mem")
-            )
-        );
-        one(pbs::DIALECT, &line).energy
-    };
-    let measured = |energy_j: i64| {
-        Some(Energy {
-            reading: EnergyReading::Measured,
-            energy_j: Some(energy_j),
-        })
-    };
-    assert_eq!(energy("0.25"), measured(900_000));
-    assert_eq!(energy("0.0000003"), measured(1), "1.08 J");
-    assert_eq!(energy("0"), Some(Energy::unknown(EnergyReading::Zero)));
-    assert_eq!(energy("much"), Some(Energy::unknown(EnergyReading::Unreadable)));
-    // Two nodes at 50 kW for an hour and a minute are 101.7 kWh.
-    assert_eq!(energy("101"), measured(363_600_000));
-    assert_eq!(energy("102"), Some(Energy::unknown(EnergyReading::Impossible)));
-    let torque = PBS.replace(
-        "resources_used.mem",
-        "resources_used.energy_used=900000 resources_used.mem",
-    );
-    assert_eq!(
-        one(pbs::DIALECT, &format!("{torque}\n")).energy,
-        None,
-        "of no stated unit"
-    );
 }
