@@ -11,6 +11,7 @@ use super::fingerprint;
 use super::inventory_spec::InventorySpec;
 use super::overhead_spec::OverheadSpec;
 use super::plan::Plan;
+use super::privacy_spec::PrivacySpec;
 use super::source_spec::SourceSpec;
 use super::spec::Spec;
 use crate::diagnostics::Problems;
@@ -103,15 +104,9 @@ impl Compiler {
         let grain = pipeline.grain.map_or(Grain::Month, |at| at.value);
         let overlap = pipeline.overlap.map(|at| at.value);
         self.refuse_equal_names(&spec.sources, &spec.inventories, spec.overhead.as_ref());
-        let has_privacy = spec.privacy.is_some();
-        let privacy = spec.privacy.and_then(|privacy| {
-            let base = self.base.clone();
-            let place = |path: &str| resolve(&base, path);
-            privacy.compile(&spec.sources, &self.label, place, &mut self.problems)
-        });
-        if has_privacy && privacy.is_none() {
-            return None;
-        }
+        let privacy = spec.privacy.map(|privacy| self.privacy(privacy, &spec.sources));
+        // A `[privacy]` with a mistake must not turn into none at all.
+        let privacy = privacy.map_or(Some(None), |privacy| privacy.map(Some))?;
         let privacy = privacy.filter(Privacy::withholds).map(Arc::new);
         let scaled = self.scaled_sources(&spec.sources);
         let mut sources: Vec<_> = spec
@@ -193,6 +188,12 @@ impl Compiler {
             awards: awards.map(Arc::new),
             corrections,
         })
+    }
+
+    fn privacy(&mut self, spec: PrivacySpec, sources: &[SourceSpec]) -> Option<Privacy> {
+        let base = self.base.clone();
+        let place = |path: &str| resolve(&base, path);
+        spec.compile(sources, &self.label, place, &mut self.problems)
     }
 
     /// Refuses sources and inventories of one name.

@@ -128,12 +128,11 @@ impl Compiler {
                 return None;
             }
         };
-        match String::from_utf8(bytes) {
-            Ok(text) => Some(Some(NamedTable { file, text })),
-            Err(_) => {
-                self.problems.mistake(&file, 0, "is not UTF-8");
-                None
-            }
+        if let Ok(text) = String::from_utf8(bytes) {
+            Some(Some(NamedTable { file, text }))
+        } else {
+            self.problems.mistake(&file, 0, "is not UTF-8");
+            None
         }
     }
 }

@@ -121,7 +121,7 @@ fn cut(rows: &RecordBatch) -> Result<Option<Cut>> {
     if slice_n < 2 {
         return Ok(None);
     }
-    let least = rows.num_rows().div_ceil(slice_n);
+    let wanted_row_n = rows.num_rows().div_ceil(slice_n);
     let (instants, ids) = (time(rows, "record_utc")?, id(rows, "record_id")?);
     let key = |row| -> Result<RecordKey> {
         Ok(RecordKey {
@@ -129,8 +129,8 @@ fn cut(rows: &RecordBatch) -> Result<Option<Cut>> {
             record_id: identity(ids, row)?,
         })
     };
-    let last = key(least - 1)?;
-    for row_n in least..rows.num_rows() {
+    let last = key(wanted_row_n - 1)?;
+    for row_n in wanted_row_n..rows.num_rows() {
         if key(row_n)? != last {
             return Ok(Some(Cut { row_n, last }));
         }

@@ -304,9 +304,10 @@ pub(crate) fn table_of<'t>(source: SectionSource<'t>, problems: &mut Problems) -
         let line = error.span().map_or(0, |span| source.line(span.start));
         problems.mistake(source.file, line, toml_mistake(source, line, error.message()));
     }
-    if !others.is_empty() {
-        let message = format!("{} more mistakes of the same kind: this is not TOML", others.len());
-        problems.mistake(source.file, 0, message);
+    if let Some(next) = others.first() {
+        let line = next.span().map_or(0, |span| source.line(span.start));
+        let message = format!("{} more mistakes from here on: this is not TOML", others.len());
+        problems.mistake(source.file, line, message);
     }
     errors.is_empty().then_some(table)
 }

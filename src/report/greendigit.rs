@@ -131,7 +131,7 @@ fn table(plan: &EnergyPlan, selection: &Selection, site: &str, batch: &RecordBat
         let (start, wall_s) = (instant(number(start, row)), wall.value(row));
         let (cpu_ms, core_n, e4) = (number(cpu, row), number(cores, row), number(score, row));
         let core_ms = core_n.map(|core_n| finer(i128::from(wall_s) * i128::from(core_n), 1000));
-        let cpu_s = cpu_ms.map_or(Cell::Empty, |cpu_ms| Cell::ratio(i128::from(cpu_ms), 1000, 3));
+        let used_s = cpu_ms.map_or(Cell::Empty, |cpu_ms| Cell::ratio(i128::from(cpu_ms), 1000, 3));
         let normalised = cpu_ms
             .zip(e4)
             .and_then(|(cpu_ms, e4)| i128::from(cpu_ms).checked_mul(e4));
@@ -166,7 +166,7 @@ fn table(plan: &EnergyPlan, selection: &Selection, site: &str, batch: &RecordBat
             normalised.clone(),
             efficiency,
             Cell::Empty,
-            cpu_s,
+            used_s,
             normalised,
         ]);
     }

@@ -206,7 +206,7 @@ fn core_days(lake: &Lake, selection: &Selection, wanted: Option<&str>) -> Result
                     node: node.value(row).to_owned(),
                     day: day.value(row),
                 };
-                let cores = CoreDay {
+                let given = CoreDay {
                     core_s,
                     billed_core_s: number(billed, row),
                     listed: node_s.value(row),
@@ -214,7 +214,7 @@ fn core_days(lake: &Lake, selection: &Selection, wanted: Option<&str>) -> Result
                 by_unit
                     .entry(word(unit, row).map(str::to_owned))
                     .or_default()
-                    .insert(of, cores);
+                    .insert(of, given);
             }
         }
     }

@@ -83,7 +83,7 @@ fn publish_site(
     is_everything: bool,
 ) -> Result<()> {
     let part = schema::dataset("usage_part")?;
-    let published = published_parts(context, state, site)?;
+    let published = published_parts(context, state, site);
     let mut touched: BTreeSet<UsageSlice> = BTreeSet::new();
     for rows in fresh.values() {
         touched.extend(rows.iter().map(|of| UsageSlice {
@@ -137,14 +137,14 @@ fn publish_site(
 }
 
 /// The months of a site that contribute as they are published, with the paths of what they contribute; none in a rebuild.
-fn published_parts(context: &PartitionContext<'_>, state: &State, site: &str) -> Result<Vec<(Month, String)>> {
+fn published_parts(context: &PartitionContext<'_>, state: &State, site: &str) -> Vec<(Month, String)> {
     if context.selection.extent.is_rebuild() {
-        return Ok(Vec::new());
+        return Vec::new();
     }
     let of_site = state.contributions().iter().filter(|of| of.site == site);
-    Ok(of_site
+    of_site
         .map(|of| (of.month, lake::month_path("usage_part", site, of.month)))
-        .collect())
+        .collect()
 }
 
 /// Contributions of one site by allocation year: what is added up at once are the groups of a year, however many years the lake

@@ -283,13 +283,15 @@ impl<'a> Usage<'a> {
                 continue;
             };
             let amounts = JobAmounts::of(&view, row);
-            let measured = view.measured.as_ref().and_then(|columns| {
+            let mut measured = view.measured.as_ref().and_then(|columns| {
                 let alloc_core_s = time_held(amounts.wall_s, amounts.alloc_core_n);
                 columns.sums(row, amounts.held_s, alloc_core_s)
             });
             let rated = (self.energy.as_mut().zip(energy.as_ref()))
                 .map(|(rater, columns)| rater.rate(&view, columns, row, scale));
-            let measured = self.with_energy(measured, &amounts, rated.as_ref());
+            if let Some(rated) = &rated {
+                self.add_energy(&mut measured, &amounts, rated);
+            }
             let load = match &measured {
                 None => amounts.load(),
                 // Fallback: a load at the end of the type is beyond every room, and refused.
@@ -314,22 +316,15 @@ impl<'a> Usage<'a> {
         Ok(refused)
     }
 
-    /// What was measured of a job, with its energy.
+    /// Adds the energy of a job to what was measured of it.
     #[inline]
-    fn with_energy(
-        &self,
-        measured: Option<MeasuredSums>,
-        amounts: &JobAmounts,
-        rated: Option<&RatedJob>,
-    ) -> Option<MeasuredSums> {
-        let (Some(rater), Some(rated)) = (self.energy.as_ref(), rated) else {
-            return measured;
-        };
+    fn add_energy(&self, measured: &mut Option<MeasuredSums>, amounts: &JobAmounts, rated: &RatedJob) {
+        let Some(energy) = self.energy.as_ref() else { return };
         // Fallback: what is not stated adds nothing.
-        let mut measured = measured.unwrap_or_default();
+        let mut sums = measured.take().unwrap_or_default();
         let time = CoreTime::new(amounts.wall_s, amounts.wall_fraction_ms, amounts.alloc_core_n);
-        rater.fill_whole(rated, time, &mut measured);
-        (!measured.is_empty()).then_some(measured)
+        energy.fill_whole(rated, time, &mut sums);
+        *measured = (!sums.is_empty()).then_some(sums);
     }
 
     /// Whether the sums of the month can take the job that was cut last, of a load and placed at an instant (Unix

@@ -1,5 +1,6 @@
 //! The energy of a node is that of jobs, overhead, stranded, down and reserved, exactly.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
@@ -111,7 +112,7 @@ proptest! {
             until_h[usize::from(node)] = until;
             let at = |h: i64| format!("2024-03-{:02}T{:02}:00:00Z", 8 + h / 24, h % 24);
             if until < 23 * 24 {
-                rows.push_str(&format!("n{node},{},{},{joules}\n", at(from), at(until)));
+                let _ = writeln!(rows, "n{node},{},{},{joules}", at(from), at(until));
                 total += i128::from(joules);
             }
         }

@@ -1,5 +1,6 @@
 //! Jobs of a lake: the same schedule as of the log it was made of, and answers worked out by hand.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::process::{Command, Output};
 
@@ -130,8 +131,10 @@ fn random_logs_and_the_lakes_made_of_them_give_the_same_schedules() {
             let (core_n, run_s) = (next(20) + 1, next(900) + 1);
             let limit_s = run_s + next(600);
             let wait_s = next(300);
-            log +=
-                &format!("{id} {submit_s} {wait_s} {run_s} {core_n} -1 -1 {core_n} {limit_s} -1 1 1 1 -1 1 -1 -1 -1\n");
+            let _ = writeln!(
+                log,
+                "{id} {submit_s} {wait_s} {run_s} {core_n} -1 -1 {core_n} {limit_s} -1 1 1 1 -1 1 -1 -1 -1"
+            );
         }
         same_from_log_and_lake(&log, 16, 1_000_000_000);
     }
@@ -352,9 +355,9 @@ fn a_page_tables_and_the_dataset_are_written() {
         );
         let starts = int(&batch, "start_s").unwrap();
         for row in 0..batch.num_rows() {
-            let start_s = starts.value(row) - 1_793_484_000;
+            let since_s = starts.value(row) - 1_793_484_000;
             found.push(format!(
-                "{} {} {start_s} {}",
+                "{} {} {since_s} {}",
                 methods.value(row),
                 jobs.value(row),
                 decisions.value(row)

@@ -1,5 +1,6 @@
 //! Delta logs: readers of Delta Lake see every state of a dataset that was kept.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::process::Command;
 
@@ -94,10 +95,11 @@ fn odd_names(nights: &Nights) {
     let mut text =
         "JobIDRaw|Cluster|User|Account|State|Submit|Start|End|ElapsedRaw|NCPUS|AllocTRES|TotalCPU\n".to_owned();
     for (nth, account) in ["a/b", "50%", "a b", "\u{fc}+=#?", "%2F", ""].into_iter().enumerate() {
-        text.push_str(&format!(
+        let _ = writeln!(
+            text,
             "{nth}|oak|u|{account}|COMPLETED|2026-01-02T03:00:00|2026-01-02T03:00:00|2026-01-02T04:00:00|3600|4|\
-             cpu=4,node=1,gres/gpu:a100=2|00:50:00\n"
-        ));
+             cpu=4,node=1,gres/gpu:a100=2|00:50:00"
+        );
     }
     nights.write("dumps/odd.txt", &text);
 }
