@@ -65,8 +65,19 @@ pub struct NodeEnergy {
     pub node_s: i128,
 }
 
+/// A node in a month.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NodeMonth {
+    /// The month.
+    pub month: Month,
+    /// Site.
+    pub site: String,
+    /// The node's name.
+    pub node: String,
+}
+
 /// Energy by month, site and node; the site is empty where the lake does not list the node.
-pub type NodeEnergyRows = BTreeMap<(Month, String, String), NodeEnergy>;
+pub type NodeEnergyRows = BTreeMap<NodeMonth, NodeEnergy>;
 
 /// Splits what meters counted over what cores did, under one canonical unit; `None` where the lake has one unit alone.
 ///
@@ -84,7 +95,12 @@ pub fn gather(
     let mut rows = NodeEnergyRows::new();
     for (day, of) in &days {
         if let Some(month) = Month::of_day(day.day) {
-            let row = rows.entry((month, day.site.clone(), day.node.clone())).or_default();
+            let node_month = NodeMonth {
+                month,
+                site: day.site.clone(),
+                node: day.node.clone(),
+            };
+            let row = rows.entry(node_month).or_default();
             row.node_s += i128::from(of.listed);
         }
     }
@@ -101,7 +117,12 @@ pub fn gather(
                 };
                 let known = core_day(&days, &sites, of, day);
                 let site = known.map_or("", |(site, _)| site);
-                let row = rows.entry((month, site.to_owned(), of.node.clone())).or_default();
+                let node_month = NodeMonth {
+                    month,
+                    site: site.to_owned(),
+                    node: of.node.clone(),
+                };
+                let row = rows.entry(node_month).or_default();
                 add(&mut row.meter_j, i128::from(part_j), "joules")?;
                 row.metered_ms += i128::from(ms);
                 split(row, part_j, known.map(|(_, cores)| cores));
@@ -272,7 +293,7 @@ pub fn table(rows: &NodeEnergyRows) -> Result<Table> {
             ("metered_percent", "% of node time", ColumnKind::Decimal(1)),
         ],
     );
-    for ((month, site, node), energy) in rows {
+    for (NodeMonth { month, site, node }, energy) in rows {
         let parts: i128 = energy.parts_j.iter().sum();
         if parts + energy.unlisted_j != energy.meter_j {
             let message = format!("the parts of the energy of node {node} in {month} do not add up to its meter");

@@ -105,7 +105,7 @@ pub(crate) fn compare(
     parts: &[UsagePart],
     fresh: impl Fn(&SiteMonth) -> bool,
 ) -> Result<Vec<RecomputedEnergy>> {
-    let mut months: BTreeMap<(String, Day), RecomputedEnergy> = BTreeMap::new();
+    let mut months: BTreeMap<SiteMonthDay, RecomputedEnergy> = BTreeMap::new();
     for part in parts {
         let place = SiteMonth::new(part.site.as_str(), part.month);
         if !outdated.contains(&place) {
@@ -138,14 +138,24 @@ pub(crate) fn compare(
     Ok(months.into_values().filter(|of| of.former != of.now).collect())
 }
 
+/// A month of a site, by its first day.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct SiteMonthDay {
+    site: String,
+    first_day: Day,
+}
+
 fn entry<'m>(
-    months: &'m mut BTreeMap<(String, Day), RecomputedEnergy>,
+    months: &'m mut BTreeMap<SiteMonthDay, RecomputedEnergy>,
     site: &str,
     day: Day,
     has_new_records: bool,
 ) -> &'m mut RecomputedEnergy {
     let of = months
-        .entry((site.to_owned(), day))
+        .entry(SiteMonthDay {
+            site: site.to_owned(),
+            first_day: day,
+        })
         .or_insert_with(|| RecomputedEnergy {
             site: site.to_owned(),
             month: Month::of_day(day).map_or_else(String::new, |month| month.to_string()),

@@ -31,6 +31,13 @@ pub struct CourseMean {
     pub ms: i128,
 }
 
+/// A value from an instant on, until the next step.
+#[derive(Clone, Copy)]
+struct StatedStep {
+    from_ms: i64,
+    value: Option<i64>,
+}
+
 impl Course {
     /// Of values in the order of time that do not overlap.
     #[must_use]
@@ -39,13 +46,22 @@ impl Course {
         let mut until_ms = i64::MIN;
         for span in values {
             if span.from_ms > until_ms {
-                steps.push((until_ms, None));
+                steps.push(StatedStep {
+                    from_ms: until_ms,
+                    value: None,
+                });
             }
-            steps.push((span.from_ms, span.value_e4));
+            steps.push(StatedStep {
+                from_ms: span.from_ms,
+                value: span.value_e4,
+            });
             until_ms = span.until_ms;
         }
         if until_ms < i64::MAX {
-            steps.push((until_ms, None));
+            steps.push(StatedStep {
+                from_ms: until_ms,
+                value: None,
+            });
         }
         Self::of_steps(&steps)
     }
@@ -57,25 +73,29 @@ impl Course {
         edges.sort_unstable();
         edges.dedup();
         let product = |at_ms: i64| self.at(at_ms)?.checked_mul(other.at(at_ms)?);
-        let steps: Vec<_> = edges.into_iter().map(|at_ms| (at_ms, product(at_ms))).collect();
+        let step = |from_ms| StatedStep {
+            from_ms,
+            value: product(from_ms),
+        };
+        let steps: Vec<_> = edges.into_iter().map(step).collect();
         Self::of_steps(&steps)
     }
 
-    fn of_steps(steps: &[(i64, Option<i64>)]) -> Self {
+    fn of_steps(steps: &[StatedStep]) -> Self {
         let (mut sum, mut unknown_n) = (0_i128, 0_u32);
         let mut course = Vec::with_capacity(steps.len());
-        for (nth, (from_ms, value)) in steps.iter().enumerate() {
+        for (nth, StatedStep { from_ms, value }) in steps.iter().copied().enumerate() {
             course.push(CourseStep {
-                from_ms: *from_ms,
-                value: *value,
+                from_ms,
+                value,
                 sum,
                 unknown_n,
             });
             // The first step has no beginning: sums start with the second.
-            if let Some((next_ms, _)) = steps.get(nth + 1).filter(|_| nth > 0)
+            if let Some(next) = steps.get(nth + 1).filter(|_| nth > 0)
                 && let Some(value) = value
             {
-                sum += i128::from(*value) * (i128::from(*next_ms) - i128::from(*from_ms));
+                sum += i128::from(value) * (i128::from(next.from_ms) - i128::from(from_ms));
             }
             unknown_n += u32::from(value.is_none());
         }

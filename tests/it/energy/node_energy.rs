@@ -48,7 +48,7 @@ fn split(rows: &str) -> Vec<(String, String, NodeEnergy)> {
     let lake = Lake::open(lake().to_str().unwrap()).unwrap();
     let rows = gather(&lake, &Selection::default(), &meters(rows).unwrap(), None).unwrap();
     rows.into_iter()
-        .map(|((month, _, node), energy)| (month.to_string(), node, energy))
+        .map(|(of, energy)| (of.month.to_string(), of.node, energy))
         .collect()
 }
 
