@@ -64,18 +64,12 @@ impl<'a> JobRows<'a> {
     }
 
     /// The job of a row; `None` where it is not in the sample of `level`, or is none that is compared.
-    #[inline]
     pub(super) fn job(&mut self, row: usize, level: u32) -> Option<JobRow<'a>> {
         let id = self.raw_ids.get(row).unwrap_or_else(|| self.ids.value(row));
         let spread = spread(id.as_bytes());
-        // Of a large run, few jobs are in it.
         if spread.trailing_zeros() < level {
             return None;
         }
-        self.sampled_job(row, id, spread)
-    }
-
-    fn sampled_job(&mut self, row: usize, id: &str, spread: u64) -> Option<JobRow<'a>> {
         let start_ms = number(self.starts, row)?;
         let wall_s = number(self.seconds, row).filter(|wall_s| *wall_s > 0)?;
         if !self.dialects.has_job_number(row) {
@@ -109,7 +103,6 @@ fn core_s(wall_s: i64, core_n: Option<i64>) -> u64 {
 }
 
 /// Spreads job numbers evenly: those of neighbours differ in their last digits.
-#[inline]
 fn spread(id: &[u8]) -> u64 {
     let tail = id.last_chunk::<8>().map_or_else(
         || id.iter().fold(0, |sum: u64, byte| sum << 8 | u64::from(*byte)),

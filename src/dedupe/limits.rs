@@ -152,7 +152,6 @@ fn settle_wall(row: &JobRow<'_>) -> Result<i64, (Reason, &'static str)> {
 }
 
 /// Whether the numbers are those of nearly every job: far within every limit, which need not be looked at one by one.
-#[inline]
 fn is_usual(row: &JobRow<'_>, wall_ms: i64) -> bool {
     let is_within = |n: i64, most: i64| (0..=most).contains(&n);
     let bits_of_counts =
@@ -168,18 +167,10 @@ fn is_usual(row: &JobRow<'_>, wall_ms: i64) -> bool {
         && !row.benchmark_milli_per_core.is_some_and(is_no_score)
 }
 
-#[inline]
 fn beyond_limits(row: &JobRow<'_>, wall_ms: i64) -> Option<&'static str> {
     if is_usual(row, wall_ms) {
-        None
-    } else {
-        beyond_any_limit(row, wall_ms)
+        return None;
     }
-}
-
-/// Apart from the check of every job, which few jobs do not pass.
-#[cold]
-fn beyond_any_limit(row: &JobRow<'_>, wall_ms: i64) -> Option<&'static str> {
     let count = |n: Option<i64>| n.is_some_and(|n| !(0..=COUNT_LIMIT).contains(&n));
     let held_s = wall_ms.div_euclid(1000).sum_to_compare(addend(row.suspended_s));
     let scaled_wall_ms = addend(row.scaled_wall_ms);

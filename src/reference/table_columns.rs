@@ -43,21 +43,23 @@ const COUNT: &str = "whole number above 0";
 pub(crate) const TEXT: &str = "text";
 const DECIMAL: &str = "decimal above 0, at most 4 places";
 const PER_CORE: &str = "HS06, HEPscore23 or SI00 per core";
-const ANY_SITE: &str = "Site; empty or `*` is any.";
-const ANY_CLUSTER: &str = "Cluster; empty or `*` is any.";
+pub(crate) const ANY_SITE: &str = "Site; empty or `*` is any.";
+pub(crate) const ANY_CLUSTER: &str = "Cluster; empty or `*` is any.";
+pub(crate) const ANY_PARTITION: &str = "Partition or queue; empty or `*` is any.";
+pub(crate) const ANY_NODES: &str = "Nodes; empty or `*` is any.";
 
 /// Of `benchmarks`.
 pub const BENCHMARKS: &[TableColumn] = &[
     required("site", TEXT, ANY_SITE),
     optional("cluster", TEXT, ANY_CLUSTER),
     optional("submit_host", TEXT, "CE; empty or `*` is any."),
-    optional("partition", TEXT, "Partition or queue; empty or `*` is any."),
+    optional("partition", TEXT, ANY_PARTITION),
     optional(
         "node_class",
         TEXT,
         "Class of nodes, as the table of nodes names it; empty or `*` is any.",
     ),
-    optional("nodes", "host list", "Nodes; empty or `*` is any."),
+    optional("nodes", "host list", ANY_NODES),
     required("benchmark", "`hs06`, `hs23` or `si00`", "The scale of the value."),
     optional(
         "value_per_core",
@@ -336,7 +338,7 @@ pub const CPU_TRES: &[TableColumn] = &[
         TEXT,
         "One of the features of the node, as Slurm lists them; empty or `*` is any.",
     ),
-    optional("nodes", "host list", "Nodes; empty or `*` is any."),
+    optional("nodes", "host list", ANY_NODES),
     required(
         "tres_per_core",
         "decimal, at most 6 places",

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::partition::PartitionContext;
 use super::usage::UsagePart;
 use crate::amounts::add_known;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::record::SiteMonth;
 use crate::schema::batch::{date, int, number};
 use crate::store::lake;
@@ -98,14 +98,14 @@ impl RecomputedEnergy {
 /// left out.
 ///
 /// # Errors
-/// [`crate::error::Kind::Io`] when the lake cannot be read.
+/// [`crate::error::Kind::Io`] when the lake cannot be read, [`crate::error::Kind::Internal`] when its usage is not what was written.
 pub(crate) fn compare(
     context: &PartitionContext<'_>,
     outdated: &BTreeSet<SiteMonth>,
     parts: &[UsagePart],
     fresh: impl Fn(&SiteMonth) -> bool,
 ) -> Result<Vec<RecomputedEnergy>> {
-    let mut months: BTreeMap<SiteMonthDay, RecomputedEnergy> = BTreeMap::new();
+    let mut months: BTreeMap<SiteMonth, RecomputedEnergy> = BTreeMap::new();
     for part in parts {
         let place = SiteMonth::new(part.site.as_str(), part.month);
         if !outdated.contains(&place) {
@@ -113,7 +113,7 @@ pub(crate) fn compare(
         }
         let is_fresh = fresh(&place);
         for group in &part.rows {
-            let of = entry(&mut months, &part.site, group.key.month, is_fresh);
+            let of = entry(&mut months, &part.site, group.key.month, is_fresh)?;
             for (name, place) in COLUMNS {
                 let sum = MeasuredSums::column(name).and_then(|column| *column(&group.sums.measured));
                 add_known(place(&mut of.now), sum.map(i128::from), name)?;
@@ -128,7 +128,7 @@ pub(crate) fn compare(
                 .map(|(name, _)| int(&batch, name))
                 .collect::<Result<_>>()?;
             for row in 0..batch.num_rows() {
-                let of = entry(&mut months, &part.site, month.value(row), is_fresh);
+                let of = entry(&mut months, &part.site, month.value(row), is_fresh)?;
                 for ((name, place), column) in COLUMNS.iter().zip(&columns) {
                     add_known(place(&mut of.former), number(column, row).map(i128::from), name)?;
                 }
@@ -138,29 +138,21 @@ pub(crate) fn compare(
     Ok(months.into_values().filter(|of| of.former != of.now).collect())
 }
 
-/// A month of a site, by its first day.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct SiteMonthDay {
-    site: String,
-    first_day: Day,
-}
-
+/// The row of the month that contains a day.
 fn entry<'m>(
-    months: &'m mut BTreeMap<SiteMonthDay, RecomputedEnergy>,
+    months: &'m mut BTreeMap<SiteMonth, RecomputedEnergy>,
     site: &str,
     day: Day,
     has_new_records: bool,
-) -> &'m mut RecomputedEnergy {
+) -> Result<&'m mut RecomputedEnergy> {
+    let month = Month::of_day(day).ok_or_else(|| Error::internal("usage of a month that has no name"))?;
     let of = months
-        .entry(SiteMonthDay {
-            site: site.to_owned(),
-            first_day: day,
-        })
+        .entry(SiteMonth::new(site, month))
         .or_insert_with(|| RecomputedEnergy {
             site: site.to_owned(),
-            month: Month::of_day(day).map_or_else(String::new, |month| month.to_string()),
+            month: month.to_string(),
             ..RecomputedEnergy::default()
         });
     of.has_new_records |= has_new_records;
-    of
+    Ok(of)
 }

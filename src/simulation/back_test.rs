@@ -108,23 +108,16 @@ impl BackTest {
     pub fn of(input: &SimulationInput, recorded: &Schedule, simulated: &Schedule) -> Result<Option<Self>> {
         let jobs = &input.trace.jobs;
         // Jobs without a recorded start ran as well, and are not compared.
-        let both: Vec<_> = recorded
-            .starts
-            .iter()
-            .zip(&simulated.starts)
-            .map(|(recorded, simulated)| recorded.and(*simulated))
-            .collect();
-        let own: Vec<_> = recorded
-            .starts
-            .iter()
-            .zip(&simulated.starts)
-            .map(|(recorded, simulated)| simulated.and(*recorded))
-            .collect();
-        let schedule = |starts| Schedule {
-            starts,
+        let of_both = |own: &Schedule, other: &Schedule| Schedule {
+            starts: own
+                .starts
+                .iter()
+                .zip(&other.starts)
+                .map(|(start, other)| other.and(*start))
+                .collect(),
             ..Schedule::default()
         };
-        let (recorded, simulated) = (schedule(own), schedule(both));
+        let (recorded, simulated) = (of_both(recorded, simulated), of_both(simulated, recorded));
         if recorded.starts.iter().all(Option::is_none) {
             return Ok(None);
         }

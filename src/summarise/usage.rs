@@ -80,7 +80,6 @@ impl JobAmounts {
     }
 
     /// What it takes of the room of a month.
-    #[inline]
     fn load(&self) -> u64 {
         let times = (self.wall_s | self.held_s | self.wall_fraction_ms).cast_unsigned();
         let counts = (self.alloc_core_n | self.alloc_gpu_n | self.alloc_node_n | self.alloc_billing_n).cast_unsigned();
@@ -91,12 +90,6 @@ impl JobAmounts {
             let load = 1 + wall + wall * self.alloc_core_n + self.held_s * held_n + cpu_ms;
             return load.cast_unsigned();
         }
-        self.unusual_load()
-    }
-
-    /// The same of any job.
-    #[cold]
-    fn unusual_load(&self) -> u64 {
         budget::load([
             1,
             self.wall_s,
@@ -106,7 +99,7 @@ impl JobAmounts {
             time_held(self.held_s, self.alloc_gpu_n),
             time_held(self.held_s, self.alloc_node_n),
             time_held(self.held_s, self.alloc_billing_n),
-            addend(self.cpu_ms),
+            cpu_ms,
         ])
     }
 }

@@ -1,6 +1,8 @@
 //! Columns of the tables of energy and carbon.
 
-use crate::reference::table_columns::{TEXT, TableColumn, optional, required};
+use crate::reference::table_columns::{
+    ANY_CLUSTER, ANY_NODES, ANY_PARTITION, ANY_SITE, TEXT, TableColumn, optional, required,
+};
 
 const SINCE: &str = "day or instant";
 const DECIMAL: &str = "decimal, at most 4 places";
@@ -46,11 +48,11 @@ pub const CARBON_INTENSITY: &[TableColumn] = &[
 
 /// Of `nodes` of `[energy]`.
 pub const NODE_ENERGY: &[TableColumn] = &[
-    required("site", TEXT, "Site; empty or `*` is any."),
+    required("site", TEXT, ANY_SITE),
     required("node_type", TEXT, "What the site calls the type."),
-    optional("cluster", TEXT, "Cluster; empty or `*` is any."),
-    optional("partition", TEXT, "Partition or queue; empty or `*` is any."),
-    optional("nodes", "host list", "Nodes; empty or `*` is any."),
+    optional("cluster", TEXT, ANY_CLUSTER),
+    optional("partition", TEXT, ANY_PARTITION),
+    optional("nodes", "host list", ANY_NODES),
     optional(
         "cores",
         "whole number above 0",
@@ -99,5 +101,5 @@ pub const NODE_METERS: &[TableColumn] = &[
     ),
     required("valid_to", SINCE, "When it was read."),
     required("joules", "whole number", "What the node took in between.").of("J"),
-    optional("site", TEXT, "Site; empty or `*` is any."),
+    optional("site", TEXT, ANY_SITE),
 ];
