@@ -24,12 +24,14 @@ impl SitePower {
     /// Adds up node types. Counts are at most 10^8 (`node_type`), so that their products and sums fit.
     #[must_use]
     pub fn of(types: &[&NodeType]) -> Self {
-        types.iter().fold(Self::default(), |sum, one| Self {
-            node_n: sum.node_n + i128::from(one.node_n),
-            physical_cpu_n: sum.physical_cpu_n + i128::from(one.node_n) * i128::from(one.physical_cpu_n),
-            logical_cpu_n: sum.logical_cpu_n + i128::from(one.node_n) * i128::from(one.logical_cpu_n),
-            installed: sum.installed.plus(installed(one)),
-        })
+        let mut sum = Self::default();
+        for one in types {
+            sum.node_n += i128::from(one.node_n);
+            sum.physical_cpu_n += i128::from(one.node_n) * i128::from(one.physical_cpu_n);
+            sum.logical_cpu_n += i128::from(one.node_n) * i128::from(one.logical_cpu_n);
+            sum.installed.add(installed(one));
+        }
+        sum
     }
 
     /// Logical CPUs per physical one (`Cores`): times `CE_PHYSCPU` it is `CE_LOGCPU`.

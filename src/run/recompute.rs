@@ -71,6 +71,15 @@ impl Recomputed {
     }
 }
 
+/// Work of a site and month of usage, before and now.
+#[derive(Default)]
+struct MonthWork {
+    former: WorkSums,
+    now: WorkSums,
+    /// Whether records came as well.
+    has_new_records: bool,
+}
+
 /// What each outdated place contributed before and contributes now, by site, month of usage and benchmark. Rows that did
 /// not change are left out; unknown work counts as none.
 ///
@@ -82,7 +91,7 @@ pub(crate) fn compare(
     parts: &[UsagePart],
     fresh: impl Fn(&SiteMonth) -> bool,
 ) -> Result<Vec<Recomputed>> {
-    let mut months: BTreeMap<(String, Day), (WorkSums, WorkSums, bool)> = BTreeMap::new();
+    let mut months: BTreeMap<(String, Day), MonthWork> = BTreeMap::new();
     for part in parts {
         let place = SiteMonth::new(part.site.as_str(), part.month);
         if !outdated.jobs.contains(&place) && !outdated.summaries.contains(&place) {
@@ -91,9 +100,9 @@ pub(crate) fn compare(
         let is_fresh = fresh(&place);
         let mut add = |month: Day, former: &WorkSums, now: &WorkSums| {
             let of = months.entry((part.site.clone(), month)).or_default();
-            of.0 = of.0.plus(former);
-            of.1 = of.1.plus(now);
-            of.2 |= is_fresh;
+            of.former.add(former);
+            of.now.add(now);
+            of.has_new_records |= is_fresh;
         };
         for UsageGroup { key, sums } in &part.rows {
             add(key.month, &WorkSums::default(), &sums.work);
@@ -117,10 +126,10 @@ pub(crate) fn compare(
         }
     }
     let mut rows = Vec::new();
-    for ((site, day), (former, now, has_new_records)) in months {
+    for ((site, day), work) in months {
         // Fallback: only whether work changes is compared, and unknown work is none.
         let known = |work: &WorkSums| work.e7().map(Option::unwrap_or_default);
-        let (former, now) = (known(&former), known(&now));
+        let (former, now) = (known(&work.former), known(&work.now));
         let of_kinds = former.as_chunks::<3>().0.iter().zip(now.as_chunks::<3>().0);
         for (kind, (former, now)) in Benchmark::ALL.into_iter().zip(of_kinds) {
             if former == now {
@@ -135,7 +144,7 @@ pub(crate) fn compare(
                 former: amounts(*former),
                 now: amounts(*now),
                 change: amounts(change),
-                has_new_records,
+                has_new_records: work.has_new_records,
             });
         }
     }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::budget::{self, LoadClass, MonthBudget, VAST_SUMMARY};
 use super::group::{Groups, KeyRef, UsageGroup};
 use super::settings::Settings;
-use super::sums::{CountedSums, MeasuredSums, Sums, WorkSums, time_held};
+use super::sums::{CountedSums, MeasuredSums, Sums, WorkSums, WorkTimes, time_held};
 use crate::normalise::{Normaliser, Scale, StatedBenchmark};
 use crate::record::{Summary, SummaryKind};
 use crate::reference::benchmark::{AskedSpan, Benchmark, BenchmarkPlace, Each, Factors, WorkDone};
@@ -168,11 +168,7 @@ fn work(row: &Summary, scale: Scale, cpu_ms: Option<i64>, wall_ms: i64, core_n: 
         return WorkSums::default();
     }
     let per_core = scale.factors().per_core;
-    let mut work = WorkSums {
-        cpu: cpu_ms.map_or_else(Each::default, |cpu_ms| per_core.over_ms(cpu_ms)),
-        wall: per_core.over_ms(wall_ms),
-        core_wall: per_core.over_ms(time_held(wall_ms, core_n)),
-    };
+    let mut work = WorkSums::of(per_core, &WorkTimes::new(cpu_ms, wall_ms, core_n));
     if row.kind == SummaryKind::NormalisedSummary {
         let named = row
             .words

@@ -3,7 +3,7 @@
 use super::group::{DIMENSIONS, UsageGroup};
 use crate::error::{Error, Result};
 use crate::record::column_struct::column_struct;
-use crate::reference::benchmark::{Each, WorkDone};
+use crate::reference::benchmark::{Each, Score, WorkDone};
 
 /// Work columns by [`crate::reference::benchmark::Benchmark::ALL`]: CPU, wall and core wall of each.
 pub const WORK_COLUMNS: [&str; 9] = [
@@ -63,13 +63,51 @@ impl WorkSums {
         self.cpu.is_empty() && self.wall.is_empty() && self.core_wall.is_empty()
     }
 
-    /// Each sum.
+    /// The work of times at a score per core.
     #[must_use]
-    pub fn plus(&self, other: &Self) -> Self {
+    pub fn of(per_core: Each<Score>, times: &WorkTimes) -> Self {
+        let mut work = Self::default();
+        work.add_times(per_core, times);
+        work
+    }
+
+    /// Adds the work of times at a score per core.
+    #[inline]
+    pub(super) fn add_times(&mut self, per_core: Each<Score>, times: &WorkTimes) {
+        if let Some(cpu_ms) = times.cpu_ms {
+            self.cpu.add(per_core.over_ms(cpu_ms));
+        }
+        self.wall.add(per_core.over_ms(times.wall_ms));
+        self.core_wall.add(per_core.over_ms(times.core_wall_ms));
+    }
+
+    /// Adds each sum.
+    pub fn add(&mut self, more: &Self) {
+        self.cpu.add(more.cpu);
+        self.wall.add(more.wall);
+        self.core_wall.add(more.core_wall);
+    }
+}
+
+/// Times that became work.
+#[derive(Clone, Copy, Debug)]
+pub struct WorkTimes {
+    /// CPU time, milliseconds; `None` where it is unknown.
+    pub cpu_ms: Option<i64>,
+    /// Wall time, milliseconds.
+    pub wall_ms: i64,
+    /// Wall time of all cores, milliseconds.
+    pub core_wall_ms: i64,
+}
+
+impl WorkTimes {
+    /// Of wall time on a number of cores.
+    #[must_use]
+    pub fn new(cpu_ms: Option<i64>, wall_ms: i64, core_n: i64) -> Self {
         Self {
-            cpu: self.cpu.plus(other.cpu),
-            wall: self.wall.plus(other.wall),
-            core_wall: self.core_wall.plus(other.core_wall),
+            cpu_ms,
+            wall_ms,
+            core_wall_ms: time_held(wall_ms, core_n),
         }
     }
 }
@@ -263,7 +301,7 @@ impl Sums {
     #[inline]
     pub(super) fn add_work(&mut self, work: &WorkSums) {
         if !work.is_empty() {
-            self.work = self.work.plus(work);
+            self.work.add(work);
         }
     }
 

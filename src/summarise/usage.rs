@@ -10,7 +10,7 @@ use super::group::{Groups, KeyRef};
 use super::periods::PeriodSplitter;
 use super::rated_job::{CoreTime, EnergyColumns, EnergyRater, RatedJob};
 use super::settings::Settings;
-use super::sums::{CountedSums, MeasuredSums, Sums, WorkSums, time_held};
+use super::sums::{CountedSums, MeasuredSums, Sums, WorkSums, WorkTimes, time_held};
 use super::view::RecordView;
 use crate::error::Result;
 use crate::ledger::Reason;
@@ -169,8 +169,7 @@ impl UsageShares {
 fn scaled_work(
     per_core: Each<Score>,
     reference: &ScaleReference,
-    cpu_ms: Option<i64>,
-    wall_ms: i64,
+    times: &WorkTimes,
     [scaled_cpu_ms, scaled_wall_ms]: [Option<i64>; 2],
     core_n: i64,
 ) -> WorkSums {
@@ -178,7 +177,7 @@ fn scaled_work(
         .node_e4
         .map_or_else(Each::default, |e4| Each::only(reference.kind, i128::from(e4)));
     let raw = node.or(per_core.without(reference.kind));
-    let mut work = raw_work(raw, cpu_ms, wall_ms, core_n);
+    let mut work = WorkSums::of(raw, times);
     if let Some(scaled_ms) = scaled_cpu_ms {
         work.cpu = reference.per_core.over_ms(scaled_ms).or(work.cpu);
     }
@@ -193,16 +192,6 @@ fn scaled_work(
 /// What measured sums take of the room of a month.
 fn measured_load(measured: &MeasuredSums) -> u64 {
     budget::load(measured.each().map(|sum| addend(*sum)))
-}
-
-/// The work of times at a score per core.
-#[inline]
-fn raw_work(per_core: Each<Score>, cpu_ms: Option<i64>, wall_ms: i64, core_n: i64) -> WorkSums {
-    WorkSums {
-        cpu: cpu_ms.map_or_else(Each::default, |cpu_ms| per_core.over_ms(cpu_ms)),
-        wall: per_core.over_ms(wall_ms),
-        core_wall: per_core.over_ms(time_held(wall_ms, core_n)),
-    }
 }
 
 /// The group of a record in one of its periods.
@@ -410,14 +399,11 @@ impl<'a> Usage<'a> {
             };
             // Exact: what whole seconds leave of the wall time is in the piece of its end.
             let exact_ms = super::sums::exact_ms(wall, fraction_ms);
-            let work = match reference {
-                None if per_core.is_empty() => None,
-                None => Some(raw_work(per_core, cpu, exact_ms, core_n)),
-                Some(reference) => {
-                    let scaled_ms = self.shares.scaled(view, row, at);
-                    Some(scaled_work(per_core, reference, cpu, exact_ms, scaled_ms, core_n))
-                }
-            };
+            let times = WorkTimes::new(cpu, exact_ms, core_n);
+            let scaled = reference.map(|reference| {
+                let scaled_ms = self.shares.scaled(view, row, at);
+                scaled_work(per_core, reference, &times, scaled_ms, core_n)
+            });
             let key = || key_of(view, row, period);
             let groups = &mut self.groups;
             let place = match combination {
@@ -433,8 +419,9 @@ impl<'a> Usage<'a> {
             if let Some(end_ms) = counted_end_ms {
                 sums.end(end_ms);
             }
-            if let Some(work) = &work {
-                sums.add_work(work);
+            match &scaled {
+                Some(work) => sums.add_work(work),
+                None => sums.work.add_times(per_core, &times),
             }
             if let Some(names) = names {
                 let part = Sums {
@@ -442,8 +429,7 @@ impl<'a> Usage<'a> {
                     cpu_ms: cpu,
                     // Fallback: what is not stated adds nothing to the sums of a name.
                     measured: measured.unwrap_or_default(),
-                    // Fallback: without a benchmark no work is known, which adds nothing.
-                    work: work.unwrap_or_default(),
+                    work: scaled.unwrap_or_else(|| WorkSums::of(per_core, &times)),
                     earliest_end_ms: counted_end_ms,
                     latest_end_ms: counted_end_ms,
                 };

@@ -101,6 +101,25 @@ fn table(zone: Tz) -> Result<Vec<OffsetChange>> {
     Ok(table)
 }
 
+/// Instants between which one offset of a zone is in force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OffsetSpan {
+    /// First Unix second of it.
+    pub from_s: i64,
+    /// First Unix second after it; the end of the type where no change follows.
+    pub until_s: i64,
+    /// Seconds east of UTC.
+    pub offset_s: i64,
+}
+
+impl OffsetSpan {
+    /// Whether a Unix second is in it.
+    #[must_use]
+    pub fn has(&self, unix_s: i64) -> bool {
+        self.from_s <= unix_s && unix_s < self.until_s
+    }
+}
+
 /// A named zone of the IANA database (bundled, so that results do not depend on the machine).
 #[derive(Clone, Debug)]
 pub struct Zone {
@@ -143,6 +162,17 @@ impl Zone {
     pub fn offset_at(&self, unix_s: i64) -> i64 {
         let after = self.offsets.partition_point(|change| change.from_s <= unix_s);
         self.offsets.get(after.less(1)).map_or(0, |change| change.offset_s)
+    }
+
+    /// The offset in force at a Unix second, and between which instants it is: for many instants that are near each other.
+    #[must_use]
+    pub fn offset_span(&self, unix_s: i64) -> OffsetSpan {
+        let after = self.offsets.partition_point(|change| change.from_s <= unix_s);
+        OffsetSpan {
+            from_s: self.offsets.get(after.less(1)).map_or(i64::MIN, |change| change.from_s),
+            until_s: self.offsets.get(after).map_or(i64::MAX, |change| change.from_s),
+            offset_s: self.offset_at(unix_s),
+        }
     }
 
     /// The first instant of a local day, Unix milliseconds. A midnight that clocks skip or repeat begins at its first

@@ -107,9 +107,14 @@ impl<U: QuantityUnit> Power<U> {
     }
 
     /// The work of so many milliseconds at this power.
+    #[inline]
     #[must_use]
     pub fn over_ms(self, ms: i64) -> WorkQuantity<U> {
-        WorkQuantity::from_scaled(product(self.scaled, i128::from(ms)))
+        WorkQuantity::from_scaled(match i64::try_from(self.scaled) {
+            // As of every score of a job; one multiplication.
+            Ok(scaled) => i128::from(scaled) * i128::from(ms),
+            Err(_) => product(self.scaled, i128::from(ms)),
+        })
     }
 
     /// The work of so many seconds at this power.
@@ -298,14 +303,12 @@ impl<D: QuantityDimension> Each<D> {
         }
     }
 
-    /// Each scale's sum; unknown and known is known.
-    #[must_use]
-    pub fn plus(self, other: Self) -> Self {
-        Self {
-            hs06: sum(self.hs06, other.hs06),
-            hs23: sum(self.hs23, other.hs23),
-            si00: sum(self.si00, other.si00),
-        }
+    /// Adds what is known of `more`; unknown and known is known.
+    #[inline]
+    pub fn add(&mut self, more: Self) {
+        add_known(&mut self.hs06, more.hs06);
+        add_known(&mut self.hs23, more.hs23);
+        add_known(&mut self.si00, more.si00);
     }
 
     /// What takes these out again.
@@ -321,6 +324,7 @@ impl<D: QuantityDimension> Each<D> {
 
 impl Each<Score> {
     /// The work of so many milliseconds, on each scale whose power is known.
+    #[inline]
     #[must_use]
     pub fn over_ms(self, ms: i64) -> Each<WorkDone> {
         Each {
@@ -341,13 +345,10 @@ impl Each<Score> {
     }
 }
 
-fn sum<U: QuantityUnit, D: QuantityDimension>(
-    a: Option<Quantity<U, D>>,
-    b: Option<Quantity<U, D>>,
-) -> Option<Quantity<U, D>> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a + b),
-        (one, None) | (None, one) => one,
+#[inline]
+fn add_known<U: QuantityUnit, D: QuantityDimension>(sum: &mut Option<Quantity<U, D>>, more: Option<Quantity<U, D>>) {
+    if let Some(more) = more {
+        *sum = Some(sum.map_or(more, |sum| sum + more));
     }
 }
 

@@ -113,10 +113,10 @@ fn kinds_are_what_their_types_state() {
     assert_eq!((values.hs06, values.si00), (None, None));
     let known = Each::<Score>::from_scaled([Some(1), None, Some(3)]);
     assert_eq!(known.or(values).scaled(), [Some(1), Some(175_000), Some(3)]);
-    assert_eq!(
-        known.plus(known).plus(values.negated()).scaled(),
-        [Some(2), Some(-175_000), Some(6)]
-    );
+    let mut sum = known;
+    sum.add(known);
+    sum.add(values.negated());
+    assert_eq!(sum.scaled(), [Some(2), Some(-175_000), Some(6)]);
     assert!(Each::<Score>::default().is_empty() && !values.is_empty());
 }
 

@@ -1,16 +1,16 @@
 //! Days that are missing, judged by a site's own history: gaps, probes that fell silent, months that end early, levels
 //! that shift.
 
-use std::collections::BTreeMap;
+mod history;
 
 use super::lake::{Lake, Selection};
 use super::table::{Cell, ColumnKind, Table};
-use crate::absent;
-use crate::amounts::{add, too_large};
 use crate::error::Result;
-use crate::schema::batch::{int, number, text, time, word};
 use crate::time::month::date_of;
-use crate::time::{Day, Month, Zone};
+use crate::time::{Day, Month};
+
+use history::history_since;
+pub use history::{CompletenessHistory, Days, EndedOnDay, SiteCe, history, local_day};
 
 /// Days before and after a day from which the usual number of jobs is taken.
 const WINDOW_DAYS: i32 = 28;
@@ -70,39 +70,6 @@ pub struct Incomplete {
     pub observed: i64,
 }
 
-/// What ended on a day.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct EndedOnDay {
-    /// Jobs.
-    pub job_n: i64,
-    /// Wall time times cores, seconds.
-    pub core_s: i64,
-}
-
-/// What ended, by day in the zone of the lake.
-pub type Days = BTreeMap<Day, EndedOnDay>;
-
-/// A CE of a site.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct SiteCe {
-    /// Site.
-    pub site: String,
-    /// CE, or cluster where jobs do not name one.
-    pub ce: String,
-}
-
-/// The days of every CE.
-pub type CompletenessHistory = BTreeMap<SiteCe, Days>;
-
-/// Reads the history of every site and CE from the records of a lake. All of it, because the usual number of jobs is taken from the past;
-/// only sites are selected.
-///
-/// # Errors
-/// [`crate::error::Kind::Io`] when the lake cannot be read.
-pub fn history(lake: &Lake, selection: &Selection) -> Result<CompletenessHistory> {
-    history_since(lake, selection, None)
-}
-
 /// Days that look incomplete at the end of a lake, in the last two months with records: cheap enough for every day.
 /// Where the last days are days of this fortnight, silence until yesterday counts.
 ///
@@ -126,68 +93,6 @@ pub fn of_last_months(lake: &Lake, now_ms: i64) -> Result<Vec<Incomplete>> {
         .copied();
     let is_live = last_day.is_some_and(|day| day > later(yesterday, -FORTNIGHT));
     Ok(find(&history, &selection, is_live.then_some(yesterday)))
-}
-
-/// The day of an instant on the clocks of a zone.
-#[must_use]
-pub fn local_day(zone: &Zone, ms: i64) -> Day {
-    let unix_s = ms.div_euclid(1000);
-    // Fallback: no offset of a zone reaches past 63 bits from an instant of a clock.
-    let local_s = unix_s.saturating_add(zone.offset_at(unix_s));
-    // Fallback: a day beyond 31 bits is after every other day.
-    Day::try_from(local_s.div_euclid(86_400)).unwrap_or(Day::MAX)
-}
-
-fn history_since(lake: &Lake, selection: &Selection, since: Option<Month>) -> Result<CompletenessHistory> {
-    const COLUMNS: [&str; 6] = ["view", "cluster", "submit_host", "end_utc", "wall_s", "alloc_core_n"];
-    let zone = lake.zone()?;
-    let mut history = CompletenessHistory::new();
-    for (site, month, path) in lake.months("records")? {
-        if !selection.has_site(&site) || since.is_some_and(|since| month < since) {
-            continue;
-        }
-        for batch in lake.record_batches(&path, &COLUMNS)? {
-            let batch = batch?;
-            let (view, cluster, host) = (
-                text(&batch, "view")?,
-                text(&batch, "cluster")?,
-                text(&batch, "submit_host")?,
-            );
-            let (end, wall, cores) = (
-                time(&batch, "end_utc")?,
-                int(&batch, "wall_s")?,
-                int(&batch, "alloc_core_n")?,
-            );
-            let mut of_site: BTreeMap<&str, Days> = BTreeMap::new();
-            for row in 0..batch.num_rows() {
-                let Some(end_ms) = number(end, row) else { continue };
-                if view.value(row) != "batch" {
-                    continue;
-                }
-                let ce = absent::text(word(host, row).or(word(cluster, row)));
-                let day = local_day(&zone, end_ms);
-                let sums = of_site.entry(ce).or_default().entry(day).or_default();
-                sums.job_n += 1;
-                let core_n = number(cores, row).unwrap_or(1);
-                let too_large = || too_large("alloc_core_s").at("site", &site);
-                let held_core_s = wall.value(row).checked_mul(core_n).ok_or_else(too_large)?;
-                add(&mut sums.core_s, held_core_s, "alloc_core_s").map_err(|e| e.at("site", &site))?;
-            }
-            for (ce, days) in of_site {
-                let of = SiteCe {
-                    site: site.clone(),
-                    ce: ce.to_owned(),
-                };
-                let known = history.entry(of).or_default();
-                for (day, more) in days {
-                    let sums = known.entry(day).or_default();
-                    sums.job_n += more.job_n;
-                    add(&mut sums.core_s, more.core_s, "alloc_core_s").map_err(|e| e.at("site", &site))?;
-                }
-            }
-        }
-    }
-    Ok(history)
 }
 
 /// Everything that looks incomplete in the days selected, sorted. Jobs are expected until the day `until`; where none is
