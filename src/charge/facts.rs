@@ -14,7 +14,7 @@ use super::inputs::{INPUTS, Input};
 use super::table::{decimals, devices, elements};
 use crate::error::{Error, Result};
 use crate::expr::{Type, Value};
-use crate::schema::batch::{column, decimal, int, number, text, time};
+use crate::schema::batch::{coded_texts, column, decimal, int, number, time, words_of};
 use crate::schema::dataset::gpu_fields;
 
 /// Whether an input is among those to be read, or one of those is worked out from it.
@@ -47,7 +47,7 @@ impl Facts {
             .filter(|input| !input.record.is_empty() && is_read(input, reads))
         {
             let array: ArrayRef = match (input.name, input.kind) {
-                ("site", _) => Arc::new(StringArray::from_iter_values(std::iter::repeat_n(site, rows))),
+                ("site", _) => coded_texts([Some(site)], std::iter::repeat_n(Some(0), rows))?,
                 ("seconds", _) => {
                     let (seconds, fraction) = (int(batch, "wall_s")?, int(batch, "wall_fraction_ms")?);
                     let milliseconds = 10_i128.pow(crate::expr::SCALE - 3);
@@ -66,10 +66,7 @@ impl Facts {
                     let values = int(batch, input.record)?;
                     decimals((0..rows).map(|row| number(values, row).map(whole)))
                 }
-                _ => {
-                    let values = text(batch, input.record)?;
-                    Arc::new(values.clone())
-                }
+                _ => ArrayRef::clone(column(batch, input.record)?),
             };
             columns.insert(input.name.to_owned(), array);
         }
@@ -330,12 +327,14 @@ impl Facts {
     fn unlisted_key(&self, policy: &super::Policy, row: usize) -> Option<String> {
         for table in policy.tables.iter().filter(|table| table.missing.is_none()) {
             for (nth, (name, _)) in table.by.iter().enumerate() {
-                let Some(array) = self.columns.get(name).and_then(|array| array.as_string_opt::<i32>()) else {
+                let array = self.columns.get(name);
+                // Fallback: a column of numbers has no texts to name.
+                let Some(words) = array.and_then(|array| words_of(array).ok()) else {
                     continue;
                 };
-                let value = Value::Text(array.value(row).to_owned());
+                let value = Value::Text(words.value(row).to_owned());
                 if !table.rows.iter().any(|cells| cells.get(nth) == Some(&value)) {
-                    return Some(format!("no row for {name} {} in the policy", array.value(row)));
+                    return Some(format!("no row for {name} {} in the policy", words.value(row)));
                 }
             }
         }

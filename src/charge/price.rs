@@ -10,10 +10,11 @@ use super::facts::Facts;
 use super::options::Options;
 use super::policy::{CHARGE, Policy};
 use super::scope::{KeptOut, Within, within};
-use super::table::{column, decimals, numbers, words};
+use super::table::{constant, decimals, numbers};
 use crate::error::{Error, Kind, Result};
 use crate::expr::{Formula, SCALE, Type, Value, evaluate};
 use crate::reference::decimal::text;
+use crate::schema::batch::{ColumnWords, coded_texts, texts, words_of};
 
 /// The name under which the condition of a scope is computed.
 const WHEN: &str = "when";
@@ -206,7 +207,7 @@ fn prepare(policy: &Policy, chosen: &Options, facts: &mut Facts) -> Result<()> {
             .by
             .iter()
             .map(|(name, kind)| known(policy, chosen, facts, name, *kind))
-            .collect();
+            .collect::<Result<_>>()?;
         let given = table.look_up(&by)?;
         let names = table.gives.iter().map(|(name, _)| name.clone());
         facts.columns.extend(names.zip(given));
@@ -215,17 +216,17 @@ fn prepare(policy: &Policy, chosen: &Options, facts: &mut Facts) -> Result<()> {
 }
 
 /// A column a table is looked up by: of the jobs, an option, a constant, or an extra that is included.
-fn known(policy: &Policy, chosen: &Options, facts: &Facts, name: &str, kind: Type) -> ArrayRef {
+fn known(policy: &Policy, chosen: &Options, facts: &Facts, name: &str, kind: Type) -> Result<ArrayRef> {
     if let Some(array) = facts.columns.get(name) {
-        return ArrayRef::clone(array);
+        return Ok(ArrayRef::clone(array));
     }
     let option = chosen.get(name).map(|value| Value::Text(value.clone()));
-    let constant = || policy.constants.iter().find(|(known, _)| known == name);
+    let stated = || policy.constants.iter().find(|(known, _)| known == name);
     let extra = || policy.extras.iter().find(|extra| extra.name == name);
     let value = option
-        .or_else(|| constant().map(|(_, value)| value.clone()))
+        .or_else(|| stated().map(|(_, value)| value.clone()))
         .or_else(|| extra().and_then(|extra| extra.absent.clone()));
-    column(kind, std::iter::repeat_n(value.as_ref(), facts.rows))
+    constant(kind, value.as_ref(), facts.rows)
 }
 
 /// The values a policy declares for inputs that a record does not contain.
@@ -233,16 +234,23 @@ fn stand_in(policy: &Policy, facts: &mut Facts) -> Result<()> {
     for (name, value) in &policy.unknown {
         let array = facts.columns.get(name);
         let filled = match (value, array) {
-            (_, None) => column(value.kind(), std::iter::repeat_n(Some(value), facts.rows)),
+            (_, None) => constant(value.kind(), Some(value), facts.rows)?,
             (Value::Number(value), Some(array)) => decimals(numbers(array)?.iter().map(|known| known.or(Some(*value)))),
-            (Value::Text(value), Some(array)) => {
-                let texts = words(array)?.iter().map(|known| known.or(Some(value)));
-                std::sync::Arc::new(texts.collect::<arrow::array::StringArray>())
-            }
+            (Value::Text(value), Some(array)) => filled(words_of(array)?, array.len(), value)?,
         };
         facts.columns.insert(name.clone(), filled);
     }
     Ok(())
+}
+
+/// Texts with a text for those that are unknown.
+fn filled(words: ColumnWords<'_>, rows: usize, value: &str) -> Result<ArrayRef> {
+    let ColumnWords::Coded(codes, entries) = words else {
+        return Ok(texts((0..rows).map(|row| words.get(row).or(Some(value)))));
+    };
+    let code = u32::try_from(entries.len()).map_err(|why| Error::internal("4 billion texts").because(why))?;
+    let entries = entries.iter().chain([Some(value)]);
+    coded_texts(entries, codes.iter().map(|known| known.or(Some(code))))
 }
 
 /// Constants, options, and inputs that no job has, as formulas of one value. An input without a value is unknown.

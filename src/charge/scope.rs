@@ -2,13 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use arrow::array::Array;
 use serde::Serialize;
 
 use super::facts::Facts;
 use super::policy::Policy;
-use super::table::words;
 use crate::error::Result;
+use crate::schema::batch::words_of;
 
 /// Values of a column that are named to people, the commonest.
 const NAMED: usize = 3;
@@ -35,9 +34,9 @@ pub(super) fn within(policy: &Policy, facts: &Facts, kept_out: &mut [Option<Kept
     let mut rows: Vec<usize> = (0..facts.rows).collect();
     let mut unknown = Vec::new();
     for (nth, (name, wanted)) in policy.scope.only.iter().enumerate() {
-        let texts = facts.columns.get(name).map(words).transpose()?;
+        let texts = facts.columns.get(name).map(words_of).transpose()?;
         rows.retain(|row| {
-            let text = texts.and_then(|texts| texts.is_valid(*row).then(|| texts.value(*row)));
+            let text = texts.and_then(|texts| texts.get(*row));
             let is_within = match text {
                 Some(text) => wanted.iter().any(|wanted| wanted == text),
                 None => facts.is_unknown_in_scope,
@@ -77,7 +76,7 @@ impl OutOfScope {
     /// [`crate::error::Kind::Internal`] when a column of the scope is not text.
     pub fn add(&mut self, policy: &Policy, facts: &Facts, kept_out: &[Option<KeptOut>]) -> Result<()> {
         let columns = policy.scope.only.iter();
-        let columns = columns.map(|(name, _)| facts.columns.get(name).map(words).transpose());
+        let columns = columns.map(|(name, _)| facts.columns.get(name).map(words_of).transpose());
         let columns = columns.collect::<Result<Vec<_>>>()?;
         let mut counted: HashMap<(KeptOut, Option<&str>), u64, ahash::RandomState> = HashMap::default();
         for (row, why) in kept_out.iter().enumerate() {
@@ -86,7 +85,7 @@ impl OutOfScope {
                 KeptOut::Column(nth) => columns.get(nth).copied().flatten(),
                 KeptOut::Condition => None,
             };
-            let value = texts.and_then(|texts| texts.is_valid(row).then(|| texts.value(row)));
+            let value = texts.and_then(|texts| texts.get(row));
             *counted.entry((why, value)).or_default() += 1;
         }
         for ((why, value), n) in counted {

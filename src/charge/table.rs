@@ -1,13 +1,17 @@
 //! Lookup tables and device catalogues.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
+use ahash::RandomState;
 use arrow::array::{Array, ArrayRef, AsArray, Decimal128Array, ListArray, StringArray, StructArray};
 use arrow::datatypes::{Decimal128Type, Int64Type};
 
 use crate::error::{Error, Kind, Result};
 use crate::expr::{Type, Value, evaluate};
+use crate::schema::batch::{ColumnWords, coded_texts, number, texts, words_of};
+use crate::schema::combinations::combinations;
 
 /// Rows that give values by the values of other columns.
 #[derive(Clone, Debug)]
@@ -67,47 +71,105 @@ impl WeightTable {
     /// # Errors
     /// [`Kind::Internal`] when a key column is of another type than declared.
     pub fn look_up(&self, by: &[ArrayRef]) -> Result<Vec<ArrayRef>> {
-        let index = self.index().map_err(|_| Error::internal("a table with a key twice"))?;
         let rows = by.first().map_or(0, Array::len);
-        let mut found: Vec<Option<&[Value]>> = Vec::with_capacity(rows);
-        let mut text = String::new();
-        for row in 0..rows {
-            text.clear();
-            let mut is_known = true;
-            for (array, (_, kind)) in by.iter().zip(&self.by) {
-                is_known &= array.is_valid(row);
-                match kind {
-                    Type::Text => text.push_str(words(array)?.value(row)),
-                    _ => text.push_str(&numbers(array)?.value(row).to_string()),
-                }
-                text.push('\u{1f}');
-            }
-            let values = match index.get(&text).filter(|_| is_known) {
-                Some(at) => self.rows.get(*at).and_then(|row| row.get(self.by.len()..)),
-                None => self.missing.as_deref(),
-            };
-            found.push(values);
-        }
-        let column =
-            |(nth, (_, kind)): (usize, &(String, Type))| column(*kind, found.iter().map(|row| (*row)?.get(nth)));
-        Ok(self.gives.iter().enumerate().map(column).collect())
+        let keys = by.iter().zip(&self.by);
+        let keys = keys.map(|(array, (_, kind))| TableKey::of(array, *kind));
+        let places = self.places(&keys.collect::<Result<Vec<_>>>()?, rows)?;
+        (0..self.gives.len()).map(|nth| self.given(nth, &places)).collect()
     }
+
+    /// The place of the row that each combination of keys has: after the last one what is missing has, `None` where that is
+    /// unknown.
+    fn places(&self, keys: &[TableKey<'_>], rows: usize) -> Result<Vec<Option<u32>>> {
+        let index = self.index().map_err(|_| Error::internal("a table with a key twice"))?;
+        let missing = self.missing.as_ref().map(|_| self.rows.len());
+        let mut text = String::new();
+        let mut find = |row: usize| {
+            text.clear();
+            let is_known = keys.iter().all(|key| key.write(row, &mut text));
+            let place = index.get(&text).copied().filter(|_| is_known).or(missing)?;
+            u32::try_from(place).ok()
+        };
+        let words: Option<Vec<ColumnWords<'_>>> = keys.iter().map(TableKey::words).collect();
+        let Some(alike) = words.and_then(|words| combinations(words, rows)) else {
+            return Ok((0..rows).map(find).collect());
+        };
+        let mut known: HashMap<u64, Option<u32>, RandomState> = HashMap::default();
+        let mut last = None;
+        let places = alike.into_iter().enumerate().map(|(row, combination)| match last {
+            Some((same, place)) if same == combination => place,
+            _ => {
+                let place = *known.entry(combination).or_insert_with(|| find(row));
+                last = Some((combination, place));
+                place
+            }
+        });
+        Ok(places.collect())
+    }
+
+    /// The `nth` column it gives, of rows by their places.
+    fn given(&self, nth: usize, places: &[Option<u32>]) -> Result<ArrayRef> {
+        let cells = self.rows.iter().map(|row| row.get(self.by.len() + nth));
+        let cells = cells.chain(self.missing.iter().map(|values| values.get(nth)));
+        let is_text = self.gives.get(nth).is_some_and(|(_, kind)| *kind == Type::Text);
+        if is_text {
+            return coded_texts(cells.map(|cell| cell.and_then(Value::text)), places.iter().copied());
+        }
+        let numbers: Vec<Option<i128>> = cells.map(|cell| cell.and_then(Value::number)).collect();
+        let of = |place: u32| numbers.get(usize::try_from(place).ok()?).copied().flatten();
+        Ok(decimals(places.iter().map(|place| place.and_then(of))))
+    }
+}
+
+/// A column that a table is looked up by.
+enum TableKey<'a> {
+    Words(ColumnWords<'a>),
+    Numbers(&'a Decimal128Array),
+}
+
+impl<'a> TableKey<'a> {
+    fn of(array: &'a ArrayRef, kind: Type) -> Result<Self> {
+        Ok(match kind {
+            Type::Text => Self::Words(words_of(array)?),
+            _ => Self::Numbers(numbers(array)?),
+        })
+    }
+
+    fn words(&self) -> Option<ColumnWords<'a>> {
+        match self {
+            Self::Words(words) => Some(*words),
+            Self::Numbers(_) => None,
+        }
+    }
+
+    /// Adds the key of a row to a text as [`key`] does; false where it is unknown.
+    fn write(&self, row: usize, text: &mut String) -> bool {
+        let is_known = match self {
+            Self::Words(words) => words.get(row).map(|word| text.push_str(word)),
+            Self::Numbers(numbers) => number(numbers, row).map(|number| {
+                // Writing to a string cannot fail.
+                let _ = write!(text, "{number}");
+            }),
+        };
+        text.push('\u{1f}');
+        is_known.is_some()
+    }
+}
+
+/// One value, or none, for every row.
+pub(super) fn constant(kind: Type, value: Option<&Value>, rows: usize) -> Result<ArrayRef> {
+    if kind == Type::Text {
+        let code = value.map(|_| 0);
+        return coded_texts([value.and_then(Value::text)], std::iter::repeat_n(code, rows));
+    }
+    Ok(column(kind, std::iter::repeat_n(value, rows)))
 }
 
 /// An array of values, unknown where there is none.
 pub(super) fn column<'a>(kind: Type, values: impl Iterator<Item = Option<&'a Value>>) -> ArrayRef {
     match kind {
-        Type::Text => {
-            let texts = values.map(|value| match value {
-                Some(Value::Text(text)) => Some(text.as_str()),
-                _ => None,
-            });
-            Arc::new(texts.collect::<StringArray>())
-        }
-        _ => decimals(values.map(|value| match value {
-            Some(Value::Number(number)) => Some(*number),
-            _ => None,
-        })),
+        Type::Text => texts(values.map(|value| value.and_then(Value::text))),
+        _ => decimals(values.map(|value| value.and_then(Value::number))),
     }
 }
 
@@ -115,12 +177,6 @@ pub(super) fn column<'a>(kind: Type, values: impl Iterator<Item = Option<&'a Val
 pub(super) fn decimals(values: impl Iterator<Item = Option<i128>>) -> ArrayRef {
     let array: Decimal128Array = values.collect();
     Arc::new(array.with_data_type(evaluate::arrow(Type::Number)))
-}
-
-/// A column of texts.
-pub(super) fn words(array: &ArrayRef) -> Result<&StringArray> {
-    let found = array.as_string_opt::<i32>();
-    found.ok_or_else(|| Error::internal("a column of texts is of another type"))
 }
 
 /// A column of decimals.

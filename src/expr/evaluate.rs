@@ -9,6 +9,7 @@ use polars::prelude::{Expr, IntoLazy, PolarsError};
 use super::bridge::{to_arrow, to_polars};
 use super::formula::{Formula, Type, column};
 use crate::error::{Error, Kind, Result};
+use crate::schema::batch::is_coded;
 
 /// The `wanted` columns after every formula was computed in its turn: a formula reads the columns of `batch` and what
 /// the formulas before it gave.
@@ -25,12 +26,30 @@ pub fn evaluate(batch: &RecordBatch, formulas: &[(&str, &Formula)], wanted: &[&s
             } else {
                 let field = batch.schema_ref().field_with_name(name);
                 let field = field.map_err(|_| Error::internal(format!("no formula gives {name}")))?;
-                DataType::clone(field.data_type())
+                match field.data_type() {
+                    coded if is_coded(coded) => DataType::Utf8,
+                    kind => DataType::clone(kind),
+                }
             };
             Ok(Field::new(*name, kind, true))
         })
         .collect::<Result<_>>()?;
-    let mut frame = to_polars(std::slice::from_ref(batch))?.lazy();
+    let is_read = |name: &str| {
+        wanted.contains(&name)
+            || formulas
+                .iter()
+                .any(|(_, formula)| formula.reads().iter().any(|read| read == name))
+    };
+    let read: Vec<usize> = (batch.schema_ref().fields().iter().enumerate())
+        .filter(|(_, field)| is_read(field.name()))
+        .map(|(at, _)| at)
+        .collect();
+    let read = if read.is_empty() {
+        batch.clone()
+    } else {
+        batch.project(&read)?
+    };
+    let mut frame = to_polars(&[read])?.lazy();
     for (name, formula) in formulas {
         frame = frame.with_columns([formula.expr.clone().alias(*name)]);
     }

@@ -73,6 +73,24 @@ impl Value {
             Self::Text(_) => Type::Text,
         }
     }
+
+    /// The decimal; `None` of a text.
+    #[must_use]
+    pub fn number(&self) -> Option<i128> {
+        match self {
+            Self::Number(number) => Some(*number),
+            Self::Text(_) => None,
+        }
+    }
+
+    /// The text; `None` of a decimal.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Number(_) => None,
+            Self::Text(text) => Some(text),
+        }
+    }
 }
 
 /// Why a text is not a formula.

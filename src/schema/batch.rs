@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, ArrowPrimitiveType, AsArray, BooleanArray, Date32Array, Decimal128Array, FixedSizeBinaryArray,
-    FixedSizeBinaryBuilder, Int64Array, PrimitiveArray, RecordBatch, StringArray, TimestampMillisecondArray,
-    UInt32Array, UInt64Array,
+    Array, ArrayRef, ArrowPrimitiveType, AsArray, BooleanArray, Date32Array, Decimal128Array, DictionaryArray,
+    FixedSizeBinaryArray, FixedSizeBinaryBuilder, Int64Array, PrimitiveArray, RecordBatch, StringArray,
+    TimestampMillisecondArray, UInt32Array, UInt64Array,
 };
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Schema, UInt32Type};
@@ -101,11 +101,18 @@ impl<'a> ColumnWords<'a> {
 /// # Errors
 /// [`crate::error::Kind::Internal`] when there is none, or it is of another type.
 pub fn words<'a>(batch: &'a RecordBatch, name: &str) -> Result<ColumnWords<'a>> {
-    let found = column(batch, name)?;
-    if let Some(texts) = found.as_string_opt::<i32>() {
+    words_of(column(batch, name)?)
+}
+
+/// An array of texts, coded or not.
+///
+/// # Errors
+/// [`crate::error::Kind::Internal`] when it is of another type.
+pub fn words_of(array: &ArrayRef) -> Result<ColumnWords<'_>> {
+    if let Some(texts) = array.as_string_opt::<i32>() {
         return Ok(ColumnWords::Plain(texts));
     }
-    codes(found).map(|(codes, entries)| ColumnWords::Coded(codes, entries))
+    codes(array).map(|(codes, entries)| ColumnWords::Coded(codes, entries))
 }
 
 /// Codes and entries of a coded column of texts.
@@ -123,6 +130,17 @@ pub fn is_coded(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Dictionary(key, entries) if **key == DataType::UInt32 && **entries == DataType::Utf8)
 }
 
+/// The texts of a coded array; another array as it is.
+///
+/// # Errors
+/// [`crate::error::Kind::Internal`] never: codes always stand for texts.
+pub fn plain(array: &ArrayRef) -> Result<ArrayRef> {
+    if is_coded(array.data_type()) {
+        return Ok(cast(array, &DataType::Utf8)?);
+    }
+    Ok(ArrayRef::clone(array))
+}
+
 /// The batch with all coded texts as texts.
 ///
 /// # Errors
@@ -133,11 +151,8 @@ pub fn decoded(batch: &RecordBatch) -> Result<RecordBatch> {
     }
     let schema = batch.schema();
     let columns = schema.fields().iter().zip(batch.columns()).map(|(field, array)| {
-        if !is_coded(array.data_type()) {
-            return Ok((Field::clone(field), ArrayRef::clone(array)));
-        }
-        let field = Field::clone(field).with_data_type(DataType::Utf8);
-        Ok((field, cast(array, &DataType::Utf8)?))
+        let array = plain(array)?;
+        Ok((Field::clone(field).with_data_type(array.data_type().clone()), array))
     });
     let (fields, columns): (Vec<Field>, Vec<ArrayRef>) = columns.collect::<Result<Vec<_>>>()?.into_iter().unzip();
     let schema = Schema::new_with_metadata(fields, schema.metadata().clone());
@@ -170,6 +185,18 @@ pub fn identity(column: &FixedSizeBinaryArray, row: usize) -> Result<u128> {
 /// An array of texts.
 pub fn texts<S: AsRef<str>>(values: impl IntoIterator<Item = Option<S>>) -> ArrayRef {
     Arc::new(values.into_iter().collect::<StringArray>())
+}
+
+/// An array of texts that repeat: those of `entries` by their place, as often as `codes` names them.
+///
+/// # Errors
+/// [`crate::error::Kind::Internal`] when a code has no text.
+pub fn coded_texts<S: AsRef<str>>(
+    entries: impl IntoIterator<Item = Option<S>>,
+    codes: impl IntoIterator<Item = Option<u32>>,
+) -> Result<ArrayRef> {
+    let codes: UInt32Array = codes.into_iter().collect();
+    Ok(Arc::new(DictionaryArray::try_new(codes, texts(entries))?))
 }
 
 /// An array of integers.

@@ -1,6 +1,7 @@
 //! The single source of every column of every dataset: `schemas/*.toml`, compiled in. Leaf: no I/O, no rooms.
 
 pub mod batch;
+pub mod combinations;
 pub mod dataset;
 pub mod registry;
 pub mod render;

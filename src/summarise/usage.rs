@@ -5,7 +5,7 @@ use arrow::array::{BooleanArray, RecordBatch};
 use super::apportion::{apportion, share_of};
 use super::budget::{self, LoadClass, MonthBudget, VAST_JOB};
 use super::correct::{CorrectedNames, Corrector};
-use super::dimension_groups::{KnownGroups, combinations};
+use super::dimension_groups::KnownGroups;
 use super::group::{Groups, KeyRef};
 use super::periods::PeriodSplitter;
 use super::rated_job::{CoreTime, EnergyColumns, EnergyRater, RatedJob};
@@ -17,6 +17,7 @@ use crate::ledger::Reason;
 use crate::normalise::{Scale, ScaleReference, Scales};
 use crate::reference::benchmark::{AskedSpan, Each, Score};
 use crate::schema::batch::{addend, number};
+use crate::schema::combinations::combinations;
 use crate::time::Month;
 use crate::time::calendar::Period;
 
@@ -421,6 +422,7 @@ impl<'a> Usage<'a> {
             }
             match &scaled {
                 Some(work) => sums.add_work(work),
+                None if per_core.is_empty() => {}
                 None => sums.work.add_times(per_core, &times),
             }
             if let Some(names) = names {

@@ -15,7 +15,7 @@ use crate::normalise::kept_factors;
 use crate::record::SiteMonth;
 use crate::runtime::pool;
 use crate::schema;
-use crate::schema::batch::{id, int, text};
+use crate::schema::batch::{decoded, id, int, text};
 use crate::store::{lake, read_table};
 use crate::summarise::Usage;
 use crate::summarise::charges::Charges;
@@ -76,7 +76,7 @@ fn check_place(of: &Recomputation<'_>, place: &SiteMonth) -> Result<RecomputedFi
     // Sources whose times arrived scaled to a reference: what its value was the lake does not keep.
     let mut scaled = BTreeSet::new();
     if let Some(rows) = charges.add_corrections(month)? {
-        held.compare(&rows)?;
+        held.compare(&decoded(&rows)?)?;
     }
     let records = lake::month_path("records", site, month);
     if of.manifest.file(&records).is_some() {
@@ -85,7 +85,7 @@ fn check_place(of: &Recomputation<'_>, place: &SiteMonth) -> Result<RecomputedFi
             note_scaled(&batch, &mut scaled)?;
             usage.add(&batch, &kept_factors(&batch)?)?;
             if let Some(rows) = charges.add(&batch, &[])? {
-                held.compare(&rows)?;
+                held.compare(&decoded(&rows)?)?;
             }
         }
     }

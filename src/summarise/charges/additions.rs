@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch};
 
+use super::grouped::grouped;
 use super::row::{ChargeRow, RECORDED, to_batch};
-use super::{Charges, UnpricedAddition, part};
+use super::{Charges, UnpricedAddition};
 use crate::charge::amount::{ratio, whole};
 use crate::charge::facts::{Facts, PolicyInputs};
 use crate::charge::price;
@@ -115,7 +116,7 @@ impl Charges<'_> {
             return Ok(None);
         }
         let charged = to_batch(&rows, &[&records(month, &rules)?], &self.tariffs, &self.cutter.calendar)?;
-        self.parts.push(part(std::slice::from_ref(&charged))?);
+        self.parts.push(grouped(&charged, &rows)?);
         Ok(Some(charged))
     }
 }

@@ -1,6 +1,7 @@
 //! From job records to charges, job by job and period by period.
 
 mod additions;
+mod grouped;
 mod reassigned;
 mod row;
 mod tally;
@@ -10,6 +11,7 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 
+use self::grouped::grouped;
 use self::row::{ChargeRow, to_batch};
 use super::apportion::{apportion, apportion_wide};
 use super::correct::Corrector;
@@ -24,10 +26,11 @@ use crate::error::{Error, Result};
 use crate::expr::{GroupMeasure, How, add_up};
 use crate::numbers::{Comparand, Extent, Part};
 use crate::schema;
-use crate::schema::batch::{addend, decoded, number, text};
+use crate::schema::batch::{addend, number, words};
 use crate::summarise::apportion::share_of;
 use crate::summarise::sums::time_held;
 use crate::time::MsSpan;
+use crate::time::calendar::Period;
 
 pub use self::row::{RECORDED, job_charges};
 pub use self::tally::{ChargeTally, UnpricedAddition};
@@ -110,6 +113,60 @@ impl<'b> ChargedJobs<'b> {
     }
 }
 
+/// How much of each period of a job a policy held.
+struct HeldPieces {
+    /// By period, then what no policy held.
+    weights: Vec<i64>,
+    /// Whether the policy charges the job in a period at all.
+    is_held: Vec<bool>,
+}
+
+/// What a period has of a job.
+struct PieceShare {
+    charge: i128,
+    wall_s: i64,
+    held_s: i64,
+}
+
+/// A job under a tariff.
+struct ChargedJob {
+    job: usize,
+    tariff: usize,
+    charge: Option<i128>,
+    core_n: i64,
+    gpu_n: i64,
+    fraction_ms: i64,
+    /// The period it ends in; `None` while it has not ended.
+    end_piece: Option<usize>,
+    /// Whether the policy held when it ended.
+    ends_here: bool,
+    last_piece: usize,
+}
+
+impl ChargedJob {
+    /// What it is charged in its period `piece`.
+    fn row(&self, piece: usize, period: Period, share: &PieceShare, why_unpriced: Option<Arc<str>>) -> ChargeRow {
+        let counts = i64::from(self.end_piece == Some(piece) && self.ends_here);
+        // The remainder of whole seconds goes to the end of the job, as in usage.
+        let fraction_ms = self.fraction_ms * i64::from(piece == self.last_piece && self.ends_here);
+        ChargeRow {
+            job: self.job,
+            record: self.job,
+            tariff: self.tariff,
+            piece,
+            period,
+            job_n: if self.charge.is_some() { counts } else { 0 },
+            unpriced_job_n: if self.charge.is_none() { counts } else { 0 },
+            alloc_core_s: time_held(share.wall_s, self.core_n),
+            alloc_core_fraction_ms: time_held(fraction_ms, self.core_n),
+            alloc_gpu_s: time_held(share.held_s, self.gpu_n),
+            charge: self.charge.map(|_| share.charge),
+            why_unpriced,
+            correction_id: None,
+        }
+    }
+}
+
 impl<'a> Charges<'a> {
     /// Nothing yet: for the tariffs of one subject.
     #[must_use]
@@ -142,9 +199,8 @@ impl<'a> Charges<'a> {
         if self.tariffs.is_empty() || batch.num_rows() == 0 {
             return Ok(None);
         }
-        let batch = &decoded(batch)?;
         let jobs = ChargedJobs::new(batch, self)?;
-        let job_ids = text(batch, "job_id")?;
+        let job_ids = words(batch, "job_id")?;
         for ((tally, tariff), priced) in self.tallies.iter_mut().zip(&self.tariffs).zip(&jobs.priced) {
             tally.count(tariff, &priced.kept_out);
             tally.count_misfits(&priced.misfits, |job| job_ids.value(job));
@@ -168,7 +224,7 @@ impl<'a> Charges<'a> {
         }
         let records: Vec<&RecordBatch> = std::iter::once(batch).chain(&renamed).collect();
         let charged = to_batch(&rows, &records, &self.tariffs, &self.cutter.calendar)?;
-        self.parts.push(part(std::slice::from_ref(&charged))?);
+        self.parts.push(grouped(&charged, &rows)?);
         Ok(Some(charged))
     }
 
@@ -220,10 +276,69 @@ impl<'a> Charges<'a> {
             return Ok(());
         };
         let (cutter, view) = (&self.cutter, &jobs.view);
+        let charge = priced.charge.get(job).copied().flatten();
+        // A job counts where it ends; a policy that no longer holds then charged it in part.
+        let is_empty_end = cutter.weights.last().is_some_and(|weight| *weight == 0);
+        let end_ms = cutter.until_ms - i64::from(!is_empty_end);
+        let why = || charge.is_none().then(|| self.why_unpriced(nth, jobs, job));
+        let charged = ChargedJob {
+            job,
+            tariff: nth,
+            charge,
+            core_n: addend(number(view.alloc_core_n, job)),
+            gpu_n: addend(number(view.alloc_gpu_n, job)),
+            fraction_ms: view.wall_fraction_ms.value(job),
+            end_piece,
+            ends_here: from_ms <= end_ms && end_ms < until_ms,
+            last_piece: cutter.pieces.len().less(1),
+        };
+        let total = PieceShare {
+            charge: addend(charge),
+            wall_s: view.wall_s.value(job),
+            held_s: view.held_s(job),
+        };
+        // Nearly every job is in one period, and all of it while the policy held.
+        if let ([period], [weight]) = (cutter.pieces.as_slice(), cutter.weights.as_slice())
+            && from_ms <= cutter.from_ms
+            && cutter.from_ms < until_ms
+            && cutter.from_ms + weight <= until_ms
+        {
+            rows.push(charged.row(0, *period, &total, why()));
+            return Ok(());
+        }
+        let held = self.held(from_ms, until_ms);
+        if !held.is_held.contains(&true) {
+            return Ok(());
+        }
+        // No charge is larger than can be split.
+        let too_large = || Error::internal("a charge is too large to be split");
+        let amounts = apportion_wide(total.charge, &held.weights).ok_or_else(too_large)?;
+        let (mut walls, mut helds) = (Vec::new(), Vec::new());
+        apportion(total.wall_s, &held.weights, &mut walls);
+        apportion(total.held_s, &held.weights, &mut helds);
+        let why = why();
+        for (at, period) in cutter.pieces.iter().enumerate() {
+            let share = PieceShare {
+                charge: share_of(&amounts, at),
+                wall_s: share_of(&walls, at),
+                held_s: share_of(&helds, at),
+            };
+            if held.is_held.get(at) == Some(&true) || share.charge != 0 {
+                rows.push(charged.row(at, *period, &share, why.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    /// What the periods of the job that was cut last have of the time from `from_ms` until `until_ms`.
+    fn held(&self, from_ms: i64, until_ms: i64) -> HeldPieces {
+        let cutter = &self.cutter;
         let is_instant = cutter.until_ms <= cutter.from_ms;
         let last = cutter.pieces.len().less(1);
-        let mut weights = Vec::with_capacity(cutter.pieces.len() + 1);
-        let mut held = Vec::with_capacity(cutter.pieces.len());
+        let mut held = HeldPieces {
+            weights: Vec::with_capacity(cutter.pieces.len() + 1),
+            is_held: Vec::with_capacity(cutter.pieces.len()),
+        };
         for (at, (period, weight)) in cutter.pieces.iter().zip(&cutter.weights).enumerate() {
             let start = if at == 0 { cutter.from_ms } else { period.from_ms };
             let within = (start + weight)
@@ -233,57 +348,14 @@ impl<'a> Charges<'a> {
             // A job without length, and the empty piece after a job that ends on an edge, belong where they lie.
             let is_held =
                 within > 0 || (*weight == 0 && from_ms <= start && start < until_ms && (is_instant || at == last));
-            weights.push(within);
-            held.push(is_held);
+            held.weights.push(within);
+            held.is_held.push(is_held);
         }
-        if !held.contains(&true) {
-            return Ok(());
-        }
-        let outside = cutter.weights.iter().sum::<i64>() - weights.iter().sum::<i64>();
+        let outside = cutter.weights.iter().sum::<i64>() - held.weights.iter().sum::<i64>();
         if outside > 0 {
-            weights.push(outside);
+            held.weights.push(outside);
         }
-        let charge = priced.charge.get(job).copied().flatten();
-        // No charge is larger than can be split.
-        let too_large = || Error::internal("a charge is too large to be split");
-        let shares = apportion_wide(addend(charge), &weights).ok_or_else(too_large)?;
-        let mut walls = Vec::new();
-        apportion(view.wall_s.value(job), &weights, &mut walls);
-        let mut gpu_times = Vec::new();
-        apportion(view.held_s(job), &weights, &mut gpu_times);
-        let core_n = addend(number(view.alloc_core_n, job));
-        let gpu_n = addend(number(view.alloc_gpu_n, job));
-        // A job counts where it ends; a policy that no longer holds then charged it in part.
-        let is_empty_end = cutter.weights.last().is_some_and(|weight| *weight == 0);
-        let end_ms = cutter.until_ms - i64::from(!is_empty_end);
-        let ends_here = from_ms <= end_ms && end_ms < until_ms;
-        let why: Option<Arc<str>> = charge.is_none().then(|| self.why_unpriced(nth, jobs, job));
-        for (at, period) in cutter.pieces.iter().enumerate() {
-            let share = share_of(&shares, at);
-            if held.get(at) != Some(&true) && share == 0 {
-                continue;
-            }
-            let counts = i64::from(end_piece == Some(at) && ends_here);
-            // The remainder of whole seconds goes to the end of the job, as in usage.
-            let fraction_ms = view.wall_fraction_ms.value(job) * i64::from(at == last && ends_here);
-            let of = |shares: &[i64]| share_of(shares, at);
-            rows.push(ChargeRow {
-                job,
-                record: job,
-                tariff: nth,
-                piece: at,
-                period: *period,
-                job_n: if charge.is_some() { counts } else { 0 },
-                unpriced_job_n: if charge.is_none() { counts } else { 0 },
-                alloc_core_s: time_held(of(&walls), core_n),
-                alloc_core_fraction_ms: time_held(fraction_ms, core_n),
-                alloc_gpu_s: time_held(of(&gpu_times), gpu_n),
-                charge: charge.map(|_| share),
-                why_unpriced: why.clone(),
-                correction_id: None,
-            });
-        }
-        Ok(())
+        held
     }
 
     fn why_unpriced(&self, nth: usize, jobs: &ChargedJobs<'_>, job: usize) -> Arc<str> {

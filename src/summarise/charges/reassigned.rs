@@ -13,7 +13,7 @@ use super::{ChargedJobs, Charges};
 use crate::error::{Error, Result};
 use crate::numbers::Part;
 use crate::reference::correction::CorrectionTable;
-use crate::schema::batch::{texts, words};
+use crate::schema::batch::{decoded, texts, words};
 use crate::summarise::correct::{CorrectedNames, Corrector};
 use crate::summarise::group::{DIMENSIONS, KeyRef};
 use crate::summarise::view::RecordView;
@@ -276,7 +276,7 @@ fn under(batch: &RecordBatch, jobs: &[RenamedJob<'_>]) -> Result<RecordBatch> {
         let place = u32::try_from(job.job);
         at.push(place.map_err(|why| Error::internal("a batch of 4 billion rows").because(why))?);
     }
-    let taken = take_record_batch(batch, &UInt32Array::from(at))?;
+    let taken = decoded(&take_record_batch(batch, &UInt32Array::from(at))?)?;
     let schema = taken.schema();
     let columns = schema.fields().iter().zip(taken.columns());
     let columns = columns.map(|(field, array)| match field.name().as_str() {

@@ -9,7 +9,7 @@ use crate::charge::Tariff;
 use crate::charge::amount::CHARGE_SCALE;
 use crate::error::{Error, Result};
 use crate::schema;
-use crate::schema::batch::{column, dates, decimals, ints, texts};
+use crate::schema::batch::{coded_texts, column, dates, decimals, ints, plain, texts};
 use crate::time::Calendar;
 use crate::time::calendar::Period;
 
@@ -99,8 +99,14 @@ pub(super) fn to_batch(
         at.push(place.map_err(|why| Error::internal("a batch of 4 billion rows").because(why))?);
     }
     let at = UInt32Array::from(at);
-    let tariff = |row: &ChargeRow| tariffs.get(row.tariff).copied();
-    let of = |text: fn(&Tariff) -> &str| texts(rows.iter().map(|row| tariff(row).map(text)));
+    let codes = rows.iter().map(|row| u32::try_from(row.tariff));
+    let codes: Vec<u32> = codes
+        .collect::<std::result::Result<_, _>>()
+        .map_err(|why| Error::internal("4 billion policies").because(why))?;
+    let of = |text: fn(&Tariff) -> &str| {
+        let entries = tariffs.iter().map(|tariff| Some(text(tariff)));
+        coded_texts(entries, codes.iter().copied().map(Some))
+    };
     let counted = |of: fn(&ChargeRow) -> i64| ints(rows.iter().map(|row| Some(of(row))));
     let mut last = None;
     // Nearly all rows are of the year of the row before.
@@ -117,12 +123,12 @@ pub(super) fn to_batch(
     });
     let charge_scale = i8::try_from(CHARGE_SCALE).unwrap_or(9);
     let made: Vec<(&str, ArrayRef)> = vec![
-        ("subject", of(|tariff| tariff.policy.subject.as_str())),
-        ("pool", of(|tariff| &tariff.policy.pool)),
-        ("policy", of(|tariff| &tariff.policy.id)),
-        ("policy_version", of(|tariff| &tariff.policy.version)),
-        ("options", of(|tariff| &tariff.chosen)),
-        ("unit", of(|tariff| &tariff.policy.unit)),
+        ("subject", of(|tariff| tariff.policy.subject.as_str())?),
+        ("pool", of(|tariff| &tariff.policy.pool)?),
+        ("policy", of(|tariff| &tariff.policy.id)?),
+        ("policy_version", of(|tariff| &tariff.policy.version)?),
+        ("options", of(|tariff| &tariff.chosen)?),
+        ("unit", of(|tariff| &tariff.policy.unit)?),
         ("allocation_year", counted(|row| row.period.allocation_year)),
         ("year_s", ints(year_s)),
         ("month", dates(rows.iter().map(|row| Some(row.period.month)))),
@@ -152,13 +158,17 @@ pub(super) fn to_batch(
 /// [`crate::error::Kind::Internal`] when a column is not made, or not as declared.
 pub fn job_charges(records: &[&RecordBatch], at: &UInt32Array, made: &[(&str, ArrayRef)]) -> Result<RecordBatch> {
     let dataset = schema::dataset("job_charges")?;
+    let record_n: usize = records.iter().map(|batch| batch.num_rows()).sum();
+    let is_each_once = at.len() == record_n && (0..).zip(at.values()).all(|(place, at)| place == *at);
     let columns = dataset.columns.iter().map(|declared| {
         let name = declared.name.as_str();
         if RECORDED.contains(&name) {
             let parts: Vec<&ArrayRef> = records.iter().map(|batch| column(batch, name)).collect::<Result<_>>()?;
             return Ok(match parts.as_slice() {
+                [only] if is_each_once => ArrayRef::clone(only),
                 [only] => take(only, at, None)?,
                 several => {
+                    let several = several.iter().map(|part| plain(part)).collect::<Result<Vec<_>>>()?;
                     let several: Vec<&dyn Array> = several.iter().map(AsRef::as_ref).collect();
                     take(&concat(&several)?, at, None)?
                 }

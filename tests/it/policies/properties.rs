@@ -15,7 +15,7 @@ use gridtally::charge::facts::Facts;
 use gridtally::charge::{Policy, price};
 use gridtally::config::Plan;
 use gridtally::schema;
-use gridtally::schema::batch::{decimal, id, identities, int, text, times};
+use gridtally::schema::batch::{decimal, id, identities, int, words, times};
 use gridtally::schema::dataset::gpu_fields;
 use gridtally::summarise::charges::Charges;
 
@@ -306,7 +306,7 @@ fn pieces_add_up(
 ) -> usize {
     let mut run = Charges::new(plan.summing(), "SITE", gridtally::charge::policy::Subject::Jobs);
     let rows = run.add(batch, &[]).unwrap().unwrap();
-    let (ids, names) = (id(&rows, "record_id").unwrap(), text(&rows, "policy").unwrap());
+    let (ids, names) = (id(&rows, "record_id").unwrap(), words(&rows, "policy").unwrap());
     let (charge, jobs) = (decimal(&rows, "charge").unwrap(), int(&rows, "job_n").unwrap());
     let mut sums = TIMELESS.map(|_| vec![(0_i128, 0_i64, 0_usize); batch.num_rows()]);
     for row in 0..rows.num_rows() {
