@@ -13,7 +13,6 @@ use polars_arrow::datatypes::Field as PolarsField;
 use polars_arrow::ffi;
 
 use crate::error::{Error, Result};
-use crate::schema::batch::is_coded;
 
 /// The rows of all batches as one frame. Batches without rows are left out, no batch at all is a frame without columns.
 ///
@@ -89,7 +88,7 @@ pub fn to_arrow(frame: &DataFrame, schema: &SchemaRef) -> Result<RecordBatch> {
 fn layout(kind: &DataType) -> Option<DataType> {
     match kind {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Some(DataType::Utf8View),
-        coded if is_coded(coded) => Some(DataType::Utf8View),
+        DataType::Dictionary(_, entries) => layout(entries),
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => {
             Some(DataType::BinaryView)
         }

@@ -9,7 +9,6 @@ use polars::prelude::{Expr, IntoLazy, PolarsError};
 use super::bridge::{to_arrow, to_polars};
 use super::formula::{Formula, Type, column};
 use crate::error::{Error, Kind, Result};
-use crate::schema::batch::is_coded;
 
 /// The `wanted` columns after every formula was computed in its turn: a formula reads the columns of `batch` and what
 /// the formulas before it gave.
@@ -27,7 +26,7 @@ pub fn evaluate(batch: &RecordBatch, formulas: &[(&str, &Formula)], wanted: &[&s
                 let field = batch.schema_ref().field_with_name(name);
                 let field = field.map_err(|_| Error::internal(format!("no formula gives {name}")))?;
                 match field.data_type() {
-                    coded if is_coded(coded) => DataType::Utf8,
+                    DataType::Dictionary(_, entries) => DataType::clone(entries),
                     kind => DataType::clone(kind),
                 }
             };

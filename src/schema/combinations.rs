@@ -1,4 +1,4 @@
-//! Tells the rows of a batch apart by several columns of texts, using the codes of the texts: texts are compared once for each
+//! Distinguishes the rows of a batch by several columns of texts, using the codes of the texts: texts are compared once for each
 //! combination instead of once for each row.
 
 use arrow::array::Array;

@@ -1,62 +1,61 @@
 //! What waits against what nodes have free.
 
-use super::state::{QueueCounts, measures};
+use super::board::{Board, BoardChange};
+use super::state::{QueueCounts, QueueNode, measures};
 use super::sweep::QueueSweep;
-use crate::numbers::{Comparand, index};
+use crate::numbers::index;
 use crate::occupancy::history::CapacityState;
 
 impl QueueSweep<'_> {
     /// Looks again at nodes that changed.
     pub(super) fn look(&mut self, at_s: u32) {
-        let mut dirty = std::mem::take(&mut self.dirty);
-        dirty.sort_unstable();
-        dirty.dedup();
-        for node in &dirty {
-            let pools = self
-                .nodes
-                .get_mut(index(*node))
-                .map(|node| std::mem::take(&mut node.pools));
-            // Fallback: never taken, what changes are nodes of the machine.
-            let pools = pools.unwrap_or_default();
-            for pool in &pools {
-                // Whoever compares does not change who waits.
-                // Fallback: a pool without waiting classes has none to compare.
-                let asks = self.active.get_mut(*pool).map(std::mem::take).unwrap_or_default();
-                if !asks.is_empty() {
-                    self.renew(*node, at_s);
-                }
-                for ask in &asks {
-                    self.compare(*ask, *node, at_s);
-                }
-                if let Some(active) = self.active.get_mut(*pool) {
-                    *active = asks;
+        let now_s = self.base_s + i64::from(at_s);
+        self.renew_changed(at_s);
+        let mut changed = std::mem::take(&mut self.changed);
+        let mut otherwise = std::mem::take(&mut self.changes);
+        for node in &changed {
+            let pools = self.nodes.get(index(*node)).map(|node| node.pools.as_slice());
+            for of in pools.into_iter().flatten() {
+                if let Some(board) = self.boards.get_mut(of.pool) {
+                    board.look(of.position, now_s, &mut otherwise);
                 }
             }
-            if let Some(node) = self.nodes.get_mut(index(*node)) {
-                node.pools = pools;
+            for change in otherwise.drain(..) {
+                self.take(change, at_s);
             }
         }
-        dirty.clear();
-        self.dirty = dirty;
+        changed.clear();
+        (self.changed, self.changes) = (changed, otherwise);
+    }
+
+    /// Works out what the nodes have free that changed since the last look.
+    pub(super) fn renew_changed(&mut self, at_s: u32) {
+        let mut changed = std::mem::take(&mut self.changed);
+        changed.sort_unstable();
+        changed.dedup();
+        for node in &changed {
+            self.renew(*node, at_s);
+        }
+        self.changed = changed;
     }
 
     /// Works out what a node has free.
-    pub(super) fn renew(&mut self, number: u32, at_s: u32) {
+    fn renew(&mut self, number: u32, at_s: u32) {
         let now_s = self.base_s + i64::from(at_s);
         let machine = self.machines.get(index(number));
         let (Some(node), Some(machine)) = (self.nodes.get_mut(index(number)), machine) else {
             return;
         };
         let history = machine.history;
-        if !node.is_stale {
+        if !std::mem::take(&mut node.is_stale) {
             return;
         }
-        node.is_stale = false;
         node.free.clear();
         node.unit_n.clear();
         let current = history.segments.partition_point(|segment| segment.from_s <= now_s);
         let Some(segment) = current.checked_sub(1).and_then(|at| history.segments.get(at)) else {
             node.level = 0;
+            set_on_boards(&mut self.boards, node);
             return;
         };
         let (is_exclusive, held) = node
@@ -101,60 +100,36 @@ impl QueueSweep<'_> {
             .skip(current)
             .find(|segment| segment.state == CapacityState::Reserved);
         node.reserved_s = ahead.map_or(i64::MAX, |segment| segment.from_s);
+        set_on_boards(&mut self.boards, node);
     }
 
-    /// Holds an ask against a node.
-    pub(super) fn compare(&mut self, ask: usize, number: u32, at_s: u32) {
-        let (Some(of), Some(node)) = (self.asks.get(ask), self.nodes.get(index(number))) else {
+    /// Takes in that a request fits a node otherwise.
+    fn take(&mut self, change: BoardChange, at_s: u32) {
+        let BoardChange { ask, unit, was, is } = change;
+        let (Some(of), Some(class)) = (self.asks.get(ask), self.classes.get_mut(ask).and_then(Option::as_mut)) else {
             return;
         };
-        let Some(class) = self.classes.get_mut(ask).and_then(Option::as_mut) else {
+        let nth = match unit {
+            None => Some(0),
+            Some(unit) => of.units.iter().position(|(of, _)| *of == unit).map(|nth| nth + 1),
+        };
+        let Some((nth, counts)) = nth.and_then(|nth| Some((nth, class.counts.get_mut(nth)?))) else {
             return;
         };
-        let now_s = self.base_s + i64::from(at_s);
-        // It may have to be gone before it could end.
-        let is_ahead = of
-            .limit_s
-            .is_some_and(|limit_s| now_s.sum_to_compare(limit_s) > node.reserved_s);
-        let open = if node.level == 3 && is_ahead { 2 } else { node.level };
-        let is_there = open > 0 && (node.is_idle || !of.is_exclusive);
-        let first = index(number) * class.counts.len();
-        let places = first..first + class.counts.len();
-        // Fallback: never taken, a class has a level of every node and measure.
-        let levels = class.levels.get_mut(places).unwrap_or_default();
-        let mut is_changed = false;
-        for (nth, (slot, counts)) in levels.iter_mut().zip(&mut class.counts).enumerate() {
-            let has_room = is_there
-                && match nth.checked_sub(1).and_then(|nth| of.units.get(nth)) {
-                    None => of.need.iter().zip(&node.free).all(|(need, free)| need <= free),
-                    Some((unit, unit_n)) => {
-                        let free = node.unit_n.get(*unit).copied().flatten();
-                        free.is_some_and(|free| free >= *unit_n)
-                    }
-                };
-            let level = if has_room { open } else { 0 };
-            let was = usize::from(*slot);
-            if was == level {
-                continue;
-            }
-            // Fallback: never taken, there are four levels.
-            *slot = u8::try_from(level).unwrap_or(0);
-            if let Some(n) = counts.get_mut(was).filter(|_| was > 0) {
-                *n -= 1;
-            }
-            if let Some(n) = counts.get_mut(level).filter(|_| level > 0) {
-                *n += 1;
-            }
-            is_changed |= class.fits.get(nth) != Some(&fits(*counts, of.node_n));
+        if let Some(n) = counts.get_mut(usize::from(was)).filter(|_| was > 0) {
+            *n -= 1;
         }
-        if is_changed {
+        if let Some(n) = counts.get_mut(usize::from(is)).filter(|_| is > 0) {
+            *n += 1;
+        }
+        if class.fits.get(nth) != Some(&fits(*counts, of.node_n)) {
             self.flush(ask, at_s);
             self.settle(ask, at_s);
         }
     }
 
     /// From now on a class fits otherwise.
-    fn settle(&mut self, ask: usize, at_s: u32) {
+    pub(super) fn settle(&mut self, ask: usize, at_s: u32) {
         let Some(of) = self.asks.get(ask) else { return };
         let Some(class) = self.classes.get_mut(ask).and_then(Option::as_mut) else {
             return;
@@ -170,6 +145,15 @@ impl QueueSweep<'_> {
                     self.moment(of.group, unit, measure, if is { 1 } else { -1 }, at_s);
                 }
             }
+        }
+    }
+}
+
+/// Sets what a node has free on the boards of its pools.
+fn set_on_boards(boards: &mut [Board], node: &QueueNode) {
+    for of in &node.pools {
+        if let Some(board) = boards.get_mut(of.pool) {
+            board.set_node(of.position, node);
         }
     }
 }

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use super::{Ask, QueueMachine, Wait};
+use super::ask::{Ask, Wait};
+use super::machine::QueueMachine;
 use crate::numbers::index;
 use crate::occupancy::history::CapacityState;
 

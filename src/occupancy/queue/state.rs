@@ -1,6 +1,6 @@
 //! What nodes and classes are at an instant.
 
-use super::Ask;
+use super::ask::Ask;
 
 /// A shape of a node that is taken or given back. They are sorted in the order of the fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,12 +23,22 @@ pub(super) struct QueueNode {
     /// Whether what follows must be worked out again.
     pub(super) is_stale: bool,
     pub(super) free: Vec<i64>,
-    pub(super) level: usize,
+    /// 0 where nothing fits, or 1 + the cause.
+    pub(super) level: u8,
     pub(super) is_idle: bool,
     /// Second from which it is reserved next.
     pub(super) reserved_s: i64,
     pub(super) unit_n: Vec<Option<i64>>,
-    pub(super) pools: Vec<usize>,
+    /// The pools it is in.
+    pub(super) pools: Vec<PoolPlace>,
+}
+
+/// Where a node is in a pool.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PoolPlace {
+    pub(super) pool: usize,
+    /// Among the nodes of the pool.
+    pub(super) position: usize,
 }
 
 /// How nodes fit a request: none of them, or the number of suitable ones by cause.
@@ -39,8 +49,9 @@ pub(super) struct Class {
     pub(super) waiting_n: i64,
     /// Whether any node states enough to determine if it fits: first by vector, then by unit.
     pub(super) is_reported: Vec<bool>,
-    /// By node: 0 where it does not fit, or 1 + the cause, as often as there are counts: first by vector, then by unit.
-    pub(super) levels: Vec<u8>,
+    /// Its place on the board of its pool.
+    pub(super) place: usize,
+    /// First by vector, then by unit.
     pub(super) counts: Vec<QueueCounts>,
     /// 0, or 1 + the cause.
     pub(super) fits: Vec<usize>,

@@ -2,9 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::ask::{Ask, Wait};
+use super::board::{Board, BoardChange};
+use super::machine::QueueMachine;
 use super::requests::Requests;
-use super::state::{Class, QueueChange, QueueInstant, QueueNode, measures, relative};
-use super::{Ask, QueueKey, QueueMachine, QueueSums, Wait};
+use super::state::{Class, PoolPlace, QueueChange, QueueInstant, QueueNode, measures, relative};
+use super::sums::{QueueKey, QueueSums};
 use crate::numbers::{index, tally};
 use crate::occupancy::allocation_shapes::AllocationShapes;
 use crate::occupancy::grid::Grid;
@@ -37,9 +40,12 @@ pub(super) struct QueueSweep<'a> {
     /// Jobs that wait now.
     pub(super) waiting: BTreeSet<u32>,
     pub(super) classes: Vec<Option<Class>>,
-    /// Classes that wait for a pool.
-    pub(super) active: Vec<Vec<usize>>,
-    pub(super) dirty: Vec<u32>,
+    /// By pool: its nodes and the classes that wait for them.
+    pub(super) boards: Vec<Board>,
+    /// Nodes that changed since the last look.
+    pub(super) changed: Vec<u32>,
+    /// Changes of one node, as its boards give them.
+    pub(super) changes: Vec<BoardChange>,
     pub(super) moments: BTreeMap<(usize, Option<usize>), [QueueInstant; 2]>,
     pub(super) sums: BTreeMap<QueueKey, QueueSums>,
 }
@@ -63,9 +69,9 @@ impl<'a> QueueSweep<'a> {
             })
             .collect();
         for (pool, of) in pools.iter().enumerate() {
-            for node in of {
+            for (position, node) in of.iter().enumerate() {
                 if let Some(node) = nodes.get_mut(index(*node)) {
-                    node.pools.push(pool);
+                    node.pools.push(PoolPlace { pool, position });
                 }
             }
         }
@@ -99,6 +105,11 @@ impl<'a> QueueSweep<'a> {
             order.sort_by_key(|at| waits.get(index(*at)).map(|wait| (second(wait), *wait)));
             order
         };
+        let boards = pools.iter().enumerate().map(|(pool, of)| {
+            let asks = asks.iter().filter(|ask| ask.pool == pool);
+            Board::new(of.len(), asks)
+        });
+        let boards = boards.collect();
         Self {
             machines,
             shapes,
@@ -119,8 +130,10 @@ impl<'a> QueueSweep<'a> {
             fitted_s: vec![0; waits.len()],
             waiting: BTreeSet::new(),
             classes: asks.iter().map(|_| None).collect(),
-            active: vec![Vec::new(); pools.len()],
-            dirty: Vec::new(),
+            boards,
+            // What nodes have free is not known of any yet.
+            changed: (0_u32..).zip(machines).map(|(node, _)| node).collect(),
+            changes: Vec::new(),
             moments: BTreeMap::new(),
             sums: BTreeMap::new(),
         }
@@ -179,7 +192,7 @@ impl<'a> QueueSweep<'a> {
     fn touch(&mut self, node: u32) {
         if let Some(of) = self.nodes.get_mut(index(node)) {
             of.is_stale = true;
-            self.dirty.push(node);
+            self.changed.push(node);
         }
     }
 
@@ -229,24 +242,23 @@ impl<'a> QueueSweep<'a> {
         if is_new {
             let width = 1 + of.units.len();
             let is_reported = (0..width).map(|measure| self.is_reported(of, measure)).collect();
-            if let Some(slot) = self.classes.get_mut(ask) {
-                *slot = Some(Class {
-                    waiting_n: 0,
-                    is_reported,
-                    levels: vec![0; self.nodes.len() * width],
-                    counts: vec![[0; 4]; width],
-                    fits: vec![0; width],
-                    since_s: at_s,
-                    fitted_s: 0,
-                });
-            }
-            if let Some(active) = self.active.get_mut(of.pool) {
-                active.push(ask);
-            }
-            for node in self.pools.get(of.pool).into_iter().flatten() {
-                self.renew(*node, at_s);
-                self.compare(ask, *node, at_s);
-            }
+            self.renew_changed(at_s);
+            let now_s = self.base_s + i64::from(at_s);
+            let board = self.boards.get_mut(of.pool);
+            let (Some(slot), Some(board)) = (self.classes.get_mut(ask), board) else {
+                return;
+            };
+            let (place, counts) = board.join(ask, of, now_s);
+            *slot = Some(Class {
+                waiting_n: 0,
+                is_reported,
+                place,
+                counts,
+                fits: vec![0; width],
+                since_s: at_s,
+                fitted_s: 0,
+            });
+            self.settle(ask, at_s);
         }
         if let Some(class) = self.classes.get_mut(ask).and_then(Option::as_mut) {
             class.waiting_n += by;
@@ -280,8 +292,8 @@ impl<'a> QueueSweep<'a> {
         let Some(class) = self.classes.get_mut(ask).and_then(Option::take) else {
             return;
         };
-        if let Some(active) = self.active.get_mut(of.pool) {
-            active.retain(|other| *other != ask);
+        if let Some(board) = self.boards.get_mut(of.pool) {
+            board.leave(class.place);
         }
         for (nth, unit) in measures(of).enumerate() {
             let by_unit = tally(class.fits.get(nth + 1).copied());

@@ -1,11 +1,11 @@
 //! The charges of a batch by group, added up by the codes of their texts: a first step that leaves few rows to
-//! [`super::part`].
+//! [`part`].
 
 use arrow::array::{ArrayRef, RecordBatch, UInt32Array};
 use arrow::compute::take;
 
+use super::part::{KEYS, part};
 use super::row::ChargeRow;
-use super::{KEYS, part};
 use crate::amounts::{add, add_known};
 use crate::charge::amount::CHARGE_SCALE;
 use crate::error::{Error, Result};
@@ -61,7 +61,7 @@ pub(super) fn grouped(charged: &RecordBatch, rows: &[ChargeRow]) -> Result<Recor
     }
 }
 
-/// The groups in the order they are met; `None` where codes do not tell them apart.
+/// The groups in the order they are met; `None` where codes do not distinguish them.
 fn groups(charged: &RecordBatch, rows: &[ChargeRow]) -> Result<Option<Vec<ChargeGroup>>> {
     if rows.iter().any(|row| row.correction_id.is_some()) {
         return Ok(None);

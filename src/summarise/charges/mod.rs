@@ -2,6 +2,7 @@
 
 mod additions;
 mod grouped;
+mod part;
 mod reassigned;
 mod row;
 mod tally;
@@ -23,53 +24,20 @@ use crate::charge::facts::{Facts, PolicyInputs};
 use crate::charge::policy::Subject;
 use crate::charge::{JobPriced, Tariff, price};
 use crate::error::{Error, Result};
-use crate::expr::{GroupMeasure, How, add_up};
 use crate::numbers::{Comparand, Extent, Part};
-use crate::schema;
 use crate::schema::batch::{addend, number, words};
 use crate::summarise::apportion::share_of;
 use crate::summarise::sums::time_held;
 use crate::time::MsSpan;
 use crate::time::calendar::Period;
 
+pub use self::part::{KEYS, SUMMED, part};
 pub use self::row::{RECORDED, job_charges};
 pub use self::tally::{ChargeTally, UnpricedAddition};
 pub use super::charges::reassigned::{ChargedPeriod, ReassignedEntry, Reassignments};
 
-/// Columns of `charge_part` that distinguish rows, in their order.
-pub const KEYS: [&str; 18] = [
-    "vo",
-    "allocation_year",
-    "year_s",
-    "month",
-    "day",
-    "pool",
-    "policy",
-    "policy_version",
-    "options",
-    "unit",
-    "subject",
-    "source",
-    "cluster",
-    "account",
-    "view",
-    "partition",
-    "qos",
-    "correction_id",
-];
-
 /// Why a job has no charge where a number is too large.
 const MISFIT: &str = "a number of the formula does not fit 38 digits, or the charge is beyond 10^16 units";
-
-/// Columns of `charge_part` that are added up.
-pub const SUMMED: [&str; 6] = [
-    "job_n",
-    "unpriced_job_n",
-    "alloc_core_s",
-    "alloc_core_fraction_ms",
-    "alloc_gpu_s",
-    "charge",
-];
 
 /// Charges the records of one site, or what stands for records of another subject.
 pub struct Charges<'a> {
@@ -374,16 +342,4 @@ impl<'a> Charges<'a> {
     pub fn into_part(self) -> Result<RecordBatch> {
         part(&self.parts)
     }
-}
-
-/// Charges added up: one row for each combination of [`KEYS`], as a `charge_part` batch.
-///
-/// # Errors
-/// [`Kind::Data`] when a sum does not fit.
-pub fn part(batches: &[RecordBatch]) -> Result<RecordBatch> {
-    let dataset = schema::dataset("charge_part")?;
-    let measures = SUMMED.map(|column| GroupMeasure { column, how: How::Sum });
-    let total = add_up(batches, &KEYS, &measures, &dataset.arrow())?;
-    dataset.admit(&total)?;
-    Ok(total)
 }

@@ -15,7 +15,7 @@ use gridtally::charge::facts::Facts;
 use gridtally::charge::{Policy, price};
 use gridtally::config::Plan;
 use gridtally::schema;
-use gridtally::schema::batch::{decimal, id, identities, int, words, times};
+use gridtally::schema::batch::{decimal, id, identities, int, times, words};
 use gridtally::schema::dataset::gpu_fields;
 use gridtally::summarise::charges::Charges;
 
