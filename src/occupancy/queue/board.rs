@@ -238,14 +238,11 @@ impl Board {
         let place_n = self.asks.asks.len();
         let step = (self.measure_n() * place_n).max(1);
         let first = measure * place_n + place;
-        let mut counts = QueueCounts::default();
         for (level, is) in self.levels.iter_mut().skip(first).step_by(step).zip(row) {
             *level = *is;
-            if let Some(n) = counts.get_mut(usize::from(*is)).filter(|_| *is > 0) {
-                *n += 1;
-            }
         }
-        counts
+        let fit_n = |of: u8| row.iter().map(|level| u32::from(*level == of)).sum();
+        [0, fit_n(1), fit_n(2), fit_n(3)]
     }
 
     /// Takes the request at a place down.
