@@ -10,6 +10,7 @@ mod explain;
 mod gracc_facts;
 mod joined;
 mod killed;
+mod known_files;
 mod ledger_closes;
 mod logs;
 mod nothing_new;
