@@ -12,6 +12,7 @@ mod joined;
 mod killed;
 mod known_files;
 mod ledger_closes;
+mod little_news;
 mod logs;
 mod nothing_new;
 mod pieces;
