@@ -25,6 +25,7 @@ pub mod progress;
 mod publication;
 mod reading;
 mod reconcile;
+mod rehash;
 mod rejects;
 mod replay;
 mod report;

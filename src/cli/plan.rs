@@ -6,6 +6,7 @@ use tracing::{debug, warn};
 
 use super::output;
 use super::progress::Terminal;
+use super::rehash::RehashArgs;
 use super::selection::PeriodArgs;
 use super::shard_args::ShardPlaceArgs;
 use super::wait::WaitArgs;
@@ -51,6 +52,9 @@ pub(super) struct Args {
     period: PeriodArgs,
 
     #[command(flatten)]
+    rehash: RehashArgs,
+
+    #[command(flatten)]
     wait: WaitArgs,
 }
 
@@ -60,6 +64,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         out: args.out.clone(),
         from,
         to,
+        rehash: args.rehash.rehash,
         wait: args.wait.or(0),
         ..RunOptions::default()
     };

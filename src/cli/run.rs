@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use super::progress::Terminal;
+use super::rehash::RehashArgs;
 use super::run_args::{RunArgs, RunSteps, execute};
 use super::selection::PeriodArgs;
 use super::shard_args::{ShardFolderArgs, read_shard};
@@ -48,10 +49,13 @@ pub(super) struct Args {
     #[command(flatten)]
     period: PeriodArgs,
 
+    #[command(flatten)]
+    rehash: RehashArgs,
+
     /// Read one shard of the list that `gridtally plan` made, such as 7/64, and publish nothing: what it holds is put into the
     /// folder of the shards for `gridtally merge`. A shard that is there already is not read again.
     #[arg(long, value_name = "I/N", conflicts_with_all = ["out", "from", "to", "dry_run", "report", "summary_json",
-          "exit_code_if_unchanged", "textfile", "openlineage", "wait"])]
+          "exit_code_if_unchanged", "textfile", "openlineage", "rehash", "wait"])]
     shard: Option<ShardNumber>,
 
     #[command(flatten)]
@@ -61,7 +65,13 @@ pub(super) struct Args {
 impl RunSteps for Args {
     fn options(&self, options: RunOptions) -> Result<RunOptions> {
         let (from, to) = self.period.months("a run replaces the records of a month as a whole")?;
-        Ok(RunOptions { from, to, ..options })
+        let rehash = self.rehash.rehash;
+        Ok(RunOptions {
+            from,
+            to,
+            rehash,
+            ..options
+        })
     }
 
     fn run(&self, plan: &Plan, options: &RunOptions, report: &mut RunReport) -> Result<()> {

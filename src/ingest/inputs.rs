@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use super::file_hashes::FileHashes;
 use super::identity_sources;
 use super::output_overlap::hold_apart;
 use super::reading::Reading;
@@ -18,7 +19,7 @@ use crate::ledger::{Book, Outcome};
 use crate::runtime::pool;
 use crate::runtime::progress::Progress;
 use crate::schema;
-use crate::sources::input::{InputFile, Location, clean, discover};
+use crate::sources::input::{HashedContent, InputFile, Location, clean, discover};
 use crate::sources::location::is_url;
 
 impl FoundFile {
@@ -101,13 +102,14 @@ impl Plan {
 
 /// Hashes the files that may be known already: those whose size is that of a known file, or which have the size and the
 /// first bytes of another file here. All others are new for certain and are hashed while they are read. Of files in the list
-/// of shards the hash is known already.
+/// of shards the hash is known already, and of files that are as they were when they were hashed last, `hashes` has it.
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when a file cannot be read.
 pub(crate) fn hash(
     found: &mut [FoundFile],
     book: &Book,
+    hashes: &mut FileHashes,
     is_everything: bool,
     threads: usize,
     progress: &dyn Progress,
@@ -137,16 +139,23 @@ pub(crate) fn hash(
         .zip(wanted)
         .filter_map(|(f, is)| is.then_some(f))
         .collect();
+    wanted.retain_mut(|f| {
+        f.blake3 = hashes.of(&f.file);
+        f.blake3.is_none()
+    });
     let files: Vec<&InputFile> = wanted.iter().map(|f| &*f.file).collect();
     progress.begin("hashing", files.iter().map(|file| file.bytes).sum(), "bytes");
-    let hashes = pool::each(&files, threads, |file| {
-        let hash = unless_shut(file.content_hash());
+    let contents = pool::each(&files, threads, |file| {
+        let hash = unless_shut(file.hash_content());
         progress.add(file.bytes);
         hash
     });
     progress.end();
-    for (found, hash) in wanted.iter_mut().zip(hashes?) {
-        found.blake3 = hash;
+    for (found, hash) in wanted.iter_mut().zip(contents?) {
+        found.blake3 = hash.map(|HashedContent { blake3, stamp }| {
+            hashes.note(&found.file, stamp, &blake3);
+            blake3
+        });
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 //! In: the sources of a plan. Out: records by day, summaries, inventory rows, rejects, and the outcome of each file.
 //! Promise: every row that was framed ends in one of them, and the ledger records where.
 
+pub(crate) mod file_hashes;
 pub mod findings;
 pub mod first_refusal;
 pub(crate) mod identity_check;

@@ -20,6 +20,7 @@ use crate::privacy::Privacy;
 use crate::record::Summary;
 use crate::reference::inventory::InventoryPlaced;
 use crate::sources::dialect::Dialect;
+use crate::sources::file_stamp::FileStamp;
 use crate::sources::input::InputFile;
 use crate::sources::{Position, Sink, Work};
 
@@ -121,6 +122,8 @@ pub(crate) struct ReadFile {
     pub(crate) inventory: Vec<InventoryPlaced>,
     /// Hash of the bytes as they were read; empty for a file that could not be opened.
     pub(crate) blake3: String,
+    /// The stamp of these bytes; `None` where it does not vouch for them.
+    pub(crate) stamp: Option<FileStamp>,
     /// Whether it is a repair file, which is read after all others.
     pub(crate) is_repair: bool,
     /// The first message of the tool, if its rows are such messages and nothing else.
@@ -135,6 +138,7 @@ impl ReadFile {
         Self {
             summary_limit,
             blake3: String::new(),
+            stamp: None,
             is_repair: false,
             tool_message: None,
             dialect: None,
@@ -225,8 +229,10 @@ impl ReadFile {
     /// Takes the place of what was framed before; the hash stays.
     pub(crate) fn fill(&mut self, read: Self) {
         let blake3 = std::mem::take(&mut self.blake3);
+        let stamp = self.stamp.take();
         *self = Self {
             blake3,
+            stamp,
             is_repair: true,
             ..read
         };

@@ -155,8 +155,11 @@ impl ReadPool<'_> {
         let mut feed = self.feeds.get(at).ok_or_else(dead)?.lock().map_err(|_| dead())?;
         let result = self.results.get(at).ok_or_else(dead)?;
         if matches!(*feed, FileState::Unopened) {
-            let bytes = match reading.file.open() {
-                Ok(bytes) => HashingReader::new(bytes),
+            let bytes = match reading.file.open_stamped() {
+                Ok(opened) => {
+                    result.lock().map_err(|_| dead())?.stamp = opened.stamp;
+                    HashingReader::new(opened.bytes)
+                }
                 Err(why) if InputFile::is_shut(&why) => {
                     *feed = FileState::Done;
                     self.progress.add(reading.file.bytes);

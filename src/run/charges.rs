@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use arrow::array::RecordBatch;
 
 use super::partition::{PartitionContext, PartitionResult};
-use super::usage::{UsageSlice, project, slices};
+use super::slices::{UsageSlice, by_year, changed, slices, whole};
+use super::usage::project;
 use crate::charge::policy::Subject;
 use crate::error::Result;
 use crate::overhead::bills;
@@ -191,44 +192,51 @@ fn publish_site(
 ) -> Result<()> {
     let dataset = schema::dataset("charge_part")?;
     let read = |place: &str| read_table(context.publication.store().reader(place)?, None, 16_384);
-    let mut touched: BTreeSet<UsageSlice> = BTreeSet::new();
-    let mut touch = |batch: &RecordBatch| -> Result<()> {
-        touched.extend(slices(batch)?.into_iter().map(|(slice, _)| slice));
-        Ok(())
+    let now = |part: &Current| match fresh.get(part.path.as_str()) {
+        Some(rows) => {
+            dataset.admit(rows)?;
+            Ok(RecordBatch::clone(rows))
+        }
+        None => whole(dataset, Some(read(&part.place)?)),
     };
-    for path in parts.former.iter().filter(|_| !is_everything) {
-        for batch in read(path)? {
-            touch(&batch?)?;
+    let mut touched: BTreeSet<UsageSlice> = BTreeSet::new();
+    if !is_everything {
+        let none = RecordBatch::new_empty(dataset.arrow());
+        let before = |path: &String| {
+            if parts.former.contains(path) {
+                whole(dataset, Some(read(path)?))
+            } else {
+                Ok(none.clone())
+            }
+        };
+        for part in parts.current.iter().filter(|part| is_new(part)) {
+            touched.append(&mut changed(&before(&part.path)?, &now(part)?)?);
+        }
+        let is_gone = |path: &&String| parts.current.iter().all(|part| part.path != **path);
+        for path in parts.former.iter().filter(is_gone) {
+            touched.append(&mut changed(&before(path)?, &none)?);
+        }
+        if touched.is_empty() {
+            return Ok(());
         }
     }
+    let counting = (!is_everything).then_some(&touched);
     let mut batches: Vec<RecordBatch> = Vec::new();
     for part in &parts.current {
-        let rows = match fresh.get(part.path.as_str()) {
-            Some(rows) => vec![RecordBatch::clone(rows)],
-            None => read(&part.place)?.collect::<Result<Vec<_>>>()?,
-        };
-        for batch in rows {
-            dataset.admit(&batch)?;
-            if is_new(part) {
-                touch(&batch)?;
-            }
-            batches.push(batch);
-        }
+        batches.extend(by_year(&now(part)?, counting)?.into_values());
     }
     let rows = part(&batches).map_err(|why| why.at("site", site))?;
     let charges = schema::dataset("charges")?;
     let mut written = BTreeSet::new();
     for (of, range) in slices(&rows)? {
         let path = lake::charges_path(site, of.vo.as_deref(), of.allocation_year);
-        if touched.contains(&of) || is_everything {
-            let mut table = LakeTable::create(context.publication, "charges", &path)?;
-            let rows = with_years(&rows.slice(range.start, range.len()))?;
-            table.write(&project(&rows, charges)?)?;
-            table.finish(&[
-                ("gridtally.pipeline".to_owned(), context.plan.name.clone()),
-                ("gridtally.plan".to_owned(), context.plan.fingerprint.clone()),
-            ])?;
-        }
+        let mut table = LakeTable::create(context.publication, "charges", &path)?;
+        let rows = with_years(&rows.slice(range.start, range.len()))?;
+        table.write(&project(&rows, charges)?)?;
+        table.finish(&[
+            ("gridtally.pipeline".to_owned(), context.plan.name.clone()),
+            ("gridtally.plan".to_owned(), context.plan.fingerprint.clone()),
+        ])?;
         kept.insert(path);
         written.insert(of);
     }

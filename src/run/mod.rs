@@ -26,6 +26,7 @@ pub(crate) mod run_log;
 pub mod run_report;
 pub mod run_summary;
 mod run_words;
+pub(crate) mod slices;
 pub mod stages;
 pub(crate) mod summaries;
 pub(crate) mod usage;

@@ -18,6 +18,8 @@ pub struct RunOptions {
     pub to: Option<Month>,
     /// Read and check everything, publish nothing.
     pub dry_run: bool,
+    /// Hash every input file that may be known, also one that is as it was when it was hashed last.
+    pub rehash: bool,
     /// Threads to parse with; `None` takes one per core.
     pub threads: Option<usize>,
     /// Bytes of records kept in memory before they go to a temporary file; `None` takes a budget that suits most

@@ -1,15 +1,13 @@
 //! Published usage: contributions of all months of a site, added up per VO and allocation year.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 
-use arrow::array::{BooleanArray, RecordBatch};
-use arrow::compute::filter_record_batch;
+use arrow::array::RecordBatch;
 
 use super::partition::PartitionContext;
+use super::slices::{UsageSlice, by_year, changed, slices, whole};
 use crate::error::{Error, Result};
 use crate::lake::state::State;
-use crate::schema::batch::{int, text};
 use crate::schema::{self, Dataset};
 use crate::store::lake::{self, LakeTable};
 use crate::summarise::contributions::Contributions;
@@ -28,13 +26,6 @@ pub(crate) struct UsagePart {
 
 /// Contributions of one site by month.
 type UsageParts<'a> = BTreeMap<Month, &'a [UsageGroup]>;
-
-/// One file of `usage` within a site.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct UsageSlice {
-    pub(crate) vo: Option<String>,
-    pub(crate) allocation_year: i64,
-}
 
 /// Publishes the contribution of one site and month for later runs, or removes it when it is nothing.
 ///
@@ -84,25 +75,17 @@ fn publish_site(
 ) -> Result<()> {
     let part = schema::dataset("usage_part")?;
     let published = published_parts(context, state, site);
-    let mut touched: BTreeSet<UsageSlice> = BTreeSet::new();
-    for rows in fresh.values() {
-        touched.extend(rows.iter().map(|of| UsageSlice {
-            vo: of.key.vo.clone(),
-            allocation_year: of.key.allocation_year,
-        }));
+    let mut now = BTreeMap::new();
+    for (month, rows) in fresh {
+        now.insert(*month, to_batch(rows, part)?);
     }
-    // What these months contributed before: those files change as well.
-    for (_, path) in published.iter().filter(|(month, _)| fresh.contains_key(month)) {
-        for batch in lake::batches(context.publication, path)?.into_iter().flatten() {
-            let batch = batch?;
-            part.admit(&batch)?;
-            touched.extend(slices(&batch)?.into_iter().map(|(slice, _)| slice));
-        }
+    let touched = touched(context, part, &published, &now)?;
+    if touched.is_empty() && !is_everything {
+        return Ok(());
     }
-    let mut years =
-        YearContributions::new((!is_everything).then(|| touched.iter().map(|of| of.allocation_year).collect()));
-    for rows in fresh.values() {
-        years.add(&to_batch(rows, part)?)?;
+    let mut years = YearContributions::new((!is_everything).then(|| touched.clone()));
+    for rows in now.values() {
+        years.add(rows)?;
     }
     for (_, path) in published.iter().filter(|(month, _)| !fresh.contains_key(month)) {
         for batch in lake::batches(context.publication, path)?.into_iter().flatten() {
@@ -116,15 +99,13 @@ fn publish_site(
     while let Some(total) = years.next() {
         let rows = total.finish().map_err(|e| e.at("site", site))?;
         for (of, range) in slices(&rows)? {
-            if touched.contains(&of) || is_everything {
-                let path = lake::usage_path(site, of.vo.as_deref(), of.allocation_year);
-                let mut table = LakeTable::create(context.publication, "usage", &path)?;
-                table.write(&project(&rows.slice(range.start, range.len()), dataset)?)?;
-                table.finish(&[
-                    ("gridtally.pipeline".to_owned(), context.plan.name.clone()),
-                    ("gridtally.plan".to_owned(), context.plan.fingerprint.clone()),
-                ])?;
-            }
+            let path = lake::usage_path(site, of.vo.as_deref(), of.allocation_year);
+            let mut table = LakeTable::create(context.publication, "usage", &path)?;
+            table.write(&project(&rows.slice(range.start, range.len()), dataset)?)?;
+            table.finish(&[
+                ("gridtally.pipeline".to_owned(), context.plan.name.clone()),
+                ("gridtally.plan".to_owned(), context.plan.fingerprint.clone()),
+            ])?;
             written.insert(of);
         }
     }
@@ -136,10 +117,28 @@ fn publish_site(
     Ok(())
 }
 
+/// The slices of which months contribute something else now than what is published.
+fn touched(
+    context: &PartitionContext<'_>,
+    part: &Dataset,
+    published: &BTreeMap<Month, String>,
+    now: &BTreeMap<Month, RecordBatch>,
+) -> Result<BTreeSet<UsageSlice>> {
+    let mut touched = BTreeSet::new();
+    for (month, rows) in now {
+        let before = match published.get(month) {
+            Some(path) => lake::batches(context.publication, path)?,
+            None => None,
+        };
+        touched.append(&mut changed(&whole(part, before)?, rows)?);
+    }
+    Ok(touched)
+}
+
 /// The months of a site that contribute as they are published, with the paths of what they contribute; none in a rebuild.
-fn published_parts(context: &PartitionContext<'_>, state: &State, site: &str) -> Vec<(Month, String)> {
+fn published_parts(context: &PartitionContext<'_>, state: &State, site: &str) -> BTreeMap<Month, String> {
     if context.selection.extent.is_rebuild() {
-        return Vec::new();
+        return BTreeMap::new();
     }
     let of_site = state.contributions().iter().filter(|of| of.site == site);
     of_site
@@ -150,13 +149,13 @@ fn published_parts(context: &PartitionContext<'_>, state: &State, site: &str) ->
 /// Contributions of one site by allocation year: what is added up at once are the groups of a year, however many years the lake
 /// has.
 struct YearContributions {
-    /// The years that count; `None` where all do.
-    counting: Option<BTreeSet<i64>>,
+    /// The slices that count; `None` where all do.
+    counting: Option<BTreeSet<UsageSlice>>,
     years: BTreeMap<i64, Contributions>,
 }
 
 impl YearContributions {
-    fn new(counting: Option<BTreeSet<i64>>) -> Self {
+    fn new(counting: Option<BTreeSet<UsageSlice>>) -> Self {
         Self {
             counting,
             years: BTreeMap::new(),
@@ -165,18 +164,7 @@ impl YearContributions {
 
     /// Adds a `usage_part` batch.
     fn add(&mut self, batch: &RecordBatch) -> Result<()> {
-        let of_row = int(batch, "allocation_year")?.clone();
-        let found: BTreeSet<i64> = of_row.values().iter().copied().collect();
-        for year in found.iter().copied() {
-            if self.counting.as_ref().is_some_and(|years| !years.contains(&year)) {
-                continue;
-            }
-            let rows = if found.len() == 1 {
-                batch.clone()
-            } else {
-                let is_of_year: BooleanArray = of_row.values().iter().map(|of| Some(*of == year)).collect();
-                filter_record_batch(batch, &is_of_year)?
-            };
+        for (year, rows) in by_year(batch, self.counting.as_ref())? {
             self.years.entry(year).or_default().add(rows)?;
         }
         Ok(())
@@ -186,25 +174,6 @@ impl YearContributions {
     fn next(&mut self) -> Option<Contributions> {
         self.years.pop_first().map(|(_, total)| total)
     }
-}
-
-/// Runs of rows of one VO and allocation year, in the order of the rows.
-pub(crate) fn slices(batch: &RecordBatch) -> Result<Vec<(UsageSlice, Range<usize>)>> {
-    let (vo, year) = (text(batch, "vo")?, int(batch, "allocation_year")?);
-    let mut found: Vec<(UsageSlice, Range<usize>)> = Vec::new();
-    for (row, (vo, year)) in vo.iter().zip(year.values()).enumerate() {
-        match found.last_mut() {
-            Some((of, range)) if of.vo.as_deref() == vo && of.allocation_year == *year => range.end = row + 1,
-            _ => {
-                let of = UsageSlice {
-                    vo: vo.map(str::to_owned),
-                    allocation_year: *year,
-                };
-                found.push((of, row..row + 1));
-            }
-        }
-    }
-    Ok(found)
 }
 
 /// The columns of `dataset` alone.

@@ -280,6 +280,7 @@ impl ListedFile {
             path: self.path.clone(),
             location: Location::Local(PathBuf::from(here.trim_start_matches("file://"))),
             bytes: self.bytes,
+            stamp: None,
         })
     }
 

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, Metadata};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::arrival::is_hex;
+use super::file_stamp::FileStamp;
 use super::input::{InputFile, Location, NO_FILE, is_skipped, relative};
 use super::pattern::matching;
 use crate::error::{Error, Kind, Result};
@@ -24,7 +25,7 @@ pub(super) fn find(pattern: &str, base: &Path) -> Result<Vec<InputFile>> {
     };
     match fs::metadata(&literal) {
         Ok(meta) if meta.is_dir() => walk.folder(&literal),
-        Ok(meta) if meta.is_file() => walk.file(literal, meta.len()),
+        Ok(meta) if meta.is_file() => walk.file(literal, &meta),
         Ok(_) => {
             let message = format!("{} {NO_FILE}", literal.display());
             return Err(Error::new(Kind::NoInput, message));
@@ -36,7 +37,7 @@ pub(super) fn find(pattern: &str, base: &Path) -> Result<Vec<InputFile>> {
     }
     // What cannot be looked into cannot be opened either: whoever reads it counts it.
     for (path, _) in std::mem::take(&mut walk.troubles) {
-        walk.file(path, 0);
+        walk.push(path, 0, None);
     }
     Ok(walk.found)
 }
@@ -68,11 +69,16 @@ impl<'a> FolderWalk<'a> {
         }
     }
 
-    fn file(&mut self, file: PathBuf, bytes: u64) {
+    fn file(&mut self, file: PathBuf, meta: &Metadata) {
+        self.push(file, meta.len(), FileStamp::of_file(meta));
+    }
+
+    fn push(&mut self, file: PathBuf, bytes: u64, stamp: Option<FileStamp>) {
         self.found.push(InputFile {
             path: relative(&file, self.base),
             location: Location::Local(file),
             bytes,
+            stamp,
         });
     }
 
@@ -98,7 +104,7 @@ impl<'a> FolderWalk<'a> {
         }
         match fs::metadata(&path) {
             Ok(meta) if meta.is_dir() => self.folder(&path),
-            Ok(meta) if meta.is_file() => self.file(path, meta.len()),
+            Ok(meta) if meta.is_file() => self.file(path, &meta),
             // A pipe or a socket cannot be read twice.
             Ok(_) => {}
             // A message that was taken away. A link to nothing stays.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use object_store::{ObjectMeta, ObjectStore};
 use url::Url;
 
+use super::file_stamp::FileStamp;
 use super::input::{InputFile, Location, is_skipped};
 use super::remote;
 use crate::display_text::secret_of;
@@ -93,8 +94,11 @@ impl Below<'_> {
         } else {
             format!("{}/{rest}", self.url)
         };
+        // Web servers make tags of size and time of modification, which can be set.
+        let stamp = FileStamp::of_object(meta.size, meta.e_tag.as_deref()).filter(|_| !is_web(self.url));
         InputFile {
             path,
+            stamp,
             bytes: meta.size,
             location: Location::Remote {
                 store: Arc::clone(self.store),

@@ -9,10 +9,11 @@ use std::sync::Arc;
 
 use object_store::ObjectStore;
 
+use super::file_stamp::{FileStamp, OpenedFile};
 use super::location::{SearchPaths, is_url};
 use super::{find_local, find_remote, remote};
 use crate::error::{Error, Kind, Result};
-use crate::numbers::Part;
+use crate::numbers::{Extent, Part};
 
 pub use super::arrival::arrival_ms;
 pub use super::compression::{Compression, decompress};
@@ -45,6 +46,16 @@ pub struct InputFile {
     pub location: Location,
     /// Its size as stored, bytes.
     pub bytes: u64,
+    /// What was stated of it when it was found; `None` where that does not show whether its content changed.
+    pub stamp: Option<FileStamp>,
+}
+
+/// The hash of a file's bytes.
+pub(crate) struct HashedContent {
+    /// BLAKE3, hexadecimal.
+    pub(crate) blake3: String,
+    /// As in [`OpenedFile`].
+    pub(crate) stamp: Option<FileStamp>,
 }
 
 /// The files of a source, sorted by path, each once. `base` is the folder of the pipeline file.
@@ -120,6 +131,7 @@ impl InputFile {
             path,
             location: Location::Local(file.to_owned()),
             bytes: meta.len(),
+            stamp: FileStamp::of_file(&meta),
         })
     }
 
@@ -128,6 +140,14 @@ impl InputFile {
     /// # Errors
     /// [`Kind::NoInput`] when it is gone, [`Kind::Io`] when it cannot be opened.
     pub fn open(&self) -> Result<Box<dyn Read + Send>> {
+        self.open_stamped().map(|opened| opened.bytes)
+    }
+
+    /// As [`Self::open`], with the stamp of what was opened, whatever has its name by then.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub(crate) fn open_stamped(&self) -> Result<OpenedFile> {
         match &self.location {
             Location::Local(file) => {
                 let opened = File::open(file).map_err(|why| {
@@ -137,10 +157,20 @@ impl InputFile {
                     };
                     Error::new(kind, format!("{} cannot be opened", self.path)).because(why)
                 })?;
-                Ok(Box::new(opened))
+                // Fallback: without a stamp the file is hashed again when it is met again.
+                let stamp = opened.metadata().ok().as_ref().and_then(FileStamp::of_file);
+                Ok(OpenedFile {
+                    bytes: Box::new(opened),
+                    stamp: stamp.filter(FileStamp::is_settled),
+                })
             }
             Location::Remote { store, path } => {
-                remote::open(store, path, self.bytes).map_err(|why| why.at("input", &self.path))
+                let opened = remote::open(store, path, self.bytes).map_err(|why| why.at("input", &self.path))?;
+                let is_tagged = self.stamp.is_some();
+                Ok(OpenedFile {
+                    stamp: opened.stamp.filter(|_| is_tagged),
+                    ..opened
+                })
             }
         }
     }
@@ -176,10 +206,23 @@ impl InputFile {
     /// # Errors
     /// As [`Self::open`], and [`Kind::Io`] when reading fails.
     pub fn content_hash(&self) -> Result<String> {
+        self.hash_content().map(|hashed| hashed.blake3)
+    }
+
+    /// As [`Self::content_hash`], with the stamp of the bytes that were hashed.
+    ///
+    /// # Errors
+    /// As [`Self::content_hash`].
+    pub(crate) fn hash_content(&self) -> Result<HashedContent> {
+        /// Read at once of a large file; of a small one all of it, and its end.
         const BUFFER_BYTES: usize = 1 << 20;
-        let mut input = self.open()?;
+        let OpenedFile {
+            bytes: mut input,
+            stamp,
+        } = self.open_stamped()?;
         let mut hasher = blake3::Hasher::new();
-        let mut buffer = vec![0; BUFFER_BYTES];
+        let whole = usize::try_from(self.bytes).map_or(BUFFER_BYTES, |bytes| bytes.further(1));
+        let mut buffer = vec![0; whole.min(BUFFER_BYTES)];
         loop {
             match input.read(&mut buffer) {
                 Ok(0) => break,
@@ -190,7 +233,10 @@ impl InputFile {
                 Err(why) => return Err(Error::io(format!("{} cannot be read", self.path)).because(why)),
             }
         }
-        Ok(hasher.finalize().to_hex().to_string())
+        Ok(HashedContent {
+            blake3: hasher.finalize().to_hex().to_string(),
+            stamp,
+        })
     }
 }
 

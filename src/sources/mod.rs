@@ -11,6 +11,7 @@ pub mod decimal;
 mod decoders;
 pub mod diagnosis;
 pub mod dialect;
+pub mod file_stamp;
 mod find_local;
 mod find_remote;
 pub mod format;

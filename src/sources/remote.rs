@@ -13,6 +13,7 @@ use object_store::{GetOptions, GetResult, ObjectMeta, ObjectStore, ObjectStoreEx
 use tokio::runtime::Runtime;
 use url::Url;
 
+use super::file_stamp::{FileStamp, OpenedFile};
 use crate::error::{Error, Kind, Result};
 use crate::numbers::{Extent, count_u64};
 use crate::runtime::requests;
@@ -80,17 +81,22 @@ pub(super) fn list(store: &Arc<dyn ObjectStore>, prefix: &Path) -> Result<Vec<Ob
 
 /// Opens an object of this size for reading from its beginning. It is read in ranges, so that no request lasts long
 /// and one that fails is repeated by itself; from a server that knows no ranges it comes in one piece, chunk by chunk.
-pub(super) fn open(store: &Arc<dyn ObjectStore>, path: &Path, bytes: u64) -> Result<Box<dyn Read + Send>> {
+pub(super) fn open(store: &Arc<dyn ObjectStore>, path: &Path, bytes: u64) -> Result<OpenedFile> {
     // There is no range of an empty object.
     if bytes > 0 {
         match wait(block(Arc::clone(store), path.clone(), 0))? {
-            Ok(first) => return Ok(Box::new(RangeReader::new(store, path, first)?)),
+            Ok(first) => {
+                return Ok(OpenedFile {
+                    stamp: FileStamp::of_object(first.object_bytes, first.e_tag.as_deref()),
+                    bytes: Box::new(RangeReader::new(store, path, first)?),
+                });
+            }
             Err(object_store::Error::NotSupported { .. }) => {}
             Err(why) => return Err(gone(why)),
         }
     }
     let object = whole(store, path)?.map_err(gone)?;
-    Ok(Box::new(StreamReader {
+    let bytes = Box::new(StreamReader {
         store: Arc::clone(store),
         path: path.clone(),
         meta: object.meta.clone(),
@@ -99,7 +105,8 @@ pub(super) fn open(store: &Arc<dyn ObjectStore>, path: &Path, bytes: u64) -> Res
         read_n: 0,
         skip_n: 0,
         failing_since: None,
-    }))
+    });
+    Ok(OpenedFile { bytes, stamp: None })
 }
 
 fn gone(why: object_store::Error) -> Error {

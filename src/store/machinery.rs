@@ -10,6 +10,9 @@ pub(crate) const LOCK: &str = ".gridtally/lock";
 /// The note of the last run; see [`super::run_note`].
 pub(crate) const LAST_RUN: &str = ".gridtally/last_run.json";
 
+/// The hashes of input files; see [`super::input_hashes`].
+pub(crate) const INPUT_HASHES: &str = ".gridtally/input_hashes.json";
+
 pub(crate) const JOURNAL: &str = ".gridtally/journal.json";
 
 pub(crate) const STAGING: &str = ".gridtally/staging";

@@ -11,6 +11,7 @@ mod parquet;
 
 #[cfg(feature = "cloud")]
 mod http_client;
+mod input_hashes;
 mod journal;
 pub mod lake;
 pub mod lake_facts;

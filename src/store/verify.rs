@@ -6,7 +6,9 @@ use super::chain::{Chain, Page};
 use super::finding::Finding;
 use super::journal::hash;
 use super::location::Store;
-use super::machinery::{BOOKS, JOURNAL, KEPT, LAST_RUN, LOCK, MACHINERY, SENDING, SNAPSHOTS, STAGING, TAGS};
+use super::machinery::{
+    BOOKS, INPUT_HASHES, JOURNAL, KEPT, LAST_RUN, LOCK, MACHINERY, SENDING, SNAPSHOTS, STAGING, TAGS,
+};
 use super::manifest::{FileEntry, MANIFEST, Manifest};
 use super::present::Present;
 use super::seal::{SEAL, Seal, unlike};
@@ -143,7 +145,7 @@ pub fn verify_files(store: &Store) -> Result<Vec<Finding>> {
 fn stray(path: &str) -> Option<&'static str> {
     let below = |folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
     match path {
-        MANIFEST | SEAL | LOCK | LAST_RUN => None,
+        MANIFEST | SEAL | LOCK | LAST_RUN | INPUT_HASHES => None,
         JOURNAL => Some("a commit was interrupted; the next run completes it"),
         INTENT => Some("a publication was cut off; the next one, or a lock of a month, finishes it"),
         _ if below(SENDING) => Some("left over from a publication that was cut off; the next one removes it"),

@@ -2,6 +2,9 @@
 
     python3 duckdb_job.py sacct|gracc lake INPUT OUT     parse, cast every column, write zstd Parquet, group the usage
     python3 duckdb_job.py sacct|gracc group INPUT OUT    parse and group: only the columns that takes, OUT.totals gets totals
+    python3 duckdb_job.py sacct|sites partitions INPUT OUT   the jobs are counted in OUT.totals
+                                                         like a lake, in the folder OUT: one row per job, sorted by month and start,
+                                                         zstd Parquet in partitions, usage by account and year; `sites` are files
 
 It does less than gridtally: no duplicates, no reassembly, no zones, no proration, no ledger.
 """
@@ -66,10 +69,13 @@ FROM (SELECT _id, _source AS d FROM read_json($INPUT, format = 'newline_delimite
 """
 
 kind, work, source, out = sys.argv[1:]
-text = SACCT if kind == "sacct" else GRACC
+text = GRACC if kind == "gracc" else SACCT
 text = text.replace("{COLUMNS}", "{" + ", ".join(f"'{name}': 'VARCHAR'" for name in SACCT_COLUMNS) + "}")
 text = text.replace(", all_varchar = true", "").replace("$INPUT", f"'{source}'")
-key = "cluster, account" if kind == "sacct" else "site, vo, view, cluster"
+if kind == "sites":
+    text = text.replace("SELECT Cluster AS cluster", "SELECT parse_filename(filename, true) AS site, Cluster AS cluster")
+    text = text.replace("auto_detect = false", "auto_detect = false, filename = true")
+key = "site, vo, view, cluster" if kind == "gracc" else "cluster, account"
 usage = (
     f"SELECT date_trunc('month', \"end\") AS month, {key}, count(*) AS job_n, sum(wall_s) AS wall_s, "
     "sum(wall_s * alloc_core_n) AS alloc_core_s, sum(cpu_ms) AS cpu_ms FROM {jobs} GROUP BY ALL"
@@ -82,6 +88,21 @@ if work == "group":
     groups = duckdb.sql(usage.format(jobs="job")).fetchall()
     with open(f"{out}.totals", "w") as totals:
         totals.write(" ".join(str(sum(row[at] for row in groups)) for at in (-4, -3, -2)))
+elif work == "partitions":
+    site = "site, " if kind == "sites" else ""
+    duckdb.sql("SET preserve_insertion_order = true")
+    duckdb.sql(
+        f"COPY (SELECT *, date_trunc('month', start)::DATE AS record_month FROM job QUALIFY row_number() OVER (PARTITION BY {site}cluster, "
+        f"raw_job_id, submit ORDER BY \"end\" DESC) = 1 ORDER BY {site}record_month, start) TO '{out}/records' (FORMAT parquet, COMPRESSION "
+        f"zstd, PARTITION_BY ({site}record_month))"
+    )
+    jobs = f"read_parquet('{out}/records/**/*.parquet', hive_partitioning = true)"
+    grouped = usage.format(jobs=jobs).replace("SELECT ", f"SELECT {site}account AS vo, year(\"end\") AS allocation_year, ", 1)
+    duckdb.sql(
+        f"COPY ({grouped}) TO '{out}/usage' (FORMAT parquet, COMPRESSION zstd, PARTITION_BY ({site}vo, allocation_year))"
+    )
+    with open(f"{out}.totals", "w") as totals:
+        totals.write(str(duckdb.sql(f"SELECT count(*) FROM {jobs}").fetchone()[0]))
 else:
     duckdb.sql(f"COPY (FROM job) TO '{out}.parquet' (FORMAT parquet, COMPRESSION zstd)")
     jobs = f"'{out}.parquet'"

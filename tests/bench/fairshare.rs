@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use gridtally::time::instant::{instant_text_s, parse_instant_s};
 
 use crate::generator::rng::Rng;
-use crate::{Cost, gridtally_into, median, remove};
+use crate::{Cost, gridtally_changing, gridtally_into, median, remove};
 
 const DAY_S: i64 = 86_400;
 const DAYS: i64 = 366;
@@ -20,7 +20,7 @@ const HEADER: &str =
 
 /// Prints what a run of `jobs` jobs over a year costs with and without fairshare, and what the night after it does.
 pub(crate) fn run(jobs: i64, runs: usize) {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("bench/fairshare-{jobs}"));
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("bench/fairshare-mid-month-{jobs}"));
     make(&folder, jobs);
     println!(
         "| work, {jobs} jobs, 5 001 associations | wall s | CPU s | peak MB | wall, plain run = 1 |\n|---|---|---|---|---|"
@@ -60,7 +60,7 @@ fn year(folder: &Path, kind: &str) -> Cost {
 fn night(folder: &Path, kind: &str) -> Cost {
     year(folder, kind);
     hide_last(folder, false);
-    gridtally_into(
+    gridtally_changing(
         &folder.join(format!("{kind}.toml")),
         &folder.join(format!("lake-{kind}")),
     )
@@ -87,7 +87,8 @@ fn make(folder: &Path, jobs: i64) {
     for part in ["dumps/year", "dumps/last"] {
         fs::create_dir_all(folder.join(part)).unwrap();
     }
-    let first_s = parse_instant_s("2025-01-01T00:00:00Z").unwrap();
+    // So that the last night is in the middle of a month, as most nights are.
+    let first_s = parse_instant_s("2025-01-15T00:00:00Z").unwrap();
     let mut rng = Rng::new(19);
     let mut number = 0;
     for day in 0..DAYS {

@@ -115,7 +115,7 @@ pub(crate) fn pack(plain: &Input, packing: Packing) -> Input {
     Input { folder, path, ..*plain }
 }
 
-fn to_file(path: &Path, make: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) {
+pub(crate) fn to_file(path: &Path, make: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) {
     // In large writes: the system then keeps the file in memory in large pieces, as it does what it has read from a disk.
     let mut to = BufWriter::with_capacity(1 << 20, File::create(path).unwrap());
     make(&mut to).unwrap();

@@ -4,6 +4,7 @@
 //! asserted; the ratios are for people to read. With `--reports N` it measures what reports of a lake of N records cost,
 //! and nothing else; with `--fairshare N` what the daily history of fairshare adds to a run of N jobs, with `--energy N`
 //! what energy and carbon by the hour add; with `--simulate N` how fast schedules of N jobs are simulated.
+//! With `--shapes N [--small-files F]` it measures what other shapes of dumps cost, of N jobs and F small files.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -18,6 +19,7 @@ mod generator {
     pub(crate) mod apel;
     pub(crate) mod bulk;
     pub(crate) mod clock;
+    pub(crate) mod dense;
     pub(crate) mod gracc;
     pub(crate) mod rng;
     pub(crate) mod sacct;
@@ -29,6 +31,7 @@ mod input;
 mod policies;
 mod python;
 mod report;
+mod shapes;
 mod simulate;
 
 use std::fs::File;
@@ -60,6 +63,10 @@ struct Options {
     energy: Option<i64>,
     /// Jobs whose schedules are simulated, in place of all else.
     simulate: Option<i64>,
+    /// Jobs of the dumps of other shapes, in place of all else.
+    shapes: Option<i64>,
+    /// Small files among these shapes.
+    small_files: i64,
     /// What a child process does: a pipeline whose input it groups, and where the totals go.
     group: Option<(PathBuf, PathBuf)>,
 }
@@ -72,6 +79,8 @@ fn options() -> Options {
         fairshare: None,
         energy: None,
         simulate: None,
+        shapes: None,
+        small_files: 4_000,
         group: None,
     };
     let mut words = std::env::args().skip(1);
@@ -84,12 +93,15 @@ fn options() -> Options {
             "--fairshare" => options.fairshare = Some(number(text())),
             "--energy" => options.energy = Some(number(text())),
             "--simulate" => options.simulate = Some(number(text())),
+            "--shapes" => options.shapes = Some(number(text())),
+            "--small-files" => options.small_files = number(text()),
             "--runs" => options.runs = usize::try_from(number(text())).expect("a number of runs").max(1),
             "--group" => options.group = Some((text().into(), text().into())),
             // Cargo states this to every benchmark.
             "--bench" => {}
             _ => panic!(
-                "{word:?} is unexpected; there are --rows N, --runs K, --reports N, --fairshare N, --energy N and --simulate N"
+                "{word:?} is unexpected; there are --rows N, --runs K, --reports N, --fairshare N, --energy N, --simulate N, --shapes N \
+                 and --small-files F"
             ),
         }
     }
@@ -109,6 +121,13 @@ fn main() {
     }
     if let Some(jobs) = options.energy {
         return energy::run(jobs, options.runs);
+    }
+    if let Some(jobs) = options.shapes {
+        return shapes::run(shapes::ShapeSizes {
+            jobs,
+            small_files: options.small_files,
+            runs: options.runs,
+        });
     }
     if let Some(jobs) = options.simulate {
         return simulate::run(jobs, options.runs);
@@ -345,6 +364,19 @@ fn gridtally_into(pipeline: &Path, out: &Path) -> Cost {
             .arg(script("runner.py"))
             .arg(env!("CARGO_BIN_EXE_gridtally"))
             .arg("run")
+            .arg(pipeline)
+            .arg("--out")
+            .arg(out),
+    )
+}
+
+/// As [`gridtally_into`], where the run must change the lake: if it finds nothing new, its exit code ends the benchmark.
+fn gridtally_changing(pipeline: &Path, out: &Path) -> Cost {
+    measure(
+        Command::new(interpreter())
+            .arg(script("runner.py"))
+            .arg(env!("CARGO_BIN_EXE_gridtally"))
+            .args(["run", "--exit-code-if-unchanged", "100"])
             .arg(pipeline)
             .arg("--out")
             .arg(out),

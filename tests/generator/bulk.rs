@@ -8,7 +8,7 @@ use super::gracc::Document;
 use super::rng::Rng;
 use super::sacct::{Attempt, Gpus, HEADER, Person};
 
-const PEOPLE: [Person; 4] = [
+pub(super) const PEOPLE: [Person; 4] = [
     Person {
         user: "amund",
         uid: 5001,
@@ -35,9 +35,9 @@ const PEOPLE: [Person; 4] = [
     },
 ];
 
-const BLOCK: usize = 1 << 20;
+pub(super) const BLOCK: usize = 1 << 20;
 
-fn flush(out: &mut Vec<u8>, to: &mut dyn Write) -> io::Result<()> {
+pub(super) fn flush(out: &mut Vec<u8>, to: &mut dyn Write) -> io::Result<()> {
     to.write_all(out)?;
     out.clear();
     Ok(())

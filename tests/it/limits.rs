@@ -29,6 +29,7 @@ use gridtally::schema::batch::{int, text};
 use tempfile::TempDir;
 
 use crate::support::lake_rows::lake_rows;
+use crate::support::notes::is_note;
 
 /// Columns of the dumps.
 const HEADER: &str = "JobIDRaw|Cluster|User|Account|Partition|State|Submit|Start|End|ElapsedRaw|Suspended|NCPUS|NNodes|\
@@ -103,11 +104,11 @@ fn lake(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 
 /// The same files, each with the same bytes.
 fn assert_same_files(one: &BTreeMap<String, Vec<u8>>, other: &BTreeMap<String, Vec<u8>>) {
-    let paths = |files: &BTreeMap<String, Vec<u8>>| files.keys().cloned().collect::<Vec<_>>();
+    let paths =
+        |files: &BTreeMap<String, Vec<u8>>| files.keys().filter(|path| !is_note(path)).cloned().collect::<Vec<_>>();
     assert_eq!(paths(one), paths(other), "other files");
     // Who ran, and when, is of each run.
-    let is_of_run = |path: &str| [".gridtally/lock", ".gridtally/last_run.json"].contains(&path);
-    for (path, bytes) in one.iter().filter(|(path, _)| !is_of_run(path)) {
+    for (path, bytes) in one.iter().filter(|(path, _)| !is_note(path)) {
         assert!(other[path] == *bytes, "{path} differs");
     }
 }

@@ -86,6 +86,10 @@ impl<'a> ReadInputs<'a> {
             }
         }
         limits.hold(ledger_files, &mut read, &scope.lake.state.book)?;
+        for (reading, read) in files.iter().zip(&mut read) {
+            scope.hashes.note(&reading.file, read.stamp.take(), &read.blake3);
+        }
+        scope.keep_hashes();
         context.progress.end();
         monitor.end_phase("read");
         forget_opened(&scope.found, &file_ids, &mut scope.lake.state.book, publication);

@@ -3,6 +3,7 @@
 use super::context::{RunContext, RunMonitor};
 use super::open_lake::OpenLake;
 use crate::error::Result;
+use crate::ingest::file_hashes::FileHashes;
 use crate::ingest::identity_sources::IdentitySources;
 use crate::ingest::inputs;
 use crate::ingest::reading::Reading;
@@ -30,6 +31,8 @@ pub(super) struct RunScope<'a> {
     pub(super) lake: OpenLake<'a>,
     /// All input files that are there.
     pub(super) found: Vec<FoundFile>,
+    /// The hashes of those that were hashed.
+    pub(super) hashes: FileHashes,
     /// What shards have read of them.
     pub(super) shards: Option<CollectedShards>,
     /// Those to read.
@@ -63,7 +66,13 @@ impl<'a> RunScope<'a> {
         let RunInputs { mut found, shards } = inputs;
         let state = &mut lake.state;
         let is_everything = state.settings_changed(plan);
-        inputs::hash(&mut found, &state.book, is_everything, context.threads, progress)?;
+        let mut hashes = if context.options.rehash {
+            FileHashes::forgotten()
+        } else {
+            FileHashes::load(&lake.publication)?
+        };
+        let threads = context.threads;
+        inputs::hash(&mut found, &state.book, &mut hashes, is_everything, threads, progress)?;
         monitor.end_phase("hash");
         let inventories = state.stale_inventories(plan, &found)?;
         let is_rebuild = state.wants_rebuild(plan, &found, window)? || state.is_reordered(plan, &found, window);
@@ -102,6 +111,7 @@ impl<'a> RunScope<'a> {
             context,
             lake,
             found,
+            hashes,
             shards,
             files,
             seen,
@@ -121,8 +131,16 @@ impl<'a> RunScope<'a> {
         self.files.is_empty() && self.seen.is_empty() && self.is_settled
     }
 
+    /// Keeps the hashes of input files for the next run; not in a dry run.
+    pub(super) fn keep_hashes(&self) {
+        if !self.context.options.dry_run {
+            self.hashes.save(&self.lake.publication);
+        }
+    }
+
     /// Ends the run: the lake stays as it is.
     pub(super) fn finish_unchanged(self, monitor: &mut RunMonitor<'_>) {
+        self.keep_hashes();
         monitor.report.settle(&self.lake.state);
         let runs_head = self.lake.publication.seal().head("runs").blake3;
         monitor.report.finish_unchanged(&monitor.stopwatch, runs_head);

@@ -124,6 +124,11 @@ impl Publication {
         })
     }
 
+    /// The lock that keeps other writers out.
+    pub(super) fn lake_lock(&self) -> &LakeLock {
+        &self.lock
+    }
+
     /// What is published, before this publication; `None` when nothing is.
     pub fn published(&self) -> Option<&Manifest> {
         self.published.as_ref()

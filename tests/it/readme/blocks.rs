@@ -94,6 +94,7 @@ fn console(page: &str, block: &[&str], dir: &Path, made: &mut String) {
             let known = [
                 "cargo test",
                 "cargo bench --bench lake",
+                "cargo bench --bench lake -- --shapes 1000000",
                 "cargo run --example generate -- sample-data",
             ];
             assert!(known.contains(&command), "{page} shows {command:?}, which no test runs");

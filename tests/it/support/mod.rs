@@ -7,6 +7,7 @@ pub(crate) mod environment;
 pub(crate) mod events;
 pub(crate) mod forge;
 pub(crate) mod lake_rows;
+pub(crate) mod notes;
 pub(crate) mod policy;
 pub(crate) mod python;
 #[cfg(feature = "cloud")]

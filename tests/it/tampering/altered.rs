@@ -10,12 +10,13 @@ use gridtally::store::{Seal, Store, footer};
 
 use super::scene::{Scene, findings};
 use crate::support::forge::{copy_lake, rows, table, with_own_hash};
+use crate::support::notes::is_note;
 
 type Files = BTreeMap<String, Vec<u8>>;
 
 const BOOKS: [&str; 4] = ["month_lock", "publication", "publication_job", "runs"];
 
-/// Every file of a lake but its lock and the note of the last run, which are no part of what is published.
+/// Every file of a lake but what it notes for itself, which is no part of what is published.
 fn files(lake: &Path) -> Files {
     let mut found = Files::new();
     let mut folders: Vec<PathBuf> = vec![lake.to_owned()];
@@ -24,8 +25,10 @@ fn files(lake: &Path) -> Files {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
-            } else if !path.ends_with(".gridtally/lock") && !path.ends_with(".gridtally/last_run.json") {
-                let name = path.strip_prefix(lake).unwrap().to_str().unwrap().to_owned();
+                continue;
+            }
+            let name = path.strip_prefix(lake).unwrap().to_str().unwrap().to_owned();
+            if !is_note(&name) {
                 found.insert(name, fs::read(path).unwrap());
             }
         }

@@ -1,0 +1,88 @@
+//! Parts of `usage` and `charges`: the rows of one VO and allocation year of a site are one file of them, and it is written
+//! where these rows changed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use arrow::array::{ArrayRef, RecordBatch};
+use arrow::compute::concat_batches;
+
+use crate::error::Result;
+use crate::schema::Dataset;
+use crate::schema::batch::{int, text};
+
+/// One file of `usage` or `charges` within a site.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct UsageSlice {
+    pub(crate) vo: Option<String>,
+    pub(crate) allocation_year: i64,
+}
+
+/// The columns of a run of rows of one slice.
+type SliceRun = Vec<ArrayRef>;
+
+/// Runs of rows of one VO and allocation year, in the order of the rows.
+pub(crate) fn slices(batch: &RecordBatch) -> Result<Vec<(UsageSlice, Range<usize>)>> {
+    let (vo, year) = (text(batch, "vo")?, int(batch, "allocation_year")?);
+    let mut found: Vec<(UsageSlice, Range<usize>)> = Vec::new();
+    for (row, (vo, year)) in vo.iter().zip(year.values()).enumerate() {
+        match found.last_mut() {
+            Some((of, range)) if of.vo.as_deref() == vo && of.allocation_year == *year => range.end = row + 1,
+            _ => {
+                let of = UsageSlice {
+                    vo: vo.map(str::to_owned),
+                    allocation_year: *year,
+                };
+                found.push((of, row..row + 1));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The slices whose rows in `now` are not those in `before`, in the same order.
+pub(crate) fn changed(before: &RecordBatch, now: &RecordBatch) -> Result<BTreeSet<UsageSlice>> {
+    let (before, now) = (by_slice(before)?, by_slice(now)?);
+    let slices = before.keys().chain(now.keys());
+    Ok(slices.filter(|of| before.get(*of) != now.get(*of)).cloned().collect())
+}
+
+/// The rows of every slice.
+fn by_slice(batch: &RecordBatch) -> Result<BTreeMap<UsageSlice, Vec<SliceRun>>> {
+    let mut found: BTreeMap<UsageSlice, Vec<SliceRun>> = BTreeMap::new();
+    for (of, range) in slices(batch)? {
+        let rows = batch.slice(range.start, range.len());
+        found.entry(of).or_default().push(rows.columns().to_vec());
+    }
+    Ok(found)
+}
+
+/// The rows of a batch in some slices, by allocation year; all rows where no slices are named.
+pub(crate) fn by_year(batch: &RecordBatch, of: Option<&BTreeSet<UsageSlice>>) -> Result<BTreeMap<i64, RecordBatch>> {
+    let mut runs: BTreeMap<i64, Vec<RecordBatch>> = BTreeMap::new();
+    for (slice, range) in slices(batch)? {
+        if of.is_none_or(|of| of.contains(&slice)) {
+            let rows = batch.slice(range.start, range.len());
+            runs.entry(slice.allocation_year).or_default().push(rows);
+        }
+    }
+    let joined = runs
+        .into_iter()
+        .map(|(year, runs)| Ok((year, concat_batches(batch.schema_ref(), &runs)?)));
+    joined.collect()
+}
+
+/// The batches of a table of `dataset` as one; without rows where there is no table.
+pub(crate) fn whole(
+    dataset: &Dataset,
+    batches: Option<impl Iterator<Item = Result<RecordBatch>>>,
+) -> Result<RecordBatch> {
+    let mut admitted = Vec::new();
+    for batch in batches.into_iter().flatten() {
+        let batch = batch?;
+        dataset.admit(&batch)?;
+        admitted.push(batch);
+    }
+    let schema = admitted.first().map_or_else(|| dataset.arrow(), RecordBatch::schema);
+    Ok(concat_batches(&schema, &admitted)?)
+}
