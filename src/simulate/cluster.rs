@@ -17,7 +17,7 @@ use crate::numbers::index;
 struct Ending {
     end_s: i64,
     /// Jobs that end in the same second end in the order of their starts.
-    sequence: u32,
+    sequence: usize,
     running: Running,
 }
 
@@ -51,9 +51,10 @@ pub(super) struct Cluster<'a, O> {
     pub(super) free: Demand,
     pub(super) schedule: Schedule,
     pub(super) observer: &'a mut O,
+    /// The jobs in the order of their starts.
+    pub(super) begun: Vec<u32>,
     running: RunningJobs,
     endings: BinaryHeap<Reverse<Ending>>,
-    sequence: u32,
     frees_at_limit: bool,
     /// What jobs at their limit still have, and `free` counts already.
     counted_twice: Demand,
@@ -92,9 +93,9 @@ impl<'a, O: Observer> Cluster<'a, O> {
                 ..Schedule::default()
             },
             observer,
+            begun: Vec::new(),
             running: RunningJobs::default(),
             endings: BinaryHeap::new(),
-            sequence: 0,
             frees_at_limit: settings.events == EventOrder::Pyss,
             counted_twice: Demand::NOTHING,
             step_n: 0,
@@ -197,10 +198,10 @@ impl<'a, O: Observer> Cluster<'a, O> {
         self.free.take(&allocation);
         let running = Running {
             expected_end_s: self.now_s + self.length(job).expected_s,
-            sequence: self.sequence,
+            sequence: self.begun.len(),
             job,
         };
-        self.sequence += 1;
+        self.begun.push(job);
         self.running.insert(running);
         let end_s = self.now_s + self.jobs[index(job)].run_s;
         self.endings.push(Reverse(Ending {

@@ -14,6 +14,8 @@ pub struct PassView<'a> {
     pub free: &'a Demand,
     /// The waiting jobs in their order, by place in the list of jobs.
     pub waiting: &'a [u32],
+    /// The priorities of jobs, by place; only where jobs wait in their order.
+    pub priorities: Option<&'a [u32]>,
 }
 
 /// A reservation of the first waiting job.

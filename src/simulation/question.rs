@@ -1,9 +1,15 @@
 //! What is simulated: jobs, the machine, and the scheduler.
 
+use std::sync::Arc;
+
 use super::lake_input::LakeSource;
+use super::log_priorities::log_priorities;
+use crate::config::fairshare_change::FairshareChange;
 use crate::error::{Error, Kind, Result};
+use crate::fairshare::priority::FavoredSize;
 use crate::simulate::machine::{Machine, ResourceKind};
-use crate::simulate::settings::Settings;
+use crate::simulate::multifactor::Multifactor;
+use crate::simulate::settings::{BaseOrder, Settings};
 use crate::simulate::swf::SwfLog;
 use crate::simulate::trace::{SwfRules, Trace};
 use crate::simulate::window::WindowSettings;
@@ -40,6 +46,28 @@ pub enum MachineOutages {
     None,
 }
 
+/// What is stated of priorities; the rest is that of the listings of a lake, or Slurm's default.
+#[derive(Clone, Debug, Default)]
+pub struct StatedPriorities {
+    /// Weights, and rules of fairshare.
+    pub change: FairshareChange,
+    /// `PriorityMaxAge`, seconds.
+    pub max_age_s: Option<u32>,
+    /// Which jobs the size favours.
+    pub favored_size: Option<FavoredSize>,
+}
+
+impl StatedPriorities {
+    /// Whether anything is stated.
+    #[must_use]
+    pub fn is_any(&self) -> bool {
+        let change = &self.change;
+        let has_rule = change.decay.is_some() || change.half_life.is_some() || change.algorithm.is_some();
+        let has_weight = change.weights.is_any() || change.priority_weight.is_some();
+        has_rule || has_weight || self.max_age_s.is_some() || self.favored_size.is_some()
+    }
+}
+
 /// What is simulated.
 #[derive(Clone, Debug)]
 pub struct SimulationQuestion {
@@ -55,6 +83,8 @@ pub struct SimulationQuestion {
     pub methods: Vec<Method>,
     /// The scheduler, without a window.
     pub scheduler: Settings,
+    /// What is stated of priorities, for the order of them.
+    pub priorities: StatedPriorities,
     /// The window of those that have one.
     pub window: WindowSettings,
     /// When one point of a front replaces another.
@@ -74,6 +104,8 @@ pub struct SimulationInput {
     pub trace: Trace,
     /// The machine.
     pub machine: Machine,
+    /// Priorities of its jobs, where they wait in their order.
+    pub multifactor: Option<Arc<Multifactor>>,
     /// What somebody who reads the figures must know.
     pub notes: Vec<String>,
     /// Where jobs of a lake come from; `None` for those of a log.
@@ -148,10 +180,14 @@ impl SimulationQuestion {
         let mut input = SimulationInput {
             trace,
             machine,
+            multifactor: None,
             notes,
             lake: None,
         };
         input.note_outcomes("lines");
+        if self.scheduler.base == BaseOrder::Multifactor {
+            input.multifactor = Some(Arc::new(log_priorities(self, &mut input)?));
+        }
         let notes = &mut input.notes;
         for problem in log.problems.iter().take(3) {
             notes.push(format!("line {} is not read: {}", problem.line, problem.reason));
@@ -256,12 +292,14 @@ impl SimulationQuestion {
 
     /// The settings of a method.
     #[must_use]
-    pub fn settings(&self, method: Method, machine: &Machine) -> Settings {
+    pub fn settings(&self, method: Method, input: &SimulationInput) -> Settings {
+        let machine = &input.machine;
         let like = WindowSettings {
             second: machine.kind(BURST_BUFFER).map(|_| BURST_BUFFER.to_owned()),
             ..self.window.clone()
         };
         Settings {
+            multifactor: input.multifactor.clone(),
             window: method.window(machine.ssd().is_some(), self.decision, &like),
             ..self.scheduler.clone()
         }

@@ -4,7 +4,9 @@
 mod command;
 mod invariants;
 mod lake;
+mod lake_priorities;
 mod measures;
+mod multifactor;
 mod outages;
 mod reference;
 mod replay;
