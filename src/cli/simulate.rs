@@ -30,6 +30,7 @@ use crate::simulate::window::{StarvationBound, WindowSettings};
 use crate::simulate::workload::Workload;
 use crate::simulation::answers::Answers;
 use crate::simulation::dataset::simulate_parquet;
+use crate::simulation::group_limits::LimitRequest;
 use crate::simulation::lake_input::lake_input;
 use crate::simulation::lake_rows::LakeSelection;
 use crate::simulation::question::{MachineOutages, MeasuredTime, SimulationInput, SimulationQuestion};
@@ -116,6 +117,11 @@ pub(super) struct Args {
 
     #[command(flatten)]
     priorities: PriorityArgs,
+
+    /// A limit on what the jobs of each user, account, partition or QOS have at a time, or of one of them: `user:jobs=10`,
+    /// `partition/gpu:cores=256`; may be given again. What is limited are `jobs` or a kind of resource of the machine.
+    #[arg(long, value_name = "GROUP:WHAT=MOST", value_parser = LimitRequest::parse)]
+    limit: Vec<LimitRequest>,
 
     /// Which jobs may start before others that wait longer.
     #[arg(long, value_name = "RULE", default_value = "easy")]
@@ -357,9 +363,11 @@ impl Args {
                 estimate: self.estimate,
                 events: self.events,
                 multifactor: None,
+                limits: None,
                 window: None,
             },
             priorities: self.priorities.stated(self.order)?,
+            limits: self.limit.clone(),
             window: WindowSettings {
                 size: self.window,
                 bound: self.bound,

@@ -14,7 +14,7 @@ use crate::simulation::question::StatedPriorities;
 /// Options of the order of priorities.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct PriorityArgs {
-    /// A weight of the order multifactor: of age, association, fairshare, job_size, partition or qos; may be given again. A lake
+    /// A weight of the order multifactor: of age, association, fairshare, `job_size`, partition or qos; may be given again. A lake
     /// has the others from its listings of settings.
     #[arg(long, value_name = "TERM=WEIGHT", value_parser = weight)]
     weight: Vec<StatedWeight>,
@@ -23,7 +23,7 @@ pub(super) struct PriorityArgs {
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     max_age: Option<u32>,
 
-    /// Which jobs the weight of job_size favours.
+    /// Which jobs the weight of `job_size` favours.
     #[arg(long, value_name = "SIZE")]
     favored_size: Option<FavoredSize>,
 

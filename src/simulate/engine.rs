@@ -61,6 +61,14 @@ fn check(jobs: &[Job], machine: &Machine, settings: &Settings) -> Result<()> {
             "conservative backfilling keeps the order of submission: it has no window and no other base order",
         ));
     }
+    if let Some(limits) = &settings.limits {
+        limits.check(jobs)?;
+        if is_conservative {
+            return Err(Error::config(
+                "conservative backfilling reserves for every waiting job: with limits some have no time to reserve",
+            ));
+        }
+    }
     if is_conservative && machine.ssd().is_some() {
         return Err(Error::config(
             "conservative backfilling reserves fungible resources, not nodes with two sizes of local storage",

@@ -16,6 +16,8 @@ pub enum Hindrance {
     Lacking(usize),
     /// There would have been enough of everything, had not some of a kind of resource taken no jobs.
     Unavailable(usize),
+    /// It would have fitted, and its group had as much as a limit, by place, allows.
+    Limited(usize),
     /// It would have fitted when the pass began: others ahead took what was free, or the job with the reservation, by
     /// place, would have been delayed.
     PassedOver(Option<u32>),
@@ -134,7 +136,8 @@ impl<'a> JobWatch<'a> {
     fn hindrance(&self, view: &PassView<'_>) -> Hindrance {
         let need = &self.job().need;
         let Some(kind) = need.missing_in(view.free) else {
-            return Hindrance::PassedOver(None);
+            let reached = view.limits.and_then(|limits| limits.reached_by(self.job, need));
+            return reached.map_or(Hindrance::PassedOver(None), Hindrance::Limited);
         };
         let mut all = *view.free;
         all.add(&self.machine.unavailable_at(view.now_s));

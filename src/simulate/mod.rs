@@ -21,6 +21,7 @@
 //! easy, conservative, wfp   backfilling and orders
 //! multifactor, shares   priorities of Slurm; usage that grows with the schedule, and the factors that follow from it
 //! order         the order in which jobs wait
+//! limits        what jobs of one user, account, partition or QOS may have at a time
 //! window        a set of the first waiting jobs: exact Pareto front, genetic algorithm, decision rules
 //! schedule      a start and its reason for each job
 //! observer, explain   what each pass finds; why a job starts when it does
@@ -40,6 +41,7 @@ pub mod engine;
 pub mod explain;
 pub mod job;
 pub mod kiviat;
+pub mod limits;
 pub mod machine;
 pub mod metrics;
 pub mod multifactor;

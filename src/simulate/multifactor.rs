@@ -111,7 +111,21 @@ impl<'a> PriorityOrder<'a> {
             }
         }
         let priorities = &self.priorities;
-        waiting.sort_by_key(|job| (Reverse(priorities[index(*job)]), *job));
+        let key = |job: u32| (Reverse(priorities[index(job)]), job);
+        if self.sorted_n == 0 {
+            waiting.sort_unstable_by_key(|job| key(*job));
+            return Ok(());
+        }
+        // Few jobs come between two passes, and many wait: each is put where it belongs.
+        for at in self.sorted_n..waiting.len() {
+            let Some((of_job, before)) = waiting.get(at).copied().zip(waiting.get(..at)) else {
+                continue;
+            };
+            let place = before.partition_point(|other| key(*other) < key(of_job));
+            if let Some(later) = waiting.get_mut(place..=at) {
+                later.rotate_right(1);
+            }
+        }
         Ok(())
     }
 

@@ -87,6 +87,7 @@ impl<'a> WaitingJobs<'a> {
             free: &cluster.free,
             waiting: &self.jobs,
             priorities,
+            limits: cluster.limits.as_ref(),
         });
         Ok(())
     }

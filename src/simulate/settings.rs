@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::limits::GroupLimits;
 use super::multifactor::Multifactor;
 use super::window::WindowSettings;
 
@@ -66,6 +67,8 @@ pub struct Settings {
     pub estimate: Estimate,
     /// When the scheduler runs.
     pub events: EventOrder,
+    /// Limits of users, accounts, partitions or QOS, where there are any.
+    pub limits: Option<Arc<GroupLimits>>,
     /// The choice of jobs from a window, where there is one.
     pub window: Option<WindowSettings>,
 }

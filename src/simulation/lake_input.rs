@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::group_limits::limited;
 use super::lake_kind::LakeKind;
 use super::lake_machine::{listed_kinds, node_sums};
 use super::lake_priorities::lake_priorities;
@@ -125,9 +126,11 @@ pub fn lake_input(
         trace,
         machine,
         multifactor: None,
+        limits: None,
         notes: remarks,
         lake: Some(source),
     };
+    limited(&question.limits, &mut input)?;
     input.note_outcomes("records");
     if question.scheduler.base == BaseOrder::Multifactor {
         let priorities = lake_priorities(store, manifest, &question.priorities, &mut input)?;

@@ -59,7 +59,7 @@ pub(super) fn lake_priorities(
     }
     // Fallback: jobs of a trace have a first submission.
     let first_s = input.trace.jobs.first().map_or(0, |job| job.submit_s);
-    let context = context(store, manifest, &known, &stated.change, plan, first_s)?;
+    let context = context(store, manifest, &known, &stated.change, &plan, first_s)?;
     let mut listed = ListedPriorities::read(store, manifest, &context, first_s)?;
     stated.change.weigh(&mut listed.rule.weights);
     if !listed.has_weights {
@@ -127,10 +127,10 @@ fn context(
     manifest: &Manifest,
     known: &LakeFairshare,
     change: &FairshareChange,
-    plan: FairsharePlan,
+    plan: &FairsharePlan,
     first_s: i64,
 ) -> Result<FairshareContext> {
-    let plan = change.applied_to(&plan)?;
+    let plan = change.applied_to(plan)?;
     let zone = rule(&manifest.facts)?.zone;
     let mut context = FairshareContext::read(known, manifest, store, &zone, plan)?.at(first_s);
     (context.trees, _) = context.trees.with_shares(&change.shares, first_s)?;

@@ -14,6 +14,7 @@ pub mod answers;
 pub mod back_test;
 pub mod charged;
 pub mod dataset;
+pub mod group_limits;
 pub mod lake_input;
 pub mod lake_kind;
 mod lake_machine;

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use super::group_limits::{LimitRequest, limited};
 use super::lake_input::LakeSource;
 use super::log_priorities::log_priorities;
 use crate::config::fairshare_change::FairshareChange;
 use crate::error::{Error, Kind, Result};
 use crate::fairshare::priority::FavoredSize;
+use crate::simulate::limits::GroupLimits;
 use crate::simulate::machine::{Machine, ResourceKind};
 use crate::simulate::multifactor::Multifactor;
 use crate::simulate::settings::{BaseOrder, Settings};
@@ -85,6 +87,8 @@ pub struct SimulationQuestion {
     pub scheduler: Settings,
     /// What is stated of priorities, for the order of them.
     pub priorities: StatedPriorities,
+    /// Limits of users, accounts, partitions and QOS.
+    pub limits: Vec<LimitRequest>,
     /// The window of those that have one.
     pub window: WindowSettings,
     /// When one point of a front replaces another.
@@ -106,6 +110,8 @@ pub struct SimulationInput {
     pub machine: Machine,
     /// Priorities of its jobs, where they wait in their order.
     pub multifactor: Option<Arc<Multifactor>>,
+    /// Limits of its jobs, where there are any.
+    pub limits: Option<Arc<GroupLimits>>,
     /// What somebody who reads the figures must know.
     pub notes: Vec<String>,
     /// Where jobs of a lake come from; `None` for those of a log.
@@ -181,9 +187,11 @@ impl SimulationQuestion {
             trace,
             machine,
             multifactor: None,
+            limits: None,
             notes,
             lake: None,
         };
+        limited(&self.limits, &mut input)?;
         input.note_outcomes("lines");
         if self.scheduler.base == BaseOrder::Multifactor {
             input.multifactor = Some(Arc::new(log_priorities(self, &mut input)?));
@@ -300,6 +308,7 @@ impl SimulationQuestion {
         };
         Settings {
             multifactor: input.multifactor.clone(),
+            limits: input.limits.clone(),
             window: method.window(machine.ssd().is_some(), self.decision, &like),
             ..self.scheduler.clone()
         }

@@ -122,6 +122,13 @@ fn verified(question: &SimulationQuestion, input: &SimulationInput, method: Meth
     let schedule = simulate(jobs, &input.machine, &question.settings(method, input))?;
     let found = verify(jobs, &input.machine, &placements(jobs, &schedule));
     let waiting_n = schedule.starts.iter().filter(|start| start.is_none()).count();
+    if let Some(exceeded) = (input.limits.as_ref()).and_then(|limits| limits.exceeded(jobs, &schedule.starts).pop()) {
+        let why = format!(
+            "the schedule exceeds the limit of {} at {}",
+            exceeded.name, exceeded.at_s
+        );
+        return Err(Error::internal(why).at("method", method.word()));
+    }
     let mut wrong = found
         .violations
         .iter()

@@ -144,6 +144,11 @@ fn method_text(text: &mut String, method: Method, watch: &JobWatch<'_>, input: &
                 "there would have been enough {}, had all of the machine taken jobs",
                 kind_name(input, *kind)
             ),
+            Hindrance::Limited(place) => {
+                let limits = input.limits.as_ref().and_then(|limits| limits.limits.get(*place));
+                let name = limits.map_or("a limit", |limit| limit.name.as_str());
+                format!("it fitted, and the limit of {name} was reached")
+            }
             Hindrance::PassedOver(None) => "it fitted at first, and jobs ahead took what was free".to_owned(),
             Hindrance::PassedOver(Some(head)) => format!(
                 "it fitted at first, and jobs ahead took what was free, or job {} with its reservation would have been delayed",

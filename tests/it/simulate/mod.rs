@@ -5,6 +5,7 @@ mod command;
 mod invariants;
 mod lake;
 mod lake_priorities;
+mod limits;
 mod measures;
 mod multifactor;
 mod outages;
