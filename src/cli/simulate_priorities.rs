@@ -9,7 +9,7 @@ use crate::config::what_if_spec;
 use crate::error::{Error, Kind, Result};
 use crate::fairshare::priority::FavoredSize;
 use crate::simulate::settings::BaseOrder;
-use crate::simulation::question::StatedPriorities;
+use crate::simulation::stated_priorities::StatedPriorities;
 
 /// Options of the order of priorities.
 #[derive(Clone, Debug, clap::Args)]

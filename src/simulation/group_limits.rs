@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::question::SimulationInput;
+use super::input::SimulationInput;
 use crate::error::{Error, Kind, Result};
 use crate::simulate::job::Job;
 use crate::simulate::limits::{GroupLimit, GroupLimits, LimitedAmount};

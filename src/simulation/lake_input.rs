@@ -3,64 +3,22 @@
 use std::sync::Arc;
 
 use super::group_limits::limited;
+use super::input::SimulationInput;
 use super::lake_kind::LakeKind;
 use super::lake_machine::{listed_kinds, node_sums};
 use super::lake_priorities::lake_priorities;
 use super::lake_rows::{LakeRows, LakeSelection, RowCounting};
-use super::lake_trace::{LakeJobs, lake_trace};
-use super::question::{MachineOutages, SimulationInput, SimulationQuestion};
+use super::lake_source::LakeSource;
+use super::lake_trace::lake_trace;
+use super::question::{MachineOutages, SimulationQuestion};
 use crate::config::overhead_plan::{NodesFrom, OverheadPlan};
 use crate::error::{Error, Kind, Result};
-use crate::occupancy::{CapacityState, PRESETS, Resource, Resources, Scheme, Unit};
+use crate::occupancy::{PRESETS, Resource, Resources, Scheme, Unit};
 use crate::overhead::lake_nodes::{ClusterPlace, LakeNodes, basis, lake_nodes};
 use crate::simulate::machine::{CapacityStep, Machine, ResourceKind};
 use crate::simulate::settings::BaseOrder;
 use crate::store::{Manifest, Store};
 use crate::time::SecondSpan;
-
-/// Where the jobs of a simulation come from.
-#[derive(Clone, Debug)]
-pub struct LakeSource {
-    /// Site.
-    pub site: String,
-    /// Cluster, where records name one.
-    pub cluster: Option<String>,
-    /// What the lake knows of the jobs.
-    pub jobs: LakeJobs,
-    /// The kinds of the machine.
-    pub kinds: Vec<LakeKind>,
-    /// The nodes of the cluster.
-    pub(crate) nodes: LakeNodes,
-    /// What of nodes is followed.
-    pub(crate) resources: Resources,
-    /// Canonical units: those of the pipeline, or the preset for cores.
-    pub(crate) overhead: OverheadPlan,
-}
-
-/// A node at an instant.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NodeAt {
-    /// Its name.
-    pub name: String,
-    /// Whether it takes jobs.
-    pub state: CapacityState,
-}
-
-impl LakeSource {
-    /// The nodes that are there in a second, by name.
-    pub fn nodes_at(&self, at_s: i64) -> impl Iterator<Item = NodeAt> {
-        self.nodes.nodes.iter().filter_map(move |node| {
-            let segments = &node.history.segments;
-            let begun_n = segments.partition_point(|segment| segment.from_s <= at_s);
-            let segment = segments.get(..begun_n).and_then(<[_]>::last)?;
-            let is_there = segment.capacity.iter().any(|amount| *amount > 0);
-            is_there.then(|| NodeAt {
-                name: node.name.clone(),
-                state: segment.state,
-            })
-        })
-    }
-}
 
 /// The jobs and the machine of a cluster of a lake.
 ///

@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use ahash::RandomState;
 
-use super::lake_input::LakeSource;
+use super::input::SimulationInput;
+use super::lake_source::LakeSource;
 use super::lake_trace::LakeJob;
 use super::log_priorities::{stated_rule, times, whole};
-use super::question::{SimulationInput, StatedPriorities};
+use super::stated_priorities::StatedPriorities;
 use crate::config::fairshare_change::FairshareChange;
 use crate::config::fairshare_plan::FairsharePlan;
 use crate::error::{Error, Kind, Result};

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::question::{SimulationInput, SimulationQuestion, StatedPriorities};
+use super::input::SimulationInput;
+use super::stated_priorities::StatedPriorities;
 use crate::config::fairshare_change::{FairshareChange, PriorityWeightChange};
 use crate::config::fairshare_plan::{DecayMode, HalfLifeSetting};
 use crate::error::{Error, Kind, Result};
@@ -27,8 +28,7 @@ const MINUTE_S: i64 = 60;
 ///
 /// # Errors
 /// [`Kind::Config`] when no weight is stated; [`Kind::Usage`] for weights of what a log does not state.
-pub(super) fn log_priorities(question: &SimulationQuestion, input: &mut SimulationInput) -> Result<Multifactor> {
-    let stated = &question.priorities;
+pub(super) fn log_priorities(stated: &StatedPriorities, input: &mut SimulationInput) -> Result<Multifactor> {
     let rule = stated_rule(stated, input)?;
     let PriorityWeightChange {
         association,

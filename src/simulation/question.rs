@@ -3,14 +3,11 @@
 use std::sync::Arc;
 
 use super::group_limits::{LimitRequest, limited};
-use super::lake_input::LakeSource;
+use super::input::SimulationInput;
 use super::log_priorities::log_priorities;
-use crate::config::fairshare_change::FairshareChange;
+use super::stated_priorities::StatedPriorities;
 use crate::error::{Error, Kind, Result};
-use crate::fairshare::priority::FavoredSize;
-use crate::simulate::limits::GroupLimits;
 use crate::simulate::machine::{Machine, ResourceKind};
-use crate::simulate::multifactor::Multifactor;
 use crate::simulate::settings::{BaseOrder, Settings};
 use crate::simulate::swf::SwfLog;
 use crate::simulate::trace::{SwfRules, Trace};
@@ -48,28 +45,6 @@ pub enum MachineOutages {
     None,
 }
 
-/// What is stated of priorities; the rest is that of the listings of a lake, or Slurm's default.
-#[derive(Clone, Debug, Default)]
-pub struct StatedPriorities {
-    /// Weights, and rules of fairshare.
-    pub change: FairshareChange,
-    /// `PriorityMaxAge`, seconds.
-    pub max_age_s: Option<u32>,
-    /// Which jobs the size favours.
-    pub favored_size: Option<FavoredSize>,
-}
-
-impl StatedPriorities {
-    /// Whether anything is stated.
-    #[must_use]
-    pub fn is_any(&self) -> bool {
-        let change = &self.change;
-        let has_rule = change.decay.is_some() || change.half_life.is_some() || change.algorithm.is_some();
-        let has_weight = change.weights.is_any() || change.priority_weight.is_some();
-        has_rule || has_weight || self.max_age_s.is_some() || self.favored_size.is_some()
-    }
-}
-
 /// What is simulated.
 #[derive(Clone, Debug)]
 pub struct SimulationQuestion {
@@ -99,56 +74,6 @@ pub struct SimulationQuestion {
     pub seed: u64,
     /// Which time is measured.
     pub measured: MeasuredTime,
-}
-
-/// The jobs and the machine.
-#[derive(Clone, Debug)]
-pub struct SimulationInput {
-    /// The jobs, and what became of the others.
-    pub trace: Trace,
-    /// The machine.
-    pub machine: Machine,
-    /// Priorities of its jobs, where they wait in their order.
-    pub multifactor: Option<Arc<Multifactor>>,
-    /// Limits of its jobs, where there are any.
-    pub limits: Option<Arc<GroupLimits>>,
-    /// What somebody who reads the figures must know.
-    pub notes: Vec<String>,
-    /// Where jobs of a lake come from; `None` for those of a log.
-    pub lake: Option<LakeSource>,
-}
-
-impl SimulationInput {
-    /// What people call a job.
-    #[must_use]
-    pub fn name(&self, id: i64) -> String {
-        let lake = self.lake.as_ref().and_then(|lake| lake.jobs.of(id));
-        lake.map_or_else(|| id.to_string(), |job| job.job_id.clone())
-    }
-
-    /// The number of the job that people call so.
-    #[must_use]
-    pub fn id(&self, name: &str) -> Option<i64> {
-        match &self.lake {
-            Some(lake) => lake.jobs.id(name),
-            None => name.parse().ok(),
-        }
-    }
-
-    /// Notes what became of lines or records that are not simulated as they are.
-    pub(super) fn note_outcomes(&mut self, what: &str) {
-        for (reason, n) in &self.trace.left_out {
-            self.notes.push(format!(
-                "left out, {}: {n} of {} {what}",
-                reason.word(),
-                self.trace.read_n
-            ));
-        }
-        for (change, n) in &self.trace.changed {
-            let note = format!("simulated other than written, {}: {n} jobs", change.word());
-            self.notes.push(note);
-        }
-    }
 }
 
 impl SimulationQuestion {
@@ -194,7 +119,7 @@ impl SimulationQuestion {
         limited(&self.limits, &mut input)?;
         input.note_outcomes("lines");
         if self.scheduler.base == BaseOrder::Multifactor {
-            input.multifactor = Some(Arc::new(log_priorities(self, &mut input)?));
+            input.multifactor = Some(Arc::new(log_priorities(&self.priorities, &mut input)?));
         }
         let notes = &mut input.notes;
         for problem in log.problems.iter().take(3) {

@@ -2,7 +2,8 @@
 
 use super::answers::Answers;
 use super::back_test::{BackTest, Replay};
-use super::question::{MeasuredTime, SimulationInput, SimulationQuestion};
+use super::input::SimulationInput;
+use super::question::{MeasuredTime, SimulationQuestion};
 use crate::error::{Error, Result};
 use crate::numbers::count_u64;
 use crate::simulate::engine::simulate;

@@ -11,7 +11,8 @@ use crate::simulate::job::Job;
 use crate::simulate::machine::Machine;
 use crate::simulate::schedule::{Schedule, Start, StartReason};
 use crate::simulate::window::method::Method;
-use crate::simulation::question::{SimulationInput, SimulationQuestion};
+use crate::simulation::input::SimulationInput;
+use crate::simulation::question::SimulationQuestion;
 use crate::time::instant::instant_text_s;
 
 /// Most jobs or nodes that are named.
