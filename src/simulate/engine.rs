@@ -91,6 +91,10 @@ struct Engine<'a, O> {
     successors: BTreeMap<u32, Vec<u32>>,
     reservations: Option<Reservations>,
     window: Option<WindowScheduler>,
+    /// The job that did not fit in the last pass and got the reservation.
+    blocked: Option<u32>,
+    /// Whether a job has ended since, or the machine has changed.
+    is_freed: bool,
 }
 
 impl<'a, O: Observer> Engine<'a, O> {
@@ -110,6 +114,8 @@ impl<'a, O: Observer> Engine<'a, O> {
             successors: successors(jobs),
             reservations,
             window,
+            blocked: None,
+            is_freed: false,
         })
     }
 
@@ -127,10 +133,11 @@ impl<'a, O: Observer> Engine<'a, O> {
             let Some(now_s) = next_s.into_iter().chain(step_s).min() else {
                 return Ok(());
             };
-            if self.cluster.step_at(now_s)
-                && let Some(reservations) = &mut self.reservations
-            {
-                reservations.capacity_changed();
+            if self.cluster.step_at(now_s) {
+                self.is_freed = true;
+                if let Some(reservations) = &mut self.reservations {
+                    reservations.capacity_changed();
+                }
             }
             match self.settings.events {
                 EventOrder::Batched => {
@@ -172,6 +179,7 @@ impl<'a, O: Observer> Engine<'a, O> {
         let Some(job) = self.cluster.end_next() else {
             return false;
         };
+        self.is_freed = true;
         if let Some(reservations) = &mut self.reservations {
             reservations.ended(&self.cluster, job, now_s);
         }
@@ -214,12 +222,33 @@ impl<'a, O: Observer> Engine<'a, O> {
             self.waiting.begin_pass(&mut self.cluster)?;
             self.start_jobs();
             self.waiting.end_pass(&self.cluster);
+        } else {
+            self.blocked = None;
         }
+        self.is_freed = false;
         self.cluster.end_pass();
         Ok(())
     }
 
+    /// The job that got the reservation in the last pass and still waits first, where nothing was freed since: no job that was
+    /// considered then can start now. Jobs at their limit that count as free, limits and windows have rules of their own.
+    fn still_blocked(&self) -> Option<u32> {
+        let has_own_rules =
+            self.window.is_some() || self.cluster.limits.is_some() || self.settings.events == EventOrder::Pyss;
+        let first = self.waiting.jobs.first().copied();
+        self.blocked
+            .filter(|blocked| !has_own_rules && !self.is_freed && first == Some(*blocked))
+    }
+
     fn start_jobs(&mut self) {
+        if let Some(head) = self.still_blocked()
+            && let Some(new_jobs) = self.waiting.new_jobs()
+        {
+            if self.settings.backfill == Backfill::Easy {
+                easy::backfill_new(&mut self.cluster, &mut self.waiting.jobs, head, &new_jobs);
+            }
+            return;
+        }
         let (cluster, waiting) = (&mut self.cluster, &mut self.waiting.jobs);
         if let Some(reservations) = &mut self.reservations {
             return reservations.pass(cluster, waiting);
@@ -232,6 +261,7 @@ impl<'a, O: Observer> Engine<'a, O> {
             Some(forced) => Some(forced),
             None => easy::start_in_order(cluster, waiting),
         };
+        self.blocked = head;
         if let (Some(head), Backfill::Easy) = (head, self.settings.backfill) {
             easy::backfill(cluster, waiting, head);
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::demand::Demand;
 use super::job::Job;
+use super::limits::{GroupLimits, LimitUse};
 use super::machine::Machine;
 use super::observer::{Observer, PassView, Reservation};
 use super::schedule::Start;
@@ -63,6 +64,8 @@ const NAMED_MAX: usize = 10;
 pub struct JobWatch<'a> {
     jobs: &'a [Job],
     machine: &'a Machine,
+    /// What groups have of their limits in the pass.
+    limits: Option<LimitUse<'a>>,
     job: u32,
     /// The first pass it waited in.
     pub first: Option<WatchedPass>,
@@ -79,11 +82,12 @@ pub struct JobWatch<'a> {
 }
 
 impl<'a> JobWatch<'a> {
-    /// Watches a job of a list on a machine, by its place.
+    /// Watches a job of a list on a machine under limits, by its place.
     #[must_use]
-    pub fn new(jobs: &'a [Job], machine: &'a Machine, job: u32) -> Self {
+    pub fn new(jobs: &'a [Job], machine: &'a Machine, limits: Option<&'a GroupLimits>, job: u32) -> Self {
         Self {
             jobs,
+            limits: limits.map(LimitUse::new),
             machine,
             job,
             first: None,
@@ -132,12 +136,17 @@ impl<'a> JobWatch<'a> {
         }
     }
 
+    /// The limit that keeps it now.
+    fn limited(&self) -> Option<usize> {
+        self.limits.as_ref()?.reached_by(self.job, &self.job().need)
+    }
+
     /// What keeps it when so much is free.
     fn hindrance(&self, view: &PassView<'_>) -> Hindrance {
         let need = &self.job().need;
         let Some(kind) = need.missing_in(view.free) else {
-            let reached = view.limits.and_then(|limits| limits.reached_by(self.job, need));
-            return reached.map_or(Hindrance::PassedOver(None), Hindrance::Limited);
+            let limited = self.limited();
+            return limited.map_or(Hindrance::PassedOver(None), Hindrance::Limited);
         };
         let mut all = *view.free;
         all.add(&self.machine.unavailable_at(view.now_s));
@@ -168,6 +177,9 @@ impl Observer for JobWatch<'_> {
                 .priorities
                 .and_then(|priorities| priorities.get(index(self.job)).copied()),
         };
+        if let (Some(own), Some(seen)) = (&mut self.limits, view.limits) {
+            own.copy_use(seen);
+        }
         self.pending = Some(self.hindrance(view));
         if self.first.is_none() {
             self.first = Some(pass.clone());
@@ -195,6 +207,14 @@ impl Observer for JobWatch<'_> {
         if job == self.job {
             self.start = Some(*start);
             self.pending = None;
+            return;
+        }
+        // Others of its group that start in the pass reach the limit.
+        if let (Some(limits), Some(other)) = (&mut self.limits, self.jobs.get(index(job))) {
+            limits.started(job, &other.need);
+        }
+        if let (Some(Hindrance::PassedOver(_)), Some(limit)) = (self.pending, self.limited()) {
+            self.pending = Some(Hindrance::Limited(limit));
         }
     }
 }

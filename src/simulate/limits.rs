@@ -149,6 +149,11 @@ impl<'a> LimitUse<'a> {
         }
     }
 
+    /// Takes what groups have from another one of the same limits.
+    pub(super) fn copy_use(&mut self, other: &LimitUse<'_>) {
+        self.used.clone_from(&other.used);
+    }
+
     /// The place of the first limit that keeps a job from starting now.
     #[must_use]
     pub fn reached_by(&self, job: u32, need: &Demand) -> Option<usize> {

@@ -110,8 +110,7 @@ impl<'a> PriorityOrder<'a> {
                 *known = priority;
             }
         }
-        let priorities = &self.priorities;
-        let key = |job: u32| (Reverse(priorities[index(job)]), job);
+        let key = |job: u32| self.key(job);
         if self.sorted_n == 0 {
             waiting.sort_unstable_by_key(|job| key(*job));
             return Ok(());
@@ -127,6 +126,11 @@ impl<'a> PriorityOrder<'a> {
             }
         }
         Ok(())
+    }
+
+    /// By what jobs are sorted: the highest priority first, then by submission.
+    pub(super) fn key(&self, job: u32) -> (Reverse<u32>, u32) {
+        (Reverse(self.priorities[index(job)]), job)
     }
 
     /// So many jobs still wait after a pass, in order.

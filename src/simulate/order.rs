@@ -13,6 +13,8 @@ use crate::numbers::index;
 pub(super) struct WaitingJobs<'a> {
     /// Sorted for the pass once it has begun.
     pub(super) jobs: Vec<u32>,
+    /// Those that came since the last pass.
+    added: Vec<u32>,
     order: WaitingOrder<'a>,
 }
 
@@ -42,12 +44,14 @@ impl<'a> WaitingJobs<'a> {
         };
         Ok(Self {
             jobs: Vec::new(),
+            added: Vec::new(),
             order,
         })
     }
 
     /// A job waits from now on.
     pub(super) fn add(&mut self, job: u32, now_s: i64) {
+        self.added.push(job);
         if let WaitingOrder::Priority(order) = &mut self.order {
             order.submitted(job, now_s);
             return self.jobs.push(job);
@@ -92,8 +96,20 @@ impl<'a> WaitingJobs<'a> {
         Ok(())
     }
 
+    /// The jobs that came since the last pass, in the order in which they wait; `None` where that order is another one in every
+    /// pass.
+    pub(super) fn new_jobs(&mut self) -> Option<Vec<u32>> {
+        match &self.order {
+            WaitingOrder::Submission => self.added.sort_unstable(),
+            WaitingOrder::Utility(_) => return None,
+            WaitingOrder::Priority(order) => self.added.sort_unstable_by_key(|job| order.key(*job)),
+        }
+        Some(std::mem::take(&mut self.added))
+    }
+
     /// What has not started waits on.
     pub(super) fn end_pass<O: Observer>(&mut self, cluster: &Cluster<'_, O>) {
+        self.added.clear();
         match &mut self.order {
             WaitingOrder::Submission => {}
             WaitingOrder::Utility(kept) => {

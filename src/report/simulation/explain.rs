@@ -62,7 +62,7 @@ pub fn explain(question: &SimulationQuestion, input: &SimulationInput, name: &st
         );
     }
     for method in &question.methods {
-        let mut watch = JobWatch::new(jobs, &input.machine, place);
+        let mut watch = JobWatch::new(jobs, &input.machine, input.limits.as_deref(), place);
         let settings = question.settings(*method, input);
         let schedule = simulate_with(jobs, &input.machine, &settings, &mut watch)?;
         watch.finish();
