@@ -231,10 +231,13 @@ impl<'a, O: Observer> Engine<'a, O> {
     }
 
     /// The job that got the reservation in the last pass and still waits first, where nothing was freed since: no job that was
-    /// considered then can start now. Jobs at their limit that count as free, limits and windows have rules of their own.
+    /// considered then can start now. That does not hold for jobs at their limit that count as free, for limits and windows, and
+    /// where a job is considered for less time than it is expected to run, so that it delays the reservation.
     fn still_blocked(&self) -> Option<u32> {
-        let has_own_rules =
-            self.window.is_some() || self.cluster.limits.is_some() || self.settings.events == EventOrder::Pyss;
+        let has_own_rules = self.window.is_some()
+            || self.cluster.limits.is_some()
+            || self.settings.events == EventOrder::Pyss
+            || self.settings.estimate == Estimate::CqsimMixed;
         let first = self.waiting.jobs.first().copied();
         self.blocked
             .filter(|blocked| !has_own_rules && !self.is_freed && first == Some(*blocked))
