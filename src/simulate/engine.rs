@@ -218,12 +218,12 @@ impl<'a, O: Observer> Engine<'a, O> {
 
     fn pass(&mut self, now_s: i64) -> Result<()> {
         self.cluster.begin_pass(now_s);
-        if !self.waiting.jobs.is_empty() {
+        if self.waiting.jobs.is_empty() {
+            self.blocked = None;
+        } else {
             self.waiting.begin_pass(&mut self.cluster)?;
             self.start_jobs();
             self.waiting.end_pass(&self.cluster);
-        } else {
-            self.blocked = None;
         }
         self.is_freed = false;
         self.cluster.end_pass();
