@@ -37,6 +37,8 @@ mod selection;
 mod shard_args;
 mod signals;
 mod simulate;
+mod simulate_priorities;
+mod simulate_words;
 mod snapshots;
 mod sql;
 mod status;

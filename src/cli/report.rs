@@ -7,7 +7,7 @@ mod check_apel;
 mod completeness;
 mod energy;
 mod fairshare;
-mod fairshare_rule;
+pub(super) mod fairshare_rule;
 mod federation;
 mod focus;
 mod gracc;

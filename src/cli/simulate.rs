@@ -4,8 +4,6 @@ use std::io::Read;
 use std::path::Path;
 
 use bytes::Bytes;
-use clap::ValueEnum;
-use clap::builder::PossibleValue;
 use tracing::info;
 
 use super::as_of::AsOfArgs;
@@ -14,6 +12,8 @@ use super::reading::reading;
 use super::report::page_files::{PageFile, write_page};
 use super::report::print::print;
 use super::selection::{Finest, PeriodArgs, SiteArgs};
+use super::simulate_priorities::PriorityArgs;
+use super::simulate_words::SolverWord;
 use crate::error::{Error, Kind, Result};
 use crate::report::lake::Lake;
 use crate::report::render::{TableFormat, text};
@@ -25,14 +25,16 @@ use crate::simulate::trace::SwfRules;
 use crate::simulate::window::decide::Tradeoff;
 use crate::simulate::window::genetic::GeneticSettings;
 use crate::simulate::window::method::Method;
-use crate::simulate::window::solve::SolverChoice;
+use crate::simulate::window::solve::{SolverChoice, StepBudget};
 use crate::simulate::window::{StarvationBound, WindowSettings};
 use crate::simulate::workload::Workload;
 use crate::simulation::answers::Answers;
 use crate::simulation::dataset::simulate_parquet;
+use crate::simulation::group_limits::LimitRequest;
+use crate::simulation::input::SimulationInput;
 use crate::simulation::lake_input::lake_input;
 use crate::simulation::lake_rows::LakeSelection;
-use crate::simulation::question::{MachineOutages, MeasuredTime, SimulationInput, SimulationQuestion};
+use crate::simulation::question::{MachineOutages, MeasuredTime, SimulationQuestion};
 use crate::simulation::run::Simulation;
 use crate::sources::compression::decompress;
 use crate::sources::input::{InputFile, legible};
@@ -60,6 +62,10 @@ Examples:
 
   The jobs of a lake that started in March, with twenty more GPUs:
     gridtally simulate out --cluster alps --from 2026-03 --to 2026-03 --add gpus=20
+
+  The same with the priorities of the site, and with another half-life of its fairshare:
+    gridtally simulate out --cluster alps --order multifactor
+    gridtally simulate out --cluster alps --order multifactor --half-life 2-00:00:00
 
   The eight methods of the paper, with requests of burst buffer drawn for three quarters of the jobs:
     gridtally simulate theta.swf --machine nodes=4392 --machine burst_buffer_gb=1260000 --workload s4 --order wfp --methods all
@@ -110,6 +116,14 @@ pub(super) struct Args {
     #[arg(long, value_name = "ORDER", default_value = "fcfs")]
     order: BaseOrder,
 
+    #[command(flatten)]
+    priorities: PriorityArgs,
+
+    /// A limit on what the jobs of each user, account, partition or QOS have at a time, or of one of them: `user:jobs=10`,
+    /// `partition/gpu:cores=256`; may be given again. What is limited are `jobs` or a kind of resource of the machine.
+    #[arg(long, value_name = "GROUP:WHAT=MOST", value_parser = LimitRequest::parse)]
+    limit: Vec<LimitRequest>,
+
     /// Which jobs may start before others that wait longer.
     #[arg(long, value_name = "RULE", default_value = "easy")]
     backfill: Backfill,
@@ -136,7 +150,12 @@ pub(super) struct Args {
 
     /// By which means windows are solved.
     #[arg(long, value_name = "SOLVER", default_value = "exact")]
-    solver: SolverChoice,
+    solver: SolverWord,
+
+    /// Most steps of --solver auto for one window: branches of the search, or words of the table of sums. Work, not time, so that
+    /// every machine finds the same schedule.
+    #[arg(long, value_name = "STEPS", default_value_t = StepBudget::default().0)]
+    budget: u64,
 
     /// When bbsched gives up nodes for burst buffer.
     #[arg(long, value_name = "RULE", default_value = "paper")]
@@ -183,7 +202,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         let place = args.as_of.place(&args.jobs)?;
         return reading(&[place], StatePart::Published, || {
             let lake = Lake::open(place)?;
-            let question = args.question();
+            let question = args.question()?;
             let selection = args.lake_selection(&lake)?;
             let input = lake_input(&lake.store, &lake.manifest, &selection, &question)?;
             answer(args, &question, input, Some(&lake))
@@ -195,7 +214,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let mut bytes = Vec::new();
     decompress(file.open()?)?.read_to_end(&mut bytes)?;
     let log = SwfLog::read(&bytes);
-    let question = args.question();
+    let question = args.question()?;
     let input = question.input(&log).map_err(|why| why.at("file", &file.path))?;
     answer(args, &question, input, None)
 }
@@ -304,6 +323,7 @@ impl Args {
             || self.cluster.is_some()
             || days.from.is_some()
             || days.to.is_some();
+        self.priorities.refuse_file()?;
         if has_lake_option {
             let why = format!(
                 "--as-of, --site, --cluster, --from and --to select of a lake, and {} is none",
@@ -314,7 +334,7 @@ impl Args {
         Ok(())
     }
 
-    fn question(&self) -> SimulationQuestion {
+    fn question(&self) -> Result<SimulationQuestion> {
         let has_ssd = self
             .workload
             .is_some_and(|workload| workload.small_ssd_per_million().is_some());
@@ -332,7 +352,7 @@ impl Args {
             distinct.push(*method);
             is_new
         });
-        SimulationQuestion {
+        Ok(SimulationQuestion {
             machine: self.machine.clone(),
             added: self.add.clone(),
             outages: self.outages,
@@ -343,12 +363,20 @@ impl Args {
                 backfill: self.backfill,
                 estimate: self.estimate,
                 events: self.events,
+                multifactor: None,
+                limits: None,
                 window: None,
             },
+            priorities: self.priorities.stated(self.order)?,
+            limits: self.limit.clone(),
             window: WindowSettings {
                 size: self.window,
                 bound: self.bound,
-                solver: self.solver,
+                solver: match self.solver {
+                    SolverWord::Exact => SolverChoice::Exact,
+                    SolverWord::Genetic => SolverChoice::Genetic,
+                    SolverWord::Auto => SolverChoice::Auto(StepBudget(self.budget)),
+                },
                 genetic: GeneticSettings {
                     seed: self.seed,
                     ..GeneticSettings::default()
@@ -359,7 +387,7 @@ impl Args {
             workload: self.workload,
             seed: self.seed,
             measured: self.measured,
-        }
+        })
     }
 }
 
@@ -398,65 +426,4 @@ fn bound(text: &str) -> Result<StarvationBound, String> {
         None => text.parse().ok().map(StarvationBound::Passes),
     };
     bound.ok_or_else(|| "not a number of passes such as 50, of seconds such as 3600s, or none".to_owned())
-}
-
-/// Words of the command line for values of the simulator, each with its meaning.
-macro_rules! words {
-    ($($type:ty { $($value:path => $word:literal, $help:literal;)* })*) => {$(
-        impl ValueEnum for $type {
-            fn value_variants<'a>() -> &'a [Self] {
-                &[$($value),*]
-            }
-
-            fn to_possible_value(&self) -> Option<PossibleValue> {
-                Some(match self {
-                    $($value => PossibleValue::new($word).help($help),)*
-                })
-            }
-        }
-    )*};
-}
-
-words! {
-    BaseOrder {
-        BaseOrder::Fcfs => "fcfs", "First come, first served";
-        BaseOrder::Wfp => "wfp", "By the utility of ALCF: (queued / limit)^3 times nodes, the highest first";
-    }
-    Backfill {
-        Backfill::None => "none", "None";
-        Backfill::Easy => "easy", "Those that do not delay the first waiting job";
-        Backfill::Conservative => "conservative", "Those that do not delay any waiting job";
-    }
-    Estimate {
-        Estimate::Requested => "requested", "Its time limit";
-        Estimate::Actual => "actual", "How long it will run, as no scheduler knows";
-        Estimate::CqsimMixed => "cqsim-mixed", "How long it will run when it is considered for backfilling, its limit once it runs, as in CQSim";
-    }
-    EventOrder {
-        EventOrder::Batched => "batched", "All ends of a second, then all submissions, then one pass";
-        EventOrder::Cqsim => "cqsim", "A pass after each event, ends first, as in CQSim";
-        EventOrder::Pyss => "pyss", "A pass after each event, submissions first, as in PySS";
-    }
-    SwfRules {
-        SwfRules::Standard => "standard", "Requested processors, else allocated ones; lines without a run are left out";
-        SwfRules::Pyss => "pyss", "Allocated processors; lines without a run take a second on one, as in PySS";
-        SwfRules::Cqsim => "cqsim", "Requested processors only, as in CQSim";
-    }
-    SolverChoice {
-        SolverChoice::Exact => "exact", "All sets, depth first or by sums; what is too large for both genetically, counted";
-        SolverChoice::Genetic => "ga", "The genetic algorithm of the paper";
-    }
-    Tradeoff {
-        Tradeoff::Paper => "paper", "When the gain is more than twice the loss";
-        Tradeoff::Cqsim => "cqsim", "As the authors' code: a rise by more than 30 %, less than 10 points of nodes lost";
-    }
-    Workload {
-        Workload::S1 => "s1", "Half of the jobs request more than 5 TB of burst buffer";
-        Workload::S2 => "s2", "Three quarters request more than 5 TB";
-        Workload::S3 => "s3", "Half request more than 20 TB";
-        Workload::S4 => "s4", "Three quarters request more than 20 TB";
-        Workload::S5 => "s5", "As s2, and 80 % of the jobs request up to 128 GB of local storage, 20 % more";
-        Workload::S6 => "s6", "As s2, and half of the jobs request up to 128 GB, half more";
-        Workload::S7 => "s7", "As s2, and 20 % of the jobs request up to 128 GB, 80 % more";
-    }
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::fairshare_plan::{DecayMode, FairsharePlan, HalfLifeSetting};
 use crate::charge::Tariff;
 use crate::error::{Error, Kind, Result};
+use crate::fairshare::priority::PriorityWeights;
 use crate::fairshare::{FairshareAlgorithm, UsageReset};
 use crate::reference::share_change::ShareChange;
 
@@ -80,6 +81,16 @@ pub struct FairshareChange {
 }
 
 impl FairshareChange {
+    /// Puts the weights that are stated in the place of those of a listing.
+    pub fn weigh(&self, weights: &mut PriorityWeights) {
+        weights.fairshare = self.priority_weight.unwrap_or(weights.fairshare);
+        weights.age = self.weights.age.unwrap_or(weights.age);
+        weights.association = self.weights.association.unwrap_or(weights.association);
+        weights.job_size = self.weights.job_size.unwrap_or(weights.job_size);
+        weights.partition = self.weights.partition.unwrap_or(weights.partition);
+        weights.qos = self.weights.qos.unwrap_or(weights.qos);
+    }
+
     /// The plan with what is assumed, but for what jobs are counted by and shares, which need a lake.
     ///
     /// # Errors

@@ -220,6 +220,14 @@ impl PriorityRule {
         terms
     }
 
+    /// The priority of a job again, at another age and with another factor of its association; its other terms are known.
+    #[must_use]
+    pub fn priority_again(&self, terms: &PriorityTerms, waiting_s: i64, fairshare: f64) -> u32 {
+        let weights = &self.weights;
+        let age = self.age_factor(waiting_s) * f64::from(weights.age);
+        whole(terms.sum_with(age, fairshare * f64::from(weights.fairshare)))
+    }
+
     fn age_factor(&self, waiting_s: i64) -> f64 {
         let max_age_s = i64::from(self.max_age_s);
         if waiting_s < max_age_s {
@@ -269,9 +277,14 @@ impl PriorityRule {
 
 impl PriorityTerms {
     fn sum(&self) -> f64 {
+        self.sum_with(self.age, self.fairshare)
+    }
+
+    /// The sum with other terms of age and fairshare.
+    fn sum_with(&self, age: f64, fairshare: f64) -> f64 {
         let tres: f64 = self.tres.iter().map(|of| of.term).sum();
         let fixed = of_integer(i128::from(self.site)) - of_integer(i128::from(self.nice));
-        self.age + self.association + self.fairshare + self.job_size + self.partition + self.qos + tres + fixed
+        age + self.association + fairshare + self.job_size + self.partition + self.qos + tres + fixed
     }
 }
 

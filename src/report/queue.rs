@@ -7,18 +7,13 @@ use arrow::array::Array;
 use super::lake::Lake;
 use crate::config::fairshare_plan::FairsharePlan;
 use crate::error::{Error, Kind, Result};
-use crate::fairshare::priority::{
-    FavoredSize, PriorityRule, PriorityScale, PriorityWeights, SizeBasis, TresScale, TresWeight,
-};
+use crate::fairshare::priority::PriorityRule;
 use crate::schema::batch::{flag, int, number, text, time, word};
 use crate::share_history::context::FairshareContext;
-use crate::share_history::listed::newest;
-use crate::store::Current;
+use crate::share_history::listed_priorities::{ListedPartition, ListedPriorities, missing_listing};
 
 /// Bytes in the unit in which Slurm counts memory.
 const MEBIBYTE: i64 = 1 << 20;
-/// Slurm's default of `PriorityMaxAge`: seven days.
-const DEFAULT_MAX_AGE_S: i64 = 604_800;
 
 /// A job that waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,21 +46,6 @@ pub struct QueuedJob {
     pub is_held: bool,
 }
 
-/// A partition as far as priorities need it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct QueuePartition {
-    /// `PriorityJobFactor`.
-    pub factor: u32,
-    /// CPUs.
-    pub cpu_n: Option<i64>,
-    /// Memory, bytes.
-    pub memory_byte: Option<i64>,
-    /// GPUs.
-    pub gpu_n: Option<i64>,
-    /// Longest time limit, seconds.
-    pub max_time_s: Option<i64>,
-}
-
 /// The queue of one cluster.
 #[derive(Clone, Debug)]
 pub struct Queue {
@@ -74,7 +54,7 @@ pub struct Queue {
     /// Its jobs.
     pub jobs: Vec<QueuedJob>,
     /// Partitions by name.
-    pub partitions: BTreeMap<String, QueuePartition>,
+    pub partitions: BTreeMap<String, ListedPartition>,
     /// Priority of each QOS.
     pub qos: BTreeMap<String, u32>,
     /// How priorities are computed.
@@ -88,184 +68,17 @@ impl Queue {
     /// [`Kind::Data`] when the lake has no such listing, or it states no instant, or no listing has the nodes or the weights;
     /// [`Kind::Io`] when one cannot be read.
     pub fn read(lake: &Lake, context: &FairshareContext) -> Result<Self> {
-        let files = |dataset: &str| Current::published(&lake.manifest, dataset);
-        // The listings that fairshare is computed from, so that both take the same version of one that was overwritten.
-        let (of, of_cluster) = (&context.plan, &context.files);
-        let (as_of_ms, jobs) = waiting_jobs(lake, of)?;
-        let partitions = newest(&lake.store, &files("partition"), of, "partition", |batch, row| {
-            let of_row = |name| Ok::<_, Error>(number(int(batch, name)?, row));
-            Ok(QueuePartition {
-                // A partition without a factor has Slurm's default.
-                factor: unsigned(of_row("priority_job_factor_n")?.unwrap_or(1))?,
-                cpu_n: of_row("cpu_n")?,
-                memory_byte: of_row("memory_byte")?,
-                gpu_n: of_row("gpu_n")?,
-                max_time_s: of_row("max_time_s")?,
-            })
-        })?;
-        let qos = newest(&lake.store, &of_cluster.qos, of, "qos", |batch, row| {
-            // Fallback: a QOS without a priority has Slurm's default of 0.
-            unsigned(number(int(batch, "priority_n")?, row).unwrap_or(0))
-        })?;
-        let nodes = newest(&lake.store, &files("node"), of, "node", |batch, row| {
-            Ok(number(int(batch, "cpu_n")?, row))
-        })?;
-        let settings = newest(&lake.store, &of_cluster.settings, of, "setting", |batch, row| {
-            Ok(Setting {
-                text: word(text(batch, "value")?, row).map(str::to_owned),
-                value_s: number(int(batch, "value_s")?, row),
-            })
-        })?;
-        let settings = Settings(settings);
-        if !settings.0.keys().any(|name| name.starts_with("PriorityWeight")) {
-            return Err(missing(
-                "the weights of priorities",
-                "scontrol show config or slurm.conf",
-            ));
-        }
-        if nodes.is_empty() {
-            return Err(missing("the nodes of the cluster", "scontrol show node or slurm.conf"));
-        }
-        let cpu_n = nodes
-            .values()
-            .flatten()
-            .try_fold(0_i64, |sum, cpu_n| sum.checked_add(*cpu_n));
-        let node_n = i64::try_from(nodes.len()).ok();
-        let size = node_n.zip(cpu_n);
-        let (node_n, cpu_n) = size.ok_or_else(|| Error::new(Kind::Data, "the CPUs of the nodes are too many"))?;
-        // Fallback: without any priority the highest is 0, by which the rule makes every factor 0.
-        let highest = |priorities: &mut dyn Iterator<Item = u32>| priorities.max().unwrap_or_default();
-        let scale = |flag: &str, highest: u32| {
-            if settings.has_flag(flag) {
-                PriorityScale::Plain
-            } else {
-                PriorityScale::OfHighest(highest)
-            }
-        };
-        let rule = PriorityRule {
-            weights: settings.weights()?,
-            max_age_s: unsigned(settings.seconds("PriorityMaxAge").unwrap_or(DEFAULT_MAX_AGE_S))?,
-            favored_size: if settings.is_on("PriorityFavorSmall") {
-                FavoredSize::Small
-            } else {
-                FavoredSize::Large
-            },
-            size_basis: if settings.has_flag("SMALL_RELATIVE_TO_TIME") {
-                SizeBasis::PerMinute
-            } else {
-                SizeBasis::Part
-            },
-            association_scale: {
-                let listed = context.listed_at(as_of_ms.div_euclid(1000))?;
-                scale("NO_NORMAL_ASSOC", listed.highest_priority())
-            },
-            partition_scale: scale("NO_NORMAL_PART", highest(&mut partitions.values().map(|of| of.factor))),
-            qos_scale: scale("NO_NORMAL_QOS", highest(&mut qos.values().copied())),
-            tres_scale: if settings.has_flag("NO_NORMAL_TRES") {
-                TresScale::Plain
-            } else {
-                TresScale::OfPartition
-            },
-            node_n: unsigned(node_n)?,
-            cpu_n: unsigned(cpu_n)?,
-        };
+        let (as_of_ms, jobs) = waiting_jobs(lake, &context.plan)?;
+        let at_s = as_of_ms.div_euclid(1000);
+        let listed = ListedPriorities::read(&lake.store, &lake.manifest, context, at_s)?.complete()?;
         Ok(Self {
             as_of_ms,
             jobs,
-            partitions,
-            qos,
-            rule,
+            partitions: listed.partitions,
+            qos: listed.qos,
+            rule: listed.rule,
         })
     }
-}
-
-/// One setting as it is listed.
-struct Setting {
-    text: Option<String>,
-    value_s: Option<i64>,
-}
-
-/// Settings by name.
-struct Settings(BTreeMap<String, Setting>);
-
-impl Settings {
-    fn get(&self, name: &str) -> Option<&Setting> {
-        let named = self.0.iter().find(|(setting, _)| setting.eq_ignore_ascii_case(name));
-        named.map(|(_, setting)| setting)
-    }
-
-    fn text(&self, name: &str) -> Option<&str> {
-        self.get(name).and_then(|setting| setting.text.as_deref())
-    }
-
-    fn seconds(&self, name: &str) -> Option<i64> {
-        self.get(name).and_then(|setting| setting.value_s)
-    }
-
-    fn is_on(&self, name: &str) -> bool {
-        let text = self.text(name);
-        text.is_some_and(|text| ["yes", "true", "1"].iter().any(|word| text.eq_ignore_ascii_case(word)))
-    }
-
-    fn has_flag(&self, flag: &str) -> bool {
-        let flags = self
-            .text("PriorityFlags")
-            .into_iter()
-            .flat_map(|flags| flags.split(','));
-        flags.map(str::trim).any(|stated| {
-            let of_all = stated.eq_ignore_ascii_case("NO_NORMAL_ALL") && flag.starts_with("NO_NORMAL");
-            stated.eq_ignore_ascii_case(flag) || of_all
-        })
-    }
-
-    /// A weight; 0 where it is not stated, which is Slurm's default.
-    fn weight(&self, name: &str) -> Result<u32> {
-        let Some(text) = self.text(name) else {
-            return Ok(0);
-        };
-        text.parse().map_err(|_| not_a_weight(name, text))
-    }
-
-    fn weights(&self) -> Result<PriorityWeights> {
-        let mut tres = Vec::new();
-        let stated = self
-            .text("PriorityWeightTRES")
-            .into_iter()
-            .flat_map(|text| text.split(','));
-        for weight in stated.filter(|weight| !weight.is_empty() && !weight.starts_with('(')) {
-            let (name, of_name) = weight
-                .split_once('=')
-                .ok_or_else(|| not_a_weight("PriorityWeightTRES", weight))?;
-            tres.push(TresWeight {
-                name: name.to_ascii_lowercase(),
-                weight: of_name
-                    .parse()
-                    .map_err(|_| not_a_weight("PriorityWeightTRES", weight))?,
-            });
-        }
-        Ok(PriorityWeights {
-            age: self.weight("PriorityWeightAge")?,
-            association: self.weight("PriorityWeightAssoc")?,
-            fairshare: self.weight("PriorityWeightFairShare")?,
-            job_size: self.weight("PriorityWeightJobSize")?,
-            partition: self.weight("PriorityWeightPartition")?,
-            qos: self.weight("PriorityWeightQOS")?,
-            tres,
-        })
-    }
-}
-
-fn not_a_weight(name: &str, text: &str) -> Error {
-    Error::new(Kind::Data, format!("{name} = {text} is not a weight"))
-}
-
-fn missing(what: &str, listing: &str) -> Error {
-    let message = format!("no listing of the lake contains {what}: add an [[inventory]] of {listing}");
-    Error::new(Kind::Data, message)
-}
-
-fn unsigned(number: i64) -> Result<u32> {
-    u32::try_from(number).map_err(|_| Error::new(Kind::Data, format!("{number} is beyond any cluster")))
 }
 
 /// Megabytes of memory as Slurm counts it.
@@ -328,6 +141,6 @@ fn waiting_jobs(lake: &Lake, of: &FairsharePlan) -> Result<(i64, Vec<QueuedJob>)
             let message = "the listing of waiting jobs does not state when it was made: set as_of in its [[inventory]]";
             return Error::new(Kind::Data, message);
         }
-        missing("waiting jobs of the cluster", "scontrol show job")
+        missing_listing("waiting jobs of the cluster", "scontrol show job")
     })
 }

@@ -2,7 +2,7 @@
 //! settings.
 
 use super::lake::Lake;
-use super::queue::{Queue, QueuePartition, QueuedJob, mebibytes};
+use super::queue::{Queue, QueuedJob, mebibytes};
 use super::sshare::{Sshare, choose};
 use super::table::{Cell, ColumnKind, Table};
 use crate::error::{Error, Kind, Result};
@@ -11,6 +11,7 @@ use crate::fairshare::two_term::TwoTermPriority;
 use crate::numbers::Comparand;
 use crate::share_history::LakeFairshare;
 use crate::share_history::context::FairshareContext;
+use crate::share_history::listed_priorities::ListedPartition;
 use crate::time::instant::instant_text_s;
 
 /// How a priority is computed.
@@ -253,7 +254,7 @@ fn facts(
 }
 
 /// What a job requests of what its partition has; amounts that are unknown are left out.
-fn amounts(job: &QueuedJob, of: &QueuePartition) -> Vec<TresAmount> {
+fn amounts(job: &QueuedJob, of: &ListedPartition) -> Vec<TresAmount> {
     let of_resource = |name: &str, amount: Option<i64>, all: Option<i64>| {
         let amount = u64::try_from(amount?).ok()?;
         let of_partition = u64::try_from(all?).ok()?;

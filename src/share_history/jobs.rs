@@ -27,6 +27,7 @@ const E9: i128 = 1_000_000_000;
 
 /// One job that counts.
 pub(super) struct CountedJob<'a> {
+    pub(super) record_id: u128,
     pub(super) account: &'a str,
     pub(super) user: Option<&'a str>,
     pub(super) partition: Option<&'a str>,
@@ -326,6 +327,7 @@ impl<'a> JobRows<'a> {
             return Ok(None);
         };
         Ok(Some(CountedJob {
+            record_id: identity(self.ids, row)?,
             account,
             user: word(self.user, row),
             partition: word(self.partition, row),

@@ -162,6 +162,11 @@ impl DatedTrees {
         until.or_else(|| self.trees.first_key_value()).map(|(_, tree)| tree)
     }
 
+    /// All trees in the order of time, each with the instant of its listing, Unix milliseconds, where it states one.
+    pub(super) fn dated(&self) -> impl Iterator<Item = (Option<i64>, &AssociationTree)> {
+        self.trees.iter().map(|(at_ms, listed)| (*at_ms, &listed.tree))
+    }
+
     /// Changes every tree.
     pub(super) fn each_mut(&mut self, mut change: impl FnMut(&mut AssociationTree)) {
         for listed in self.trees.values_mut() {

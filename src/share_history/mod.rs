@@ -25,7 +25,9 @@
 //! basis      what a lake remembers, to find the first changed day
 //! context    a cluster of a published lake: plan, files, settings and trees, for the rooms after this one
 //! listed_instants  the instants whose usage one listing of a scheduler mixes
+//! listed_priorities  weights, partitions and QOS that priorities follow from
 //! instant    the same at one instant
+//! simulated_usage  jobs with what they count for, for schedules that were not
 //! resources  resource minutes at one instant: used, and still granted to running jobs
 //! counters   listings of shares -> what the scheduler itself counted
 //! evidence   jobs by association, for why both differ
@@ -45,11 +47,13 @@ mod jobs;
 mod lake_fairshare;
 pub(crate) mod listed;
 mod listed_instants;
+pub mod listed_priorities;
 pub mod listing;
 mod resource_columns;
 pub mod resources;
 mod rows;
 pub mod settings;
+pub mod simulated_usage;
 mod uncounted;
 mod usage_days;
 

@@ -5,6 +5,7 @@ use std::collections::BinaryHeap;
 
 use super::demand::Demand;
 use super::job::Job;
+use super::limits::LimitUse;
 use super::machine::Machine;
 use super::observer::Observer;
 use super::running::{Running, RunningJobs};
@@ -17,7 +18,7 @@ use crate::numbers::index;
 struct Ending {
     end_s: i64,
     /// Jobs that end in the same second end in the order of their starts.
-    sequence: u32,
+    sequence: usize,
     running: Running,
 }
 
@@ -51,9 +52,14 @@ pub(super) struct Cluster<'a, O> {
     pub(super) free: Demand,
     pub(super) schedule: Schedule,
     pub(super) observer: &'a mut O,
+    /// The jobs in the order of their starts.
+    pub(super) begun: Vec<u32>,
+    /// What groups have of their limits.
+    pub(super) limits: Option<LimitUse<'a>>,
+    /// The least of the first kind that any job requests.
+    least_first: i64,
     running: RunningJobs,
     endings: BinaryHeap<Reverse<Ending>>,
-    sequence: u32,
     frees_at_limit: bool,
     /// What jobs at their limit still have, and `free` counts already.
     counted_twice: Demand,
@@ -64,7 +70,7 @@ pub(super) struct Cluster<'a, O> {
 }
 
 impl<'a, O: Observer> Cluster<'a, O> {
-    pub(super) fn new(jobs: &'a [Job], machine: &'a Machine, settings: &Settings, observer: &'a mut O) -> Self {
+    pub(super) fn new(jobs: &'a [Job], machine: &'a Machine, settings: &'a Settings, observer: &'a mut O) -> Self {
         let lengths = jobs.iter().map(|job| match settings.estimate {
             Estimate::Requested => Lengths {
                 expected_s: job.limit_s,
@@ -92,9 +98,12 @@ impl<'a, O: Observer> Cluster<'a, O> {
                 ..Schedule::default()
             },
             observer,
+            begun: Vec::new(),
+            limits: settings.limits.as_deref().map(LimitUse::new),
+            // Fallback: without jobs none is kept waiting.
+            least_first: jobs.iter().map(|job| job.need.first()).min().unwrap_or(0),
             running: RunningJobs::default(),
             endings: BinaryHeap::new(),
-            sequence: 0,
             frees_at_limit: settings.events == EventOrder::Pyss,
             counted_twice: Demand::NOTHING,
             step_n: 0,
@@ -141,6 +150,9 @@ impl<'a, O: Observer> Cluster<'a, O> {
         let job = ending.running.job;
         let allocation = self.allocated(job);
         self.free.add(&allocation);
+        if let Some(limits) = &mut self.limits {
+            limits.ended(job, &self.needs[index(job)]);
+        }
         Some(job)
     }
 
@@ -171,6 +183,22 @@ impl<'a, O: Observer> Cluster<'a, O> {
         self.need(job).fits_in(&self.free)
     }
 
+    /// Whether a limit keeps a job from starting now, however much is free.
+    #[inline]
+    pub(super) fn is_limited(&self, job: u32) -> bool {
+        let reached = self
+            .limits
+            .as_ref()
+            .map(|limits| limits.reached_by(job, self.need(job)));
+        reached.flatten().is_some()
+    }
+
+    /// Whether so little is free that no job fits.
+    #[inline]
+    pub(super) fn is_full(&self) -> bool {
+        self.free.first() < self.least_first
+    }
+
     #[inline]
     pub(super) fn need(&self, job: u32) -> &Demand {
         &self.needs[index(job)]
@@ -197,10 +225,13 @@ impl<'a, O: Observer> Cluster<'a, O> {
         self.free.take(&allocation);
         let running = Running {
             expected_end_s: self.now_s + self.length(job).expected_s,
-            sequence: self.sequence,
+            sequence: self.begun.len(),
             job,
         };
-        self.sequence += 1;
+        self.begun.push(job);
+        if let Some(limits) = &mut self.limits {
+            limits.started(job, &self.needs[index(job)]);
+        }
         self.running.insert(running);
         let end_s = self.now_s + self.jobs[index(job)].run_s;
         self.endings.push(Reverse(Ending {

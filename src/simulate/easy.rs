@@ -1,11 +1,16 @@
 //! Jobs in order, and EASY backfilling: others may start if they do not delay the first that cannot.
 
 use super::cluster::Cluster;
+use super::demand::Demand;
 use super::observer::{Observer, Reservation};
 use super::schedule::StartReason;
+use crate::numbers::index;
 
 /// Starts the waiting jobs from the front while they fit; gives the first that does not.
 pub(super) fn start_in_order<O: Observer>(cluster: &mut Cluster<'_, O>, waiting: &mut Vec<u32>) -> Option<u32> {
+    if cluster.limits.is_some() {
+        return start_within_limits(cluster, waiting);
+    }
     let mut started_n = 0;
     for job in waiting.iter() {
         if !cluster.fits(*job) {
@@ -19,44 +24,107 @@ pub(super) fn start_in_order<O: Observer>(cluster: &mut Cluster<'_, O>, waiting:
     waiting.first().copied()
 }
 
+/// As [`start_in_order`]; jobs whose limit is reached are passed over.
+fn start_within_limits<O: Observer>(cluster: &mut Cluster<'_, O>, waiting: &mut Vec<u32>) -> Option<u32> {
+    let first = waiting.first().copied();
+    let mut head = None;
+    waiting.retain(|job| {
+        if head.is_some() {
+            return true;
+        }
+        let is_limited = cluster.is_limited(*job);
+        if !is_limited && cluster.fits(*job) {
+            cluster.start(*job, StartReason::InOrder, first.filter(|first| first != job));
+            return false;
+        }
+        if !is_limited {
+            head = Some(*job);
+        }
+        true
+    });
+    head
+}
+
 /// Gives `head` a reservation, and starts the other waiting jobs that do not delay it. The shadow considers every kind of
 /// resource: a head that waits for one of them is not delayed by jobs that need only the others.
 pub(super) fn backfill<O: Observer>(cluster: &mut Cluster<'_, O>, waiting: &mut Vec<u32>, head: u32) {
-    let Some(shadow) = cluster.shadow(head) else {
-        // It needs what takes no jobs now, and until when is unknown: nothing can delay it.
-        waiting.retain(|job| {
-            if *job == head || !cluster.fits(*job) {
-                return true;
-            }
-            cluster.start(*job, StartReason::Backfilled, Some(head));
-            false
+    let mut gap = Gap::reserve(cluster, head);
+    if !cluster.is_full() {
+        waiting.retain(|job| *job == head || !gap.start(cluster, *job));
+    }
+}
+
+/// As [`backfill`], where nothing was freed since a pass that gave the same job the reservation. What did not start then cannot
+/// start now: no more is free, and there is less time until the reservation. So only jobs that came since are considered, in
+/// their order.
+pub(super) fn backfill_new<O: Observer>(
+    cluster: &mut Cluster<'_, O>,
+    waiting: &mut Vec<u32>,
+    head: u32,
+    new_jobs: &[u32],
+) {
+    let mut gap = Gap::reserve(cluster, head);
+    let mut has_started = false;
+    for job in new_jobs {
+        has_started |= gap.start(cluster, *job);
+    }
+    if has_started {
+        waiting.retain(|job| cluster.schedule.starts[index(*job)].is_none());
+    }
+}
+
+/// What others may take without a delay for the job with the reservation.
+struct Gap {
+    head: u32,
+    /// The seconds until it starts, and what it leaves then; `None` where nothing can delay it: it needs what takes no jobs now,
+    /// and until when is unknown.
+    until: Option<GapEnd>,
+}
+
+struct GapEnd {
+    most_s: i64,
+    extra: Demand,
+}
+
+impl Gap {
+    fn reserve<O: Observer>(cluster: &mut Cluster<'_, O>, head: u32) -> Self {
+        let Some(shadow) = cluster.shadow(head) else {
+            return Self { head, until: None };
+        };
+        let lacking = cluster.need(head).missing_in(&cluster.free);
+        cluster.observer.reserved(&Reservation {
+            pass: cluster.pass,
+            now_s: cluster.now_s,
+            job: head,
+            start_s: shadow.start_s,
+            // Fallback: a head that fits in every kind of resource lacks the first.
+            lacking: lacking.unwrap_or(0),
         });
-        return;
-    };
-    let lacking = cluster.need(head).missing_in(&cluster.free);
-    cluster.observer.reserved(&Reservation {
-        pass: cluster.pass,
-        now_s: cluster.now_s,
-        job: head,
-        start_s: shadow.start_s,
-        // Fallback: a head that fits in every kind of resource lacks the first.
-        lacking: lacking.unwrap_or(0),
-    });
-    let most_s = shadow.start_s - cluster.now_s;
-    let mut extra = shadow.extra;
-    waiting.retain(|job| {
-        if *job == head || !cluster.fits(*job) {
-            return true;
+        let until = GapEnd {
+            most_s: shadow.start_s - cluster.now_s,
+            extra: shadow.extra,
+        };
+        Self {
+            head,
+            until: Some(until),
         }
-        let is_short = cluster.length(*job).candidate_s <= most_s;
-        let allocation = cluster.machine.allocation(cluster.need(*job), &cluster.free);
-        if !is_short {
-            if !allocation.fits_in(&extra) {
-                return true;
+    }
+
+    /// Starts a job that fits into it.
+    fn start<O: Observer>(&mut self, cluster: &mut Cluster<'_, O>, job: u32) -> bool {
+        if !cluster.fits(job) || cluster.is_limited(job) {
+            return false;
+        }
+        if let Some(until) = &mut self.until
+            && cluster.length(job).candidate_s > until.most_s
+        {
+            let allocation = cluster.machine.allocation(cluster.need(job), &cluster.free);
+            if !allocation.fits_in(&until.extra) {
+                return false;
             }
-            extra.take(&allocation);
+            until.extra.take(&allocation);
         }
-        cluster.start(*job, StartReason::Backfilled, Some(head));
-        false
-    });
+        cluster.start(job, StartReason::Backfilled, Some(self.head));
+        true
+    }
 }

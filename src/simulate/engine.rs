@@ -8,10 +8,10 @@ use super::conservative::Reservations;
 use super::easy;
 use super::job::Job;
 use super::machine::Machine;
-use super::observer::{NoObserver, Observer, PassView};
+use super::observer::{NoObserver, Observer};
+use super::order::WaitingJobs;
 use super::schedule::Schedule;
 use super::settings::{Backfill, BaseOrder, Estimate, EventOrder, Settings};
-use super::wfp;
 use super::window::WindowScheduler;
 use crate::error::{Error, Result};
 use crate::numbers::index;
@@ -19,7 +19,8 @@ use crate::numbers::index;
 /// Simulates jobs on a machine. The jobs are those of a [`super::trace::Trace`] that all fit on the machine.
 ///
 /// # Errors
-/// [`crate::error::Kind::Config`] when settings exclude each other; [`crate::error::Kind::Internal`] when a job does not fit.
+/// [`crate::error::Kind::Config`] when settings exclude each other; [`crate::error::Kind::Data`] when usage of fairshare does
+/// not fit; [`crate::error::Kind::Internal`] when a job does not fit.
 pub fn simulate(jobs: &[Job], machine: &Machine, settings: &Settings) -> Result<Schedule> {
     simulate_with(jobs, machine, settings, &mut NoObserver)
 }
@@ -36,7 +37,7 @@ pub fn simulate_with<O: Observer>(
 ) -> Result<Schedule> {
     check(jobs, machine, settings)?;
     let mut engine = Engine::new(jobs, machine, settings, observer)?;
-    engine.run();
+    engine.run()?;
     let mut schedule = engine.cluster.schedule;
     schedule.pass_n = engine.cluster.pass;
     if let Some(window) = engine.window {
@@ -55,10 +56,18 @@ fn check(jobs: &[Job], machine: &Machine, settings: &Settings) -> Result<()> {
             "conservative backfilling reserves for one length of a job: the estimate cqsim-mixed has two",
         ));
     }
-    if is_conservative && (settings.window.is_some() || settings.base == BaseOrder::Wfp) {
+    if is_conservative && (settings.window.is_some() || settings.base != BaseOrder::Fcfs) {
         return Err(Error::config(
             "conservative backfilling keeps the order of submission: it has no window and no other base order",
         ));
+    }
+    if let Some(limits) = &settings.limits {
+        limits.check(jobs)?;
+        if is_conservative {
+            return Err(Error::config(
+                "conservative backfilling reserves for every waiting job: with limits some have no time to reserve",
+            ));
+        }
     }
     if is_conservative && machine.ssd().is_some() {
         return Err(Error::config(
@@ -74,7 +83,7 @@ type Release = Reverse<(i64, u32)>;
 struct Engine<'a, O> {
     cluster: Cluster<'a, O>,
     settings: &'a Settings,
-    waiting: Vec<u32>,
+    waiting: WaitingJobs<'a>,
     /// Jobs without a predecessor, in order; the next to be submitted.
     next_job: usize,
     releases: BinaryHeap<Release>,
@@ -82,6 +91,10 @@ struct Engine<'a, O> {
     successors: BTreeMap<u32, Vec<u32>>,
     reservations: Option<Reservations>,
     window: Option<WindowScheduler>,
+    /// The job that did not fit in the last pass and got the reservation.
+    blocked: Option<u32>,
+    /// Whether a job has ended since, or the machine has changed.
+    is_freed: bool,
 }
 
 impl<'a, O: Observer> Engine<'a, O> {
@@ -95,16 +108,18 @@ impl<'a, O: Observer> Engine<'a, O> {
         Ok(Self {
             cluster,
             settings,
-            waiting: Vec::new(),
+            waiting: WaitingJobs::new(settings, jobs)?,
             next_job: 0,
             releases: BinaryHeap::new(),
             successors: successors(jobs),
             reservations,
             window,
+            blocked: None,
+            is_freed: false,
         })
     }
 
-    fn run(&mut self) {
+    fn run(&mut self) -> Result<()> {
         self.skip_dependent();
         loop {
             let reserved_s = self.reservations.as_ref().and_then(Reservations::next_s);
@@ -114,29 +129,30 @@ impl<'a, O: Observer> Engine<'a, O> {
             let step_s = self
                 .cluster
                 .next_step_s()
-                .filter(|_| next_s.is_some() || !self.waiting.is_empty());
+                .filter(|_| next_s.is_some() || !self.waiting.jobs.is_empty());
             let Some(now_s) = next_s.into_iter().chain(step_s).min() else {
-                return;
+                return Ok(());
             };
-            if self.cluster.step_at(now_s)
-                && let Some(reservations) = &mut self.reservations
-            {
-                reservations.capacity_changed();
+            if self.cluster.step_at(now_s) {
+                self.is_freed = true;
+                if let Some(reservations) = &mut self.reservations {
+                    reservations.capacity_changed();
+                }
             }
             match self.settings.events {
                 EventOrder::Batched => {
                     while self.end_at(now_s) {}
                     while self.submit_at(now_s) {}
-                    self.pass(now_s);
+                    self.pass(now_s)?;
                 }
                 // A pass without an event is for the reservation that is due.
                 EventOrder::Cqsim => {
                     let _ = self.end_at(now_s) || self.submit_at(now_s);
-                    self.pass(now_s);
+                    self.pass(now_s)?;
                 }
                 EventOrder::Pyss => {
                     let _ = self.submit_at(now_s) || self.end_at(now_s);
-                    self.pass(now_s);
+                    self.pass(now_s)?;
                 }
             }
         }
@@ -163,6 +179,7 @@ impl<'a, O: Observer> Engine<'a, O> {
         let Some(job) = self.cluster.end_next() else {
             return false;
         };
+        self.is_freed = true;
         if let Some(reservations) = &mut self.reservations {
             reservations.ended(&self.cluster, job, now_s);
         }
@@ -183,8 +200,7 @@ impl<'a, O: Observer> Engine<'a, O> {
             let Some(Reverse((_, job))) = self.releases.pop() else {
                 return false;
             };
-            let at = self.waiting.partition_point(|other| *other < job);
-            self.waiting.insert(at, job);
+            self.waiting.add(job, now_s);
             return true;
         }
         let next = self.cluster.jobs.get(self.next_job);
@@ -194,40 +210,49 @@ impl<'a, O: Observer> Engine<'a, O> {
         let Ok(job) = u32::try_from(self.next_job) else {
             return false;
         };
-        let at = match self.waiting.last() {
-            Some(last) if *last > job => self.waiting.partition_point(|other| *other < job),
-            _ => self.waiting.len(),
-        };
-        self.waiting.insert(at, job);
+        self.waiting.add(job, now_s);
         self.next_job += 1;
         self.skip_dependent();
         true
     }
 
-    fn pass(&mut self, now_s: i64) {
+    fn pass(&mut self, now_s: i64) -> Result<()> {
         self.cluster.begin_pass(now_s);
-        if !self.waiting.is_empty() {
+        if self.waiting.jobs.is_empty() {
+            self.blocked = None;
+        } else {
+            self.waiting.begin_pass(&mut self.cluster)?;
             self.start_jobs();
+            self.waiting.end_pass(&self.cluster);
         }
+        self.is_freed = false;
         self.cluster.end_pass();
+        Ok(())
+    }
+
+    /// The job that got the reservation in the last pass and still waits first, where nothing was freed since: no job that was
+    /// considered then can start now. That does not hold for jobs at their limit that count as free, for limits and windows, and
+    /// where a job is considered for less time than it is expected to run, so that it delays the reservation.
+    fn still_blocked(&self) -> Option<u32> {
+        let has_own_rules = self.window.is_some()
+            || self.cluster.limits.is_some()
+            || self.settings.events == EventOrder::Pyss
+            || self.settings.estimate == Estimate::CqsimMixed;
+        let first = self.waiting.jobs.first().copied();
+        self.blocked
+            .filter(|blocked| !has_own_rules && !self.is_freed && first == Some(*blocked))
     }
 
     fn start_jobs(&mut self) {
-        let (cluster, waiting) = (&mut self.cluster, &mut self.waiting);
-        let by_submission = match self.settings.base {
-            BaseOrder::Fcfs => None,
-            BaseOrder::Wfp => {
-                let kept = waiting.clone();
-                wfp::sort(waiting, cluster.jobs, cluster.now_s);
-                Some(kept)
+        if let Some(head) = self.still_blocked()
+            && let Some(new_jobs) = self.waiting.new_jobs()
+        {
+            if self.settings.backfill == Backfill::Easy {
+                easy::backfill_new(&mut self.cluster, &mut self.waiting.jobs, head, &new_jobs);
             }
-        };
-        cluster.observer.pass(&PassView {
-            pass: cluster.pass,
-            now_s: cluster.now_s,
-            free: &cluster.free,
-            waiting,
-        });
+            return;
+        }
+        let (cluster, waiting) = (&mut self.cluster, &mut self.waiting.jobs);
         if let Some(reservations) = &mut self.reservations {
             return reservations.pass(cluster, waiting);
         }
@@ -239,16 +264,12 @@ impl<'a, O: Observer> Engine<'a, O> {
             Some(forced) => Some(forced),
             None => easy::start_in_order(cluster, waiting),
         };
+        self.blocked = head;
         if let (Some(head), Backfill::Easy) = (head, self.settings.backfill) {
             easy::backfill(cluster, waiting, head);
         }
         if let Some(window) = &mut self.window {
             window.count_waiting(cluster);
-        }
-        if let Some(mut kept) = by_submission {
-            // The jobs wait in the order of submission between passes.
-            kept.retain(|job| cluster.schedule.starts[index(*job)].is_none());
-            *waiting = kept;
         }
     }
 }

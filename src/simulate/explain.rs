@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use super::demand::Demand;
 use super::job::Job;
+use super::limits::{GroupLimits, LimitUse};
+use super::machine::Machine;
 use super::observer::{Observer, PassView, Reservation};
 use super::schedule::Start;
 use crate::numbers::index;
@@ -13,6 +15,10 @@ use crate::numbers::index;
 pub enum Hindrance {
     /// There was not enough of a kind of resource when the pass began.
     Lacking(usize),
+    /// There would have been enough of everything, had not some of a kind of resource taken no jobs.
+    Unavailable(usize),
+    /// It would have fitted, and its group had as much as a limit, by place, allows.
+    Limited(usize),
     /// It would have fitted when the pass began: others ahead took what was free, or the job with the reservation, by
     /// place, would have been delayed.
     PassedOver(Option<u32>),
@@ -33,6 +39,21 @@ pub struct WatchedPass {
     pub ahead: Vec<u32>,
     /// The start that was promised to the job in this pass, if it was the first.
     pub promised_s: Option<i64>,
+    /// Its priority, where jobs wait in the order of it.
+    pub priority: Option<u32>,
+}
+
+/// A time in which some of the machine took no jobs, and that kept the job waiting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HoldingOutage {
+    /// The first second of what took no jobs so.
+    pub from_s: i64,
+    /// When that changed; `None` where it never does.
+    pub until_s: Option<i64>,
+    /// How much of each kind took no jobs.
+    pub unavailable: Demand,
+    /// How many passes the job was kept waiting in it.
+    pub pass_n: u64,
 }
 
 /// Most jobs ahead that are named.
@@ -42,6 +63,9 @@ const NAMED_MAX: usize = 10;
 #[derive(Debug)]
 pub struct JobWatch<'a> {
     jobs: &'a [Job],
+    machine: &'a Machine,
+    /// What groups have of their limits in the pass.
+    limits: Option<LimitUse<'a>>,
     job: u32,
     /// The first pass it waited in.
     pub first: Option<WatchedPass>,
@@ -49,6 +73,8 @@ pub struct JobWatch<'a> {
     pub last: Option<WatchedPass>,
     /// How many passes each hindrance kept it waiting.
     pub hindrances: BTreeMap<Hindrance, u64>,
+    /// What of them is because of outages, in the order of time.
+    pub outages: Vec<HoldingOutage>,
     /// Its start.
     pub start: Option<Start>,
     /// What would keep it in this pass.
@@ -56,15 +82,18 @@ pub struct JobWatch<'a> {
 }
 
 impl<'a> JobWatch<'a> {
-    /// Watches a job of a list, by its place.
+    /// Watches a job of a list on a machine under limits, by its place.
     #[must_use]
-    pub fn new(jobs: &'a [Job], job: u32) -> Self {
+    pub fn new(jobs: &'a [Job], machine: &'a Machine, limits: Option<&'a GroupLimits>, job: u32) -> Self {
         Self {
             jobs,
+            limits: limits.map(LimitUse::new),
+            machine,
             job,
             first: None,
             last: None,
             hindrances: BTreeMap::new(),
+            outages: Vec::new(),
             start: None,
             pending: None,
         }
@@ -76,9 +105,54 @@ impl<'a> JobWatch<'a> {
         &self.jobs[index(self.job)]
     }
 
+    /// No pass follows: what kept the job in the last one counts.
+    pub fn finish(&mut self) {
+        self.settle();
+    }
+
     fn settle(&mut self) {
-        if let Some(hindrance) = self.pending.take() {
-            *self.hindrances.entry(hindrance).or_default() += 1;
+        let Some(hindrance) = self.pending.take() else { return };
+        *self.hindrances.entry(hindrance).or_default() += 1;
+        let Some(last) = self
+            .last
+            .as_ref()
+            .filter(|_| matches!(hindrance, Hindrance::Unavailable(_)))
+        else {
+            return;
+        };
+        let steps = self.machine.steps();
+        let begun_n = steps.partition_point(|step| step.from_s <= last.now_s);
+        let Some(step) = steps.get(..begun_n).and_then(<[_]>::last) else {
+            return;
+        };
+        match self.outages.last_mut() {
+            Some(known) if known.from_s == step.from_s => known.pass_n += 1,
+            _ => self.outages.push(HoldingOutage {
+                from_s: step.from_s,
+                until_s: steps.get(begun_n).map(|next| next.from_s),
+                unavailable: step.unavailable,
+                pass_n: 1,
+            }),
+        }
+    }
+
+    /// The limit that keeps it now.
+    fn limited(&self) -> Option<usize> {
+        self.limits.as_ref()?.reached_by(self.job, &self.job().need)
+    }
+
+    /// What keeps it when so much is free.
+    fn hindrance(&self, view: &PassView<'_>) -> Hindrance {
+        let need = &self.job().need;
+        let Some(kind) = need.missing_in(view.free) else {
+            let limited = self.limited();
+            return limited.map_or(Hindrance::PassedOver(None), Hindrance::Limited);
+        };
+        let mut all = *view.free;
+        all.add(&self.machine.unavailable_at(view.now_s));
+        match need.missing_in(&all) {
+            None => Hindrance::Unavailable(kind),
+            Some(kind) => Hindrance::Lacking(kind),
         }
     }
 }
@@ -99,11 +173,14 @@ impl Observer for JobWatch<'_> {
             ahead_n,
             ahead: view.waiting.iter().take(ahead_n.min(NAMED_MAX)).copied().collect(),
             promised_s: None,
+            priority: view
+                .priorities
+                .and_then(|priorities| priorities.get(index(self.job)).copied()),
         };
-        self.pending = Some(match self.job().need.missing_in(view.free) {
-            Some(kind) => Hindrance::Lacking(kind),
-            None => Hindrance::PassedOver(None),
-        });
+        if let (Some(own), Some(seen)) = (&mut self.limits, view.limits) {
+            own.copy_use(seen);
+        }
+        self.pending = Some(self.hindrance(view));
         if self.first.is_none() {
             self.first = Some(pass.clone());
         }
@@ -130,6 +207,14 @@ impl Observer for JobWatch<'_> {
         if job == self.job {
             self.start = Some(*start);
             self.pending = None;
+            return;
+        }
+        // Others of its group that start in the pass reach the limit.
+        if let (Some(limits), Some(other)) = (&mut self.limits, self.jobs.get(index(job))) {
+            limits.started(job, &other.need);
+        }
+        if let (Some(Hindrance::PassedOver(_)), Some(limit)) = (self.pending, self.limited()) {
+            self.pending = Some(Hindrance::Limited(limit));
         }
     }
 }

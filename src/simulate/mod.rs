@@ -19,6 +19,9 @@
 //! settings      what the scheduler does
 //! engine        the loop over events, one pass after another
 //! easy, conservative, wfp   backfilling and orders
+//! multifactor, shares   priorities of Slurm; usage that grows with the schedule, and the factors that follow from it
+//! order         the order in which jobs wait
+//! limits        what jobs of one user, account, partition or QOS may have at a time
 //! window        a set of the first waiting jobs: exact Pareto front, genetic algorithm, decision rules
 //! schedule      a start and its reason for each job
 //! observer, explain   what each pass finds; why a job starts when it does
@@ -38,9 +41,12 @@ pub mod engine;
 pub mod explain;
 pub mod job;
 pub mod kiviat;
+pub mod limits;
 pub mod machine;
 pub mod metrics;
+pub mod multifactor;
 pub mod observer;
+mod order;
 mod profile;
 pub mod replay;
 pub mod replay_check;
@@ -48,6 +54,7 @@ pub mod rng;
 mod running;
 pub mod schedule;
 pub mod settings;
+pub mod shares;
 pub mod swf;
 pub mod trace;
 pub mod verify;

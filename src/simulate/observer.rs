@@ -1,6 +1,7 @@
 //! What watches a simulation: each pass with what waits and what is free, each reservation, each start.
 
 use super::demand::Demand;
+use super::limits::LimitUse;
 use super::schedule::Start;
 
 /// A pass of the scheduler, before it starts anything.
@@ -14,6 +15,10 @@ pub struct PassView<'a> {
     pub free: &'a Demand,
     /// The waiting jobs in their order, by place in the list of jobs.
     pub waiting: &'a [u32],
+    /// The priorities of jobs, by place; only where jobs wait in their order.
+    pub priorities: Option<&'a [u32]>,
+    /// What groups have of their limits, where there are any.
+    pub limits: Option<&'a LimitUse<'a>>,
 }
 
 /// A reservation of the first waiting job.

@@ -6,7 +6,7 @@ pub(super) struct Running {
     /// When it is expected to end.
     pub(super) expected_end_s: i64,
     /// The how-manieth start it was.
-    pub(super) sequence: u32,
+    pub(super) sequence: usize,
     /// Its place in the list of jobs.
     pub(super) job: u32,
 }

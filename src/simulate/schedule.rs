@@ -70,6 +70,16 @@ pub struct SolverCounts {
     pub genetic_n: u64,
     /// Greedily, without a search.
     pub greedy_n: u64,
+    /// Of those by the genetic algorithm the ones whose exact solution took more than the budget.
+    pub over_budget_n: u64,
+}
+
+impl SolverCounts {
+    /// Windows that were searched.
+    #[must_use]
+    pub fn searched_n(&self) -> u64 {
+        self.depth_first_n + self.subset_sums_n + self.genetic_n
+    }
 }
 
 /// A job with its start.

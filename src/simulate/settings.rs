@@ -1,5 +1,9 @@
 //! What a simulated scheduler does.
 
+use std::sync::Arc;
+
+use super::limits::GroupLimits;
+use super::multifactor::Multifactor;
 use super::window::WindowSettings;
 
 /// In which order jobs wait.
@@ -10,6 +14,8 @@ pub enum BaseOrder {
     Fcfs,
     /// By the utility of ALCF, highest first: `(queued / limit)^3 * nodes`, computed again in every pass.
     Wfp,
+    /// By the multifactor priority of Slurm, highest first, then by submission ([`Settings::multifactor`]).
+    Multifactor,
 }
 
 /// Which jobs may start before others that are ahead of them.
@@ -49,16 +55,20 @@ pub enum EventOrder {
 }
 
 /// A simulated scheduler.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// In which order jobs wait.
     pub base: BaseOrder,
+    /// What the priorities of [`BaseOrder::Multifactor`] follow from; it is of the jobs that are simulated.
+    pub multifactor: Option<Arc<Multifactor>>,
     /// Which jobs may start before others.
     pub backfill: Backfill,
     /// What stands for the length of a job.
     pub estimate: Estimate,
     /// When the scheduler runs.
     pub events: EventOrder,
+    /// Limits of users, accounts, partitions or QOS, where there are any.
+    pub limits: Option<Arc<GroupLimits>>,
     /// The choice of jobs from a window, where there is one.
     pub window: Option<WindowSettings>,
 }

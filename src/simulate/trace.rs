@@ -1,13 +1,13 @@
 //! Jobs of a log under rules, and what became of every line of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::demand::Demand;
 use super::job::{Job, JobEnd};
 use super::machine::Machine;
 use super::swf::{SwfLine, SwfLog};
 use crate::error::{Error, Kind, Result};
-use crate::numbers::count_u64;
+use crate::numbers::{Extent, count_u64};
 
 /// Sums of all times stay below this, so that no instant of a schedule is beyond its type.
 const LATEST_S: i64 = 1 << 61;
@@ -46,6 +46,8 @@ pub enum TraceReason {
     OtherView,
     /// It started outside the requested period.
     OutsidePeriod,
+    /// It requests more than a limit allows its user, account, partition or QOS.
+    BeyondLimit,
     /// It has no end: it was still running, or its end is not known.
     NoEnd,
 }
@@ -64,6 +66,7 @@ impl TraceReason {
             Self::NeverFits => "never_fits",
             Self::OtherView => "other_view",
             Self::OutsidePeriod => "outside_period",
+            Self::BeyondLimit => "beyond_limit",
             Self::NoEnd => "no_end",
         }
     }
@@ -251,6 +254,19 @@ impl Trace {
             return Ok(self);
         }
         self.left_out.insert(TraceReason::NeverFits, all);
+        // Counted before, and found again by sorting.
+        self.changed.remove(&TraceChange::RepeatedNumber);
+        self.sorted()
+    }
+
+    /// Leaves out jobs by number; those that wait for one of them wait for none.
+    ///
+    /// # Errors
+    /// As [`Self::sorted`].
+    pub fn without(mut self, ids: &BTreeSet<i64>, reason: TraceReason) -> Result<Self> {
+        let job_n = self.jobs.len();
+        self.jobs.retain(|job| !ids.contains(&job.id));
+        self.leave_out(reason, count_u64(job_n.less(self.jobs.len())));
         // Counted before, and found again by sorting.
         self.changed.remove(&TraceChange::RepeatedNumber);
         self.sorted()

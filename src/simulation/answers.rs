@@ -1,9 +1,9 @@
 //! What no simulator has: what a schedule comes to in charges, awards, free canonical units and energy, next to what happened.
 
 use super::charged::{LakeCharging, ScheduleCharges};
+use super::input::SimulationInput;
 use super::moved_records::SimulatedRecords;
 use super::node_ledger::{NodeLedger, node_ledgers};
-use super::question::SimulationInput;
 use super::run::Simulation;
 use crate::error::{Error, Kind, Result};
 use crate::lake::calendar_fact::rule;

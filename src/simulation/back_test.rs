@@ -1,6 +1,6 @@
 //! The back-test: recorded starts held against the machine, and the schedule of the base policy against them.
 
-use super::question::SimulationInput;
+use super::input::SimulationInput;
 use crate::error::Result;
 use crate::simulate::correlation::{pearson, spearman};
 use crate::simulate::metrics::{AbnormalRule, ClassBy, Interval, JobMeasures, by_class, power_classes};

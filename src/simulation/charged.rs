@@ -18,7 +18,7 @@ use crate::lake::calendar_fact::{CalendarRule, rule};
 use crate::lake::tariffs::LakeTariffs;
 use crate::normalise::plan::NormalisePlan;
 use crate::schema;
-use crate::schema::batch::{column, decimal, id, identity, int, number, text, texts, word};
+use crate::schema::batch::{column, decimal, decoded, id, identity, int, number, text, texts, word};
 use crate::simulate::schedule::Schedule;
 use crate::store::{Manifest, Store};
 use crate::summarise::charges::Charges;
@@ -158,6 +158,7 @@ struct Charging<'a> {
 impl Charging<'_> {
     /// Adds a batch of `job_charges`.
     fn add(&mut self, batch: &RecordBatch, users: &HashMap<u128, String, RandomState>) -> Result<()> {
+        let batch = &decoded(batch)?;
         let of = |name| text(batch, name);
         let (policies, options) = (of("policy")?, of("options")?);
         let (units, accounts, vos) = (of("unit")?, of("account")?, of("vo")?);

@@ -1,36 +1,24 @@
 //! The jobs and the machine of a lake.
 
+use std::sync::Arc;
+
+use super::group_limits::limited;
+use super::input::SimulationInput;
 use super::lake_kind::LakeKind;
 use super::lake_machine::{listed_kinds, node_sums};
+use super::lake_priorities::lake_priorities;
 use super::lake_rows::{LakeRows, LakeSelection, RowCounting};
-use super::lake_trace::{LakeJobs, lake_trace};
-use super::question::{MachineOutages, SimulationInput, SimulationQuestion};
+use super::lake_source::LakeSource;
+use super::lake_trace::lake_trace;
+use super::question::{MachineOutages, SimulationQuestion};
 use crate::config::overhead_plan::{NodesFrom, OverheadPlan};
 use crate::error::{Error, Kind, Result};
 use crate::occupancy::{PRESETS, Resource, Resources, Scheme, Unit};
 use crate::overhead::lake_nodes::{ClusterPlace, LakeNodes, basis, lake_nodes};
 use crate::simulate::machine::{CapacityStep, Machine, ResourceKind};
+use crate::simulate::settings::BaseOrder;
 use crate::store::{Manifest, Store};
 use crate::time::SecondSpan;
-
-/// Where the jobs of a simulation come from.
-#[derive(Clone, Debug)]
-pub struct LakeSource {
-    /// Site.
-    pub site: String,
-    /// Cluster, where records name one.
-    pub cluster: Option<String>,
-    /// What the lake knows of the jobs.
-    pub jobs: LakeJobs,
-    /// The kinds of the machine.
-    pub kinds: Vec<LakeKind>,
-    /// The nodes of the cluster.
-    pub(crate) nodes: LakeNodes,
-    /// What of nodes is followed.
-    pub(crate) resources: Resources,
-    /// Canonical units: those of the pipeline, or the preset for cores.
-    pub(crate) overhead: OverheadPlan,
-}
 
 /// The jobs and the machine of a cluster of a lake.
 ///
@@ -95,10 +83,17 @@ pub fn lake_input(
     let mut input = SimulationInput {
         trace,
         machine,
+        multifactor: None,
+        limits: None,
         notes: remarks,
         lake: Some(source),
     };
+    limited(&question.limits, &mut input)?;
     input.note_outcomes("records");
+    if question.scheduler.base == BaseOrder::Multifactor {
+        let priorities = lake_priorities(store, manifest, &question.priorities, &mut input)?;
+        input.multifactor = Some(Arc::new(priorities));
+    }
     Ok(input)
 }
 

@@ -26,13 +26,16 @@ const MIB: i64 = 1 << 20;
 const SECOND_MS: i64 = 1000;
 
 /// Columns that a simulation takes.
-const COLUMNS: [&str; 20] = [
+const COLUMNS: [&str; 23] = [
     "record_id",
     "job_id",
     "cluster",
     "view",
     "vo",
     "account",
+    "user",
+    "partition",
+    "qos",
     "state",
     "submit_utc",
     "eligible_utc",
@@ -69,6 +72,17 @@ pub struct RowCounting<'a> {
     pub resources: &'a Resources,
 }
 
+/// Whose a job is, and where it was submitted to, as far as schedulers look at it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct JobOwner {
+    /// User.
+    pub user: Option<String>,
+    /// Partition.
+    pub partition: Option<String>,
+    /// Quality of service.
+    pub qos: Option<String>,
+}
+
 /// What one record states. Times are Unix seconds; what is not stated is `None`.
 #[derive(Clone, Debug, Default)]
 pub struct LakeRow {
@@ -80,6 +94,8 @@ pub struct LakeRow {
     pub account: Option<String>,
     /// VO.
     pub vo: Option<String>,
+    /// Who priorities and reservations know it by.
+    pub owner: JobOwner,
     /// State word.
     pub state: Option<String>,
     /// Submission.
@@ -218,6 +234,7 @@ fn add(
     let (ids, job_ids) = (id(batch, "record_id")?, texts("job_id")?);
     let (clusters, views) = (texts("cluster")?, texts("view")?);
     let (vos, accounts, states) = (texts("vo")?, texts("account")?, texts("state")?);
+    let (users, partitions, qos) = (texts("user")?, texts("partition")?, texts("qos")?);
     let (submits, eligibles) = (time(batch, "submit_utc")?, time(batch, "eligible_utc")?);
     let (starts, ends) = (time(batch, "start_utc")?, time(batch, "end_utc")?);
     let limits = ints("time_limit_s")?;
@@ -251,6 +268,11 @@ fn add(
             job_id: crate::absent::text(word(job_ids, row)).to_owned(),
             account: owned(word(accounts, row)),
             vo: owned(word(vos, row)),
+            owner: JobOwner {
+                user: owned(word(users, row)),
+                partition: owned(word(partitions, row)),
+                qos: owned(word(qos, row)),
+            },
             state: owned(word(states, row)),
             submit_s: second(number(submits, row)),
             eligible_s: second(number(eligibles, row)),

@@ -1,7 +1,7 @@
 //! Records of a lake as the jobs of a trace, and what became of those that are none.
 
 use super::lake_kind::LakeKind;
-use super::lake_rows::{LakeRow, LakeRows};
+use super::lake_rows::{JobOwner, LakeRow, LakeRows};
 use crate::error::Result;
 use crate::simulate::demand::Demand;
 use crate::simulate::job::{Job, JobEnd};
@@ -20,6 +20,8 @@ pub struct LakeJob {
     pub account: Option<String>,
     /// VO.
     pub vo: Option<String>,
+    /// User, partition and QOS.
+    pub owner: JobOwner,
     /// Nodes it had.
     pub node_n: Option<i64>,
     /// What it held, in the order of the resources followed of nodes.
@@ -110,6 +112,7 @@ impl KeptRow<'_> {
             record_id: self.row.record_id,
             account: self.row.account.clone(),
             vo: self.row.vo.clone(),
+            owner: self.row.owner.clone(),
             node_n: self.row.node_n,
             held: self.row.held.clone(),
             energy_j: self.row.energy_j,

@@ -6,21 +6,27 @@
 //! reason, and no answer is without the back-test it rests on. The room [`crate::simulate`] makes schedules; this one knows where
 //! jobs come from.
 //!
-//! [`question`] is what is asked, [`lake_input`] takes it from a lake: [`lake_rows`] of records in [`lake_kind`]s become a
-//! [`lake_trace`], nodes a machine. [`run`] makes the schedules and [`back_test`] holds the base policy against what happened.
+//! [`question`] is what is asked, [`input`] what is simulated, [`lake_input`] takes it from a lake: [`lake_rows`] of records in [`lake_kind`]s become a
+//! [`lake_trace`], nodes a machine; `lake_priorities` and `log_priorities` are what its jobs wait by. [`run`] makes the schedules and [`back_test`] holds the base policy against what happened.
 //! [`answers`] are what a schedule comes to: [`charged`] by the engines of a run, and [`node_ledger`] by that of the overhead. [`dataset`] is what is kept of it.
 
 pub mod answers;
 pub mod back_test;
 pub mod charged;
 pub mod dataset;
+pub mod group_limits;
+pub mod input;
 pub mod lake_input;
 pub mod lake_kind;
 mod lake_machine;
+mod lake_priorities;
 pub mod lake_rows;
+pub mod lake_source;
 pub mod lake_trace;
+mod log_priorities;
 mod moved_records;
 pub mod node_ledger;
 mod placement;
 pub mod question;
 pub mod run;
+pub mod stated_priorities;

@@ -6,7 +6,7 @@ use ahash::RandomState;
 use arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch, TimestampMillisecondArray};
 use arrow::compute::filter_record_batch;
 
-use super::lake_input::LakeSource;
+use super::lake_source::LakeSource;
 use crate::error::Result;
 use crate::lake::refused_records::summed_records;
 use crate::numbers::index;

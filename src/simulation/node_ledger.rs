@@ -10,9 +10,9 @@ use crate::overhead::node_units::SiteUnits;
 use crate::simulate::schedule::Schedule;
 use crate::time::{SecondSpan, Zone};
 
-use super::lake_input::LakeSource;
+use super::input::SimulationInput;
+use super::lake_source::LakeSource;
 use super::placement::{Placed, PlacedJob, place};
-use super::question::SimulationInput;
 
 /// What a canonical unit came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,9 +1,14 @@
 //! What is simulated: jobs, the machine, and the scheduler.
 
-use super::lake_input::LakeSource;
+use std::sync::Arc;
+
+use super::group_limits::{LimitRequest, limited};
+use super::input::SimulationInput;
+use super::log_priorities::log_priorities;
+use super::stated_priorities::StatedPriorities;
 use crate::error::{Error, Kind, Result};
 use crate::simulate::machine::{Machine, ResourceKind};
-use crate::simulate::settings::Settings;
+use crate::simulate::settings::{BaseOrder, Settings};
 use crate::simulate::swf::SwfLog;
 use crate::simulate::trace::{SwfRules, Trace};
 use crate::simulate::window::WindowSettings;
@@ -55,6 +60,10 @@ pub struct SimulationQuestion {
     pub methods: Vec<Method>,
     /// The scheduler, without a window.
     pub scheduler: Settings,
+    /// What is stated of priorities, for the order of them.
+    pub priorities: StatedPriorities,
+    /// Limits of users, accounts, partitions and QOS.
+    pub limits: Vec<LimitRequest>,
     /// The window of those that have one.
     pub window: WindowSettings,
     /// When one point of a front replaces another.
@@ -65,52 +74,6 @@ pub struct SimulationQuestion {
     pub seed: u64,
     /// Which time is measured.
     pub measured: MeasuredTime,
-}
-
-/// The jobs and the machine.
-#[derive(Clone, Debug)]
-pub struct SimulationInput {
-    /// The jobs, and what became of the others.
-    pub trace: Trace,
-    /// The machine.
-    pub machine: Machine,
-    /// What somebody who reads the figures must know.
-    pub notes: Vec<String>,
-    /// Where jobs of a lake come from; `None` for those of a log.
-    pub lake: Option<LakeSource>,
-}
-
-impl SimulationInput {
-    /// What people call a job.
-    #[must_use]
-    pub fn name(&self, id: i64) -> String {
-        let lake = self.lake.as_ref().and_then(|lake| lake.jobs.of(id));
-        lake.map_or_else(|| id.to_string(), |job| job.job_id.clone())
-    }
-
-    /// The number of the job that people call so.
-    #[must_use]
-    pub fn id(&self, name: &str) -> Option<i64> {
-        match &self.lake {
-            Some(lake) => lake.jobs.id(name),
-            None => name.parse().ok(),
-        }
-    }
-
-    /// Notes what became of lines or records that are not simulated as they are.
-    pub(super) fn note_outcomes(&mut self, what: &str) {
-        for (reason, n) in &self.trace.left_out {
-            self.notes.push(format!(
-                "left out, {}: {n} of {} {what}",
-                reason.word(),
-                self.trace.read_n
-            ));
-        }
-        for (change, n) in &self.trace.changed {
-            let note = format!("simulated other than written, {}: {n} jobs", change.word());
-            self.notes.push(note);
-        }
-    }
 }
 
 impl SimulationQuestion {
@@ -148,10 +111,16 @@ impl SimulationQuestion {
         let mut input = SimulationInput {
             trace,
             machine,
+            multifactor: None,
+            limits: None,
             notes,
             lake: None,
         };
+        limited(&self.limits, &mut input)?;
         input.note_outcomes("lines");
+        if self.scheduler.base == BaseOrder::Multifactor {
+            input.multifactor = Some(Arc::new(log_priorities(&self.priorities, &mut input)?));
+        }
         let notes = &mut input.notes;
         for problem in log.problems.iter().take(3) {
             notes.push(format!("line {} is not read: {}", problem.line, problem.reason));
@@ -256,12 +225,15 @@ impl SimulationQuestion {
 
     /// The settings of a method.
     #[must_use]
-    pub fn settings(&self, method: Method, machine: &Machine) -> Settings {
+    pub fn settings(&self, method: Method, input: &SimulationInput) -> Settings {
+        let machine = &input.machine;
         let like = WindowSettings {
             second: machine.kind(BURST_BUFFER).map(|_| BURST_BUFFER.to_owned()),
             ..self.window.clone()
         };
         Settings {
+            multifactor: input.multifactor.clone(),
+            limits: input.limits.clone(),
             window: method.window(machine.ssd().is_some(), self.decision, &like),
             ..self.scheduler.clone()
         }

@@ -2,7 +2,8 @@
 
 use super::answers::Answers;
 use super::back_test::{BackTest, Replay};
-use super::question::{MeasuredTime, SimulationInput, SimulationQuestion};
+use super::input::SimulationInput;
+use super::question::{MeasuredTime, SimulationQuestion};
 use crate::error::{Error, Result};
 use crate::numbers::count_u64;
 use crate::simulate::engine::simulate;
@@ -91,6 +92,7 @@ impl Simulation {
         });
         let runs: Vec<MethodRun> = runs.collect();
         note_waiting(&runs, &mut input.notes);
+        note_budget(&runs, &mut input.notes);
         Ok(Self {
             runs,
             input,
@@ -118,9 +120,16 @@ fn schedules(question: &SimulationQuestion, methods: &[Method], input: &Simulati
 
 fn verified(question: &SimulationQuestion, input: &SimulationInput, method: Method) -> Result<Schedule> {
     let jobs = &input.trace.jobs;
-    let schedule = simulate(jobs, &input.machine, &question.settings(method, &input.machine))?;
+    let schedule = simulate(jobs, &input.machine, &question.settings(method, input))?;
     let found = verify(jobs, &input.machine, &placements(jobs, &schedule));
     let waiting_n = schedule.starts.iter().filter(|start| start.is_none()).count();
+    if let Some(exceeded) = (input.limits.as_ref()).and_then(|limits| limits.exceeded(jobs, &schedule.starts).pop()) {
+        let why = format!(
+            "the schedule exceeds the limit of {} at {}",
+            exceeded.name, exceeded.at_s
+        );
+        return Err(Error::internal(why).at("method", method.word()));
+    }
     let mut wrong = found
         .violations
         .iter()
@@ -144,6 +153,22 @@ fn note_waiting(runs: &[MethodRun], notes: &mut Vec<String>) {
             notes.push(format!(
                 "{}: {waiting_n} jobs never start: they wait for what never takes jobs again, or for jobs that never end",
                 run.word
+            ));
+        }
+    }
+}
+
+/// Windows whose exact solution took more than the budget.
+fn note_budget(runs: &[MethodRun], notes: &mut Vec<String>) {
+    for run in runs {
+        let solved = run.schedule.solved;
+        if solved.over_budget_n > 0 {
+            notes.push(format!(
+                "{}: {} of {} windows took more than the budget of --solver auto: the best of what was found and of the genetic \
+                 algorithm was chosen",
+                run.word,
+                solved.over_budget_n,
+                solved.searched_n()
             ));
         }
     }

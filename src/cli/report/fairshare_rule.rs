@@ -8,7 +8,7 @@ use crate::time::instant::parse_instant_s;
 
 /// Another rule.
 #[derive(Clone, Debug, clap::Args)]
-pub(super) struct FairshareRuleArgs {
+pub(in crate::cli) struct FairshareRuleArgs {
     /// Another half-life: D-HH:MM:SS or none.
     #[arg(long, value_name = "DURATION", value_parser = half_life)]
     half_life: Option<HalfLifeSetting>,
@@ -29,7 +29,7 @@ impl FairshareRuleArgs {
     }
 
     /// Adds what is stated to what a file states; the options count.
-    pub(super) fn add_to(&self, change: &mut FairshareChange) {
+    pub(in crate::cli) fn add_to(&self, change: &mut FairshareChange) {
         change.half_life = self.half_life.or(change.half_life);
         change.decay = self.decay.or(change.decay);
         change.algorithm = self.algorithm.or(change.algorithm);

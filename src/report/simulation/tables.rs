@@ -340,6 +340,7 @@ fn solvers(simulation: &Simulation) -> Table {
             ("subset_sums_n", "", ColumnKind::Number),
             ("genetic_n", "", ColumnKind::Number),
             ("greedy_n", "", ColumnKind::Number),
+            ("over_budget_n", "", ColumnKind::Number),
         ],
     );
     for run in simulation.runs.iter().filter(|run| run.word != "recorded") {
@@ -352,6 +353,7 @@ fn solvers(simulation: &Simulation) -> Table {
             Cell::int(solved.subset_sums_n),
             Cell::int(solved.genetic_n),
             Cell::int(solved.greedy_n),
+            Cell::int(solved.over_budget_n),
         ]);
     }
     table

@@ -6,7 +6,7 @@ use crate::fairshare::float::to_integer;
 use crate::simulate::metrics::JobMeasures;
 use crate::simulate::replay_check::{Excess, KindCheck};
 use crate::simulation::back_test::BackTest;
-use crate::simulation::question::SimulationInput;
+use crate::simulation::input::SimulationInput;
 use crate::simulation::run::Simulation;
 
 /// Digits of coefficients.

@@ -71,13 +71,7 @@ pub(super) fn read(
     let of_before = before.instant(lake, listed_s)?;
     let of_after = after.instant_like(lake, before, &of_before)?;
     let mut changed = queue.clone();
-    let weights = &mut changed.rule.weights;
-    weights.fairshare = change.priority_weight.unwrap_or(weights.fairshare);
-    weights.age = change.weights.age.unwrap_or(weights.age);
-    weights.association = change.weights.association.unwrap_or(weights.association);
-    weights.job_size = change.weights.job_size.unwrap_or(weights.job_size);
-    weights.partition = change.weights.partition.unwrap_or(weights.partition);
-    weights.qos = change.weights.qos.unwrap_or(weights.qos);
+    change.weigh(&mut changed.rule.weights);
     let sprio = |queue: &Queue, side: &FairshareSide, instant| {
         Sprio::of_queue(queue, &Sshare::of_instant(side.context.clone(), instant))
     };

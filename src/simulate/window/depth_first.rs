@@ -8,24 +8,51 @@ use crate::simulate::demand::Demand;
 /// The Pareto front of the first two objectives.
 #[must_use]
 pub fn front(problem: &WindowProblem) -> Vec<Solution> {
+    front_within(problem, u64::MAX).front.sorted()
+}
+
+/// What a search came to within a budget.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BoundedFront {
+    /// The sets found of which none is better than another; the Pareto front if the search is complete.
+    pub front: ParetoFront,
+    /// Steps taken: a step is a branch of the search that is looked at.
+    pub step_n: u64,
+    /// Whether nothing was left to look at.
+    pub is_complete: bool,
+}
+
+/// As [`front`], in at most so many steps.
+#[must_use]
+pub fn front_within(problem: &WindowProblem, step_max: u64) -> BoundedFront {
     let mut search = FrontSearch {
         problem,
         rest: problem.suffixes(),
-        front: ParetoFront::default(),
+        found: BoundedFront {
+            is_complete: true,
+            ..BoundedFront::default()
+        },
+        step_max,
     };
     search.visit(0, JobSet::NONE, Demand::NOTHING);
-    search.front.sorted()
+    search.found
 }
 
 struct FrontSearch<'a> {
     problem: &'a WindowProblem,
     /// What the jobs from each slot on request together.
     rest: Vec<Demand>,
-    front: ParetoFront,
+    found: BoundedFront,
+    step_max: u64,
 }
 
 impl FrontSearch<'_> {
     fn visit(&mut self, slot: usize, set: JobSet, taken: Demand) {
+        if self.found.step_n >= self.step_max {
+            self.found.is_complete = false;
+            return;
+        }
+        self.found.step_n += 1;
         let problem = self.problem;
         let mut all = taken;
         all.add(&self.rest[slot]);
@@ -33,14 +60,14 @@ impl FrontSearch<'_> {
             // Everything left fits: no other set of this branch is better, or nearer the front.
             let set = (slot..problem.jobs.len()).fold(set, JobSet::with);
             let worth = problem.worth_of(&all, 0);
-            return self.front.insert(Solution { set, worth });
+            return self.found.front.insert(Solution { set, worth });
         }
         let most = Objectives {
             first: all.first().min(problem.free.first()),
             second: problem.second(&all).min(problem.second(&problem.free)),
             ..Objectives::default()
         };
-        if self.front.covers(&most) {
+        if self.found.front.covers(&most) {
             return;
         }
         let Some(job) = problem.jobs.get(slot) else { return };

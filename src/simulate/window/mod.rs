@@ -121,7 +121,8 @@ impl WindowScheduler {
     /// reservation, nothing is chosen in this pass, and others may only start if they do not delay it.
     pub(super) fn pass<O: Observer>(&mut self, cluster: &mut Cluster<'_, O>, waiting: &mut Vec<u32>) -> Option<u32> {
         self.members.clear();
-        self.members.extend(waiting.iter().take(self.size));
+        let open = waiting.iter().copied().filter(|job| !cluster.is_limited(*job));
+        self.members.extend(open.take(self.size));
         let head = waiting.first().copied();
         let ahead_of = |job: u32| head.filter(|head| *head != job);
         let mut forced = None;
@@ -133,7 +134,7 @@ impl WindowScheduler {
                 StarvationBound::Passes(n) => self.passed_n[index(*job)] >= n,
                 StarvationBound::Seconds(n) => cluster.now_s - *since_s >= n,
             };
-            if !is_due {
+            if !is_due || cluster.is_limited(*job) {
                 candidates.push(*job);
             } else if cluster.fits(*job) {
                 cluster.start(*job, StartReason::Forced, ahead_of(*job));
@@ -145,15 +146,19 @@ impl WindowScheduler {
         if forced.is_none() {
             candidates.retain(|job| cluster.fits(*job));
             for job in self.choose(cluster, &candidates) {
-                cluster.start(job, StartReason::Chosen, ahead_of(job));
+                // Each was within its limit when the pass began; together they may not be.
+                if !cluster.is_limited(job) {
+                    cluster.start(job, StartReason::Chosen, ahead_of(job));
+                }
             }
         }
         let started = &cluster.schedule.starts;
-        let window_n = self.members.len();
-        let mut at = 0;
+        let last = self.members.last().copied();
+        let mut is_past = last.is_none();
         waiting.retain(|job| {
-            at += 1;
-            at > window_n || started[index(*job)].is_none()
+            let is_kept = is_past || started[index(*job)].is_none();
+            is_past |= last == Some(*job);
+            is_kept
         });
         forced
     }

@@ -3,7 +3,7 @@
 
 use super::front::ParetoFront;
 use super::problem::{JobSet, Objectives, Solution, WindowProblem};
-use crate::numbers::{Extent, index_u64};
+use crate::numbers::{Extent, count_u64, index_u64};
 
 /// Most bytes of all layers together.
 const BYTES_MAX: usize = 128 << 20;
@@ -54,6 +54,14 @@ pub fn front(problem: &WindowProblem) -> Option<Vec<Solution>> {
         }
     }
     Some(front.sorted())
+}
+
+/// How many steps the table of sums takes: words of it that are computed. `None` where it is no way to the front.
+#[must_use]
+pub fn step_n(problem: &WindowProblem) -> Option<u64> {
+    let grid = Grid::of(problem)?;
+    let words = grid.row_n.times(grid.word_n).times(problem.jobs.len());
+    Some(count_u64(words))
 }
 
 impl Grid {

@@ -48,7 +48,7 @@ fn any_settings() -> impl Strategy<Value = Settings> {
         backfill,
         estimate,
         events,
-        window: None,
+        ..Settings::default()
     })
 }
 

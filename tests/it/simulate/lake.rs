@@ -11,15 +11,15 @@ use tempfile::TempDir;
 
 use crate::support::sample::repository;
 
-const HEADER: &str = "JobIDRaw|Cluster|User|Account|Partition|State|Submit|Eligible|Start|End|ElapsedRaw|Timelimit|NCPUS|NNodes|AllocTRES|ConsumedEnergyRaw|NodeList\n";
+pub(super) const HEADER: &str = "JobIDRaw|Cluster|User|Account|Partition|State|Submit|Eligible|Start|End|ElapsedRaw|Timelimit|NCPUS|NNodes|AllocTRES|ConsumedEnergyRaw|NodeList\n";
 
 /// A folder with a pipeline and its lake.
-struct Scene {
-    folder: TempDir,
+pub(super) struct Scene {
+    pub(super) folder: TempDir,
 }
 
 impl Scene {
-    fn new(files: &[(&str, &str)], pipeline: &str) -> Self {
+    pub(super) fn new(files: &[(&str, &str)], pipeline: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         for (name, text) in files {
             fs::write(folder.path().join(name), text).unwrap();
@@ -31,7 +31,7 @@ impl Scene {
         scene
     }
 
-    fn command(&self, command: &str, args: &[&str]) -> Output {
+    pub(super) fn command(&self, command: &str, args: &[&str]) -> Output {
         Command::new(env!("CARGO_BIN_EXE_gridtally"))
             .arg(command)
             .args(args)
@@ -40,22 +40,22 @@ impl Scene {
             .unwrap()
     }
 
-    fn simulate(&self, args: &[&str]) -> Output {
+    pub(super) fn simulate(&self, args: &[&str]) -> Output {
         self.command("simulate", args)
     }
 }
 
-fn stdout(output: &Output) -> String {
+pub(super) fn stdout(output: &Output) -> String {
     assert!(output.status.success(), "{}", stderr(output));
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-fn stderr(output: &Output) -> String {
+pub(super) fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
 /// The rows of a CSV below its header.
-fn rows(text: &str) -> Vec<Vec<String>> {
+pub(super) fn rows(text: &str) -> Vec<Vec<String>> {
     let lines = text.lines().skip(1);
     lines.map(|line| line.split(',').map(str::to_owned).collect()).collect()
 }
@@ -199,6 +199,51 @@ fn prices_of_the_day_follow_the_simulated_start() {
 }
 
 #[test]
+fn awards_are_used_when_jobs_run_in_the_schedule() {
+    let jobs = format!("{HEADER}{JOBS}");
+    // b has an award for October and one for November; a has one for both, which lab contains.
+    let awards = "award,account,policy,amount,unit,valid_from,valid_to,parent\n\
+        lab,lab,cores,100,core_hour,2026-10-01,2026-12-01,\n\
+        all,a,cores,50,core_hour,2026-10-01,2026-12-01,lab\n\
+        oct,b,cores,10,core_hour,2026-10-01,2026-11-01,\n\
+        nov,b,cores,20,core_hour,2026-11-01,2026-12-01,\n";
+    let mut files = vec![
+        ("jobs.txt", jobs.as_str()),
+        ("nodes.txt", NODES),
+        ("awards.csv", awards),
+    ];
+    files.extend(PRICES);
+    let more =
+        format!("{OVERHEAD}[[charge]]\npolicies = [\"old.toml\", \"new.toml\"]\n[awards]\ntable = \"awards.csv\"\n");
+    let scene = Scene::new(&files, &pipeline(&more));
+    let used = stdout(&scene.simulate(&["lake", "--table", "awards", "--format", "csv"]));
+    // Job 1 costs a four core-hours of October under both. Job 2 ran in November for eight, at the new price; simulated it runs
+    // an hour after job 1, in October, for four.
+    assert_eq!(
+        used,
+        "method,award,unit,recorded_used,used,change\n\
+         baseline,all,core_hour,4.000000000,4.000000000,0.000000000\n\
+         baseline,lab,core_hour,4.000000000,4.000000000,0.000000000\n\
+         baseline,nov,core_hour,8.000000000,0.000000000,-8.000000000\n\
+         baseline,oct,core_hour,0.000000000,4.000000000,4.000000000\n"
+    );
+    // What happened is what the lake itself reports.
+    let report = scene.command("report", &["awards", "lake", "--on", "2026-11-30", "--format", "csv"]);
+    let text = stdout(&report);
+    let rows = rows(&text);
+    let used: Vec<(&str, &str)> = rows.iter().map(|row| (row[2].as_str(), row[11].as_str())).collect();
+    assert_eq!(
+        used,
+        [
+            ("lab", "4.000000000"),
+            ("all", "4.000000000"),
+            ("oct", "0.000000000"),
+            ("nov", "8.000000000")
+        ]
+    );
+}
+
+#[test]
 fn free_units_and_energy_are_those_of_the_recorded_time() {
     let scene = priced();
     // Three hours of a node of four cores and 16 GiB: one of them idle, four units of a core and 2 GiB in it.
@@ -290,6 +335,23 @@ fn nodes_that_are_down_take_no_jobs() {
     assert!(
         notes.contains("1 events of nodes begin before an earlier event"),
         "{notes}"
+    );
+    let explained = stdout(&scene.simulate(&["lake", "--explain", "2"]));
+    assert_eq!(
+        explained,
+        "job 2: 4 cores, 4096 memory_mib, submitted at 2026-10-31T22:00:00Z, ran 3600 s of 3600 s\n\
+         recorded: it started at 2026-11-01T00:00:00Z and waited 7200 s\n\
+         baseline: it starts at 2026-10-31T23:40:00Z, in pass 4, after 6000 s: it was first in the order and fitted\n  \
+         its first pass, 1 at 2026-10-31T22:00:00Z: free 4 of 4 cores, 16384 of 16384 memory_mib; job 1 was ahead\n    \
+         promised to start at 2026-10-31T23:00:00Z at the latest\n  \
+         in 1 pass it did not start: there were not enough cores\n  \
+         in 1 pass it did not start: there would have been enough cores, had all of the machine taken jobs\n  \
+         in 1 pass it did not start: it fitted at first, and jobs ahead took what was free\n    \
+         an outage held it in 1 pass: from 2026-10-31T22:30:00Z to 2026-10-31T23:40:00Z 4 of 4 cores, 16384 of 16384 \
+         memory_mib took no jobs: o1 down or drained\n  \
+         its last pass, 4 at 2026-10-31T23:40:00Z: free 4 of 4 cores, 16384 of 16384 memory_mib; no job was ahead\n  \
+         in that second 4 cores took jobs again\n  \
+         in that second 16384 memory_mib took jobs again\n"
     );
     let (without, _) = starts(&["--outages", "none"]);
     assert_eq!(without, [0, 3600]);

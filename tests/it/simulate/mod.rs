@@ -4,7 +4,10 @@
 mod command;
 mod invariants;
 mod lake;
+mod lake_priorities;
+mod limits;
 mod measures;
+mod multifactor;
 mod outages;
 mod reference;
 mod replay;

@@ -8,7 +8,7 @@ use gridtally::simulate::window::decide::{ChoiceRule, Objective, Tradeoff, of_al
 use gridtally::simulate::window::front::generational_distance;
 use gridtally::simulate::window::genetic::{self, GeneticSettings};
 use gridtally::simulate::window::problem::{JobSet, Objectives, Solution, WindowJob, WindowProblem};
-use gridtally::simulate::window::solve::exact_front;
+use gridtally::simulate::window::solve::{Solver, SolverChoice, StepBudget, exact_front};
 use gridtally::simulate::window::{WindowSettings, depth_first, subset_sums};
 
 /// A window of so many jobs that each fit alone.
@@ -98,6 +98,63 @@ fn bb_09_both_exact_solvers_agree_on_windows_of_twenty() {
     for _ in 0..200 {
         let problem = random(&mut rng, 20);
         assert_eq!(Some(depth_first::front(&problem)), subset_sums::front(&problem));
+    }
+}
+
+fn solver(rule: ChoiceRule, choice: SolverChoice) -> Solver {
+    Solver {
+        rule,
+        choice,
+        genetic: GeneticSettings {
+            generation_n: 20,
+            ..GeneticSettings::default()
+        },
+    }
+}
+
+#[test]
+fn auto_is_exact_where_the_budget_suffices_and_counts_where_it_does_not() {
+    let mut rng = Rng::new(31);
+    let rules = [
+        ChoiceRule::Tradeoff(Tradeoff::Paper),
+        ChoiceRule::Weighted { first: 50, second: 50 },
+    ];
+    let within = SolverChoice::Auto(StepBudget(1 << 40));
+    let tight = SolverChoice::Auto(StepBudget(10));
+    let (mut all, mut few) = (SolverCounts::default(), SolverCounts::default());
+    for nth in 0..200 {
+        let problem = random(&mut rng, 4 + nth % 20);
+        let rule = rules[nth % 2];
+        let mut exact = SolverCounts::default();
+        let expected = solver(rule, SolverChoice::Exact).choose(&problem, 1, &mut exact);
+        assert_eq!(solver(rule, within).choose(&problem, 1, &mut all), expected);
+        let found = solver(rule, tight).choose(&problem, 1, &mut few);
+        assert!(problem.is_feasible(found.set) && problem.worth(found.set) == found.worth);
+        assert_eq!(
+            solver(rule, tight).choose(&problem, 1, &mut SolverCounts::default()),
+            found
+        );
+    }
+    assert_eq!((all.over_budget_n, all.genetic_n), (0, 0));
+    assert!(few.over_budget_n > 100 && few.over_budget_n == few.genetic_n, "{few:?}");
+    assert_eq!(few.searched_n(), all.searched_n());
+}
+
+#[test]
+fn a_bounded_search_grows_into_the_exact_front() {
+    let mut rng = Rng::new(32);
+    for _ in 0..50 {
+        let problem = random(&mut rng, 14);
+        let whole = depth_first::front_within(&problem, u64::MAX);
+        assert!(whole.is_complete);
+        let last = depth_first::front_within(&problem, whole.step_n);
+        assert!(last.is_complete);
+        let short = depth_first::front_within(&problem, whole.step_n - 1);
+        assert!(!short.is_complete && short.step_n == whole.step_n - 1);
+        let front = whole.front.sorted();
+        for one in short.front.sorted() {
+            assert!(front.iter().any(|best| best.worth.covers(&one.worth)));
+        }
     }
 }
 

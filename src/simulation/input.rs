@@ -1,0 +1,59 @@
+//! What is simulated once it is read: jobs, the machine, and what the jobs wait by.
+
+use std::sync::Arc;
+
+use super::lake_source::LakeSource;
+use crate::simulate::limits::GroupLimits;
+use crate::simulate::machine::Machine;
+use crate::simulate::multifactor::Multifactor;
+use crate::simulate::trace::Trace;
+
+/// The jobs and the machine.
+#[derive(Clone, Debug)]
+pub struct SimulationInput {
+    /// The jobs, and what became of the others.
+    pub trace: Trace,
+    /// The machine.
+    pub machine: Machine,
+    /// Priorities of its jobs, where they wait in their order.
+    pub multifactor: Option<Arc<Multifactor>>,
+    /// Limits of its jobs, where there are any.
+    pub limits: Option<Arc<GroupLimits>>,
+    /// What somebody who reads the figures must know.
+    pub notes: Vec<String>,
+    /// Where jobs of a lake come from; `None` for those of a log.
+    pub lake: Option<LakeSource>,
+}
+
+impl SimulationInput {
+    /// What people call a job.
+    #[must_use]
+    pub fn name(&self, id: i64) -> String {
+        let lake = self.lake.as_ref().and_then(|lake| lake.jobs.of(id));
+        lake.map_or_else(|| id.to_string(), |job| job.job_id.clone())
+    }
+
+    /// The number of the job that people call so.
+    #[must_use]
+    pub fn id(&self, name: &str) -> Option<i64> {
+        match &self.lake {
+            Some(lake) => lake.jobs.id(name),
+            None => name.parse().ok(),
+        }
+    }
+
+    /// Notes what became of lines or records that are not simulated as they are.
+    pub(super) fn note_outcomes(&mut self, what: &str) {
+        for (reason, n) in &self.trace.left_out {
+            self.notes.push(format!(
+                "left out, {}: {n} of {} {what}",
+                reason.word(),
+                self.trace.read_n
+            ));
+        }
+        for (change, n) in &self.trace.changed {
+            let note = format!("simulated other than written, {}: {n} jobs", change.word());
+            self.notes.push(note);
+        }
+    }
+}

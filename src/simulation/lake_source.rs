@@ -1,0 +1,51 @@
+//! The lake that jobs of a simulation come from.
+
+use super::lake_kind::LakeKind;
+use super::lake_trace::LakeJobs;
+use crate::config::overhead_plan::OverheadPlan;
+use crate::occupancy::{CapacityState, Resources};
+use crate::overhead::lake_nodes::LakeNodes;
+
+/// Where the jobs of a simulation come from.
+#[derive(Clone, Debug)]
+pub struct LakeSource {
+    /// Site.
+    pub site: String,
+    /// Cluster, where records name one.
+    pub cluster: Option<String>,
+    /// What the lake knows of the jobs.
+    pub jobs: LakeJobs,
+    /// The kinds of the machine.
+    pub kinds: Vec<LakeKind>,
+    /// The nodes of the cluster.
+    pub(crate) nodes: LakeNodes,
+    /// What of nodes is followed.
+    pub(crate) resources: Resources,
+    /// Canonical units: those of the pipeline, or the preset for cores.
+    pub(crate) overhead: OverheadPlan,
+}
+
+/// A node at an instant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeAt {
+    /// Its name.
+    pub name: String,
+    /// Whether it takes jobs.
+    pub state: CapacityState,
+}
+
+impl LakeSource {
+    /// The nodes that are there in a second, by name.
+    pub fn nodes_at(&self, at_s: i64) -> impl Iterator<Item = NodeAt> {
+        self.nodes.nodes.iter().filter_map(move |node| {
+            let segments = &node.history.segments;
+            let begun_n = segments.partition_point(|segment| segment.from_s <= at_s);
+            let segment = segments.get(..begun_n).and_then(<[_]>::last)?;
+            let is_there = segment.capacity.iter().any(|amount| *amount > 0);
+            is_there.then(|| NodeAt {
+                name: node.name.clone(),
+                state: segment.state,
+            })
+        })
+    }
+}
