@@ -14,6 +14,7 @@ use self::row::{ChargeRow, to_batch};
 use super::apportion::{apportion, apportion_wide};
 use super::correct::Corrector;
 use super::periods::PeriodSplitter;
+use super::policy_facts::PolicyFacts;
 use super::settings::Settings;
 use super::usage::RefusedJob;
 use super::view::RecordView;
@@ -73,7 +74,7 @@ pub struct Charges<'a> {
     /// Those that charge the subject.
     tariffs: Vec<&'a Tariff>,
     /// What pricing by them takes of a record.
-    needs: BTreeSet<&'a str>,
+    facts: PolicyFacts<'a>,
     /// By tariff: what its charge depends on.
     inputs: Vec<PolicyInputs<'a>>,
     /// When each tariff holds.
@@ -95,8 +96,7 @@ struct ChargedJobs<'b> {
 }
 
 impl<'b> ChargedJobs<'b> {
-    fn new(batch: &'b RecordBatch, charges: &Charges<'_>) -> Result<Self> {
-        let facts = Facts::of_records(batch, charges.site, &charges.needs)?;
+    fn new(batch: &'b RecordBatch, facts: Facts, charges: &Charges<'_>) -> Result<Self> {
         let priced = charges
             .tariffs
             .iter()
@@ -118,13 +118,14 @@ impl<'a> Charges<'a> {
         let own = settings.tariffs.iter().map(AsRef::as_ref);
         let tariffs: Vec<&Tariff> = own.filter(|tariff| tariff.policy.subject == subject).collect();
         let holds = tariffs.iter().map(|tariff| tariff.policy.holds(&cutter.calendar));
+        let needs: BTreeSet<&str> = tariffs.iter().flat_map(|tariff| tariff.policy.needs()).collect();
         let inputs = tariffs.iter().map(|tariff| PolicyInputs::new(&tariff.policy, &[]));
         Self {
             holds: holds.collect(),
             tallies: tariffs.iter().map(|tariff| ChargeTally::new(tariff)).collect(),
             unpriced_additions: Vec::new(),
             inputs: inputs.collect(),
-            needs: tariffs.iter().flat_map(|tariff| tariff.policy.needs()).collect(),
+            facts: PolicyFacts::new(site, needs, settings.energy.filter(|_| subject == Subject::Jobs)),
             tariffs,
             site,
             cutter,
@@ -143,7 +144,8 @@ impl<'a> Charges<'a> {
             return Ok(None);
         }
         let batch = &decoded(batch)?;
-        let jobs = ChargedJobs::new(batch, self)?;
+        let facts = self.facts.of(batch)?;
+        let jobs = ChargedJobs::new(batch, facts, self)?;
         let job_ids = text(batch, "job_id")?;
         for ((tally, tariff), priced) in self.tallies.iter_mut().zip(&self.tariffs).zip(&jobs.priced) {
             tally.count(tariff, &priced.kept_out);
