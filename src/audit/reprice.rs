@@ -9,10 +9,10 @@ use serde::Serialize;
 
 use crate::amounts::{add, add_known};
 use crate::charge::amount::CHARGE_SCALE;
-use crate::charge::facts::Facts;
 use crate::charge::scope::{OutOfScope, ScopeLeftOut};
 use crate::charge::{Tariff, price};
 use crate::error::{Error, Kind, Result};
+use crate::lake::energy_tables;
 use crate::lake::refused_records::summed_records;
 use crate::numbers::{count_u64, tally};
 use crate::record::SiteMonth;
@@ -20,6 +20,7 @@ use crate::reference::decimal::text as amount;
 use crate::runtime::pool;
 use crate::schema::batch::{text, word};
 use crate::store::{Manifest, lake};
+use crate::summarise::policy_facts::PolicyFacts;
 
 /// Rows that are priced at once.
 const BATCH_ROWS: usize = 65_536;
@@ -191,7 +192,8 @@ pub fn compare(output: &str, a: &Tariff, b: &Tariff) -> Result<Comparison> {
 fn scan(output: &str, tariffs: &[&Tariff]) -> Result<RepricedSums> {
     let (store, manifest) = Manifest::open(output)?;
     let needs: BTreeSet<&str> = tariffs.iter().flat_map(|tariff| tariff.policy.needs()).collect();
-    let mut columns = Facts::columns(&needs);
+    let energy = energy_tables::read(&store, &manifest)?;
+    let mut columns = PolicyFacts::columns(&needs)?;
     columns.extend(["view", "account"]);
     let columns: Vec<&str> = columns.into_iter().collect();
     let files = manifest.dataset("records").filter_map(|file| {
@@ -202,7 +204,7 @@ fn scan(output: &str, tariffs: &[&Tariff]) -> Result<RepricedSums> {
     let threads = std::thread::available_parallelism().map_or(1, Into::into);
     let parts = pool::each(&files, threads, |(site, path)| {
         let records = summed_records(&store, &manifest, path, Some(&columns), BATCH_ROWS, None)?;
-        of_records(records, site, &needs, tariffs)
+        of_records(records, PolicyFacts::new(site, needs.clone(), energy.as_ref()), tariffs)
     })?;
     let mut sums = RepricedSums::new(tariffs.len());
     for part in parts {
@@ -213,14 +215,13 @@ fn scan(output: &str, tariffs: &[&Tariff]) -> Result<RepricedSums> {
 
 fn of_records(
     records: impl Iterator<Item = Result<RecordBatch>>,
-    site: &str,
-    needs: &BTreeSet<&str>,
+    mut policy_facts: PolicyFacts<'_>,
     tariffs: &[&Tariff],
 ) -> Result<RepricedSums> {
     let mut sums = RepricedSums::new(tariffs.len());
     for batch in records {
         let batch = batch?;
-        let facts = Facts::of_records(&batch, site, needs)?;
+        let facts = policy_facts.of(&batch)?;
         let mut charges = Vec::with_capacity(tariffs.len());
         for (nth, tariff) in tariffs.iter().enumerate() {
             let priced = price(&tariff.policy, &tariff.options, &facts, false)?;

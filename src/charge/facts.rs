@@ -10,7 +10,7 @@ use arrow::array::{
 use arrow::datatypes::{DataType, Field};
 
 use super::amount::whole;
-use super::inputs::{INPUTS, Input};
+use super::inputs::{ENERGY_CLASS, EnergyInput, INPUTS, Input};
 use super::table::{decimals, devices, elements};
 use crate::error::{Error, Result};
 use crate::expr::{Type, Value};
@@ -144,6 +144,19 @@ impl Facts {
             is_unknown_in_scope: true,
             ..self
         }
+    }
+
+    /// States how the energy of each job is known.
+    pub fn set_energy_class<'c>(&mut self, classes: impl Iterator<Item = Option<&'c str>>) {
+        let classes: StringArray = classes.collect();
+        self.columns.insert(ENERGY_CLASS.to_owned(), Arc::new(classes));
+    }
+
+    /// States a number of each job that tables of energy give, in the decimals of the input.
+    pub fn set_energy(&mut self, input: EnergyInput, numbers: impl Iterator<Item = Option<i64>>) {
+        let to_scale = 10_i128.pow(crate::expr::SCALE - input.decimals());
+        let numbers = decimals(numbers.map(|number| number.map(|number| i128::from(number) * to_scale)));
+        self.columns.insert(input.name().to_owned(), numbers);
     }
 
     /// Whether a job never ran: it used nothing, and costs nothing under any policy.

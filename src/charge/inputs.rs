@@ -1,5 +1,7 @@
 //! The columns a formula may read.
 
+use std::collections::BTreeSet;
+
 use crate::expr::Type;
 
 /// A column every job has.
@@ -33,8 +35,60 @@ const fn text(name: &'static str, record: &'static str, doc: &'static str) -> In
     }
 }
 
+/// The input that states how the energy of a job is known.
+pub const ENERGY_CLASS: &str = "energy_class";
+
+/// A number that is worked out by the tables of `[energy]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EnergyInput {
+    /// Energy of the job, joules.
+    JobJoules,
+    /// Energy of the site for it, joules.
+    SiteJoules,
+    /// CO2 equivalent of the electricity, grams.
+    OperationalGrams,
+    /// CO2 equivalent of its nodes, grams.
+    EmbodiedGrams,
+}
+
+impl EnergyInput {
+    /// All of them.
+    pub const NUMBERS: [Self; 4] = [
+        Self::JobJoules,
+        Self::SiteJoules,
+        Self::OperationalGrams,
+        Self::EmbodiedGrams,
+    ];
+
+    /// Its name in formulas.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::JobJoules => "job_joules",
+            Self::SiteJoules => "site_joules",
+            Self::OperationalGrams => "operational_co2e_grams",
+            Self::EmbodiedGrams => "embodied_co2e_grams",
+        }
+    }
+
+    /// Decimals of the whole numbers it is known in: mg of grams.
+    #[must_use]
+    pub const fn decimals(self) -> u32 {
+        match self {
+            Self::JobJoules | Self::SiteJoules => 0,
+            Self::OperationalGrams | Self::EmbodiedGrams => 3,
+        }
+    }
+
+    /// Whether any of them, or their class, is among the inputs in `reads`.
+    #[must_use]
+    pub fn is_read(reads: &BTreeSet<&str>) -> bool {
+        reads.contains(ENERGY_CLASS) || Self::NUMBERS.into_iter().any(|input| reads.contains(input.name()))
+    }
+}
+
 /// Every input, in the order they are documented.
-pub const INPUTS: [Input; 28] = [
+pub const INPUTS: [Input; 33] = [
     number("cores", "alloc_core_n", "Cores allocated."),
     number("nodes", "alloc_node_n", "Nodes allocated."),
     number("gpus", "alloc_gpu_n", "GPUs allocated, of any model."),
@@ -74,6 +128,31 @@ pub const INPUTS: [Input; 28] = [
         "energy_joules",
         "energy_j",
         "Energy of the job's nodes as the batch system measured it: the job's own where it had its nodes to itself.",
+    ),
+    number(
+        EnergyInput::JobJoules.name(),
+        "",
+        "Energy of the job by the tables of [energy]: measured, its part of what was measured of shared nodes, or modelled.",
+    ),
+    text(
+        ENERGY_CLASS,
+        "",
+        "How job_joules is known: exclusive, apportioned, node meter or modelled.",
+    ),
+    number(
+        EnergyInput::SiteJoules.name(),
+        "",
+        "Energy of the site for it: job_joules times the PUE while the job ran.",
+    ),
+    number(
+        EnergyInput::OperationalGrams.name(),
+        "",
+        "CO2 equivalent of that electricity in grams, by the carbon intensity while the job ran.",
+    ),
+    number(
+        EnergyInput::EmbodiedGrams.name(),
+        "",
+        "The part of the job in the CO2 equivalent of making its nodes, in grams.",
     ),
     number(
         "hepscore23",

@@ -95,6 +95,7 @@ A pipeline file:
   basis = \"location\"                   # or \"market\": rows of intensity that count
   nodes = \"energy_nodes.csv\"           # site,node_type,nodes,cores,core_idle_w,core_full_w,...
   shared = \"allocated_cores\"           # or \"cpu_time\", \"unused\": of readings of shared nodes
+  meters = \"node_meters.csv\"           # node,valid_from,valid_to,joules
   known_on = 2026-06-30                # rows recorded later do not count
 
   [privacy]                            # what is withheld before anything is written

@@ -70,6 +70,11 @@ fn energy() -> ValueForm {
              `nodes`.",
         ),
         optional(
+            "meters",
+            Text,
+            "The table of what meters of nodes counted: for jobs that state no energy, and with `[overhead]` for `node_energy`.",
+        ),
+        optional(
             "known_on",
             Date,
             "Rows recorded after this day do not count; default: all count.",

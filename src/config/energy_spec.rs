@@ -25,6 +25,8 @@ pub struct EnergySpec {
     pub nodes: Option<At<String>>,
     /// `shared`
     pub shared: Option<At<SharedRule>>,
+    /// `meters`
+    pub meters: Option<At<String>>,
     /// `known_on`, Unix milliseconds of that day's midnight
     pub known_on_ms: Option<At<i64>>,
 }
@@ -43,7 +45,7 @@ pub(crate) const BASES: &[(&str, CarbonBasis)] = &[
 ];
 
 pub(crate) fn read(top: &Section<'_>, problems: &mut Problems) -> Option<EnergySpec> {
-    const KEYS: &[&str] = &["pue", "intensity", "basis", "nodes", "shared", "known_on"];
+    const KEYS: &[&str] = &["pue", "intensity", "basis", "nodes", "shared", "meters", "known_on"];
     let section = top.section("energy", "[energy]", KEYS, problems)?;
     Some(EnergySpec {
         line: section.line(),
@@ -52,6 +54,7 @@ pub(crate) fn read(top: &Section<'_>, problems: &mut Problems) -> Option<EnergyS
         basis: section.word("basis", BASES, problems),
         nodes: section.text("nodes", problems),
         shared: section.word("shared", SHARED, problems),
+        meters: section.text("meters", problems),
         known_on_ms: known_on(&section, "rows of energy", problems),
     })
 }
@@ -61,6 +64,7 @@ impl Compiler {
         let tables = EnergyTables {
             pue: self.energy_table("pue", spec.pue.as_ref())?,
             intensity: self.energy_table("intensity", spec.intensity.as_ref())?,
+            meters: self.energy_table("meters", spec.meters.as_ref())?,
             nodes: self.energy_table("nodes", spec.nodes.as_ref())?,
         };
         match (&spec.intensity, &spec.basis) {
@@ -83,6 +87,11 @@ impl Compiler {
             }
             (None, Some(shared)) => self.doubt(shared.line, "shared needs nodes (a table of nodes): there is none"),
             _ => {}
+        }
+        if let (Some(meters), None) = (&spec.meters, &spec.nodes) {
+            let message =
+                "meters needs nodes (a table of nodes): without their cores no part of a meter is known to be a job's";
+            self.doubt(meters.line, message);
         }
         if spec.intensity.is_some() && spec.pue.is_none() {
             let message = "intensity needs pue (a table of PUE): without it the energy of the site is unknown, and so is its carbon";

@@ -7,13 +7,15 @@ pub enum EnergyClass {
     Exclusive,
     /// Measured, on nodes that the job shared: its part of their reading.
     Apportioned,
+    /// Counted by the meters of its nodes, of which it has its part.
+    NodeMeter,
     /// Modelled, from the power of the type of its nodes.
     Modelled,
 }
 
 impl EnergyClass {
     /// From the best to the least.
-    pub const ALL: [Self; 3] = [Self::Exclusive, Self::Apportioned, Self::Modelled];
+    pub const ALL: [Self; 4] = [Self::Exclusive, Self::Apportioned, Self::NodeMeter, Self::Modelled];
 
     /// The word in reports.
     #[must_use]
@@ -21,6 +23,7 @@ impl EnergyClass {
         match self {
             Self::Exclusive => "exclusive",
             Self::Apportioned => "apportioned",
+            Self::NodeMeter => "node meter",
             Self::Modelled => "modelled",
         }
     }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::diagnostics::Problems;
 use crate::reference::benchmark::AskedSpan;
-use crate::reference::energy::{CarbonBasis, IntensityTable, NodeEnergyTable, PueTable, SiteValues};
+use crate::reference::energy::{CarbonBasis, IntensityTable, NodeEnergyTable, NodeMeterTable, PueTable, SiteValues};
 
 /// Which part of a reading of shared nodes is a job's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,6 +102,8 @@ pub struct EnergyTables {
     pub pue: Option<NamedTable>,
     /// `intensity`
     pub intensity: Option<NamedTable>,
+    /// `meters`
+    pub meters: Option<NamedTable>,
     /// `nodes`
     pub nodes: Option<NamedTable>,
 }
@@ -109,9 +111,10 @@ pub struct EnergyTables {
 impl EnergyTables {
     /// The tables with their keys, in the order of the keys.
     #[must_use]
-    pub fn each(&self) -> [(&'static str, Option<&NamedTable>); 3] {
+    pub fn each(&self) -> [(&'static str, Option<&NamedTable>); 4] {
         [
             ("intensity", self.intensity.as_ref()),
+            ("meters", self.meters.as_ref()),
             ("nodes", self.nodes.as_ref()),
             ("pue", self.pue.as_ref()),
         ]
@@ -121,6 +124,7 @@ impl EnergyTables {
     pub fn place(&mut self, key: &str) -> Option<&mut Option<NamedTable>> {
         match key {
             "intensity" => Some(&mut self.intensity),
+            "meters" => Some(&mut self.meters),
             "nodes" => Some(&mut self.nodes),
             "pue" => Some(&mut self.pue),
             _ => None,
@@ -141,6 +145,8 @@ pub struct EnergyPlan {
     pub intensity: SiteValues,
     /// What is known of nodes.
     pub nodes: NodeEnergyTable,
+    /// What meters of nodes counted.
+    pub meters: NodeMeterTable,
 }
 
 impl EnergyPlan {
@@ -158,11 +164,14 @@ impl EnergyPlan {
         });
         let nodes = (tables.nodes.as_ref())
             .map(|of| NodeEnergyTable::read(of.text.as_bytes(), &of.file, known_on_ms, problems));
+        let meters = (tables.meters.as_ref())
+            .map(|of| NodeMeterTable::read(of.text.as_bytes(), &of.file, known_on_ms, problems));
         Self {
             settings,
             pue: crate::absent::entry(pue).values,
             intensity: crate::absent::entry(intensity.flatten()),
             nodes: crate::absent::entry(nodes),
+            meters: crate::absent::entry(meters),
             tables,
         }
     }
@@ -189,6 +198,10 @@ impl EnergyPlan {
                 self.nodes.relevant(site, from_ms, until_ms),
             ] {
                 text.push_str(&values);
+                text.push('\n');
+            }
+            if self.tables.meters.is_some() {
+                text.push_str(&self.meters.relevant(site, from_ms, until_ms));
                 text.push('\n');
             }
         }

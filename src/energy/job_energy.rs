@@ -5,15 +5,19 @@
 //!    job at a time, or where the job was given all cores of its nodes. It is `exclusive` then.
 //! 2. Of a reading of nodes it shared the job has a part: by the cores it was given, or by its CPU time. It is `apportioned`. The rest
 //!    is of other jobs and of cores that were idle.
-//! 3. Without a reading it is `modelled`: cores at idle power for the time they were given, and the step to full power for the CPU
+//! 3. Without a reading of the source the meters of its nodes count, where they do for all of its run and all of its nodes: the job
+//!    has the same part of what they counted meanwhile. It is of the class `node meter`, also where the job had its nodes to itself.
+//! 4. Without either it is `modelled`: cores at idle power for the time they were given, and the step to full power for the CPU
 //!    time; GPUs likewise by the time they were busy, at full power where that is not stated; memory by what was given.
-//! 4. Else it is unknown.
+//! 5. Else it is unknown.
 
 use std::sync::Arc;
 
 use super::energy_class::EnergyClass;
 use super::energy_plan::SharedRule;
 use super::job_load::JobLoad;
+use crate::reference::energy::half_up::half_up;
+use crate::reference::energy::meter_readings::UJ_PER_J;
 use crate::reference::energy::node_row::{NodeEnergyRow, PowerRange};
 
 /// Ten-thousandths of a watt times milliseconds times bytes of a GB, of a joule.
@@ -54,7 +58,11 @@ pub struct JobEnergy {
 impl JobEnergy {
     /// Of a job on nodes of these rows.
     pub(super) fn of(load: &JobLoad<'_>, nodes: Arc<[NodePart]>, shared: Option<SharedRule>) -> Self {
-        let energy = load.stated_j.and_then(|stated_j| read(stated_j, load, &nodes, shared));
+        let energy = match (load.stated_j, load.metered_uj) {
+            (Some(stated_j), _) => read(stated_j, load, &nodes, shared),
+            (None, Some(metered_uj)) => metered(metered_uj, load, &nodes, shared),
+            (None, None) => None,
+        };
         Self {
             energy: energy.or_else(|| modelled(load, &nodes)),
             nodes,
@@ -65,16 +73,24 @@ impl JobEnergy {
     /// that of a node is unknown.
     #[must_use]
     pub fn embodied_mg(&self, core_ms: i64) -> Option<i64> {
-        let total = core_n(&self.nodes, None)?;
-        let parts = self.nodes.iter().map(|part| {
+        let of_row = |part: &NodePart| {
             let (carbon, core_n) = (part.row.embodied?, part.row.core_n?);
             let life_ms = i128::from(carbon.lifetime_e4_years) * MS_PER_E4_YEAR;
+            let of_node = i128::from(core_ms) * (i128::from(carbon.node_e4_kg) * MG_PER_E4_KG);
+            Some((of_node, i128::from(core_n) * life_ms))
+        };
+        if let [only] = &*self.nodes
+            && only.node_n.is_none()
+        {
+            let (of_node, divisor) = of_row(only)?;
+            return half_up(of_node, divisor);
+        }
+        let total = core_n(&self.nodes, None)?;
+        let parts = self.nodes.iter().map(|part| {
+            let (of_node, divisor) = of_row(part)?;
             let share = Share::of(part, total)?;
             // Times the cores of the nodes of this row, over those of all: one node's cores carry its carbon.
-            let numerator =
-                (i128::from(core_ms) * i128::from(carbon.node_e4_kg) * MG_PER_E4_KG).checked_mul(share.part)?;
-            let divisor = (i128::from(core_n) * life_ms).checked_mul(share.whole)?;
-            rounded(numerator, divisor)
+            half_up(of_node.checked_mul(share.part)?, divisor.checked_mul(share.whole)?)
         });
         let mut sum = Some(0_i64);
         for part in parts {
@@ -103,12 +119,6 @@ impl Share {
     }
 }
 
-/// Rounded half up.
-fn rounded(numerator: i128, divisor: i128) -> Option<i64> {
-    let doubled = numerator.checked_mul(2)?.checked_add(divisor)?;
-    i64::try_from(doubled.checked_div_euclid(divisor.checked_mul(2)?)?).ok()
-}
-
 /// The cores of all nodes. Where one row is of all of them, as many nodes as the job states; without a number one stands for all.
 fn core_n(nodes: &[NodePart], node_n: Option<i64>) -> Option<i64> {
     if nodes.is_empty() {
@@ -124,20 +134,30 @@ fn core_n(nodes: &[NodePart], node_n: Option<i64>) -> Option<i64> {
     sum
 }
 
-/// The job's part of a reading of its nodes.
-fn read(stated_j: i64, load: &JobLoad<'_>, nodes: &[NodePart], shared: Option<SharedRule>) -> Option<ClassedEnergy> {
-    let exclusive = ClassedEnergy {
-        class: EnergyClass::Exclusive,
-        energy_j: stated_j,
-    };
+/// The part of a job in what was measured of its nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NodesShare {
+    /// All of it: nothing else ran there.
+    Whole,
+    /// So many parts of so many.
+    Part {
+        /// Parts of the job.
+        part: i128,
+        /// Parts of its nodes.
+        whole: i128,
+    },
+}
+
+/// Which part a job has; `None` where it is unknown, or nothing is to be used that was measured of shared nodes.
+fn nodes_share(load: &JobLoad<'_>, nodes: &[NodePart], shared: Option<SharedRule>) -> Option<NodesShare> {
     if !nodes.is_empty() && nodes.iter().all(|part| part.row.is_exclusive) {
-        return Some(exclusive);
+        return Some(NodesShare::Whole);
     }
     let is_counted = nodes.iter().all(|part| part.node_n.is_some()) || load.node_n.is_some();
     let total = core_n(nodes, load.node_n).filter(|_| is_counted)?;
     let core_n = load.core_n?;
     if core_n >= total {
-        return Some(exclusive);
+        return Some(NodesShare::Whole);
     }
     let (part, whole) = match shared? {
         SharedRule::AllocatedCores => (i128::from(core_n), i128::from(total)),
@@ -147,10 +167,37 @@ fn read(stated_j: i64, load: &JobLoad<'_>, nodes: &[NodePart], shared: Option<Sh
         }
         SharedRule::Unused => return None,
     };
-    let energy_j = rounded(i128::from(stated_j).checked_mul(part)?, whole)?;
+    (whole > 0).then_some(NodesShare::Part { part, whole })
+}
+
+/// The job's part of what the meters of its nodes counted while it ran, microjoules.
+fn metered(
+    metered_uj: i128,
+    load: &JobLoad<'_>,
+    nodes: &[NodePart],
+    shared: Option<SharedRule>,
+) -> Option<ClassedEnergy> {
+    let energy_j = match nodes_share(load, nodes, shared)? {
+        NodesShare::Whole => half_up(metered_uj, UJ_PER_J),
+        NodesShare::Part { part, whole } => half_up(metered_uj.checked_mul(part)?, whole.checked_mul(UJ_PER_J)?),
+    };
     Some(ClassedEnergy {
-        class: EnergyClass::Apportioned,
-        energy_j,
+        class: EnergyClass::NodeMeter,
+        energy_j: energy_j?,
+    })
+}
+
+/// The job's part of a reading of its nodes.
+fn read(stated_j: i64, load: &JobLoad<'_>, nodes: &[NodePart], shared: Option<SharedRule>) -> Option<ClassedEnergy> {
+    Some(match nodes_share(load, nodes, shared)? {
+        NodesShare::Whole => ClassedEnergy {
+            class: EnergyClass::Exclusive,
+            energy_j: stated_j,
+        },
+        NodesShare::Part { part, whole } => ClassedEnergy {
+            class: EnergyClass::Apportioned,
+            energy_j: half_up(i128::from(stated_j).checked_mul(part)?, whole)?,
+        },
     })
 }
 
@@ -178,7 +225,7 @@ fn modelled(load: &JobLoad<'_>, nodes: &[NodePart]) -> Option<ClassedEnergy> {
         sum = sum.checked_add(of_row.checked_mul(share.part)?)?;
         whole = share.whole;
     }
-    let energy_j = rounded(sum, UNITS_PER_J.checked_mul(whole)?)?;
+    let energy_j = half_up(sum, UNITS_PER_J.checked_mul(whole)?)?;
     Some(ClassedEnergy {
         class: EnergyClass::Modelled,
         energy_j,

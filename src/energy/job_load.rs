@@ -36,4 +36,6 @@ pub struct JobLoad<'a> {
     pub gpu_stated_ms: Option<i64>,
     /// Energy of its nodes while it held them, as its source states it, joules.
     pub stated_j: Option<i64>,
+    /// Energy that the meters of its nodes counted while it ran, microjoules; `None` unless they did for all of it.
+    pub metered_uj: Option<i128>,
 }

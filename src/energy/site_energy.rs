@@ -11,6 +11,7 @@ use super::job_load::{JobLoad, RunSpan};
 use crate::reference::benchmark::AskedSpan;
 use crate::reference::energy::Course;
 use crate::reference::energy::course::CourseMean;
+use crate::reference::energy::job_hosts::job_hosts;
 use crate::reference::energy::node_rows::NodePlace;
 
 /// Answers that are kept. Nodes make nearly every job of many nodes a place of its own.
@@ -76,14 +77,41 @@ impl<'a> SiteEnergy<'a> {
         self.asked
     }
 
+    /// Whether the nodes of a job make a difference, so that they have to be looked up.
+    #[must_use]
+    pub fn needs_node_lists(&self) -> bool {
+        self.names_nodes || !self.plan.meters.is_empty()
+    }
+
     /// The energy of a job.
     pub fn job(&mut self, load: &JobLoad<'_>, run: RunSpan) -> JobEnergy {
-        for at_ms in [load.place.at_ms, run.from_ms, run.until_ms] {
-            self.asked = Some(self.asked.map_or(AskedSpan::at(at_ms), |asked| asked.with(at_ms)));
-        }
+        let asked = AskedSpan::at(load.place.at_ms).with(run.from_ms).with(run.until_ms);
+        self.asked = Some(
+            self.asked
+                .map_or(asked, |former| former.with(asked.first_ms).with(asked.last_ms)),
+        );
         let shared = self.plan.settings.shared;
         let nodes = self.nodes(&load.place);
-        JobEnergy::of(load, nodes, shared)
+        let metered_uj = match load.stated_j {
+            None => self.metered_uj(&load.place, run),
+            Some(_) => None,
+        };
+        JobEnergy::of(&JobLoad { metered_uj, ..*load }, nodes, shared)
+    }
+
+    /// What the meters of the nodes of a place counted in a span, microjoules; `None` unless all did for all of it.
+    fn metered_uj(&self, place: &NodePlace<'_>, run: RunSpan) -> Option<i128> {
+        if self.plan.meters.is_empty() {
+            return None;
+        }
+        let hosts = job_hosts(place.node_list?);
+        let mut sum = (!hosts.is_empty()).then_some(0_i128);
+        for host in &hosts {
+            let readings = self.plan.meters.of(self.site, host);
+            let of_node = readings.and_then(|readings| readings.energy_uj(run.from_ms, run.until_ms));
+            sum = sum.zip(of_node).and_then(|(sum, of_node)| sum.checked_add(of_node));
+        }
+        sum
     }
 
     /// The means of PUE (ten-thousandths) and of PUE times intensity (ten-thousandths of each) over a span; `None` where a part is

@@ -122,14 +122,14 @@ fn energy() -> Vec<WrittenTable> {
         },
         WrittenTable {
             title: "Meters of nodes",
-            named_by: "`--meters` of `report node-energy`",
+            named_by: "`meters` of `[energy]`, and `--meters` of `report node-energy`",
             doc: "What each node took between two readings of its meter.",
             columns: columns::NODE_METERS.to_vec(),
             others: OtherColumns::Refused,
-            rows: "Rows of one node that overlap are a mistake.",
+            rows: "Of rows of one node and the same times the one recorded last counts; others that overlap are a mistake.",
             example: "node,valid_from,valid_to,joules\nn01,2026-03-01,2026-03-02,34560000\nn01,2026-03-02,2026-03-03,31104000\n",
             check: Some(|bytes, file, problems| {
-                let _ = NodeMeterTable::read(bytes, file, problems);
+                let _ = NodeMeterTable::read(bytes, file, None, problems);
             }),
         },
     ]

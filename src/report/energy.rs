@@ -76,7 +76,7 @@ pub struct EnergySums {
     /// Core time of all jobs, seconds.
     pub alloc_core_s: i128,
     /// Joules by class, in the order of [`CLASSES`].
-    pub classes: [CoveredSum; 3],
+    pub classes: [CoveredSum; 4],
     /// Joules of jobs whose `HEPscore23` is known; with seconds of score in place of core time.
     pub worked: CoveredSum,
     /// Joules of the site.
@@ -88,9 +88,10 @@ pub struct EnergySums {
 }
 
 /// Columns of usage: of each sum, and of what it is known of.
-const CLASSES: [(&str, &str); 3] = [
+const CLASSES: [(&str, &str); 4] = [
     ("energy_exclusive_j", "energy_exclusive_core_s"),
     ("energy_apportioned_j", "energy_apportioned_core_s"),
+    ("energy_node_meter_j", "energy_node_meter_core_s"),
     ("energy_modelled_j", "energy_modelled_core_s"),
 ];
 const WORKED: (&str, &str) = ("energy_worked_j", "energy_worked_hs23_s");
@@ -203,12 +204,13 @@ pub fn gather(lake: &Lake, selection: &Selection, by: &[EnergyKey]) -> Result<En
 }
 
 /// Columns after the keys.
-const COLUMNS: [(&str, &str, ColumnKind); 16] = [
+const COLUMNS: [(&str, &str, ColumnKind); 17] = [
     ("core_h", "core h", ColumnKind::DecimalSum(3)),
     ("node_kwh", "kWh", ColumnKind::DecimalSum(3)),
     ("known_percent", "% of core h", ColumnKind::Decimal(1)),
     ("exclusive_percent", "% of core h", ColumnKind::Decimal(1)),
     ("apportioned_percent", "% of core h", ColumnKind::Decimal(1)),
+    ("node_meter_percent", "% of core h", ColumnKind::Decimal(1)),
     ("modelled_percent", "% of core h", ColumnKind::Decimal(1)),
     ("unknown_percent", "% of core h", ColumnKind::Decimal(1)),
     ("site_kwh", "kWh", ColumnKind::DecimalSum(3)),
@@ -230,13 +232,14 @@ fn cells(sums: &EnergySums) -> Vec<Cell> {
             .map_or(Cell::Empty, |sum| Cell::ratio(finer(sum, HOUR_S), divisor, digits))
     };
     let nodes = sums.nodes();
-    let [exclusive, apportioned, modelled] = sums.classes;
+    let [exclusive, apportioned, node_meter, modelled] = sums.classes;
     vec![
         Cell::ratio(sums.alloc_core_s, HOUR_S, 3),
         amount(&nodes, KWH_J),
         percent(nodes.core_s),
         percent(exclusive.core_s),
         percent(apportioned.core_s),
+        percent(node_meter.core_s),
         percent(modelled.core_s),
         percent(sums.alloc_core_s - nodes.core_s),
         amount(&sums.pue, KWH_J),

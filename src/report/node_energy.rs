@@ -1,69 +1,20 @@
 //! What became of the energy of nodes: their meters, by what their cores did.
 //!
-//! `overhead` has for every node and day what became of its cores: allocated, overhead, stranded, down, reserved, which add up to its
-//! capacity exactly. The joules of a meter are spread evenly over the time between its readings, and those of a day over these by core
-//! time, by the rule by which usage is split over periods: parts add up to the reading exactly. What a node that the lake does not list
-//! took is unlisted, and so is that of a node of unknown capacity.
+//! The dataset `node_energy` has it for the meters of a pipeline. Of a table that no run has read it is computed here by the same rule,
+//! without the CPU time of jobs. What a node that the lake does not list took is unlisted, and so is that of a node of unknown
+//! capacity.
 
-use std::collections::BTreeMap;
-
-use arrow::array::Int64Array;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::lake::{Lake, Selection};
 use super::table::{Cell, ColumnKind, Table};
-use crate::amounts::{add, finer};
+use crate::amounts::finer;
 use crate::error::{Error, Kind, Result};
+use crate::overhead::node_energy::{CoreDay, NodeDays, by_day, of_batch};
+pub use crate::overhead::node_energy::{NodeEnergy, PARTS};
 use crate::reference::energy::NodeMeterTable;
-use crate::reference::energy::node_meter::{MeterReading, MeteredNode};
-use crate::schema::batch::{date, int, number, text, word};
 use crate::store::lake::parse_overhead_path;
-use crate::summarise::apportion::apportion;
 use crate::time::{Calendar, Day, Grain, Month, YearStart};
-
-/// What cores of a node did, as `overhead` has it.
-pub const PARTS: [&str; 5] = [
-    "allocated_core_s",
-    "overhead_core_s",
-    "stranded_core_s",
-    "down_core_s",
-    "reserved_core_s",
-];
-
-/// A node on a day.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct NodeDay {
-    site: String,
-    node: String,
-    day: Day,
-}
-
-/// What its cores did.
-#[derive(Clone, Copy, Debug, Default)]
-struct CoreDay {
-    /// In the order of [`PARTS`].
-    core_s: [i64; PARTS.len()],
-    /// What jobs bear under the billing of the pipeline; `None` where it is unknown.
-    billed_core_s: Option<i64>,
-    /// Seconds in which there was such a node.
-    listed: i64,
-}
-
-/// Energy of a node in a month, joules.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct NodeEnergy {
-    /// Of the meters.
-    pub meter_j: i128,
-    /// In the order of [`PARTS`].
-    pub parts_j: [i128; PARTS.len()],
-    /// Of no node or capacity that the lake knows.
-    pub unlisted_j: i128,
-    /// Of the parts, what jobs bear under the billing of the pipeline.
-    pub billed_j: Option<i128>,
-    /// How long meters counted, milliseconds.
-    pub metered_ms: i128,
-    /// How long there was such a node, seconds.
-    pub node_s: i128,
-}
 
 /// A node in a month.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -79,6 +30,41 @@ pub struct NodeMonth {
 /// Energy by month, site and node; the site is empty where the lake does not list the node.
 pub type NodeEnergyRows = BTreeMap<NodeMonth, NodeEnergy>;
 
+/// What the lake has, under one canonical unit; `None` where it has one unit alone.
+///
+/// # Errors
+/// [`Kind::NoInput`] when the lake has no energy of nodes; [`Kind::Usage`] when it has several units and none is requested, or not this
+/// one; [`Kind::Io`] when it cannot be read.
+pub fn published(lake: &Lake, selection: &Selection, unit: Option<&str>) -> Result<NodeEnergyRows> {
+    if lake.manifest.dataset("node_energy").next().is_none() {
+        let message = "the lake has no energy of nodes: its pipeline needs meters in [energy], and [overhead]; or name a table of \
+                       meters by --meters";
+        return Err(Error::new(Kind::NoInput, message).at("lake", lake.store.url()));
+    }
+    let mut by_unit: BTreeMap<Option<String>, NodeEnergyRows> = BTreeMap::new();
+    for file in lake.manifest.dataset("node_energy") {
+        let Some((site, _, month)) = parse_overhead_path(&file.path).filter(|(site, ..)| selection.has_site(site))
+        else {
+            continue;
+        };
+        for batch in lake.batches(&file.path, None)? {
+            for row in of_batch(&batch?)? {
+                let of = NodeMonth {
+                    month,
+                    site: site.clone(),
+                    node: row.node,
+                };
+                let rows = by_unit.entry(row.unit).or_default();
+                rows.entry(of).or_default().plus(&row.energy)?;
+            }
+        }
+    }
+    let unit = chosen(&by_unit.keys().flatten().cloned().collect(), unit)?;
+    let mut rows = crate::absent::entry(by_unit.remove(&None));
+    rows.extend(crate::absent::entry(unit.and_then(|unit| by_unit.remove(&Some(unit)))));
+    Ok(rows)
+}
+
 /// Splits what meters counted over what cores did, under one canonical unit; `None` where the lake has one unit alone.
 ///
 /// # Errors
@@ -90,42 +76,40 @@ pub fn gather(
     meters: &NodeMeterTable,
     unit: Option<&str>,
 ) -> Result<NodeEnergyRows> {
-    let days = core_days(lake, selection, unit)?;
+    let sites = site_days(lake, selection, unit)?;
     let mut calendar = Calendar::new(lake.zone()?, Grain::Day, YearStart::CALENDAR_YEAR);
     let mut rows = NodeEnergyRows::new();
-    for (day, of) in &days {
-        if let Some(month) = Month::of_day(day.day) {
-            let node_month = NodeMonth {
-                month,
-                site: day.site.clone(),
-                node: day.node.clone(),
-            };
-            let row = rows.entry(node_month).or_default();
-            row.node_s += i128::from(of.listed);
+    for (site, nodes) in &sites {
+        for (node, days) in nodes {
+            for (day, of) in days {
+                if let Some(month) = Month::of_day(*day) {
+                    let node_month = NodeMonth {
+                        month,
+                        site: site.clone(),
+                        node: node.clone(),
+                    };
+                    rows.entry(node_month).or_default().node_s += i128::from(of.listed_s);
+                }
+            }
         }
     }
-    let sites: Vec<&str> = {
-        let mut sites: Vec<&str> = days.keys().map(|of| of.site.as_str()).collect();
-        sites.dedup();
-        sites
-    };
-    for (of, readings) in &meters.readings {
-        for reading in readings {
-            for (day, part_j, ms) in by_day(reading, &mut calendar)? {
-                let Some(month) = Month::of_day(day).filter(|_| selection.days.has(day)) else {
+    for (of, readings) in meters.each() {
+        for reading in readings.each() {
+            for metered in by_day(reading, &mut calendar)? {
+                let day = metered.period.day.filter(|day| selection.days.has(*day));
+                let Some((day, month)) = day.and_then(|day| Some((day, Month::of_day(day)?))) else {
                     continue;
                 };
-                let known = core_day(&days, &sites, of, day);
-                let site = known.map_or("", |(site, _)| site);
+                // The first site that has it, where the meter names none.
+                let mut named = (sites.iter()).filter(|(site, _)| of.site.as_ref().is_none_or(|named| named == *site));
+                let known = named.find_map(|(site, nodes)| Some((site, nodes.get(&of.node)?.get(&day)?)));
                 let node_month = NodeMonth {
                     month,
-                    site: site.to_owned(),
+                    site: known.map_or_else(String::new, |(site, _)| site.clone()),
                     node: of.node.clone(),
                 };
                 let row = rows.entry(node_month).or_default();
-                add(&mut row.meter_j, i128::from(part_j), "joules")?;
-                row.metered_ms += i128::from(ms);
-                split(row, part_j, known.map(|(_, cores)| cores));
+                row.add(&metered, known.map(|(_, cores)| cores), None)?;
             }
         }
     }
@@ -133,140 +117,64 @@ pub fn gather(
     Ok(rows)
 }
 
-/// The joules of a reading by day.
-fn by_day(reading: &MeterReading, calendar: &mut Calendar) -> Result<Vec<(Day, i64, i64)>> {
-    let outside = || {
-        Error::new(
-            Kind::Data,
-            format!("line {} of the meters is of a year without days", reading.line),
-        )
-    };
-    let (mut days, mut weights) = (Vec::new(), Vec::new());
-    let mut at_ms = reading.from_ms;
-    while at_ms < reading.until_ms {
-        let period = calendar.period(at_ms).ok_or_else(outside)?;
-        days.push(period.day.ok_or_else(outside)?);
-        weights.push(period.until_ms.min(reading.until_ms) - at_ms);
-        at_ms = period.until_ms;
-    }
-    let mut shares = Vec::new();
-    apportion(reading.energy_j, &weights, &mut shares);
-    Ok(days
-        .into_iter()
-        .zip(shares)
-        .zip(weights)
-        .map(|((day, part_j), ms)| (day, part_j, ms))
-        .collect())
-}
+/// What the cores of a node did, by day.
+type CoreDays = BTreeMap<Day, CoreDay>;
 
-/// Where a node is listed on a day, and what its cores did; the first site that has it, where the meter names none.
-fn core_day<'d>(
-    days: &'d BTreeMap<NodeDay, CoreDay>,
-    sites: &[&str],
-    of: &MeteredNode,
-    day: Day,
-) -> Option<(&'d str, &'d CoreDay)> {
-    let mut named = sites
-        .iter()
-        .filter(|site| of.site.as_deref().is_none_or(|named| named == **site));
-    named.find_map(|site| {
-        let wanted = NodeDay {
-            site: (*site).to_owned(),
-            node: of.node.clone(),
-            day,
-        };
-        days.get_key_value(&wanted)
-            .map(|(day, cores)| (day.site.as_str(), cores))
-    })
-}
-
-/// Adds joules of a day by what the cores of the node did.
-fn split(row: &mut NodeEnergy, energy_j: i64, cores: Option<&CoreDay>) {
-    let known = cores.filter(|cores| cores.core_s.iter().any(|core_s| *core_s > 0));
-    let Some(cores) = known else {
-        row.unlisted_j += i128::from(energy_j);
-        return;
-    };
-    let mut shares = Vec::new();
-    apportion(energy_j, &cores.core_s, &mut shares);
-    for (sum, share) in row.parts_j.iter_mut().zip(&shares) {
-        *sum += i128::from(*share);
-    }
-    if let Some(billed) = cores.billed_core_s {
-        let capacity: i64 = cores.core_s.iter().sum();
-        let billed = billed.clamp(0, capacity);
-        apportion(energy_j, &[billed, capacity - billed], &mut shares);
-        let of_jobs = shares.first().map_or(0, |share| i128::from(*share));
-        row.billed_j = Some(crate::absent::entry(row.billed_j) + of_jobs);
-    }
-}
-
-/// What cores did under one unit, by node and day.
-fn core_days(lake: &Lake, selection: &Selection, wanted: Option<&str>) -> Result<BTreeMap<NodeDay, CoreDay>> {
+/// What cores did under one unit, by site and node.
+fn site_days(
+    lake: &Lake,
+    selection: &Selection,
+    wanted: Option<&str>,
+) -> Result<BTreeMap<String, BTreeMap<String, CoreDays>>> {
     if lake.manifest.dataset("overhead").next().is_none() {
         let message = "the lake has no overhead: its pipeline needs [overhead]";
         return Err(Error::new(Kind::NoInput, message).at("lake", lake.store.url()));
     }
-    let mut by_unit: BTreeMap<Option<String>, BTreeMap<NodeDay, CoreDay>> = BTreeMap::new();
+    let mut sites: BTreeMap<String, NodeDays> = BTreeMap::new();
     for file in lake.manifest.dataset("overhead") {
         let Some((site, ..)) = parse_overhead_path(&file.path).filter(|(site, ..)| selection.has_site(site)) else {
             continue;
         };
+        let nodes = sites.entry(site).or_default();
         for batch in lake.batches(&file.path, None)? {
-            let batch = batch?;
-            let (node, unit, day) = (text(&batch, "node")?, text(&batch, "unit")?, date(&batch, "day")?);
-            let parts: Vec<&Int64Array> = PARTS.iter().map(|name| int(&batch, name)).collect::<Result<_>>()?;
-            let (billed, node_s) = (int(&batch, "billed_core_s")?, int(&batch, "node_s")?);
-            for row in 0..batch.num_rows() {
-                let mut core_s = [0; PARTS.len()];
-                for (value, column) in core_s.iter_mut().zip(&parts) {
-                    *value = crate::schema::batch::addend(number(column, row));
-                }
-                let of = NodeDay {
-                    site: site.clone(),
-                    node: node.value(row).to_owned(),
-                    day: day.value(row),
-                };
-                let given = CoreDay {
-                    core_s,
-                    billed_core_s: number(billed, row),
-                    listed: node_s.value(row),
-                };
-                by_unit
-                    .entry(word(unit, row).map(str::to_owned))
-                    .or_default()
-                    .insert(of, given);
-            }
+            nodes.add(&batch?)?;
         }
     }
-    chosen(by_unit, wanted)
+    let units: BTreeSet<String> = (sites.values())
+        .flat_map(|nodes| nodes.names().flat_map(|node| nodes.units(node)))
+        .flatten()
+        .collect();
+    let unit = chosen(&units, wanted)?;
+    let of_nodes = |nodes: &NodeDays| {
+        let names = nodes.names();
+        names
+            .map(|node| (node.to_owned(), nodes.days(node, unit.as_ref())))
+            .collect()
+    };
+    Ok(sites
+        .iter()
+        .map(|(site, nodes)| (site.clone(), of_nodes(nodes)))
+        .collect())
 }
 
-/// The days of the unit requested, or of the only one, with those of nodes that no unit is for.
-fn chosen(
-    mut by_unit: BTreeMap<Option<String>, BTreeMap<NodeDay, CoreDay>>,
-    wanted: Option<&str>,
-) -> Result<BTreeMap<NodeDay, CoreDay>> {
-    let mut days = crate::absent::entry(by_unit.remove(&None));
-    let units: Vec<String> = by_unit.keys().flatten().cloned().collect();
-    let unit = match (wanted, units.as_slice()) {
-        (Some(wanted), _) if units.iter().any(|unit| unit == wanted) => Some(wanted.to_owned()),
+/// The unit requested, or the only one.
+fn chosen(units: &BTreeSet<String>, wanted: Option<&str>) -> Result<Option<String>> {
+    let listed = || units.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+    match (wanted, units.len()) {
+        (Some(wanted), _) if units.contains(wanted) => Ok(Some(wanted.to_owned())),
         (Some(wanted), _) => {
-            let message = format!("no canonical unit is called {wanted:?}; there are {}", units.join(", "));
-            return Err(Error::new(Kind::Usage, message));
+            let message = format!("no canonical unit is called {wanted:?}; there are {}", listed());
+            Err(Error::new(Kind::Usage, message))
         }
-        (None, []) => None,
-        (None, [only]) => Some(only.clone()),
-        (None, several) => {
+        (None, 0 | 1) => Ok(units.first().cloned()),
+        (None, _) => {
             let message = format!(
                 "several canonical units are views of the same nodes: select one by --canonical-unit: {}",
-                several.join(", ")
+                listed()
             );
-            return Err(Error::new(Kind::Usage, message));
+            Err(Error::new(Kind::Usage, message))
         }
-    };
-    days.extend(crate::absent::entry(by_unit.remove(&unit)));
-    Ok(days)
+    }
 }
 
 /// The rows as a table.
@@ -289,15 +197,16 @@ pub fn table(rows: &NodeEnergyRows) -> Result<Table> {
             ("down_j", "J", ColumnKind::Sum),
             ("reserved_j", "J", ColumnKind::Sum),
             ("unlisted_j", "J", ColumnKind::Sum),
+            ("jobs_cpu_j", "J", ColumnKind::Sum),
+            ("idle_j", "J", ColumnKind::Sum),
+            ("cpu_known_percent", "% of jobs_j", ColumnKind::Decimal(1)),
             ("borne_by_jobs_j", "J", ColumnKind::Sum),
             ("metered_percent", "% of node time", ColumnKind::Decimal(1)),
         ],
     );
     for (NodeMonth { month, site, node }, energy) in rows {
-        let parts: i128 = energy.parts_j.iter().sum();
-        if parts + energy.unlisted_j != energy.meter_j {
-            let message = format!("the parts of the energy of node {node} in {month} do not add up to its meter");
-            return Err(Error::internal(message));
+        if let Some(problem) = energy.unbalanced() {
+            return Err(Error::internal(format!("node {node} in {month}: {problem}")));
         }
         let mut cells = vec![
             Cell::text(month.to_string()),
@@ -308,6 +217,10 @@ pub fn table(rows: &NodeEnergyRows) -> Result<Table> {
         ];
         cells.extend(energy.parts_j.iter().map(|part| Cell::Int(*part)));
         cells.push(Cell::Int(energy.unlisted_j));
+        let known = |amount: Option<i128>| amount.map_or(Cell::Empty, Cell::Int);
+        cells.extend([known(energy.jobs_cpu_j), known(energy.idle_j)]);
+        let [jobs_j, ..] = energy.parts_j;
+        cells.push(Cell::ratio(finer(energy.cpu_known_j, 100), jobs_j, 1));
         cells.push(energy.billed_j.map_or(Cell::Empty, Cell::Int));
         cells.push(Cell::ratio(
             finer(energy.metered_ms, 100),

@@ -29,9 +29,10 @@ pub struct EnergyAmounts {
 }
 
 /// Columns of usage that [`EnergyAmounts`] adds up, and which of its sums takes each.
-const COLUMNS: [(&str, AmountPlace); 6] = [
+const COLUMNS: [(&str, AmountPlace); 7] = [
     ("energy_exclusive_j", |amounts| &mut amounts.energy_j),
     ("energy_apportioned_j", |amounts| &mut amounts.energy_j),
+    ("energy_node_meter_j", |amounts| &mut amounts.energy_j),
     ("energy_modelled_j", |amounts| &mut amounts.energy_j),
     ("energy_pue_j", |amounts| &mut amounts.energy_pue_j),
     ("operational_co2e_mg", |amounts| &mut amounts.operational_co2e_mg),

@@ -13,6 +13,7 @@ const FILES: &[&str] = &[
     include_str!("../../schemas/overhead_queue.toml"),
     include_str!("../../schemas/overhead_shape.toml"),
     include_str!("../../schemas/overhead_finding.toml"),
+    include_str!("../../schemas/node_energy.toml"),
     include_str!("../../schemas/fairshare.toml"),
     include_str!("../../schemas/records.toml"),
     include_str!("../../schemas/history.toml"),

@@ -52,6 +52,8 @@ pub enum Fact<'a> {
     OverheadBasis,
     /// What files of records span, by the hash of their bytes.
     OverheadReach,
+    /// What the energy of nodes was made of: tables and settings, overhead, readings and records of each month.
+    NodeEnergy,
     /// What the fairshare of each cluster was made of: settings, listings, files of records.
     Fairshare,
     /// Which snapshots are kept; without it none is made.
@@ -96,6 +98,7 @@ impl Fact<'_> {
             Self::OverheadDisplaced => "overhead displaced",
             Self::OverheadBasis => "overhead basis",
             Self::OverheadReach => "overhead reach",
+            Self::NodeEnergy => "energy of nodes",
             Self::Fairshare => "fairshare",
             Self::Keep => "keep",
             Self::DeltaLog => "delta_log",

@@ -49,7 +49,7 @@ impl<'a> EnergyFigureReader<'a> {
     /// [`crate::error::Kind::Internal`] when the batch is not of `records`.
     pub fn of(&mut self, batch: &RecordBatch) -> Result<Vec<EnergyFigures>> {
         let view = RecordView::new(batch)?;
-        let columns = EnergyColumns::of(batch)?;
+        let columns = EnergyColumns::of(batch, &self.0)?;
         let figures = (0..batch.num_rows()).map(|row| {
             let job = self.0.rate(&view, &columns, row, &Scale::Missing);
             let core_n = addend(number(view.alloc_core_n, row));

@@ -11,6 +11,7 @@ mod dimension_groups;
 pub mod energy_figures;
 pub mod group;
 mod periods;
+pub mod policy_facts;
 mod rated_job;
 pub mod settings;
 pub mod share;

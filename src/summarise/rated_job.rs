@@ -18,7 +18,8 @@ const ONE_E4: i128 = 10_000;
 
 /// The columns of `records` that energy needs besides those of [`RecordView`].
 pub(super) struct EnergyColumns<'a> {
-    node_list: ColumnWords<'a>,
+    /// `None` where no table names nodes.
+    node_list: Option<ColumnWords<'a>>,
     memory_byte: &'a Int64Array,
     gpu_busy_ms: &'a Int64Array,
     gpu_stated_ms: &'a Int64Array,
@@ -26,10 +27,11 @@ pub(super) struct EnergyColumns<'a> {
 }
 
 impl<'a> EnergyColumns<'a> {
-    /// Looks the columns up.
-    pub(super) fn of(batch: &'a RecordBatch) -> Result<Self> {
+    /// Looks up the columns that a rater needs.
+    pub(super) fn of(batch: &'a RecordBatch, rater: &EnergyRater<'_>) -> Result<Self> {
+        let node_list = words(batch, "node_list")?;
         Ok(Self {
-            node_list: words(batch, "node_list")?,
+            node_list: rater.site.needs_node_lists().then_some(node_list),
             memory_byte: int(batch, "alloc_memory_byte")?,
             gpu_busy_ms: int(batch, "gpu_busy_ms")?,
             gpu_stated_ms: int(batch, "gpu_stated_ms")?,
@@ -50,7 +52,7 @@ impl<'a> EnergyColumns<'a> {
                 site,
                 cluster: cluster.get(row),
                 partition: partition.get(row),
-                node_list: self.node_list.get(row),
+                node_list: self.node_list.and_then(|lists| lists.get(row)),
                 at_ms: view.record_utc.value(row),
             },
             core_n: number(view.alloc_core_n, row),
@@ -63,6 +65,7 @@ impl<'a> EnergyColumns<'a> {
             gpu_busy_ms: number(self.gpu_busy_ms, row),
             gpu_stated_ms: number(self.gpu_stated_ms, row),
             stated_j: number(self.energy_j, row),
+            metered_uj: None,
         }
     }
 }
@@ -157,13 +160,13 @@ impl<'a> EnergyRater<'a> {
         scale: &Scale,
     ) -> RatedJob {
         let run = run_of(view, row);
-        let hs23_e4 = scale
-            .factors()
-            .per_core
-            .scaled()
-            .get(Benchmark::Hs23.place())
-            .copied()
-            .flatten();
+        let hs23_e4 = match scale {
+            Scale::Missing | Scale::Rejected => None,
+            Scale::Known(factors) | Scale::Fallback(factors) => {
+                let per_core = factors.per_core.scaled();
+                per_core.get(Benchmark::Hs23.place()).copied().flatten()
+            }
+        };
         RatedJob {
             energy: self.site.job(&columns.load(view, row, self.name), run),
             run,
@@ -182,36 +185,34 @@ impl<'a> EnergyRater<'a> {
         let energy_j = job.energy.energy.and_then(|energy| match energy.class {
             EnergyClass::Exclusive => into.energy_exclusive_j,
             EnergyClass::Apportioned => into.energy_apportioned_j,
+            EnergyClass::NodeMeter => into.energy_node_meter_j,
             EnergyClass::Modelled => into.energy_modelled_j,
         });
         self.fill(job, energy_j, time, run, into);
     }
 
     fn fill(&self, job: &RatedJob, energy_j: Option<i64>, time: CoreTime, run: RunSpan, into: &mut MeasuredSums) {
-        let class = job.energy.energy.map(|energy| energy.class);
-        let of = |wanted: EnergyClass| energy_j.filter(|_| class == Some(wanted));
         let known = |figure: Option<i64>| figure.map(|_| time.core_s);
-        let pue_j = energy_j.and_then(|energy_j| self.site.pue_j(energy_j, run));
-        let operational_mg = energy_j.and_then(|energy_j| self.site.operational_mg(energy_j, run));
-        let embodied_mg = job.energy.embodied_mg(time.core_ms);
-        let work = energy_j.and(job.hs23_e4).map(|e4| work_hs23_s(e4, time.core_ms));
-        *into = MeasuredSums {
-            energy_exclusive_j: of(EnergyClass::Exclusive),
-            energy_exclusive_core_s: known(of(EnergyClass::Exclusive)),
-            energy_apportioned_j: of(EnergyClass::Apportioned),
-            energy_apportioned_core_s: known(of(EnergyClass::Apportioned)),
-            energy_modelled_j: of(EnergyClass::Modelled),
-            energy_modelled_core_s: known(of(EnergyClass::Modelled)),
-            energy_worked_j: work.and(energy_j),
-            energy_worked_hs23_s: work,
-            energy_pue_j: pue_j,
-            energy_pue_core_s: known(pue_j),
-            operational_co2e_mg: operational_mg,
-            operational_core_s: known(operational_mg),
-            embodied_co2e_mg: embodied_mg,
-            embodied_core_s: known(embodied_mg),
-            ..*into
+        let of_class = match job.energy.energy.map(|energy| energy.class) {
+            None => None,
+            Some(EnergyClass::Exclusive) => Some((&mut into.energy_exclusive_j, &mut into.energy_exclusive_core_s)),
+            Some(EnergyClass::Apportioned) => {
+                Some((&mut into.energy_apportioned_j, &mut into.energy_apportioned_core_s))
+            }
+            Some(EnergyClass::NodeMeter) => Some((&mut into.energy_node_meter_j, &mut into.energy_node_meter_core_s)),
+            Some(EnergyClass::Modelled) => Some((&mut into.energy_modelled_j, &mut into.energy_modelled_core_s)),
         };
+        if let Some((sum_j, core_s)) = of_class {
+            (*sum_j, *core_s) = (energy_j, known(energy_j));
+        }
+        let work = energy_j.and(job.hs23_e4).map(|e4| work_hs23_s(e4, time.core_ms));
+        (into.energy_worked_j, into.energy_worked_hs23_s) = (work.and(energy_j), work);
+        into.energy_pue_j = energy_j.and_then(|energy_j| self.site.pue_j(energy_j, run));
+        into.energy_pue_core_s = known(into.energy_pue_j);
+        into.operational_co2e_mg = energy_j.and_then(|energy_j| self.site.operational_mg(energy_j, run));
+        into.operational_core_s = known(into.operational_co2e_mg);
+        into.embodied_co2e_mg = job.energy.embodied_mg(time.core_ms);
+        into.embodied_core_s = known(into.embodied_co2e_mg);
     }
 }
 

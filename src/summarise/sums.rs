@@ -170,6 +170,10 @@ column_struct! {
         energy_apportioned_j
         /// Core time of the same jobs.
         energy_apportioned_core_s
+        /// Part of what the meters of nodes counted, joules.
+        energy_node_meter_j
+        /// Core time of the same jobs.
+        energy_node_meter_core_s
         /// Modelled energy, joules.
         energy_modelled_j
         /// Core time of the same jobs.
@@ -201,12 +205,11 @@ impl MeasuredSums {
     }
 
     /// Each sum.
-    fn plus(mut self, other: &Self) -> Self {
+    fn add(&mut self, other: &Self) {
         for (sum, part) in self.each_mut().into_iter().zip(other.each()) {
             // Fallback: the budget of a month keeps measured sums below 63 bits.
             *sum = plus(*sum, *part, i64::saturating_add);
         }
-        self
     }
 
     /// What takes these sums out again.
@@ -293,7 +296,7 @@ impl Sums {
     #[inline]
     pub(super) fn add_measured(&mut self, measured: &MeasuredSums) {
         if !measured.is_empty() {
-            self.measured = self.measured.plus(measured);
+            self.measured.add(measured);
         }
     }
 

@@ -252,7 +252,11 @@ impl<'a> Usage<'a> {
         let columns = view.dimensions.into_iter().chain([view.vo]);
         let alike = combinations(columns, batch.num_rows());
         self.known.clear();
-        let energy = self.energy.as_ref().map(|_| EnergyColumns::of(batch)).transpose()?;
+        let energy = self
+            .energy
+            .as_ref()
+            .map(|rater| EnergyColumns::of(batch, rater))
+            .transpose()?;
         let mut refused = Vec::new();
         for row in 0..batch.num_rows() {
             let (scale, reference) = scales.of(row);
@@ -303,11 +307,12 @@ impl<'a> Usage<'a> {
     #[inline]
     fn add_energy(&self, measured: &mut Option<MeasuredSums>, amounts: &JobAmounts, rated: &RatedJob) {
         let Some(energy) = self.energy.as_ref() else { return };
-        // Fallback: what is not stated adds nothing.
-        let mut sums = measured.take().unwrap_or_default();
+        let sums = measured.get_or_insert_with(MeasuredSums::default);
         let time = CoreTime::new(amounts.wall_s, amounts.wall_fraction_ms, amounts.alloc_core_n);
-        energy.fill_whole(rated, time, &mut sums);
-        *measured = (!sums.is_empty()).then_some(sums);
+        energy.fill_whole(rated, time, sums);
+        if rated.energy.energy.is_none() && sums.is_empty() {
+            *measured = None;
+        }
     }
 
     /// Whether the sums of the month can take the job that was cut last, of a load and placed at an instant (Unix
@@ -373,12 +378,14 @@ impl<'a> Usage<'a> {
                 (share(&self.shares.wall_s), share(&self.shares.held_s), cpu)
             };
             let fraction_ms = wall_fraction_ms * i64::from(at == end_piece);
-            let measured = measured.map(|measured| {
-                if is_whole {
-                    return *measured;
+            let part;
+            let measured = match measured {
+                Some(total) if !is_whole => {
+                    part = self.measured_part(total, rated, at, CoreTime::new(wall, fraction_ms, core_n));
+                    Some(&part)
                 }
-                self.measured_part(measured, rated, at, CoreTime::new(wall, fraction_ms, core_n))
-            });
+                whole => whole,
+            };
             let counts = end_ms.is_some() && at == end_piece;
             let count = |flag: bool| i64::from(counts && flag);
             let is = |flags: Option<&BooleanArray>| flags.is_some_and(|flags| flags.value(row));
@@ -413,7 +420,7 @@ impl<'a> Usage<'a> {
             };
             let sums = groups.at(place);
             sums.count_job(counted, cpu);
-            if let Some(measured) = &measured {
+            if let Some(measured) = measured {
                 sums.add_measured(measured);
             }
             let counted_end_ms = end_ms.filter(|_| counts);
@@ -430,7 +437,7 @@ impl<'a> Usage<'a> {
                     counted,
                     cpu_ms: cpu,
                     // Fallback: what is not stated adds nothing to the sums of a name.
-                    measured: measured.unwrap_or_default(),
+                    measured: measured.copied().unwrap_or_default(),
                     work: scaled.unwrap_or_else(|| WorkSums::of(per_core, &times)),
                     earliest_end_ms: counted_end_ms,
                     latest_end_ms: counted_end_ms,

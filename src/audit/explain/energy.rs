@@ -58,6 +58,13 @@ fn of_nodes(plan: &EnergyPlan, figures: &EnergyFigures, record: &RecordBatch) ->
             let rule = plan.settings.shared.map_or("", SharedRule::as_str);
             format!("its share by {rule} in {stated} of nodes it shared")
         }
+        EnergyClass::NodeMeter => {
+            let rule = plan.settings.shared.map_or("", SharedRule::as_str);
+            let file = plan.tables.meters.as_ref().map_or("", |table| table.file.as_str());
+            format!(
+                "{stated}, what the meters of its nodes counted while it ran ({file}), all of it or its share by {rule}"
+            )
+        }
         EnergyClass::Modelled => format!("{stated}, modelled from the power of its nodes"),
     };
     Ok(format!(

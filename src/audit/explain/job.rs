@@ -11,7 +11,6 @@ use super::energy;
 use super::piece::{ExplainedTariff, pieces};
 use super::raw;
 use super::trace::{steps, work};
-use crate::charge::facts::Facts;
 use crate::charge::{Tariff, price};
 use crate::energy::EnergyPlan;
 use crate::error::{Error, Kind, Result};
@@ -27,6 +26,7 @@ use crate::schema::batch::{id, int, text, word, word_or_empty};
 use crate::schema::{self, Column};
 use crate::store::Fact;
 use crate::store::{Current, Manifest, Store, lake, read_table};
+use crate::summarise::policy_facts::PolicyFacts;
 use crate::summarise::share::{PeriodShare, ShareSplitter};
 use crate::summarise::view::RecordView;
 use crate::time::{Calendar, Day};
@@ -401,7 +401,7 @@ impl ExplainedLake {
                 if pieces.is_empty() {
                     continue;
                 }
-                let facts = Facts::of_records(record, site, &tariff.policy.needs())?;
+                let facts = PolicyFacts::new(site, tariff.policy.needs(), self.energy.as_ref()).of(record)?;
                 let priced = price(&tariff.policy, &tariff.options, &facts, true)?;
                 charges.push(JobCharge {
                     policy: tariff.policy.id.clone(),

@@ -102,6 +102,9 @@ pub(super) fn check(
     report.findings.extend(of_records::check(&lake)?);
     report.findings.extend(added_up::check(&lake)?);
     report.findings.extend(corrections::check(&lake)?);
+    report
+        .findings
+        .extend(crate::overhead::node_energy::verify(store, manifest)?);
     let priced = lake
         .is_priced()
         .then(|| counted("job_charges", "records, policy and corrections"));
@@ -112,6 +115,7 @@ pub(super) fn check(
         priced.flatten(),
         counted("charge_part", "job_charges"),
         counted("charges", "charge_part"),
+        counted("node_energy", "energy_table, overhead and records"),
     ];
     report.recomputed.extend(all.into_iter().flatten());
     Ok(report)

@@ -102,4 +102,10 @@ pub const NODE_METERS: &[TableColumn] = &[
     required("valid_to", SINCE, "When it was read."),
     required("joules", "whole number", "What the node took in between.").of("J"),
     optional("site", TEXT, ANY_SITE),
+    optional(
+        "recorded_at",
+        SINCE,
+        "When it became known, for `known_on`; of rows of one node and the same times the one recorded last counts.",
+    ),
+    optional("source", TEXT, SOURCE),
 ];

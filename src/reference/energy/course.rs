@@ -4,8 +4,12 @@
 //! be that one step of a year or thousands of hours: sums up to each step are made once, so that a run of any length takes two
 //! of them.
 
+use super::half_up::half_up;
 use super::span_value::SpanValue;
-use crate::numbers::Part;
+use crate::numbers::count_u64;
+
+/// How far from its likely place a step is looked for.
+const NEAR_STEPS: usize = 4;
 
 /// One value, until the next step.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +24,13 @@ struct CourseStep {
 
 /// A value over time. Before the first and after the last step it is unknown.
 #[derive(Clone, Debug, Default)]
-pub struct Course(Vec<CourseStep>);
+pub struct Course {
+    steps: Vec<CourseStep>,
+    /// Where the second step begins, from which on steps have a length.
+    first_ms: i64,
+    /// Their mean length, milliseconds: tables of hours have steps of one length. Zero where there are none.
+    mean_ms: u64,
+}
 
 /// The mean of a value over a span: `sum / ms`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +79,7 @@ impl Course {
     /// The product of two values over time; unknown where one is.
     #[must_use]
     pub fn times(&self, other: &Self) -> Self {
-        let mut edges: Vec<i64> = self.0.iter().chain(&other.0).map(|step| step.from_ms).collect();
+        let mut edges: Vec<i64> = self.steps.iter().chain(&other.steps).map(|step| step.from_ms).collect();
         edges.sort_unstable();
         edges.dedup();
         let product = |at_ms: i64| self.at(at_ms)?.checked_mul(other.at(at_ms)?);
@@ -99,17 +109,47 @@ impl Course {
             }
             unknown_n += u32::from(value.is_none());
         }
-        Self(course)
+        // The first step has no beginning, and the last one no end.
+        let (first_ms, mean_ms) = match course.as_slice() {
+            [_, second, between @ .., last] => {
+                let step_n = count_u64(between.len()) + 1;
+                (second.from_ms, last.from_ms.abs_diff(second.from_ms) / step_n)
+            }
+            _ => (0, 0),
+        };
+        Self {
+            steps: course,
+            first_ms,
+            mean_ms,
+        }
     }
 
+    /// The step that holds at an instant: where it would be if all had one length, or a few steps from there, or by halving.
+    #[inline]
     fn place(&self, at_ms: i64) -> Option<usize> {
-        self.0.partition_point(|step| step.from_ms <= at_ms).checked_sub(1)
+        if let Some(nth) = (at_ms.wrapping_sub(self.first_ms).cast_unsigned()).checked_div(self.mean_ms)
+            && at_ms >= self.first_ms
+        {
+            // Fallback: a place that no memory has is behind the last step.
+            let mut at = usize::try_from(nth).unwrap_or(usize::MAX).min(self.steps.len() - 2) + 1;
+            for _ in 0..NEAR_STEPS {
+                let (step, next) = (self.steps.get(at)?, self.steps.get(at + 1));
+                if step.from_ms > at_ms {
+                    at -= 1;
+                } else if next.is_some_and(|next| next.from_ms <= at_ms) {
+                    at += 1;
+                } else {
+                    return Some(at);
+                }
+            }
+        }
+        self.steps.partition_point(|step| step.from_ms <= at_ms).checked_sub(1)
     }
 
     /// The value at an instant (Unix milliseconds); `None` where it is unknown.
     #[must_use]
     pub fn at(&self, at_ms: i64) -> Option<i64> {
-        self.0.get(self.place(at_ms)?)?.value
+        self.steps.get(self.place(at_ms)?)?.value
     }
 
     /// The mean from an instant until another, which is not included (Unix milliseconds); of one instant its value. `None` where
@@ -117,19 +157,21 @@ impl Course {
     #[must_use]
     pub fn mean(&self, from_ms: i64, until_ms: i64) -> Option<CourseMean> {
         let first_at = self.place(from_ms)?;
-        let first = self.0.get(first_at)?;
+        let first = self.steps.get(first_at)?;
         if until_ms <= from_ms {
             let sum = i128::from(first.value?);
             return Some(CourseMean { sum, ms: 1 });
         }
         let ms = i128::from(until_ms) - i128::from(from_ms);
-        let behind = self.0.part(first_at + 1..);
-        // Nearly every run ends before the next step, or a few steps on.
-        let more_n = behind.partition_point(|step| step.from_ms < until_ms);
-        let (Some(second), Some(last)) = (behind.first(), more_n.checked_sub(1).and_then(|at| behind.get(at))) else {
+        let last_at = match self.steps.get(first_at + 1) {
+            Some(second) if second.from_ms < until_ms => self.place(until_ms - 1)?,
+            _ => first_at,
+        };
+        if last_at == first_at {
             let sum = i128::from(first.value?) * ms;
             return Some(CourseMean { sum, ms });
-        };
+        }
+        let (second, last) = (self.steps.get(first_at + 1)?, self.steps.get(last_at)?);
         if last.unknown_n != first.unknown_n {
             return None;
         }
@@ -150,13 +192,11 @@ impl CourseMean {
     /// An amount times the mean over a divisor, rounded half up; `None` when it does not fit.
     #[must_use]
     pub fn of(self, amount: i64, divisor: i128) -> Option<i64> {
-        let numerator = i128::from(amount).checked_mul(self.sum)?;
-        let whole = self.ms.checked_mul(divisor)?;
-        // 2 n + d over 2 d is n / d rounded half up.
-        let rounded = numerator
-            .checked_mul(2)?
-            .checked_add(whole)?
-            .div_euclid(whole.checked_mul(2)?);
-        i64::try_from(rounded).ok()
+        // Of most runs the sum is of 64 bits, and the product cannot be too large.
+        let numerator = match i64::try_from(self.sum) {
+            Ok(sum) => i128::from(amount) * i128::from(sum),
+            Err(_) => i128::from(amount).checked_mul(self.sum)?,
+        };
+        half_up(numerator, self.ms.checked_mul(divisor)?)
     }
 }

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use ahash::AHashMap;
 
 use super::columns::NODE_ENERGY;
+use super::job_hosts::job_hosts;
 use super::node_row::NodeEnergyRow;
 use crate::diagnostics::Problems;
 use crate::reference::csv_table::CsvTable;
@@ -158,7 +159,7 @@ impl NodeEnergyTable {
     /// The rows of the nodes of a job, with how many nodes each has; none where a node has no row.
     #[must_use]
     pub fn rows_of(&self, place: &NodePlace<'_>) -> Vec<NodesOfRow<'_>> {
-        let hosts = place.node_list.filter(|_| self.names_nodes(place.site)).map(hosts);
+        let hosts = place.node_list.filter(|_| self.names_nodes(place.site)).map(job_hosts);
         let Some(hosts) = hosts.filter(|hosts| !hosts.is_empty()) else {
             let row = self.rows.iter().find(|row| row.nodes.is_none() && holds(row, place));
             return row.map(|row| NodesOfRow { row, node_n: None }).into_iter().collect();
@@ -208,20 +209,4 @@ fn holds(row: &NodeEnergyRow, place: &NodePlace<'_>) -> bool {
 fn named<'m>(of: &'m AHashMap<String, Vec<usize>>, host: &str) -> Option<&'m Vec<usize>> {
     of.get(host)
         .or_else(|| host.split_once('.').and_then(|(short, _)| of.get(short)))
-}
-
-/// The nodes of a list as Slurm or PBS writes it, each once; none when it is no list.
-fn hosts(text: &str) -> Vec<String> {
-    let mut nodes: Vec<String> = if text.contains('/') {
-        let parts = text.split('+').filter_map(|part| part.split('/').next());
-        parts.map(str::to_owned).collect()
-    } else {
-        match Hostlist::parse(text) {
-            Ok(list) => list.hosts().map(Cow::into_owned).collect(),
-            Err(_) => Vec::new(),
-        }
-    };
-    nodes.sort_unstable();
-    nodes.dedup();
-    nodes
 }

@@ -92,6 +92,7 @@ impl<'a> AcceptedRecords<'a> {
             progress,
         };
         monitor.report.overhead = overhead::publish(&sweep, state, &partitions, new_corrections, extent.is_rebuild())?;
+        overhead::node_energy::publish(&sweep, state)?;
         let corrected = publish_sums(&context, state, &parts, &charged, extent.is_of_all_sums())?;
         awards::publish(plan, publication, state)?;
         monitor.report.unmatched_corrections =

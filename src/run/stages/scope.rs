@@ -101,6 +101,7 @@ impl<'a> RunScope<'a> {
         // After a rebuild the state knows of no place.
         let outdated = Outdated::find(state, plan);
         let is_same = extent == RunExtent::NewRecords && outdated.is_empty() && !overhead::is_changed(plan, state);
+        let is_same = is_same && !overhead::node_energy::is_changed(plan, state);
         let is_settled = is_same
             && lake.new_corrections.is_empty()
             && !capacity::is_changed(plan, state)

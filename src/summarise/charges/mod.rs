@@ -17,6 +17,7 @@ use self::row::{ChargeRow, to_batch};
 use super::apportion::{apportion, apportion_wide};
 use super::correct::Corrector;
 use super::periods::PeriodSplitter;
+use super::policy_facts::PolicyFacts;
 use super::settings::Settings;
 use super::usage::RefusedJob;
 use super::view::RecordView;
@@ -44,7 +45,7 @@ pub struct Charges<'a> {
     /// Those that charge the subject.
     tariffs: Vec<&'a Tariff>,
     /// What pricing by them takes of a record.
-    needs: BTreeSet<&'a str>,
+    facts: PolicyFacts<'a>,
     /// By tariff: what its charge depends on.
     inputs: Vec<PolicyInputs<'a>>,
     /// When each tariff holds.
@@ -66,8 +67,7 @@ struct ChargedJobs<'b> {
 }
 
 impl<'b> ChargedJobs<'b> {
-    fn new(batch: &'b RecordBatch, charges: &Charges<'_>) -> Result<Self> {
-        let facts = Facts::of_records(batch, charges.site, &charges.needs)?;
+    fn new(batch: &'b RecordBatch, facts: Facts, charges: &Charges<'_>) -> Result<Self> {
         let priced = charges
             .tariffs
             .iter()
@@ -143,13 +143,14 @@ impl<'a> Charges<'a> {
         let own = settings.tariffs.iter().map(AsRef::as_ref);
         let tariffs: Vec<&Tariff> = own.filter(|tariff| tariff.policy.subject == subject).collect();
         let holds = tariffs.iter().map(|tariff| tariff.policy.holds(&cutter.calendar));
+        let needs: BTreeSet<&str> = tariffs.iter().flat_map(|tariff| tariff.policy.needs()).collect();
         let inputs = tariffs.iter().map(|tariff| PolicyInputs::new(&tariff.policy, &[]));
         Self {
             holds: holds.collect(),
             tallies: tariffs.iter().map(|tariff| ChargeTally::new(tariff)).collect(),
             unpriced_additions: Vec::new(),
             inputs: inputs.collect(),
-            needs: tariffs.iter().flat_map(|tariff| tariff.policy.needs()).collect(),
+            facts: PolicyFacts::new(site, needs, settings.energy.filter(|_| subject == Subject::Jobs)),
             tariffs,
             site,
             cutter,
@@ -167,7 +168,8 @@ impl<'a> Charges<'a> {
         if self.tariffs.is_empty() || batch.num_rows() == 0 {
             return Ok(None);
         }
-        let jobs = ChargedJobs::new(batch, self)?;
+        let facts = self.facts.of(batch)?;
+        let jobs = ChargedJobs::new(batch, facts, self)?;
         let job_ids = words(batch, "job_id")?;
         for ((tally, tariff), priced) in self.tallies.iter_mut().zip(&self.tariffs).zip(&jobs.priced) {
             tally.count(tariff, &priced.kept_out);

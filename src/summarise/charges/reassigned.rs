@@ -231,7 +231,8 @@ impl Charges<'_> {
         let others = under(batch, order)?;
         let mut rebuilt: Vec<Vec<ChargeRow>> = Vec::with_capacity(order.len());
         if !order.is_empty() {
-            let jobs = ChargedJobs::new(&others, self)?;
+            let facts = self.facts.of(&others)?;
+            let jobs = ChargedJobs::new(&others, facts, self)?;
             for (at, RenamedJob { job, .. }) in order.iter().enumerate() {
                 let mut own = Vec::new();
                 self.charge(&jobs, at, &mut own)?;

@@ -49,6 +49,7 @@ fn load() -> JobLoad<'static> {
         gpu_busy_ms: None,
         gpu_stated_ms: None,
         stated_j: Some(3_600_000),
+        metered_uj: None,
     }
 }
 

@@ -12,13 +12,17 @@ use tempfile::TempDir;
 use crate::support::forge::rows;
 use crate::support::sample::{repository, run};
 
-/// The golden case in a folder of its own.
-struct Case(TempDir);
+/// A golden case in a folder of its own.
+pub(super) struct Case(TempDir);
 
 impl Case {
     fn new() -> Self {
+        Self::of("energy")
+    }
+
+    pub(super) fn of(name: &str) -> Self {
         let folder = TempDir::new().unwrap();
-        let golden = repository("tests/golden/energy");
+        let golden = repository("tests/golden").join(name);
         for file in fs::read_dir(golden)
             .unwrap()
             .map(|entry| entry.unwrap().path())
@@ -29,29 +33,29 @@ impl Case {
         Self(folder)
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(super) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
-    fn gridtally(&self, arguments: &[&str]) -> String {
+    pub(super) fn gridtally(&self, arguments: &[&str]) -> String {
         run(Command::new(env!("CARGO_BIN_EXE_gridtally"))
             .current_dir(self.0.path())
             .args(arguments))
     }
 
     /// The report of a run, in JSON.
-    fn run(&self) -> serde_json::Value {
+    pub(super) fn run(&self) -> serde_json::Value {
         serde_json::from_str(&self.gridtally(&["run", "pipeline.toml", "--report", "json"])).unwrap()
     }
 
-    fn replace(&self, file: &str, from: &str, to: &str) {
+    pub(super) fn replace(&self, file: &str, from: &str, to: &str) {
         let text = fs::read_to_string(self.path(file)).unwrap();
         assert!(text.contains(from), "{file} has no {from}");
         fs::write(self.path(file), text.replace(from, to)).unwrap();
     }
 
     /// Files of a dataset with their bytes.
-    fn bytes(&self, dataset: &str) -> BTreeMap<PathBuf, Vec<u8>> {
+    pub(super) fn bytes(&self, dataset: &str) -> BTreeMap<PathBuf, Vec<u8>> {
         let files = files(&self.path("lake").join(dataset));
         files
             .into_iter()
@@ -60,7 +64,7 @@ impl Case {
     }
 
     /// The sum of a column of usage by VO and month; `None` where no row has a value.
-    fn sums(&self, column: &str) -> BTreeMap<(String, i32), Option<i64>> {
+    pub(super) fn sums(&self, column: &str) -> BTreeMap<(String, i32), Option<i64>> {
         let mut sums: BTreeMap<(String, i32), Option<i64>> = BTreeMap::new();
         for path in files(&self.path("lake/usage")) {
             let vo = path
@@ -231,4 +235,55 @@ fn parts_of_months_add_up_to_each_job() {
     let measured = case.sums("energy_exclusive_j");
     let moss = measured[&of("moss", MARCH)].unwrap() + measured[&of("moss", APRIL)].unwrap();
     assert_eq!(moss, 2_880_000 + 1_000_001);
+}
+
+/// The charge of a month's jobs by VO, 10^-9 grams; `None` where that of a job is unknown.
+fn charges(case: &Case) -> BTreeMap<String, Option<i128>> {
+    let mut charges: BTreeMap<String, Option<i128>> = BTreeMap::new();
+    for path in files(&case.path("lake/job_charges")) {
+        let batch = rows(&path);
+        let vo = batch.column_by_name("vo").unwrap().as_string::<i32>().clone();
+        let charge = batch.column_by_name("charge").unwrap();
+        let charge = charge.as_primitive::<arrow::datatypes::Decimal128Type>();
+        for row in 0..batch.num_rows() {
+            let known = charge.is_valid(row).then(|| charge.value(row));
+            let sum = charges.entry(vo.value(row).to_owned()).or_insert(Some(0));
+            *sum = sum.zip(known).map(|(sum, known)| sum + known);
+        }
+    }
+    charges
+}
+
+#[test]
+fn policies_price_carbon_by_its_class_and_are_charged_again_when_a_table_changes() {
+    let case = Case::new();
+    let policy = "id = \"carbon\"\nversion = \"1\"\ntitle = \"Carbon\"\nsource = \"a test\"\npool = \"carbon\"\nunit = \"gram\"\n\
+                  formula = \"CASE WHEN energy_class = 'modelled' THEN 2 * operational_co2e_grams ELSE operational_co2e_grams \
+                  END\"\n\n[[example]]\nname = \"one\"\nin = { energy_class = \"exclusive\", operational_co2e_grams = 3 }\n\
+                  expect = 3\n";
+    fs::write(case.path("policy.toml"), policy).unwrap();
+    case.replace(
+        "pipeline.toml",
+        "[energy]",
+        "[[charge]]\npolicies = [\"policy.toml\"]\n\n[energy]",
+    );
+    case.run();
+    // Jobs 1 and 2 emit 70 g and 21 g, and job 3, which is modelled, 8.4 g, twice.
+    let kelp = charges(&case)["kelp"];
+    assert_eq!(kelp, Some(107_800_000_000));
+    assert_eq!(
+        charges(&case)["moss"],
+        None,
+        "job 5 runs into a month without intensity"
+    );
+    assert!(case.gridtally(&["verify", "lake"]).contains("job_charges from records"));
+    assert!(
+        case.gridtally(&["explain", "lake", "1"])
+            .contains("operational_co2e_grams")
+    );
+    // 100 g more a kWh in the second half of job 1: 0.14 kWh of the site.
+    case.replace("intensity.csv", "2026-03-10T02:00:00Z,200", "2026-03-10T02:00:00Z,300");
+    case.run();
+    assert_eq!(charges(&case)["kelp"], Some(121_800_000_000));
+    assert!(case.gridtally(&["verify", "lake"]).contains("job_charges from records"));
 }

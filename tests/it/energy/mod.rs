@@ -4,4 +4,5 @@ mod course;
 mod job;
 mod lake;
 mod node_energy;
+mod node_meter;
 mod tables;

@@ -39,7 +39,7 @@ fn lake() -> &'static PathBuf {
 fn meters(rows: &str) -> Result<NodeMeterTable, String> {
     let mut problems = Problems::default();
     let text = format!("node,valid_from,valid_to,joules\n{rows}");
-    let table = NodeMeterTable::read(text.as_bytes(), "meters.csv", &mut problems);
+    let table = NodeMeterTable::read(text.as_bytes(), "meters.csv", None, &mut problems);
     problems.finish().map(|_| table).map_err(|why| why.to_string())
 }
 

@@ -48,7 +48,11 @@ const CENTRES: &[(&str, &[&str])] = &[
 ];
 
 /// Rules that are no centre's.
-const COMMON: &[(&str, &[&str])] = &[("any site of Slurm", &["slurm-"]), ("sites of the WLCG", &["wlcg-"])];
+const COMMON: &[(&str, &[&str])] = &[
+    ("any site", &["carbon-"]),
+    ("any site of Slurm", &["slurm-"]),
+    ("sites of the WLCG", &["wlcg-"]),
+];
 
 fn centre(policy: &Policy) -> &'static str {
     let all = CENTRES.iter().chain(COMMON);
