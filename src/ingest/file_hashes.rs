@@ -1,12 +1,13 @@
 //! The hashes of input files that were read before: a file whose stamp is the one it had when it was hashed has that hash, and
 //! is not read again to learn that.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use tracing::warn;
 
 use crate::error::{Kind, Result};
+use crate::lake::found::FoundFile;
 use crate::sources::file_stamp::FileStamp;
 use crate::sources::input::InputFile;
 use crate::store::Publication;
@@ -23,19 +24,17 @@ struct HashedFile {
 /// What is known of the hashes of input files.
 #[derive(Default)]
 pub(crate) struct FileHashes {
-    /// As the lake has them, of files not found yet in this run.
-    former: BTreeMap<String, HashedFile>,
-    /// Of files found in this run.
-    present: BTreeMap<String, HashedFile>,
+    /// By path. One whose file changed since then states what is still true of the former file.
+    files: BTreeMap<String, HashedFile>,
     is_changed: bool,
 }
 
 impl FileHashes {
-    /// Those that the lake has. Damaged ones are reported, and count as none.
+    /// Those that the lake has of files that were found. Damaged ones are reported, and count as none.
     ///
     /// # Errors
     /// [`Kind::Io`] when they cannot be read.
-    pub(crate) fn load(publication: &Publication) -> Result<Self> {
+    pub(crate) fn load(publication: &Publication, found: &[FoundFile]) -> Result<Self> {
         let entries: Vec<HashedFile> = match publication.input_hashes() {
             Err(why) if why.kind() == Kind::Data => {
                 warn!("{why}: every known file is hashed again");
@@ -43,9 +42,13 @@ impl FileHashes {
             }
             entries => entries?,
         };
+        let entry_n = entries.len();
+        let found: BTreeSet<&str> = found.iter().map(|found| found.file.path.as_str()).collect();
+        let kept = entries.into_iter().filter(|file| found.contains(file.path.as_str()));
+        let files: BTreeMap<String, HashedFile> = kept.map(|file| (file.path.clone(), file)).collect();
         Ok(Self {
-            former: entries.into_iter().map(|file| (file.path.clone(), file)).collect(),
-            ..Self::default()
+            is_changed: files.len() != entry_n,
+            files,
         })
     }
 
@@ -58,17 +61,9 @@ impl FileHashes {
     }
 
     /// The hash of a file that is as it was when it was hashed.
-    pub(crate) fn of(&mut self, file: &InputFile) -> Option<String> {
+    pub(crate) fn of(&self, file: &InputFile) -> Option<String> {
         let stamp = file.stamp.as_ref()?;
-        let is_same = |known: &HashedFile| known.stamp == *stamp;
-        if let Some(known) = self.former.remove(&file.path) {
-            if is_same(&known) {
-                self.present.insert(file.path.clone(), known);
-            } else {
-                self.is_changed = true;
-            }
-        }
-        let known = self.present.get(&file.path).filter(|known| is_same(known))?;
+        let known = self.files.get(&file.path).filter(|known| known.stamp == *stamp)?;
         Some(known.blake3.clone())
     }
 
@@ -82,19 +77,18 @@ impl FileHashes {
             stamp,
             blake3: blake3.to_owned(),
         };
-        if self.present.get(&file.path) != Some(&hashed) {
-            self.present.insert(file.path.clone(), hashed);
+        if self.files.get(&file.path) != Some(&hashed) {
+            self.files.insert(file.path.clone(), hashed);
             self.is_changed = true;
         }
     }
 
     /// Writes them into the lake where they changed. A run does not fail because it cannot: they spare work, nothing more.
     pub(crate) fn save(&self, publication: &Publication) {
-        let is_same = !self.is_changed && self.former.is_empty();
-        if is_same {
+        if !self.is_changed {
             return;
         }
-        if let Err(why) = publication.replace_input_hashes(self.present.values()) {
+        if let Err(why) = publication.replace_input_hashes(self.files.values()) {
             warn!("the hashes of input files could not be kept, the next run makes them again: {why}");
         }
     }

@@ -102,7 +102,7 @@ elif work == "partitions":
         f"COPY ({grouped}) TO '{out}/usage' (FORMAT parquet, COMPRESSION zstd, PARTITION_BY ({site}vo, allocation_year))"
     )
     with open(f"{out}.totals", "w") as totals:
-        totals.write(str(duckdb.sql(f"SELECT count(*) FROM {jobs}").fetchone()[0]))
+        totals.write(str(duckdb.sql(f"SELECT count(*) FROM {jobs}").fetchall()[0][0]))
 else:
     duckdb.sql(f"COPY (FROM job) TO '{out}.parquet' (FORMAT parquet, COMPRESSION zstd)")
     jobs = f"'{out}.parquet'"

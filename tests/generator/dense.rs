@@ -95,14 +95,14 @@ pub(crate) fn jobs(dump: &DenseDump, to: &mut dyn Write) -> io::Result<()> {
 
 /// `summaries` monthly summaries of APEL, of 12 months, 120 VOs and as many users and hosts as it takes.
 pub(crate) fn apel_summaries(summaries: i64, to: &mut dyn Write) -> io::Result<()> {
-    let mut out = b"APEL-summary-job-message: v0.3\n".to_vec();
+    let mut out = b"APEL-summary-job-message: v0.2\n".to_vec();
     for n in 0..summaries {
         let (month, vo, who) = (1 + n % 12, n / 12 % 120, n / (12 * 120));
         let jobs = 1 + n % 500;
         writeln!(
             out,
             "Site: REEF-A\nMonth: {month}\nYear: 2025\nGlobalUserName: /DC=example/CN=user {who}\nVO: vo{vo:03}\n\
-             VOGroup: /vo{vo:03}\nVORole: Role=production\nSubmitHost: ce{}.reef.example\nInfrastructure: grid\n\
+             VOGroup: /vo{vo:03}\nVORole: Role=production\nSubmitHost: ce{}.reef.example\nInfrastructureType: grid\n\
              ServiceLevelType: HEPSPEC\nServiceLevel: 10.75\nNodeCount: 1\nProcessors: 8\nWallDuration: {}\n\
              CpuDuration: {}\nNumberOfJobs: {jobs}\n%%",
             who % 4,

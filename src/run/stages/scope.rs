@@ -69,7 +69,7 @@ impl<'a> RunScope<'a> {
         let mut hashes = if context.options.rehash {
             FileHashes::forgotten()
         } else {
-            FileHashes::load(&lake.publication)?
+            FileHashes::load(&lake.publication, &found)?
         };
         let threads = context.threads;
         inputs::hash(&mut found, &state.book, &mut hashes, is_everything, threads, progress)?;
