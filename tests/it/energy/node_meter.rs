@@ -25,17 +25,20 @@ const METERS: &str = "OAK,n1,1970-01-01T00:00:00Z,1970-01-01T00:30:00Z,1800000\n
                       ,n2,1970-01-01T00:00:00Z,1970-01-01T02:00:00Z,1800000\n\
                       ELM,n2,1970-01-01T00:00:00Z,1970-01-01T02:00:00Z,7\n";
 
-fn table(name: &str, text: &str) -> Option<NamedTable> {
-    Some(NamedTable {
+fn table(name: &str, text: &str) -> NamedTable {
+    NamedTable {
         file: name.to_owned(),
         text: text.to_owned(),
-    })
+    }
 }
 
 fn plan(shared: SharedRule) -> EnergyPlan {
     let tables = EnergyTables {
-        nodes: table("nodes.csv", "site,node_type,cores\nOAK,epyc,4\n"),
-        meters: table("meters.csv", &format!("site,node,valid_from,valid_to,joules\n{METERS}")),
+        nodes: Some(table("nodes.csv", "site,node_type,cores\nOAK,epyc,4\n")),
+        meters: Some(table(
+            "meters.csv",
+            &format!("site,node,valid_from,valid_to,joules\n{METERS}"),
+        )),
         ..EnergyTables::default()
     };
     let settings = EnergySettings {
