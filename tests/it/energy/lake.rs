@@ -282,7 +282,11 @@ fn policies_price_carbon_by_its_class_and_are_charged_again_when_a_table_changes
             .contains("operational_co2e_grams")
     );
     // 100 g more a kWh in the second half of job 1: 0.14 kWh of the site.
-    case.replace("intensity.csv", "2026-03-10T02:00:00Z,200", "2026-03-10T02:00:00Z,300");
+    case.replace(
+        "intensity.csv",
+        "location,200,2026-03-10T01",
+        "location,300,2026-03-10T01",
+    );
     case.run();
     assert_eq!(charges(&case)["kelp"], Some(121_800_000_000));
     assert!(case.gridtally(&["verify", "lake"]).contains("job_charges from records"));

@@ -193,7 +193,10 @@ fn both_shares_add_up_to_the_split_of_the_node() {
     assert_eq!(case.sums("energy_node_meter_j")[&of("moss")], Some(2_160_000));
     case.replace("pipeline.toml", "\"allocated_cores\"", "\"cpu_time\"");
     case.run();
-    assert_eq!(case.sums("energy_node_meter_j")[&of("kelp")], Some(3_960_000));
+    assert_eq!(
+        case.sums("energy_node_meter_j")[&of("kelp")],
+        Some(1_800_000 + 4_320_000)
+    );
     assert_eq!(
         case.sums("energy_node_meter_j")[&of("moss")],
         None,
