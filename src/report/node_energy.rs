@@ -183,6 +183,8 @@ fn chosen(units: &BTreeSet<String>, wanted: Option<&str>) -> Result<Option<Strin
 /// [`Kind::Data`] when a sum is too large.
 pub fn table(rows: &NodeEnergyRows) -> Result<Table> {
     const KWH_J: i128 = 3_600_000;
+    const HOUR_MS: i128 = 3_600_000;
+    const HOUR_S: i128 = 3600;
     let mut table = Table::new(
         "What became of the energy of nodes: meter = jobs + overhead + stranded + down + reserved + unlisted",
         &[
@@ -201,7 +203,8 @@ pub fn table(rows: &NodeEnergyRows) -> Result<Table> {
             ("idle_j", "J", ColumnKind::Sum),
             ("cpu_known_percent", "% of jobs_j", ColumnKind::Decimal(1)),
             ("borne_by_jobs_j", "J", ColumnKind::Sum),
-            ("metered_percent", "% of node time", ColumnKind::Decimal(1)),
+            ("metered_h", "h", ColumnKind::DecimalSum(1)),
+            ("listed_h", "h", ColumnKind::DecimalSum(1)),
         ],
     );
     for (NodeMonth { month, site, node }, energy) in rows {
@@ -222,11 +225,8 @@ pub fn table(rows: &NodeEnergyRows) -> Result<Table> {
         let [jobs_j, ..] = energy.parts_j;
         cells.push(Cell::ratio(finer(energy.cpu_known_j, 100), jobs_j, 1));
         cells.push(energy.billed_j.map_or(Cell::Empty, Cell::Int));
-        cells.push(Cell::ratio(
-            finer(energy.metered_ms, 100),
-            finer(energy.node_s, 1000),
-            1,
-        ));
+        cells.push(Cell::ratio(energy.metered_ms, HOUR_MS, 1));
+        cells.push(Cell::ratio(energy.node_s, HOUR_S, 1));
         table.push(cells);
     }
     Ok(table)
