@@ -257,7 +257,7 @@ impl Board {
     /// Makes room for more requests; gives a place that is vacant.
     fn widen(&mut self) -> usize {
         let was = self.asks.asks.len();
-        let place_n = was + was.max(STEP);
+        let place_n = was + (was / 2).max(STEP);
         let asks = &mut self.asks;
         asks.asks.resize(place_n, None);
         asks.limit_s.resize(place_n, i64::MIN);
