@@ -349,12 +349,6 @@ proptest! {
                 Some(_) => {}
             }
         }
-        // Where two rows next to each other both lost a line, what is left of them may have the columns of one row. It states no
-        // end, and is refused.
-        let strange = found.jobs.iter().find(|job| {
-            let is_refused = job.row.end_ms.is_none() && job.row.wall_ms.is_none();
-            !truth.contains_key(job.row.job_id) && !is_refused
-        });
-        prop_assert!(strange.is_none(), "{:#?}", strange);
+        prop_assert!(reported.keys().all(|id| truth.contains_key(id)));
     }
 }
