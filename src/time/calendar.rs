@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::grain::Grain;
+use super::interval::MsSpan;
 use super::month::{Day, Month, date_of};
 use super::zone::Zone;
 
@@ -21,6 +22,15 @@ pub struct Period {
     pub day: Option<Day>,
     /// Year in which its allocation year begins.
     pub allocation_year: i64,
+}
+
+/// What a period has of a span.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PeriodPart {
+    /// The period.
+    pub period: Period,
+    /// How much of the span is in it, milliseconds.
+    pub length_ms: i64,
 }
 
 /// The day on which allocation years begin. It is stored as month and day.
@@ -108,6 +118,21 @@ impl Calendar {
         };
         self.cut.insert(period.from_ms, period);
         Some(period)
+    }
+
+    /// A span cut into its periods, in order; `None` where a part of it is outside the years gridtally can name.
+    pub fn parts(&mut self, of: MsSpan) -> Option<Vec<PeriodPart>> {
+        let mut parts = Vec::new();
+        let mut at_ms = of.from_ms;
+        while at_ms < of.until_ms {
+            let period = self.period(at_ms)?;
+            parts.push(PeriodPart {
+                period,
+                length_ms: period.until_ms.min(of.until_ms) - at_ms,
+            });
+            at_ms = period.until_ms;
+        }
+        Some(parts)
     }
 
     /// The length of the allocation year that begins in `year`, seconds; `None` outside the years gridtally can name.

@@ -7,10 +7,10 @@ use arrow::array::RecordBatch;
 use crate::error::{Error, Kind, Result};
 use crate::overhead::job_spans::{JobColumns, SPAN_COLUMNS, span};
 use crate::reference::energy::job_hosts::job_hosts;
-use crate::schema::batch::{int, number};
+use crate::schema::batch::{addend, int, number};
 use crate::summarise::apportion::apportion;
 use crate::time::calendar::Period;
-use crate::time::{Calendar, Day};
+use crate::time::{Calendar, Day, MsSpan};
 
 /// Columns of `records` that CPU time is read from.
 pub(super) fn columns() -> Vec<&'static str> {
@@ -74,11 +74,7 @@ impl<'a> CpuDays<'a> {
             let weights: Vec<i64> = days.iter().map(|day| day.part_ms).collect();
             let hosts = job_hosts(list);
             let cpu_ms = number(cpu_ms, row);
-            apportion(
-                crate::schema::batch::addend(cpu_ms),
-                &vec![1; hosts.len()],
-                &mut of_nodes,
-            );
+            apportion(addend(cpu_ms), &vec![1; hosts.len()], &mut of_nodes);
             for (host, of_node) in hosts.iter().zip(&of_nodes) {
                 let short = || host.split_once('.').map(|(short, _)| short);
                 let name = Some(host.as_str())
@@ -114,17 +110,17 @@ impl<'a> CpuDays<'a> {
                 part_ms: self.month.from_ms - from_ms,
             });
         }
-        let mut at_ms = from_ms.max(self.month.from_ms);
         let end_ms = until_ms.min(self.month.until_ms);
-        while at_ms < end_ms {
-            let period = self.calendar.period(at_ms);
-            let period = period.ok_or_else(|| Error::internal("a month without days"))?;
-            days.push(RunDay {
-                day: period.day,
-                part_ms: period.until_ms.min(end_ms) - at_ms,
-            });
-            at_ms = period.until_ms;
-        }
+        let within = MsSpan {
+            from_ms: from_ms.max(self.month.from_ms),
+            until_ms: end_ms,
+        };
+        let parts = self.calendar.parts(within);
+        let parts = parts.ok_or_else(|| Error::internal("a month without days"))?;
+        days.extend(parts.iter().map(|part| RunDay {
+            day: part.period.day,
+            part_ms: part.length_ms,
+        }));
         if until_ms > end_ms {
             days.push(RunDay {
                 day: None,

@@ -3,8 +3,8 @@
 use crate::error::{Error, Kind, Result};
 use crate::reference::energy::meter_readings::MeterReading;
 use crate::summarise::apportion::apportion;
-use crate::time::Calendar;
 use crate::time::calendar::Period;
+use crate::time::{Calendar, MsSpan};
 
 /// What a meter counted on a day.
 #[derive(Clone, Copy, Debug)]
@@ -26,22 +26,18 @@ pub fn by_day(reading: &MeterReading, calendar: &mut Calendar) -> Result<Vec<Met
         let message = format!("line {} of the meters is of a year without days", reading.line);
         Error::new(Kind::Data, message)
     };
-    let mut days: Vec<MeterDay> = Vec::new();
-    let mut at_ms = reading.from_ms;
-    while at_ms < reading.until_ms {
-        let period = calendar.period(at_ms).ok_or_else(outside)?;
-        days.push(MeterDay {
-            period,
-            energy_j: 0,
-            metered_ms: period.until_ms.min(reading.until_ms) - at_ms,
-        });
-        at_ms = period.until_ms;
-    }
-    let weights: Vec<i64> = days.iter().map(|day| day.metered_ms).collect();
+    let span = MsSpan {
+        from_ms: reading.from_ms,
+        until_ms: reading.until_ms,
+    };
+    let parts = calendar.parts(span).ok_or_else(outside)?;
+    let weights: Vec<i64> = parts.iter().map(|part| part.length_ms).collect();
     let mut shares = Vec::new();
     apportion(reading.energy_j, &weights, &mut shares);
-    for (day, share) in days.iter_mut().zip(shares) {
-        day.energy_j = share;
-    }
-    Ok(days)
+    let days = parts.into_iter().zip(shares).map(|(part, energy_j)| MeterDay {
+        period: part.period,
+        energy_j,
+        metered_ms: part.length_ms,
+    });
+    Ok(days.collect())
 }
