@@ -14,7 +14,7 @@ use super::inputs::{ENERGY_CLASS, EnergyInput, INPUTS, Input};
 use super::table::{decimals, devices, elements};
 use crate::error::{Error, Result};
 use crate::expr::{Type, Value};
-use crate::schema::batch::{coded_texts, column, decimal, int, number, time, words_of};
+use crate::schema::batch::{coded_texts, column, decimal, int, number, texts, time, words_of};
 use crate::schema::dataset::gpu_fields;
 
 /// Whether an input is among those to be read, or one of those is worked out from it.
@@ -148,8 +148,7 @@ impl Facts {
 
     /// States how the energy of each job is known.
     pub fn set_energy_class<'c>(&mut self, classes: impl Iterator<Item = Option<&'c str>>) {
-        let classes: StringArray = classes.collect();
-        self.columns.insert(ENERGY_CLASS.to_owned(), Arc::new(classes));
+        self.columns.insert(ENERGY_CLASS.to_owned(), texts(classes));
     }
 
     /// States a number of each job that tables of energy give, in the decimals of the input.

@@ -41,17 +41,31 @@ pub struct Devices {
     pub missing: Option<Vec<i128>>,
 }
 
-/// Keys of a row as one text.
-fn key<'a>(cells: impl Iterator<Item = &'a Value>) -> String {
-    let mut key = String::new();
-    for cell in cells {
-        match cell {
-            Value::Number(number) => key.push_str(&number.to_string()),
-            Value::Text(text) => key.push_str(text),
+/// A key of a row: of a table, or of a job.
+enum TableCell<'a> {
+    Number(i128),
+    Text(&'a str),
+}
+
+impl TableCell<'_> {
+    /// Adds it to the keys of a row, which are one text.
+    fn add_to(self, keys: &mut String) {
+        match self {
+            // Writing to a string cannot fail.
+            Self::Number(number) => _ = write!(keys, "{number}"),
+            Self::Text(text) => keys.push_str(text),
         }
-        key.push('\u{1f}');
+        keys.push('\u{1f}');
     }
-    key
+}
+
+impl<'a> From<&'a Value> for TableCell<'a> {
+    fn from(value: &'a Value) -> Self {
+        match value {
+            Value::Number(number) => Self::Number(*number),
+            Value::Text(text) => Self::Text(text),
+        }
+    }
 }
 
 impl WeightTable {
@@ -59,7 +73,11 @@ impl WeightTable {
     pub(super) fn index(&self) -> std::result::Result<HashMap<String, usize>, usize> {
         let mut index = HashMap::new();
         for (at, row) in self.rows.iter().enumerate() {
-            if index.insert(key(row.iter().take(self.by.len())), at).is_some() {
+            let mut keys = String::new();
+            for value in row.iter().take(self.by.len()) {
+                TableCell::from(value).add_to(&mut keys);
+            }
+            if index.insert(keys, at).is_some() {
                 return Err(at);
             }
         }
@@ -86,7 +104,8 @@ impl WeightTable {
         let mut text = String::new();
         let mut find = |row: usize| {
             text.clear();
-            let is_known = keys.iter().all(|key| key.write(row, &mut text));
+            let mut cells = keys.iter().map(|key| key.cell(row));
+            let is_known = cells.all(|cell| cell.map(|cell| cell.add_to(&mut text)).is_some());
             let place = index.get(&text).copied().filter(|_| is_known).or(missing)?;
             u32::try_from(place).ok()
         };
@@ -142,17 +161,12 @@ impl<'a> TableKey<'a> {
         }
     }
 
-    /// Adds the key of a row to a text as [`key`] does; false where it is unknown.
-    fn write(&self, row: usize, text: &mut String) -> bool {
-        let is_known = match self {
-            Self::Words(words) => words.get(row).map(|word| text.push_str(word)),
-            Self::Numbers(numbers) => number(numbers, row).map(|number| {
-                // Writing to a string cannot fail.
-                let _ = write!(text, "{number}");
-            }),
-        };
-        text.push('\u{1f}');
-        is_known.is_some()
+    /// The key of a row; `None` where it is unknown.
+    fn cell(&self, row: usize) -> Option<TableCell<'a>> {
+        match self {
+            Self::Words(words) => words.get(row).map(TableCell::Text),
+            Self::Numbers(numbers) => number(numbers, row).map(TableCell::Number),
+        }
     }
 }
 

@@ -200,6 +200,8 @@ fn publish_site(
         None => whole(dataset, Some(read(&part.place)?)),
     };
     let mut touched: BTreeSet<UsageSlice> = BTreeSet::new();
+    // New parts, once they are read.
+    let mut made: BTreeMap<&str, RecordBatch> = BTreeMap::new();
     if !is_everything {
         let none = RecordBatch::new_empty(dataset.arrow());
         let before = |path: &String| {
@@ -210,7 +212,9 @@ fn publish_site(
             }
         };
         for part in parts.current.iter().filter(|part| is_new(part)) {
-            touched.append(&mut changed(&before(&part.path)?, &now(part)?)?);
+            let rows = now(part)?;
+            touched.append(&mut changed(&before(&part.path)?, &rows)?);
+            made.insert(&part.path, rows);
         }
         let is_gone = |path: &&String| parts.current.iter().all(|part| part.path != **path);
         for path in parts.former.iter().filter(is_gone) {
@@ -223,7 +227,9 @@ fn publish_site(
     let counting = (!is_everything).then_some(&touched);
     let mut batches: Vec<RecordBatch> = Vec::new();
     for part in &parts.current {
-        batches.extend(by_year(&now(part)?, counting)?.into_values());
+        let rows = made.remove(part.path.as_str());
+        let rows = rows.map_or_else(|| now(part), Ok)?;
+        batches.extend(by_year(&rows, counting)?.into_values());
     }
     let rows = part(&batches).map_err(|why| why.at("site", site))?;
     let charges = schema::dataset("charges")?;

@@ -168,10 +168,11 @@ impl Zone {
     #[must_use]
     pub fn offset_span(&self, unix_s: i64) -> OffsetSpan {
         let after = self.offsets.partition_point(|change| change.from_s <= unix_s);
+        let current = self.offsets.get(after.less(1));
         OffsetSpan {
-            from_s: self.offsets.get(after.less(1)).map_or(i64::MIN, |change| change.from_s),
+            from_s: current.map_or(i64::MIN, |change| change.from_s),
             until_s: self.offsets.get(after).map_or(i64::MAX, |change| change.from_s),
-            offset_s: self.offset_at(unix_s),
+            offset_s: current.map_or(0, |change| change.offset_s),
         }
     }
 

@@ -5,7 +5,7 @@ use arrow::array::{ArrayRef, RecordBatch, UInt32Array};
 use arrow::compute::take;
 
 use super::part::{KEYS, part};
-use super::row::ChargeRow;
+use super::row::{ChargeRow, RECORDED};
 use crate::amounts::{add, add_known};
 use crate::charge::amount::CHARGE_SCALE;
 use crate::error::{Error, Result};
@@ -13,9 +13,6 @@ use crate::schema;
 use crate::schema::batch::{column, decimals, decoded, ints, plain, words};
 use crate::schema::combinations::combinations;
 use crate::summarise::dimension_groups::KnownGroups;
-
-/// The texts of [`KEYS`] that a job states.
-const STATED: [&str; 7] = ["vo", "source", "cluster", "account", "view", "partition", "qos"];
 
 /// What the rows of a group come to.
 #[derive(Clone, Copy, Debug, Default)]
@@ -66,7 +63,9 @@ fn groups(charged: &RecordBatch, rows: &[ChargeRow]) -> Result<Option<Vec<Charge
     if rows.iter().any(|row| row.correction_id.is_some()) {
         return Ok(None);
     }
-    let columns = STATED.iter().chain(&["policy"]).map(|name| words(charged, name));
+    // What a job states of the keys; the tariff, which a code of its own distinguishes, and the period have the others.
+    let stated = KEYS.iter().filter(|key| RECORDED.contains(*key));
+    let columns = stated.chain(&["policy"]).map(|name| words(charged, name));
     let columns = columns.collect::<Result<Vec<_>>>()?;
     let Some(alike) = combinations(columns, rows.len()) else {
         return Ok(None);
