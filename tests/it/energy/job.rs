@@ -1,32 +1,18 @@
 //! The class of a job's energy, and its figure, worked out by hand.
 
-use gridtally::diagnostics::Problems;
-use gridtally::energy::{
-    EnergyClass, EnergyPlan, EnergySettings, EnergyTables, JobLoad, NamedTable, RunSpan, SharedRule, SiteEnergy,
-};
+use gridtally::energy::{EnergyClass, EnergyPlan, EnergyTables, JobLoad, RunSpan, SharedRule, SiteEnergy};
 use gridtally::reference::energy::node_rows::NodePlace;
 
-const HOUR_MS: i64 = 3_600_000;
+use super::{HOUR_MS, named, plan_of};
 
 fn plan(rows: &str, shared: SharedRule) -> EnergyPlan {
     let head = "site,node_type,partition,nodes,cores,exclusive,core_idle_w,core_full_w,gpu_idle_w,gpu_full_w,memory_w_per_gb,\
                 embodied_kg,lifetime_years\n";
     let tables = EnergyTables {
-        nodes: Some(NamedTable {
-            file: "nodes.csv".to_owned(),
-            text: format!("{head}{rows}"),
-        }),
+        nodes: Some(named("nodes.csv", &format!("{head}{rows}"))),
         ..EnergyTables::default()
     };
-    let settings = EnergySettings {
-        basis: None,
-        shared: Some(shared),
-        known_on_ms: None,
-    };
-    let mut problems = Problems::default();
-    let plan = EnergyPlan::new(tables, settings, &mut problems);
-    problems.finish().unwrap();
-    plan
+    plan_of(tables, shared)
 }
 
 /// An hour of two cores on a node, half of whose time they computed, that used 1 kWh meanwhile.

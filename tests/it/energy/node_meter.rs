@@ -5,9 +5,7 @@ use std::fs;
 use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch};
 use arrow::datatypes::Int64Type;
 use gridtally::diagnostics::Problems;
-use gridtally::energy::{
-    EnergyClass, EnergyPlan, EnergySettings, EnergyTables, JobLoad, NamedTable, RunSpan, SharedRule, SiteEnergy,
-};
+use gridtally::energy::{EnergyClass, EnergyPlan, EnergyTables, JobLoad, RunSpan, SharedRule, SiteEnergy};
 use gridtally::reference::energy::NodeMeterTable;
 use gridtally::reference::energy::meter_readings::UJ_PER_J;
 use gridtally::reference::energy::node_rows::NodePlace;
@@ -15,9 +13,8 @@ use gridtally::store::Manifest;
 use proptest::prelude::*;
 
 use super::lake::Case;
+use super::{HOUR_MS, named, plan_of};
 use crate::support::forge::forge_rows;
-
-const HOUR_MS: i64 = 3_600_000;
 
 /// Half an hour at 1000 W and an hour at 500 W of n1, two hours at 250 W of n2, and nothing of n3.
 const METERS: &str = "OAK,n1,1970-01-01T00:00:00Z,1970-01-01T00:30:00Z,1800000\n\
@@ -25,31 +22,16 @@ const METERS: &str = "OAK,n1,1970-01-01T00:00:00Z,1970-01-01T00:30:00Z,1800000\n
                       ,n2,1970-01-01T00:00:00Z,1970-01-01T02:00:00Z,1800000\n\
                       ELM,n2,1970-01-01T00:00:00Z,1970-01-01T02:00:00Z,7\n";
 
-fn table(name: &str, text: &str) -> NamedTable {
-    NamedTable {
-        file: name.to_owned(),
-        text: text.to_owned(),
-    }
-}
-
 fn plan(shared: SharedRule) -> EnergyPlan {
     let tables = EnergyTables {
-        nodes: Some(table("nodes.csv", "site,node_type,cores\nOAK,epyc,4\n")),
-        meters: Some(table(
+        nodes: Some(named("nodes.csv", "site,node_type,cores\nOAK,epyc,4\n")),
+        meters: Some(named(
             "meters.csv",
             &format!("site,node,valid_from,valid_to,joules\n{METERS}"),
         )),
         ..EnergyTables::default()
     };
-    let settings = EnergySettings {
-        basis: None,
-        shared: Some(shared),
-        known_on_ms: None,
-    };
-    let mut problems = Problems::default();
-    let plan = EnergyPlan::new(tables, settings, &mut problems);
-    problems.finish().unwrap();
-    plan
+    plan_of(tables, shared)
 }
 
 /// Two cores of a node for the first hour, which computed for an hour in all.
