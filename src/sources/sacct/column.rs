@@ -249,6 +249,14 @@ impl Role {
         }
     }
 
+    /// Whether `sacct` writes a text here in every row of a job or a step, if only `Unknown` or a zero.
+    pub(super) fn is_always_stated(self) -> bool {
+        matches!(
+            self,
+            Self::Start | Self::End | Self::Elapsed | Self::ElapsedRaw | Self::State
+        )
+    }
+
     /// Whether surplus fields of a row must be shared out so that this column has its own text and nothing else: all that is
     /// read but the comment, which few dumps are taken for and whose text shows where it ends, and energy, which is left
     /// unknown in such a row. Rows are put together the same whether anybody reads these.

@@ -3,7 +3,7 @@
 use super::column::{self, Role, STEP_ROLES, SacctKind};
 use super::fields::{RowFields, RowLine, place};
 use super::fixed::FixedOrder;
-use super::solve::{self, ColumnGroup};
+use super::solve::{self, ColumnGroup, GroupedColumn};
 use crate::error::{Error, Kind as ErrorKind, Result};
 use crate::numbers::Part;
 
@@ -156,22 +156,26 @@ impl ColumnLayout {
     ) -> Result<Self> {
         let mut columns = [None; Role::COUNT];
         let mut kinds = Vec::with_capacity(names.len());
-        let mut is_job_used = vec![false; names.len()];
-        let mut is_step_used = vec![false; names.len()];
+        let mut of_jobs = Vec::with_capacity(names.len());
+        let mut of_steps = Vec::with_capacity(names.len());
         for (i, name) in names.iter().enumerate() {
             let (kind, role) = column::lookup(name).unwrap_or((SacctKind::Free, None));
             kinds.push(kind);
-            let Some(role) = role else { continue };
-            let Some(slot) = columns.get_mut(role.index()).filter(|slot| slot.is_none()) else {
-                continue;
+            let slot = role.and_then(|role| columns.get_mut(role.index()));
+            let is_first = match slot.filter(|slot| slot.is_none()) {
+                Some(slot) => {
+                    *slot = Some(i);
+                    true
+                }
+                None => false,
             };
-            *slot = Some(i);
-            if let Some(used) = is_job_used.get_mut(i).filter(|_| role.is_separated()) {
-                *used = true;
-            }
-            if let Some(used) = is_step_used.get_mut(i).filter(|_| STEP_ROLES.contains(&role)) {
-                *used = true;
-            }
+            let grouped = |is_used: fn(Role) -> bool| GroupedColumn {
+                kind,
+                is_used: is_first && role.is_some_and(is_used),
+                is_always_stated: role.is_some_and(Role::is_always_stated),
+            };
+            of_jobs.push(grouped(Role::is_separated));
+            of_steps.push(grouped(|role| STEP_ROLES.contains(&role)));
         }
         let has = |role: Role| columns.get(role.index()).is_some_and(Option::is_some);
         check(&has)?;
@@ -187,9 +191,9 @@ impl ColumnLayout {
             delimiter,
             is_trailing,
             is_crlf,
-            job_groups: solve::groups(&kinds, &is_job_used, true),
-            loose_job_groups: solve::groups(&kinds, &is_job_used, false),
-            step_groups: solve::groups(&kinds, &is_step_used, false),
+            job_groups: solve::groups(&of_jobs, true),
+            loose_job_groups: solve::groups(&of_jobs, false),
+            step_groups: solve::groups(&of_steps, false),
             kinds,
             header: header.to_vec(),
             id_column,

@@ -2,45 +2,62 @@
 //!
 //! The delimiter is never escaped, so a job name `a|b` makes one field too many. The columns around it have types: the
 //! surplus goes to the free texts in the one way that leaves every other column with a text of its type. If there is
-//! no such way, or more than one, the row is refused.
+//! no such way, or more than one, the row is refused. Columns that `sacct` never leaves empty must have a text: what is
+//! left of two damaged rows next to each other often has the types of one, but not both its beginning and its end.
 
 use super::column::SacctKind;
 use super::fields::RowFields;
+use crate::numbers::Part;
 
 /// Consecutive columns that are separated from their neighbours together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ColumnGroup {
     /// One column with exactly one field.
     One(SacctKind),
+    /// One column with exactly one field that is not empty.
+    Stated(SacctKind),
     /// Columns of free text, and columns between them that nothing is read from: as many fields, or more.
     Free(usize),
 }
 
+/// What the grouping of columns depends on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct GroupedColumn {
+    /// The type of its text.
+    pub(super) kind: SacctKind,
+    /// It is read: its text is separated from those of its neighbours.
+    pub(super) is_used: bool,
+    /// `sacct` never leaves it empty.
+    pub(super) is_always_stated: bool,
+}
+
 /// Groups the columns. Unused columns between two unused free texts are not separated, because no answer depends on
 /// it. With `keys_by_form`, a workload key must look like a default key and has one field.
-pub(super) fn groups(kinds: &[SacctKind], is_used: &[bool], keys_by_form: bool) -> Vec<ColumnGroup> {
-    let free = |i: usize| match kinds.get(i) {
-        Some(SacctKind::Key) => !keys_by_form,
-        Some(kind) => kind.is_free(),
-        None => false,
+pub(super) fn groups(columns: &[GroupedColumn], keys_by_form: bool) -> Vec<ColumnGroup> {
+    let is_free = |column: &GroupedColumn| match column.kind {
+        SacctKind::Key => !keys_by_form,
+        kind => kind.is_free(),
     };
-    let used = |i: usize| is_used.get(i).copied().unwrap_or(true);
-    let mut groups = Vec::with_capacity(kinds.len());
-    let mut i = 0;
-    while let Some(&kind) = kinds.get(i) {
-        if !free(i) {
-            groups.push(ColumnGroup::One(kind));
-            i += 1;
-        } else if used(i) {
+    // A key taken by its form is an anchor: nothing may be merged across it.
+    let is_anchor = |column: &GroupedColumn| column.is_used || keys_by_form && column.kind == SacctKind::Key;
+    let mut groups = Vec::with_capacity(columns.len());
+    let mut rest = columns;
+    while let Some((column, behind)) = rest.split_first() {
+        rest = behind;
+        if !is_free(column) {
+            groups.push(if column.is_always_stated {
+                ColumnGroup::Stated(column.kind)
+            } else {
+                ColumnGroup::One(column.kind)
+            });
+        } else if column.is_used {
             groups.push(ColumnGroup::Free(1));
-            i += 1;
         } else {
-            // A key taken by its form is an anchor: nothing may be merged across it.
-            let is_anchor = |c: usize| used(c) || keys_by_form && kinds.get(c) == Some(&SacctKind::Key);
-            let run_end = (i..kinds.len()).find(|&c| is_anchor(c)).unwrap_or(kinds.len());
-            let last_free = (i..run_end).rev().find(|&c| free(c)).unwrap_or(i);
-            groups.push(ColumnGroup::Free(last_free - i + 1));
-            i = last_free + 1;
+            let run = behind.iter().take_while(|column| !is_anchor(column));
+            let until_last_free = run.enumerate().filter(|(_, column)| is_free(column)).last();
+            let merged_n = until_last_free.map_or(0, |(nth, _)| nth + 1);
+            groups.push(ColumnGroup::Free(1 + merged_n));
+            rest = behind.part(merged_n..);
         }
     }
     groups
@@ -75,19 +92,16 @@ pub(super) fn solve(fields: &RowFields<'_, '_>, groups: &[ColumnGroup]) -> Solut
     let mut column = 0;
     for group in groups {
         history.push(ways.clone());
-        match group {
-            ColumnGroup::One(kind) => {
-                for (s, way) in ways.iter_mut().enumerate().filter(|(_, way)| **way > 0) {
-                    if !fields.get(column + s).is_some_and(|text| kind.accepts(text)) {
-                        *way = 0;
-                    }
-                }
+        if let ColumnGroup::Free(_) = group {
+            let mut total = 0_u8;
+            for way in &mut ways {
+                total = (total + *way).min(2);
+                *way = total;
             }
-            ColumnGroup::Free(_) => {
-                let mut total = 0_u8;
-                for way in &mut ways {
-                    total = (total + *way).min(2);
-                    *way = total;
+        } else {
+            for (s, way) in ways.iter_mut().enumerate().filter(|(_, way)| **way > 0) {
+                if !fields.get(column + s).is_some_and(|text| group.accepts(text)) {
+                    *way = 0;
                 }
             }
         }
@@ -109,7 +123,7 @@ fn trace(fields: &RowFields<'_, '_>, groups: &[ColumnGroup], history: &[Vec<u8>]
         let columns = group.columns();
         let first = column - columns;
         let s_before = match group {
-            ColumnGroup::One(_) => s,
+            ColumnGroup::One(_) | ColumnGroup::Stated(_) => s,
             ColumnGroup::Free(_) => before.iter().take(s + 1).position(|&way| way > 0)?,
         };
         // Within a group the last columns take one field each; which is which does not matter.
@@ -129,8 +143,17 @@ fn trace(fields: &RowFields<'_, '_>, groups: &[ColumnGroup], history: &[Vec<u8>]
 impl ColumnGroup {
     fn columns(&self) -> usize {
         match self {
-            Self::One(_) => 1,
+            Self::One(_) | Self::Stated(_) => 1,
             Self::Free(columns) => *columns,
+        }
+    }
+
+    /// Whether a field with this text can be in it.
+    fn accepts(&self, text: &[u8]) -> bool {
+        match self {
+            Self::One(kind) => kind.accepts(text),
+            Self::Stated(kind) => !text.is_empty() && kind.accepts(text),
+            Self::Free(_) => true,
         }
     }
 }

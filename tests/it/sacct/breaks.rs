@@ -182,6 +182,44 @@ fn a_row_that_lost_a_line_does_not_take_the_next_one() {
     }
 }
 
+/// One row lost the line with its identifier, the next one its first line: what is left of both has as many columns as one row,
+/// each with a text of its type, and a field of the first one where the identifier would be.
+#[test]
+fn what_is_left_of_two_damaged_rows_is_no_row() {
+    let first = Texts {
+        comment: "a|a\na".to_owned(),
+        name: "a|a\na".to_owned(),
+        ..Texts::default()
+    };
+    let second = Texts {
+        name: "\n\n0".to_owned(),
+        system: "\n\na".to_owned(),
+        ..Texts::default()
+    };
+    let lines = |id: u32, texts: &Texts, lost: usize| -> String {
+        let whole = row(ALL, id, false, texts);
+        let lines = whole.split_inclusive('\n').enumerate();
+        lines.filter(|(nth, _)| *nth != lost).map(|(_, line)| line).collect()
+    };
+    let dump = [
+        format!("{ALL}\n"),
+        row(ALL, 100, false, &named("before")),
+        lines(101, &first, 1),
+        lines(102, &second, 0),
+        row(ALL, 103, false, &named("behind")),
+    ]
+    .concat();
+    let found = read(&dump);
+    let expected = [("100", "before"), ("103", "behind")].map(|(id, name)| (id.to_owned(), name.to_owned(), 0));
+    assert_eq!(reported(&found), expected);
+    assert_eq!(found.rows_read, found.outcomes());
+    let reasons = found.reasons();
+    assert!(
+        reasons.iter().all(|reason| *reason == Reason::FieldCount),
+        "{reasons:?}"
+    );
+}
+
 /// An array whose every task has two lines and no steps: no line of a megabyte holds a row.
 #[test]
 fn a_long_run_of_broken_rows_is_cut_between_rows() {
