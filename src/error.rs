@@ -248,5 +248,4 @@ from_error! {
     arrow::error::ArrowError => Internal, "an Arrow operation failed";
     parquet::errors::ParquetError => Io, "a Parquet file could not be read or written";
     object_store::Error => Io, "the object store refused";
-    polars::prelude::PolarsError => Internal, "a Polars operation failed";
 }

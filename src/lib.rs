@@ -54,7 +54,7 @@
 //! * Only `sources` knows a vendor's column name; it passes rows to a [`sources::Sink`] only. A sink that forwards to
 //!   another forwards by one piece of code, so that it cannot forget a kind of row.
 //! * Only `store` writes outputs, and only through a publication: all of a run, or nothing.
-//! * Only `expr::bridge` knows both Arrow implementations, and only there unsafe code runs.
+//! * Unsafe code is in `runtime` alone: the allocator, and what acts in a process without memory.
 //! * Only `runtime::clock` knows what time it is: equal inputs give equal bytes on any day.
 //! * Identity holds the instant that places a record, so all versions of a job share one day bucket.
 //! * The order among versions of a job does not depend on when a row was read.

@@ -13,7 +13,7 @@ use crate::charge::scope::{OutOfScope, ScopeLeftOut};
 use crate::charge::{Tariff, price};
 use crate::error::{Error, Kind, Result};
 use crate::expr::SCALE;
-use crate::expr::formula::parse;
+use crate::expr::decimal::parse;
 use crate::lake::refused_records::summed_records;
 use crate::record::SiteMonth;
 use crate::reference::decimal::text as amount;

@@ -1,7 +1,7 @@
 //! Decimal amounts: read, rounded, printed.
 
 use crate::expr::SCALE;
-use crate::expr::formula::parse;
+use crate::expr::decimal::parse;
 
 /// Decimal places of a stored charge.
 pub const CHARGE_SCALE: u32 = 9;

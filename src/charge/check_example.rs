@@ -97,7 +97,7 @@ fn verdict(policy: &Policy, example: &Example) -> Result<Verdict> {
     }
     for (name, value, places) in &example.shows {
         let given = priced.value(0, name);
-        let number = given.as_deref().and_then(crate::expr::formula::parse);
+        let number = given.as_deref().and_then(crate::expr::decimal::parse);
         if !number.is_some_and(|number| same(number, SCALE, *value, *places)) {
             let given = given.unwrap_or_else(|| "unknown".to_owned());
             failures.push(format!("{name} should be {}, but is {given}", text(*value, SCALE)));
@@ -125,7 +125,7 @@ fn misprint(example: &Example, priced: &JobPriced) -> Option<String> {
     let (right, scale) = match &example.printed_of {
         Some(name) => {
             let known = priced.value(0, name);
-            (known.as_deref().and_then(crate::expr::formula::parse), SCALE)
+            (known.as_deref().and_then(crate::expr::decimal::parse), SCALE)
         }
         None => (priced.charge.first().copied().flatten(), CHARGE_SCALE),
     };

@@ -11,7 +11,7 @@ use super::policy::{CHARGE, Choice, Extra, MEMORY_UNIT, Policy, PolicyOrigin, Sc
 use super::{read_example, read_table};
 use crate::diagnostics::section::{At, Section, SectionSource, kind, root, table_of};
 use crate::diagnostics::{Problems, did_you_mean};
-use crate::expr::formula::parse;
+use crate::expr::decimal::parse;
 use crate::expr::{Formula, Mistake, Type, Value, words};
 use crate::time::Day;
 use crate::time::month::day_of;

@@ -12,7 +12,7 @@ use super::policy::Policy;
 use super::read::{exact, value};
 use crate::diagnostics::section::{Section, kind};
 use crate::diagnostics::{Problems, did_you_mean};
-use crate::expr::formula::parse;
+use crate::expr::decimal::parse;
 use crate::expr::{SCALE, Type, Value};
 
 const KEYS: &[&str] = &[

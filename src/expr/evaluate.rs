@@ -2,62 +2,76 @@
 
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Schema};
-use polars::prelude::{Expr, IntoLazy, PolarsError};
 
-use super::bridge::{to_arrow, to_polars};
-use super::formula::{Formula, Type, column};
-use crate::error::{Error, Kind, Result};
+use super::compute::{Computed, Rows};
+use super::{Formula, Type};
+use crate::error::{Error, Result};
 
 /// The `wanted` columns after every formula was computed in its turn: a formula reads the columns of `batch` and what
-/// the formulas before it gave.
+/// the formulas before it gave. What nothing wanted depends on is not computed.
 ///
 /// # Errors
-/// [`Kind::Data`] when a number does not fit 38 digits.
+/// [`crate::error::Kind::Data`] when a number does not fit 38 digits.
 pub fn evaluate(batch: &RecordBatch, formulas: &[(&str, &Formula)], wanted: &[&str]) -> Result<RecordBatch> {
-    let fields: Vec<Field> = wanted
-        .iter()
-        .map(|name| {
-            let formula = formulas.iter().rev().find(|(given, _)| given == name);
-            let kind = if let Some((_, formula)) = formula {
-                arrow(formula.kind())
-            } else {
-                let field = batch.schema_ref().field_with_name(name);
-                let field = field.map_err(|_| Error::internal(format!("no formula gives {name}")))?;
-                match field.data_type() {
-                    DataType::Dictionary(_, entries) => DataType::clone(entries),
-                    kind => DataType::clone(kind),
-                }
-            };
-            Ok(Field::new(*name, kind, true))
-        })
-        .collect::<Result<_>>()?;
-    let is_read = |name: &str| {
-        wanted.contains(&name)
-            || formulas
-                .iter()
-                .any(|(_, formula)| formula.reads().iter().any(|read| read == name))
-    };
-    let read: Vec<usize> = (batch.schema_ref().fields().iter().enumerate())
-        .filter(|(_, field)| is_read(field.name()))
-        .map(|(at, _)| at)
-        .collect();
-    let read = if read.is_empty() {
-        batch.clone()
-    } else {
-        batch.project(&read)?
-    };
-    let mut frame = to_polars(&[read])?.lazy();
-    for (name, formula) in formulas {
-        frame = frame.with_columns([formula.expr.clone().alias(*name)]);
+    let is_needed = needed(formulas, wanted);
+    let mut computed: Vec<Computed<'_>> = Vec::with_capacity(formulas.len());
+    for ((name, formula), is_needed) in formulas.iter().zip(is_needed) {
+        let rows = Rows {
+            batch,
+            computed: &computed,
+        };
+        let cells = is_needed.then(|| rows.any(&formula.node)).transpose()?;
+        computed.push(Computed { name, cells });
     }
-    let wanted: Vec<Expr> = wanted.iter().map(|name| column(name)).collect();
-    let values = frame.select(wanted).collect().map_err(failure)?;
-    to_arrow(&values, &Arc::new(Schema::new(fields)))
+    let mut fields = Vec::with_capacity(wanted.len());
+    let mut arrays: Vec<ArrayRef> = Vec::with_capacity(wanted.len());
+    for name in wanted {
+        let formula = computed.iter().rev().find(|computed| computed.name == *name);
+        let array = if let Some(cells) = formula.and_then(|computed| computed.cells.as_ref()) {
+            cells.write(batch.num_rows())?
+        } else {
+            let array = batch.column_by_name(name);
+            plain(array.ok_or_else(|| Error::internal(format!("no formula gives {name}")))?)?
+        };
+        fields.push(Field::new(*name, array.data_type().clone(), true));
+        arrays.push(array);
+    }
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    Ok(RecordBatch::try_new_with_options(
+        Arc::new(Schema::new(fields)),
+        arrays,
+        &options,
+    )?)
 }
 
-/// How arrow-rs holds a type.
+/// Which formulas something `wanted` depends on. Of several with one name, those behind see the last one before them.
+fn needed(formulas: &[(&str, &Formula)], wanted: &[&str]) -> Vec<bool> {
+    let mut is_needed = vec![false; formulas.len()];
+    let last = |name: &str, until: usize| formulas.iter().take(until).rposition(|(known, _)| *known == name);
+    let mut open: Vec<usize> = wanted.iter().filter_map(|name| last(name, formulas.len())).collect();
+    while let Some(at) = open.pop() {
+        let (Some(is_needed), Some((_, formula))) = (is_needed.get_mut(at), formulas.get(at)) else {
+            continue;
+        };
+        if !std::mem::replace(is_needed, true) {
+            open.extend(formula.reads().iter().filter_map(|name| last(name, at)));
+        }
+    }
+    is_needed
+}
+
+/// A column whose texts are no codes.
+fn plain(array: &ArrayRef) -> Result<ArrayRef> {
+    match array.data_type() {
+        DataType::Dictionary(_, entries) => Ok(cast(array, entries)?),
+        _ => Ok(ArrayRef::clone(array)),
+    }
+}
+
+/// How batches hold a type.
 #[must_use]
 pub fn arrow(kind: Type) -> DataType {
     match kind {
@@ -65,9 +79,4 @@ pub fn arrow(kind: Type) -> DataType {
         Type::Text => DataType::Utf8,
         Type::Truth => DataType::Boolean,
     }
-}
-
-/// Types were settled when the formulas were compiled: what fails now is a number.
-fn failure(why: PolarsError) -> Error {
-    Error::new(Kind::Data, "a formula cannot be computed").because(why)
 }

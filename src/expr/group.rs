@@ -2,22 +2,26 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, RecordBatch};
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use polars::prelude::{Expr, IntoLazy, NULL, SortMultipleOptions, col, lit, when};
+use ahash::RandomState;
+use arrow::array::{Array, ArrayRef, AsArray, Decimal128Array, Int64Array, RecordBatch};
+use arrow::compute::cast;
+use arrow::datatypes::{
+    ArrowPrimitiveType, DataType, Decimal128Type, Field, Int64Type, SchemaRef, TimeUnit, TimestampMillisecondType,
+};
+use arrow::row::{RowConverter, Rows, SortField};
+use hashbrown::HashTable;
 
-use super::bridge::{to_arrow, to_polars};
-use super::exact;
-use crate::error::{Error, Result};
+use super::decimal::fits;
+use crate::error::{Error, Kind, Result};
 
 /// How a measure of many rows becomes one. Nulls never count; of nothing but nulls it is null.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
     /// Exact sum of an `Int64` or decimal.
     Sum,
-    /// The smallest.
+    /// The smallest `Int64` or instant.
     Min,
-    /// The largest.
+    /// The largest `Int64` or instant.
     Max,
 }
 
@@ -37,8 +41,8 @@ pub struct GroupMeasure<'a> {
 /// distinct keys.
 ///
 /// # Errors
-/// [`crate::error::Kind::Data`] naming the column when a sum does not fit it; [`crate::error::Kind::Internal`] when a
-/// column is missing or of another type than `schema` declares.
+/// [`Kind::Data`] naming the column when a sum does not fit it; [`Kind::Internal`] when a column is missing or of another
+/// type than `schema` declares.
 pub fn add_up(
     batches: &[RecordBatch],
     keys: &[&str],
@@ -48,100 +52,225 @@ pub fn add_up(
     if keys.is_empty() {
         return Err(Error::internal("adding up needs keys"));
     }
-    let split = batches
+    let key_fields = keys.iter().map(|key| field(schema, key)).collect::<Result<Vec<_>>>()?;
+    let sorted_by = key_fields.iter().map(|field| SortField::new(field.data_type().clone()));
+    let converter = RowConverter::new(sorted_by.collect())?;
+    let mut groups = KeyGroups::default();
+    let mut sums = measures
         .iter()
-        .map(|batch| split(batch, keys, measures, schema))
+        .map(|measure| Measured::new(*measure, field(schema, measure.column)?))
         .collect::<Result<Vec<_>>>()?;
-    let Some(first) = split.first() else {
-        return Ok(RecordBatch::new_empty(SchemaRef::clone(schema)));
-    };
-    let split_schema = first.schema();
-    let mut totals: Vec<Expr> = Vec::with_capacity(split_schema.fields().len());
-    for measure in measures {
-        match measure.how {
-            How::Sum => {
-                let limbs = exact::limbs(field(schema, measure.column)?.data_type())?;
-                totals.extend((0..limbs).map(|limb| sum(&limb_name(measure.column, limb))));
-            }
-            How::Min => totals.push(col(measure.column).min()),
-            How::Max => totals.push(col(measure.column).max()),
+    let mut rows = converter.empty_rows(0, 0);
+    for batch in batches {
+        let columns = keys.iter().zip(&key_fields);
+        let columns = columns.map(|(key, declared)| column(batch, key, declared));
+        rows.clear();
+        converter.append(&mut rows, &columns.collect::<Result<Vec<_>>>()?)?;
+        let places = groups.places(&rows);
+        for sum in &mut sums {
+            let array = column(batch, sum.measure.column, field(schema, sum.measure.column)?)?;
+            sum.add(&array, &places, groups.keys.len())?;
         }
     }
-    let by: Vec<Expr> = keys.iter().map(|key| col(*key)).collect();
-    let order = SortMultipleOptions::default()
-        .with_order_descending(false)
-        .with_nulls_last(false);
-    let grouped = to_polars(&split)?.lazy().group_by(&by);
-    let sorted = grouped.agg(totals).sort_by_exprs(&by, order).collect()?;
-    join(&to_arrow(&sorted, &split_schema)?, measures, schema)
-}
-
-/// A sum that is null when nothing is known; Polars gives zero.
-fn sum(column: &str) -> Expr {
-    when(col(column).count().gt(lit(0)))
-        .then(col(column).sum())
-        .otherwise(lit(NULL))
-        .alias(column)
-}
-
-/// Keys and measures of a batch, with the columns to be summed in limbs.
-fn split(batch: &RecordBatch, keys: &[&str], measures: &[GroupMeasure<'_>], schema: &SchemaRef) -> Result<RecordBatch> {
-    let mut fields: Vec<Field> = Vec::new();
-    let mut arrays: Vec<ArrayRef> = Vec::new();
-    let wanted = keys.iter().map(|key| (*key, None));
-    for (name, how) in wanted.chain(measures.iter().map(|m| (m.column, Some(m.how)))) {
-        let declared = field(schema, name)?;
-        let array = batch
-            .column_by_name(name)
-            .ok_or_else(|| Error::internal(format!("no column {name} to add up")))?;
-        if array.data_type() != declared.data_type() {
-            return Err(Error::internal("a column to add up is not of the type declared")
-                .at("column", name)
-                .at("type", array.data_type()));
-        }
-        if how == Some(How::Sum) {
-            let limbs = exact::split(array).map_err(|e| e.at("column", name))?;
-            for (at, limb) in limbs.into_iter().enumerate() {
-                fields.push(Field::new(limb_name(name, at), exact::LIMB_TYPE, true));
-                arrays.push(limb);
-            }
-        } else {
-            fields.push(Field::new(name, DataType::clone(array.data_type()), true));
-            arrays.push(ArrayRef::clone(array));
-        }
-    }
-    Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)?)
-}
-
-/// The columns of `schema`, with limbs joined.
-fn join(sums: &RecordBatch, measures: &[GroupMeasure<'_>], schema: &SchemaRef) -> Result<RecordBatch> {
+    let order = groups.order();
+    let parser = converter.parser();
+    let sorted = order.iter().filter_map(|place| groups.keys.get(*place));
+    let key_arrays = converter.convert_rows(sorted.map(|key| parser.parse(key)))?;
     let mut arrays: Vec<ArrayRef> = Vec::with_capacity(schema.fields().len());
-    for field in schema.fields() {
-        let name = field.name();
-        let column = |name: &str| {
-            sums.column_by_name(name)
-                .cloned()
-                .ok_or_else(|| Error::internal(format!("column {name} is neither key nor measure")))
-        };
-        let is_sum = measures.iter().any(|m| m.column == name && m.how == How::Sum);
-        arrays.push(if is_sum {
-            let limbs = (0..exact::limbs(field.data_type())?)
-                .map(|limb| column(&limb_name(name, limb)))
-                .collect::<Result<Vec<_>>>()?;
-            exact::join(&limbs, field.data_type()).map_err(|e| e.at("column", name))?
-        } else {
-            column(name)?
+    for declared in schema.fields() {
+        let name = declared.name();
+        let key = keys.iter().zip(&key_arrays).find(|(key, _)| *key == name);
+        let sum = sums.iter().find(|sum| sum.measure.column == name);
+        arrays.push(match (key, sum) {
+            (Some((_, array)), _) if array.data_type() == declared.data_type() => ArrayRef::clone(array),
+            // Codes come back as the texts they stand for.
+            (Some((_, array)), _) => cast(array, declared.data_type())?,
+            (None, Some(sum)) => sum
+                .finish(&order, declared.data_type())
+                .map_err(|why| why.at("column", name))?,
+            (None, None) => return Err(Error::internal(format!("column {name} is neither key nor measure"))),
         });
     }
     Ok(RecordBatch::try_new(SchemaRef::clone(schema), arrays)?)
 }
 
-fn limb_name(column: &str, limb: usize) -> String {
-    format!("{column}#{limb}")
+/// The groups, in the order in which their first rows came.
+#[derive(Default)]
+struct KeyGroups {
+    /// The keys of a group as bytes that sort as the keys do.
+    keys: Vec<Box<[u8]>>,
+    /// Places of `keys`.
+    by_key: HashTable<usize>,
+    hasher: RandomState,
+}
+
+impl KeyGroups {
+    /// The group of each row.
+    fn places(&mut self, rows: &Rows) -> Vec<usize> {
+        let (keys, hasher) = (&mut self.keys, &self.hasher);
+        let place = |row: arrow::row::Row<'_>| {
+            let row = row.data();
+            let hash = hasher.hash_one(row);
+            let is_same = |place: &usize| keys.get(*place).is_some_and(|key| **key == *row);
+            if let Some(place) = self.by_key.find(hash, is_same) {
+                return *place;
+            }
+            let place = keys.len();
+            keys.push(Box::from(row));
+            let hash_of = |place: &usize| hasher.hash_one(keys.get(*place).map_or(&[][..], |key| key));
+            self.by_key.insert_unique(hash, place, hash_of);
+            place
+        };
+        rows.iter().map(place).collect()
+    }
+
+    /// The groups by their keys.
+    fn order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.keys.len()).collect();
+        order.sort_unstable_by_key(|place| self.keys.get(*place));
+        order
+    }
+}
+
+/// A measure of every group.
+struct Measured<'a> {
+    measure: GroupMeasure<'a>,
+    /// `None` of groups of which nothing is known.
+    values: Vec<Option<WideSum>>,
+}
+
+impl<'a> Measured<'a> {
+    fn new(measure: GroupMeasure<'a>, declared: &Field) -> Result<Self> {
+        let is_measured = match declared.data_type() {
+            DataType::Int64 => true,
+            DataType::Decimal128(_, _) => measure.how == How::Sum,
+            kind => kind == &DataType::Timestamp(TimeUnit::Millisecond, None) && measure.how != How::Sum,
+        };
+        if !is_measured {
+            return Err(not_measured(declared.data_type()).at("column", measure.column));
+        }
+        Ok(Self {
+            measure,
+            values: Vec::new(),
+        })
+    }
+
+    /// Adds the rows of a batch, whose groups are at `places`, of `group_n` groups so far.
+    fn add(&mut self, array: &ArrayRef, places: &[usize], group_n: usize) -> Result<()> {
+        self.values.resize(group_n, None);
+        match array.data_type() {
+            DataType::Int64 => self.add_all::<Int64Type>(array, places, i128::from),
+            DataType::Timestamp(TimeUnit::Millisecond, None) => {
+                self.add_all::<TimestampMillisecondType>(array, places, i128::from)
+            }
+            _ => self.add_all::<Decimal128Type>(array, places, |value| value),
+        }
+        .ok_or_else(|| not_measured(array.data_type()))
+    }
+
+    fn add_all<T: ArrowPrimitiveType>(
+        &mut self,
+        array: &ArrayRef,
+        places: &[usize],
+        wide: impl Fn(T::Native) -> i128,
+    ) -> Option<()> {
+        let array = array.as_primitive_opt::<T>()?;
+        let how = self.measure.how;
+        for (value, place) in array.iter().zip(places) {
+            let (Some(value), Some(slot)) = (value, self.values.get_mut(*place)) else {
+                continue;
+            };
+            let value = wide(value);
+            match slot {
+                None => *slot = Some(WideSum::from(value)),
+                Some(sum) => match how {
+                    How::Sum => sum.add(value),
+                    How::Min => *sum = (*sum).min(WideSum::from(value)),
+                    How::Max => *sum = (*sum).max(WideSum::from(value)),
+                },
+            }
+        }
+        Some(())
+    }
+
+    /// The measures of the groups in `order`.
+    fn finish(&self, order: &[usize], kind: &DataType) -> Result<ArrayRef> {
+        let values = order.iter().map(|place| self.values.get(*place).copied().flatten());
+        let short = |sum: WideSum| {
+            sum.value()
+                .and_then(|value| i64::try_from(value).ok())
+                .ok_or_else(too_large)
+        };
+        let decimal = |sum: WideSum| sum.value().filter(|value| fits(*value)).ok_or_else(too_large);
+        match kind {
+            DataType::Decimal128(precision, scale) => {
+                let values = values.map(|sum| sum.map(decimal).transpose());
+                let array = values.collect::<Result<Decimal128Array>>()?;
+                Ok(Arc::new(array.with_precision_and_scale(*precision, *scale)?))
+            }
+            kind => {
+                let values = values.map(|sum| sum.map(short).transpose());
+                let array: ArrayRef = Arc::new(values.collect::<Result<Int64Array>>()?);
+                Ok(cast(&array, kind)?)
+            }
+        }
+    }
+}
+
+/// A sum in 192 bits, which 2^64 decimals of 38 digits cannot exceed, in two's complement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct WideSum {
+    high: i64,
+    low: u128,
+}
+
+impl From<i128> for WideSum {
+    fn from(value: i128) -> Self {
+        Self {
+            high: if value < 0 { -1 } else { 0 },
+            low: value.cast_unsigned(),
+        }
+    }
+}
+
+impl WideSum {
+    fn add(&mut self, value: i128) {
+        let value = Self::from(value);
+        let (low, is_carried) = self.low.overflowing_add(value.low);
+        self.low = low;
+        self.high += value.high + i64::from(is_carried);
+    }
+
+    /// The sum, if 128 bits hold it.
+    fn value(self) -> Option<i128> {
+        let value = self.low.cast_signed();
+        (Self::from(value) == self).then_some(value)
+    }
+}
+
+/// A column of the type declared.
+fn column(batch: &RecordBatch, name: &str, declared: &Field) -> Result<ArrayRef> {
+    let array = batch
+        .column_by_name(name)
+        .ok_or_else(|| Error::internal(format!("no column {name} to add up")))?;
+    if array.data_type() != declared.data_type() {
+        return Err(Error::internal("a column to add up is not of the type declared")
+            .at("column", name)
+            .at("type", array.data_type()));
+    }
+    Ok(ArrayRef::clone(array))
 }
 
 fn field<'a>(schema: &'a SchemaRef, name: &str) -> Result<&'a Field> {
     schema
         .field_with_name(name)
         .map_err(|_| Error::internal(format!("column {name} is not declared")))
+}
+
+fn too_large() -> Error {
+    Error::new(Kind::Data, "a sum does not fit its column")
+}
+
+fn not_measured(kind: &DataType) -> Error {
+    Error::internal("columns of this type are not added up").at("type", kind)
 }

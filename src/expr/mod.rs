@@ -1,21 +1,31 @@
-//! The expression engine: group-bys and formulas over typed batches, in memory, by Polars.
+//! The expression engine: group-bys and formulas over typed batches, exact and in memory.
 //!
 //! What holds in this room:
 //!
-//! * [`bridge`] is the only file that knows both implementations of Arrow, and the only one that is not safe Rust.
 //! * Nothing here reads or writes bytes: batches come in and batches go out.
-//! * Sums are exact. A sum that does not fit its column is an error, never a wrapped number.
+//! * Numbers are exact. One that does not fit is an error, never a wrapped number; none is ever a float.
 //! * A sum of nothing known is unknown: null, not zero.
-//! * Rows come out sorted by the keys, nulls first and text by its bytes, whatever order they came in and whatever
-//!   number of threads Polars takes (`POLARS_MAX_THREADS`).
+//! * Rows come out sorted by the keys, nulls first and text by its bytes, whatever order they came in.
+//!
+//! A formula is read as SQL ([`syntax`]), becomes nodes of settled types ([`node`]), and gives cells ([`cell`]): one value
+//! for all rows where it depends on none, else a column.
 
-pub mod bridge;
+mod cell;
+mod compute;
+pub mod decimal;
 pub mod evaluate;
-mod exact;
 pub mod formula;
 pub mod group;
+mod node;
+mod numbers;
+mod syntax;
+mod truths;
+mod value;
 pub mod words;
 
+pub use decimal::SCALE;
 pub use evaluate::evaluate;
-pub use formula::{Formula, Mistake, SCALE, TierStep, Type, Value};
+pub use formula::{Formula, Mistake};
 pub use group::{GroupMeasure, How, add_up};
+pub use node::TierStep;
+pub use value::{Type, Value};

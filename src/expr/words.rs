@@ -1,7 +1,8 @@
-//! Checks of a formula by its tokens alone, before SQL interprets them.
+//! Checks of a formula by its tokens alone, before it is read as SQL.
 
-use super::formula::{Mistake, SCALE};
-use crate::numbers::{Extent, Part};
+use super::decimal::{SCALE, parse};
+use super::formula::Mistake;
+use crate::numbers::Part;
 
 /// The functions formulas have.
 pub const FUNCTIONS: [&str; 11] = [
@@ -18,10 +19,7 @@ const TOKENS: usize = 250;
 /// Most brackets within one another.
 const DEPTH: usize = 40;
 
-/// Digits a float holds in any case; literals pass through one.
-const DIGITS: usize = 15;
-
-/// Refuses functions formulas do not have, and literals that would lose digits.
+/// Refuses functions formulas do not have, numbers that would lose digits, and what is too long or too deep.
 pub(super) fn check(sql: &str) -> Result<(), Mistake> {
     let mut rest = sql;
     // Places of brackets that are open.
@@ -94,10 +92,8 @@ fn literal(text: &str) -> Result<(), Mistake> {
     if places.trim_end_matches('0').len() > SCALE as usize {
         return wrong(format!("more than {SCALE} decimals"));
     }
-    let digits = text.bytes().filter(u8::is_ascii_digit).count();
-    let zeros = text.bytes().take_while(|byte| matches!(byte, b'0' | b'.')).count();
-    if digits.less(zeros) > DIGITS {
-        return wrong(format!("more than {DIGITS} digits; write it under [constants]"));
+    if parse(text).is_none() {
+        return wrong("no decimal that fits 38 digits, 12 of them decimals".to_owned());
     }
     Ok(())
 }

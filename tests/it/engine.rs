@@ -1,14 +1,10 @@
-//! The expression engine: what crosses between the two implementations of Arrow, and that sums are exact.
+//! The expression engine: groups are complete and sorted, and sums are exact.
 
 use std::sync::Arc;
 
-use arrow::array::{
-    Array, ArrayRef, AsArray, BooleanArray, Date32Array, Decimal128Array, FixedSizeBinaryArray, Int64Array,
-    RecordBatch, StringArray, StringViewArray, TimestampMillisecondArray, UInt64Array,
-};
+use arrow::array::{Array, AsArray, Decimal128Array, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Decimal128Type, Field, Int64Type, Schema, SchemaRef};
 use gridtally::error::Kind;
-use gridtally::expr::bridge::{to_arrow, to_polars};
 use gridtally::expr::{GroupMeasure, How, add_up};
 use gridtally::schema;
 use gridtally::summarise::contributions::Contributions;
@@ -16,107 +12,6 @@ use gridtally::summarise::group::{Groups, Key, UsageGroup, to_batch};
 use gridtally::summarise::sums::{CountedSums, MeasuredSums, Sums, WorkSums};
 use proptest::option;
 use proptest::prelude::*;
-
-type Row = (
-    Option<String>,
-    Option<i64>,
-    Option<i32>,
-    Option<i128>,
-    Option<bool>,
-    Option<[u8; 16]>,
-);
-
-/// Text at and around the length that views hold in place, and beyond ASCII.
-fn text() -> impl Strategy<Value = String> {
-    prop_oneof![Just(String::new()), "[a-z]{11,14}", "\\PC{0,20}", "[ -~]{30,60}"]
-}
-
-fn rows() -> impl Strategy<Value = Vec<Row>> {
-    let decimal = -(10_i128.pow(38) - 1)..10_i128.pow(38);
-    let row = (
-        option::of(text()),
-        option::of(any::<i64>()),
-        option::of(any::<i32>()),
-        option::of(decimal),
-        option::of(any::<bool>()),
-        option::of(any::<[u8; 16]>()),
-    );
-    prop::collection::vec(row, 0..70)
-}
-
-fn batch(rows: &[Row]) -> RecordBatch {
-    let text: StringArray = rows.iter().map(|r| r.0.as_deref()).collect();
-    let view: StringViewArray = rows.iter().map(|r| r.0.as_deref()).collect();
-    let int: Int64Array = rows.iter().map(|r| r.1).collect();
-    let time: TimestampMillisecondArray = rows.iter().map(|r| r.1).collect();
-    let date: Date32Array = rows.iter().map(|r| r.2).collect();
-    let decimal: Decimal128Array = rows.iter().map(|r| r.3).collect();
-    let flag: BooleanArray = rows.iter().map(|r| r.4).collect();
-    let id = FixedSizeBinaryArray::try_from_sparse_iter_with_size(rows.iter().map(|r| r.5), 16).unwrap();
-    let columns: Vec<(&str, ArrayRef)> = vec![
-        ("text", Arc::new(text)),
-        ("view", Arc::new(view)),
-        ("int", Arc::new(int)),
-        ("time", Arc::new(time)),
-        ("date", Arc::new(date)),
-        ("decimal", Arc::new(decimal.with_precision_and_scale(38, 7).unwrap())),
-        ("flag", Arc::new(flag)),
-        ("id", Arc::new(id)),
-    ];
-    let fields: Vec<Field> = columns
-        .iter()
-        .map(|(name, array)| Field::new(*name, array.data_type().clone(), true))
-        .collect();
-    let arrays = columns.into_iter().map(|(_, array)| array).collect();
-    RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).unwrap()
-}
-
-proptest! {
-    #[test]
-    fn what_crosses_over_comes_back(rows in rows(), cut in any::<(prop::sample::Index, prop::sample::Index)>()) {
-        let whole = batch(&rows);
-        let schema = whole.schema();
-        let back = to_arrow(&to_polars(std::slice::from_ref(&whole)).unwrap(), &schema).unwrap();
-        prop_assert_eq!(&back, &whole);
-        // A slice in the middle: validity then begins inside a byte.
-        let (a, b) = (cut.0.index(rows.len() + 1), cut.1.index(rows.len() + 1));
-        let (from, to) = (a.min(b), a.max(b));
-        let parts = [whole.slice(0, from), whole.slice(from, to - from), whole.slice(to, rows.len() - to)];
-        for part in &parts {
-            let back = to_arrow(&to_polars(std::slice::from_ref(part)).unwrap(), &schema).unwrap();
-            prop_assert_eq!(&back, part);
-        }
-        prop_assert_eq!(&to_arrow(&to_polars(&parts).unwrap(), &schema).unwrap(), &whole);
-        // A frame outlives the batches it came from, and a batch the frame.
-        let frame = to_polars(&parts).unwrap();
-        drop(parts);
-        let back = to_arrow(&frame, &schema).unwrap();
-        drop(frame);
-        prop_assert_eq!(&back, &whole);
-    }
-}
-
-#[test]
-fn nothing_crosses_over_as_nothing() {
-    let none = batch(&[]);
-    let back = to_arrow(&to_polars(&[none.clone(), none.clone()]).unwrap(), &none.schema()).unwrap();
-    assert_eq!(back, none);
-    assert_eq!(to_polars(&[]).unwrap().width(), 0);
-}
-
-#[test]
-fn other_types_and_shapes_are_refused() {
-    let odd: ArrayRef = Arc::new(UInt64Array::from(vec![1]));
-    let odd = RecordBatch::try_from_iter([("n", odd)]).unwrap();
-    let error = to_polars(std::slice::from_ref(&odd)).unwrap_err();
-    assert_eq!(error.kind(), Kind::Internal);
-    assert!(error.to_string().contains("column n"), "{error}");
-    assert!(to_polars(&[odd, batch(&[])]).is_err());
-    let one = batch(&[(None, Some(1), None, None, None, None)]);
-    let other = Arc::new(Schema::new(vec![Field::new("int", DataType::Date32, true)]));
-    let error = to_arrow(&to_polars(&[one]).unwrap(), &other).unwrap_err();
-    assert!(error.to_string().contains("column int"), "{error}");
-}
 
 fn sheet(rows: &[(Option<&str>, Option<i64>, Option<i128>)]) -> RecordBatch {
     let key: StringArray = rows.iter().map(|r| r.0).collect();

@@ -149,38 +149,28 @@ fn only_store_writes() {
     });
 }
 
-/// Only expr names Polars, and only its bridge the other Arrow.
+/// Only the allocator and what acts in a process without memory are not safe Rust.
 #[test]
-fn only_expr_knows_polars_and_only_the_bridge_both_arrows() {
+fn unsafe_code_is_where_a_process_may_have_no_memory() {
     forbid(|source, line| {
-        let is_bridge = source.path == "expr/bridge.rs";
-        // The allocator's settings go under a name of C's; a process without memory has system calls left alone.
-        let system = [
+        let is_system = [
             "runtime/allocator.rs",
             "runtime/memory_limit.rs",
             "runtime/sudden_end.rs",
-        ];
-        let is_system = system.contains(&source.path.as_str());
-        let is_naming = is_system && line.contains("unsafe");
-        let bridging = ["polars_arrow", "arrow::ffi", "unsafe"]
-            .iter()
-            .find(|word| line.contains(**word));
-        // The one error type knows every error there is.
-        let is_allowed = source.room() == "expr" || source.room() == "error";
-        let polars = (!is_allowed && line.contains("polars")).then_some(&"polars");
-        let other = (source.room() == "expr")
-            .then(|| {
-                line.split("crate::")
-                    .skip(1)
-                    .find(|name| !["error::", "numbers::"].iter().any(|room| name.starts_with(room)))
-            })
-            .flatten();
-        match (bridging, polars, other) {
-            (Some(word), _, _) if !is_bridge && !is_naming => Some(format!("contains {word}")),
-            (_, Some(word), _) => Some(format!("knows {word}")),
-            (_, _, Some(room)) => Some(format!("expr knows {room}")),
-            _ => None,
-        }
+        ]
+        .contains(&source.path.as_str());
+        let word = ["arrow::ffi", "unsafe"].iter().find(|word| line.contains(**word))?;
+        (!is_system).then(|| format!("contains {word}"))
+    });
+}
+
+/// The expression engine computes with what it is given, and knows no room but errors and numbers.
+#[test]
+fn expr_knows_no_other_room() {
+    forbid(|source, line| {
+        let mut rooms = line.split("crate::").skip(1);
+        let other = rooms.find(|name| !["error::", "numbers::"].iter().any(|room| name.starts_with(room)))?;
+        (source.room() == "expr").then(|| format!("expr knows {other}"))
     });
 }
 

@@ -79,8 +79,8 @@ const CASES: &[(&str, &str, &str)] = &[
     ("greatest(cores, memory / 4)", "1e3 * cores", "written plainly"),
     (
         "greatest(cores, memory / 4)",
-        "1234567890.123456 * cores",
-        "more than 15 digits",
+        "123456789012345678901234567.5 * cores",
+        "no decimal that fits 38 digits",
     ),
     ("greatest(cores, memory / 4)", "cores +", "is not a formula"),
     ("greatest(cores, memory / 4)", "(SELECT 1)", "no"),

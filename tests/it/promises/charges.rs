@@ -246,7 +246,7 @@ fn two_policies_are_compared_by_their_parts() {
     let total: i128 = same
         .reassignments
         .iter()
-        .map(|payer| gridtally::expr::formula::parse(&payer.a).unwrap())
+        .map(|payer| gridtally::expr::decimal::parse(&payer.a).unwrap())
         .sum();
     // Each job is rounded to billionths of an hour.
     assert!((total * 3600 - i128::from(core_s) * 10_i128.pow(12)).abs() < 3600 * 1000 * 1000);
@@ -260,7 +260,7 @@ fn two_policies_are_compared_by_their_parts() {
         .map(|priced| {
             let charges = priced.accounts.iter().map(|account| &account.charge);
             charges
-                .map(|charge| gridtally::expr::formula::parse(charge).unwrap())
+                .map(|charge| gridtally::expr::decimal::parse(charge).unwrap())
                 .sum()
         })
         .collect();

@@ -138,7 +138,7 @@ fn a_cell_of_usage_is_its_jobs_and_what_corrections_made_of_it() {
                 let held: i128 = rows.filter_map(|row| number(work, row)).sum();
                 let reported = view.benchmarks.iter().filter(|used| used.benchmark == kind);
                 let reported: i128 = reported
-                    .map(|used| gridtally::expr::formula::parse(&used.core_wall_s).unwrap() / 100_000)
+                    .map(|used| gridtally::expr::decimal::parse(&used.core_wall_s).unwrap() / 100_000)
                     .sum();
                 assert_eq!(held, reported, "{kind}\n{}", cell.text());
                 scaled += i32::from(held > 0);

@@ -1,0 +1,141 @@
+//! Exact arithmetic of decimals: every number is an integer in units of the last of [`SCALE`] places.
+//!
+//! Sums, differences and products are exact as far as those places go; a product or quotient with more of them is rounded
+//! once, to the last place, half to even. What does not fit 38 digits is `None`: nothing wraps, and nothing is a float.
+
+use std::cmp::Ordering;
+
+use arrow::datatypes::i256;
+
+/// Decimal places of every number.
+pub const SCALE: u32 = 12;
+
+/// The number 1.
+const ONE: i128 = 10_i128.pow(SCALE);
+/// [`ONE`] for numbers that fit 64 bits, whose division is cheap.
+const SHORT_ONE: i64 = 10_i64.pow(SCALE);
+/// Numbers have no more digits than this power of ten.
+const END: i128 = 10_i128.pow(38);
+
+/// Whether a number has no more digits than a decimal may have.
+#[must_use]
+pub fn fits(value: i128) -> bool {
+    -END < value && value < END
+}
+
+/// A decimal text (`12`, `-0.5`) in units of the last of [`SCALE`] places; `None` when it is not one, has more places or is
+/// too large.
+#[must_use]
+pub fn parse(text: &str) -> Option<i128> {
+    let (is_negative, digits) = match text.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let (whole, places) = digits.split_once('.').unwrap_or((digits, ""));
+    let places = places.trim_end_matches('0');
+    let is_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || !is_digits(whole) || !is_digits(places) || digits.ends_with('.') {
+        return None;
+    }
+    let width = SCALE as usize;
+    if places.len() > width {
+        return None;
+    }
+    let value: i128 = format!("{whole}{places:0<width$}").parse().ok()?;
+    fits(value).then_some(if is_negative { -value } else { value })
+}
+
+/// `left + right`.
+pub(super) fn sum(left: i128, right: i128) -> Option<i128> {
+    left.checked_add(right).filter(|sum| fits(*sum))
+}
+
+/// `left - right`.
+pub(super) fn difference(left: i128, right: i128) -> Option<i128> {
+    left.checked_sub(right).filter(|difference| fits(*difference))
+}
+
+/// `left * right`, rounded half to even.
+pub(super) fn product(left: i128, right: i128) -> Option<i128> {
+    let product = if let Some(left) = whole(left) {
+        right.checked_mul(left)?
+    } else if let Some(right) = whole(right) {
+        left.checked_mul(right)?
+    } else if let Some(product) = left.checked_mul(right) {
+        nearest(product, ONE)
+    } else {
+        wide_nearest(left, right, ONE)?
+    };
+    fits(product).then_some(product)
+}
+
+/// `left / right`, rounded half to even; `right` is not zero.
+pub(super) fn quotient(left: i128, right: i128) -> Option<i128> {
+    // Numbers fit 38 digits, so that their negation fits as well.
+    let (left, right) = if right < 0 { (-left, -right) } else { (left, right) };
+    let quotient = if let Some(right) = whole(right) {
+        nearest(left, right)
+    } else if let Some(left) = left.checked_mul(ONE) {
+        nearest(left, right)
+    } else {
+        wide_nearest(left, ONE, right)?
+    };
+    fits(quotient).then_some(quotient)
+}
+
+/// The largest whole number that is not above.
+pub(super) fn floor(value: i128) -> Option<i128> {
+    let floor = value.div_euclid(ONE).checked_mul(ONE)?;
+    fits(floor).then_some(floor)
+}
+
+/// The smallest whole number that is not below.
+pub(super) fn ceil(value: i128) -> Option<i128> {
+    floor(-value).map(|floor| -floor)
+}
+
+/// Rounded half to even to `places`.
+pub(super) fn rounded(value: i128, places: u32) -> Option<i128> {
+    let Some(cut) = SCALE.checked_sub(places) else {
+        return Some(value);
+    };
+    let unit = 10_i128.pow(cut);
+    nearest(value, unit).checked_mul(unit).filter(|rounded| fits(*rounded))
+}
+
+/// The number as an integer, if it is whole and 64 bits hold it: most are, and need no division of 128 bits.
+#[inline]
+fn whole(value: i128) -> Option<i128> {
+    let short = i64::try_from(value).ok()?;
+    let whole = short / SHORT_ONE;
+    (whole * SHORT_ONE == short).then_some(i128::from(whole))
+}
+
+/// `value / divisor` rounded half to even; `divisor` is positive.
+fn nearest(value: i128, divisor: i128) -> i128 {
+    let down = value / divisor;
+    let rest = value - down * divisor;
+    let away = down + rest.signum();
+    match (rest.unsigned_abs() * 2).cmp(&divisor.unsigned_abs()) {
+        Ordering::Less => down,
+        Ordering::Equal if down % 2 == 0 => down,
+        Ordering::Equal | Ordering::Greater => away,
+    }
+}
+
+/// `left * right / divisor` rounded half to even, where the product has more than 128 bits; `divisor` is positive.
+fn wide_nearest(left: i128, right: i128, divisor: i128) -> Option<i128> {
+    let value = i256::from_i128(left).checked_mul(i256::from_i128(right))?;
+    let divisor = i256::from_i128(divisor);
+    let down = value.checked_div(divisor)?;
+    let rest = value.checked_rem(divisor)?;
+    let twice = rest.wrapping_abs().checked_mul(i256::from_i128(2))?;
+    let is_odd = down.checked_rem(i256::from_i128(2))? != i256::ZERO;
+    let is_away = twice > divisor || twice == divisor && is_odd;
+    let step = match (is_away, rest.is_negative()) {
+        (false, _) => i256::ZERO,
+        (true, false) => i256::ONE,
+        (true, true) => i256::MINUS_ONE,
+    };
+    down.checked_add(step)?.to_i128()
+}

@@ -1,0 +1,93 @@
+//! What gives a number.
+
+use arrow::array::Decimal128Array;
+use arrow::datatypes::Decimal128Type;
+use arrow::error::ArrowError;
+
+use super::cell::Cells;
+use super::compute::Rows;
+use super::decimal;
+use super::node::{Arithmetic, NumberOperation, TierSteps};
+use crate::error::{Error, Kind, Result};
+
+/// The numbers of all rows.
+type Numbers = Cells<i128>;
+
+pub(super) fn compute(operation: &NumberOperation, rows: &Rows<'_>) -> Result<Numbers> {
+    match operation {
+        NumberOperation::Arithmetic(arithmetic, left, right) => {
+            let (left, right) = (rows.compute(left)?, rows.compute(right)?);
+            match arithmetic {
+                Arithmetic::Plus => both(left, right, decimal::sum),
+                Arithmetic::Minus => both(left, right, decimal::difference),
+                Arithmetic::Times => both(left, right, decimal::product),
+                Arithmetic::Over => both(left, without_zeros(right), decimal::quotient),
+            }
+        }
+        NumberOperation::Negative(of) => each(rows.compute(of)?, |value| Some(-value)),
+        NumberOperation::Absolute(of) => each(rows.compute(of)?, |value| Some(value.abs())),
+        NumberOperation::Floor(of) => each(rows.compute(of)?, decimal::floor),
+        NumberOperation::Ceil(of) => each(rows.compute(of)?, decimal::ceil),
+        NumberOperation::Rounded(of, places) => each(rows.compute(of)?, |value| decimal::rounded(value, *places)),
+        NumberOperation::Tier(steps) => Ok(tier(steps, &rows.compute(&steps.by)?)),
+    }
+}
+
+/// What `operation` gives of each number that is known.
+fn each(numbers: Numbers, operation: impl Fn(i128) -> Option<i128>) -> Result<Numbers> {
+    let checked = |value: i128| operation(value).ok_or_else(overflow);
+    Ok(match numbers {
+        Cells::One(value) => Cells::One(value.map(checked).transpose()?),
+        Cells::Each(array) => Cells::Each(array.try_unary::<_, Decimal128Type, _>(checked)?),
+    })
+}
+
+/// What `operation` gives of the two numbers of each row in which both are known.
+fn both(left: Numbers, right: Numbers, operation: impl Fn(i128, i128) -> Option<i128>) -> Result<Numbers> {
+    Ok(match (left, right) {
+        (Cells::One(None), _) | (_, Cells::One(None)) => Cells::One(None),
+        (left, Cells::One(Some(right))) => return each(left, |left| operation(left, right)),
+        (Cells::One(Some(left)), right) => return each(right, |right| operation(left, right)),
+        (Cells::Each(left), Cells::Each(right)) => {
+            let checked = |left, right| {
+                let value = operation(left, right);
+                value.ok_or_else(|| ArrowError::ArithmeticOverflow(OVERFLOW.to_owned()))
+            };
+            let values = arrow::compute::try_binary::<_, _, _, Decimal128Type>(&left, &right, checked);
+            Cells::Each(values.map_err(|_| overflow())?)
+        }
+    })
+}
+
+/// Divisors: zero is unknown.
+fn without_zeros(divisors: Numbers) -> Numbers {
+    match divisors {
+        Cells::One(divisor) => Cells::One(divisor.filter(|divisor| *divisor != 0)),
+        Cells::Each(array) if array.values().contains(&0) => Cells::Each(
+            array
+                .iter()
+                .map(|divisor| divisor.filter(|divisor| *divisor != 0))
+                .collect(),
+        ),
+        array @ Cells::Each(_) => array,
+    }
+}
+
+fn tier(steps: &TierSteps, by: &Numbers) -> Numbers {
+    let value = |by: i128| {
+        let is_within = |bound: i128| by < bound || steps.is_upper_included && by == bound;
+        let step = steps.steps.iter().find(|step| is_within(step.bound));
+        step.map(|step| step.value).or(steps.above)
+    };
+    match by {
+        Cells::One(by) => Cells::One(by.and_then(value)),
+        Cells::Each(array) => Cells::Each(array.iter().map(|by| by.and_then(value)).collect::<Decimal128Array>()),
+    }
+}
+
+const OVERFLOW: &str = "overflow: it has more than 38 digits";
+
+/// Types were settled when the formulas were compiled: what fails now is a number.
+fn overflow() -> Error {
+    Error::new(Kind::Data, "a formula cannot be computed").because(ArrowError::ArithmeticOverflow(OVERFLOW.to_owned()))
+}
