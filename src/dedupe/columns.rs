@@ -14,6 +14,7 @@ use super::packed::integer::IntegerNumbers;
 use super::packed::text;
 use super::packed::text::TextWords;
 use crate::error::Result;
+use crate::record::details::{Exclusivity, JobDetails};
 use crate::record::energy::Energy;
 use crate::record::jobstats::Jobstats;
 use crate::record::row::JobRow;
@@ -69,6 +70,8 @@ macro_rules! columns {
             is_jobstats_last: bool,
             /// The row pushed last has something of energy.
             is_energy_last: bool,
+            /// The row pushed last has details.
+            is_details_last: bool,
         }
 
         impl Columns {
@@ -85,6 +88,7 @@ macro_rules! columns {
                     gpus: ListBuilder::new(StructBuilder::from_fields(gpu_fields(), 0)).with_field(element),
                     is_jobstats_last: false,
                     is_energy_last: false,
+                    is_details_last: false,
                 }
             }
 
@@ -113,8 +117,8 @@ columns! {
     numbers: exit_signal scaled_cpu_ms scaled_wall_ms benchmark_per_core anomalies step_n line byte_offset;
     coded: format view cluster submit_host vo vo_group vo_role account user user_group global_user partition;
     coded: fqan vo_name reportable_vo qos wckey reservation infrastructure node_list state benchmark jobstats;
-    coded: energy_reading;
-    plain: job_id raw_job_id global_job_id job_name;
+    coded: energy_reading requested_exclusive;
+    plain: job_id raw_job_id global_job_id job_name requested_dependency;
 }
 
 impl Default for Columns {
@@ -148,6 +152,9 @@ impl Columns {
         }
         if row.energy.is_some() || self.is_energy_last {
             self.push_energy(at, row.energy)?;
+        }
+        if row.details.is_some() || self.is_details_last {
+            self.push_details(at, row.details)?;
         }
         self.push_texts(at, row, sealed)
     }
@@ -252,6 +259,14 @@ impl Columns {
             .push(at, energy.map(|energy| energy.reading.as_str()))
     }
 
+    fn push_details(&mut self, at: usize, details: Option<&JobDetails<'_>>) -> Result<()> {
+        self.is_details_last = details.is_some();
+        let dependency = details.and_then(|details| details.dependency);
+        let exclusive = details.and_then(|details| details.exclusive);
+        self.requested_dependency.push(at, dependency)?;
+        self.requested_exclusive.push(at, exclusive.map(Exclusivity::as_str))
+    }
+
     fn push_gpus(&mut self, at: usize, gpus: &[(&str, i64)]) {
         while self.gpus.len() < at {
             self.gpus.append(false);
@@ -293,6 +308,7 @@ impl Columns {
         self.content_hash.clear();
         self.is_jobstats_last = false;
         self.is_energy_last = false;
+        self.is_details_last = false;
         packed::batch(columns)
     }
 }

@@ -150,4 +150,6 @@ const MEASURED: &[&str] = &[
     "jobstats",
     "jobstats_memory_total_byte",
     "energy_j",
+    "requested_dependency",
+    "requested_exclusive",
 ];

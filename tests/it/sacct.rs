@@ -11,6 +11,7 @@ pub(crate) mod json;
 mod layouts;
 mod real;
 mod steps;
+mod submit_line;
 
 use std::sync::Arc;
 

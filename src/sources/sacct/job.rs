@@ -12,10 +12,11 @@ use super::memory::{MIB, Per};
 use super::refusal::Refusal;
 use super::row::SacctRow;
 use super::step::Steps;
+use super::submit_line::SubmitOptions;
 use super::tres;
 use crate::ledger::Reason;
 use crate::numbers::Comparand;
-use crate::record::{Anomaly, Energy, EnergyReading, JobRow, Jobstats, JobstatsOutcome};
+use crate::record::{Anomaly, Energy, EnergyReading, JobRow};
 use crate::schema::batch::addend;
 use crate::sources::projection::ColumnPart;
 use crate::sources::{Position, Sink};
@@ -54,6 +55,7 @@ pub(super) struct SacctJob<'t> {
     cpu: CpuMeasured,
     /// Energy its allocation states.
     energy: energy::Stated,
+    submitted: Option<SubmitOptions>,
     gpus: Vec<(&'t [u8], i64)>,
     mended: Vec<Mended>,
 }
@@ -70,6 +72,7 @@ impl Default for SacctJob<'_> {
             anomalies: 0,
             cpu: CpuMeasured::default(),
             energy: None,
+            submitted: None,
             gpus: Vec::new(),
             mended: Vec::new(),
         }
@@ -114,8 +117,9 @@ impl<'t> SacctJob<'t> {
         }
         self.amounts(row)?;
         let held_ms = jobstats::held_ms(self.reported.wall_ms, self.reported.suspended_s);
-        self.reported.jobstats = jobstats_of(row, held_ms);
+        self.reported.jobstats = jobstats::of_row(row, held_ms);
         self.reported.energy = self.energy_of(row, held_ms);
+        self.submitted = SubmitOptions::of_row(row);
         self.names(row, [id.or(raw), raw]);
         self.anomalies |= row.anomalies;
         Ok(Read::Started)
@@ -317,7 +321,7 @@ impl<'t> SacctJob<'t> {
         reported.max_rss_byte = reported.max_rss_byte.max(steps.max_rss_byte);
         reported.max_virtual_byte = reported.max_virtual_byte.max(steps.max_virtual_byte);
         reported.anomalies = self.anomalies;
-        if self.gpus.is_empty() && self.mended.is_empty() && !self.is_name_longer {
+        if self.gpus.is_empty() && self.mended.is_empty() && !self.is_name_longer && self.submitted.is_none() {
             sink.job(&self.reported, at, steps.count);
         } else {
             self.emit_more(text, at, steps, sink);
@@ -335,8 +339,10 @@ impl<'t> SacctJob<'t> {
         let longer = self.name.filter(|_| self.is_name_longer);
         let longer = longer.and_then(|(start, end)| text.get(start..end));
         let longer = longer.map(|name| looked_at(name, &mut anomalies));
+        let details = self.submitted.as_ref().map(SubmitOptions::details);
         let mut reported = JobRow {
             gpus: &gpus,
+            details: details.as_ref(),
             anomalies,
             row_byte_n: None,
             ..self.reported.clone()
@@ -349,20 +355,6 @@ impl<'t> SacctJob<'t> {
         }
         sink.job(&reported, at, steps.count);
     }
-}
-
-/// What Jobstats left in the comment of a job that held what it was given for so long.
-#[inline]
-fn jobstats_of(row: &mut SacctRow<'_, '_>, held_ms: Option<i64>) -> Option<Jobstats> {
-    row.projected.column(Role::AdminComment)?;
-    let comment = row.text(Role::AdminComment);
-    // In a row of surplus fields, text of the next column may follow.
-    let end = memchr::memmem::find(comment, &row.layout.delimiter).unwrap_or(comment.len());
-    let found = jobstats::read(comment.get(..end)?, held_ms)?;
-    if found.outcome == JobstatsOutcome::Damaged {
-        row.note(Anomaly::JobstatsDamaged);
-    }
-    Some(found)
 }
 
 /// Energy in a column of its own. Of a row with surplus fields it is not certain whose text the column has.

@@ -86,6 +86,8 @@ pub(super) struct SacctJsonFields<'a> {
     pub(super) name: Option<JsonText<'a>>,
     /// `comment.administrator`
     pub(super) admin_comment: Option<JsonText<'a>>,
+    /// `submit_line`
+    pub(super) submit_line: Option<JsonText<'a>>,
     /// `nodes`
     pub(super) nodes: Option<JsonText<'a>>,
     /// `allocation_nodes`
@@ -154,6 +156,7 @@ impl<'a> SacctJsonFields<'a> {
             b"wckey" => self.wckey = text_of(scanner, b"wckey")?,
             b"name" => self.name = value::text(scanner)?,
             b"comment" => self.admin_comment = text_of(scanner, b"administrator")?,
+            b"submit_line" => self.submit_line = value::text(scanner)?,
             b"nodes" => self.nodes = value::text(scanner)?,
             b"allocation_nodes" => self.allocation_nodes = Number::read(scanner)?,
             b"array" => object(scanner, |scanner, key| {

@@ -17,6 +17,7 @@ use crate::sources::sacct::memory::MIB;
 use crate::sources::sacct::refusal::Refusal;
 use crate::sources::sacct::state;
 use crate::sources::sacct::step::Steps;
+use crate::sources::sacct::submit_line::SubmitOptions;
 use crate::sources::{Position, Sink};
 
 /// Gives one object its outcome. It counts as one row, and each of its steps as one more.
@@ -226,6 +227,13 @@ impl SacctJsonJob {
         if jobstats.is_some_and(|found| found.outcome == JobstatsOutcome::Damaged) {
             anomalies |= Anomaly::JobstatsDamaged.bit();
         }
+        let submitted = fields
+            .submit_line
+            .and_then(|line| SubmitOptions::read(line.decode().0.as_bytes()));
+        if submitted.as_ref().is_some_and(|found| found.is_dropped) {
+            anomalies |= Anomaly::ValueDropped.bit();
+        }
+        let details = submitted.as_ref().map(SubmitOptions::details);
         let alloc_node_n = alloc.and_then(|alloc| alloc.node).or(fields.allocation_nodes.known());
         let row = JobRow {
             view: "batch",
@@ -261,6 +269,7 @@ impl SacctJsonJob {
             max_virtual_byte: steps.max_virtual_byte,
             jobstats,
             energy: energy::of_job(alloc.and_then(|alloc| alloc.energy), alloc_node_n, held_ms),
+            details: details.as_ref(),
             // Fallback: Slurm leaves out a billing that truncates to zero.
             alloc_billing_n: alloc.map(|alloc| alloc.billing.unwrap_or(0)),
             time_limit_s: self.limit_minute.and_then(|minute| minute.checked_mul(60)),
