@@ -144,6 +144,13 @@ impl IdentityContent {
                 text(&mut self.bytes, stated);
             }
         }
+        for (what, named) in [("bb", details.burst_buffers), ("license", details.licenses)] {
+            for (name, amount) in named {
+                text(&mut self.bytes, what);
+                text(&mut self.bytes, name);
+                self.bytes.extend_from_slice(&amount.to_le_bytes());
+            }
+        }
     }
 
     fn add_texts(&mut self, row: &JobRow<'_>, vo: Option<&str>) {

@@ -152,4 +152,6 @@ const MEASURED: &[&str] = &[
     "energy_j",
     "requested_dependency",
     "requested_exclusive",
+    "burst_buffers",
+    "licenses",
 ];

@@ -36,4 +36,16 @@ pub struct JobDetails<'a> {
     pub dependency: Option<&'a str>,
     /// Whom it shares its nodes with, as it was requested.
     pub exclusive: Option<Exclusivity>,
+    /// Burst buffer by name, bytes: what it was allocated, or requested where no allocation is stated. Sorted by name.
+    pub burst_buffers: &'a [(&'a str, i64)],
+    /// Licences by name: what it was allocated, or requested where no allocation is stated. Sorted by name.
+    pub licenses: &'a [(&'a str, i64)],
+}
+
+impl JobDetails<'_> {
+    /// These, unless nothing is known.
+    #[must_use]
+    pub fn known(&self) -> Option<&Self> {
+        (*self != Self::default()).then_some(self)
+    }
 }

@@ -1,6 +1,7 @@
 //! The `sacct` reader: every trap of its text as a small dump.
 
 mod breaks;
+mod cluster_tres;
 mod damage;
 mod dialects;
 mod energy;

@@ -242,7 +242,12 @@ impl Role {
             // Nodes bound the energy of a job.
             Self::AllocNodes | Self::NNodes => &[ColumnPart::Nodes, ColumnPart::RequestedMemory, ColumnPart::Energy],
             Self::ReqMem | Self::ReqNodes => &[ColumnPart::RequestedMemory],
-            Self::ReqCpus | Self::ReqTres => &[ColumnPart::RequestedCores, ColumnPart::RequestedMemory],
+            Self::ReqCpus => &[ColumnPart::RequestedCores, ColumnPart::RequestedMemory],
+            Self::ReqTres => &[
+                ColumnPart::RequestedCores,
+                ColumnPart::RequestedMemory,
+                ColumnPart::Allocation,
+            ],
             Self::MaxRss | Self::MaxVmSize => &[ColumnPart::PeakMemory],
             Self::AdminComment => &[ColumnPart::Jobstats],
             Self::ConsumedEnergyRaw | Self::ConsumedEnergy => &[ColumnPart::Energy],

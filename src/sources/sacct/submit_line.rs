@@ -63,10 +63,11 @@ impl SubmitOptions {
     }
 
     /// The same, as part of a job.
-    pub(super) fn details(&self) -> JobDetails<'_> {
+    pub(super) fn details(found: Option<&Self>) -> JobDetails<'_> {
         JobDetails {
-            dependency: self.dependency.as_deref(),
-            exclusive: self.exclusive,
+            dependency: found.and_then(|found| found.dependency.as_deref()),
+            exclusive: found.and_then(|found| found.exclusive),
+            ..JobDetails::default()
         }
     }
 }

@@ -85,8 +85,14 @@ fn keep(text: &str) -> &'static str {
 }
 
 fn keep_details(details: &JobDetails<'_>) -> &'static JobDetails<'static> {
+    let named = |named: &[(&str, i64)]| -> &'static [(&'static str, i64)] {
+        let named: Vec<_> = named.iter().map(|(name, amount)| (keep(name), *amount)).collect();
+        Box::leak(named.into_boxed_slice())
+    };
     Box::leak(Box::new(JobDetails {
         dependency: details.dependency.map(keep),
+        burst_buffers: named(details.burst_buffers),
+        licenses: named(details.licenses),
         ..*details
     }))
 }

@@ -120,10 +120,8 @@ pub(super) struct SacctJsonFields<'a> {
     pub(super) allocated: Allocated<'a>,
     /// `required.CPUs`
     pub(super) required_core_n: Number<'a>,
-    /// `cpu` of `tres.requested`
-    pub(super) requested_core_n: Option<i64>,
-    /// `mem` of `tres.requested`, MiB
-    pub(super) requested_mib: Option<i64>,
+    /// `tres.requested`
+    pub(super) requested: Allocated<'a>,
     /// `steps`
     pub(super) steps: StepSums,
 }
@@ -226,11 +224,7 @@ impl<'a> SacctJsonFields<'a> {
             b"tres" => object(scanner, |scanner, key| {
                 match key {
                     b"allocated" => self.allocated = list::allocated(scanner)?,
-                    b"requested" => {
-                        let mut wanted = ["cpu", "mem"].map(KindCount::of);
-                        list::count(scanner, &mut wanted)?;
-                        [self.requested_core_n, self.requested_mib] = wanted.map(|wanted| wanted.count);
-                    }
+                    b"requested" => self.requested = list::allocated(scanner)?,
                     _ => skip(scanner)?,
                 }
                 Ok(())
