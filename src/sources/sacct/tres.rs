@@ -82,6 +82,9 @@ impl<'a> NamedTres<'a> {
     }
 
     fn sort(&mut self) {
+        if self.is_empty() {
+            return;
+        }
         self.gpus.sort_unstable();
         self.burst_buffers.sort_unstable();
         self.licenses.sort_unstable();
