@@ -2,23 +2,22 @@
 
 use std::sync::Arc;
 
-use arrow::array::{
-    Array, ArrayBuilder, ArrayRef, FixedSizeBinaryArray, Int64Builder, ListBuilder, RecordBatch, StringBuilder,
-    StructBuilder, UInt64Array,
-};
+use arrow::array::{Array, ArrayRef, FixedSizeBinaryArray, RecordBatch, UInt64Array};
 use arrow::buffer::Buffer;
-use arrow::datatypes::{DataType, Field};
+use arrow::datatypes::Field;
 
+use super::named_amounts::NamedAmounts;
 use super::packed;
 use super::packed::integer::IntegerNumbers;
 use super::packed::text;
 use super::packed::text::TextWords;
 use crate::error::Result;
+use crate::record::details::{Exclusivity, JobDetails};
 use crate::record::energy::Energy;
 use crate::record::jobstats::Jobstats;
 use crate::record::row::JobRow;
 use crate::record::unchanged_columns::UnchangedColumns;
-use crate::schema::dataset::gpu_fields;
+use crate::schema::dataset::{amount_fields, gpu_fields};
 
 /// What all records of one piece of input have in common.
 #[derive(Clone, Copy, Debug)]
@@ -64,27 +63,33 @@ macro_rules! columns {
             $($($plain: TextWords,)+)+
             record_id: Vec<u8>,
             content_hash: Vec<u64>,
-            gpus: ListBuilder<StructBuilder>,
+            gpus: NamedAmounts,
+            burst_buffers: NamedAmounts,
+            licenses: NamedAmounts,
             /// The row pushed last has something of Jobstats.
             is_jobstats_last: bool,
             /// The row pushed last has something of energy.
             is_energy_last: bool,
+            /// The row pushed last has details.
+            is_details_last: bool,
         }
 
         impl Columns {
             /// Empty builders.
             #[must_use]
             pub fn new() -> Self {
-                let element = Field::new("element", DataType::Struct(gpu_fields()), false);
                 Self {
                     $($($number: IntegerNumbers::default(),)+)+
                     $($($coded: TextWords::coded(),)+)+
                     $($($plain: TextWords::plain(),)+)+
                     record_id: Vec::new(),
                     content_hash: Vec::new(),
-                    gpus: ListBuilder::new(StructBuilder::from_fields(gpu_fields(), 0)).with_field(element),
+                    gpus: NamedAmounts::new(gpu_fields()),
+                    burst_buffers: NamedAmounts::new(amount_fields()),
+                    licenses: NamedAmounts::new(amount_fields()),
                     is_jobstats_last: false,
                     is_energy_last: false,
+                    is_details_last: false,
                 }
             }
 
@@ -113,8 +118,8 @@ columns! {
     numbers: exit_signal scaled_cpu_ms scaled_wall_ms benchmark_per_core anomalies step_n line byte_offset;
     coded: format view cluster submit_host vo vo_group vo_role account user user_group global_user partition;
     coded: fqan vo_name reportable_vo qos wckey reservation infrastructure node_list state benchmark jobstats;
-    coded: energy_reading;
-    plain: job_id raw_job_id global_job_id job_name;
+    coded: energy_reading requested_exclusive;
+    plain: job_id raw_job_id global_job_id job_name requested_dependency;
 }
 
 impl Default for Columns {
@@ -140,7 +145,7 @@ impl Columns {
         self.content_hash.push(sealed.content_hash);
         self.push_numbers(at, row, sealed);
         if !row.gpus.is_empty() {
-            self.push_gpus(at, row.gpus);
+            self.gpus.push(at, row.gpus);
         }
         // Few sources have any, and their columns need not be looked at for all others.
         if row.jobstats.is_some() || self.is_jobstats_last {
@@ -148,6 +153,9 @@ impl Columns {
         }
         if row.energy.is_some() || self.is_energy_last {
             self.push_energy(at, row.energy)?;
+        }
+        if row.details.is_some() || self.is_details_last {
+            self.push_details(at, row.details)?;
         }
         self.push_texts(at, row, sealed)
     }
@@ -252,21 +260,16 @@ impl Columns {
             .push(at, energy.map(|energy| energy.reading.as_str()))
     }
 
-    fn push_gpus(&mut self, at: usize, gpus: &[(&str, i64)]) {
-        while self.gpus.len() < at {
-            self.gpus.append(false);
+    fn push_details(&mut self, at: usize, details: Option<&JobDetails<'_>>) -> Result<()> {
+        self.is_details_last = details.is_some();
+        let dependency = details.and_then(|details| details.dependency);
+        let exclusive = details.and_then(|details| details.exclusive);
+        if let Some(details) = details {
+            self.burst_buffers.push(at, details.burst_buffers);
+            self.licenses.push(at, details.licenses);
         }
-        let devices = self.gpus.values();
-        for (model, device_n) in gpus {
-            if let Some(builder) = devices.field_builder::<StringBuilder>(0) {
-                builder.append_value(model);
-            }
-            if let Some(builder) = devices.field_builder::<Int64Builder>(1) {
-                builder.append_value(*device_n);
-            }
-            devices.append(true);
-        }
-        self.gpus.append(true);
+        self.requested_dependency.push(at, dependency)?;
+        self.requested_exclusive.push(at, exclusive.map(Exclusivity::as_str))
     }
 
     /// The batch of everything pushed; the builders start empty.
@@ -282,17 +285,15 @@ impl Columns {
         columns.push(whole("record_id", Arc::new(ids)));
         let hashes = UInt64Array::from(self.content_hash.clone());
         columns.push(whole("content_hash", Arc::new(hashes)));
-        if self.gpus.len() > 0 {
-            while self.gpus.len() < rows {
-                self.gpus.append(false);
-            }
-            columns.push(whole("gpus", Arc::new(self.gpus.finish())));
-        }
+        columns.extend(self.gpus.finish("gpus", rows));
+        columns.extend(self.burst_buffers.finish("burst_buffers", rows));
+        columns.extend(self.licenses.finish("licenses", rows));
         self.finish_packed(rows, &mut columns)?;
         self.record_id.clear();
         self.content_hash.clear();
         self.is_jobstats_last = false;
         self.is_energy_last = false;
+        self.is_details_last = false;
         packed::batch(columns)
     }
 }

@@ -2,6 +2,7 @@
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
+use crate::record::details::{Exclusivity, JobDetails};
 use crate::record::row::JobRow;
 use crate::record::unchanged_columns::UnchangedColumns;
 use crate::sources::dialect::{Dialect, PlacingInstant};
@@ -95,6 +96,7 @@ impl IdentityContent {
             && scaled == [None, None]
             && row.reservation.is_none()
             && row.jobstats.is_none()
+            && row.details.is_none()
             && energy_j.is_none();
         let is_alike = is_plain && self.is_plain && repeats.has(CONTENT);
         if let Some(known) = self.bytes.first_chunk_mut::<NUMBER_BYTES>().filter(|_| is_alike) {
@@ -126,9 +128,29 @@ impl IdentityContent {
                 text(&mut self.bytes, "energy");
                 self.bytes.extend_from_slice(&energy_j.to_le_bytes());
             }
+            if let Some(details) = row.details {
+                self.add_details(details);
+            }
             self.is_plain = is_plain;
         }
         xxh3_64(&self.bytes)
+    }
+
+    fn add_details(&mut self, details: &JobDetails<'_>) {
+        let exclusive = details.exclusive.map(Exclusivity::as_str);
+        for (name, stated) in [("dependency", details.dependency), ("exclusive", exclusive)] {
+            if let Some(stated) = stated {
+                text(&mut self.bytes, name);
+                text(&mut self.bytes, stated);
+            }
+        }
+        for (what, named) in [("bb", details.burst_buffers), ("license", details.licenses)] {
+            for (name, amount) in named {
+                text(&mut self.bytes, what);
+                text(&mut self.bytes, name);
+                self.bytes.extend_from_slice(&amount.to_le_bytes());
+            }
+        }
     }
 
     fn add_texts(&mut self, row: &JobRow<'_>, vo: Option<&str>) {

@@ -121,7 +121,11 @@ pub fn check_texts(row: &JobRow<'_>) -> Result<(), (Reason, &'static str)> {
         + bytes(row.state)
         + bytes(row.benchmark);
     let models: usize = row.gpus.iter().map(|(model, _)| model.len()).sum();
-    if texts + models > TEXT_LIMIT {
+    let named = row.details.map_or(0, |details| {
+        let named = details.burst_buffers.iter().chain(details.licenses);
+        named.map(|(name, _)| name.len()).sum()
+    });
+    if texts + models + named > TEXT_LIMIT {
         Err((Reason::TooLong, "the names of the job come to more than 30 000 bytes"))
     } else {
         Ok(())

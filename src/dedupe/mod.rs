@@ -16,6 +16,7 @@ pub mod limits;
 pub mod losers;
 pub mod mapping;
 pub mod merge;
+mod named_amounts;
 pub mod options;
 
 pub mod packed;

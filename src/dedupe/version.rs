@@ -150,4 +150,8 @@ const MEASURED: &[&str] = &[
     "jobstats",
     "jobstats_memory_total_byte",
     "energy_j",
+    "requested_dependency",
+    "requested_exclusive",
+    "burst_buffers",
+    "licenses",
 ];

@@ -2,6 +2,8 @@
 
 pub mod anomaly;
 pub(crate) mod column_struct;
+pub mod dependency;
+pub mod details;
 pub mod energy;
 pub mod infrastructure;
 pub mod jobstats;
@@ -12,6 +14,7 @@ pub mod unchanged_columns;
 
 pub use crate::record::unchanged_columns::UnchangedColumns;
 pub use anomaly::Anomaly;
+pub use details::{Exclusivity, JobDetails};
 pub use energy::{Energy, EnergyReading};
 pub use jobstats::{Jobstats, JobstatsOutcome};
 pub use row::JobRow;

@@ -1,5 +1,6 @@
 //! One job as read, before `dedupe` makes a record of it.
 
+use super::details::JobDetails;
 use super::energy::Energy;
 use super::jobstats::Jobstats;
 use super::unchanged_columns::UnchangedColumns;
@@ -104,6 +105,8 @@ pub struct JobRow<'a> {
     pub row_byte_n: Option<usize>,
     /// Energy it used; `None` where the source has nothing of energy.
     pub energy: Option<Energy>,
+    /// What few jobs have; `None` where the source states none of it.
+    pub details: Option<&'a JobDetails<'a>>,
     /// Bytes sent and received over the network.
     pub network_byte: Option<i64>,
     /// Slurm's recorded `billing` TRES.

@@ -30,6 +30,8 @@ pub enum ColumnType {
     Decimal(u8, i8),
     /// List of (model, number of devices).
     GpuList,
+    /// List of (name, amount).
+    AmountList,
 }
 
 impl ColumnType {
@@ -43,6 +45,7 @@ impl ColumnType {
             "date" => Self::Date,
             "timestamp" => Self::Timestamp,
             "list<gpu>" => Self::GpuList,
+            "list<amount>" => Self::AmountList,
             other => {
                 let inside = other.strip_prefix("decimal(")?.strip_suffix(')')?;
                 let (precision, scale) = inside.split_once(',')?;
@@ -63,7 +66,8 @@ impl ColumnType {
             Self::Date => DataType::Date32,
             Self::Timestamp => DataType::Timestamp(TimeUnit::Millisecond, None),
             Self::Decimal(precision, scale) => DataType::Decimal128(precision, scale),
-            Self::GpuList => DataType::List(Arc::new(Field::new("element", DataType::Struct(gpu_fields()), false))),
+            Self::GpuList => list_of(gpu_fields()),
+            Self::AmountList => list_of(amount_fields()),
         }
     }
 
@@ -80,6 +84,7 @@ impl ColumnType {
             Self::Timestamp => "TIMESTAMP".to_owned(),
             Self::Decimal(precision, scale) => format!("DECIMAL({precision},{scale})"),
             Self::GpuList => "STRUCT(model VARCHAR, device_n BIGINT)[]".to_owned(),
+            Self::AmountList => "STRUCT(name VARCHAR, amount BIGINT)[]".to_owned(),
         }
     }
 }
@@ -91,6 +96,19 @@ pub fn gpu_fields() -> Fields {
         Field::new("model", DataType::Utf8, false),
         Field::new("device_n", DataType::Int64, false),
     ])
+}
+
+/// The fields of one element of `burst_buffers` and `licenses`.
+#[must_use]
+pub fn amount_fields() -> Fields {
+    Fields::from(vec![
+        Field::new("name", DataType::Utf8, false),
+        Field::new("amount", DataType::Int64, false),
+    ])
+}
+
+fn list_of(fields: Fields) -> DataType {
+    DataType::List(Arc::new(Field::new("element", DataType::Struct(fields), false)))
 }
 
 /// How a column's values are laid out in Parquet, where the usual dictionary does not pay.

@@ -1,7 +1,7 @@
 //! The loop over events: jobs are submitted, released and end, and after them the scheduler makes a pass.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BinaryHeap;
 
 use super::cluster::Cluster;
 use super::conservative::Reservations;
@@ -10,6 +10,7 @@ use super::job::Job;
 use super::machine::Machine;
 use super::observer::{NoObserver, Observer};
 use super::order::WaitingJobs;
+use super::predecessor::{Dependents, PredecessorEvent, Released};
 use super::schedule::Schedule;
 use super::settings::{Backfill, BaseOrder, Estimate, EventOrder, Settings};
 use super::window::WindowScheduler;
@@ -87,8 +88,8 @@ struct Engine<'a, O> {
     /// Jobs without a predecessor, in order; the next to be submitted.
     next_job: usize,
     releases: BinaryHeap<Release>,
-    /// Who waits for the end of a job.
-    successors: BTreeMap<u32, Vec<u32>>,
+    /// Who waits for starts and ends of jobs.
+    dependents: Dependents,
     reservations: Option<Reservations>,
     window: Option<WindowScheduler>,
     /// The job that did not fit in the last pass and got the reservation.
@@ -111,7 +112,7 @@ impl<'a, O: Observer> Engine<'a, O> {
             waiting: WaitingJobs::new(settings, jobs)?,
             next_job: 0,
             releases: BinaryHeap::new(),
-            successors: successors(jobs),
+            dependents: Dependents::new(jobs),
             reservations,
             window,
             blocked: None,
@@ -160,7 +161,7 @@ impl<'a, O: Observer> Engine<'a, O> {
 
     fn skip_dependent(&mut self) {
         let jobs = self.cluster.jobs;
-        while jobs.get(self.next_job).is_some_and(|job| job.after.is_some()) {
+        while jobs.get(self.next_job).is_some_and(|job| !job.after.is_empty()) {
             self.next_job += 1;
         }
     }
@@ -183,14 +184,16 @@ impl<'a, O: Observer> Engine<'a, O> {
         if let Some(reservations) = &mut self.reservations {
             reservations.ended(&self.cluster, job, now_s);
         }
-        if let Some(released) = self.successors.remove(&job) {
-            for next in released {
-                let of = &self.cluster.jobs[index(next)];
-                let at_s = of.submit_s.max(now_s + of.think_s);
-                self.releases.push(Reverse((at_s, next)));
-            }
-        }
+        self.happened(PredecessorEvent::End, job, now_s);
         true
+    }
+
+    /// Something happened to a job that others may wait for.
+    fn happened(&mut self, event: PredecessorEvent, job: u32, now_s: i64) {
+        for Released { job, at_s } in self.dependents.happened(event, job, now_s) {
+            let submit_s = self.cluster.jobs[index(job)].submit_s;
+            self.releases.push(Reverse((submit_s.max(at_s), job)));
+        }
     }
 
     /// Lets a job wait that is submitted or released at a time, where there is one.
@@ -200,7 +203,9 @@ impl<'a, O: Observer> Engine<'a, O> {
             let Some(Reverse((_, job))) = self.releases.pop() else {
                 return false;
             };
-            self.waiting.add(job, now_s);
+            if self.dependents.close(job) {
+                self.waiting.add(job, now_s);
+            }
             return true;
         }
         let next = self.cluster.jobs.get(self.next_job);
@@ -221,8 +226,15 @@ impl<'a, O: Observer> Engine<'a, O> {
         if self.waiting.jobs.is_empty() {
             self.blocked = None;
         } else {
+            let begun_n = self.cluster.begun.len();
             self.waiting.begin_pass(&mut self.cluster)?;
             self.start_jobs();
+            if self.dependents.watch_starts() {
+                let started: Vec<u32> = self.cluster.begun.iter().skip(begun_n).copied().collect();
+                for job in started {
+                    self.happened(PredecessorEvent::Start, job, now_s);
+                }
+            }
             self.waiting.end_pass(&self.cluster);
         }
         self.is_freed = false;
@@ -272,22 +284,4 @@ impl<'a, O: Observer> Engine<'a, O> {
             window.count_waiting(cluster);
         }
     }
-}
-
-/// Who waits for which job; of jobs with the same number the first.
-fn successors(jobs: &[Job]) -> BTreeMap<u32, Vec<u32>> {
-    let mut successors: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-    if jobs.iter().all(|job| job.after.is_none()) {
-        return successors;
-    }
-    let mut places = BTreeMap::new();
-    for (at, job) in (0_u32..).zip(jobs) {
-        places.entry(job.id).or_insert(at);
-    }
-    for (at, job) in (0_u32..).zip(jobs) {
-        if let Some(before) = job.after.and_then(|id| places.get(&id)) {
-            successors.entry(*before).or_default().push(at);
-        }
-    }
-    successors
 }

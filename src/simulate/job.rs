@@ -1,6 +1,7 @@
 //! A job of a trace, as a scheduler sees it and as it went.
 
 use super::demand::Demand;
+use super::predecessor::Predecessors;
 
 /// How a job ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,10 +31,8 @@ pub struct Job {
     pub need: Demand,
     /// Gigabytes of local storage it requests on each node.
     pub ssd_gb: i64,
-    /// The number of a job that must end first.
-    pub after: Option<i64>,
-    /// How long after the end of that job it may start.
-    pub think_s: i64,
+    /// What it waits for besides its submission.
+    pub after: Predecessors,
     /// How it ended.
     pub ended: JobEnd,
     /// When it started in the trace, where that is known.
@@ -55,8 +54,7 @@ impl Job {
             limit_s,
             need,
             ssd_gb: 0,
-            after: None,
-            think_s: 0,
+            after: Predecessors::default(),
             ended: JobEnd::Completed,
             recorded_start_s: None,
             user: None,

@@ -16,6 +16,7 @@
 //! demand        amounts of each kind of resource
 //! machine       how much there is of each kind; nodes with local storage of two sizes
 //! job, swf, trace   lines of a log -> jobs under rules, and what became of all others
+//! predecessor   what a job waits for: starts and ends of others
 //! settings      what the scheduler does
 //! engine        the loop over events, one pass after another
 //! easy, conservative, wfp   backfilling and orders
@@ -47,6 +48,7 @@ pub mod metrics;
 pub mod multifactor;
 pub mod observer;
 mod order;
+pub mod predecessor;
 mod profile;
 pub mod replay;
 pub mod replay_check;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::demand::Demand;
 use super::job::{Job, JobEnd};
 use super::machine::Machine;
+use super::predecessor::Predecessors;
 use super::swf::{SwfLine, SwfLog};
 use crate::error::{Error, Kind, Result};
 use crate::numbers::{Extent, count_u64};
@@ -79,7 +80,7 @@ pub enum TraceChange {
     NoLimit,
     /// It ran longer than its limit: it ends there.
     RanOverLimit,
-    /// It waits for a job that is not simulated: it waits for none.
+    /// It waits for a job that is not simulated: it waits for the others, and for none where one of them is enough.
     UnknownPredecessor,
     /// Another job has the same number.
     RepeatedNumber,
@@ -97,6 +98,8 @@ pub enum TraceChange {
     NoMemory,
     /// It states no nodes: it requests none.
     NoNodes,
+    /// It started, as recorded, before what it depends on, or depends on itself: that holds it no longer.
+    DependencyContradicted,
 }
 
 impl TraceChange {
@@ -115,6 +118,7 @@ impl TraceChange {
             Self::RequestedCores => "requested_cores",
             Self::NoMemory => "no_memory",
             Self::NoNodes => "no_nodes",
+            Self::DependencyContradicted => "dependency_contradicted",
         }
     }
 }
@@ -168,8 +172,7 @@ impl Trace {
         }
         if rules != SwfRules::Standard {
             for job in &mut trace.jobs {
-                job.after = None;
-                job.think_s = 0;
+                job.after = Predecessors::default();
             }
         }
         trace.sorted()
@@ -208,7 +211,7 @@ impl Trace {
         self.jobs.sort_by_key(|job| (job.submit_s, job.id, job.run_s, job.need));
         let last = self.jobs.last().map_or(0, |job| job.submit_s);
         let times = self.jobs.iter().try_fold(last, |sum, job| {
-            let longest = job.run_s.max(job.limit_s).checked_add(job.think_s)?;
+            let longest = job.run_s.max(job.limit_s).checked_add(job.after.longest_pause_s())?;
             sum.checked_add(longest).filter(|sum| *sum < LATEST_S)
         });
         if times.is_none() || u32::try_from(self.jobs.len()).is_err() {
@@ -224,8 +227,13 @@ impl Trace {
         }
         let changed = &mut self.changed;
         for job in &mut self.jobs {
-            if job.after.is_some_and(|after| numbers.binary_search(&after).is_err()) {
-                job.after = None;
+            let known_n = job.after.each.len();
+            job.after.each.retain(|one| numbers.binary_search(&one.id).is_ok());
+            if job.after.each.len() < known_n {
+                // The one that is not simulated may have been enough.
+                if job.after.is_any {
+                    job.after = Predecessors::default();
+                }
                 *changed.entry(TraceChange::UnknownPredecessor).or_default() += 1;
             }
         }
@@ -325,8 +333,11 @@ impl Trace {
 fn described(line: &SwfLine, job: &Job) -> Job {
     let known = |number: i64| (number >= 0).then_some(number);
     Job {
-        after: (line.preceding > 0).then_some(line.preceding),
-        think_s: line.think_s.max(0),
+        after: if line.preceding > 0 {
+            Predecessors::end_of(line.preceding, line.think_s.max(0))
+        } else {
+            Predecessors::default()
+        },
         ended: match line.status {
             1 => JobEnd::Completed,
             0 => JobEnd::Failed,

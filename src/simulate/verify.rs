@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::demand::Demand;
 use super::job::Job;
 use super::machine::Machine;
+use super::predecessor::{Predecessor, PredecessorEvent};
 use super::schedule::Schedule;
 use crate::numbers::index;
 
@@ -32,7 +33,7 @@ pub enum Violation {
     NeverStarts(i64),
     /// A job starts before it is submitted.
     BeforeSubmission(i64),
-    /// A job starts before the one it waits for has ended, and its pause is over.
+    /// A job starts before those it waits for have started or ended, and their pauses are over.
     BeforePredecessor(i64),
     /// A job ends earlier or later than its run time states.
     OtherDuration(i64),
@@ -144,9 +145,9 @@ fn match_up(jobs: &[Job], placements: &[Placement], violations: &mut Vec<Violati
 }
 
 fn check_times(jobs: &[Job], placements: &[Placement], matched: &[Option<u32>], violations: &mut Vec<Violation>) {
-    let mut ends = BTreeMap::new();
+    let mut first = BTreeMap::new();
     for placement in placements {
-        ends.entry(placement.id).or_insert(placement.end_s);
+        first.entry(placement.id).or_insert(placement);
     }
     for (placement, place) in placements.iter().zip(matched) {
         let Some(job) = place.and_then(|place| jobs.get(index(place))) else {
@@ -155,8 +156,21 @@ fn check_times(jobs: &[Job], placements: &[Placement], matched: &[Option<u32>], 
         if placement.start_s < job.submit_s {
             violations.push(Violation::BeforeSubmission(job.id));
         }
-        let before_s = job.after.and_then(|after| ends.get(&after));
-        if before_s.is_some_and(|end_s| placement.start_s < end_s + job.think_s) {
+        let is_over = |one: &Predecessor| {
+            let before = first.get(&one.id);
+            let since_s = before.map(|before| match one.event {
+                PredecessorEvent::Start => before.start_s,
+                PredecessorEvent::End => before.end_s,
+            });
+            since_s.is_none_or(|since_s| since_s + one.pause_s <= placement.start_s)
+        };
+        let mut all = job.after.each.iter();
+        let is_allowed = if job.after.is_any {
+            all.len() == 0 || all.any(is_over)
+        } else {
+            all.all(is_over)
+        };
+        if !is_allowed {
             violations.push(Violation::BeforePredecessor(job.id));
         }
         if placement.end_s - placement.start_s != job.run_s {

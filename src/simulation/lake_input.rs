@@ -11,6 +11,7 @@ use super::lake_rows::{LakeRows, LakeSelection, RowCounting};
 use super::lake_source::LakeSource;
 use super::lake_trace::lake_trace;
 use super::question::{MachineOutages, SimulationQuestion};
+use super::shared_kind::SharedKind;
 use crate::config::overhead_plan::{NodesFrom, OverheadPlan};
 use crate::error::{Error, Kind, Result};
 use crate::occupancy::{PRESETS, Resource, Resources, Scheme, Unit};
@@ -36,9 +37,11 @@ pub fn lake_input(
     let models = LakeKind::models(stated);
     let overhead = basis(manifest).map_or_else(preset, |basis| basis.overhead);
     let resources = resources(&overhead.units, &models);
+    let shared = SharedKind::among(&[stated.as_slice(), &question.added].concat());
     let counting = RowCounting {
         models: &models,
         resources: &resources,
+        shared: &shared,
     };
     let mut rows = LakeRows::read(store, manifest, selection, counting)?;
     let place = ClusterPlace {
@@ -53,10 +56,18 @@ pub fn lake_input(
     } else {
         (stated.clone(), Vec::new())
     };
+    question.add_shared_to(&mut kinds);
     let lake_kinds = LakeKind::of_machine(&kinds)?;
     question.add_to(&mut kinds)?;
     let machine = Machine::new(kinds)?.with_steps(steps)?;
+    note_shared(&rows, &shared, &mut remarks);
     let made = lake_trace(&rows, &lake_kinds)?;
+    if made.waiting_n > 0 {
+        remarks.push(format!(
+            "{} jobs wait for others, by the commands that submitted them",
+            made.waiting_n
+        ));
+    }
     let trace = made.trace.on(&machine)?;
     if trace.jobs.is_empty() {
         let left_out = trace
@@ -95,6 +106,23 @@ pub fn lake_input(
         input.multifactor = Some(Arc::new(priorities));
     }
     Ok(input)
+}
+
+/// Notes burst buffer and licences of jobs that are no limit, since the machine is not stated to have them.
+fn note_shared(rows: &LakeRows, shared: &[SharedKind], remarks: &mut Vec<String>) {
+    let has_licenses = shared.iter().any(|kind| matches!(kind, SharedKind::License(_)));
+    let has_buffer = shared.iter().any(|kind| !matches!(kind, SharedKind::License(_)));
+    let [buffer_n, license_n] = rows.shared_n;
+    for (job_n, is_counted, what, kind) in [
+        (buffer_n, has_buffer, "burst buffer", "burst_buffer_gb=N"),
+        (license_n, has_licenses, "licences", "licenses:NAME=N"),
+    ] {
+        if job_n > 0 && !is_counted {
+            remarks.push(format!(
+                "{job_n} jobs had {what}, which is no limit here: add --add {kind}"
+            ));
+        }
+    }
 }
 
 /// Canonical units where the pipeline of a lake names none: a core with its memory, as the paper suggests.

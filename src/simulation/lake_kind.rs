@@ -1,6 +1,7 @@
 //! The kinds of resources that records of a lake state.
 
 use super::lake_rows::LakeRow;
+use super::shared_kind::SharedKind;
 use crate::error::{Error, Result};
 use crate::occupancy::Resource;
 use crate::simulate::machine::ResourceKind;
@@ -23,6 +24,8 @@ pub enum LakeKind {
     Memory,
     /// GPUs of a model, by its place among the models that are counted.
     Model(usize),
+    /// A kind that the cluster has as a whole, by its place among those that are counted.
+    Shared(usize),
 }
 
 impl LakeKind {
@@ -32,7 +35,7 @@ impl LakeKind {
     /// [`crate::error::Kind::Config`] for a kind that no record states.
     pub fn of_machine(kinds: &[ResourceKind]) -> Result<Vec<Self>> {
         let mut found = Vec::with_capacity(kinds.len());
-        let mut model_n = 0;
+        let (mut model_n, mut shared_n) = (0, 0);
         for kind in kinds {
             found.push(match kind.name.as_str() {
                 "cores" => Self::Cores,
@@ -43,9 +46,14 @@ impl LakeKind {
                     model_n += 1;
                     Self::Model(model_n - 1)
                 }
+                name if SharedKind::named(name).is_some() => {
+                    shared_n += 1;
+                    Self::Shared(shared_n - 1)
+                }
                 name => {
                     return Err(Error::config(format!(
-                        "no record of a lake states {name}: the kinds are cores, nodes, gpus, gpus:MODEL and memory_mib"
+                        "no record of a lake states {name}: the kinds are cores, nodes, gpus, gpus:MODEL, memory_mib, burst_buffer_gb, \
+                         burst_buffer_gb:POOL and licenses:NAME"
                     )));
                 }
             });
@@ -73,15 +81,16 @@ impl LakeKind {
             Self::Gpus => Some(crate::schema::batch::addend(row.gpu_n)),
             Self::Memory => row.memory_mib.filter(|n| *n >= 0),
             Self::Model(place) => row.model_n.get(*place).copied(),
+            Self::Shared(place) => row.shared.get(*place).copied(),
         }
     }
 
-    /// The resource of nodes it is counted by; `None` for nodes themselves.
+    /// The resource of nodes it is counted by; `None` for nodes themselves, and for what no node has.
     #[must_use]
     pub fn resource(&self, models: &[String]) -> Option<Resource> {
         match self {
             Self::Cores => Some(Resource::Core),
-            Self::Nodes => None,
+            Self::Nodes | Self::Shared(_) => None,
             Self::Gpus => Some(Resource::Gpu),
             Self::Memory => Some(Resource::Memory),
             Self::Model(place) => models.get(*place).map(|model| Resource::GpuModel(model.clone())),

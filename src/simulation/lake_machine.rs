@@ -81,6 +81,7 @@ pub(crate) fn node_sums(
     }
     let amounts = |segment: &CapacitySegment| {
         let of_kind = places.iter().zip(kinds).map(|(place, kind)| match place {
+            None if matches!(kind, LakeKind::Shared(_)) => 0,
             Some(place) => {
                 let has = crate::schema::batch::addend(segment.capacity.get(*place).copied());
                 let aside = crate::schema::batch::addend(segment.set_aside.get(*place).copied());

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use arrow::array::RecordBatch;
+use xxhash_rust::xxh3::xxh3_128;
 
+use super::shared_kind::{SharedColumns, SharedKind};
 use crate::error::{Error, Kind, Result};
 use crate::lake::refused_records::summed_records;
 use crate::numbers::count_u64;
@@ -26,9 +28,14 @@ const MIB: i64 = 1 << 20;
 const SECOND_MS: i64 = 1000;
 
 /// Columns that a simulation takes.
-const COLUMNS: [&str; 23] = [
+const COLUMNS: [&str; 28] = [
     "record_id",
     "job_id",
+    "raw_job_id",
+    "job_name",
+    "requested_dependency",
+    "burst_buffers",
+    "licenses",
     "cluster",
     "view",
     "vo",
@@ -70,6 +77,8 @@ pub struct RowCounting<'a> {
     pub models: &'a [String],
     /// What is followed of nodes.
     pub resources: &'a Resources,
+    /// What is counted of the cluster as a whole.
+    pub shared: &'a [SharedKind],
 }
 
 /// Whose a job is, and where it was submitted to, as far as schedulers look at it.
@@ -90,6 +99,12 @@ pub struct LakeRow {
     pub record_id: u128,
     /// Name of the job.
     pub job_id: String,
+    /// The number behind that name, where both are stated.
+    pub raw_job_id: Option<u32>,
+    /// A key of its user and the name that user gave it, where both are known: equal keys mean equal names.
+    pub name_key: Option<u128>,
+    /// What it waits for, by the command that submitted it.
+    pub dependency: Option<String>,
     /// Account.
     pub account: Option<String>,
     /// VO.
@@ -120,6 +135,8 @@ pub struct LakeRow {
     pub memory_mib: Option<i64>,
     /// GPUs of each model that is counted.
     pub model_n: Vec<i64>,
+    /// What it had of each kind that is counted of the cluster as a whole.
+    pub shared: Vec<i64>,
     /// What it held, in the order of the resources followed of nodes.
     pub held: Vec<i64>,
     /// Energy, joules.
@@ -141,6 +158,8 @@ pub struct LakeRows {
     pub other_view_n: u64,
     /// Records that started outside the period.
     pub outside_n: u64,
+    /// Rows with burst buffer, and rows with licences.
+    pub shared_n: [u64; 2],
 }
 
 impl LakeRows {
@@ -222,6 +241,11 @@ fn one_of(what: &str, named: Option<&String>, known: &BTreeSet<Option<String>>) 
     }
 }
 
+/// The key of a user and a job name.
+fn name_key(user: &str, name: &str) -> u128 {
+    xxh3_128(format!("{} {user} {name}", user.len()).as_bytes())
+}
+
 fn add(
     batch: &RecordBatch,
     selection: &LakeSelection,
@@ -241,6 +265,8 @@ fn add(
     let (cores, asked_cores) = (ints("alloc_core_n")?, ints("requested_core_n")?);
     let (nodes, gpus) = (ints("alloc_node_n")?, ints("alloc_gpu_n")?);
     let (energy, amounts) = (ints("energy_j")?, AmountColumns::of(batch)?);
+    let (raw_ids, job_names) = (texts("raw_job_id")?, texts("job_name")?);
+    let (dependencies, shared) = (texts("requested_dependency")?, SharedColumns::of(batch)?);
     let (memory, asked_memory) = (ints("alloc_memory_byte")?, ints("requested_memory_byte")?);
     for row in 0..batch.num_rows() {
         let cluster = word(clusters, row).map(str::to_owned);
@@ -263,9 +289,18 @@ fn add(
             let n = model_n(batch, "gpus", row, model)?;
             Ok(crate::schema::batch::addend(n))
         });
+        for (n, has) in own.shared_n.iter_mut().zip(shared.has(row)) {
+            *n += u64::from(has);
+        }
         own.rows.push(LakeRow {
             record_id: identity(ids, row)?,
             job_id: crate::absent::text(word(job_ids, row)).to_owned(),
+            // Fallback: what is not the number of a Slurm job is not named by a dependency.
+            raw_job_id: word(raw_ids, row).and_then(|raw| raw.parse().ok()),
+            name_key: word(users, row)
+                .zip(word(job_names, row))
+                .map(|(user, name)| name_key(user, name)),
+            dependency: owned(word(dependencies, row)),
             account: owned(word(accounts, row)),
             vo: owned(word(vos, row)),
             owner: JobOwner {
@@ -285,6 +320,7 @@ fn add(
             gpu_n: number(gpus, row),
             memory_mib: byte_n.map(|byte_n| byte_n.div_euclid(MIB) + i64::from(byte_n.rem_euclid(MIB) > 0)),
             model_n: model_n.collect::<Result<_>>()?,
+            shared: shared.row(row, counted.shared)?,
             held: amounts.row(row, counted.resources)?.held(),
             energy_j: number(energy, row).filter(|energy_j| *energy_j >= 0),
         });

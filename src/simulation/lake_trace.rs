@@ -1,5 +1,6 @@
 //! Records of a lake as the jobs of a trace, and what became of those that are none.
 
+use super::lake_dependencies::wait_for_others;
 use super::lake_kind::LakeKind;
 use super::lake_rows::{JobOwner, LakeRow, LakeRows};
 use crate::error::Result;
@@ -59,6 +60,8 @@ pub struct LakeTrace {
     pub trace: Trace,
     /// What else is known of them.
     pub jobs: LakeJobs,
+    /// How many of them wait for others.
+    pub waiting_n: u64,
 }
 
 /// The jobs of records, with amounts of these kinds. Jobs have the numbers they have in the lake if all have different ones,
@@ -84,10 +87,13 @@ pub fn lake_trace(rows: &LakeRows, kinds: &[LakeKind]) -> Result<LakeTrace> {
     number(&mut kept);
     let mut jobs: Vec<LakeJob> = kept.iter().map(KeptRow::lake_job).collect();
     jobs.sort_by_key(|job| job.id);
-    trace.jobs = kept.into_iter().map(|kept| kept.job).collect();
+    let (rows, mut of_rows): (Vec<&LakeRow>, Vec<Job>) = kept.into_iter().map(|kept| (kept.row, kept.job)).unzip();
+    let waiting_n = wait_for_others(&rows, &mut of_rows, &mut trace);
+    trace.jobs = of_rows;
     Ok(LakeTrace {
         trace: trace.sorted()?,
         jobs: LakeJobs { jobs },
+        waiting_n,
     })
 }
 

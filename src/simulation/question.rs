@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::group_limits::{LimitRequest, limited};
 use super::input::SimulationInput;
 use super::log_priorities::log_priorities;
+use super::shared_kind::{BURST_BUFFER, SharedKind};
 use super::stated_priorities::StatedPriorities;
 use crate::error::{Error, Kind, Result};
 use crate::simulate::machine::{Machine, ResourceKind};
@@ -18,8 +19,6 @@ use crate::simulate::workload::{
     BurstBufferPool, LARGE_SSD_GB, SMALL_SSD_GB, TB_GB, Workload, WorkloadKinds, generate,
 };
 
-/// The kind of resource that is burst buffer.
-pub const BURST_BUFFER: &str = "burst_buffer_gb";
 /// What the machine is given as for nodes with the large local storage.
 const LARGE_SSD: &str = "large_ssd_nodes";
 /// The largest request of burst buffer that the paper states for its logs, gigabytes.
@@ -168,6 +167,19 @@ impl SimulationQuestion {
             None => return Ok(machine),
         };
         machine.with_ssd(large_n, SMALL_SSD_GB, LARGE_SSD_GB)
+    }
+
+    /// Gives a machine the kinds that the question adds and a cluster has as a whole, with nothing of them yet.
+    pub(super) fn add_shared_to(&self, kinds: &mut Vec<ResourceKind>) {
+        for added in &self.added {
+            let is_there = kinds.iter().any(|kind| kind.name == added.name);
+            if !is_there && SharedKind::named(&added.name).is_some() {
+                kinds.push(ResourceKind {
+                    name: added.name.clone(),
+                    capacity: 0,
+                });
+            }
+        }
     }
 
     /// Adds to a machine what the question adds.

@@ -44,6 +44,8 @@ pub enum ColumnPart {
     Jobstats,
     /// Energy.
     Energy,
+    /// What it was submitted with: dependencies, and whom it shares its nodes with.
+    Submission,
     /// Time limit.
     TimeLimit,
     /// Exit code and signal.

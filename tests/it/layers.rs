@@ -67,8 +67,8 @@ const LONGEST_CIRCLE: usize = 4;
 /// The tuples that functions do take, and why: each is a key with its value, as whoever hands it over has it.
 const PAIRS: [(&str, &str); 24] = [
     ("charge/facts.rs: of_example(gpus)", GPUS),
-    ("dedupe/columns.rs: push_gpus(gpus)", GPUS),
-    ("sources/sacct/tres.rs: alloc(gpus)", GPUS),
+    ("dedupe/named_amounts.rs: push(named)", AMOUNTS),
+    ("sources/sacct/tres.rs: borrowed(named)", AMOUNTS),
     ("dedupe/columns.rs: finish_packed(into)", ARROW),
     ("dedupe/packed/mod.rs: batch(columns)", ARROW),
     ("summarise/charges/row.rs: job_charges(made)", ARROW),
@@ -101,6 +101,7 @@ const PAIRS: [(&str, &str); 24] = [
     ),
 ];
 const GPUS: &str = "models of GPUs and how many there are of each";
+const AMOUNTS: &str = "names of resources and how much there is of each";
 const ARROW: &str = "columns as Arrow makes batches of them";
 const INTERLEAVE: &str = "places of rows as Arrow interleaves them";
 const WORDS: &str = "words and what each stands for, written out as a table";

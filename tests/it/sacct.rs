@@ -1,6 +1,7 @@
 //! The `sacct` reader: every trap of its text as a small dump.
 
 mod breaks;
+mod cluster_tres;
 mod damage;
 mod dialects;
 mod energy;
@@ -11,6 +12,7 @@ pub(crate) mod json;
 mod layouts;
 mod real;
 mod steps;
+mod submit_line;
 
 use std::sync::Arc;
 

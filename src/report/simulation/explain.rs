@@ -9,6 +9,7 @@ use crate::simulate::engine::simulate_with;
 use crate::simulate::explain::{Hindrance, HoldingOutage, JobWatch, WatchedPass};
 use crate::simulate::job::Job;
 use crate::simulate::machine::Machine;
+use crate::simulate::predecessor::{PredecessorEvent, PredecessorTime, held_by};
 use crate::simulate::schedule::{Schedule, Start, StartReason};
 use crate::simulate::window::method::Method;
 use crate::simulation::input::SimulationInput;
@@ -67,6 +68,9 @@ pub fn explain(question: &SimulationQuestion, input: &SimulationInput, name: &st
         let schedule = simulate_with(jobs, &input.machine, &settings, &mut watch)?;
         watch.finish();
         method_text(&mut text, *method, &watch, input);
+        if let Some(held) = held_by(jobs, &schedule, job) {
+            held_text(&mut text, &held, input);
+        }
         if let Some(start) = watch.start.filter(|start| start.start_s > job.submit_s) {
             freed_text(&mut text, &start, &schedule, input);
         }
@@ -217,6 +221,27 @@ fn outage_text(text: &mut String, outage: &HoldingOutage, input: &SimulationInpu
             passes(outage.pass_n),
             instant(input, outage.from_s),
             without.join(", ")
+        ),
+    );
+}
+
+/// The job that held it back after its submission.
+fn held_text(text: &mut String, held: &PredecessorTime, input: &SimulationInput) {
+    let PredecessorTime { at_s, predecessor } = held;
+    let event = match predecessor.event {
+        PredecessorEvent::Start => "start",
+        PredecessorEvent::End => "end",
+    };
+    let pause = match predecessor.pause_s {
+        0 => String::new(),
+        pause_s => format!(" and {pause_s} s more to pass"),
+    };
+    line(
+        text,
+        &format!(
+            "  it waited for job {} to {event}{pause}, until {}",
+            input.name(predecessor.id),
+            instant(input, *at_s)
         ),
     );
 }

@@ -8,8 +8,8 @@ use crate::numbers::{count_i128, index};
 use crate::simulate::kiviat::{area, reciprocals, scaled};
 use crate::simulate::metrics::{ClassBy, JobMeasures, by_class, power_classes};
 use crate::simulation::answers::Answers;
-use crate::simulation::question::BURST_BUFFER;
 use crate::simulation::run::{MethodRun, Simulation};
+use crate::simulation::shared_kind::BURST_BUFFER;
 
 /// A table of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

@@ -183,6 +183,8 @@ roles! {
     ConsumedEnergyRaw,
     /// `ConsumedEnergy`
     ConsumedEnergy,
+    /// `SubmitLine`
+    SubmitLine,
     /// `Timelimit`
     Timelimit,
     /// `TimelimitRaw`
@@ -240,10 +242,16 @@ impl Role {
             // Nodes bound the energy of a job.
             Self::AllocNodes | Self::NNodes => &[ColumnPart::Nodes, ColumnPart::RequestedMemory, ColumnPart::Energy],
             Self::ReqMem | Self::ReqNodes => &[ColumnPart::RequestedMemory],
-            Self::ReqCpus | Self::ReqTres => &[ColumnPart::RequestedCores, ColumnPart::RequestedMemory],
+            Self::ReqCpus => &[ColumnPart::RequestedCores, ColumnPart::RequestedMemory],
+            Self::ReqTres => &[
+                ColumnPart::RequestedCores,
+                ColumnPart::RequestedMemory,
+                ColumnPart::Allocation,
+            ],
             Self::MaxRss | Self::MaxVmSize => &[ColumnPart::PeakMemory],
             Self::AdminComment => &[ColumnPart::Jobstats],
             Self::ConsumedEnergyRaw | Self::ConsumedEnergy => &[ColumnPart::Energy],
+            Self::SubmitLine => &[ColumnPart::Submission],
             Self::Timelimit | Self::TimelimitRaw => &[ColumnPart::TimeLimit],
             Self::ExitCode => &[ColumnPart::Exit],
         }
@@ -258,12 +266,12 @@ impl Role {
     }
 
     /// Whether surplus fields of a row must be shared out so that this column has its own text and nothing else: all that is
-    /// read but the comment, which few dumps are taken for and whose text shows where it ends, and energy, which is left
-    /// unknown in such a row. Rows are put together the same whether anybody reads these.
+    /// read but the comment, which few dumps are taken for and whose text shows where it ends, and energy and the line of
+    /// submission, which are left unknown in such a row. Rows are put together the same whether anybody reads these.
     pub(super) fn is_separated(self) -> bool {
         !matches!(
             self,
-            Self::AdminComment | Self::ConsumedEnergyRaw | Self::ConsumedEnergy
+            Self::AdminComment | Self::ConsumedEnergyRaw | Self::ConsumedEnergy | Self::SubmitLine
         )
     }
 }
@@ -380,7 +388,7 @@ const COLUMNS: &[(&str, SacctKind, Option<Role>)] = &[
     ("stdin", SacctKind::Free, None),
     ("stdout", SacctKind::Free, None),
     ("submit", SacctKind::Time, Some(Role::Submit)),
-    ("submitline", SacctKind::Free, None),
+    ("submitline", SacctKind::Free, Some(Role::SubmitLine)),
     ("suspended", SacctKind::Duration, Some(Role::Suspended)),
     ("systemcomment", SacctKind::Free, None),
     ("systemcpu", SacctKind::Duration, Some(Role::SystemCpu)),

@@ -12,10 +12,11 @@ use super::memory::{MIB, Per};
 use super::refusal::Refusal;
 use super::row::SacctRow;
 use super::step::Steps;
+use super::submit_line::SubmitOptions;
 use super::tres;
 use crate::ledger::Reason;
 use crate::numbers::Comparand;
-use crate::record::{Anomaly, Energy, EnergyReading, JobRow, Jobstats, JobstatsOutcome};
+use crate::record::{Anomaly, Energy, EnergyReading, JobDetails, JobRow};
 use crate::schema::batch::addend;
 use crate::sources::projection::ColumnPart;
 use crate::sources::{Position, Sink};
@@ -54,7 +55,8 @@ pub(super) struct SacctJob<'t> {
     cpu: CpuMeasured,
     /// Energy its allocation states.
     energy: energy::Stated,
-    gpus: Vec<(&'t [u8], i64)>,
+    submitted: Option<SubmitOptions>,
+    named: tres::NamedTres<'t>,
     mended: Vec<Mended>,
 }
 
@@ -70,7 +72,8 @@ impl Default for SacctJob<'_> {
             anomalies: 0,
             cpu: CpuMeasured::default(),
             energy: None,
-            gpus: Vec::new(),
+            submitted: None,
+            named: tres::NamedTres::default(),
             mended: Vec::new(),
         }
     }
@@ -114,8 +117,9 @@ impl<'t> SacctJob<'t> {
         }
         self.amounts(row)?;
         let held_ms = jobstats::held_ms(self.reported.wall_ms, self.reported.suspended_s);
-        self.reported.jobstats = jobstats_of(row, held_ms);
+        self.reported.jobstats = jobstats::of_row(row, held_ms);
         self.reported.energy = self.energy_of(row, held_ms);
+        self.submitted = SubmitOptions::of_row(row);
         self.names(row, [id.or(raw), raw]);
         self.anomalies |= row.anomalies;
         Ok(Read::Started)
@@ -131,8 +135,8 @@ impl<'t> SacctJob<'t> {
         if row.text(Role::ConsumedEnergyRaw) == b"0" {
             return Some(Energy::unknown(EnergyReading::Zero));
         }
-        let stated = stated_energy(row, Role::ConsumedEnergyRaw).or(self.energy);
-        let stated = stated.or_else(|| stated_energy(row, Role::ConsumedEnergy));
+        let stated = row.stated_energy(Role::ConsumedEnergyRaw).or(self.energy);
+        let stated = stated.or_else(|| row.stated_energy(Role::ConsumedEnergy));
         energy::of_job(stated, self.reported.alloc_node_n, held_ms)
     }
 
@@ -199,19 +203,24 @@ impl<'t> SacctJob<'t> {
         let allocated = row.text(Role::AllocTres);
         let mut allocated_cpu_n = None;
         let mut alloc: Option<tres::Alloc> = None;
-        self.gpus.clear();
-        if !allocated.is_empty() {
+        self.named.clear();
+        if allocated.is_empty() {
+            self.named.add_requested(row.text(Role::ReqTres));
+        } else {
             let refusal = |entry: &[u8]| {
                 let why = format!("has an entry that is none: {}", super::refusal::quoted(entry));
                 Refusal::of(Reason::BadNumber, row.layout, Role::AllocTres, allocated, &why)
             };
             if row.projected.interest.any(OTHER_THAN_CORES) {
-                let found = tres::alloc(allocated, &mut self.gpus).map_err(refusal)?;
+                let found = tres::alloc(allocated, &mut self.named).map_err(refusal)?;
                 allocated_cpu_n = found.cpu;
                 alloc = Some(found);
             } else {
                 allocated_cpu_n = tres::cpu_n(allocated).map_err(refusal)?;
             }
+        }
+        if self.named.is_dropped {
+            row.note(Anomaly::ValueDropped);
         }
         self.energy = alloc.and_then(|alloc| alloc.energy);
         let reported = &mut self.reported;
@@ -317,7 +326,7 @@ impl<'t> SacctJob<'t> {
         reported.max_rss_byte = reported.max_rss_byte.max(steps.max_rss_byte);
         reported.max_virtual_byte = reported.max_virtual_byte.max(steps.max_virtual_byte);
         reported.anomalies = self.anomalies;
-        if self.gpus.is_empty() && self.mended.is_empty() && !self.is_name_longer {
+        if self.named.is_empty() && self.mended.is_empty() && !self.is_name_longer && self.submitted.is_none() {
             sink.job(&self.reported, at, steps.count);
         } else {
             self.emit_more(text, at, steps, sink);
@@ -327,16 +336,28 @@ impl<'t> SacctJob<'t> {
     /// Sends a job whose texts differ from those in its row.
     fn emit_more(&self, text: &[u8], at: Position, steps: &Steps, sink: &mut dyn Sink) {
         let mut anomalies = self.anomalies;
-        let models = self.gpus.iter();
-        let models: Vec<_> = models
-            .map(|&(model, n)| (looked_at(model, &mut anomalies), n))
-            .collect();
-        let gpus: Vec<_> = models.iter().map(|(model, n)| (model.as_ref(), *n)).collect();
+        let mut texts = |named: &[(&'t [u8], i64)]| -> Vec<(Cow<'t, str>, i64)> {
+            let texts = named.iter().map(|&(name, n)| (looked_at(name, &mut anomalies), n));
+            texts.collect()
+        };
+        let models = texts(&self.named.gpus);
+        let (pools, licenses) = (texts(&self.named.burst_buffers), texts(&self.named.licenses));
+        let (gpus, pools, licenses) = (
+            tres::borrowed(&models),
+            tres::borrowed(&pools),
+            tres::borrowed(&licenses),
+        );
         let longer = self.name.filter(|_| self.is_name_longer);
         let longer = longer.and_then(|(start, end)| text.get(start..end));
         let longer = longer.map(|name| looked_at(name, &mut anomalies));
+        let details = JobDetails {
+            burst_buffers: &pools,
+            licenses: &licenses,
+            ..SubmitOptions::details(self.submitted.as_ref())
+        };
         let mut reported = JobRow {
             gpus: &gpus,
+            details: details.known(),
             anomalies,
             row_byte_n: None,
             ..self.reported.clone()
@@ -349,27 +370,6 @@ impl<'t> SacctJob<'t> {
         }
         sink.job(&reported, at, steps.count);
     }
-}
-
-/// What Jobstats left in the comment of a job that held what it was given for so long.
-#[inline]
-fn jobstats_of(row: &mut SacctRow<'_, '_>, held_ms: Option<i64>) -> Option<Jobstats> {
-    row.projected.column(Role::AdminComment)?;
-    let comment = row.text(Role::AdminComment);
-    // In a row of surplus fields, text of the next column may follow.
-    let end = memchr::memmem::find(comment, &row.layout.delimiter).unwrap_or(comment.len());
-    let found = jobstats::read(comment.get(..end)?, held_ms)?;
-    if found.outcome == JobstatsOutcome::Damaged {
-        row.note(Anomaly::JobstatsDamaged);
-    }
-    Some(found)
-}
-
-/// Energy in a column of its own. Of a row with surplus fields it is not certain whose text the column has.
-#[inline]
-fn stated_energy(row: &SacctRow<'_, '_>, role: Role) -> energy::Stated {
-    let text = row.text(role);
-    energy::joule(text).filter(|_| !row.fields.has_surplus(&row.layout.delimiter))
 }
 
 /// Cores requested. No usage depends on them: a value that cannot be read is unknown.
@@ -411,7 +411,7 @@ fn requested_memory_byte(
         let reported = match row.text(Role::ReqTres) {
             b"" => Some(tres::Alloc::default()),
             // Fallback: a request that cannot be read is unknown, no usage depends on it.
-            text => tres::alloc(text, &mut Vec::new()).ok(),
+            text => tres::alloc(text, &mut tres::NamedTres::default()).ok(),
         };
         requested = reported.and_then(|reported| {
             let times = match per {

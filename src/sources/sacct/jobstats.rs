@@ -17,6 +17,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use flate2::bufread::GzDecoder;
 
+use super::column::Role;
+use super::row::SacctRow;
+use crate::record::Anomaly;
 use crate::record::jobstats::{Jobstats, JobstatsOutcome};
 use crate::schema::batch::addend;
 use crate::sources::decimal;
@@ -38,6 +41,20 @@ const GPU_LIMIT_MS: i128 = 1_000_000_000_000_000;
 const PLACES: u32 = 4;
 /// All of a GPU, in units of these places.
 const FULL: i64 = 1_000_000;
+
+/// What Jobstats left in the comment of a job that held what it was given for so long.
+#[inline]
+pub(super) fn of_row(row: &mut SacctRow<'_, '_>, held_ms: Option<i64>) -> Option<Jobstats> {
+    row.projected.column(Role::AdminComment)?;
+    let comment = row.text(Role::AdminComment);
+    // In a row of surplus fields, text of the next column may follow.
+    let end = memchr::memmem::find(comment, &row.layout.delimiter).unwrap_or(comment.len());
+    let found = read(comment.get(..end)?, held_ms)?;
+    if found.outcome == JobstatsOutcome::Damaged {
+        row.note(Anomaly::JobstatsDamaged);
+    }
+    Some(found)
+}
 
 /// What a comment holds of Jobstats, of a job that held what it was given for so long; `None` where it is not of Jobstats.
 pub(super) fn read(comment: &[u8], held_ms: Option<i64>) -> Option<Jobstats> {

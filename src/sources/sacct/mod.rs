@@ -37,6 +37,8 @@ mod start;
 mod state;
 mod step;
 mod stretch;
+mod submit_line;
+mod submit_options;
 mod tres;
 mod zone_check;
 

@@ -9,7 +9,7 @@ use super::memory::{self, Per};
 use super::projected_columns::ProjectedColumns;
 use super::refusal::Refusal;
 use super::scalar::{self, Int};
-use super::{duration, state};
+use super::{duration, energy, state};
 use crate::ledger::Reason;
 use crate::record::Anomaly;
 use crate::sources::decimal;
@@ -222,6 +222,13 @@ impl<'t, 'c> SacctRow<'t, 'c> {
                 .map(Some)
                 .ok_or_else(|| self.refuse(Reason::BadNumber, Role::ExitCode, "is not an exit code (rc:signal)")),
         }
+    }
+
+    /// Energy in a column of its own. Of a row with surplus fields it is not certain whose text the column has.
+    #[inline]
+    pub(super) fn stated_energy(&self, role: Role) -> energy::Stated {
+        let text = self.text(role);
+        energy::joule(text).filter(|_| !self.fields.has_surplus(&self.layout.delimiter))
     }
 
     /// The time limit, seconds; `Ok(None)` for `UNLIMITED` and `Partition_Limit`.

@@ -1,5 +1,7 @@
 //! TRES strings: `billing=4,cpu=4,gres/gpu:a100=1,gres/gpu=1,mem=16G,node=1`.
 
+use std::borrow::Cow;
+
 use super::duration;
 use super::energy;
 use super::memory::{self, MIB};
@@ -22,8 +24,83 @@ pub(super) struct Alloc {
     pub(super) gpu: i64,
 }
 
-/// Reads an allocation; models of GPUs go to `gpus`, sorted. The error is the invalid entry.
-pub(super) fn alloc<'a>(text: &'a [u8], gpus: &mut Vec<(&'a [u8], i64)>) -> Result<Alloc, &'a [u8]> {
+/// Resources that have names, sorted by them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct NamedTres<'a> {
+    /// GPUs by model.
+    pub(super) gpus: Vec<(&'a [u8], i64)>,
+    /// Burst buffer, bytes.
+    pub(super) burst_buffers: Vec<(&'a [u8], i64)>,
+    /// Licences.
+    pub(super) licenses: Vec<(&'a [u8], i64)>,
+    /// An amount of burst buffer or licences cannot be read.
+    pub(super) is_dropped: bool,
+}
+
+impl<'a> NamedTres<'a> {
+    /// Forgets all.
+    pub(super) fn clear(&mut self) {
+        self.gpus.clear();
+        self.burst_buffers.clear();
+        self.licenses.clear();
+        self.is_dropped = false;
+    }
+
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.gpus.len() | self.burst_buffers.len() | self.licenses.len() == 0
+    }
+
+    /// Adds what a request states of the cluster as a whole: burst buffer and licences.
+    pub(super) fn add_requested(&mut self, text: &'a [u8]) {
+        let entries = text.split(|&b| b == b',').filter(|entry| !entry.is_empty());
+        for entry in entries {
+            if let Some(equals) = memchr::memchr(b'=', entry) {
+                self.add(entry.part(..equals), entry.part(equals + 1..));
+            }
+        }
+        self.sort();
+    }
+
+    fn add(&mut self, name: &'a [u8], value: &'a [u8]) {
+        let (list, name, base) = if let Some(pool) = name.strip_prefix(b"bb/") {
+            (&mut self.burst_buffers, pool, MIB)
+        } else if let Some(license) = name.strip_prefix(b"license/") {
+            (&mut self.licenses, license, 1)
+        } else {
+            return;
+        };
+        // Fallback: no usage depends on what cannot be read, so the job notes it and is not refused.
+        let amount = memory::parse(value, base).ok().flatten();
+        match amount
+            .map(|(amount, _)| amount)
+            .filter(|amount| (0..=AMOUNT_LIMIT).contains(amount))
+        {
+            Some(amount) => list.push((name, amount)),
+            None => self.is_dropped = true,
+        }
+    }
+
+    fn sort(&mut self) {
+        if self.is_empty() {
+            return;
+        }
+        self.gpus.sort_unstable();
+        self.burst_buffers.sort_unstable();
+        self.licenses.sort_unstable();
+    }
+}
+
+/// Names with amounts, borrowed.
+pub(super) fn borrowed<'a>(named: &'a [(Cow<'_, str>, i64)]) -> Vec<(&'a str, i64)> {
+    named.iter().map(|(name, n)| (name.as_ref(), *n)).collect()
+}
+
+/// No job has more burst buffer, bytes, or as many licences.
+pub(super) const AMOUNT_LIMIT: i64 = 1 << 60;
+
+/// Reads an allocation; what has names goes to `named`. The error is the invalid entry.
+pub(super) fn alloc<'a>(text: &'a [u8], named: &mut NamedTres<'a>) -> Result<Alloc, &'a [u8]> {
     let mut found = Alloc::default();
     let mut untyped = None;
     let mut typed = 0_i64;
@@ -50,7 +127,9 @@ pub(super) fn alloc<'a>(text: &'a [u8], gpus: &mut Vec<(&'a [u8], i64)>) -> Resu
                     // Fallback: an unset count of a model is none of it, as Slurm reads it.
                     let count = count(value).map_err(|()| entry)?.unwrap_or(0);
                     typed = typed.checked_add(count).ok_or(entry)?;
-                    gpus.push((model, count));
+                    named.gpus.push((model, count));
+                } else {
+                    named.add(name, value);
                 }
                 continue;
             }
@@ -58,7 +137,7 @@ pub(super) fn alloc<'a>(text: &'a [u8], gpus: &mut Vec<(&'a [u8], i64)>) -> Resu
         *slot = count(value).map_err(|()| entry)?;
     }
     found.gpu = untyped.unwrap_or(typed);
-    gpus.sort_unstable();
+    named.sort();
     Ok(found)
 }
 

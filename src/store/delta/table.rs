@@ -136,6 +136,16 @@ fn field(column: &Column) -> Option<Value> {
     }))
 }
 
+/// A list of texts with a whole number each.
+fn list_of(text: &str, number: &str) -> Value {
+    let field = |name: &str, kind: &str| json!({ "name": name, "type": kind, "nullable": true, "metadata": {} });
+    json!({
+        "type": "array",
+        "elementType": { "type": "struct", "fields": [field(text, "string"), field(number, "long")] },
+        "containsNull": true,
+    })
+}
+
 /// The type of a column; `None` where Delta has none.
 fn delta_type(kind: ColumnType) -> Option<Value> {
     Some(match kind {
@@ -147,15 +157,8 @@ fn delta_type(kind: ColumnType) -> Option<Value> {
         ColumnType::Date => json!("date"),
         ColumnType::Timestamp => json!("timestamp_ntz"),
         ColumnType::Decimal(precision, scale) => json!(format!("decimal({precision},{scale})")),
-        ColumnType::GpuList => {
-            let field =
-                |name: &str, kind: &str| json!({ "name": name, "type": kind, "nullable": true, "metadata": {} });
-            json!({
-                "type": "array",
-                "elementType": { "type": "struct", "fields": [field("model", "string"), field("device_n", "long")] },
-                "containsNull": true,
-            })
-        }
+        ColumnType::GpuList => list_of("model", "device_n"),
+        ColumnType::AmountList => list_of("name", "amount"),
         // A `long` cannot hold the larger half of the values, and not all readers give them as a decimal.
         ColumnType::UInt64 => return None,
     })

@@ -11,17 +11,17 @@ use super::{plan, read};
 use crate::support::collect::Collected;
 
 const DUMP: &str = "\
-JobIDRaw|JobID|Cluster|JobName|Account|User|UID|Group|Partition|QOS|Submit|Eligible|Start|End|ElapsedRaw|Suspended|State|ExitCode|NNodes|NCPUS|ReqCPUS|ReqMem|AdminComment|AllocTRES|TimelimitRaw|NodeList|TotalCPU|UserCPU|SystemCPU|MaxRSS|MaxVMSize
-1|1|zoo|a|b|chem|ada|7|hep|cpu|normal|2026-03-01T10:00:00|2026-03-01T10:00:01|2026-03-01T10:00:05|2026-03-01T11:00:05|3600|00:00:00|COMPLETED|1:9|2|8|6|4G|JS1:Short|billing=9,cpu=10,gres/gpu:t4=2,gres/gpu=2,mem=7G,node=3|60|n[1-2]|00:00:00|00:00:00|00:00:00||
-1.0|1.0|zoo|s|chem||||||2026-03-01T10:00:05|2026-03-01T10:00:05|2026-03-01T10:00:05|2026-03-01T11:00:05|3600|00:00:00|COMPLETED|0:0|2|8|8|||cpu=10|||00:59:00|00:58:00|00:01:00|3M|5M
-2|2_1|zoo|x|bio||1002|ag|gpu|high|2026-03-01T10:00:00|Unknown|2026-03-01T10:00:05|Unknown|30|00:00:00|RUNNING|0:0|1|2|2|512M||||n1|00:00:00||||
-3|3|zoo|never|bio|bob|1003|ag|gpu|high|2026-03-01T10:00:00|Unknown|Unknown|Unknown|0|00:00:00|PENDING|0:0|1|2|2|512M||||None assigned|00:00:00||||
+JobIDRaw|JobID|Cluster|JobName|Account|User|UID|Group|Partition|QOS|Submit|Eligible|Start|End|ElapsedRaw|Suspended|State|ExitCode|NNodes|NCPUS|ReqCPUS|ReqMem|AdminComment|SubmitLine|AllocTRES|TimelimitRaw|NodeList|TotalCPU|UserCPU|SystemCPU|MaxRSS|MaxVMSize
+1|1|zoo|a|b|chem|ada|7|hep|cpu|normal|2026-03-01T10:00:00|2026-03-01T10:00:01|2026-03-01T10:00:05|2026-03-01T11:00:05|3600|00:00:00|COMPLETED|1:9|2|8|6|4G|JS1:Short||billing=9,cpu=10,gres/gpu:t4=2,gres/gpu=2,mem=7G,node=3|60|n[1-2]|00:00:00|00:00:00|00:00:00||
+1.0|1.0|zoo|s|chem||||||2026-03-01T10:00:05|2026-03-01T10:00:05|2026-03-01T10:00:05|2026-03-01T11:00:05|3600|00:00:00|COMPLETED|0:0|2|8|8||||cpu=10|||00:59:00|00:58:00|00:01:00|3M|5M
+2|2_1|zoo|x|bio||1002|ag|gpu|high|2026-03-01T10:00:00|Unknown|2026-03-01T10:00:05|Unknown|30|00:00:00|RUNNING|0:0|1|2|2|512M||sbatch --exclusive -d 7 x.sh|||n1|00:00:00||||
+3|3|zoo|never|bio|bob|1003|ag|gpu|high|2026-03-01T10:00:00|Unknown|Unknown|Unknown|0|00:00:00|PENDING|0:0|1|2|2|512M|||||None assigned|00:00:00||||
 4|4|zoo|split
-name|bio|bob|1003|ag|gpu|high|2026-03-01T10:00:00|2026-03-01T10:00:00|2026-03-01T23:59:59|2026-03-02T00:00:09|10|00:00:00|FAILED|2:0|1|2|2|512M||cpu=2|10|n1|00:07.500|00:05.000|00:02.500||
-5|5|zoo|odd|bio|bob|1003|ag|gpu|high|2026-03-01T10:00:00|2026-03-01T10:00:00|2026-03-01T23:59:59|2026-03-02T00:00:09|10|00:00:00|FAILED|2:0|1|2|2|512M||cpu=2|10|n1|00:07.500|00:05.000|00:02.500|much|
+name|bio|bob|1003|ag|gpu|high|2026-03-01T10:00:00|2026-03-01T10:00:00|2026-03-01T23:59:59|2026-03-02T00:00:09|10|00:00:00|FAILED|2:0|1|2|2|512M|||cpu=2|10|n1|00:07.500|00:05.000|00:02.500||
+5|5|zoo|odd|bio|bob|1003|ag|gpu|high|2026-03-01T10:00:00|2026-03-01T10:00:00|2026-03-01T23:59:59|2026-03-02T00:00:09|10|00:00:00|FAILED|2:0|1|2|2|512M|||cpu=2|10|n1|00:07.500|00:05.000|00:02.500|much|
 ";
 
-const PARTS: [ColumnPart; 22] = [
+const PARTS: [ColumnPart; 23] = [
     ColumnPart::Cluster,
     ColumnPart::Account,
     ColumnPart::User,
@@ -42,6 +42,7 @@ const PARTS: [ColumnPart; 22] = [
     ColumnPart::PeakMemory,
     ColumnPart::Jobstats,
     ColumnPart::Energy,
+    ColumnPart::Submission,
     ColumnPart::TimeLimit,
     ColumnPart::Exit,
 ];
@@ -125,6 +126,7 @@ fn stated(row: &JobRow<'static>, part: Option<ColumnPart>) -> JobRow<'static> {
         Some(ColumnPart::PeakMemory) => hear!(max_rss_byte max_virtual_byte),
         Some(ColumnPart::Jobstats) => hear!(jobstats),
         Some(ColumnPart::Energy) => hear!(energy),
+        Some(ColumnPart::Submission) => hear!(details),
         Some(ColumnPart::TimeLimit) => hear!(time_limit_s),
         Some(ColumnPart::Exit) => hear!(exit_code exit_signal),
     }

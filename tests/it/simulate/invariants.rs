@@ -6,6 +6,7 @@ use gridtally::simulate::engine::{simulate, simulate_with};
 use gridtally::simulate::job::Job;
 use gridtally::simulate::machine::Machine;
 use gridtally::simulate::observer::{Observer, Reservation};
+use gridtally::simulate::predecessor::Predecessors;
 use gridtally::simulate::schedule::Schedule;
 use gridtally::simulate::settings::{Backfill, BaseOrder, Estimate, EventOrder, Settings};
 use gridtally::simulate::trace::Trace;
@@ -208,10 +209,9 @@ fn a_job_waits_for_another_and_a_circle_never_starts() {
         job(3, 0, 5, 5, &[1]),
         job(4, 0, 5, 5, &[1]),
     ];
-    jobs[1].after = Some(1);
-    jobs[1].think_s = 7;
-    jobs[2].after = Some(4);
-    jobs[3].after = Some(3);
+    jobs[1].after = Predecessors::end_of(1, 7);
+    jobs[2].after = Predecessors::end_of(4, 0);
+    jobs[3].after = Predecessors::end_of(3, 0);
     let jobs = Trace::of_jobs(jobs).unwrap().jobs;
     let schedule = simulate(&jobs, &machine(4, 0), &Settings::default()).unwrap();
     let starts: Vec<_> = schedule

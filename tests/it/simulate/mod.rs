@@ -2,6 +2,7 @@
 //! planted errors.
 
 mod command;
+mod dependencies;
 mod invariants;
 mod lake;
 mod lake_priorities;

@@ -13,6 +13,7 @@ use gridtally::simulate::engine::simulate;
 use gridtally::simulate::job::Job;
 use gridtally::simulate::machine::Machine;
 use gridtally::simulate::multifactor::Multifactor;
+use gridtally::simulate::predecessor::Predecessors;
 use gridtally::simulate::schedule::Schedule;
 use gridtally::simulate::settings::{Backfill, BaseOrder, Settings};
 use gridtally::simulate::shares::{DatedTree, JobUsage, RecordedUsage, SimulatedShares};
@@ -256,7 +257,7 @@ fn qos_partition_and_size_decide_by_their_weights_and_age_catches_up() {
 fn a_job_ages_from_the_end_of_the_job_it_waits_for() {
     // 3 waits for 1, which ends at 1000, and has no age before; 2 was there at 900.
     let mut waits = job(3, 0, 100, 100, &[1]);
-    waits.after = Some(1);
+    waits.after = Predecessors::end_of(1, 0);
     let jobs = [
         job(1, 0, 1000, 1000, &[1]),
         waits,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use gridtally::simulate::job::JobEnd;
 use gridtally::simulate::machine::Machine;
+use gridtally::simulate::predecessor::Predecessors;
 use gridtally::simulate::swf::SwfLog;
 use gridtally::simulate::trace::{NeverFitting, SwfRules, Trace, TraceChange, TraceReason};
 
@@ -96,7 +97,7 @@ fn every_line_is_a_job_or_counted_under_a_reason() {
     );
     assert_eq!(trace.jobs[0].ended, JobEnd::Completed);
     assert_eq!(trace.jobs[0].recorded_start_s, Some(15));
-    assert_eq!((trace.jobs[1].after, trace.jobs[1].think_s), (Some(1), 30));
+    assert_eq!(trace.jobs[1].after, Predecessors::end_of(1, 30));
     assert_eq!(trace.jobs[1].ended, JobEnd::Failed);
     assert_eq!(trace.jobs[1].recorded_start_s, None);
 }

@@ -2,6 +2,7 @@
 
 use gridtally::simulate::engine::simulate;
 use gridtally::simulate::job::Job;
+use gridtally::simulate::predecessor::Predecessors;
 use gridtally::simulate::schedule::{Schedule, Start, StartReason};
 use gridtally::simulate::settings::Settings;
 use gridtally::simulate::verify::{Placement, Violation, placements, verify};
@@ -15,8 +16,7 @@ fn jobs() -> Vec<Job> {
         job(2, 0, 10, 20, &[6, 3]),
         job(3, 5, 10, 20, &[4, 1]),
     ];
-    jobs[2].after = Some(1);
-    jobs[2].think_s = 2;
+    jobs[2].after = Predecessors::end_of(1, 2);
     jobs
 }
 

@@ -5,6 +5,7 @@ use gridtally::simulate::engine::{simulate, simulate_with};
 use gridtally::simulate::job::Job;
 use gridtally::simulate::machine::Machine;
 use gridtally::simulate::observer::{Observer, PassView};
+use gridtally::simulate::predecessor::Predecessors;
 use gridtally::simulate::schedule::{Schedule, Start, StartReason};
 use gridtally::simulate::settings::{BaseOrder, Settings};
 use gridtally::simulate::trace::Trace;
@@ -65,7 +66,7 @@ fn bb_10_a_job_that_waits_for_another_takes_no_slot() {
         job(4, 1, 10, 10, &[40, 100]),
     ];
     // The second waits for the fourth: with a window of two the third and the fourth are in it.
-    jobs[1].after = Some(4);
+    jobs[1].after = Predecessors::end_of(4, 0);
     let jobs = Trace::of_jobs(jobs).unwrap().jobs;
     let like = WindowSettings { size: 2, ..like() };
     let schedule = simulate(&jobs, &machine(100, 100), &settings(Method::Bbsched, &like)).unwrap();

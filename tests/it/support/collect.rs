@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use gridtally::dedupe::options::IntakeOptions;
 use gridtally::ledger::Reason;
-use gridtally::record::{Anomaly, JobRow, SummaryRow};
+use gridtally::record::{Anomaly, JobDetails, JobRow, SummaryRow};
 use gridtally::sources::apel::acceptance::Acceptance;
 use gridtally::sources::format::Format;
 use gridtally::sources::options::ReaderOptions;
@@ -84,6 +84,19 @@ fn keep(text: &str) -> &'static str {
     Box::leak(text.to_owned().into_boxed_str())
 }
 
+fn keep_details(details: &JobDetails<'_>) -> &'static JobDetails<'static> {
+    let named = |named: &[(&str, i64)]| -> &'static [(&'static str, i64)] {
+        let named: Vec<_> = named.iter().map(|(name, amount)| (keep(name), *amount)).collect();
+        Box::leak(named.into_boxed_slice())
+    };
+    Box::leak(Box::new(JobDetails {
+        dependency: details.dependency.map(keep),
+        burst_buffers: named(details.burst_buffers),
+        licenses: named(details.licenses),
+        ..*details
+    }))
+}
+
 impl Sink for Collected {
     fn rows_read(&mut self, n: u64) {
         self.rows_read += n;
@@ -121,6 +134,7 @@ impl Sink for Collected {
                 node_list: row.node_list.map(keep),
                 state: row.state.map(keep),
                 benchmark: row.benchmark.map(keep),
+                details: row.details.map(keep_details),
                 gpus: Box::leak(gpus.into_boxed_slice()),
                 // Of the text it was read from, not of the job.
                 row_byte_n: None,

@@ -86,6 +86,8 @@ pub(super) struct SacctJsonFields<'a> {
     pub(super) name: Option<JsonText<'a>>,
     /// `comment.administrator`
     pub(super) admin_comment: Option<JsonText<'a>>,
+    /// `submit_line`
+    pub(super) submit_line: Option<JsonText<'a>>,
     /// `nodes`
     pub(super) nodes: Option<JsonText<'a>>,
     /// `allocation_nodes`
@@ -118,10 +120,8 @@ pub(super) struct SacctJsonFields<'a> {
     pub(super) allocated: Allocated<'a>,
     /// `required.CPUs`
     pub(super) required_core_n: Number<'a>,
-    /// `cpu` of `tres.requested`
-    pub(super) requested_core_n: Option<i64>,
-    /// `mem` of `tres.requested`, MiB
-    pub(super) requested_mib: Option<i64>,
+    /// `tres.requested`
+    pub(super) requested: Allocated<'a>,
     /// `steps`
     pub(super) steps: StepSums,
 }
@@ -154,6 +154,7 @@ impl<'a> SacctJsonFields<'a> {
             b"wckey" => self.wckey = text_of(scanner, b"wckey")?,
             b"name" => self.name = value::text(scanner)?,
             b"comment" => self.admin_comment = text_of(scanner, b"administrator")?,
+            b"submit_line" => self.submit_line = value::text(scanner)?,
             b"nodes" => self.nodes = value::text(scanner)?,
             b"allocation_nodes" => self.allocation_nodes = Number::read(scanner)?,
             b"array" => object(scanner, |scanner, key| {
@@ -223,11 +224,7 @@ impl<'a> SacctJsonFields<'a> {
             b"tres" => object(scanner, |scanner, key| {
                 match key {
                     b"allocated" => self.allocated = list::allocated(scanner)?,
-                    b"requested" => {
-                        let mut wanted = ["cpu", "mem"].map(KindCount::of);
-                        list::count(scanner, &mut wanted)?;
-                        [self.requested_core_n, self.requested_mib] = wanted.map(|wanted| wanted.count);
-                    }
+                    b"requested" => self.requested = list::allocated(scanner)?,
                     _ => skip(scanner)?,
                 }
                 Ok(())

@@ -6,17 +6,18 @@ use super::fields::{CpuTime, SacctJsonFields};
 use super::value::{self, Number};
 use crate::ledger::Reason;
 use crate::numbers::Comparand;
-use crate::record::{Anomaly, JobRow, JobstatsOutcome};
+use crate::record::{Anomaly, JobDetails, JobRow, JobstatsOutcome};
 use crate::schema::batch::addend;
 use crate::sources::json::JsonText;
 use crate::sources::sacct::cpu::CpuMeasured;
 use crate::sources::sacct::energy;
 use crate::sources::sacct::job::{is_no_node, waits};
 use crate::sources::sacct::jobstats;
-use crate::sources::sacct::memory::MIB;
 use crate::sources::sacct::refusal::Refusal;
 use crate::sources::sacct::state;
 use crate::sources::sacct::step::Steps;
+use crate::sources::sacct::submit_line::SubmitOptions;
+use crate::sources::sacct::tres;
 use crate::sources::{Position, Sink};
 
 /// Gives one object its outcome. It counts as one row, and each of its steps as one more.
@@ -211,12 +212,16 @@ impl SacctJsonJob {
             anomalies |= Anomaly::InvalidText.bit();
         }
         let alloc = fields.allocated.alloc;
-        let gpus: Vec<_> = fields
-            .allocated
-            .gpus
-            .iter()
-            .map(|(model, n)| (model.as_ref(), *n))
-            .collect();
+        let gpus = tres::borrowed(&fields.allocated.gpus);
+        let of_cluster = if fields.allocated.is_nothing() {
+            &fields.requested
+        } else {
+            &fields.allocated
+        };
+        let (pools, licenses) = (
+            tres::borrowed(&of_cluster.burst_buffers),
+            tres::borrowed(&of_cluster.licenses),
+        );
         let raw_id = self.raw_id.to_string();
         let ms = |second: Option<i64>| second.and_then(|s| s.checked_mul(1000));
         let held_ms = jobstats::held_ms(ms(self.wall_s), self.suspended_s);
@@ -226,6 +231,18 @@ impl SacctJsonJob {
         if jobstats.is_some_and(|found| found.outcome == JobstatsOutcome::Damaged) {
             anomalies |= Anomaly::JobstatsDamaged.bit();
         }
+        let submitted = fields
+            .submit_line
+            .and_then(|line| SubmitOptions::read(line.decode().0.as_bytes()));
+        if submitted.as_ref().is_some_and(|found| found.is_dropped) {
+            anomalies |= Anomaly::ValueDropped.bit();
+        }
+        let details = JobDetails {
+            burst_buffers: &pools,
+            licenses: &licenses,
+            ..SubmitOptions::details(submitted.as_ref())
+        };
+        let requested = fields.requested.alloc;
         let alloc_node_n = alloc.and_then(|alloc| alloc.node).or(fields.allocation_nodes.known());
         let row = JobRow {
             view: "batch",
@@ -255,12 +272,16 @@ impl SacctJsonJob {
             alloc_gpu_n: alloc.map(|alloc| alloc.gpu),
             gpus: &gpus,
             alloc_memory_byte: alloc.and_then(|alloc| alloc.memory_byte),
-            requested_core_n: fields.required_core_n.known().or(fields.requested_core_n),
-            requested_memory_byte: fields.requested_mib.and_then(|mib| mib.checked_mul(MIB)),
+            requested_core_n: fields
+                .required_core_n
+                .known()
+                .or(requested.and_then(|requested| requested.cpu)),
+            requested_memory_byte: requested.and_then(|requested| requested.memory_byte),
             max_rss_byte: steps.max_rss_byte,
             max_virtual_byte: steps.max_virtual_byte,
             jobstats,
             energy: energy::of_job(alloc.and_then(|alloc| alloc.energy), alloc_node_n, held_ms),
+            details: details.known(),
             // Fallback: Slurm leaves out a billing that truncates to zero.
             alloc_billing_n: alloc.map(|alloc| alloc.billing.unwrap_or(0)),
             time_limit_s: self.limit_minute.and_then(|minute| minute.checked_mul(60)),

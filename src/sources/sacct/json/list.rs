@@ -10,7 +10,7 @@ use crate::schema::batch::addend;
 use crate::sources::json::{Malformed, Scanner};
 use crate::sources::sacct::energy;
 use crate::sources::sacct::memory::MIB;
-use crate::sources::sacct::tres::Alloc;
+use crate::sources::sacct::tres::{AMOUNT_LIMIT, Alloc};
 
 /// An allocation: what [`crate::sources::sacct::tres::alloc`] makes of the text of the same list.
 #[derive(Debug, Default)]
@@ -19,6 +19,10 @@ pub(super) struct Allocated<'a> {
     pub(super) alloc: Option<Alloc>,
     /// GPUs by model, sorted.
     pub(super) gpus: Vec<(Cow<'a, str>, i64)>,
+    /// Burst buffer by name, bytes, sorted.
+    pub(super) burst_buffers: Vec<(Cow<'a, str>, i64)>,
+    /// Licences by name, sorted.
+    pub(super) licenses: Vec<(Cow<'a, str>, i64)>,
     /// A count that is none: name and value.
     pub(super) bad: Option<(String, String)>,
 }
@@ -95,6 +99,11 @@ pub(super) fn allocated<'a>(scanner: &mut Scanner<'a>) -> Result<Allocated<'a>, 
                     found.gpus.push((Cow::Owned(model.to_owned()), count));
                 }
             }
+            ("bb", pool) => {
+                let byte = count.and_then(|mib| mib.checked_mul(MIB));
+                found.burst_buffers.extend(listed(pool, byte));
+            }
+            ("license", license) => found.licenses.extend(listed(license, count)),
             _ => {}
         }
     })?;
@@ -103,7 +112,15 @@ pub(super) fn allocated<'a>(scanner: &mut Scanner<'a>) -> Result<Allocated<'a>, 
         alloc.gpu = untyped.unwrap_or(typed);
     }
     found.gpus.sort_unstable();
+    found.burst_buffers.sort_unstable();
+    found.licenses.sort_unstable();
     Ok(found)
+}
+
+/// A name with its amount, where that is known and possible.
+fn listed<'a>(name: &str, amount: Option<i64>) -> Option<(Cow<'a, str>, i64)> {
+    let amount = amount.filter(|amount| (0..=AMOUNT_LIMIT).contains(amount))?;
+    Some((Cow::Owned(name.to_owned()), amount))
 }
 
 /// The energy a count states.

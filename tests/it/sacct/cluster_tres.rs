@@ -1,0 +1,106 @@
+//! Burst buffer and licences, which jobs have of the cluster and not of nodes.
+
+use gridtally::record::Anomaly;
+
+use super::json::document;
+use super::{only, read};
+use crate::support::collect::Job;
+
+const MIB: i64 = 1 << 20;
+
+fn job(allocated: &str, requested: &str) -> Job {
+    only(format!(
+        "JobIDRaw|State|Start|End|ElapsedRaw|AllocTRES|ReqTRES|NCPUS\n7|COMPLETED|10|110|100|{allocated}|{requested}|4\n"
+    ))
+}
+
+type Named = Vec<(&'static str, i64)>;
+
+/// Burst buffer and licences.
+fn of(job: &Job) -> (Named, Named) {
+    job.row.details.map_or_else(Default::default, |details| {
+        (details.burst_buffers.to_vec(), details.licenses.to_vec())
+    })
+}
+
+#[test]
+fn burst_buffer_and_licences_are_kept_by_name() {
+    let both = job(
+        "bb/datawarp=20G,billing=4,cpu=4,gres/gpu:a100=1,license/matlab=3,license/ansys@srv:2=1,mem=1G,node=1",
+        "bb/datawarp=99G,cpu=4",
+    );
+    let (pools, licenses) = of(&both);
+    assert_eq!(pools, [("datawarp", 20 * 1024 * MIB)]);
+    assert_eq!(licenses, [("ansys@srv:2", 1), ("matlab", 3)]);
+    assert_eq!(both.row.gpus, [("a100", 1)]);
+    assert_eq!(of(&job("bb/lua=1536,cpu=4", "")).0, [("lua", 1536 * MIB)]);
+    assert_eq!(
+        of(&job("bb/lua=1.50G,bb/cray=1T,cpu=4", "")).0,
+        [("cray", MIB * MIB), ("lua", 1536 * MIB)]
+    );
+    // An allocation without any is one without any.
+    assert_eq!(
+        of(&job("cpu=4,node=1", "bb/lua=5,license/x=1,cpu=4")),
+        Default::default()
+    );
+    assert!(job("cpu=4,gres/bb/lua=1,xbb/lua=1", "").row.details.is_none());
+}
+
+#[test]
+fn a_request_stands_for_an_allocation_that_is_not_stated() {
+    let requested = "license/x=2,bb/lua=5,cpu=4";
+    assert_eq!(of(&job("", requested)), (vec![("lua", 5 * MIB)], vec![("x", 2)]));
+    let without = only(format!(
+        "JobIDRaw|State|Start|End|ElapsedRaw|ReqTRES|NCPUS\n7|COMPLETED|10|110|100|{requested}|4\n"
+    ));
+    assert_eq!(of(&without), (vec![("lua", 5 * MIB)], vec![("x", 2)]));
+}
+
+#[test]
+fn an_amount_that_cannot_be_is_noted_and_refuses_no_job() {
+    for bad in [
+        "bb/lua=much",
+        "license/x=-1",
+        "license/x=9000000000000000000",
+        "bb/lua=9999999999P",
+        "license/x=",
+    ] {
+        let job = job(&format!("{bad},cpu=4,license/y=1"), "");
+        assert!(job.has(Anomaly::ValueDropped), "{bad}");
+        assert_eq!(of(&job), (vec![], vec![("y", 1)]), "{bad}");
+    }
+}
+
+#[test]
+fn nothing_of_one_job_is_left_for_the_next() {
+    let found = read(
+        "JobIDRaw|State|Start|End|ElapsedRaw|AllocTRES|NCPUS\n7|COMPLETED|10|110|100|bb/a=1,license/b=1,cpu=4|4\n\
+         8|COMPLETED|10|110|100|cpu=4|4\n",
+    );
+    let all: Vec<_> = found.jobs.iter().map(of).collect();
+    assert_eq!(all, [(vec![("a", MIB)], vec![("b", 1)]), Default::default()]);
+}
+
+#[test]
+fn the_json_of_a_dump_has_the_same() {
+    let entry = |kind: &str, name: &str, count: i64| {
+        format!("{{\"type\": \"{kind}\", \"name\": \"{name}\", \"id\": 1001, \"count\": {count}}}")
+    };
+    let lists = |allocated: &[String], requested: &[String]| {
+        only(document(&[format!(
+            "{{\"job_id\": 7, \"state\": {{\"current\": [\"COMPLETED\"]}}, \"tres\": {{\"allocated\": [{}], \"requested\": [{}]}}, \
+             \"time\": {{\"start\": 10, \"end\": 110, \"elapsed\": 100}}}}",
+            allocated.join(","),
+            requested.join(",")
+        )]))
+    };
+    let held = [entry("cpu", "", 4), entry("license", "x", 2), entry("bb", "lua", 5)];
+    let asked = [entry("cpu", "", 3), entry("mem", "", 7), entry("bb", "lua", 9)];
+    let both = lists(&held, &asked);
+    assert_eq!(of(&both), (vec![("lua", 5 * MIB)], vec![("x", 2)]));
+    assert_eq!(
+        (both.row.requested_core_n, both.row.requested_memory_byte),
+        (Some(3), Some(7 * MIB))
+    );
+    assert_eq!(of(&lists(&[], &asked)), (vec![("lua", 9 * MIB)], vec![]));
+}
