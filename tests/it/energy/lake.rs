@@ -87,7 +87,7 @@ impl Case {
     }
 }
 
-fn files(folder: &Path) -> Vec<PathBuf> {
+pub(super) fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)
         .into_iter()
