@@ -1,8 +1,9 @@
 //! The energy of one job, by one rule.
 //!
 //! 1. The source states a reading. Batch systems read the meters of nodes (Slurm's `acct_gather_energy` plugins have counters of
-//!    whole nodes alone), so that the reading is the job's own only where nothing else ran there: where each node is given to one
-//!    job at a time, or where the job was given all cores of its nodes. It is `exclusive` then.
+//!    whole nodes alone), so that the reading is the job's own only where nothing else ran there ([`OwnNodes`]): where each node is
+//!    given to one job at a time, or where the job was given all cores of its nodes, or, where their cores are not known, requested
+//!    nodes of its own. It is `exclusive` then.
 //! 2. Of a reading of nodes it shared the job has a part: by the cores it was given, or by its CPU time. It is `apportioned`. The rest
 //!    is of other jobs and of cores that were idle.
 //! 3. Without a reading of the source the meters of its nodes count, where they do for all of its run and all of its nodes: the job
@@ -16,6 +17,8 @@ use std::sync::Arc;
 use super::energy_class::EnergyClass;
 use super::energy_plan::SharedRule;
 use super::job_load::JobLoad;
+use super::node_part::{NodePart, core_n};
+use super::nodes_share::{NodesShare, OwnNodes};
 use crate::reference::energy::half_up::half_up;
 use crate::reference::energy::meter_readings::UJ_PER_J;
 use crate::reference::energy::node_row::{NodeEnergyRow, PowerRange};
@@ -37,15 +40,6 @@ pub struct ClassedEnergy {
     pub energy_j: i64,
 }
 
-/// Nodes of one row, with their part of the job.
-#[derive(Clone, Debug)]
-pub struct NodePart {
-    /// The row.
-    pub row: NodeEnergyRow,
-    /// How many nodes of the job; `None` where they are all of the row.
-    pub node_n: Option<i64>,
-}
-
 /// What is known of a job: its energy, and its nodes.
 #[derive(Clone, Debug)]
 pub struct JobEnergy {
@@ -53,17 +47,22 @@ pub struct JobEnergy {
     pub energy: Option<ClassedEnergy>,
     /// The rows of its nodes; none where a node has no row.
     pub nodes: Arc<[NodePart]>,
+    /// Why what was measured of its nodes is all its own; `None` where it is not, or nothing was measured.
+    pub own_nodes: Option<OwnNodes>,
 }
 
 impl JobEnergy {
     /// Of a job on nodes of these rows.
     pub(super) fn of(load: &JobLoad<'_>, nodes: Arc<[NodePart]>, shared: Option<SharedRule>) -> Self {
-        let energy = match (load.stated_j, load.metered_uj) {
-            (Some(stated_j), _) => read(stated_j, load, &nodes, shared),
-            (None, Some(metered_uj)) => metered(metered_uj, load, &nodes, shared),
+        let is_measured = load.stated_j.is_some() || load.metered_uj.is_some();
+        let share = is_measured.then(|| NodesShare::of(load, &nodes, shared)).flatten();
+        let energy = share.and_then(|share| match (load.stated_j, load.metered_uj) {
+            (Some(stated_j), _) => read(stated_j, share),
+            (None, Some(metered_uj)) => metered(metered_uj, share),
             (None, None) => None,
-        };
+        });
         Self {
+            own_nodes: energy.and(share).and_then(NodesShare::own_nodes),
             energy: energy.or_else(|| modelled(load, &nodes)),
             nodes,
         }
@@ -119,66 +118,10 @@ impl Share {
     }
 }
 
-/// The cores of all nodes. Where one row is of all of them, as many nodes as the job states; without a number one stands for all.
-fn core_n(nodes: &[NodePart], node_n: Option<i64>) -> Option<i64> {
-    if nodes.is_empty() {
-        return None;
-    }
-    let mut sum = Some(0_i64);
-    for part in nodes {
-        let node_n = part.node_n.or(node_n);
-        let of_node = part.row.core_n;
-        let of_row = of_node.and_then(|core_n| node_n.map_or(Some(core_n), |node_n| core_n.checked_mul(node_n)));
-        sum = sum.zip(of_row).and_then(|(sum, of_row)| sum.checked_add(of_row));
-    }
-    sum
-}
-
-/// The part of a job in what was measured of its nodes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum NodesShare {
-    /// All of it: nothing else ran there.
-    Whole,
-    /// So many parts of so many.
-    Part {
-        /// Parts of the job.
-        part: i128,
-        /// Parts of its nodes.
-        whole: i128,
-    },
-}
-
-/// Which part a job has; `None` where it is unknown, or nothing is to be used that was measured of shared nodes.
-fn nodes_share(load: &JobLoad<'_>, nodes: &[NodePart], shared: Option<SharedRule>) -> Option<NodesShare> {
-    if !nodes.is_empty() && nodes.iter().all(|part| part.row.is_exclusive) {
-        return Some(NodesShare::Whole);
-    }
-    let is_counted = nodes.iter().all(|part| part.node_n.is_some()) || load.node_n.is_some();
-    let total = core_n(nodes, load.node_n).filter(|_| is_counted)?;
-    let core_n = load.core_n?;
-    if core_n >= total {
-        return Some(NodesShare::Whole);
-    }
-    let (part, whole) = match shared? {
-        SharedRule::AllocatedCores => (i128::from(core_n), i128::from(total)),
-        SharedRule::CpuTime => {
-            let had_ms = i128::from(total) * i128::from(load.wall_ms);
-            (i128::from(load.cpu_ms?).min(had_ms), had_ms)
-        }
-        SharedRule::Unused => return None,
-    };
-    (whole > 0).then_some(NodesShare::Part { part, whole })
-}
-
 /// The job's part of what the meters of its nodes counted while it ran, microjoules.
-fn metered(
-    metered_uj: i128,
-    load: &JobLoad<'_>,
-    nodes: &[NodePart],
-    shared: Option<SharedRule>,
-) -> Option<ClassedEnergy> {
-    let energy_j = match nodes_share(load, nodes, shared)? {
-        NodesShare::Whole => half_up(metered_uj, UJ_PER_J),
+fn metered(metered_uj: i128, share: NodesShare) -> Option<ClassedEnergy> {
+    let energy_j = match share {
+        NodesShare::Whole(_) => half_up(metered_uj, UJ_PER_J),
         NodesShare::Part { part, whole } => half_up(metered_uj.checked_mul(part)?, whole.checked_mul(UJ_PER_J)?),
     };
     Some(ClassedEnergy {
@@ -188,9 +131,9 @@ fn metered(
 }
 
 /// The job's part of a reading of its nodes.
-fn read(stated_j: i64, load: &JobLoad<'_>, nodes: &[NodePart], shared: Option<SharedRule>) -> Option<ClassedEnergy> {
-    Some(match nodes_share(load, nodes, shared)? {
-        NodesShare::Whole => ClassedEnergy {
+fn read(stated_j: i64, share: NodesShare) -> Option<ClassedEnergy> {
+    Some(match share {
+        NodesShare::Whole(_) => ClassedEnergy {
             class: EnergyClass::Exclusive,
             energy_j: stated_j,
         },

@@ -34,6 +34,8 @@ pub struct JobLoad<'a> {
     pub gpu_busy_ms: Option<i64>,
     /// Time of GPUs that `gpu_busy_ms` is of, milliseconds.
     pub gpu_stated_ms: Option<i64>,
+    /// Whether it is known to have requested nodes of its own.
+    pub has_requested_own_nodes: bool,
     /// Energy of its nodes while it held them, as its source states it, joules.
     pub stated_j: Option<i64>,
     /// Energy that the meters of its nodes counted while it ran, microjoules; `None` unless they did for all of it.

@@ -11,10 +11,14 @@ pub mod energy_class;
 pub mod energy_plan;
 pub mod job_energy;
 pub mod job_load;
+pub mod node_part;
+pub mod nodes_share;
 pub mod site_energy;
 
 pub use energy_class::EnergyClass;
 pub use energy_plan::{EnergyPlan, EnergySettings, EnergyTables, NamedTable, SharedRule};
 pub use job_energy::{ClassedEnergy, JobEnergy};
 pub use job_load::{JobLoad, RunSpan};
+pub use node_part::NodePart;
+pub use nodes_share::OwnNodes;
 pub use site_energy::SiteEnergy;

@@ -6,8 +6,9 @@ use ahash::RandomState;
 use hashbrown::HashTable;
 
 use super::energy_plan::EnergyPlan;
-use super::job_energy::{JobEnergy, NodePart};
+use super::job_energy::JobEnergy;
 use super::job_load::{JobLoad, RunSpan};
+use super::node_part::NodePart;
 use crate::reference::benchmark::AskedSpan;
 use crate::reference::energy::Course;
 use crate::reference::energy::course::CourseMean;

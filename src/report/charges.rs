@@ -3,15 +3,14 @@
 use std::collections::BTreeSet;
 
 use super::lake::{Lake, Selection};
+use super::usage_key::{OWN_VIEW, UsageKey};
 use crate::amounts::{add, too_large};
 pub use crate::charge::charged_tariff::BalanceTariff;
+use crate::charge::policy::Subject;
 use crate::error::{Error, Kind, Result};
 use crate::schema::batch::{addend, date, decimal, int, number, text, word};
 use crate::store::lake::parse_usage_path;
 use crate::time::{Day, Month};
-
-/// Views whose hours are the site's own account; others describe the same hours.
-const OWN_VIEW: &str = "batch";
 
 /// The reports that are limited to complete months where the pipeline does not set `grain = "day"`.
 const CHARGES: &str = "charges (whose pipeline has no grain = \"day\", or that corrections make)";
@@ -35,6 +34,14 @@ pub struct AccountCharge {
     pub cluster: Option<String>,
     /// Account that pays.
     pub account: Option<String>,
+    /// Name of the pipeline's source.
+    pub source: Option<String>,
+    /// Partition.
+    pub partition: Option<String>,
+    /// Quality of service.
+    pub qos: Option<String>,
+    /// Whether jobs are charged for, and not what is reserved or stored.
+    pub is_of_jobs: bool,
     /// The signed correction it is an entry of; `None` for usage as recorded.
     pub correction_id: Option<String>,
     /// Jobs charged that ended in the period.
@@ -47,6 +54,25 @@ pub struct AccountCharge {
     pub alloc_gpu_s: i64,
     /// The charge, in units of 10^-9 of the tariff's; `None` when it is unknown.
     pub charge_e9: Option<i128>,
+}
+
+impl AccountCharge {
+    /// What it is distinguished by as the usage that is charged.
+    #[must_use]
+    pub fn usage_key(&self) -> UsageKey<'_> {
+        UsageKey {
+            site: &self.site,
+            vo: self.vo.as_deref(),
+            account: self.account.as_deref(),
+            cluster: self.cluster.as_deref(),
+            month: self.month,
+            day: self.day,
+            correction: self.correction_id.as_deref(),
+            source: self.source.as_deref(),
+            partition: self.partition.as_deref(),
+            qos: self.qos.as_deref(),
+        }
+    }
 }
 
 /// The charges of a selection, under every tariff; of the view `batch` alone.
@@ -74,6 +100,8 @@ pub fn read(lake: &Lake, selection: &Selection) -> Result<Vec<AccountCharge>> {
             let (pool, policy, version) = (words("pool")?, words("policy")?, words("policy_version")?);
             let (options, unit, view) = (words("options")?, words("unit")?, words("view")?);
             let (cluster, account) = (words("cluster")?, words("account")?);
+            let (source, partition, qos) = (words("source")?, words("partition")?, words("qos")?);
+            let subject = words("subject")?;
             let correction = words("correction_id")?;
             let (jobs, unpriced) = (int(&batch, "job_n")?, int(&batch, "unpriced_job_n")?);
             let (cores, gpus) = (int(&batch, "alloc_core_s")?, int(&batch, "alloc_gpu_s")?);
@@ -81,15 +109,12 @@ pub fn read(lake: &Lake, selection: &Selection) -> Result<Vec<AccountCharge>> {
             let charge = decimal(&batch, "charge")?;
             for row in 0..batch.num_rows() {
                 bound.take(jobs.value(row), unpriced.value(row), number(charge, row))?;
-                let asked = Month::of_day(month.value(row)).filter(|month| selection.has_month(*month));
-                let Some(month) = asked.filter(|_| view.value(row) == OWN_VIEW) else {
+                if view.value(row) != OWN_VIEW {
+                    continue;
+                }
+                let Some(month) = selection.month_of(month.value(row), number(day, row), CHARGES)? else {
                     continue;
                 };
-                match number(day, row) {
-                    Some(day) if !selection.days.has(day) => continue,
-                    Some(_) => {}
-                    None => selection.must_be_whole(month, CHARGES)?,
-                }
                 charged.push(AccountCharge {
                     site: site.clone(),
                     vo: vo.clone(),
@@ -104,6 +129,10 @@ pub fn read(lake: &Lake, selection: &Selection) -> Result<Vec<AccountCharge>> {
                     version: version.value(row).to_owned(),
                     cluster: word(cluster, row).map(str::to_owned),
                     account: word(account, row).map(str::to_owned),
+                    source: word(source, row).map(str::to_owned),
+                    partition: word(partition, row).map(str::to_owned),
+                    qos: word(qos, row).map(str::to_owned),
+                    is_of_jobs: subject.value(row) == Subject::Jobs.as_str(),
                     correction_id: word(correction, row).map(str::to_owned),
                     job_n: jobs.value(row),
                     unpriced_job_n: unpriced.value(row),

@@ -48,7 +48,7 @@ const COLUMNS: [(&str, &str, ColumnKind); 23] = [
 ];
 
 /// The columns of `records` that documents are made of.
-const READ: [&str; 38] = [
+const READ: [&str; 39] = [
     "record_utc",
     "source",
     "view",
@@ -78,6 +78,7 @@ const READ: [&str; 38] = [
     "gpu_stated_ms",
     "gpu_busy_ms",
     "energy_j",
+    "requested_exclusive",
     "alloc_billing_n",
     "node_list",
     "state",

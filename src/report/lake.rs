@@ -12,7 +12,7 @@ use crate::schema::batch::text;
 use crate::store::Fact;
 use crate::store::{Manifest, Store, lake, read_row_groups, read_table};
 use crate::summarise::correction_effect::Corrections;
-use crate::time::{DaySpan, Month, Zone};
+use crate::time::{Day, DaySpan, Month, Zone};
 
 /// Row groups a thread takes at once.
 const PIECE_GROUPS: usize = 8;
@@ -54,6 +54,20 @@ impl Selection {
         }
         let message = format!("{what} are known of {month} as a whole, not of its days: take whole months");
         Err(Error::new(Kind::Usage, message))
+    }
+
+    /// The month of a row of usage or of charges, where the row is requested.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] when the row is of a complete month and only some days of it are requested.
+    pub fn month_of(&self, first_day: Day, day: Option<Day>, what: &str) -> Result<Option<Month>> {
+        let Some(month) = Month::of_day(first_day).filter(|month| self.has_month(*month)) else {
+            return Ok(None);
+        };
+        match day {
+            Some(day) => Ok(self.days.has(day).then_some(month)),
+            None => self.must_be_whole(month, what).map(|()| Some(month)),
+        }
     }
 
     /// Whether a VO is requested; unknown ones only when none is named.

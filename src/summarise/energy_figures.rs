@@ -5,8 +5,7 @@ use arrow::array::RecordBatch;
 use super::rated_job::{CoreTime, EnergyColumns, EnergyRater};
 use super::sums::MeasuredSums;
 use super::view::RecordView;
-use crate::energy::job_energy::NodePart;
-use crate::energy::{ClassedEnergy, EnergyPlan, RunSpan};
+use crate::energy::{ClassedEnergy, EnergyPlan, NodePart, OwnNodes, RunSpan};
 use crate::error::Result;
 use crate::normalise::Scale;
 use crate::reference::energy::course::CourseMean;
@@ -21,6 +20,8 @@ pub struct EnergyFigures {
     pub energy: Option<ClassedEnergy>,
     /// The rows of its nodes.
     pub nodes: Vec<NodePart>,
+    /// Why what was measured of its nodes is all its own; `None` where it is not, or nothing was measured.
+    pub own_nodes: Option<OwnNodes>,
     /// Mean PUE while it ran, in ten-thousandths.
     pub pue: Option<CourseMean>,
     /// Mean of PUE times carbon intensity while it ran, in ten-thousandths of each.
@@ -60,6 +61,7 @@ impl<'a> EnergyFigureReader<'a> {
             EnergyFigures {
                 run: job.run,
                 energy: job.energy.energy,
+                own_nodes: job.energy.own_nodes,
                 nodes: job.energy.nodes.to_vec(),
                 pue,
                 carbon,

@@ -1,20 +1,24 @@
 //! Energy and carbon of jobs, as columns of usage.
 
-use arrow::array::{Int64Array, RecordBatch};
+use arrow::array::{Array, Int64Array, RecordBatch};
 
 use super::sums::{MeasuredSums, time_held};
 use super::view::RecordView;
 use crate::energy::{EnergyClass, EnergyPlan, JobEnergy, JobLoad, RunSpan, SiteEnergy};
 use crate::error::Result;
 use crate::normalise::Scale;
+use crate::record::Exclusivity;
 use crate::reference::benchmark::{AskedSpan, Benchmark};
 use crate::reference::energy::course::CourseMean;
 use crate::reference::energy::node_rows::NodePlace;
-use crate::schema::batch::{ColumnWords, int, number, words};
+use crate::schema::batch::{ColumnWords, column, int, number, words, words_of};
 use crate::time::calendar::Period;
 
 /// Ten-thousandths of one.
 const ONE_E4: i128 = 10_000;
+
+/// Requests that nobody else is given a part of the nodes.
+const OWN_NODES: [Exclusivity; 2] = [Exclusivity::Node, Exclusivity::Topology];
 
 /// The columns of `records` that energy needs besides those of [`RecordView`].
 pub(super) struct EnergyColumns<'a> {
@@ -24,19 +28,30 @@ pub(super) struct EnergyColumns<'a> {
     gpu_busy_ms: &'a Int64Array,
     gpu_stated_ms: &'a Int64Array,
     energy_j: &'a Int64Array,
+    /// `None` where no job of the batch states it.
+    requested_exclusive: Option<ColumnWords<'a>>,
 }
 
 impl<'a> EnergyColumns<'a> {
     /// Looks up the columns that a rater needs.
     pub(super) fn of(batch: &'a RecordBatch, rater: &EnergyRater<'_>) -> Result<Self> {
         let node_list = words(batch, "node_list")?;
+        let exclusive = column(batch, "requested_exclusive")?;
+        let is_stated = exclusive.null_count() < exclusive.len();
         Ok(Self {
             node_list: rater.site.needs_node_lists().then_some(node_list),
             memory_byte: int(batch, "alloc_memory_byte")?,
             gpu_busy_ms: int(batch, "gpu_busy_ms")?,
             gpu_stated_ms: int(batch, "gpu_stated_ms")?,
             energy_j: int(batch, "energy_j")?,
+            requested_exclusive: is_stated.then(|| words_of(exclusive)).transpose()?,
         })
+    }
+
+    /// Whether the job of a row requested nodes of its own.
+    fn has_requested_own_nodes(&self, row: usize) -> bool {
+        let requested = self.requested_exclusive.and_then(|requested| requested.get(row));
+        requested.is_some_and(|word| OWN_NODES.iter().any(|own| own.as_str() == word))
     }
 
     /// What a row states.
@@ -64,6 +79,7 @@ impl<'a> EnergyColumns<'a> {
             cpu_ms: number(view.cpu_ms, row),
             gpu_busy_ms: number(self.gpu_busy_ms, row),
             gpu_stated_ms: number(self.gpu_stated_ms, row),
+            has_requested_own_nodes: self.has_requested_own_nodes(row),
             stated_j: number(self.energy_j, row),
             metered_uj: None,
         }

@@ -29,7 +29,7 @@ const VENDOR_COLUMNS: [&str; 14] = [
 /// Who writes in a vendor's format has to name its columns as well.
 const WRITES_VENDORS_FORMATS: [&str; 7] = [
     "report/apel/",
-    "report/focus.rs",
+    "report/focus/",
     "report/gracc",
     "report/publication/jobs.rs",
     "report/publication/super_summaries.rs",

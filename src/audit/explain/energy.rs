@@ -2,12 +2,12 @@
 
 use arrow::array::RecordBatch;
 
-use crate::energy::{EnergyClass, EnergyPlan, NamedTable, SharedRule};
+use crate::energy::{EnergyClass, EnergyPlan, NamedTable, OwnNodes, SharedRule};
 use crate::error::Result;
 use crate::reference::decimal::text as amount;
 use crate::reference::energy::SiteValues;
 use crate::reference::energy::span_value::SpanValue;
-use crate::schema::batch::{int, number};
+use crate::schema::batch::{int, number, text, word};
 use crate::summarise::energy_figures::{EnergyFigureReader, EnergyFigures};
 use crate::time::instant::second_text;
 
@@ -53,17 +53,23 @@ fn of_nodes(plan: &EnergyPlan, figures: &EnergyFigures, record: &RecordBatch) ->
         return Ok(format!("energy of nodes unknown: {stated}, {why}"));
     };
     let how = match energy.class {
-        EnergyClass::Exclusive => format!("{stated}, of nodes it had to itself"),
+        EnergyClass::Exclusive => format!("{stated}, of nodes it had to itself{}", why_own(figures.own_nodes)),
         EnergyClass::Apportioned => {
             let rule = plan.settings.shared.map_or("", SharedRule::as_str);
-            format!("its share by {rule} in {stated} of nodes it shared")
+            let requested = match word(text(record, "requested_exclusive")?, 0) {
+                Some("node" | "topo") => "; it requested nodes of its own, and was given part of their cores",
+                _ => "",
+            };
+            format!("its share by {rule} in {stated} of nodes it shared{requested}")
         }
         EnergyClass::NodeMeter => {
             let rule = plan.settings.shared.map_or("", SharedRule::as_str);
             let file = plan.tables.meters.as_ref().map_or("", |table| table.file.as_str());
-            format!(
-                "{stated}, what the meters of its nodes counted while it ran ({file}), all of it or its share by {rule}"
-            )
+            let share = match figures.own_nodes {
+                Some(_) => format!("all of it{}", why_own(figures.own_nodes)),
+                None => format!("its share by {rule}"),
+            };
+            format!("{stated}, what the meters of its nodes counted while it ran ({file}), {share}")
         }
         EnergyClass::Modelled => format!("{stated}, modelled from the power of its nodes"),
     };
@@ -72,6 +78,18 @@ fn of_nodes(plan: &EnergyPlan, figures: &EnergyFigures, record: &RecordBatch) ->
         energy.energy_j,
         energy.class.as_str()
     ))
+}
+
+/// Why nothing else ran on the nodes of a job.
+fn why_own(own: Option<OwnNodes>) -> &'static str {
+    match own {
+        None => "",
+        Some(OwnNodes::OneJobAtATime) => ": the table gives them to one job at a time",
+        Some(OwnNodes::AllCores) => ": it was given all their cores",
+        Some(OwnNodes::Requested) => {
+            ": it requested them so when it was submitted, and the table does not state their cores"
+        }
+    }
 }
 
 fn carbon(plan: &EnergyPlan, site: &str, figures: &EnergyFigures) -> Vec<String> {

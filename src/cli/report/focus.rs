@@ -11,6 +11,7 @@ use crate::report::charges;
 use crate::report::focus::{FocusBilling, report};
 use crate::report::lake::Lake;
 use crate::report::render::TableFormat;
+use crate::report::usage_energy;
 use crate::store::StatePart;
 
 /// Write charges in the columns of FOCUS 1.3, the `FinOps` Open Cost and Usage Specification, for those who bill.
@@ -19,7 +20,8 @@ use crate::store::StatePart;
 /// account, the resource the cluster. A policy that counts in money (`usd`, `chf`) is billed in it. One that counts in
 /// service units or core hours is priced in these as in a virtual currency, at one each, and no money is due: its
 /// costs are 0 in the currency that --currency names. Only the view `batch` is reported. `ConsumedQuantity` is exact core
-/// seconds, with parts of seconds where the lake has any; `x_GpuSeconds` are whole seconds.
+/// seconds, with parts of seconds where the lake has any; `x_GpuSeconds` are whole seconds. Energy and carbon of the same usage are in
+/// columns of their own, each joule in one line; where no single line charges usage, in a line without a cost.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -66,14 +68,15 @@ pub(super) fn run(args: &Args) -> Result<()> {
 
 fn answer(args: &Args) -> Result<()> {
     let lake = Lake::open(args.as_of.place(&args.lake)?)?;
-    let charged = charges::read(&lake, &args.selection.of(&lake, Finest::Day)?)?;
-    let charged = charges::choose(charged, &args.policy)?;
+    let selection = args.selection.of(&lake, Finest::Day)?;
+    let charged = charges::choose(charges::read(&lake, &selection)?, &args.policy)?;
+    let usage = usage_energy::read(&lake, &selection)?;
     let billing = FocusBilling {
         currency: args.currency.as_deref().map(str::to_ascii_uppercase),
         issuer: args.issuer.clone(),
         is_leaving_out: args.leave_out,
     };
-    let (table, unpriced) = report(&charged, &lake.zone()?, &billing)?;
+    let (table, unpriced) = report(&charged, &usage, &lake.zone()?, &billing)?;
     print(&table, args.format)?;
     if unpriced.job_n > 0 || unpriced.sum_n > 0 {
         info!(

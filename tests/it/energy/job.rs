@@ -1,6 +1,6 @@
 //! The class of a job's energy, and its figure, worked out by hand.
 
-use gridtally::energy::{EnergyClass, EnergyPlan, EnergyTables, JobLoad, RunSpan, SharedRule, SiteEnergy};
+use gridtally::energy::{EnergyClass, EnergyPlan, EnergyTables, JobLoad, OwnNodes, RunSpan, SharedRule, SiteEnergy};
 use gridtally::reference::energy::node_rows::NodePlace;
 
 use super::{HOUR_MS, named, plan_of};
@@ -34,6 +34,7 @@ fn load() -> JobLoad<'static> {
         cpu_ms: Some(HOUR_MS),
         gpu_busy_ms: None,
         gpu_stated_ms: None,
+        has_requested_own_nodes: false,
         stated_j: Some(3_600_000),
         metered_uj: None,
     }
@@ -220,4 +221,37 @@ fn a_node_without_a_row_leaves_all_unknown() {
     let plan = plan(rows, SharedRule::AllocatedCores);
     let job = SiteEnergy::new(&plan, "OAK").job(&load(), RUN);
     assert_eq!(job.embodied_mg(HOUR_MS), None);
+}
+
+/// What a job was given counts more than what it requested; what it requested counts where nothing states the cores of its nodes.
+#[test]
+fn a_request_for_own_nodes_counts_where_their_cores_are_not_known() {
+    let requested = JobLoad {
+        has_requested_own_nodes: true,
+        ..load()
+    };
+    let rate = |rows: &str, load: JobLoad<'_>| {
+        let plan = plan(rows, SharedRule::AllocatedCores);
+        let job = SiteEnergy::new(&plan, "OAK").job(&load, RUN);
+        (job.energy.map(|energy| (energy.class, energy.energy_j)), job.own_nodes)
+    };
+    let own = Some((EnergyClass::Exclusive, 3_600_000));
+    // No row, and a row without cores: without the request the reading is nobody's.
+    for rows in ["OAK,t,,n2,2,,,,,,,,\n", "OAK,t,,,,,,,,,,,\n"] {
+        assert_eq!(rate(rows, load()), (None, None), "{rows}");
+        assert_eq!(rate(rows, requested), (own, Some(OwnNodes::Requested)), "{rows}");
+    }
+    // Two of four cores are a half, whatever was requested; all of two are all.
+    let half = Some((EnergyClass::Apportioned, 1_800_000));
+    assert_eq!(rate("OAK,t,,,4,,,,,,,,\n", requested), (half, None));
+    assert_eq!(rate("OAK,t,,,2,,,,,,,,\n", requested), (own, Some(OwnNodes::AllCores)));
+    // The table of the site precedes both.
+    let rows = "OAK,t,,,4,yes,,,,,,,\n";
+    assert_eq!(rate(rows, load()), (own, Some(OwnNodes::OneJobAtATime)));
+    // Without a reading there is nothing to have.
+    let unread = JobLoad {
+        stated_j: None,
+        ..requested
+    };
+    assert_eq!(rate("OAK,t,,n2,2,,,,,,,,\n", unread), (None, None));
 }

@@ -87,7 +87,7 @@ impl Case {
     }
 }
 
-fn files(folder: &Path) -> Vec<PathBuf> {
+pub(super) fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)
         .into_iter()
@@ -226,6 +226,58 @@ fn a_voided_job_takes_its_energy_with_it() {
         case.sums("operational_co2e_mg")[&of("kelp", MARCH)],
         Some(21_000 + 8_400)
     );
+}
+
+/// Job 6 ran on x1, which has no row, and job 2 had one of four cores of n2: both were submitted with `--exclusive`.
+#[test]
+fn explain_states_why_a_reading_is_the_jobs_own() {
+    let case = Case::new();
+    let jobs = fs::read_to_string(case.path("sacct.txt")).unwrap();
+    let jobs: Vec<String> = jobs
+        .lines()
+        .map(|line| match line.split('|').next() {
+            Some("JobIDRaw") => format!("{line}|SubmitLine"),
+            Some("2" | "6") => format!("{line}|sbatch --exclusive run.sh"),
+            _ => format!("{line}|sbatch run.sh"),
+        })
+        .collect();
+    fs::write(case.path("sacct.txt"), jobs.join("\n") + "\n").unwrap();
+    case.run();
+    // 500 000 J of job 6 are its own; what making x1 took is not known.
+    assert_eq!(
+        case.sums("energy_exclusive_j")[&of("moss", MARCH)],
+        Some(2_880_000 + 500_001 + 500_000)
+    );
+    assert_eq!(
+        case.sums("energy_exclusive_core_s")[&of("moss", MARCH)],
+        Some(40 * 3600)
+    );
+    for (job, explained) in [
+        ("1", "of nodes it had to itself: it was given all their cores"),
+        (
+            "2",
+            "of nodes it shared; it requested nodes of its own, and was given part of their cores",
+        ),
+        (
+            "6",
+            "of nodes it had to itself: it requested them so when it was submitted",
+        ),
+    ] {
+        let text = case.gridtally(&["explain", "lake", job]);
+        assert!(text.contains(explained), "{job}: {text}");
+    }
+    assert!(case.gridtally(&["verify", "lake"]).contains("usage_part from records"));
+    // In an exclusive partition the table states it for all jobs.
+    case.replace(
+        "nodes.csv",
+        "valid_from,valid_to,source",
+        "exclusive,valid_from,valid_to,source",
+    );
+    case.replace("nodes.csv", "315.36,5,,,maker", "315.36,5,yes,,,maker");
+    case.replace("nodes.csv", "5,15,,,,,measured", "5,15,,,,,,measured");
+    case.run();
+    let text = case.gridtally(&["explain", "lake", "2"]);
+    assert!(text.contains("the table gives them to one job at a time"), "{text}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Energy and carbon: dated tables, the class of a job's figure, and whole lakes whose tables change.
 
 mod course;
+mod focus;
 mod job;
 mod lake;
 mod node_energy;

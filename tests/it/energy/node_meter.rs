@@ -53,6 +53,7 @@ fn load(node_list: &str) -> JobLoad<'_> {
         cpu_ms: Some(HOUR_MS),
         gpu_busy_ms: None,
         gpu_stated_ms: None,
+        has_requested_own_nodes: false,
         stated_j: None,
         metered_uj: None,
     }
