@@ -9,7 +9,7 @@ use arrow::array::{Array, ArrayRef, AsArray, Decimal128Array, ListArray, StringA
 use arrow::datatypes::{Decimal128Type, Int64Type};
 
 use crate::error::{Error, Kind, Result};
-use crate::expr::{Type, Value, evaluate};
+use crate::expr::{Type, Value};
 use crate::schema::batch::{ColumnWords, coded_texts, number, texts, words_of};
 use crate::schema::combinations::combinations;
 
@@ -190,7 +190,7 @@ pub(super) fn column<'a>(kind: Type, values: impl Iterator<Item = Option<&'a Val
 /// An array of decimals as formulas take them.
 pub(super) fn decimals(values: impl Iterator<Item = Option<i128>>) -> ArrayRef {
     let array: Decimal128Array = values.collect();
-    Arc::new(array.with_data_type(evaluate::arrow(Type::Number)))
+    Arc::new(array.with_data_type(Type::Number.arrow()))
 }
 
 /// A column of decimals.

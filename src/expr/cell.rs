@@ -8,8 +8,7 @@ use arrow::buffer::NullBuffer;
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{DataType, Decimal128Type, UInt32Type};
 
-use super::compute::Rows;
-use super::node::{NumberOperation, TextOperation, TruthOperation};
+use super::value::Type;
 use crate::error::{Error, Result};
 
 /// A type of cells.
@@ -18,8 +17,6 @@ pub(super) trait Cell: Clone + Debug + 'static {
     type Ref<'a>: Copy + Ord;
     /// A column.
     type Array: Clone + Debug;
-    /// What only this type has.
-    type Operation: Clone + Debug;
 
     fn as_cell(&self) -> Self::Ref<'_>;
 
@@ -41,8 +38,6 @@ pub(super) trait Cell: Clone + Debug + 'static {
     fn write(array: &Self::Array) -> Result<ArrayRef>;
 
     fn of(cells: &AnyCells) -> Option<&Cells<Self>>;
-
-    fn compute(operation: &Self::Operation, rows: &Rows<'_>) -> Result<Cells<Self>>;
 }
 
 /// The cells of all rows.
@@ -106,7 +101,6 @@ fn other_type(array: &ArrayRef) -> Error {
 impl Cell for i128 {
     type Ref<'a> = i128;
     type Array = Decimal128Array;
-    type Operation = NumberOperation;
 
     fn as_cell(&self) -> i128 {
         *self
@@ -131,15 +125,13 @@ impl Cell for i128 {
     }
 
     fn read(array: &ArrayRef) -> Result<Decimal128Array> {
-        let is_number = array.data_type() == &super::evaluate::arrow(super::Type::Number);
+        let is_number = array.data_type() == &Type::Number.arrow();
         let numbers = array.as_primitive_opt::<Decimal128Type>().filter(|_| is_number);
         numbers.cloned().ok_or_else(|| other_type(array))
     }
 
     fn write(array: &Decimal128Array) -> Result<ArrayRef> {
-        let array = array
-            .clone()
-            .with_data_type(super::evaluate::arrow(super::Type::Number));
+        let array = array.clone().with_data_type(Type::Number.arrow());
         Ok(Arc::new(array))
     }
 
@@ -149,16 +141,11 @@ impl Cell for i128 {
             AnyCells::Text(_) | AnyCells::Truth(_) => None,
         }
     }
-
-    fn compute(operation: &NumberOperation, rows: &Rows<'_>) -> Result<Cells<Self>> {
-        super::numbers::compute(operation, rows)
-    }
 }
 
 impl Cell for String {
     type Ref<'a> = &'a str;
     type Array = TextArray;
-    type Operation = TextOperation;
 
     fn as_cell(&self) -> &str {
         self
@@ -233,16 +220,11 @@ impl Cell for String {
             AnyCells::Number(_) | AnyCells::Truth(_) => None,
         }
     }
-
-    fn compute(operation: &TextOperation, _rows: &Rows<'_>) -> Result<Cells<Self>> {
-        match *operation {}
-    }
 }
 
 impl Cell for bool {
     type Ref<'a> = bool;
     type Array = BooleanArray;
-    type Operation = TruthOperation;
 
     fn as_cell(&self) -> bool {
         *self
@@ -278,9 +260,5 @@ impl Cell for bool {
             AnyCells::Truth(cells) => Some(cells),
             AnyCells::Number(_) | AnyCells::Text(_) => None,
         }
-    }
-
-    fn compute(operation: &TruthOperation, rows: &Rows<'_>) -> Result<Cells<Self>> {
-        super::truths::compute(operation, rows)
     }
 }

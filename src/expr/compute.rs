@@ -1,10 +1,20 @@
 //! Nodes over the rows of a batch: what all types have.
 
+use std::fmt::Debug;
+
 use arrow::array::RecordBatch;
 
 use super::cell::{AnyCells, Cell, Cells};
 use super::node::{AnyNode, Choice, Extreme, Node};
 use crate::error::{Error, Result};
+
+/// Cells of a type that has operations of its own.
+pub(super) trait Operand: Cell {
+    /// What only this type has.
+    type Operation: Clone + Debug;
+
+    fn compute(operation: &Self::Operation, rows: &Rows<'_>) -> Result<Cells<Self>>;
+}
 
 /// The rows a formula is computed over.
 pub(super) struct Rows<'a> {
@@ -48,7 +58,7 @@ impl Rows<'_> {
     ///
     /// # Errors
     /// [`crate::error::Kind::Data`] when a number does not fit 38 digits, also where it is not chosen.
-    pub(super) fn compute<T: Cell>(&self, node: &Node<T>) -> Result<Cells<T>> {
+    pub(super) fn compute<T: Operand>(&self, node: &Node<T>) -> Result<Cells<T>> {
         match node {
             Node::Column(name) => self.column(name),
             Node::Constant(value) => Ok(Cells::One(value.clone())),
@@ -80,7 +90,7 @@ impl Rows<'_> {
         if is_one { one(&column) } else { Cells::Each(column) }
     }
 
-    fn choice<T: Cell>(&self, choice: &Choice<T>) -> Result<Cells<T>> {
+    fn choice<T: Operand>(&self, choice: &Choice<T>) -> Result<Cells<T>> {
         let mut branches = Vec::new();
         let mut otherwise = Some(&choice.otherwise);
         for branch in &choice.branches {
@@ -115,7 +125,7 @@ impl Rows<'_> {
         Ok(Cells::Each(T::column(cells)))
     }
 
-    fn coalesce<T: Cell>(&self, nodes: &[Node<T>]) -> Result<Cells<T>> {
+    fn coalesce<T: Operand>(&self, nodes: &[Node<T>]) -> Result<Cells<T>> {
         let mut of = Vec::with_capacity(nodes.len());
         for node in nodes {
             let cells = self.compute(node)?;

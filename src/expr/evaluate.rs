@@ -7,7 +7,7 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Schema};
 
 use super::compute::{Computed, Rows};
-use super::{Formula, Type};
+use super::formula::Formula;
 use crate::error::{Error, Result};
 
 /// The `wanted` columns after every formula was computed in its turn: a formula reads the columns of `batch` and what
@@ -68,15 +68,5 @@ fn plain(array: &ArrayRef) -> Result<ArrayRef> {
     match array.data_type() {
         DataType::Dictionary(_, entries) => Ok(cast(array, entries)?),
         _ => Ok(ArrayRef::clone(array)),
-    }
-}
-
-/// How batches hold a type.
-#[must_use]
-pub fn arrow(kind: Type) -> DataType {
-    match kind {
-        Type::Number => DataType::Decimal128(38, 12),
-        Type::Text => DataType::Utf8,
-        Type::Truth => DataType::Boolean,
     }
 }

@@ -9,25 +9,10 @@
 
 use std::collections::BTreeMap;
 
+use super::mistake::Mistake;
 use super::node::{AnyNode, Node, NumberOperation, TierStep, TierSteps};
-use super::{Type, Value, syntax, words};
-
-/// Why a text is not a formula.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Mistake {
-    /// It reads a column there is not.
-    NoColumn(String),
-    /// It calls a function formulas do not have.
-    NoFunction(String),
-    /// Anything else, as a sentence.
-    Wrong(String),
-}
-
-impl Mistake {
-    pub(super) fn wrong(why: impl Into<String>) -> Self {
-        Self::Wrong(why.into())
-    }
-}
+use super::value::{Type, Value};
+use super::{syntax, words};
 
 /// A compiled formula.
 #[derive(Clone, Debug)]

@@ -16,6 +16,7 @@ pub mod decimal;
 pub mod evaluate;
 pub mod formula;
 pub mod group;
+mod mistake;
 mod node;
 mod numbers;
 mod syntax;
@@ -25,7 +26,8 @@ pub mod words;
 
 pub use decimal::SCALE;
 pub use evaluate::evaluate;
-pub use formula::{Formula, Mistake};
+pub use formula::Formula;
 pub use group::{GroupMeasure, How, add_up};
+pub use mistake::Mistake;
 pub use node::TierStep;
 pub use value::{Type, Value};

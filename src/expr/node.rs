@@ -1,10 +1,10 @@
 //! What a formula is made of: nodes whose types are settled.
 
-use super::cell::Cell;
+use super::compute::Operand;
 
 /// A part of a formula that gives cells of one type.
 #[derive(Clone, Debug)]
-pub(super) enum Node<T: Cell> {
+pub(super) enum Node<T: Operand> {
     /// A column of the batch, or an earlier formula.
     Column(String),
     /// The same for every row; `None` is unknown.
@@ -19,7 +19,7 @@ pub(super) enum Node<T: Cell> {
     Operation(Box<T::Operation>),
 }
 
-impl<T: Cell> Node<T> {
+impl<T: Operand> Node<T> {
     pub(super) fn operation(operation: T::Operation) -> Self {
         Self::Operation(Box::new(operation))
     }
@@ -27,14 +27,14 @@ impl<T: Cell> Node<T> {
 
 /// The first branch whose condition is true. From the first condition on that is unknown, it is unknown.
 #[derive(Clone, Debug)]
-pub(super) struct Choice<T: Cell> {
+pub(super) struct Choice<T: Operand> {
     pub(super) branches: Vec<Branch<T>>,
     pub(super) otherwise: Node<T>,
 }
 
 /// What holds under a condition.
 #[derive(Clone, Debug)]
-pub(super) struct Branch<T: Cell> {
+pub(super) struct Branch<T: Operand> {
     pub(super) when: Node<bool>,
     pub(super) then: Node<T>,
 }
@@ -89,10 +89,6 @@ pub struct TierStep {
     /// The value below it.
     pub value: i128,
 }
-
-/// What gives a text beyond what every type has: nothing.
-#[derive(Clone, Debug)]
-pub(super) enum TextOperation {}
 
 /// What gives a truth value.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use arrow::datatypes::Decimal128Type;
 use arrow::error::ArrowError;
 
 use super::cell::Cells;
-use super::compute::Rows;
+use super::compute::{Operand, Rows};
 use super::decimal;
 use super::node::{Arithmetic, NumberOperation, TierSteps};
 use crate::error::{Error, Kind, Result};
@@ -13,23 +13,27 @@ use crate::error::{Error, Kind, Result};
 /// The numbers of all rows.
 type Numbers = Cells<i128>;
 
-pub(super) fn compute(operation: &NumberOperation, rows: &Rows<'_>) -> Result<Numbers> {
-    match operation {
-        NumberOperation::Arithmetic(arithmetic, left, right) => {
-            let (left, right) = (rows.compute(left)?, rows.compute(right)?);
-            match arithmetic {
-                Arithmetic::Plus => both(left, right, decimal::sum),
-                Arithmetic::Minus => both(left, right, decimal::difference),
-                Arithmetic::Times => both(left, right, decimal::product),
-                Arithmetic::Over => both(left, without_zeros(right), decimal::quotient),
+impl Operand for i128 {
+    type Operation = NumberOperation;
+
+    fn compute(operation: &NumberOperation, rows: &Rows<'_>) -> Result<Numbers> {
+        match operation {
+            NumberOperation::Arithmetic(arithmetic, left, right) => {
+                let (left, right) = (rows.compute(left)?, rows.compute(right)?);
+                match arithmetic {
+                    Arithmetic::Plus => both(left, right, decimal::sum),
+                    Arithmetic::Minus => both(left, right, decimal::difference),
+                    Arithmetic::Times => both(left, right, decimal::product),
+                    Arithmetic::Over => both(left, without_zeros(right), decimal::quotient),
+                }
             }
+            NumberOperation::Negative(of) => each(rows.compute(of)?, |value| Some(-value)),
+            NumberOperation::Absolute(of) => each(rows.compute(of)?, |value| Some(value.abs())),
+            NumberOperation::Floor(of) => each(rows.compute(of)?, decimal::floor),
+            NumberOperation::Ceil(of) => each(rows.compute(of)?, decimal::ceil),
+            NumberOperation::Rounded(of, places) => each(rows.compute(of)?, |value| decimal::rounded(value, *places)),
+            NumberOperation::Tier(steps) => Ok(tier(steps, &rows.compute(&steps.by)?)),
         }
-        NumberOperation::Negative(of) => each(rows.compute(of)?, |value| Some(-value)),
-        NumberOperation::Absolute(of) => each(rows.compute(of)?, |value| Some(value.abs())),
-        NumberOperation::Floor(of) => each(rows.compute(of)?, decimal::floor),
-        NumberOperation::Ceil(of) => each(rows.compute(of)?, decimal::ceil),
-        NumberOperation::Rounded(of, places) => each(rows.compute(of)?, |value| decimal::rounded(value, *places)),
-        NumberOperation::Tier(steps) => Ok(tier(steps, &rows.compute(&steps.by)?)),
     }
 }
 

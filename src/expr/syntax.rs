@@ -10,11 +10,11 @@ use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::Token;
 
-use super::cell::Cell;
-use super::decimal::parse;
-use super::formula::Mistake;
+use super::compute::Operand;
+use super::decimal::{SCALE, parse};
+use super::mistake::Mistake;
 use super::node::{AnyNode, Arithmetic, Branch, Choice, Comparison, Extreme, Node, NumberOperation, TruthOperation};
-use super::{SCALE, Type};
+use super::value::Type;
 
 /// A formula as nodes, and the columns it reads in the order they are named.
 pub(super) struct ReadFormula {
@@ -67,7 +67,7 @@ impl Typed {
 }
 
 /// Nodes of a type that expressions are taken as.
-trait Taken: Cell {
+trait Taken: Operand {
     const KIND: Type;
 
     fn taken(node: AnyNode) -> Result<Node<Self>, AnyNode>;

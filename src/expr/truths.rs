@@ -3,47 +3,63 @@
 use arrow::array::BooleanArray;
 
 use super::cell::{AnyCells, Cell, Cells, TextArray};
-use super::compute::Rows;
+use super::compute::{Operand, Rows};
 use super::node::{Comparison, TruthOperation};
 use crate::error::Result;
 
 /// The truth values of all rows.
 type Truths = Cells<bool>;
 
-pub(super) fn compute(operation: &TruthOperation, rows: &Rows<'_>) -> Result<Truths> {
-    let row_n = rows.row_n();
-    Ok(match operation {
-        TruthOperation::Numbers(comparison, left, right) => {
-            compared(*comparison, &rows.compute(left)?, &rows.compute(right)?, row_n)
-        }
-        TruthOperation::Texts(comparison, left, right) => {
-            texts_compared(*comparison, &rows.compute(left)?, &rows.compute(right)?, row_n)
-        }
-        TruthOperation::Truths(comparison, left, right) => {
-            compared(*comparison, &rows.compute(left)?, &rows.compute(right)?, row_n)
-        }
-        TruthOperation::NumberIn(of, list) => match rows.compute(of)? {
-            Cells::One(number) => Cells::One(number.map(|number| list.contains(&number))),
-            Cells::Each(array) => {
-                let is_in = array.iter().map(|number| number.map(|number| list.contains(&number)));
-                Cells::Each(is_in.collect())
+impl Operand for bool {
+    type Operation = TruthOperation;
+
+    fn compute(operation: &TruthOperation, rows: &Rows<'_>) -> Result<Truths> {
+        let row_n = rows.row_n();
+        Ok(match operation {
+            TruthOperation::Numbers(comparison, left, right) => {
+                compared(*comparison, &rows.compute(left)?, &rows.compute(right)?, row_n)
             }
-        },
-        TruthOperation::TextIn(of, list) => {
-            texts_judged(&rows.compute(of)?, |text| list.iter().any(|known| known == text))
-        }
-        TruthOperation::And(left, right) => joined(rows, [left, right], false)?,
-        TruthOperation::Or(left, right) => joined(rows, [left, right], true)?,
-        TruthOperation::Not(of) => match rows.compute(of)? {
-            Cells::One(truth) => Cells::One(truth.map(|truth| !truth)),
-            Cells::Each(array) => Cells::Each(arrow::compute::not(&array)?),
-        },
-        TruthOperation::IsUnknown(of) => match rows.any(of)? {
-            AnyCells::Number(cells) => is_unknown(&cells),
-            AnyCells::Text(cells) => is_unknown(&cells),
-            AnyCells::Truth(cells) => is_unknown(&cells),
-        },
-    })
+            TruthOperation::Texts(comparison, left, right) => {
+                texts_compared(*comparison, &rows.compute(left)?, &rows.compute(right)?, row_n)
+            }
+            TruthOperation::Truths(comparison, left, right) => {
+                compared(*comparison, &rows.compute(left)?, &rows.compute(right)?, row_n)
+            }
+            TruthOperation::NumberIn(of, list) => match rows.compute(of)? {
+                Cells::One(number) => Cells::One(number.map(|number| list.contains(&number))),
+                Cells::Each(array) => {
+                    let is_in = array.iter().map(|number| number.map(|number| list.contains(&number)));
+                    Cells::Each(is_in.collect())
+                }
+            },
+            TruthOperation::TextIn(of, list) => {
+                texts_judged(&rows.compute(of)?, |text| list.iter().any(|known| known == text))
+            }
+            TruthOperation::And(left, right) => joined(rows, [left, right], false)?,
+            TruthOperation::Or(left, right) => joined(rows, [left, right], true)?,
+            TruthOperation::Not(of) => match rows.compute(of)? {
+                Cells::One(truth) => Cells::One(truth.map(|truth| !truth)),
+                Cells::Each(array) => Cells::Each(arrow::compute::not(&array)?),
+            },
+            TruthOperation::IsUnknown(of) => match rows.any(of)? {
+                AnyCells::Number(cells) => is_unknown(&cells),
+                AnyCells::Text(cells) => is_unknown(&cells),
+                AnyCells::Truth(cells) => is_unknown(&cells),
+            },
+        })
+    }
+}
+
+/// What gives a text beyond what every type has: nothing.
+#[derive(Clone, Debug)]
+pub(super) enum TextOperation {}
+
+impl Operand for String {
+    type Operation = TextOperation;
+
+    fn compute(operation: &TextOperation, _rows: &Rows<'_>) -> Result<Cells<Self>> {
+        match *operation {}
+    }
 }
 
 /// Two cells of each row compared; unknown where one is.

@@ -1,5 +1,7 @@
 //! The types that formulas compute with.
 
+use arrow::datatypes::DataType;
+
 /// What a column or formula holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Type {
@@ -19,6 +21,16 @@ impl Type {
             Self::Number => "a number",
             Self::Text => "a text",
             Self::Truth => "a truth value",
+        }
+    }
+
+    /// How batches hold it.
+    #[must_use]
+    pub fn arrow(self) -> DataType {
+        match self {
+            Self::Number => DataType::Decimal128(38, 12),
+            Self::Text => DataType::Utf8,
+            Self::Truth => DataType::Boolean,
         }
     }
 }

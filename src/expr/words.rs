@@ -1,7 +1,7 @@
 //! Checks of a formula by its tokens alone, before it is read as SQL.
 
 use super::decimal::{SCALE, parse};
-use super::formula::Mistake;
+use super::mistake::Mistake;
 use crate::numbers::Part;
 
 /// The functions formulas have.
