@@ -99,8 +99,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "KIND=AMOUNT", value_parser = kind)]
     machine: Vec<ResourceKind>,
 
-    /// Add so much of a kind of resource to the machine; may be given again. Of a lake, burst buffer and licences are added to the nodes
-    /// of the inventory so.
+    /// Add so much of a kind of resource to the machine; may be given again. Of a lake, burst buffer and licences are stated so
+    /// next to the nodes of the inventory.
     #[arg(long, value_name = "KIND=AMOUNT", value_parser = kind)]
     add: Vec<ResourceKind>,
 

@@ -286,7 +286,7 @@ impl Columns {
         let hashes = UInt64Array::from(self.content_hash.clone());
         columns.push(whole("content_hash", Arc::new(hashes)));
         columns.extend(self.gpus.finish("gpus", rows));
-        columns.extend(self.burst_buffers.finish("burst_buffers", rows));
+        columns.extend(self.burst_buffers.finish("burst_buffer_byte", rows));
         columns.extend(self.licenses.finish("licenses", rows));
         self.finish_packed(rows, &mut columns)?;
         self.record_id.clear();

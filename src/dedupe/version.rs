@@ -152,6 +152,6 @@ const MEASURED: &[&str] = &[
     "energy_j",
     "requested_dependency",
     "requested_exclusive",
-    "burst_buffers",
+    "burst_buffer_byte",
     "licenses",
 ];

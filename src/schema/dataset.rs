@@ -98,7 +98,7 @@ pub fn gpu_fields() -> Fields {
     ])
 }
 
-/// The fields of one element of `burst_buffers` and `licenses`.
+/// The fields of one element of `burst_buffer_byte` and `licenses`.
 #[must_use]
 pub fn amount_fields() -> Fields {
     Fields::from(vec![

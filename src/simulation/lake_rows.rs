@@ -34,7 +34,7 @@ const COLUMNS: [&str; 28] = [
     "raw_job_id",
     "job_name",
     "requested_dependency",
-    "burst_buffers",
+    "burst_buffer_byte",
     "licenses",
     "cluster",
     "view",

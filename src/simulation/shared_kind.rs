@@ -70,7 +70,7 @@ impl<'a> SharedColumns<'a> {
             list.ok_or_else(|| Error::internal(format!("{name} is not a list")))
         };
         Ok(Self {
-            burst_buffers: list("burst_buffers")?,
+            burst_buffers: list("burst_buffer_byte")?,
             licenses: list("licenses")?,
         })
     }
@@ -115,7 +115,7 @@ fn sum(list: &ListArray, row: usize, is_meant: impl Fn(&str) -> bool) -> Result<
     let mut all = 0;
     for (name, amount) in names.iter().zip(values.values()) {
         if name.is_some_and(&is_meant) {
-            amounts::add(&mut all, *amount, "burst_buffers or licenses")?;
+            amounts::add(&mut all, *amount, "burst_buffer_byte or licenses")?;
         }
     }
     Ok(all)

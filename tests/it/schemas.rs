@@ -146,7 +146,7 @@ fn every_column_is_described() {
                     }
                 }
                 "UTC" => "_utc",
-                "1" if name == "gpus" || name == "exit_code" || name == "exit_signal" || name == "line" => "",
+                "1" if ["gpus", "licenses", "exit_code", "exit_signal", "line"].contains(&name.as_str()) => "",
                 "1" => "_n",
                 _ => "",
             };

@@ -141,6 +141,15 @@ impl<'a> SacctJsonFields<'a> {
         self.nodes.is_none_or(|nodes| is_no_node(nodes.decode().0.as_bytes()))
     }
 
+    /// What states burst buffer and licences: the allocation, or the request where there is none.
+    pub(super) fn allocated_or_requested(&self) -> &Allocated<'a> {
+        if self.allocated.is_nothing() {
+            &self.requested
+        } else {
+            &self.allocated
+        }
+    }
+
     fn field(&mut self, scanner: &mut Scanner<'a>, key: JsonText<'a>) -> Result<(), Malformed> {
         // Fallback: a key with an escape is none of these.
         match key.plain().unwrap_or_default() {

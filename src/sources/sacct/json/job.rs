@@ -179,8 +179,8 @@ impl SacctJsonJob {
         }
     }
 
-    fn emit(&self, fields: &SacctJsonFields<'_>, at: Position, sink: &mut dyn Sink) {
-        let mut anomalies = self.anomalies;
+    /// The CPU time it used; of its parts only what its own row, or the sum of its steps, measured.
+    fn used_cpu(&self, fields: &SacctJsonFields<'_>) -> CpuMeasured {
         let steps = &fields.steps;
         // 22.05 leaves the job's own figure at zero and fills in the steps, which is where later plugins get it from.
         let own = fields.cpu.total_us.filter(|&us| us > 0);
@@ -194,8 +194,19 @@ impl SacctJsonJob {
         };
         let has_run = self.start_s.is_some() && self.wall_s != Some(0);
         let measured = measured(cpu);
-        let (cpu_ms, is_measured) = measured.used_ms(has_run, self.end_s.is_some(), &folded);
-        if cpu_ms.is_none() {
+        let (total_ms, is_measured) = measured.used_ms(has_run, self.end_s.is_some(), &folded);
+        CpuMeasured {
+            total_ms,
+            user_ms: measured.user_ms.filter(|_| is_measured),
+            system_ms: measured.system_ms.filter(|_| is_measured),
+        }
+    }
+
+    fn emit(&self, fields: &SacctJsonFields<'_>, at: Position, sink: &mut dyn Sink) {
+        let mut anomalies = self.anomalies;
+        let steps = &fields.steps;
+        let used = self.used_cpu(fields);
+        if used.total_ms.is_none() {
             anomalies |= Anomaly::CpuUnknown.bit();
         }
         let mut is_replaced = false;
@@ -213,11 +224,7 @@ impl SacctJsonJob {
         }
         let alloc = fields.allocated.alloc;
         let gpus = tres::borrowed(&fields.allocated.gpus);
-        let of_cluster = if fields.allocated.is_nothing() {
-            &fields.requested
-        } else {
-            &fields.allocated
-        };
+        let of_cluster = fields.allocated_or_requested();
         let (pools, licenses) = (
             tres::borrowed(&of_cluster.burst_buffers),
             tres::borrowed(&of_cluster.licenses),
@@ -231,9 +238,8 @@ impl SacctJsonJob {
         if jobstats.is_some_and(|found| found.outcome == JobstatsOutcome::Damaged) {
             anomalies |= Anomaly::JobstatsDamaged.bit();
         }
-        let submitted = fields
-            .submit_line
-            .and_then(|line| SubmitOptions::read(line.decode().0.as_bytes()));
+        let line = fields.submit_line.map(|line| line.decode().0);
+        let submitted = line.and_then(|line| SubmitOptions::read(line.as_bytes()));
         if submitted.as_ref().is_some_and(|found| found.is_dropped) {
             anomalies |= Anomaly::ValueDropped.bit();
         }
@@ -263,9 +269,9 @@ impl SacctJsonJob {
             end_ms: ms(self.end_s),
             wall_ms: ms(self.wall_s),
             suspended_s: self.suspended_s,
-            cpu_ms,
-            cpu_user_ms: measured.user_ms.filter(|_| is_measured),
-            cpu_system_ms: measured.system_ms.filter(|_| is_measured),
+            cpu_ms: used.total_ms,
+            cpu_user_ms: used.user_ms,
+            cpu_system_ms: used.system_ms,
             // Without an allocation the text prints 0 CPUs, and the nodes requested.
             alloc_core_n: alloc.map_or(Some(0), |alloc| alloc.cpu),
             alloc_node_n,
