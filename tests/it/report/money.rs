@@ -136,12 +136,8 @@ fn assert_focus_columns(header: &[String]) {
     }
 }
 
-/// Whether a column is of energy or carbon, which the lake may not have.
-fn is_energy(name: &str) -> bool {
-    ["x_Energy", "x_Operational", "x_Embodied"]
-        .iter()
-        .any(|prefix| name.starts_with(prefix))
-}
+/// Columns of energy and carbon, which a lake may not have.
+const ENERGY: [&str; 3] = ["x_Energy", "x_Operational", "x_Embodied"];
 
 /// The requirements on values.
 pub(super) fn assert_focus(header: &[String], rows: &[Row]) {
@@ -163,7 +159,9 @@ pub(super) fn assert_focus(header: &[String], rows: &[Row]) {
     for row in rows {
         for name in header {
             assert!(
-                !row[name].is_empty() || nullable.contains(&name.as_str()) || is_energy(name),
+                !row[name].is_empty()
+                    || nullable.contains(&name.as_str())
+                    || ENERGY.iter().any(|of| name.starts_with(of)),
                 "{name} is null in {row:?}"
             );
         }
