@@ -36,6 +36,10 @@ is_at_rest() {
     esac
 }
 
+is_running() {
+    [ "$(of_service SubState)" = start ]
+}
+
 is_restarting() {
     [ "$(of_service NRestarts)" -ge 1 ]
 }
@@ -213,7 +217,7 @@ before=$(hash_of_lake)
         print $1, "oak", "u" $1 % 50, "a" $1 % 7, "COMPLETED", d "T00:00:00", d "T00:00:00", d "T01:00:00", 3600, 1, "cpu=1,node=1", "00:10:00" }'
 } >$dumps/sacct-3.txt
 systemctl start --no-block "$service"
-wait_until 60 test "$(of_service SubState)" = start
+wait_until 60 is_running
 sleep 0.7
 fact stopped.while "$(of_service SubState)"
 from=$(date +%s%N)
