@@ -12,6 +12,8 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder, NoProxy, Proxy, tls};
 
+use super::certificate::CertificateRefusal;
+
 /// Addresses at which machines of a cloud request their credentials.
 const ADDRESSES: [IpAddr; 3] = [
     IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254)),
@@ -151,7 +153,10 @@ pub(super) fn client(options: &ClientOptions, metadata: MetadataPolicy) -> objec
         });
         builder = builder.redirect(redirects).dns_resolver(Resolver);
     }
-    builder.build().map_err(generic)
+    builder.build().map_err(|why| match CertificateRefusal::of(&why) {
+        Some(refusal) => generic(refusal),
+        None => generic(why),
+    })
 }
 
 /// How this program names itself to servers.

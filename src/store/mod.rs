@@ -1,5 +1,7 @@
 //! The only room that does I/O on outputs: objects in, objects out, published all at once or not at all.
 
+#[cfg(feature = "cloud")]
+mod certificate;
 pub mod chain;
 pub(crate) mod connect;
 pub mod delta;

@@ -7,6 +7,7 @@ use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody, HttpService,
 };
 
+use super::certificate::CertificateRefusal;
 use super::http_client::{self, MetadataPolicy, MetadataRefusal};
 use super::outage;
 
@@ -90,10 +91,15 @@ impl HttpService for Client {
             }
             Ok(answer) if is_read => whole(answer).await,
             Ok(answer) if may_fail_within && answer.status().is_success() => succeeded(answer).await,
-            Err(why) => match refused(&why) {
-                Some(refusal) => return Err(HttpError::new(HttpErrorKind::Unknown, refusal)),
-                None => Err(why),
-            },
+            Err(why) => {
+                if let Some(refusal) = refused(&why) {
+                    return Err(HttpError::new(HttpErrorKind::Unknown, refusal));
+                }
+                if let Some(refusal) = CertificateRefusal::of(&why) {
+                    return Err(HttpError::new(HttpErrorKind::Unknown, refusal));
+                }
+                Err(why)
+            }
             answer => answer,
         };
         let answer = answer.map_err(|why| if is_repeatable { repeated(why) } else { why });

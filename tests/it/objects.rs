@@ -15,6 +15,7 @@ use super::support::sample::repository;
 use crate::promises::scene::{assert_same, lake_hash};
 
 mod azure;
+mod certificates;
 mod locking;
 pub(crate) mod parts;
 mod readers;

@@ -27,14 +27,14 @@ fn build(binary: &Path, folder: &Path, epoch: Option<&str>) -> Output {
     command.output().unwrap()
 }
 
-fn package(binary: &Path, folder: &Path) -> PathBuf {
+pub(super) fn package(binary: &Path, folder: &Path) -> PathBuf {
     let built = build(binary, folder, Some(RELEASE_S));
     assert!(built.status.success(), "{}", words_of(&built));
     PathBuf::from(String::from_utf8(built.stdout).unwrap().trim_end())
 }
 
 /// The binary of this test without what a debugger needs, which is most of it.
-fn small_binary(site: &Site) -> PathBuf {
+pub(super) fn small_binary(site: &Site) -> PathBuf {
     let small = site.path("gridtally");
     let stripped = Command::new("strip")
         .arg("-o")

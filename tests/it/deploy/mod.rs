@@ -2,6 +2,7 @@
 //! against its rules.
 
 mod airflow;
+mod boot;
 mod command_lines;
 mod container;
 mod cron;

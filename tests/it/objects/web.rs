@@ -20,9 +20,9 @@ wsgi.Server(('127.0.0.1', int(port)), app, numthreads=8).start()
 ";
 
 /// A web server of Python: its own, which knows no ranges, or one that takes writes.
-struct Web {
+pub(super) struct Web {
     server: Child,
-    port: u16,
+    pub(super) port: u16,
     log: PathBuf,
 }
 
@@ -41,7 +41,7 @@ impl Web {
         Self::of(|port| ["-c", DAV, folder, port].map(str::to_owned).into())
     }
 
-    fn of(arguments: impl Fn(&str) -> Vec<String>) -> Self {
+    pub(super) fn of(arguments: impl Fn(&str) -> Vec<String>) -> Self {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let log = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("web-{port}.log"));
         let server = Command::new(interpreter())
