@@ -36,7 +36,9 @@ pub fn policy(cluster: &str, partitions: &BTreeMap<String, WeightBilling>) -> Re
          source = \"TRESBillingWeights and PriorityFlags of {cluster}\"\npool = \"tres\"\nunit = \"billing_second\"\n\
          memory_unit = \"GiB\"\nformula = \"taken * seconds\"\nbilling_is = \"stored\"\n\n[scope]\ncluster = [{cluster:?}]\n\n[unknown]\ngpus = 0\n\n\
          [[option]]\nname = \"billing_from\"\nvalues = [\"recorded\", \"weights\", \"untruncated\"]\ndefault = \"recorded\"\n\
-         doc = \"What is charged: the billing Slurm recorded, where it did, or what the weights give for every job.\"\n\n",
+         doc = \"What is charged: the billing Slurm recorded, where it did, or what the weights give for every job.\"\n\n\
+         [[option]]\nname = \"rule\"\nvalues = [\"listed\", \"sum\", \"max_tres\", \"max_tres_gres\"]\ndefault = \"listed\"\n\
+         doc = \"How weighted resources become one number: as listed of each partition, or for a time of other PriorityFlags.\"\n\n",
         id = name(cluster)
     );
     if !models.is_empty() {
@@ -144,7 +146,7 @@ fn steps(file: &mut String, tres: &BTreeSet<&str>) {
     );
     let _ = writeln!(
         file,
-        "[[let]]\nname = \"billed\"\nis = \"CASE WHEN w_cores = 0 THEN 0 ELSE cores * w_cores END + {} + CASE billing_rule WHEN 'max_tres' THEN largest WHEN \
+        "[[let]]\nname = \"billed\"\nis = \"CASE WHEN w_cores = 0 THEN 0 ELSE cores * w_cores END + {} + CASE CASE WHEN rule = 'listed' THEN billing_rule ELSE rule END WHEN 'max_tres' THEN largest WHEN \
          'max_tres_gres' THEN largest_and_gres ELSE sum_of_all END\"\n",
         sum(&global_parts)
     );

@@ -1,5 +1,6 @@
 //! Every key of a pipeline file, described for the reference and for editors.
 
+use super::daemon_run_spec::EndWord;
 use super::energy_spec::{BASES, SHARED};
 use super::fairshare_plan::DecayMode;
 use super::fairshare_spec::{ALGORITHMS, PARENTLESS, RESETS};
@@ -303,6 +304,12 @@ fn fairshare() -> ValueForm {
              `[[charge]]` counts what they are charged under it.",
         ),
         optional(
+            "dated_usage",
+            dated_usage(),
+            "Times in which `usage` is something else, in order, such as the hours in which `PriorityFlags` had `MAX_TRES`. Seconds \
+             of a job before and after such an instant are counted by what holds then.",
+        ),
+        optional(
             "decay",
             words(DecayMode::WORDS),
             "How past usage counts less; default `slurm-steps`.",
@@ -323,8 +330,15 @@ fn fairshare() -> ValueForm {
             "calc_anchor",
             Text,
             "An instant of such a calculation, `2026-11-21T02:13:50Z`: the others are whole periods from it. A batch system that \
-             is started again shifts them. Without it reports of an instant take the last start that a listing of settings \
-             states (BOOT_TIME), and all else whole periods from 1970 on.",
+             is started again shifts them. Without it reports of an instant take the starts that listings of settings state \
+             (BOOT_TIME), and all else whole periods from 1970 on.",
+        ),
+        optional(
+            "daemon_runs",
+            daemon_runs(),
+            "Runs of the batch system's daemon, in order: each start has its own calculations, and a daemon that was killed lost \
+             usage. Starts that listings of settings state (BOOT_TIME) are added. Before the first one `calc_anchor` holds, or \
+             whole periods from its first calculation back. Reports of an instant follow them; days of the dataset do not.",
         ),
         optional(
             "reset",
@@ -358,6 +372,53 @@ fn fairshare() -> ValueForm {
         ),
     ];
     tables("[[fairshare]]", "Once for each cluster with fairshare.", keys)
+}
+
+fn dated_usage() -> ValueForm {
+    let keys = vec![
+        required(
+            "from",
+            Text,
+            "The first second in which it holds, `2026-11-21T02:13:50Z`.",
+        ),
+        optional("until", Text, "The second from which it does not; default never."),
+        required(
+            "usage",
+            Text,
+            "What jobs are counted by then; a policy charged under several options is named with them, `id[option=value option=value]`.",
+        ),
+    ];
+    tables("[[fairshare.dated_usage]]", "Once for each time.", keys)
+}
+
+fn daemon_runs() -> ValueForm {
+    let keys = vec![
+        required("start", Text, "When it started (BOOT_TIME), `2026-11-21T02:13:50Z`."),
+        optional(
+            "first_calculation",
+            Text,
+            "Its first calculation, when it had read its state; default `start`.",
+        ),
+        optional("end", Text, "When it ended; default before the next start."),
+        optional(
+            "ended",
+            words(EndWord::WORDS),
+            "`killed` for a daemon that ended without saving its state; default `stopped`.",
+        ),
+        optional(
+            "usage_saved",
+            Text,
+            "When a daemon that was killed had last written `assoc_usage`, the time of that file; before `start` where it never did. \
+             Default the last whole 300 seconds from `start`, as Slurm saves.",
+        ),
+        optional(
+            "last_calculation",
+            Text,
+            "What the next start read in `priority_last_decay_ran` after a kill; default the last calculation of the run. An earlier \
+             one is of a state that was restored.",
+        ),
+    ];
+    tables("[[fairshare.daemon_runs]]", "Once for each run.", keys)
 }
 
 fn awards() -> ValueForm {

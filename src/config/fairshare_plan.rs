@@ -5,7 +5,8 @@ use std::num::NonZeroU16;
 
 use serde::{Deserialize, Serialize};
 
-use crate::fairshare::{FairshareAlgorithm, ParentlessAccounts, UsageReset};
+use crate::fairshare::{DaemonRun, FairshareAlgorithm, ParentlessAccounts, UsageReset};
+use crate::time::SecondSpan;
 
 /// What jobs are counted by.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +20,15 @@ pub enum UsageBasis {
         /// Its options, as name=value; empty when it has none.
         options: String,
     },
+}
+
+/// A time in which jobs are counted by something else.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DatedUsage {
+    /// Seconds of jobs that are counted so.
+    pub span: SecondSpan,
+    /// What they are counted by.
+    pub usage: UsageBasis,
 }
 
 /// How usage of the past counts less.
@@ -63,6 +73,9 @@ pub struct FairsharePlan {
     pub listing: String,
     /// What jobs are counted by.
     pub usage: UsageBasis,
+    /// Times in which they are counted by something else, in order. Lakes of earlier versions state none.
+    #[serde(default)]
+    pub dated_usage: Vec<DatedUsage>,
     /// How usage of the past counts less.
     pub decay: DecayMode,
     /// After how long it counts half.
@@ -71,6 +84,9 @@ pub struct FairsharePlan {
     pub calc_period_s: Option<u32>,
     /// An instant of such a calculation, Unix seconds: they are whole periods from it. `None` where the pipeline states none.
     pub calc_anchor_s: Option<i64>,
+    /// Runs of the batch system's daemon, in order. Lakes of earlier versions state none.
+    #[serde(default)]
+    pub daemon_runs: Vec<DaemonRun>,
     /// When usage begins again at zero.
     pub reset: UsageReset,
     /// The algorithm.
@@ -86,6 +102,15 @@ pub struct FairsharePlan {
 }
 
 impl FairsharePlan {
+    /// Whether jobs are counted by what they are charged, at any time.
+    #[must_use]
+    pub fn is_charged(&self) -> bool {
+        let dated = self.dated_usage.iter().map(|dated| &dated.usage);
+        dated
+            .chain([&self.usage])
+            .any(|usage| matches!(usage, UsageBasis::Policy { .. }))
+    }
+
     /// Whether a row of a listing may be of this cluster: what a listing does not state may be anything.
     #[must_use]
     pub fn may_be_of(&self, site: Option<&str>, cluster: Option<&str>) -> bool {

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use toml::de::DeValue;
 
 use super::compiler::Compiler;
+use super::daemon_run_spec::{self, DaemonRunSpec};
+use super::dated_usage_spec::{self, DatedUsageSpec};
 use super::fairshare_plan::{DecayMode, FairsharePlan, HalfLifeSetting, UsageBasis};
 use crate::charge::Tariff;
 use crate::diagnostics::Problems;
@@ -14,7 +16,6 @@ use crate::diagnostics::section::{At, Section, kind};
 use crate::fairshare::{FairshareAlgorithm, ParentlessAccounts, TieRule, UsageReset};
 use crate::reference::decimal::scaled;
 use crate::time::DAY_MS;
-use crate::time::instant::parse_instant_s;
 
 /// Keys of `[[fairshare]]`.
 const KEYS: &[&str] = &[
@@ -22,10 +23,12 @@ const KEYS: &[&str] = &[
     "cluster",
     "listing",
     "usage",
+    "dated_usage",
     "decay",
     "half_life",
     "calc_period",
     "calc_anchor",
+    "daemon_runs",
     "reset",
     "algorithm",
     "dampening_factor",
@@ -78,10 +81,12 @@ pub struct FairshareSpec {
     cluster: Option<At<String>>,
     listing: Option<At<String>>,
     usage: Option<At<String>>,
+    dated_usage: Vec<DatedUsageSpec>,
     decay: Option<At<DecayMode>>,
     half_life: Option<At<String>>,
     calc_period: Option<At<String>>,
     calc_anchor: Option<At<String>>,
+    daemon_runs: Vec<DaemonRunSpec>,
     reset: Option<At<UsageReset>>,
     algorithm: Option<At<FairshareAlgorithm>>,
     dampening_factor: Option<NonZeroU16>,
@@ -103,10 +108,12 @@ pub(crate) fn read(top: &Section<'_>, problems: &mut Problems) -> Vec<FairshareS
             "what jobs are counted by: \"recorded-billing\" or the id of a policy of a [[charge]]",
             problems,
         ),
+        dated_usage: dated_usage_spec::read(section, problems),
         decay: section.word("decay", DecayMode::WORDS, problems),
         half_life: section.text("half_life", problems),
         calc_period: section.text("calc_period", problems),
         calc_anchor: section.text("calc_anchor", problems),
+        daemon_runs: daemon_run_spec::read(section, problems),
         reset: section.word("reset", RESETS, problems),
         algorithm: section.word("algorithm", ALGORITHMS, problems),
         dampening_factor: dampening_factor(section, problems),
@@ -224,6 +231,7 @@ impl Compiler {
         inventories: &BTreeSet<String>,
         tariffs: &[Arc<Tariff>],
     ) -> Option<FairsharePlan> {
+        let line = spec.line;
         let decay = spec.decay.map_or(DecayMode::SlurmSteps, |at| at.value);
         let half_life = self.half_life(spec.half_life.as_ref(), decay)?;
         let calc_period_s = match &spec.calc_period {
@@ -234,6 +242,11 @@ impl Compiler {
             Some(text) => Some(self.anchor_s(text)?),
             None => None,
         };
+        let daemon_runs = self.daemon_runs(&spec.daemon_runs)?;
+        if decay != DecayMode::SlurmSteps && !daemon_runs.is_empty() {
+            let message = "daemon_runs states when Slurm calculates, which only decay = \"slurm-steps\" follows";
+            self.wrong(line, message);
+        }
         let listing = spec.listing?;
         if !inventories.contains(&listing.value) {
             self.wrong(
@@ -242,15 +255,18 @@ impl Compiler {
             );
         }
         let usage = self.usage_basis(&spec.usage?, tariffs)?;
+        let dated_usage = self.dated_usage(&spec.dated_usage, tariffs)?;
         Some(FairsharePlan {
             site: spec.site?.value,
             cluster: spec.cluster?.value,
             listing: listing.value,
             usage,
+            dated_usage,
             decay,
             half_life,
             calc_period_s,
             calc_anchor_s,
+            daemon_runs,
             reset: spec.reset.map_or(UsageReset::None, |at| at.value),
             algorithm: spec
                 .algorithm
@@ -265,7 +281,7 @@ impl Compiler {
 
     /// What jobs are counted by: the recorded billing, or a policy by its id, with its options in brackets where several
     /// have that id.
-    fn usage_basis(&mut self, named: &At<String>, tariffs: &[Arc<Tariff>]) -> Option<UsageBasis> {
+    pub(super) fn usage_basis(&mut self, named: &At<String>, tariffs: &[Arc<Tariff>]) -> Option<UsageBasis> {
         if named.value == RECORDED_BILLING {
             return Some(UsageBasis::RecordedBilling);
         }
@@ -322,15 +338,7 @@ impl Compiler {
     }
 
     pub(super) fn anchor_s(&mut self, text: &At<String>) -> Option<i64> {
-        let anchor_s = parse_instant_s(&text.value);
-        if anchor_s.is_none() {
-            let message = format!(
-                "calc_anchor = \"{}\" is not an instant such as 2026-11-21T02:13:50Z",
-                text.value
-            );
-            self.wrong(text.line, message);
-        }
-        anchor_s
+        self.instant_s("calc_anchor", text)
     }
 
     pub(super) fn duration(&mut self, key: &str, text: &At<String>) -> Option<u32> {

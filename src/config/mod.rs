@@ -11,6 +11,8 @@ pub mod charge_spec;
 pub mod compile;
 mod compile_source;
 pub mod compiler;
+pub mod daemon_run_spec;
+pub mod dated_usage_spec;
 pub mod description;
 pub(crate) mod energy_spec;
 pub mod fairshare_change;

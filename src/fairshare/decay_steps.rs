@@ -85,18 +85,34 @@ impl DecaySteps {
     }
 
     /// ln f.
-    fn ln_factor(self) -> f64 {
+    pub(super) fn ln_factor(self) -> f64 {
         libm::log1p(-SLURM_LN_2 / of_integer(i128::from(self.half_life.seconds())))
     }
 
     /// f to the power of so many seconds.
-    fn factor(self, seconds: i128) -> f64 {
+    pub(super) fn factor(self, seconds: i128) -> f64 {
         libm::exp(self.ln_factor() * of_integer(seconds))
     }
 
     /// f to the power of so many periods.
     fn periods(self, number: i128) -> f64 {
         self.factor(number * i128::from(self.period_s()))
+    }
+
+    /// What so many seconds of a job add at a calculation, or at its end.
+    pub(super) fn piece(self, seconds: i64) -> f64 {
+        of_integer(i128::from(seconds)) * self.factor(i128::from(seconds))
+    }
+
+    /// What a job adds that was found running for so many complete periods, as stored at the last of them.
+    pub(super) fn series(self, periods: i64) -> f64 {
+        if periods <= 0 {
+            return 0.0;
+        }
+        let period = i128::from(self.period_s());
+        let series = libm::expm1(self.ln_factor() * of_integer(i128::from(periods) * period))
+            / libm::expm1(self.ln_factor() * of_integer(period));
+        self.piece(self.period_s()) * series
     }
 
     /// What is left at `to_s` of usage that is stored at `from_s`.

@@ -20,6 +20,7 @@
 //! association  what one association is called and granted
 //! tree         rows -> tree in the order of sshare, or every mistake in it
 //! calculation_times  when a scheduler calculates priorities
+//! daemon_runs  runs of a scheduler's daemon: their calculations, and what a killed one lost
 //! decay        weights of past seconds: none, continuous, Slurm's steps, halving steps
 //! reset        instants at which usage begins again at zero
 //! usage        segments of jobs -> decayed usage, own and of subtrees
@@ -37,6 +38,7 @@ pub mod algorithm;
 pub mod association;
 pub mod calculation_times;
 mod classic;
+pub mod daemon_runs;
 pub mod decay;
 mod decay_steps;
 mod depth_oblivious;
@@ -59,6 +61,7 @@ pub mod usage;
 pub use algorithm::{AssociationScore, FairshareAlgorithm, FairshareMethod, LevelFairshare, TieRule};
 pub use association::{AssociationKey, RawShares, TreeRow};
 pub use calculation_times::CalculationTimes;
+pub use daemon_runs::{DaemonRun, DaemonRuns, RunEnd};
 pub use decay::{ChainedDecay, HalfLife, UsageDecay};
 pub use decay_steps::DecaySteps;
 pub use listed::ListedUsage;

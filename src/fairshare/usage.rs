@@ -1,5 +1,9 @@
 //! Decayed usage: of segments of jobs, and of the associations of a tree.
 
+use std::sync::Arc;
+
+use super::calculation_times::CalculationTimes;
+use super::daemon_runs::DaemonRuns;
 use super::decay::{ChainedDecay, DecayedSeconds, UsageDecay};
 use super::float::{of_integer, to_integer, too_large};
 use super::reset::UsageReset;
@@ -33,6 +37,9 @@ pub struct UsageRule {
     pub reset: UsageReset,
     /// The zone of the scheduler's machine.
     pub zone: Zone,
+    /// The runs of the scheduler's daemon, where they are known; they count where usage follows its calculations, or nothing
+    /// decays.
+    pub runs: Option<Arc<DaemonRuns>>,
 }
 
 impl UsageRule {
@@ -43,6 +50,28 @@ impl UsageRule {
             decay,
             reset: UsageReset::None,
             zone: Zone::utc(),
+            runs: None,
+        }
+    }
+
+    /// The last calculation of the scheduler up to an instant: that of its run, or of `times` where no runs are known.
+    #[must_use]
+    pub fn last_calculation_s(&self, times: CalculationTimes, at_s: i64) -> i64 {
+        self.runs
+            .as_ref()
+            .map_or_else(|| times.last_at(at_s), |runs| runs.last_at(at_s))
+    }
+
+    /// The seconds of `span` that became usage after `after_s` and up to `at_s`, each with its weight at `at_s`.
+    fn seconds(&self, span: SecondSpan, after_s: i64, at_s: i64) -> DecayedSeconds {
+        match (&self.runs, self.decay) {
+            (Some(runs), UsageDecay::Chained(ChainedDecay::Steps(steps))) => {
+                DecayedSeconds::Real(runs.seconds(steps, span, after_s, at_s))
+            }
+            (Some(runs), UsageDecay::Chained(ChainedDecay::None)) => {
+                DecayedSeconds::Whole(runs.whole_seconds(span, after_s, at_s))
+            }
+            _ => self.decay.seconds(span, after_s, at_s),
         }
     }
 
@@ -77,7 +106,7 @@ impl UsageRule {
     /// What a segment adds after `after_s` and up to `at_s`, without resets.
     fn segment_e6(&self, segment: &UsageSegment, after_s: i64, at_s: i64) -> Result<i128> {
         let per_second_e18 = segment.rate_e9.checked_mul(segment.factor_e9).ok_or_else(too_large)?;
-        match self.decay.seconds(segment.span, after_s, at_s) {
+        match self.seconds(segment.span, after_s, at_s) {
             DecayedSeconds::Whole(seconds) => {
                 let exact = per_second_e18.checked_mul(i128::from(seconds)).ok_or_else(too_large)?;
                 Ok(rounded(exact, E12))
@@ -111,8 +140,11 @@ impl UsageRule {
         if is_reset {
             return Ok(Some(0));
         }
-        match decay {
-            ChainedDecay::None => Ok(Some(usage_e6)),
+        match (decay, &self.runs) {
+            (ChainedDecay::None, _) => Ok(Some(usage_e6)),
+            (ChainedDecay::Steps(steps), Some(runs)) if from_s < to_s => {
+                to_integer(of_integer(usage_e6) * runs.remaining(steps, from_s, to_s)).map(Some)
+            }
             _ => to_integer(of_integer(usage_e6) * decay.remaining(from_s, to_s)).map(Some),
         }
     }
@@ -132,7 +164,11 @@ impl UsageRule {
         let UsageDecay::Chained(ChainedDecay::Steps(steps)) = self.decay else {
             return Some(last_s);
         };
-        let done = |midnight_s: i64| Some(steps.next_at(midnight_s)).filter(|done_s| *done_s <= at_s);
+        let next_at = |midnight_s: i64| match &self.runs {
+            Some(runs) => runs.next_at(midnight_s),
+            None => steps.next_at(midnight_s),
+        };
+        let done = |midnight_s: i64| Some(next_at(midnight_s)).filter(|done_s| *done_s <= at_s);
         // Shortly after a midnight the reset of the one before it holds.
         done(last_s)
             .or_else(|| done(self.reset.last_s(&self.zone, last_s.checked_sub(1)?)?))

@@ -55,6 +55,8 @@ pub struct DriftReport {
     pub earlier_s: Option<i64>,
     /// Rows of listings whose instant is unknown.
     pub undated_n: u64,
+    /// What the pipeline states of the scheduler's operation, in words for people.
+    pub stated_operation: Vec<String>,
     rows: Vec<DriftRow>,
 }
 
@@ -91,6 +93,7 @@ impl DriftReport {
             at_s: pair.at_s,
             earlier_s: pair.earlier_s,
             undated_n: counters.undated_n,
+            stated_operation: sshare.stated_operation(),
             rows: Vec::new(),
         };
         let findings = facts.findings()?;

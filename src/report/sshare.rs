@@ -153,6 +153,17 @@ impl Sshare {
         Some((id, self.instant.scores.get(id.index())?.factor?))
     }
 
+    /// What the pipeline states of the scheduler's operation that counts up to the instant, in words for people.
+    #[must_use]
+    pub fn stated_operation(&self) -> Vec<String> {
+        let (context, at_s) = (&self.context, self.instant.at_s);
+        let dated = context.settings.dated_usage_n(at_s);
+        let of_runs = context.daemon.words_at(at_s, &context.settings.rule);
+        let of_usage = (dated > 0)
+            .then(|| format!("dated_usage states {dated} times in which jobs are counted by something else"));
+        of_runs.into_iter().chain(of_usage).collect()
+    }
+
     fn is_fair_tree(&self) -> bool {
         matches!(self.context.plan.algorithm, FairshareAlgorithm::FairTree { .. })
     }

@@ -168,6 +168,11 @@ impl ClusterBasis {
         }
     }
 
+    /// Whether a plan states the same runs of the daemon.
+    pub(super) fn has_runs_of(&self, of: &FairsharePlan) -> bool {
+        self.plan.daemon_runs == of.daemon_runs
+    }
+
     /// Whether the input of a listing existed.
     pub(super) fn is_present(&self, path: &str) -> bool {
         self.present.contains(path)

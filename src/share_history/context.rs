@@ -1,9 +1,10 @@
 //! A cluster of a published lake: what its fairshare is computed from.
 
+use super::daemon::KnownRuns;
 use super::files::ClusterFiles;
 use super::lake_fairshare::LakeFairshare;
 use super::listing::{DatedTrees, ListedTree};
-use super::settings::{FairshareSettings, daemon_starts_s};
+use super::settings::FairshareSettings;
 use crate::config::fairshare_plan::FairsharePlan;
 use crate::error::{Error, Result};
 use crate::fairshare::{ChainedDecay, UsageDecay};
@@ -21,8 +22,8 @@ pub struct FairshareContext {
     pub settings: FairshareSettings,
     /// The trees of its listings.
     pub trees: DatedTrees,
-    /// When listings of settings state that the daemon of the scheduler started, Unix seconds, in order.
-    daemon_starts_s: Vec<i64>,
+    /// The runs of the scheduler's daemon.
+    pub daemon: KnownRuns,
 }
 
 impl FairshareContext {
@@ -41,22 +42,17 @@ impl FairshareContext {
         Ok(Self {
             settings: FairshareSettings::resolve(&plan, zone, store, &files)?,
             trees: DatedTrees::read(store, &files, &plan)?,
-            daemon_starts_s: daemon_starts_s(store, &files, &plan)?,
+            daemon: KnownRuns::read(store, &files, &plan)?,
             plan,
             files,
         })
     }
 
-    /// The same with what is known of an instant: when the scheduler calculates follows from the last start of its daemon up to
-    /// then, where the pipeline states nothing else. Usage of days is not computed so, because a day is the same after a daemon
-    /// started again.
+    /// The same with what is known of an instant: when the scheduler calculates follows from the runs of its daemon up to then.
+    /// Usage of days is not computed so, because a day is the same after a daemon started again.
     #[must_use]
     pub fn at(mut self, at_s: i64) -> Self {
-        let started = self.daemon_starts_s.partition_point(|start_s| *start_s <= at_s);
-        let last = started.checked_sub(1).and_then(|last| self.daemon_starts_s.get(last));
-        if let Some(start_s) = last.copied() {
-            self.settings = self.settings.started_at(start_s);
-        }
+        self.settings = self.settings.with_runs(self.daemon.up_to(at_s));
         self
     }
 
@@ -65,7 +61,7 @@ impl FairshareContext {
     #[must_use]
     pub fn calculated_s(&self, at_s: i64) -> i64 {
         match (self.settings.calculations.known(), self.settings.rule.decay) {
-            (Some(times), _) => times.last_at(at_s),
+            (Some(times), _) => self.settings.rule.last_calculation_s(times, at_s),
             (None, UsageDecay::Chained(ChainedDecay::Steps(steps))) => steps.last_at(at_s),
             (None, _) => at_s,
         }

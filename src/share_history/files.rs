@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::basis::Basis;
-use crate::config::fairshare_plan::{FairsharePlan, UsageBasis};
+use crate::config::fairshare_plan::FairsharePlan;
 use crate::store::lake::{month_path, parse_month_path};
 use crate::store::{Current, Manifest, Publication};
 
@@ -63,9 +63,10 @@ impl ClusterFiles {
     }
 
     fn find(of: &FairsharePlan, files: impl Fn(&str) -> Vec<Current>, is_present: impl Fn(&str) -> bool) -> Self {
-        let charges = match of.usage {
-            UsageBasis::RecordedBilling => Vec::new(),
-            UsageBasis::Policy { .. } => files("job_charges"),
+        let charges = if of.is_charged() {
+            files("job_charges")
+        } else {
+            Vec::new()
         };
         let jobs = files("records").into_iter().filter_map(|records| {
             let place = parse_month_path(&records.path).filter(|place| place.site == of.site)?;

@@ -43,8 +43,10 @@ pub(super) struct CountedJob<'a> {
 pub(super) enum JobDetail {
     /// What usage follows from.
     Usage,
-    /// The resources of each job as well.
+    /// The resources of each job as well, which one rate is enough for.
     Resources,
+    /// The same as one segment, counted by what holds when it started.
+    Whole,
 }
 
 /// What each file of records spans of the cluster's jobs. A file is only read for that when no run before has.
@@ -99,14 +101,7 @@ pub(super) fn read_detail(
     detail: JobDetail,
     mut each: impl FnMut(CountedJob<'_>) -> Result<()>,
 ) -> Result<UncountedJobs> {
-    let charges_e9 = match (&settings.tariff, &settings.usage, &file.charges) {
-        (Some(tariff), _, _) => Some(priced(store, file, &settings.site, tariff)?),
-        (None, UsageBasis::Policy { policy, options }, Some(charges)) => {
-            Some(charges_of(store, &charges.place, policy, options)?)
-        }
-        (None, UsageBasis::Policy { .. }, None) => Some(Charges::default()),
-        (None, UsageBasis::RecordedBilling, _) => None,
-    };
+    let rates = JobRates::read(store, file, settings)?;
     let mut uncounted = UncountedJobs::default();
     let mut columns = JobRows::COLUMNS.to_vec();
     if detail == JobDetail::Resources {
@@ -116,12 +111,101 @@ pub(super) fn read_detail(
         let batch = batch?;
         let rows = JobRows::new(&batch, detail)?;
         for row in 0..batch.num_rows() {
-            if let Some(job) = rows.job(row, settings, span, charges_e9.as_ref(), &mut uncounted)? {
-                each(job)?;
+            let Some(job) = rows.job(row, settings, span, &rates, &mut uncounted)? else {
+                continue;
+            };
+            match (detail, job.later.is_empty()) {
+                (JobDetail::Usage, false) => each_part(job, &mut each)?,
+                _ => each(job.whole)?,
             }
         }
     }
     Ok(uncounted)
+}
+
+/// Hands over the parts of a job; it runs in its last one.
+fn each_part(job: JobSegments<'_>, each: &mut impl FnMut(CountedJob<'_>) -> Result<()>) -> Result<()> {
+    let JobSegments { whole, first, later } = job;
+    let last = later.len();
+    for (at, segment) in std::iter::once(first).chain(later).enumerate() {
+        each(CountedJob {
+            segment,
+            is_open: whole.is_open && at == last,
+            resources: None,
+            ..whole
+        })?;
+    }
+    Ok(())
+}
+
+/// What the jobs of a file are counted by.
+enum Rates {
+    /// Their recorded billing.
+    Recorded,
+    /// What they were charged.
+    Charged(Charges),
+}
+
+impl Rates {
+    fn read(store: &Store, file: &JobFile, usage: &UsageBasis) -> Result<Self> {
+        Ok(match (usage, &file.charges) {
+            (UsageBasis::RecordedBilling, _) => Self::Recorded,
+            (UsageBasis::Policy { policy, options }, Some(charges)) => {
+                Self::Charged(charges_of(store, &charges.place, policy, options)?)
+            }
+            (UsageBasis::Policy { .. }, None) => Self::Charged(Charges::default()),
+        })
+    }
+}
+
+/// What the jobs of a file are counted by, at any time.
+struct JobRates {
+    usual: Rates,
+    /// Times with something else, in order.
+    dated: Vec<(SecondSpan, Rates)>,
+}
+
+impl JobRates {
+    fn read(store: &Store, file: &JobFile, settings: &FairshareSettings) -> Result<Self> {
+        if let Some(tariff) = &settings.tariff {
+            return Ok(Self {
+                usual: Rates::Charged(priced(store, file, &settings.site, tariff)?),
+                dated: Vec::new(),
+            });
+        }
+        let dated = settings.dated_usage.iter();
+        Ok(Self {
+            usual: Rates::read(store, file, &settings.usage)?,
+            dated: dated
+                .map(|dated| Ok((dated.span, Rates::read(store, file, &dated.usage)?)))
+                .collect::<Result<_>>()?,
+        })
+    }
+
+    /// The first part of a job that is counted by one rule alone: until when, and the rule.
+    fn first_part(&self, ran: SecondSpan) -> (SecondSpan, &Rates) {
+        let next = self.dated.iter().find(|(span, _)| span.end_s > ran.start_s);
+        let (until_s, rates) = match next {
+            Some((span, rates)) if span.start_s <= ran.start_s => (span.end_s, rates),
+            Some((span, _)) => (span.start_s, &self.usual),
+            None => (i64::MAX, &self.usual),
+        };
+        let part = SecondSpan {
+            end_s: ran.end_s.min(until_s),
+            ..ran
+        };
+        (part, rates)
+    }
+}
+
+/// A job with the segments of its usage.
+struct JobSegments<'a> {
+    /// With one segment of all of it.
+    whole: CountedJob<'a>,
+    /// The first part that is counted by one rule.
+    first: UsageSegment,
+    /// The parts after it, in order.
+    later: Vec<UsageSegment>,
 }
 
 /// What each record of a month was charged under a policy, 10^-9 units a second; `None` where that is unknown.
@@ -266,7 +350,7 @@ impl<'a> JobRows<'a> {
 
     fn new(batch: &'a RecordBatch, detail: JobDetail) -> Result<Self> {
         let resources = match detail {
-            JobDetail::Usage => None,
+            JobDetail::Usage | JobDetail::Whole => None,
             JobDetail::Resources => Some(ResourceColumns::new(batch)?),
         };
         Ok(Self {
@@ -288,9 +372,9 @@ impl<'a> JobRows<'a> {
         row: usize,
         settings: &FairshareSettings,
         of: SecondSpan,
-        charges_e9: Option<&Charges>,
+        rates: &JobRates,
         uncounted: &mut UncountedJobs,
-    ) -> Result<Option<CountedJob<'a>>> {
+    ) -> Result<Option<JobSegments<'a>>> {
         if !self.times.is_of(row, &settings.cluster) {
             return Ok(None);
         }
@@ -313,35 +397,52 @@ impl<'a> JobRows<'a> {
             uncounted.add("they have no account", job);
             return Ok(None);
         };
+        let factor_e9 = settings.factor_e9(word(self.qos, row));
         let billing_n = number(self.billing_n, row);
-        if charges_e9.is_none() && billing_n == Some(0) {
+        let (mut first, mut later, mut is_unbilled) = (None, Vec::new(), false);
+        let mut rest = ran;
+        while !rest.is_empty() {
+            let (span, rates) = rates.first_part(rest);
+            let rate_e9 = match rates {
+                Rates::Recorded => {
+                    is_unbilled |= billing_n == Some(0);
+                    billing_n.map(|billing| i128::from(billing) * E9)
+                }
+                Rates::Charged(charges) => self.rate_e9(row, charges)?,
+            };
+            let Some(rate_e9) = rate_e9 else {
+                uncounted.add("what they are counted by is unknown", job);
+                return Ok(None);
+            };
+            let segment = UsageSegment {
+                span,
+                rate_e9,
+                factor_e9,
+            };
+            match first {
+                None => first = Some(segment),
+                Some(_) => later.push(segment),
+            }
+            rest.start_s = span.end_s;
+        }
+        let Some(first) = first else { return Ok(None) };
+        if is_unbilled {
             // Slurm leaves out a billing of zero, so that none and zero are one case. It counts, as zero.
             uncounted.add("no billing is recorded of them", job);
         }
-        let rate_e9 = match charges_e9 {
-            None => billing_n.map(|billing| i128::from(billing) * E9),
-            Some(charges) => self.rate_e9(row, charges)?,
-        };
-        let Some(rate_e9) = rate_e9 else {
-            uncounted.add("what they are counted by is unknown", job);
-            return Ok(None);
-        };
-        Ok(Some(CountedJob {
+        let whole = CountedJob {
             record_id: identity(self.ids, row)?,
             account,
             user: word(self.user, row),
             partition: word(self.partition, row),
-            segment: UsageSegment {
-                span: ran,
-                rate_e9,
-                factor_e9: settings.factor_e9(word(self.qos, row)),
-            },
+            segment: UsageSegment { span: ran, ..first },
             is_open: self.times.end.is_null(row),
             resources: match &self.resources {
                 Some(resources) => Some(resources.of(row)?),
                 None => None,
             },
-        }))
+        };
+        Ok(Some(JobSegments { whole, first, later }))
     }
 
     /// What a job was charged for each second of its wall time. Suspended time is not charged, and counts like the rest.

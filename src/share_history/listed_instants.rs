@@ -82,9 +82,9 @@ impl<'a> ListedInstants<'a> {
     /// instant of the listing.
     pub(super) fn new(rule: &'a UsageRule, times: Option<CalculationTimes>, at_s: i64) -> Self {
         let calculations = times.and_then(|times| {
-            let calculated_s = times.last_at(at_s);
+            let calculated_s = rule.last_calculation_s(times, at_s);
             let before_s = calculated_s.checked_sub(1)?;
-            let earlier_s = times.last_at(before_s).checked_sub(1)?;
+            let earlier_s = rule.last_calculation_s(times, before_s).checked_sub(1)?;
             let reset_s = rule.reset.last_s(&rule.zone, at_s);
             Some(LastCalculations {
                 times,
@@ -146,7 +146,7 @@ impl<'a> ListedInstants<'a> {
         let counted = UsageSegment {
             span: segment.span.within(SecondSpan {
                 start_s: i64::MIN,
-                end_s: last.times.last_at(at_s),
+                end_s: self.rule.last_calculation_s(last.times, at_s),
             }),
             ..*segment
         };

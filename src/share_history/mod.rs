@@ -23,6 +23,7 @@
 //! factor_course   factors at the end of every day of a period, under any settings
 //! changed_shares  trees with other shares than listings state
 //! basis      what a lake remembers, to find the first changed day
+//! daemon     runs of the scheduler's daemon, stated and listed
 //! context    a cluster of a published lake: plan, files, settings and trees, for the rooms after this one
 //! listed_instants  the instants whose usage one listing of a scheduler mixes
 //! listed_priorities  weights, partitions and QOS that priorities follow from
@@ -37,6 +38,7 @@ mod basis;
 pub mod changed_shares;
 pub mod context;
 pub mod counters;
+pub mod daemon;
 mod days;
 pub mod evidence;
 pub mod factor_course;
@@ -87,7 +89,9 @@ pub(crate) fn is_changed(plan: &Plan, state: &State) -> bool {
     let settings: BTreeMap<String, String> = (plan.fairshare.iter())
         .map(|of| (basis::name(of), settings::fingerprint(of, &plan.calendar_zone)))
         .collect();
-    basis.settings() != settings
+    // Runs of a daemon change no day, and reports of an instant.
+    let runs = |of: &FairsharePlan| basis.cluster(of).is_some_and(|known| known.has_runs_of(of));
+    basis.settings() != settings || !plan.fairshare.iter().all(runs)
 }
 
 /// Stages the months of every cluster that changed, and takes away those of clusters without `[[fairshare]]`. `present` are

@@ -1,18 +1,20 @@
 //! What usage counts for and how factors are made of it: the pipeline, completed by listings of settings and QOS.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::files::ClusterFiles;
 use super::listed::newest;
 use crate::charge::Tariff;
-use crate::config::fairshare_plan::{DecayMode, FairsharePlan, HalfLifeSetting, UsageBasis};
+use crate::config::fairshare_plan::{DatedUsage, DecayMode, FairsharePlan, HalfLifeSetting, UsageBasis};
 use crate::error::{Error, Result};
 use crate::fairshare::float::to_integer;
 use crate::fairshare::usage::UsageRule;
-use crate::fairshare::{CalculationTimes, ChainedDecay, DecaySteps, FairshareMethod, HalfLife, UsageDecay};
-use crate::schema::batch::{decimal, int, number, text, word};
-use crate::store::{Store, read_table};
+use crate::fairshare::{
+    CalculationTimes, ChainedDecay, DaemonRun, DaemonRuns, DecaySteps, FairshareMethod, HalfLife, UsageDecay,
+};
+use crate::schema::batch::{decimal, int, number};
+use crate::store::Store;
 use crate::time::Zone;
 
 /// Rules of this room; a change of what is published for equal inputs is another version.
@@ -21,8 +23,6 @@ const VERSION: &str = "2";
 pub(crate) const ONE_E9: i128 = 1_000_000_000;
 /// What a usage factor of a listing is to be multiplied by: its column has six decimals.
 const E6_TO_E9: i128 = 1_000;
-/// The setting that states when the daemon started.
-const DAEMON_START: &str = "BOOT_TIME";
 /// Rows read at once.
 pub(crate) const READ_ROWS: usize = 16_384;
 
@@ -65,6 +65,8 @@ pub struct FairshareSettings {
     pub cluster: String,
     /// What jobs are counted by.
     pub(crate) usage: UsageBasis,
+    /// Times in which they are counted by something else.
+    pub(crate) dated_usage: Vec<DatedUsage>,
     /// A policy that jobs are priced under now, in place of what `usage` names.
     pub(crate) tariff: Option<Arc<Tariff>>,
     /// Decay and resets.
@@ -81,7 +83,12 @@ pub struct FairshareSettings {
 
 /// What of the pipeline decides the dataset.
 pub(crate) fn fingerprint(of: &FairsharePlan, zone: &Zone) -> String {
-    let text = format!("{VERSION} {} {of:?}", zone.name());
+    // Days do not follow the runs of a daemon.
+    let of_days = FairsharePlan {
+        daemon_runs: Vec::new(),
+        ..of.clone()
+    };
+    let text = format!("{VERSION} {} {of_days:?}", zone.name());
     blake3::hash(text.as_bytes()).to_hex().to_string()
 }
 
@@ -137,11 +144,13 @@ impl FairshareSettings {
             site: of.site.clone(),
             cluster: of.cluster.clone(),
             usage: of.usage.clone(),
+            dated_usage: of.dated_usage.clone(),
             tariff: None,
             rule: UsageRule {
                 decay,
                 reset: of.reset,
                 zone: zone.clone(),
+                runs: None,
             },
             calculations,
             method: FairshareMethod {
@@ -153,12 +162,20 @@ impl FairshareSettings {
         })
     }
 
-    /// The same, with calculations from the start of a daemon on, where the pipeline states no instant of them.
-    pub(crate) fn started_at(mut self, start_s: i64) -> Self {
-        let Calculations::Assumed(times) = self.calculations else {
+    /// The same, with the calculations of the runs of a daemon, in order and without contradiction. Runs of which one start alone
+    /// is known are one grid of calculations, also before it.
+    pub(crate) fn with_runs(mut self, runs: &[DaemonRun]) -> Self {
+        let (Some(last), Calculations::Known(times) | Calculations::Assumed(times)) = (runs.last(), self.calculations)
+        else {
             return self;
         };
-        let times = times.anchored_at(start_s);
+        let before = match (self.calculations, runs.first()) {
+            (Calculations::Assumed(_), Some(first)) => times.anchored_at(first.calculated_s),
+            _ => times,
+        };
+        let times = times.anchored_at(last.calculated_s);
+        let is_one_grid = runs.len() == 1 && last.end.is_none() && before == times;
+        self.rule.runs = DaemonRuns::new(before, runs).filter(|_| !is_one_grid).map(Arc::new);
         self.calculations = Calculations::Known(times);
         if let UsageDecay::Chained(ChainedDecay::Steps(steps)) = self.rule.decay {
             self.rule.decay = UsageDecay::steps(DecaySteps::at(steps.half_life(), times));
@@ -166,11 +183,19 @@ impl FairshareSettings {
         self
     }
 
+    /// How many times in which jobs are counted by something else had begun at an instant; none where one policy prices all jobs.
+    #[must_use]
+    pub fn dated_usage_n(&self, at_s: i64) -> usize {
+        let begun = self.dated_usage.iter().filter(|dated| dated.span.start_s <= at_s);
+        if self.tariff.is_none() { begun.count() } else { 0 }
+    }
+
     /// What of it decides the dataset: an unchanged one was resolved from listings that state the same.
     pub(crate) fn fingerprint(&self) -> String {
         let text = format!(
-            "{VERSION} {:?} {:?} {:?} {} {:?} {:?} {:?}",
+            "{VERSION} {:?} {:?} {:?} {:?} {} {:?} {:?} {:?}",
             self.usage,
+            self.dated_usage,
             self.rule.decay,
             self.rule.reset,
             self.rule.zone.name(),
@@ -186,7 +211,9 @@ impl FairshareSettings {
         let is_recorded = self.tariff.is_none() && other.tariff.is_none();
         is_recorded
             && self.usage == other.usage
+            && self.dated_usage == other.dated_usage
             && self.rule.decay == other.rule.decay
+            && self.rule.runs == other.rule.runs
             && self.rule.reset == other.rule.reset
             && self.factors_e9 == other.factors_e9
     }
@@ -211,30 +238,6 @@ impl FairshareSettings {
         // Slurm's default, also of jobs without a QOS.
         stated.copied().unwrap_or(ONE_E9)
     }
-}
-
-/// When listings of settings state that the daemon of a scheduler started (`BOOT_TIME`), Unix seconds, in order.
-///
-/// # Errors
-/// [`crate::error::Kind::Io`] when a listing cannot be read.
-pub(crate) fn daemon_starts_s(store: &Store, files: &ClusterFiles, of: &FairsharePlan) -> Result<Vec<i64>> {
-    let mut starts_s = BTreeSet::new();
-    for file in &files.settings {
-        for batch in read_table(store.reader(&file.place)?, None, READ_ROWS)? {
-            let batch = batch?;
-            let (site, cluster) = (text(&batch, "site")?, text(&batch, "cluster")?);
-            let (names, values_s) = (text(&batch, "setting")?, int(&batch, "value_s")?);
-            let is_start = |row: &usize| {
-                word(names, *row) == Some(DAEMON_START) && of.may_be_of(word(site, *row), word(cluster, *row))
-            };
-            starts_s.extend(
-                (0..batch.num_rows())
-                    .filter(is_start)
-                    .filter_map(|row| number(values_s, row)),
-            );
-        }
-    }
-    Ok(starts_s.into_iter().collect())
 }
 
 fn seconds(listed: &BTreeMap<String, Option<i64>>, name: &str) -> Option<i64> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::context::FairshareContext;
 use super::job_associations::JobAssociations;
-use super::jobs::read;
+use super::jobs::{JobDetail, read_detail};
 use super::uncounted::UncountedJobs;
 use crate::error::Result;
 use crate::fairshare::{AssociationKey, AssociationTree, UsageSegment};
@@ -56,7 +56,7 @@ impl ClusterUse {
         let of_files = pool::each(&context.files.jobs, threads, |file| {
             let mut associations = JobAssociations::default();
             let mut jobs = Vec::new();
-            let uncounted = read(store, file, &context.settings, all, |job| {
+            let uncounted = read_detail(store, file, &context.settings, all, JobDetail::Whole, |job| {
                 jobs.push(CountedUse {
                     record_id: job.record_id,
                     association: associations.number(&job, &context.trees),

@@ -103,6 +103,7 @@ fn added_rule(rule: &UsageRule) -> UsageRule {
             decay: UsageDecay::NONE,
             reset: UsageReset::None,
             zone: rule.zone.clone(),
+            runs: None,
         },
     }
 }

@@ -142,6 +142,9 @@ fn answer(args: &Args) -> Result<()> {
             sshare.instant.unlisted_e6.len()
         );
     }
+    for words in sshare.stated_operation() {
+        info!("{words}");
+    }
     let Some(resources) = &sshare.resources else {
         return Ok(());
     };
@@ -183,6 +186,9 @@ fn drift(args: &Args, change: &FairshareChange, lake: &Lake, columns: SshareColu
         info!("the listing of {earlier} is the one before");
     } else {
         info!("there is no listing before: a second one shows more causes");
+    }
+    for words in &report.stated_operation {
+        info!("{words}");
     }
     let counts = report.counts();
     let words: Vec<String> = counts.iter().map(|(cause, n)| format!("{cause} {n}")).collect();

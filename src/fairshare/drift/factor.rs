@@ -11,6 +11,8 @@ const LONGEST_S: u32 = 315_360_000;
 const SHORTEST_S: u32 = 60;
 /// A day, an hour and a minute: a half-life is stated in the largest of them that fits.
 const UNITS_S: [u32; 3] = [86_400, 3600, 60];
+/// The longest time without decay that a ratio is compared with: a day. Slurm saves usage every five minutes.
+const LONGEST_NOT_AGED_S: u32 = 86_400;
 /// Associations that a rule needs: one alone fits any ratio and any half-life.
 const FEWEST: usize = 2;
 
@@ -26,6 +28,11 @@ pub(super) fn factor_of_all(facts: &DriftFacts<'_>, pairs: &[AmountPair]) -> Res
             "the scheduler counts {ratio:.3} times the computed usage in all {} associations with usage",
             used.len()
         ));
+        if let Some(seconds) = not_aged_s(facts.rule, ratio) {
+            words.push(format!(
+                "{seconds:.0} seconds without decay, as after a daemon that was killed, are as much"
+            ));
+        }
     }
     if let Some(half_life) = half_life_of_all(facts, &used)? {
         words.push(format!("{half_life} explains it"));
@@ -45,6 +52,19 @@ fn common_ratio(pairs: &[AmountPair]) -> Option<f64> {
     }
     let is_one = lowest <= 1.0 && 1.0 <= highest;
     (lowest <= highest && !is_one).then(|| f64::midpoint(lowest, highest))
+}
+
+/// For how many seconds Slurm would not have aged usage, if that made a ratio; `None` where it makes none, or usage does not decay in
+/// its steps.
+fn not_aged_s(rule: &UsageRule, ratio: f64) -> Option<f64> {
+    let UsageDecay::Chained(ChainedDecay::Steps(steps)) = rule.decay else {
+        return None;
+    };
+    // f to the power of as many seconds is the reciprocal of the ratio.
+    let seconds = (-libm::log(ratio) / steps.ln_factor()).round();
+    (1.0..=f64::from(LONGEST_NOT_AGED_S))
+        .contains(&seconds)
+        .then_some(seconds)
 }
 
 /// What explains all pairs, in words: no decay, or a half-life.

@@ -40,7 +40,11 @@ impl FairshareSide {
         let mut plan = change.applied_to(&self.context.plan)?;
         let mut tariff = None;
         match &change.usage {
-            Some(UsageChange::Named { name, place }) => plan.usage = named_usage(lake, name, place)?,
+            Some(UsageChange::Named { name, place }) => {
+                plan.usage = named_usage(lake, name, place)?;
+                // It holds in place of what the pipeline states of some times as well.
+                plan.dated_usage.clear();
+            }
             Some(UsageChange::Priced(priced)) => tariff = Some(Arc::clone(priced)),
             None => {}
         }

@@ -188,6 +188,7 @@ fn a_reset_sets_usage_to_zero_and_cuts_jobs_across_it() {
         decay: UsageDecay::NONE,
         reset: UsageReset::Monthly,
         zone: Zone::utc(),
+        runs: None,
     };
     let job = segment(midnight_s - 50, midnight_s + 70);
     assert_eq!(rule.usage_e6(&job, midnight_s - 1).unwrap(), 49_000_000);

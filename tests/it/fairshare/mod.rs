@@ -3,6 +3,7 @@
 mod acceptance;
 mod bad_trees;
 mod companion;
+mod daemon_runs;
 mod decay;
 mod listings;
 mod priority;

@@ -92,6 +92,7 @@ fn any_rule() -> impl Strategy<Value = UsageRule> {
         decay: UsageDecay::Chained(decay),
         reset,
         zone: Zone::utc(),
+        runs: None,
     })
 }
 

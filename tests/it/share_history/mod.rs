@@ -3,6 +3,7 @@
 mod altered;
 mod changes;
 mod counts;
+mod daemon;
 mod drift;
 mod listings;
 mod nights;

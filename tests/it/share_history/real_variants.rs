@@ -1,19 +1,20 @@
-//! The seven variants of fair share of one real cluster: what sshare printed, from the dump of its jobs and its shares alone.
+//! The seven variants of fair share of one real cluster: what sshare printed, from the dump of its jobs, its shares, and what
+//! its site would state of that afternoon.
 //!
-//! The variants are of one afternoon in which the daemon was started again several times; its calculations are read from the
-//! decay of idle users, every 20 seconds. Two things of that afternoon are in no dump:
+//! The starts of the daemon are read from the decay of idle users, every 20 seconds: between two listings usage shrinks by the
+//! seconds from one calculation to another, to a hundredth of one. Three things besides:
 //!
-//! * Between variants 2 and 3 the daemon was killed while two jobs ran. It counted them until 02:17:59, and their records end
-//!   at 02:18:34, when it was started; and it did not age any usage for these 35 seconds.
-//! * For one minute between variants 4 and 5 it charged the largest resource of a job (`MAX_TRES`) in place of the sum.
-//!
-//! With the first of both made up for, variants 3 to 7 are within the tolerances stated here.
+//! * The calculation at 02:17:20 was listed once, and is not in what follows: usage at 02:17:59 is that of 02:16:45 with 74 seconds
+//!   of decay and of running jobs. Its start left no state behind.
+//! * At 02:18:34 usage was that of 02:17:59, and was aged from 02:18:34 on: 35 seconds of decay and of two running jobs are
+//!   missing. A start that calculates and is killed before it saves usage leaves that behind (`priority_last_decay_ran` is new,
+//!   `assoc_usage` is not); what else could have left it is in no listing.
+//! * From 02:22:34 on it charged the largest resource of a job (`MAX_TRES`) in place of the sum, until all jobs had ended.
 
-use std::fmt::Write as _;
-use std::io::Read as _;
 use std::path::Path;
 
-use gridtally::time::instant::{instant_text_s, parse_local_ms};
+use gridtally::audit::billing;
+use gridtally::time::instant::instant_text_s;
 
 use super::Scene;
 use super::real::{self, with_decay};
@@ -23,21 +24,50 @@ use crate::support::collect::shared;
 const VARIANTS: &str = "24.11-fairshare-variants";
 const DUMP: &str = "24.11-history/sacct_months_D_P.txt.xz";
 
+/// When the daemon started that served the first two variants: `scontrol show config` states that.
+const STARTED: &str = "[[inventory]]\nname = \"config\"\npaths = [\"ROOT/24.11/scontrol_config.txt\"]\nsite = \"ZOO\"\n\
+    timezone = \"Europe/Zurich\"\n";
+
+/// The other starts of the afternoon.
+const RUNS: &str = "daemon_runs = [\n\
+    { start = \"2026-11-21T02:17:20Z\", end = \"2026-11-21T02:17:58Z\", ended = \"killed\", \
+      last_calculation = \"2026-11-21T02:16:45Z\" },\n\
+    { start = \"2026-11-21T02:17:59Z\" },\n\
+    { start = \"2026-11-21T02:18:34Z\", end = \"2026-11-21T02:18:34Z\", ended = \"killed\" },\n\
+    { start = \"2026-11-21T02:18:34Z\" },\n\
+    { start = \"2026-11-21T02:20:18Z\" },\n\
+    { start = \"2026-11-21T02:21:26Z\" },\n\
+    { start = \"2026-11-21T02:22:34Z\" },\n\
+    { start = \"2026-11-21T02:49:08Z\" },\n\
+    { start = \"2026-11-21T02:51:19Z\" },\n\
+    { start = \"2026-11-21T02:53:31Z\" },\n]\n";
+
+/// When it charged the largest resource.
+const LARGEST: &str = "dated_usage = [{ from = \"2026-11-21T02:22:34Z\", until = \"2026-11-21T02:24:34Z\", \
+    usage = \"zoo24-billing[billing_from=untruncated rule=max_tres]\" }]\n";
+
 /// One variant.
 #[derive(Clone, Copy)]
 struct Variant {
     name: &'static str,
-    /// Keys of `[[fairshare]]`.
-    keys: &'static str,
-    dump: VariantDump,
+    /// Its algorithm.
+    algorithm: &'static str,
+    /// What is stated of its operation, before the sections that follow.
+    operation: &'static [&'static str],
+    /// Seconds from the instant of the listing back: two of them were printed in the second in which the daemon was stopped.
+    earlier_s: i64,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum VariantDump {
-    /// As the cluster made it.
-    AsItIs,
-    /// As if the records stated when the daemon was down.
-    WithOutage,
+impl Variant {
+    /// With all that is stated of the afternoon.
+    fn stated(name: &'static str, algorithm: &'static str, earlier_s: i64) -> Self {
+        Self {
+            name,
+            algorithm,
+            operation: &[RUNS, LARGEST, STARTED],
+            earlier_s,
+        }
+    }
 }
 
 /// What one row of sshare states.
@@ -70,47 +100,15 @@ const EFFECTIVE_USAGE: usize = 6;
 const FAIR_SHARE: usize = 7;
 const LEVEL_FS: usize = 8;
 
-/// The dump of the cluster with what its records do not state: the jobs before the daemon was down are as much younger as it
-/// did not age them, and the two that ran end when it saw them last.
-fn with_outage(dump: &Path) -> String {
-    const LAST_SEEN: &str = "2026-11-21T03:17:59";
-    const NOT_AGED_S: i64 = 35;
-    let second = |text: &str| parse_local_ms(text).unwrap() / 1000;
-    let mut bytes = Vec::new();
-    let file = std::fs::File::open(dump).unwrap();
-    liblzma::read::XzDecoder::new(file).read_to_end(&mut bytes).unwrap();
-    let text = String::from_utf8(bytes).unwrap();
-    let mut lines = text.lines();
-    let header: Vec<&str> = lines.next().unwrap().split('|').collect();
-    let at = |name: &str| header.iter().position(|column| *column == name).unwrap();
-    let (start, end, elapsed) = (at("Start"), at("End"), at("ElapsedRaw"));
-    let mut made = header.join("|") + "\n";
-    for line in lines {
-        let mut cells: Vec<String> = line.split('|').map(str::to_owned).collect();
-        let is_before = cells.len() == header.len()
-            && [start, end].iter().all(|at| cells[*at].starts_with("2026-11-21T"))
-            && cells[start].as_str() < LAST_SEEN;
-        if is_before {
-            if cells[end].as_str() > LAST_SEEN {
-                LAST_SEEN.clone_into(&mut cells[end]);
-            }
-            cells[elapsed] = (second(&cells[end]) - second(&cells[start])).to_string();
-            for at in [at("Submit"), at("Eligible"), start, end] {
-                let later = instant_text_s(second(&cells[at]) + NOT_AGED_S).unwrap();
-                later.trim_end_matches('Z').clone_into(&mut cells[at]);
-            }
-        }
-        let _ = writeln!(made, "{}", cells.join("|"));
-    }
-    made
-}
-
 /// The listing that a variant printed and its instant.
 fn printed(root: &Path, variant: Variant) -> (String, String) {
     let folder = root.join(VARIANTS).join(variant.name);
     let text = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
     let epoch: i64 = text("EPOCH").trim().parse().unwrap();
-    (text("sshare_l_P.txt"), instant_text_s(epoch).unwrap())
+    (
+        text("sshare_l_P.txt"),
+        instant_text_s(epoch - variant.earlier_s).unwrap(),
+    )
 }
 
 /// The lake of a variant, from the dump and its shares.
@@ -120,20 +118,25 @@ fn lake(root: &Path, variant: Variant) -> Scene {
     let (listing, at) = printed(root, variant);
     let scene = Scene::new(&[("tree.txt", &tree_of(&listing))]);
     let file = |path: &Path| path.to_str().unwrap().to_owned();
-    let dump = match variant.dump {
-        VariantDump::AsItIs => file(&root.join(DUMP)),
-        VariantDump::WithOutage => {
-            scene.write("dump.txt", &with_outage(&root.join(DUMP)));
-            "dump.txt".to_owned()
-        }
-    };
     let (conf, shares) = (file(&folder.join("slurm.conf")), file(&folder.join("sshare_l_P.txt")));
-    let head = real::head(&[dump], of.timezone, "tree.txt", &conf, &shares, &at);
-    let keys = format!(
-        "half_life = \"00:30:00\"\ncalc_period = \"00:01:00\"\n{}",
-        variant.keys.replace("ROOT", root.to_str().unwrap())
-    );
-    real::run(&scene, &head, of.cluster, &keys);
+    let head = real::head(&[file(&root.join(DUMP))], of.timezone, "tree.txt", &conf, &shares, &at);
+    scene.run(&head);
+    let policy = billing::policy(scene.path("lake").to_str().unwrap(), None).unwrap();
+    scene.write("weights.toml", &policy);
+    let charge = |rule: &str| {
+        format!(
+            "[[charge]]\npolicies = [\"weights.toml\"]\noptions = {{ billing_from = \"untruncated\", rule = \"{rule}\" }}\n"
+        )
+    };
+    scene.run(&format!(
+        "{head}{}{}[[fairshare]]\nsite = \"ZOO\"\ncluster = \"zoo24\"\nlisting = \"assoc\"\n\
+         usage = \"zoo24-billing[billing_from=untruncated rule=listed]\"\nusage_factors = {{ high = 2, low = 0.5 }}\n\
+         half_life = \"00:30:00\"\ncalc_period = \"00:01:00\"\nalgorithm = \"{}\"\n{}\n",
+        charge("listed"),
+        charge("max_tres"),
+        variant.algorithm,
+        variant.operation.concat().replace("ROOT", root.to_str().unwrap())
+    ));
     scene
 }
 
@@ -191,6 +194,31 @@ impl Compared {
         worst
     }
 
+    /// Every digit of every column as printed, but in the cells that are named: the row, its column, and how far it may be off.
+    #[track_caller]
+    fn assert_as_printed_but(&self, but: &[(&str, usize, f64)]) {
+        let mut differing = Vec::new();
+        for (made, printed) in self.made.iter().zip(&self.printed) {
+            for column in RAW_USAGE..=LEVEL_FS {
+                let difference = made
+                    .number(column)
+                    .zip(printed.number(column))
+                    .map(|(made, printed)| (made - printed).abs());
+                let is_named = but.iter().any(|(name, named, most)| {
+                    made.name() == *name && column == *named && difference.is_some_and(|difference| difference <= *most)
+                });
+                if made.cells[column] != printed.cells[column] && !is_named {
+                    let name = made.name();
+                    differing.push(format!(
+                        "{name} {column}: {} {}",
+                        made.cells[column], printed.cells[column]
+                    ));
+                }
+            }
+        }
+        assert!(differing.is_empty(), "{differing:#?}");
+    }
+
     #[track_caller]
     fn assert_within(&self, column: usize, tolerance: f64) {
         let (difference, row) = self.worst(column);
@@ -214,10 +242,6 @@ fn compared(test: &str, variant: Variant) -> Option<Compared> {
     Some(Compared::of(&lake(&root, variant), &listing, &at))
 }
 
-/// When it calculates follows from the start of the daemon that `scontrol show config` states.
-const STARTED: &str = "[[inventory]]\nname = \"config\"\npaths = [\"ROOT/24.11/scontrol_config.txt\"]\nsite = \"ZOO\"\n\
-    timezone = \"Europe/Zurich\"\n";
-
 /// Everything as printed, but for the last digits of `LevelFS` of the user whose usage is five billing seconds.
 #[track_caller]
 fn assert_as_printed(compared: &Compared) {
@@ -229,11 +253,7 @@ fn assert_as_printed(compared: &Compared) {
 
 #[test]
 fn variant_1_fair_tree_is_what_sshare_printed() {
-    let variant = Variant {
-        name: "1-fairtree",
-        keys: STARTED,
-        dump: VariantDump::AsItIs,
-    };
+    let variant = Variant::stated("1-fairtree", "fair-tree", 0);
     if let Some(compared) = compared("variant_1_fair_tree_is_what_sshare_printed", variant) {
         assert_as_printed(&compared);
     }
@@ -241,120 +261,70 @@ fn variant_1_fair_tree_is_what_sshare_printed() {
 
 #[test]
 fn variant_2_fair_tree_with_tied_accounts_is_what_sshare_printed() {
-    let variant = Variant {
-        name: "2-fairtree-tied-accounts-share0",
-        keys: STARTED,
-        dump: VariantDump::AsItIs,
-    };
+    let variant = Variant::stated("2-fairtree-tied-accounts-share0", "fair-tree", 0);
     let test = "variant_2_fair_tree_with_tied_accounts_is_what_sshare_printed";
     if let Some(compared) = compared(test, variant) {
         assert_as_printed(&compared);
     }
 }
 
-const CLASSIC: Variant = Variant {
-    name: "3-classic",
-    keys: "algorithm = \"classic\"\ncalc_anchor = \"2026-11-21T02:20:18Z\"\n",
-    dump: VariantDump::WithOutage,
-};
-
 #[test]
 fn variant_3_classic_while_a_job_runs_lists_accounts_as_of_the_calculation_before() {
     let test = "variant_3_classic_while_a_job_runs";
-    let Some(found) = compared(test, CLASSIC) else { return };
-    // 12 498 billing seconds; the instants of calculation of four starts are not one grid.
-    found.assert_within(RAW_USAGE, 15.0);
-    for column in [NORM_USAGE, EFFECTIVE_USAGE, FAIR_SHARE] {
-        found.assert_within(column, 5e-4);
-    }
-    // From the records as they are, one user has more usage than Slurm counted: 16 CPUs for the time the daemon was down.
-    let as_it_is = Variant {
-        dump: VariantDump::AsItIs,
-        ..CLASSIC
-    };
-    let plain = compared(test, as_it_is).unwrap();
+    let variant = Variant::stated("3-classic", "classic", 1);
+    let Some(found) = compared(test, variant) else { return };
+    found.assert_as_printed_but(&[]);
+    // Without what is stated of the afternoon one user has more usage than Slurm counted: 16 CPUs for 35 seconds.
+    let plain = compared(
+        test,
+        Variant {
+            operation: &[],
+            ..variant
+        },
+    )
+    .unwrap();
     assert_eq!(plain.users_apart(), ["chem/frank"]);
-    plain.assert_within(FAIR_SHARE, 0.02);
-    // One instant for all rows, which it was before, is no listing of Slurm.
-    let unknown = Variant {
-        keys: "algorithm = \"classic\"\n",
-        ..CLASSIC
-    };
-    let one_instant = compared(test, unknown).unwrap();
-    assert!(
-        one_instant.worst(FAIR_SHARE).0 > 0.01,
-        "{:?}",
-        one_instant.worst(FAIR_SHARE)
-    );
+    assert!(plain.worst(FAIR_SHARE).0 > 0.01, "{:?}", plain.worst(FAIR_SHARE));
 }
 
 #[test]
 fn variant_4_depth_oblivious_while_a_job_runs_mixes_three_instants() {
-    let variant = Variant {
-        name: "4-depth-oblivious",
-        keys: "algorithm = \"depth-oblivious\"\ncalc_anchor = \"2026-11-21T02:21:26Z\"\n",
-        dump: VariantDump::WithOutage,
-    };
+    let variant = Variant::stated("4-depth-oblivious", "depth-oblivious", 1);
     let Some(found) = compared("variant_4_depth_oblivious_while_a_job_runs", variant) else {
         return;
     };
-    found.assert_within(RAW_USAGE, 15.0);
-    found.assert_within(NORM_USAGE, 4e-4);
-    // The daemon started 8 seconds after a calculation, and 60 are assumed: the first account of several siblings was computed
-    // with the others as they were before that, and its users follow it.
-    for (made, printed) in found.made.iter().zip(&found.printed) {
-        let (is, expected) = (made.number(FAIR_SHARE).unwrap(), printed.number(FAIR_SHARE).unwrap());
-        let tolerance = if made.cells[0].trim() == "atlas" { 0.011 } else { 1e-3 };
-        assert!(
-            (is - expected).abs() <= tolerance,
-            "{}: {is} is not {expected}",
-            made.name()
-        );
-    }
-}
-
-/// No job runs, so that it is of no matter when they are calculated. One user ran jobs in the minute of `MAX_TRES`.
-fn assert_quiet(test: &str, name: &'static str, keys: &'static str) -> Option<Compared> {
-    let variant = Variant {
-        name,
-        keys,
-        dump: VariantDump::WithOutage,
-    };
-    let found = compared(test, variant)?;
-    assert_eq!(found.users_apart(), ["genomics/erin"]);
-    let erin = |rows: &[ListedRow]| {
-        let row = rows.iter().find(|row| row.name() == "genomics/erin");
-        row.and_then(|row| row.number(RAW_USAGE)).unwrap()
-    };
-    // The sum is 12 a second more than the largest resource, for 6 seconds: 72, of which half is left.
-    let more = erin(&found.made) - erin(&found.printed);
-    assert!((30.0..=50.0).contains(&more), "{more}");
-    for column in [NORM_USAGE, EFFECTIVE_USAGE] {
-        found.assert_within(column, 5e-3);
-    }
-    Some(found)
+    // A user is computed when a waiting job first needs the factor after a calculation, with siblings as they are then, and sshare
+    // prints that. A job of erin waited, and no listing states when it was looked at.
+    found.assert_as_printed_but(&[
+        ("genomics/alice", EFFECTIVE_USAGE, 3e-5),
+        ("genomics/alice", FAIR_SHARE, 6e-4),
+        ("genomics/erin", EFFECTIVE_USAGE, 3e-5),
+        ("genomics/erin", FAIR_SHARE, 6e-5),
+    ]);
 }
 
 #[test]
-fn variant_5_classic_quiet_is_what_sshare_printed_but_for_a_minute_of_other_charges() {
-    let keys = "algorithm = \"classic\"\n";
-    if let Some(found) = assert_quiet("variant_5_classic_quiet", "5-classic-quiet", keys) {
-        found.assert_within(FAIR_SHARE, 9e-3);
+fn variant_5_classic_quiet_is_what_sshare_printed() {
+    let variant = Variant::stated("5-classic-quiet", "classic", 0);
+    if let Some(found) = compared("variant_5_classic_quiet", variant) {
+        found.assert_as_printed_but(&[]);
     }
 }
 
 #[test]
-fn variant_6_depth_oblivious_quiet_is_what_sshare_printed_but_for_a_minute_of_other_charges() {
-    let keys = "algorithm = \"depth-oblivious\"\n";
-    if let Some(found) = assert_quiet("variant_6_depth_oblivious_quiet", "6-depth-oblivious-quiet", keys) {
-        found.assert_within(FAIR_SHARE, 9e-3);
+fn variant_6_depth_oblivious_quiet_is_what_sshare_printed() {
+    let variant = Variant::stated("6-depth-oblivious-quiet", "depth-oblivious", 0);
+    if let Some(found) = compared("variant_6_depth_oblivious_quiet", variant) {
+        found.assert_as_printed_but(&[]);
     }
 }
 
 #[test]
 fn variant_7_fair_tree_quiet_has_every_rank_that_sshare_printed() {
-    if let Some(found) = assert_quiet("variant_7_fair_tree_quiet", "7-fairtree-quiet", "") {
-        found.assert_within(FAIR_SHARE, 0.0);
+    let variant = Variant::stated("7-fairtree-quiet", "fair-tree", 0);
+    if let Some(found) = compared("variant_7_fair_tree_quiet", variant) {
+        // Two billing seconds, summed up in millionths: a part of 5e-7.
+        found.assert_as_printed_but(&[("genomics/alice", LEVEL_FS, 5e-5)]);
     }
 }
 
@@ -365,9 +335,8 @@ fn every_snapshot_of_sshare_while_one_daemon_ran_is_reproduced() {
     let test = "every_snapshot_of_sshare_while_one_daemon_ran_is_reproduced";
     let Some(root) = shared(test, "data/slurm") else { return };
     let variant = Variant {
-        name: "1-fairtree",
-        keys: STARTED,
-        dump: VariantDump::AsItIs,
+        operation: &[STARTED],
+        ..Variant::stated("1-fairtree", "fair-tree", 0)
     };
     let scene = lake(&root, variant);
     let folder = root.join(VARIANTS).join("decay-snapshots");
@@ -399,20 +368,60 @@ fn every_snapshot_of_sshare_while_one_daemon_ran_is_reproduced() {
     }
 }
 
+/// `RawUsage` of every listing of the afternoon, through all starts, kills and the minute of other charges.
+#[test]
+fn usage_of_every_snapshot_of_the_afternoon_is_reproduced() {
+    let test = "usage_of_every_snapshot_of_the_afternoon_is_reproduced";
+    let Some(root) = shared(test, "data/slurm") else { return };
+    let scene = lake(&root, Variant::stated("7-fairtree-quiet", "fair-tree", 0));
+    let folder = root.join(VARIANTS).join("decay-snapshots");
+    let mut compared_n = 0;
+    for second in (1_795_227_380..1_795_227_860).filter(|second| folder.join(format!("{second}.sshare")).exists()) {
+        let at_s = match second {
+            // It was waited for until the daemon was up.
+            1_795_227_469 => second + 11,
+            // Printed before the daemon was stopped, and before it calculated, in that second.
+            1_795_227_754 | 1_795_227_814 => second - 1,
+            _ => second,
+        };
+        let listing = std::fs::read_to_string(folder.join(format!("{second}.sshare"))).unwrap();
+        let at = instant_text_s(at_s).unwrap();
+        let command = [
+            "report",
+            "sshare",
+            "lake",
+            "--users",
+            "--long",
+            "--parsable",
+            "--at",
+            &at,
+        ];
+        let (made, words) = scene.done(&command);
+        let usage = |text: &str| -> Vec<(String, String)> {
+            let rows = ListedRow::of(text);
+            rows.iter()
+                .map(|row| (row.name(), row.cells[RAW_USAGE].clone()))
+                .collect()
+        };
+        assert_eq!(usage(&made), usage(&listing), "{second} {at}: {words}");
+        compared_n += 1;
+    }
+    assert!(compared_n >= 22, "{compared_n}");
+}
+
 /// From the dump as it is the report finds the users whose jobs Slurm did not count in full, and nobody else.
 #[test]
-fn the_drift_of_quiet_variants_is_of_the_two_users_whose_jobs_were_not_counted_in_full() {
+fn the_drift_of_quiet_variants_is_of_two_users_until_the_afternoon_is_stated() {
     let test = "the_drift_of_quiet_variants";
     let Some(root) = shared(test, "data/slurm") else { return };
-    for (name, keys) in [
-        ("5-classic-quiet", "algorithm = \"classic\"\n"),
-        ("6-depth-oblivious-quiet", "algorithm = \"depth-oblivious\"\n"),
-        ("7-fairtree-quiet", ""),
+    for (name, algorithm) in [
+        ("5-classic-quiet", "classic"),
+        ("6-depth-oblivious-quiet", "depth-oblivious"),
+        ("7-fairtree-quiet", "fair-tree"),
     ] {
         let variant = Variant {
-            name,
-            keys,
-            dump: VariantDump::AsItIs,
+            operation: &[],
+            ..Variant::stated(name, algorithm, 0)
         };
         let scene = lake(&root, variant);
         let command = ["report", "sshare", "lake", "--drift", "--users", "--format", "csv"];
@@ -439,5 +448,14 @@ fn the_drift_of_quiet_variants_is_of_the_two_users_whose_jobs_were_not_counted_i
         }
         let strict = scene.gridtally(&["report", "sshare", "lake", "--drift", "--strict"]);
         assert_eq!(strict.status.code(), Some(65), "{name}");
+        // With what is stated of the afternoon all counters agree.
+        let scene = lake(&root, Variant::stated(name, algorithm, 0));
+        let (_, words) = scene.done(&["report", "sshare", "lake", "--drift", "--long", "--users", "--strict"]);
+        assert!(
+            words
+                .contains("runs of the daemon, listings of settings 1 more; runs that were killed left out 35 seconds"),
+            "{words}"
+        );
+        assert!(words.contains("dated_usage states 1 times"), "{words}");
     }
 }
