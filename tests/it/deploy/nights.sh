@@ -229,27 +229,7 @@ fact stopped.staged "$(is_staging && echo files)"
 gridtally verify $lake >"$exchange/verify" 2>&1
 fact stopped.verify "$?"
 
-# The limit of the unit, where this kernel gives the container one: the system kills the run, and it is tried again.
 begin
-controllers=$(cat /sys/fs/cgroup/cgroup.controllers 2>/dev/null)
-case " $controllers " in
-*" memory "*)
-    fact limited yes
-    printf '[Service]\nMemoryMax=48M\nMemorySwapMax=0\n' >"/etc/systemd/system/$service.d/memory.conf"
-    systemctl daemon-reload
-    systemctl start --no-block "$service"
-    wait_until 120 is_restarting
-    rm "/etc/systemd/system/$service.d/memory.conf"
-    systemctl daemon-reload
-    fact limited.kills "$(journalctl --unit=$service --output=cat --no-pager | grep -c 'oom-kill')"
-    fact limited.lake "$([ "$before" = "$(hash_of_lake)" ] && echo same)"
-    wait_until 120 is_at_rest
-    ;;
-*)
-    fact limited no
-    ;;
-esac
-
 # The next night reads what the stopped one did not.
 systemctl start "$service"
 ended next
