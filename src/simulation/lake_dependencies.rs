@@ -56,10 +56,13 @@ impl JobNumbers {
     /// The places of the jobs that a dependency of a row names.
     fn named(&self, on: DependencyJob, kind: DependencyKind, row: &LakeRow) -> &[u32] {
         let own_task = numbers(&row.job_id).and_then(|(_, task)| task);
-        let places = match (on.task, kind, own_task) {
-            (DependencyTask::One(task), _, _) => self.of_task.get(&(on.job, task)),
-            (_, DependencyKind::AfterCorr, Some(task)) => self.of_task.get(&(on.job, task)),
-            _ => self.of_job.get(&on.job).or_else(|| self.raw.get(&on.job)),
+        let named_task = match on.task {
+            DependencyTask::One(task) => Some(task),
+            _ => own_task.filter(|_| kind == DependencyKind::AfterCorr),
+        };
+        let places = match named_task {
+            Some(task) => self.of_task.get(&(on.job, task)),
+            None => self.of_job.get(&on.job).or_else(|| self.raw.get(&on.job)),
         };
         places.map_or(&[], Vec::as_slice)
     }

@@ -105,15 +105,13 @@ fn sum(list: &ListArray, row: usize, is_meant: impl Fn(&str) -> bool) -> Result<
     if list.is_null(row) {
         return Ok(0);
     }
-    let named = list.value(row);
-    let named = named.as_struct_opt();
-    let named = named.ok_or_else(|| Error::internal("amounts with names are no structs"))?;
-    let (names, values) = (
-        named.column(0).as_string::<i32>(),
-        named.column(1).as_primitive::<Int64Type>(),
-    );
+    let entries = list.value(row);
+    let entries = entries.as_struct_opt();
+    let entries = entries.ok_or_else(|| Error::internal("amounts with names are no structs"))?;
+    let names = entries.column(0).as_string::<i32>();
+    let amounts_of_names = entries.column(1).as_primitive::<Int64Type>();
     let mut all = 0;
-    for (name, amount) in names.iter().zip(values.values()) {
+    for (name, amount) in names.iter().zip(amounts_of_names.values()) {
         if name.is_some_and(&is_meant) {
             amounts::add(&mut all, *amount, "burst_buffer_byte or licenses")?;
         }

@@ -92,66 +92,6 @@ fn settings_that_mean_nothing_are_refused_with_their_line() {
             "priority_weight",
             "priority_weight must be a whole number",
         ),
-        (
-            "half_life = \"none\"\ndaemon_runs = [\n{ start = \"noon\" },\n]",
-            "{ start",
-            "start = \"noon\" is not an instant",
-        ),
-        (
-            "half_life = \"none\"\ndaemon_runs = [\n{ end = \"2026-03-01T00:00:00Z\" },\n]",
-            "{ end",
-            "has no start (when the daemon started",
-        ),
-        (
-            "half_life = \"none\"\ndaemon_runs = [\n{ start = \"2026-03-01T00:00:00Z\", end = \"2026-02-01T00:00:00Z\" },\n]",
-            "{ start",
-            "daemon_runs: it ends before it starts",
-        ),
-        (
-            "half_life = \"none\"\ndaemon_runs = [\n{ start = \"2026-03-01T00:00:00Z\", end = \"2026-03-02T00:00:00Z\", ended = \"crashed\" \
-             },\n]",
-            "{ start",
-            "ended",
-        ),
-        (
-            "half_life = \"none\"\ndaemon_runs = [\n{ start = \"2026-03-01T00:00:00Z\", ended = \"killed\" },\n]",
-            "{ start",
-            "state end, when it did, as well",
-        ),
-        (
-            "half_life = \"none\"\ndaemon_runs = [\n{ start = \"2026-03-01T00:00:00Z\", end = \"2026-03-02T00:00:00Z\", usage_saved = \
-             \"2026-03-01T12:00:00Z\" },\n]",
-            "{ start",
-            "usage_saved and last_calculation are of a run that was killed",
-        ),
-        (
-            "half_life = \"none\"\ndaemon_runs = [\n{ start = \"2026-02-01T00:00:00Z\", end = \"2026-03-02T00:00:00Z\" },\n{ \
-             start = \"2026-03-01T00:00:00Z\" },\n]",
-            "{ start",
-            "it starts while the run before it runs",
-        ),
-        (
-            "half_life = \"none\"\ndecay = \"continuous\"\ndaemon_runs = [{ start = \"2026-02-01T00:00:00Z\" }]",
-            "[[fairshare]]",
-            "which only decay = \"slurm-steps\" follows",
-        ),
-        (
-            "half_life = \"none\"\ndated_usage = [\n{ from = \"2026-03-01T00:00:00Z\", until = \"2026-02-01T00:00:00Z\", usage = \
-             \"recorded-billing\" },\n]",
-            "{ from",
-            "dated_usage: it ends before it begins",
-        ),
-        (
-            "half_life = \"none\"\ndated_usage = [\n{ from = \"2026-03-01T00:00:00Z\", usage = \"billing\" },\n]",
-            "{ from",
-            "usage = \"billing\" is neither",
-        ),
-        (
-            "half_life = \"none\"\ndated_usage = [\n{ from = \"2026-02-01T00:00:00Z\", usage = \"recorded-billing\" },\n{ from = \
-             \"2026-03-01T00:00:00Z\", usage = \"recorded-billing\" },\n]",
-            "{ from",
-            "it begins before the one stated before it has ended",
-        ),
         ("half_life = \"none\"\nreset = \"hourly\"", "reset", "reset"),
         ("half_life = \"none\"\nalgorithm = \"fair\"", "algorithm", "algorithm"),
         (

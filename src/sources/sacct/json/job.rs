@@ -205,8 +205,8 @@ impl SacctJsonJob {
     fn emit(&self, fields: &SacctJsonFields<'_>, at: Position, sink: &mut dyn Sink) {
         let mut anomalies = self.anomalies;
         let steps = &fields.steps;
-        let used = self.used_cpu(fields);
-        if used.total_ms.is_none() {
+        let cpu = self.used_cpu(fields);
+        if cpu.total_ms.is_none() {
             anomalies |= Anomaly::CpuUnknown.bit();
         }
         let mut is_replaced = false;
@@ -269,9 +269,9 @@ impl SacctJsonJob {
             end_ms: ms(self.end_s),
             wall_ms: ms(self.wall_s),
             suspended_s: self.suspended_s,
-            cpu_ms: used.total_ms,
-            cpu_user_ms: used.user_ms,
-            cpu_system_ms: used.system_ms,
+            cpu_ms: cpu.total_ms,
+            cpu_user_ms: cpu.user_ms,
+            cpu_system_ms: cpu.system_ms,
             // Without an allocation the text prints 0 CPUs, and the nodes requested.
             alloc_core_n: alloc.map_or(Some(0), |alloc| alloc.cpu),
             alloc_node_n,
