@@ -16,9 +16,10 @@ use crate::error::{Error, Result};
 /// # Errors
 /// [`crate::error::Kind::Data`] when a number does not fit 38 digits.
 pub fn evaluate(batch: &RecordBatch, formulas: &[(&str, &Formula)], wanted: &[&str]) -> Result<RecordBatch> {
-    let is_needed = needed(formulas, wanted);
-    let mut computed: Vec<Computed<'_>> = Vec::with_capacity(formulas.len());
-    for ((name, formula), is_needed) in formulas.iter().zip(is_needed) {
+    let named = formulas.iter().map(|&(name, formula)| NamedFormula { name, formula });
+    let named: Vec<NamedFormula<'_>> = named.collect();
+    let mut computed: Vec<Computed<'_>> = Vec::with_capacity(named.len());
+    for (NamedFormula { name, formula }, is_needed) in named.iter().zip(needed(&named, wanted)) {
         let rows = Rows {
             batch,
             computed: &computed,
@@ -47,17 +48,23 @@ pub fn evaluate(batch: &RecordBatch, formulas: &[(&str, &Formula)], wanted: &[&s
     )?)
 }
 
+/// A formula and what others call it.
+struct NamedFormula<'a> {
+    name: &'a str,
+    formula: &'a Formula,
+}
+
 /// Which formulas something `wanted` depends on. Of several with one name, those behind see the last one before them.
-fn needed(formulas: &[(&str, &Formula)], wanted: &[&str]) -> Vec<bool> {
+fn needed(formulas: &[NamedFormula<'_>], wanted: &[&str]) -> Vec<bool> {
     let mut is_needed = vec![false; formulas.len()];
-    let last = |name: &str, until: usize| formulas.iter().take(until).rposition(|(known, _)| *known == name);
+    let last = |name: &str, until: usize| formulas.iter().take(until).rposition(|known| known.name == name);
     let mut open: Vec<usize> = wanted.iter().filter_map(|name| last(name, formulas.len())).collect();
     while let Some(at) = open.pop() {
-        let (Some(is_needed), Some((_, formula))) = (is_needed.get_mut(at), formulas.get(at)) else {
+        let (Some(is_needed), Some(known)) = (is_needed.get_mut(at), formulas.get(at)) else {
             continue;
         };
         if !std::mem::replace(is_needed, true) {
-            open.extend(formula.reads().iter().filter_map(|name| last(name, at)));
+            open.extend(known.formula.reads().iter().filter_map(|name| last(name, at)));
         }
     }
     is_needed
