@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::expr::{GroupMeasure, How, add_up};
 use crate::schema;
 
-/// New rows that are held before they are added up. While it adds up, the engine takes some 2 kB a row.
+/// New rows that are held before they are added up.
 const HELD_ROWS: usize = 32_768;
 
 /// `usage_part` rows of one site, held as they come and added up now and then, so that memory follows the number of
