@@ -10,7 +10,6 @@ use std::sync::{Arc, Mutex};
 
 use arrow::array::{Array, ArrayRef, RecordBatch};
 use arrow::datatypes::{DataType, Field, SchemaRef};
-use parquet::arrow::arrow_writer::ArrowRowGroupWriterFactory;
 use parquet::arrow::{ArrowSchemaConverter, ArrowWriter};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::metadata::{KeyValue, SortingColumn};
@@ -54,7 +53,6 @@ pub struct TableOptions<'a> {
 /// Writes one Parquet file.
 pub struct TableWriter<W: Write + Send> {
     writer: SerializedFileWriter<W>,
-    factory: ArrowRowGroupWriterFactory,
     schema: SchemaRef,
     /// The row group under construction; empty before its first page.
     columns: Vec<ParquetColumn>,
@@ -75,10 +73,9 @@ impl<W: Write + Send> TableWriter<W> {
     pub fn create(writer: W, schema: SchemaRef, options: &TableOptions<'_>) -> Result<Self> {
         let properties = properties(&schema, options)?;
         let writer = ArrowWriter::try_new(writer, SchemaRef::clone(&schema), Some(properties))?;
-        let (writer, factory) = writer.into_serialized_writer()?;
+        let (writer, _) = writer.into_serialized_writer()?;
         Ok(Self {
             writer,
-            factory,
             schema,
             columns: Vec::new(),
             bench: PageBuffers::default(),
@@ -193,8 +190,6 @@ impl<W: Write + Send> TableWriter<W> {
     }
 
     fn begin_group(&mut self) -> Result<()> {
-        let group = self.writer.flushed_row_groups().len();
-        let mut writers = self.factory.create_column_writers(group)?.into_iter();
         let properties = Arc::clone(self.writer.properties());
         let mut leaves = self.writer.schema_descr().columns();
         for field in self.schema.fields() {
@@ -203,8 +198,7 @@ impl<W: Write + Send> TableWriter<W> {
             // Fallback: never taken, as many leaves were counted just before.
             let (own, others) = leaves.split_at_checked(n).unwrap_or_default();
             leaves = others;
-            let writers = writers.by_ref().take(n).collect();
-            self.columns.push(ParquetColumn::new(field, own, &properties, writers)?);
+            self.columns.push(ParquetColumn::new(field, own, &properties)?);
         }
         Ok(())
     }

@@ -5,6 +5,7 @@ mod deltas;
 mod flags;
 mod hashes;
 mod ids;
+mod library;
 mod nulls;
 mod numbers;
 mod prefixes;
@@ -12,11 +13,10 @@ mod runs;
 mod strings;
 
 use std::io::Write;
+use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, new_null_array};
-use arrow::compute::concat;
+use arrow::array::{ArrayRef, new_null_array};
 use arrow::datatypes::{DataType, Field, TimeUnit};
-use parquet::arrow::arrow_writer::{ArrowColumnWriter, compute_leaves};
 use parquet::basic::Encoding;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedRowGroupWriter;
@@ -27,6 +27,7 @@ use self::deltas::Deltas;
 use self::flags::Flags;
 use self::hashes::Hashes;
 use self::ids::IdColumn;
+use self::library::LibraryColumn;
 use self::nulls::Nulls;
 use self::numbers::NumberColumn;
 use self::prefixes::Prefixes;
@@ -58,17 +59,12 @@ enum ParquetPages {
     Hashes(Box<Hashes>),
     /// Texts as what differs from the one before.
     Prefixes(Box<Prefixes>),
-    /// Anything else, as the library writes it: one writer for each of its leaves.
-    Other(Vec<ArrowColumnWriter>),
+    /// Anything else, as the library writes it.
+    Other(LibraryColumn),
 }
 
 impl ParquetPages {
-    fn new(
-        field: &Field,
-        leaf: &ColumnDescPtr,
-        properties: &WriterProperties,
-        writers: Vec<ArrowColumnWriter>,
-    ) -> Result<Self> {
+    fn new(field: &Field, leaf: &ColumnDescPtr, properties: &Arc<WriterProperties>) -> Result<Self> {
         let path = leaf.path();
         let filter = properties.bloom_filter_properties(path);
         let is_coded = properties.dictionary_enabled(path) && filter.is_none();
@@ -92,15 +88,15 @@ impl ParquetPages {
             }
             DataType::FixedSizeBinary(16) if is_plain && !field.is_nullable() => match filter {
                 Some(filter) => Self::Ids(Box::new(IdColumn::new(leaf, compression, filter)?)),
-                None => Self::Other(writers),
+                None => Self::Other(LibraryColumn::new(Arc::clone(properties))),
             },
             DataType::UInt64 if is_plain && filter.is_none() && !field.is_nullable() => {
                 Self::Hashes(Box::new(Hashes(Chunk::new(leaf, compression)?)))
             }
             DataType::Utf8 if is_encoded(Encoding::DELTA_BYTE_ARRAY) => {
-                Self::Prefixes(Box::new(Prefixes::new(leaf, compression, writers)?))
+                Self::Prefixes(Box::new(Prefixes::new(leaf, compression, Arc::clone(properties))?))
             }
-            _ => Self::Other(writers),
+            _ => Self::Other(LibraryColumn::new(Arc::clone(properties))),
         })
     }
 
@@ -114,48 +110,34 @@ impl ParquetPages {
             Self::Hashes(hashes) => hashes.page(arrays, bench),
             Self::Prefixes(prefixes) if Prefixes::is_page(arrays) => prefixes.page(arrays, bench),
             Self::Prefixes(prefixes) => {
-                let (writers, pages) = prefixes.give_up();
-                *self = Self::Other(writers);
+                let (library, pages) = prefixes.give_up();
+                *self = Self::Other(library);
                 for page in pages {
                     self.add(field, &page, bench)?;
                 }
                 self.add(field, arrays, bench)
             }
-            Self::Other(writers) => {
-                let array = match arrays {
-                    [one] => ArrayRef::clone(one),
-                    several => concat(&several.iter().map(|array| &**array as &dyn Array).collect::<Vec<_>>())?,
-                };
-                for (writer, leaf) in writers.iter_mut().zip(compute_leaves(field, &array)?) {
-                    writer.write(&leaf)?;
-                }
-                Ok(())
-            }
+            Self::Other(library) => library.page(field, arrays),
         }
     }
 }
 
 impl ParquetColumn {
-    /// An empty column of `field`, whose `leaves` are those of the file; `writers` are the library's for them.
+    /// An empty column of `field`, whose `leaves` are those of the file.
     ///
     /// # Errors
     /// [`crate::error::Kind::Internal`] for a compression no table has.
-    pub(super) fn new(
-        field: &Field,
-        leaves: &[ColumnDescPtr],
-        properties: &WriterProperties,
-        writers: Vec<ArrowColumnWriter>,
-    ) -> Result<Self> {
+    pub(super) fn new(field: &Field, leaves: &[ColumnDescPtr], properties: &Arc<WriterProperties>) -> Result<Self> {
         let [leaf] = leaves else {
             return Ok(Self {
                 nulls: None,
-                pages: ParquetPages::Other(writers),
+                pages: ParquetPages::Other(LibraryColumn::new(Arc::clone(properties))),
             });
         };
         let compression = properties.compression(leaf.path());
         Ok(Self {
             nulls: Nulls::new(ColumnDescPtr::clone(leaf), compression),
-            pages: ParquetPages::new(field, leaf, properties, writers)?,
+            pages: ParquetPages::new(field, leaf, properties)?,
         })
     }
 
@@ -198,12 +180,7 @@ impl ParquetColumn {
             ParquetPages::Ids(ids) => ids.finish(into),
             ParquetPages::Hashes(hashes) => hashes.finish(into),
             ParquetPages::Prefixes(prefixes) => prefixes.finish(into),
-            ParquetPages::Other(writers) => {
-                for writer in writers {
-                    writer.close()?.append_to_row_group(group)?;
-                }
-                Ok(())
-            }
+            ParquetPages::Other(library) => library.finish(group),
         }
     }
 }

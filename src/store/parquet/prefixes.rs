@@ -4,14 +4,16 @@
 //! add. Rule: Parquet's `DELTA_BYTE_ARRAY`, in the layout the library writes.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, StringArray};
-use parquet::arrow::arrow_writer::ArrowColumnWriter;
 use parquet::basic::{Compression, Encoding};
+use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnDescPtr;
 
 use super::chunk::{Chunk, ChunkFacts, ChunkPlace, PageBuffers, Validity};
 use super::deltas::encode;
+use super::library::LibraryColumn;
 use super::strings::{TextBounds, finish, widen};
 use crate::error::{Error, Result};
 use crate::numbers::Part;
@@ -27,23 +29,23 @@ pub(in crate::store) struct Prefixes {
     chunk: Chunk,
     /// Pages so far, for the library, should one come that it writes.
     pages: Vec<Vec<ArrayRef>>,
-    writers: Vec<ArrowColumnWriter>,
+    properties: Arc<WriterProperties>,
 }
 
 impl Prefixes {
-    /// An empty column; `writers` are the library's for it.
+    /// An empty column of a file with these properties.
     ///
     /// # Errors
     /// [`crate::error::Kind::Internal`] for a compression no table has.
     pub(super) fn new(
         column: ColumnDescPtr,
         compression: Compression,
-        writers: Vec<ArrowColumnWriter>,
+        properties: Arc<WriterProperties>,
     ) -> Result<Self> {
         Ok(Self {
             chunk: Chunk::new(column, compression)?,
             pages: Vec::new(),
-            writers,
+            properties,
         })
     }
 
@@ -59,9 +61,10 @@ impl Prefixes {
         bytes.is_some_and(|bytes| bytes <= PAGE_BYTES)
     }
 
-    /// The library's writers, and the pages they have to write first.
-    pub(super) fn give_up(&mut self) -> (Vec<ArrowColumnWriter>, Vec<Vec<ArrayRef>>) {
-        (std::mem::take(&mut self.writers), std::mem::take(&mut self.pages))
+    /// The column as the library writes it, and the pages it has to write first.
+    pub(super) fn give_up(&mut self) -> (LibraryColumn, Vec<Vec<ArrayRef>>) {
+        let library = LibraryColumn::new(Arc::clone(&self.properties));
+        (library, std::mem::take(&mut self.pages))
     }
 
     /// Adds a page of all rows of the arrays, if they are one.
