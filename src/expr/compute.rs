@@ -1,5 +1,6 @@
 //! Nodes over the rows of a batch: what all types have.
 
+use std::convert::Infallible;
 use std::fmt::Debug;
 
 use arrow::array::RecordBatch;
@@ -14,6 +15,15 @@ pub(super) trait Operand: Cell {
     type Operation: Clone + Debug;
 
     fn compute(operation: &Self::Operation, rows: &Rows<'_>) -> Result<Cells<Self>>;
+}
+
+/// Texts have no operations but those of every type.
+impl Operand for String {
+    type Operation = Infallible;
+
+    fn compute(operation: &Infallible, _rows: &Rows<'_>) -> Result<Cells<Self>> {
+        match *operation {}
+    }
 }
 
 /// The rows a formula is computed over.

@@ -50,18 +50,6 @@ impl Operand for bool {
     }
 }
 
-/// What gives a text beyond what every type has: nothing.
-#[derive(Clone, Debug)]
-pub(super) enum TextOperation {}
-
-impl Operand for String {
-    type Operation = TextOperation;
-
-    fn compute(operation: &TextOperation, _rows: &Rows<'_>) -> Result<Cells<Self>> {
-        match *operation {}
-    }
-}
-
 /// Two cells of each row compared; unknown where one is.
 fn compared<T: Cell>(comparison: Comparison, left: &Cells<T>, right: &Cells<T>, row_n: usize) -> Truths {
     let at = |row: usize| Some(comparison.holds(left.get(row)?.cmp(&right.get(row)?)));
