@@ -4,11 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex};
 
-use arrow::array::{Array, RecordBatch};
+use arrow::array::RecordBatch;
 
 use super::file_order::FileOrder;
 use super::intake_batch::IntakeBucket;
 use super::keys::{KeySample, RecordKey, merge_bytes};
+use super::packed::constant::own_byte_n;
 use super::packed::gather::with_words;
 use super::packed::{GatherPart, GatherRun, gather, gather_sorted, pack};
 use super::shared_blocks::{SharedBlock, SharedBlocks, listed_place};
@@ -220,7 +221,8 @@ fn held_bytes(batch: &RecordBatch) -> usize {
 }
 
 fn data_bytes(batch: &RecordBatch) -> usize {
-    batch.columns().iter().map(Array::get_buffer_memory_size).sum()
+    let columns = batch.schema_ref().fields().iter().zip(batch.columns());
+    columns.map(|(field, array)| own_byte_n(field, array)).sum()
 }
 
 impl Spill {

@@ -7,6 +7,7 @@ use arrow::array::{ArrayRef, AsArray, Int64Array, NullBufferBuilder, PrimitiveAr
 use arrow::buffer::{NullBuffer, ScalarBuffer};
 use arrow::datatypes::{ArrowPrimitiveType, DataType, Field, Int64Type, UInt8Type, UInt16Type, UInt32Type};
 
+use super::constant::zeros;
 use super::gather::Route;
 use crate::error::{Error, Result};
 use crate::numbers::Extent;
@@ -100,7 +101,7 @@ impl IntegerNumbers {
 /// A packed column that has one value only.
 fn constant(name: &str, value: i64, rows: usize, nulls: Option<NullBuffer>) -> (Field, ArrayRef) {
     let is_nullable = nulls.is_some();
-    let array = PrimitiveArray::<UInt8Type>::new(vec![0; rows].into(), nulls);
+    let array = zeros(rows, nulls);
     let field = Field::new(name, DataType::UInt8, is_nullable).with_metadata(note(value, CONSTANT));
     (field, Arc::new(array))
 }

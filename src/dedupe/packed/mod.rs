@@ -6,6 +6,7 @@
 //! any value are left out. A *gathered batch* ([`gather`]) holds the rows of one bucket unpacked, texts still as
 //! codes; [`to_records`] makes the rows that were picked from it what the schema declares.
 
+pub(in crate::dedupe) mod constant;
 pub mod gather;
 pub mod integer;
 pub mod text;

@@ -11,6 +11,7 @@ use arrow::buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow::datatypes::{ArrowDictionaryKeyType, ArrowNativeType, DataType, Field, UInt8Type, UInt16Type, UInt32Type};
 use hashbrown::HashTable;
 
+use super::constant::zeros;
 use super::gather::Route;
 use super::integer::all_valid;
 use crate::error::{Error, Result};
@@ -258,6 +259,7 @@ fn entry<'a>(ends: &[i32], bytes: &'a [u8], code: u32) -> &'a [u8] {
 fn coded(name: &str, codes: &[u32], nulls: Option<NullBuffer>, entries: StringArray) -> Result<(Field, ArrayRef)> {
     let entries: ArrayRef = Arc::new(entries);
     let array = match entries.len() {
+        1 => Arc::new(DictionaryArray::<UInt8Type>::try_new(zeros(codes.len(), nulls), entries)?),
         0..=0x100 => keyed::<UInt8Type>(codes, nulls, entries)?,
         0x101..=0x1_0000 => keyed::<UInt16Type>(codes, nulls, entries)?,
         _ => keyed::<UInt32Type>(codes, nulls, entries)?,
@@ -270,13 +272,9 @@ where
     K: ArrowDictionaryKeyType,
     K::Native: TryFrom<u32> + Default,
 {
-    let keys: Vec<K::Native> = if entries.len() == 1 {
-        vec![K::Native::default(); codes.len()]
-    } else {
-        // Fallback: never taken, the caller chose the width by the number of entries.
-        let keys = codes.iter().map(|c| K::Native::try_from(*c).unwrap_or_default());
-        keys.collect()
-    };
+    // Fallback: never taken, the caller chose the width by the number of entries.
+    let keys = codes.iter().map(|c| K::Native::try_from(*c).unwrap_or_default());
+    let keys: Vec<K::Native> = keys.collect();
     let keys = PrimitiveArray::<K>::new(ScalarBuffer::from(keys), nulls);
     Ok(Arc::new(DictionaryArray::<K>::try_new(keys, entries)?))
 }
