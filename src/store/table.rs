@@ -17,7 +17,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnDescPtr, ColumnPath, SchemaDescriptor};
 
-use super::parquet::{PageBuffers, ParquetColumn};
+use super::parquet::{FileBuffers, PageBuffers, ParquetColumn};
 use crate::error::{Error, Kind, Result};
 use crate::numbers::Extent;
 use crate::schema;
@@ -56,9 +56,9 @@ pub struct TableWriter<W: Write + Send> {
     schema: SchemaRef,
     /// The row group under construction; empty before its first page.
     columns: Vec<ParquetColumn>,
-    bench: PageBuffers,
+    bench: FileBuffers,
     /// Of the second thread, while there is one.
-    second: PageBuffers,
+    second: Option<FileBuffers>,
     group_rows: usize,
     pending: Vec<RecordBatch>,
     pending_rows: usize,
@@ -78,8 +78,8 @@ impl<W: Write + Send> TableWriter<W> {
             writer,
             schema,
             columns: Vec::new(),
-            bench: PageBuffers::default(),
-            second: PageBuffers::default(),
+            bench: FileBuffers::default(),
+            second: None,
             group_rows: 0,
             pending: Vec::new(),
             pending_rows: 0,
@@ -168,7 +168,7 @@ impl<W: Write + Send> TableWriter<W> {
             Ok(())
         };
         if is_hurried {
-            let (bench, second) = (&mut self.bench, &mut self.second);
+            let (bench, second) = (&mut self.bench, self.second.get_or_insert_default());
             std::thread::scope(|scope| {
                 let other = std::thread::Builder::new().spawn_scoped(scope, || pages(second));
                 let made = pages(bench);

@@ -259,7 +259,10 @@ fn entry<'a>(ends: &[i32], bytes: &'a [u8], code: u32) -> &'a [u8] {
 fn coded(name: &str, codes: &[u32], nulls: Option<NullBuffer>, entries: StringArray) -> Result<(Field, ArrayRef)> {
     let entries: ArrayRef = Arc::new(entries);
     let array = match entries.len() {
-        1 => Arc::new(DictionaryArray::<UInt8Type>::try_new(zeros(codes.len(), nulls), entries)?),
+        1 => Arc::new(DictionaryArray::<UInt8Type>::try_new(
+            zeros(codes.len(), nulls),
+            entries,
+        )?),
         0..=0x100 => keyed::<UInt8Type>(codes, nulls, entries)?,
         0x101..=0x1_0000 => keyed::<UInt16Type>(codes, nulls, entries)?,
         _ => keyed::<UInt32Type>(codes, nulls, entries)?,

@@ -15,8 +15,8 @@ use parquet::file::metadata::{
 use parquet::file::statistics::Statistics;
 use parquet::file::writer::{SerializedPageWriter, SerializedRowGroupWriter, TrackedWrite};
 use parquet::schema::types::ColumnDescPtr;
-use zstd::bulk::Compressor;
 
+use super::page_buffers::PageBuffers;
 use super::runs;
 use crate::error::{Error, Result};
 use crate::numbers::Extent;
@@ -64,42 +64,6 @@ pub(super) struct ChunkFacts {
     pub(super) bounds: Option<PageBounds>,
     /// Bytes of all texts; `None` where values are no texts.
     pub(super) text_bytes: Option<usize>,
-}
-
-/// What columns need to make a page, one after another: its room is used again.
-#[derive(Default)]
-pub(in crate::store) struct PageBuffers {
-    /// Values of the page at hand as codes of a dictionary.
-    pub(super) codes: Vec<u32>,
-    /// Values of the page at hand.
-    pub(super) numbers: Vec<i64>,
-    /// Lengths of the page at hand.
-    pub(super) lengths: Vec<i64>,
-    /// Ends of texts of the page at hand.
-    pub(super) suffixes: Vec<u8>,
-    /// Bytes of the page at hand.
-    pub(super) page: Vec<u8>,
-    packed: Vec<u8>,
-    /// With the level it packs at.
-    compressor: Option<(i32, Compressor<'static>)>,
-}
-
-impl PageBuffers {
-    /// Bytes as a file holds them.
-    fn pack(&mut self, bytes: &[u8], compression: Compression) -> Result<Bytes> {
-        let Compression::ZSTD(level) = compression else {
-            return Ok(Bytes::copy_from_slice(bytes));
-        };
-        let level = level.compression_level();
-        let compressor = match &mut self.compressor {
-            Some((known, compressor)) if *known == level => compressor,
-            none => &mut none.insert((level, Compressor::new(level)?)).1,
-        };
-        self.packed.clear();
-        self.packed.reserve(zstd::zstd_safe::compress_bound(bytes.len()));
-        compressor.compress_to_buffer(bytes, &mut self.packed)?;
-        Ok(Bytes::copy_from_slice(&self.packed))
-    }
 }
 
 /// A column chunk under construction.

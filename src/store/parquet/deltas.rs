@@ -10,8 +10,9 @@ use arrow::datatypes::{Int64Type, TimestampMillisecondType};
 use fearless_simd::{Level, Simd, dispatch};
 use parquet::basic::Encoding;
 
-use super::chunk::{Chunk, ChunkFacts, ChunkPlace, PageBounds, PageBuffers, Validity};
+use super::chunk::{Chunk, ChunkFacts, ChunkPlace, PageBounds, Validity};
 use super::numbers::{finish, ranked};
+use super::page_buffers::PageBuffers;
 use super::runs::header;
 use crate::error::{Error, Result};
 use crate::leb128;

@@ -6,7 +6,8 @@ use arrow::array::{ArrayRef, AsArray, BooleanArray, BooleanBufferBuilder};
 use parquet::basic::Encoding;
 use parquet::file::statistics::{Statistics, ValueStatistics};
 
-use super::chunk::{Chunk, ChunkFacts, ChunkPlace, PageBounds, PageBuffers, Validity, prefixed};
+use super::chunk::{Chunk, ChunkFacts, ChunkPlace, PageBounds, Validity, prefixed};
+use super::page_buffers::PageBuffers;
 use super::runs;
 use crate::error::{Error, Result};
 

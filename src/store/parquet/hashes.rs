@@ -6,7 +6,8 @@ use arrow::array::{Array, ArrayRef, AsArray, UInt64Array};
 use parquet::basic::Encoding;
 use parquet::file::statistics::{Statistics, ValueStatistics};
 
-use super::chunk::{Chunk, ChunkFacts, ChunkPlace, PageBounds, PageBuffers, Validity};
+use super::chunk::{Chunk, ChunkFacts, ChunkPlace, PageBounds, Validity};
+use super::page_buffers::PageBuffers;
 use crate::error::{Error, Result};
 
 /// A column of hashes, none of which is missing.

@@ -10,7 +10,8 @@ use parquet::file::properties::BloomFilterProperties;
 use parquet::file::statistics::{Statistics, ValueStatistics};
 use parquet::schema::types::ColumnDescPtr;
 
-use super::chunk::{Chunk, ChunkFacts, ChunkPlace, PageBounds, PageBuffers, Validity};
+use super::chunk::{Chunk, ChunkFacts, ChunkPlace, PageBounds, Validity};
+use super::page_buffers::PageBuffers;
 use crate::error::{Error, Result};
 use crate::numbers::Part;
 

@@ -8,6 +8,7 @@ mod ids;
 mod library;
 mod nulls;
 mod numbers;
+mod page_buffers;
 mod prefixes;
 mod runs;
 mod strings;
@@ -34,7 +35,7 @@ use self::prefixes::Prefixes;
 use super::parquet::strings::StringColumn;
 use crate::error::Result;
 
-pub(super) use self::chunk::PageBuffers;
+pub(super) use self::page_buffers::{FileBuffers, PageBuffers};
 
 /// One column of a row group under construction.
 pub(super) struct ParquetColumn {

@@ -10,8 +10,9 @@ use parquet::basic::{Compression, Encoding};
 use parquet::file::statistics::{Statistics, ValueStatistics};
 use parquet::schema::types::ColumnDescPtr;
 
-use super::chunk::{Chunk, ChunkFacts, ChunkPlace, DictionaryBytes, PageBounds, PageBuffers, Validity};
+use super::chunk::{Chunk, ChunkFacts, ChunkPlace, DictionaryBytes, PageBounds, Validity};
 use super::deltas::values;
+use super::page_buffers::PageBuffers;
 use super::runs;
 use crate::error::{Error, Result};
 

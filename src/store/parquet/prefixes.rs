@@ -11,9 +11,10 @@ use parquet::basic::{Compression, Encoding};
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnDescPtr;
 
-use super::chunk::{Chunk, ChunkFacts, ChunkPlace, PageBuffers, Validity};
+use super::chunk::{Chunk, ChunkFacts, ChunkPlace, Validity};
 use super::deltas::encode;
 use super::library::LibraryColumn;
+use super::page_buffers::PageBuffers;
 use super::strings::{TextBounds, finish, widen};
 use crate::error::{Error, Result};
 use crate::numbers::Part;

@@ -14,7 +14,8 @@ use parquet::data_type::ByteArray;
 use parquet::file::statistics::{Statistics, ValueStatistics};
 use parquet::schema::types::ColumnDescPtr;
 
-use super::chunk::{Chunk, ChunkFacts, ChunkPlace, DictionaryBytes, PageBounds, PageBuffers, Validity};
+use super::chunk::{Chunk, ChunkFacts, ChunkPlace, DictionaryBytes, PageBounds, Validity};
+use super::page_buffers::PageBuffers;
 use super::runs;
 use crate::error::{Error, Result};
 use crate::schema::batch::codes as coded;
