@@ -66,7 +66,7 @@ impl Spill {
         for ranges in slices {
             let mut parts = Vec::with_capacity(ranges.len());
             for range in ranges {
-                parts.push(whole(PackedBatch::load(range, &mut scratch)?.unpack()?));
+                parts.push(whole(PackedBatch::load(range, &mut scratch)?.unpack()?)?);
             }
             if !parts.is_empty() {
                 cutter.add(&gather_sorted(&parts)?)?;
@@ -100,7 +100,7 @@ impl<F: FnMut(SortedBlock) -> Result<()>> BlockCutter<F> {
         let place = |word: &str| listed_place(word).unwrap_or(usize::MAX);
         let sorted = with_versions_in_order(sorted, place)?;
         self.row_n += sorted.num_rows();
-        self.parts.push(whole(pack(&sorted)?));
+        self.parts.push(whole(pack(&sorted)?)?);
         while self.row_n >= BLOCK_ROWS {
             self.cut(BLOCK_ROWS)?;
         }
@@ -130,7 +130,7 @@ impl<F: FnMut(SortedBlock) -> Result<()>> BlockCutter<F> {
         self.row_n -= row_n;
         let batch = pack(&canonical(&gather(&taken)?)?)?;
         let packed = PackedBatch::pack(&batch)?;
-        let keys = KeySample::of(&[whole(batch)], packed.unpacked_len())?;
+        let keys = KeySample::of(&[whole(batch)?], packed.unpacked_len())?;
         (self.each)(SortedBlock { packed, keys, row_n })
     }
 

@@ -11,12 +11,12 @@ use super::intake_batch::IntakeBucket;
 use super::keys::{KeySample, RecordKey, merge_bytes};
 use super::packed::constant::own_byte_n;
 use super::packed::gather::with_words;
-use super::packed::{GatherPart, GatherRun, gather, gather_sorted, pack};
+use super::packed::{GatherPart, GatherRun, WaitingBatch, gather, gather_sorted, pack};
 use super::shared_blocks::{SharedBlock, SharedBlocks, listed_place};
 use super::slices::{FreshDay, Slicing};
-use super::spill_key::{SpillKey, by_bucket};
+use super::spill_key::{BucketRuns, SpillKey, bucket_order, by_bucket};
 use crate::error::{Error, Result};
-use crate::numbers::Extent;
+use crate::numbers::{Extent, index};
 use crate::record::SiteMonth;
 use crate::runtime::scratch::{PackedBatch, PackedRange, Scratch};
 use crate::time::{Day, Month};
@@ -69,7 +69,7 @@ struct BatchRuns {
 
 #[derive(Default)]
 struct SpillSegment {
-    batches: Vec<RecordBatch>,
+    batches: Vec<WaitingBatch>,
     /// Runs of rows, by batch.
     index: BTreeMap<SpillKey, Vec<BatchRuns>>,
     bytes: usize,
@@ -89,9 +89,9 @@ impl SpillSegment {
         for batch in self.batches {
             firsts.push(rows);
             rows += batch.num_rows();
-            parts.push(whole(batch));
+            parts.push(GatherPart::whole(batch));
         }
-        let batch = pack(&gather(&parts)?)?;
+        let batch = WaitingBatch::of(pack(&gather(&parts)?)?)?;
         let mut index = BTreeMap::new();
         for (key, runs) in self.index {
             let mut moved = Vec::new();
@@ -179,13 +179,12 @@ impl SpillBucket {
     }
 }
 
-/// All rows of a batch.
-pub(super) fn whole(batch: RecordBatch) -> GatherPart {
-    let all = GatherRun {
-        first: 0,
-        len: batch.num_rows(),
-    };
-    GatherPart { batch, runs: vec![all] }
+/// All rows of a packed batch.
+///
+/// # Errors
+/// [`crate::error::Kind::Internal`] when it is not a waiting one.
+pub(super) fn whole(batch: RecordBatch) -> Result<GatherPart> {
+    Ok(GatherPart::whole(WaitingBatch::of(batch)?))
 }
 
 /// Rows that are unpacked together, and the bytes they take packed.
@@ -201,7 +200,7 @@ fn in_blocks(parts: Vec<GatherPart>) -> Vec<SpillBlock> {
     let mut blocks: Vec<SpillBlock> = Vec::new();
     for part in parts {
         let rows: usize = part.runs.iter().map(|run| run.len).sum();
-        let bytes = data_bytes(&part.batch) / part.batch.num_rows().max(1) * rows;
+        let bytes = data_bytes(part.batch.batch()) / part.batch.num_rows().max(1) * rows;
         let is_full = |block: &SpillBlock| block.rows >= BLOCK_ROWS || block.bytes >= BLOCK_BYTES;
         if blocks.last().is_none_or(is_full) {
             blocks.push(SpillBlock::default());
@@ -216,7 +215,8 @@ fn in_blocks(parts: Vec<GatherPart>) -> Vec<SpillBlock> {
 }
 
 /// What a waiting batch takes in memory, about.
-fn held_bytes(batch: &RecordBatch) -> usize {
+fn held_bytes(batch: &WaitingBatch) -> usize {
+    let batch = batch.batch();
     data_bytes(batch) + batch.num_columns() * COLUMN_BYTES
 }
 
@@ -272,8 +272,16 @@ impl Spill {
         if batch.num_rows() == 0 {
             return Ok(());
         }
+        let mut batch = WaitingBatch::of(batch)?;
         let bytes = held_bytes(&batch);
-        let runs = by_bucket(buckets, sites)?;
+        let in_buckets = if let Some(order) = bucket_order(buckets) {
+            let moved = order.iter().filter_map(|row| buckets.get(index(*row)).copied());
+            let in_buckets = by_bucket(moved, sites)?;
+            batch = batch.in_order(&order.into())?;
+            in_buckets
+        } else {
+            by_bucket(buckets.iter().copied(), sites)?
+        };
         let full = {
             let mut resident = lock(&self.resident)?;
             let Resident { segments, days, .. } = &mut *resident;
@@ -285,7 +293,7 @@ impl Spill {
             }
             let segment = segments.back_mut().ok_or_else(|| Error::internal("no segment"))?;
             let at = segment.batches.len();
-            for (key, runs) in runs {
+            for BucketRuns { key, runs } in in_buckets {
                 days.insert(key.clone());
                 segment.index.entry(key).or_default().push(BatchRuns { at, runs });
             }
@@ -408,7 +416,7 @@ impl Spill {
             // What holds no row has no columns once it is packed.
             match gathered.num_rows() {
                 0 => parts.extend(few),
-                _ => parts.push(whole(pack(&gathered)?)),
+                _ => parts.push(whole(pack(&gathered)?)?),
             }
         }
         self.gathered(&parts)
@@ -456,7 +464,7 @@ impl Spill {
         match at {
             BlockPlace::Scratch(range) => {
                 let packed = PackedBatch::load(*range, &mut lock(&self.file)?.scratch)?;
-                Ok(whole(packed.unpack()?))
+                whole(packed.unpack()?)
             }
             BlockPlace::Shared(blocks, nth) => blocks.load(*nth),
         }

@@ -14,21 +14,44 @@ pub(super) struct SpillKey {
     pub(super) day: Day,
 }
 
+/// Runs of fewer rows on average are put together: each costs as much as several rows when its bucket is gathered.
+const FEW_ROWS: usize = 8;
+
+/// Rows of a batch that are in one bucket.
+pub(super) struct BucketRuns {
+    pub(super) key: SpillKey,
+    pub(super) runs: Vec<GatherRun>,
+}
+
+/// The order of rows in which those of a bucket follow each other, where their own has them in many runs.
+pub(super) fn bucket_order(buckets: &[IntakeBucket]) -> Option<Vec<u32>> {
+    let run_n = buckets.chunk_by(|a, b| a == b).count();
+    if run_n * FEW_ROWS < buckets.len() {
+        return None;
+    }
+    let mut rows: Vec<(IntakeBucket, u32)> = buckets.iter().copied().zip(0..).collect();
+    rows.sort_unstable();
+    let is_changed = rows.windows(2).any(|pair| matches!(pair, [a, b] if a.1 > b.1));
+    is_changed.then(|| rows.into_iter().map(|(_, row)| row).collect())
+}
+
 /// The runs of rows of each (site, day).
 ///
 /// # Errors
 /// [`crate::error::Kind::Internal`] for a bucket of a site that is not among `sites`.
-pub(super) fn by_bucket(buckets: &[IntakeBucket], sites: &[String]) -> Result<Vec<(SpillKey, Vec<GatherRun>)>> {
+pub(super) fn by_bucket(buckets: impl Iterator<Item = IntakeBucket>, sites: &[String]) -> Result<Vec<BucketRuns>> {
     let mut found: Vec<(IntakeBucket, Vec<GatherRun>)> = Vec::new();
-    let mut first = 0;
-    for run in buckets.chunk_by(|a, b| a == b) {
-        let bucket = run.first().ok_or_else(|| Error::internal("an empty run"))?;
-        let run = GatherRun { first, len: run.len() };
-        first += run.len;
+    let mut buckets = buckets.enumerate().peekable();
+    while let Some((first, bucket)) = buckets.next() {
+        let mut len = 1;
+        while buckets.next_if(|(_, next)| *next == bucket).is_some() {
+            len += 1;
+        }
+        let run = GatherRun { first, len };
         // Rows are few sites and days at a time, and the last ones come again.
-        match found.iter_mut().rfind(|(known, _)| known == bucket) {
+        match found.iter_mut().rfind(|(known, _)| *known == bucket) {
             Some((_, runs)) => runs.push(run),
-            None => found.push((*bucket, vec![run])),
+            None => found.push((bucket, vec![run])),
         }
     }
     let named = found.into_iter().map(|(bucket, runs)| {
@@ -37,7 +60,7 @@ pub(super) fn by_bucket(buckets: &[IntakeBucket], sites: &[String]) -> Result<Ve
             site: site.ok_or_else(|| Error::internal("a bucket without a site"))?.clone(),
             day: bucket.day,
         };
-        Ok((key, runs))
+        Ok(BucketRuns { key, runs })
     });
     named.collect()
 }

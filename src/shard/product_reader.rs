@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::folder::ShardFolder;
 use super::manifest::ShardManifest;
 use super::product::{Block, Section, blocks_of};
-use crate::dedupe::packed::{GatherPart, GatherRun};
+use crate::dedupe::packed::{GatherPart, GatherRun, WaitingBatch};
 use crate::dedupe::shared_blocks::{SharedBlocks, listed_place};
 use crate::error::{Error, Kind, Result};
 use crate::numbers::count_u64;
@@ -121,14 +121,14 @@ impl ShardCandidates {
 impl SharedBlocks for ShardCandidates {
     fn load(&self, nth: usize) -> Result<GatherPart> {
         let batch = self.product.rows(self.product.block(nth)?)?;
-        let runs = match &self.counting {
-            None => vec![GatherRun {
-                first: 0,
-                len: batch.num_rows(),
-            }],
-            Some(counting) => counting_runs(&batch, counting)?,
-        };
-        Ok(GatherPart { batch, runs })
+        let batch = WaitingBatch::of(batch)?;
+        Ok(match &self.counting {
+            None => GatherPart::whole(batch),
+            Some(counting) => GatherPart {
+                runs: counting_runs(batch.batch(), counting)?,
+                batch,
+            },
+        })
     }
 }
 

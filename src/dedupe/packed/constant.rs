@@ -23,6 +23,15 @@ pub(super) fn zeros(rows: usize, nulls: Option<NullBuffer>) -> UInt8Array {
     PrimitiveArray::<UInt8Type>::new(ScalarBuffer::new(zeros, 0, rows), nulls)
 }
 
+/// Whether a packed column has the same in every row.
+pub(super) fn is_constant(field: &Field, array: &ArrayRef) -> bool {
+    let is_one_text = || {
+        let entries = array.as_any_dictionary_opt().map(AnyDictionaryArray::values);
+        entries.is_some_and(|entries| entries.len() == 1)
+    };
+    array.null_count() == 0 && (only_value(field).is_some() || is_one_text())
+}
+
 /// Bytes that a packed column keeps in memory for itself, about: shared zeros are nobody's.
 pub(in crate::dedupe) fn own_byte_n(field: &Field, array: &ArrayRef) -> usize {
     let of_nulls = || array.nulls().map_or(0, |nulls| nulls.buffer().capacity());

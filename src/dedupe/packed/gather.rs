@@ -11,7 +11,9 @@ use arrow::buffer::NullBuffer;
 use arrow::compute::interleave;
 use arrow::datatypes::{DataType, Field, Int64Type, TimestampMillisecondType, UInt64Type};
 
+use super::integer::IntegerPacking;
 use super::text::TextGathering;
+use super::waiting::{PackedColumn, WaitingBatch};
 use super::{PackedKind, batch, fields, integer};
 use crate::error::{Error, Result};
 use crate::numbers::{index, index_u64};
@@ -30,9 +32,21 @@ pub struct GatherRun {
 #[derive(Clone, Debug)]
 pub struct GatherPart {
     /// The batch.
-    pub batch: RecordBatch,
+    pub batch: WaitingBatch,
     /// The runs, in order.
     pub runs: Vec<GatherRun>,
+}
+
+impl GatherPart {
+    /// All rows of a batch.
+    #[must_use]
+    pub fn whole(batch: WaitingBatch) -> Self {
+        let all = GatherRun {
+            first: 0,
+            len: batch.num_rows(),
+        };
+        Self { batch, runs: vec![all] }
+    }
 }
 
 /// Rows of a waiting batch and their places in the gathered one.
@@ -106,10 +120,12 @@ pub fn keys(from: &[GatherPart]) -> Result<(Vec<i64>, Vec<u128>)> {
 fn keys_at(from: &[GatherPart], routes: &[Route]) -> Result<(Vec<i64>, Vec<u128>)> {
     let rows = routes.iter().map(Route::len).sum();
     let (mut instants, mut ids) = (vec![0; rows], vec![0; rows]);
+    let nth = fields()?.iter().position(|(field, _)| field.name() == "record_utc");
     for (part, route) in from.iter().zip(routes) {
-        let found = column(part, "record_utc").ok_or_else(|| Error::internal("a batch without instants"))?;
-        integer::unpack(found.field, found.array, route, &mut instants)?;
-        let (from, _) = id(&part.batch, "record_id")?.value_data().as_chunks();
+        let found = nth.and_then(|nth| part.batch.column(nth));
+        let found = found.ok_or_else(|| Error::internal("a batch without instants"))?;
+        integer_values(found, route, &mut instants)?;
+        let (from, _) = id(part.batch.batch(), "record_id")?.value_data().as_chunks();
         for (row, place) in route.pairs() {
             if let (Some(id), Some(slot)) = (from.get(row), ids.get_mut(place)) {
                 *slot = u128::from_be_bytes(*id);
@@ -214,19 +230,12 @@ fn routes(from: &[GatherPart]) -> Result<Vec<Route>> {
     routes.collect()
 }
 
-/// A column of a part.
-#[derive(Clone, Copy)]
-struct GatheredColumn<'a> {
-    field: &'a Field,
-    array: &'a ArrayRef,
-}
-
 fn collect(from: &[GatherPart], routes: &[Route]) -> Result<RecordBatch> {
     let rows = routes.iter().map(Route::len).sum();
     let mut columns = Vec::new();
     let mut alike = None;
-    for (field, kind) in fields()? {
-        let found: Vec<Option<GatheredColumn<'_>>> = from.iter().map(|part| column(part, field.name())).collect();
+    for (nth, (field, kind)) in fields()?.into_iter().enumerate() {
+        let found: Vec<Option<PackedColumn<'_>>> = from.iter().map(|part| part.batch.column(nth)).collect();
         if found.iter().all(Option::is_none) {
             continue;
         }
@@ -258,7 +267,7 @@ fn collect(from: &[GatherPart], routes: &[Route]) -> Result<RecordBatch> {
 }
 
 /// About how many texts of how many bytes are taken from columns without codes.
-fn room(found: &[Option<GatheredColumn<'_>>], routes: &[Route]) -> (usize, usize) {
+fn room(found: &[Option<PackedColumn<'_>>], routes: &[Route]) -> (usize, usize) {
     let plain = found.iter().zip(routes).filter_map(|(found, route)| {
         let texts = (*found)?.array.as_string_opt::<i32>()?;
         let bytes = texts.values().len() / texts.len().max(1) + 1;
@@ -268,37 +277,33 @@ fn room(found: &[Option<GatheredColumn<'_>>], routes: &[Route]) -> (usize, usize
 }
 
 /// The numbers of a column in their places; those of null rows are arbitrary.
-fn unpacked(found: &[Option<GatheredColumn<'_>>], routes: &[Route], rows: usize) -> Result<Vec<i64>> {
-    let columns = || {
-        found
-            .iter()
-            .zip(routes)
-            .filter_map(|(found, route)| Some(((*found)?, route)))
-    };
-    let mut only = columns().map(|(found, _)| integer::only_value(found.field));
-    if let Some(Some(value)) = only.next()
-        && only.all(|other| other == Some(value))
+fn unpacked(found: &[Option<PackedColumn<'_>>], routes: &[Route], rows: usize) -> Result<Vec<i64>> {
+    let mut packings = found.iter().flatten().map(|found| found.packing);
+    if let Some(Some(first @ IntegerPacking::Constant(value))) = packings.next()
+        && packings.all(|other| other == Some(first))
     {
         return Ok(vec![value; rows]);
     }
     let mut values = vec![0; rows];
-    for (found, route) in columns() {
-        integer::unpack(found.field, found.array, route, &mut values)?;
+    for (found, route) in found.iter().zip(routes) {
+        if let Some(found) = found {
+            integer_values(*found, route, &mut values)?;
+        }
     }
     Ok(values)
 }
 
-fn column<'a>(part: &'a GatherPart, name: &str) -> Option<GatheredColumn<'a>> {
-    let (at, field) = part.batch.schema_ref().column_with_name(name)?;
-    Some(GatheredColumn {
-        field,
-        array: part.batch.columns().get(at)?,
-    })
+/// Puts the numbers of a column of a part into their places.
+fn integer_values(found: PackedColumn<'_>, route: &Route, into: &mut [i64]) -> Result<()> {
+    let packing = found
+        .packing
+        .ok_or_else(|| Error::internal("a column of numbers is none"))?;
+    integer::unpack(packing, found.array, route, into)
 }
 
 /// Which of the gathered rows have a value; `None` when all have.
-fn nulls(found: &[Option<GatheredColumn<'_>>], routes: &[Route], rows: usize) -> Option<NullBuffer> {
-    let has_nulls = |found: &Option<GatheredColumn<'_>>| found.is_none_or(|found| found.array.null_count() > 0);
+fn nulls(found: &[Option<PackedColumn<'_>>], routes: &[Route], rows: usize) -> Option<NullBuffer> {
+    let has_nulls = |found: &Option<PackedColumn<'_>>| found.is_none_or(|found| found.array.null_count() > 0);
     if !found.iter().any(has_nulls) {
         return None;
     }
@@ -318,12 +323,7 @@ fn nulls(found: &[Option<GatheredColumn<'_>>], routes: &[Route], rows: usize) ->
 }
 
 /// Columns that wait as they are.
-fn whole(
-    found: &[Option<GatheredColumn<'_>>],
-    routes: &[Route],
-    rows: usize,
-    data_type: &DataType,
-) -> Result<ArrayRef> {
+fn whole(found: &[Option<PackedColumn<'_>>], routes: &[Route], rows: usize, data_type: &DataType) -> Result<ArrayRef> {
     const ID_BYTES: usize = 16;
     match data_type {
         DataType::FixedSizeBinary(_) => {

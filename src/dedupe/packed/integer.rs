@@ -15,7 +15,7 @@ use crate::numbers::Extent;
 const BASE: &str = "base";
 const SCALE: &str = "scale";
 /// One value, whatever is stored.
-const CONSTANT: u64 = 0;
+const CONSTANT: i64 = 0;
 /// Whole seconds among milliseconds.
 const SECOND: u64 = 1000;
 /// Whole MiB among bytes.
@@ -102,7 +102,7 @@ impl IntegerNumbers {
 fn constant(name: &str, value: i64, rows: usize, nulls: Option<NullBuffer>) -> (Field, ArrayRef) {
     let is_nullable = nulls.is_some();
     let array = zeros(rows, nulls);
-    let field = Field::new(name, DataType::UInt8, is_nullable).with_metadata(note(value, CONSTANT));
+    let field = Field::new(name, DataType::UInt8, is_nullable).with_metadata(note(value, CONSTANT.unsigned_abs()));
     (field, Arc::new(array))
 }
 
@@ -113,11 +113,49 @@ fn note(base: i64, scale: u64) -> HashMap<String, String> {
     ])
 }
 
+/// What the stored numbers of a packed column stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IntegerPacking {
+    /// One value in every row, whatever is stored.
+    Constant(i64),
+    /// `base + scale * stored`.
+    Scaled {
+        /// The lowest value.
+        base: i64,
+        /// What the stored numbers count.
+        scale: i64,
+    },
+    /// Themselves.
+    Whole,
+}
+
+impl IntegerPacking {
+    /// That of a packed column.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when the column is not packed.
+    pub fn of(field: &Field) -> Result<Self> {
+        if field.data_type() == &DataType::Int64 {
+            return Ok(Self::Whole);
+        }
+        let note = |key| -> Result<i64> {
+            let value = field.metadata().get(key).and_then(|text| text.parse().ok());
+            value.ok_or_else(|| Error::internal("a packed column without its base").at("column", field.name()))
+        };
+        let base = note(BASE)?;
+        Ok(match note(SCALE)? {
+            CONSTANT => Self::Constant(base),
+            scale => Self::Scaled { base, scale },
+        })
+    }
+}
+
 /// The value of all rows of a packed column, if it has one only.
 pub(super) fn only_value(field: &Field) -> Option<i64> {
-    let note = field.metadata();
-    let is_constant = note.get(SCALE)?.parse() == Ok(CONSTANT);
-    is_constant.then(|| note.get(BASE)?.parse().ok()).flatten()
+    match IntegerPacking::of(field) {
+        Ok(IntegerPacking::Constant(value)) => Some(value),
+        _ => None,
+    }
 }
 
 /// Packs `values`; those of null rows are arbitrary. `None` if all are null.
@@ -190,17 +228,23 @@ where
 /// Puts values of a packed column into their places; those of null rows are arbitrary.
 ///
 /// # Errors
-/// [`crate::error::Kind::Internal`] when the column is not packed.
-pub fn unpack(field: &Field, array: &ArrayRef, route: &Route, into: &mut [i64]) -> Result<()> {
-    let note = |key| -> Result<i64> {
-        let text = field.metadata().get(key);
-        let value = text.and_then(|text| text.parse().ok());
-        value.ok_or_else(|| Error::internal("a packed column without its base").at("column", field.name()))
+/// [`crate::error::Kind::Internal`] when the column is not packed as stated.
+pub fn unpack(packing: IntegerPacking, array: &ArrayRef, route: &Route, into: &mut [i64]) -> Result<()> {
+    let (base, scale) = match packing {
+        IntegerPacking::Constant(value) => {
+            for (_, place) in route.pairs() {
+                if let Some(slot) = into.get_mut(place) {
+                    *slot = value;
+                }
+            }
+            return Ok(());
+        }
+        IntegerPacking::Scaled { base, scale } => (base, scale),
+        IntegerPacking::Whole => (0, 1),
     };
     macro_rules! widen {
-        ($array:expr) => {{
-            let (base, scale) = (note(BASE)?, note(SCALE)?);
-            let stored = $array.values();
+        ($stored:ty) => {{
+            let stored = array.as_primitive::<$stored>().values();
             for (row, place) in route.pairs() {
                 if let (Some(stored), Some(slot)) = (stored.get(row), into.get_mut(place)) {
                     // What was taken apart without overflow comes together without.
@@ -209,26 +253,11 @@ pub fn unpack(field: &Field, array: &ArrayRef, route: &Route, into: &mut [i64]) 
             }
         }};
     }
-    if let Some(value) = only_value(field) {
-        for (_, place) in route.pairs() {
-            if let Some(slot) = into.get_mut(place) {
-                *slot = value;
-            }
-        }
-        return Ok(());
-    }
     match array.data_type() {
-        DataType::UInt8 => widen!(array.as_primitive::<UInt8Type>()),
-        DataType::UInt16 => widen!(array.as_primitive::<UInt16Type>()),
-        DataType::UInt32 => widen!(array.as_primitive::<UInt32Type>()),
-        DataType::Int64 => {
-            let stored = array.as_primitive::<Int64Type>().values();
-            for (row, place) in route.pairs() {
-                if let (Some(stored), Some(slot)) = (stored.get(row), into.get_mut(place)) {
-                    *slot = *stored;
-                }
-            }
-        }
+        DataType::UInt8 => widen!(UInt8Type),
+        DataType::UInt16 => widen!(UInt16Type),
+        DataType::UInt32 => widen!(UInt32Type),
+        DataType::Int64 => widen!(Int64Type),
         other => return Err(Error::internal(format!("integers are not packed as {other}"))),
     }
     Ok(())

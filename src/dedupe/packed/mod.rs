@@ -10,6 +10,7 @@ pub(in crate::dedupe) mod constant;
 pub mod gather;
 pub mod integer;
 pub mod text;
+mod waiting;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -28,6 +29,7 @@ use crate::schema::batch::decoded;
 use crate::schema::dataset::Encoding;
 
 pub use gather::{GatherPart, GatherRun, Route, gather, gather_sorted, keys};
+pub use waiting::WaitingBatch;
 
 /// The column of all anomalies of a record, a bit each: it stands for the Boolean columns of `records`.
 pub const ANOMALIES: &str = "anomalies";
@@ -108,14 +110,7 @@ pub fn pack(gathered: &RecordBatch) -> Result<RecordBatch> {
 /// # Errors
 /// [`crate::error::Kind::Internal`] when it is not one.
 pub fn unpacked(waiting: &RecordBatch) -> Result<RecordBatch> {
-    let all = GatherRun {
-        first: 0,
-        len: waiting.num_rows(),
-    };
-    let part = GatherPart {
-        batch: waiting.clone(),
-        runs: vec![all],
-    };
+    let part = GatherPart::whole(WaitingBatch::of(waiting.clone())?);
     decoded(&to_records(&gather(&[part])?, None)?)
 }
 

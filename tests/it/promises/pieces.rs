@@ -7,7 +7,7 @@ use arrow::array::RecordBatch;
 use gridtally::dedupe::columns::Columns;
 use gridtally::dedupe::file_order::{ArrivedFile, FileOrder};
 use gridtally::dedupe::merge::{Loser, Merged, merge};
-use gridtally::dedupe::packed::{GatherPart, GatherRun, gather_sorted};
+use gridtally::dedupe::packed::{GatherPart, WaitingBatch, gather_sorted};
 use gridtally::dedupe::{Intake, Window};
 use gridtally::record::JobRow;
 use gridtally::schema::batch::decoded;
@@ -189,11 +189,7 @@ fn gathered(versions: &[Version]) -> Option<RecordBatch> {
             intake.job(&row, at, u32::try_from(*line % 3).unwrap());
         }
         let batch = intake.harvest().unwrap().0.batch;
-        let all = GatherRun {
-            first: 0,
-            len: batch.num_rows(),
-        };
-        GatherPart { batch, runs: vec![all] }
+        GatherPart::whole(WaitingBatch::of(batch).unwrap())
     };
     let parts: Vec<GatherPart> = FILES.iter().enumerate().map(batch).collect();
     let parts: Vec<GatherPart> = parts.into_iter().filter(|part| part.batch.num_rows() > 0).collect();

@@ -5,9 +5,9 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType, Int64Type};
 use gridtally::dedupe::columns::{ColumnOrigin, Columns, DerivedFields};
 use gridtally::dedupe::packed;
-use gridtally::dedupe::packed::integer::IntegerNumbers;
+use gridtally::dedupe::packed::integer::{IntegerNumbers, IntegerPacking};
 use gridtally::dedupe::packed::text::TextWords;
-use gridtally::dedupe::packed::{GatherPart, GatherRun, Route, gather, gather_sorted, integer};
+use gridtally::dedupe::packed::{GatherPart, GatherRun, Route, WaitingBatch, gather, gather_sorted, integer};
 use gridtally::record::{JobRow, UnchangedColumns};
 use gridtally::schema::batch::{id, identity, int, text, time};
 use proptest::prelude::*;
@@ -26,7 +26,8 @@ fn packed(values: &[Option<i64>]) -> Vec<Option<i64>> {
         len: values.len(),
     };
     let mut back = vec![0; values.len()];
-    integer::unpack(&field, &array, &Route::of_runs(&[all], 0).unwrap(), &mut back).unwrap();
+    let packing = IntegerPacking::of(&field).unwrap();
+    integer::unpack(packing, &array, &Route::of_runs(&[all], 0).unwrap(), &mut back).unwrap();
     let back = back.into_iter().enumerate();
     back.map(|(row, value)| array.is_valid(row).then_some(value)).collect()
 }
@@ -54,7 +55,7 @@ proptest! {
             }
             let columns = [instants.finish("record_utc", values.len()), numbers.finish("wall_s", values.len())];
             let batch = packed::batch(columns.into_iter().flatten().collect()).unwrap();
-            GatherPart { batch, runs: vec![GatherRun { first: 0, len: values.len() }] }
+            GatherPart::whole(WaitingBatch::of(batch).unwrap())
         });
         let gathered = gather(&parts.collect::<Vec<_>>()).unwrap();
         let found: Vec<Option<i64>> = match gathered.column_by_name("wall_s") {
@@ -84,7 +85,7 @@ proptest! {
             columns.extend(words.finish("account", half.len()).unwrap());
             if !half.is_empty() {
                 let runs = (0..half.len()).filter(|row| row % 2 == 1).map(|first| GatherRun { first, len: 1 }).collect();
-                parts.push(GatherPart { batch: packed::batch(columns).unwrap(), runs });
+                parts.push(GatherPart { batch: WaitingBatch::of(packed::batch(columns).unwrap()).unwrap(), runs });
             }
         }
         let halves = [&values[..cut.min(values.len())], &values[cut.min(values.len())..]];
@@ -107,8 +108,7 @@ proptest! {
             // And once more through what goes to disk.
             let batch = packed::pack(&gathered).unwrap();
             if batch.num_rows() > 0 {
-                let all = GatherRun { first: 0, len: batch.num_rows() };
-                check(&gather(&[GatherPart { batch, runs: vec![all] }]).unwrap())?;
+                check(&gather(&[GatherPart::whole(WaitingBatch::of(batch).unwrap())]).unwrap())?;
             }
         }
     }
@@ -157,6 +157,7 @@ fn gathered_rows_are_sorted_as_records_is() {
             })
             .unwrap();
         let runs = (0..40).step_by(4).map(|first| GatherRun { first, len: 3 }).collect();
+        let batch = WaitingBatch::of(batch).unwrap();
         parts.push(GatherPart { batch, runs });
     }
     let unsorted = packed::to_records(&gather(&parts).unwrap(), None).unwrap();

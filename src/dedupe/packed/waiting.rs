@@ -1,0 +1,92 @@
+//! A waiting batch with its columns in the order of `records`: looked up once, however many buckets have rows in it.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, RecordBatch, UInt32Array};
+use arrow::compute::take;
+use arrow::datatypes::Field;
+
+use super::integer::IntegerPacking;
+use super::{PackedKind, constant, fields};
+use crate::error::Result;
+
+/// A column of a waiting batch.
+#[derive(Clone, Copy, Debug)]
+struct WaitingColumn {
+    place: usize,
+    packing: Option<IntegerPacking>,
+}
+
+/// A column of a waiting batch, and what its stored numbers stand for where it holds any.
+#[derive(Clone, Copy)]
+pub(super) struct PackedColumn<'a> {
+    pub(super) array: &'a ArrayRef,
+    pub(super) packing: Option<IntegerPacking>,
+}
+
+/// A waiting batch.
+#[derive(Clone, Debug)]
+pub struct WaitingBatch {
+    batch: RecordBatch,
+    /// In the order of the columns that wait.
+    columns: Arc<[Option<WaitingColumn>]>,
+}
+
+impl WaitingBatch {
+    /// Of packed columns.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when integers do not state what they stand for.
+    pub fn of(batch: RecordBatch) -> Result<Self> {
+        let columns = fields()?.into_iter().map(|(field, kind)| {
+            let Some((place, own)) = batch.schema_ref().column_with_name(field.name()) else {
+                return Ok(None);
+            };
+            let packing = match kind {
+                PackedKind::Number => Some(IntegerPacking::of(own)?),
+                PackedKind::Word | PackedKind::Whole => None,
+            };
+            Ok(Some(WaitingColumn { place, packing }))
+        });
+        let columns = columns.collect::<Result<_>>()?;
+        Ok(Self { batch, columns })
+    }
+
+    /// The columns as they are packed.
+    #[must_use]
+    pub fn batch(&self) -> &RecordBatch {
+        &self.batch
+    }
+
+    /// How many rows it has.
+    #[must_use]
+    pub fn num_rows(&self) -> usize {
+        self.batch.num_rows()
+    }
+
+    /// The column of a place among those that wait; `None` where all of its values are null.
+    pub(super) fn column(&self, nth: usize) -> Option<PackedColumn<'_>> {
+        let WaitingColumn { place, packing } = (*self.columns.get(nth)?)?;
+        let array = self.batch.columns().get(place)?;
+        Some(PackedColumn { array, packing })
+    }
+
+    /// The same rows in another order: row `order[0]` comes first.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] for a row that is not there.
+    pub(in crate::dedupe) fn in_order(self, order: &UInt32Array) -> Result<Self> {
+        let taken = |(field, array): (&Arc<Field>, &ArrayRef)| {
+            if constant::is_constant(field, array) {
+                return Ok(Arc::clone(array));
+            }
+            Ok(take(array, order, None)?)
+        };
+        let columns = self.batch.schema_ref().fields().iter().zip(self.batch.columns());
+        let columns = columns.map(taken).collect::<Result<Vec<_>>>()?;
+        Ok(Self {
+            batch: RecordBatch::try_new(self.batch.schema(), columns)?,
+            columns: self.columns,
+        })
+    }
+}
