@@ -1,6 +1,7 @@
 //! Columns of a row group, encoded page by page.
 
 mod chunk;
+mod decimals;
 mod deltas;
 mod flags;
 mod hashes;
@@ -24,6 +25,7 @@ use parquet::file::writer::SerializedRowGroupWriter;
 use parquet::schema::types::ColumnDescPtr;
 
 use self::chunk::{Chunk, ChunkPlace};
+use self::decimals::{DECIMAL_BYTES, Decimals};
 use self::deltas::Deltas;
 use self::flags::Flags;
 use self::hashes::Hashes;
@@ -52,6 +54,8 @@ enum ParquetPages {
     Numbers(Box<NumberColumn>),
     /// Numbers as steps.
     Deltas(Box<Deltas>),
+    /// Decimals as they are.
+    Decimals(Box<Decimals>),
     /// Truth values as runs.
     Flags(Box<Flags>),
     /// Identities with a filter.
@@ -84,6 +88,9 @@ impl ParquetPages {
             {
                 Self::Deltas(Box::new(Deltas(Chunk::new(leaf, compression)?)))
             }
+            DataType::Decimal128(..) if is_plain && filter.is_none() && leaf.type_length() == DECIMAL_BYTES => {
+                Self::Decimals(Box::new(Decimals(Chunk::new(leaf, compression)?)))
+            }
             DataType::Boolean if is_encoded(Encoding::RLE) && !field.is_nullable() => {
                 Self::Flags(Box::new(Flags(Chunk::new(leaf, compression)?)))
             }
@@ -106,6 +113,7 @@ impl ParquetPages {
             Self::Words(words) => words.page(arrays, bench),
             Self::Numbers(numbers) => numbers.page(arrays, bench),
             Self::Deltas(deltas) => deltas.page(arrays, bench),
+            Self::Decimals(decimals) => decimals.page(arrays, bench),
             Self::Flags(flags) => flags.page(arrays, bench),
             Self::Ids(ids) => ids.page(arrays, bench),
             Self::Hashes(hashes) => hashes.page(arrays, bench),
@@ -177,6 +185,7 @@ impl ParquetColumn {
             ParquetPages::Words(words) => words.finish(into),
             ParquetPages::Numbers(numbers) => numbers.finish(into),
             ParquetPages::Deltas(deltas) => deltas.finish(into),
+            ParquetPages::Decimals(decimals) => decimals.finish(into),
             ParquetPages::Flags(flags) => flags.finish(into),
             ParquetPages::Ids(ids) => ids.finish(into),
             ParquetPages::Hashes(hashes) => hashes.finish(into),
