@@ -4,7 +4,8 @@
 //! asserted; the ratios are for people to read. With `--reports N` it measures what reports of a lake of N records cost,
 //! and nothing else; with `--fairshare N` what the daily history of fairshare adds to a run of N jobs, with `--energy N`
 //! what energy and carbon by the hour add; with `--simulate N` how fast schedules of N jobs are simulated.
-//! With `--shapes N [--small-files F]` it measures what other shapes of dumps cost, of N jobs and F small files.
+//! With `--shapes N [--small-files F]` it measures what other shapes of dumps cost, of N jobs and F small files; with `--years N`
+//! the first fill of two years of N jobs, a night and nothing new.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -33,6 +34,7 @@ mod python;
 mod report;
 mod shapes;
 mod simulate;
+mod years;
 
 use std::fs::File;
 use std::io::Read;
@@ -65,6 +67,8 @@ struct Options {
     simulate: Option<i64>,
     /// Jobs of the dumps of other shapes, in place of all else.
     shapes: Option<i64>,
+    /// Jobs of two years of several sites, in place of all else.
+    years: Option<i64>,
     /// Small files among these shapes.
     small_files: i64,
     /// What a child process does: a pipeline whose input it groups, and where the totals go.
@@ -80,6 +84,7 @@ fn options() -> Options {
         energy: None,
         simulate: None,
         shapes: None,
+        years: None,
         small_files: 4_000,
         group: None,
     };
@@ -94,14 +99,15 @@ fn options() -> Options {
             "--energy" => options.energy = Some(number(text())),
             "--simulate" => options.simulate = Some(number(text())),
             "--shapes" => options.shapes = Some(number(text())),
+            "--years" => options.years = Some(number(text())),
             "--small-files" => options.small_files = number(text()),
             "--runs" => options.runs = usize::try_from(number(text())).expect("a number of runs").max(1),
             "--group" => options.group = Some((text().into(), text().into())),
             // Cargo states this to every benchmark.
             "--bench" => {}
             _ => panic!(
-                "{word:?} is unexpected; there are --rows N, --runs K, --reports N, --fairshare N, --energy N, --simulate N, --shapes N \
-                 and --small-files F"
+                "{word:?} is unexpected; there are --rows N, --runs K, --reports N, --fairshare N, --energy N, --simulate N, --shapes N, \
+                 --small-files F and --years N"
             ),
         }
     }
@@ -128,6 +134,9 @@ fn main() {
             small_files: options.small_files,
             runs: options.runs,
         });
+    }
+    if let Some(jobs) = options.years {
+        return years::run(jobs, options.runs);
     }
     if let Some(jobs) = options.simulate {
         return simulate::run(jobs, options.runs);
