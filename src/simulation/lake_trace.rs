@@ -3,9 +3,11 @@
 use super::lake_dependencies::wait_for_others;
 use super::lake_kind::LakeKind;
 use super::lake_rows::{JobOwner, LakeRow, LakeRows};
+use super::reserved_jobs::stated_reservation;
 use crate::error::Result;
 use crate::simulate::demand::Demand;
 use crate::simulate::job::{Job, JobEnd};
+use crate::simulate::reserved_pool::ReservedPool;
 use crate::simulate::trace::{Trace, TraceChange, TraceReason};
 
 /// What a lake knows of a job that a scheduler does not.
@@ -64,12 +66,12 @@ pub struct LakeTrace {
     pub waiting_n: u64,
 }
 
-/// The jobs of records, with amounts of these kinds. Jobs have the numbers they have in the lake if all have different ones,
+/// The jobs of records, with amounts of these kinds, in these reservations; `None` where none is simulated. Jobs have the numbers they have in the lake if all have different ones,
 /// else their place by submission and name.
 ///
 /// # Errors
 /// As [`Trace::sorted`].
-pub fn lake_trace(rows: &LakeRows, kinds: &[LakeKind]) -> Result<LakeTrace> {
+pub fn lake_trace(rows: &LakeRows, kinds: &[LakeKind], reservations: Option<&[ReservedPool]>) -> Result<LakeTrace> {
     let mut trace = Trace {
         read_n: rows.read_n(),
         ..Trace::default()
@@ -79,7 +81,12 @@ pub fn lake_trace(rows: &LakeRows, kinds: &[LakeKind]) -> Result<LakeTrace> {
     let mut kept: Vec<KeptRow<'_>> = Vec::with_capacity(rows.rows.len());
     for row in &rows.rows {
         match job(row, kinds, &mut trace) {
-            Ok(job) => kept.push(KeptRow { row, job }),
+            Ok(mut job) => {
+                if let Some(pools) = reservations {
+                    job.reservation = stated_reservation(row, &job, pools, &mut trace);
+                }
+                kept.push(KeptRow { row, job });
+            }
             Err(reason) => trace.leave_out(reason, 1),
         }
     }
