@@ -73,6 +73,8 @@ pub(super) struct Cluster<'a, O> {
     step_n: usize,
     /// What takes no jobs now.
     unavailable: Demand,
+    /// What jobs of reservations still have of what these no longer have, so that it is not free.
+    held: Demand,
     /// The reservation whose jobs are considered; `None` for what is not reserved.
     entered: Option<Entered>,
 }
@@ -132,6 +134,7 @@ impl<'a, O: Observer> Cluster<'a, O> {
             counted_twice: Demand::NOTHING,
             step_n: 0,
             unavailable: Demand::NOTHING,
+            held: Demand::NOTHING,
         }
     }
 
@@ -154,7 +157,7 @@ impl<'a, O: Observer> Cluster<'a, O> {
             self.hold_at_most();
             return has_changed;
         }
-        let lacking = self.lacking();
+        let (lacking, unavailable) = (self.lacking(), self.unavailable);
         while let Some(pool) = self.pools.change_at(now_s) {
             // What runs on when a reservation has ended runs on what is not reserved.
             for running in self.pools.change(pool, now_s) {
@@ -163,7 +166,9 @@ impl<'a, O: Observer> Cluster<'a, O> {
             }
         }
         self.capacity_step_at(now_s);
-        self.pools.hold(self.lacking().without(&lacking));
+        let left = self.pools.hold(self.lacking().without(&lacking));
+        let gained = unavailable.without(&self.unavailable).at_least_nothing();
+        self.held.add(&gained.smaller(&left));
         self.hold_at_most();
         true
     }
@@ -176,9 +181,10 @@ impl<'a, O: Observer> Cluster<'a, O> {
     }
 
     fn hold_at_most(&mut self) {
-        if self.pools.is_held() {
+        if self.held != Demand::NOTHING || self.pools.is_held() {
             let lacking = self.lacking();
             self.pools.hold_at_most(&lacking);
+            self.held = self.held.smaller(&lacking);
         }
     }
 
@@ -223,6 +229,7 @@ impl<'a, O: Observer> Cluster<'a, O> {
     pub(super) fn begin_pass(&mut self, now_s: i64) {
         self.now_s = now_s;
         self.pass += 1;
+        self.free.take(&self.held);
         if self.frees_at_limit {
             let overdue: Vec<u32> = self.running.overdue(now_s).map(|running| running.job).collect();
             for job in overdue {
@@ -235,6 +242,7 @@ impl<'a, O: Observer> Cluster<'a, O> {
     /// Ends a pass.
     pub(super) fn end_pass(&mut self) {
         self.ahead = None;
+        self.free.add(&self.held);
         if self.frees_at_limit {
             self.free.take(&self.counted_twice);
             self.counted_twice = Demand::NOTHING;

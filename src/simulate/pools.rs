@@ -1,6 +1,6 @@
 //! Reservations while a simulation runs: what is free in each, and which jobs run there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::demand::Demand;
 use super::job::Job;
@@ -12,6 +12,14 @@ use crate::numbers::index;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct PoolChange {
     at_s: i64,
+    pool: usize,
+}
+
+/// A second in which a reservation begins that is known ahead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct KnownBegin {
+    from_s: i64,
+    until_s: i64,
     pool: usize,
 }
 
@@ -61,6 +69,14 @@ pub(super) struct Pools<'a> {
     changes: Vec<PoolChange>,
     /// How many of the changes have come.
     change_n: usize,
+    /// Those that are known ahead, in the order of time.
+    begins: Vec<KnownBegin>,
+    /// How many of these have begun.
+    begun_n: usize,
+    /// Those that are in force.
+    in_force: BTreeSet<usize>,
+    /// Whether anything is held.
+    is_held: bool,
     /// The jobs that run inside a reservation.
     inside: BTreeMap<u32, usize>,
     /// Whether any job states a reservation.
@@ -77,11 +93,26 @@ impl<'a> Pools<'a> {
             .flat_map(|(pool, of)| of.instants().into_iter().map(move |at_s| PoolChange { at_s, pool }))
             .collect();
         changes.sort_unstable();
+        let spans = of.iter().enumerate();
+        let spans = spans.flat_map(|(pool, of)| of.spans.iter().map(move |span| (pool, span)));
+        let mut begins: Vec<KnownBegin> = spans
+            .filter(|(_, span)| !span.ignores_jobs)
+            .map(|(pool, span)| KnownBegin {
+                from_s: span.from_s,
+                until_s: span.until_s,
+                pool,
+            })
+            .collect();
+        begins.sort_unstable();
         Self {
             of,
             states: of.iter().map(|_| PoolState::default()).collect(),
             changes,
             change_n: 0,
+            begins,
+            begun_n: 0,
+            in_force: BTreeSet::new(),
+            is_held: false,
             inside: BTreeMap::new(),
             has_jobs: !of.is_empty() && jobs.iter().any(|job| job.reservation.is_some()),
             longest_s,
@@ -117,8 +148,10 @@ impl<'a> Pools<'a> {
             state.free.add(&amounts);
             state.free.take(&state.amounts);
             state.amounts = amounts;
+            self.in_force.insert(pool);
             return Vec::new();
         }
+        self.in_force.remove(&pool);
         let left = std::mem::take(state).running;
         for running in left.in_order() {
             self.inside.remove(&running.job);
@@ -129,34 +162,48 @@ impl<'a> Pools<'a> {
     /// How much less than nothing is free, of all of them together.
     pub(super) fn lacking(&self) -> Demand {
         let mut lacking = Demand::NOTHING;
-        for state in &self.states {
+        for (_, state) in self.each_in_force() {
             lacking.add(&Demand::NOTHING.without(&state.free).at_least_nothing());
         }
         lacking
     }
 
-    /// So much more than before is had by jobs that run on what is no longer theirs: what began has that much less, until they
-    /// end.
-    pub(super) fn hold(&mut self, more: Demand) {
+    fn each_in_force(&self) -> impl Iterator<Item = (&ReservedPool, &PoolState)> {
+        let each = self.in_force.iter();
+        each.filter_map(|pool| Some((self.of.get(*pool)?, self.states.get(*pool)?)))
+    }
+
+    /// So much more than before is had by jobs that run on what is no longer theirs: reservations that got it have that much less,
+    /// until they end. Gives what none of them got.
+    pub(super) fn hold(&mut self, more: Demand) -> Demand {
         let mut left = more.at_least_nothing();
-        for state in &mut self.states {
+        for pool in &self.in_force {
+            let Some(state) = self.states.get_mut(*pool) else {
+                continue;
+            };
             let gained = std::mem::take(&mut state.gained);
             let held = gained.smaller(&left);
             state.held.add(&held);
             left.take(&held);
+            self.is_held |= held != Demand::NOTHING;
         }
+        left
     }
 
     /// At most so much is had by jobs that run on what is not theirs.
     pub(super) fn hold_at_most(&mut self, lacking: &Demand) {
-        for state in &mut self.states {
-            state.held = state.held.smaller(lacking);
+        self.is_held = false;
+        for pool in &self.in_force {
+            if let Some(state) = self.states.get_mut(*pool) {
+                state.held = state.held.smaller(lacking);
+                self.is_held |= state.held != Demand::NOTHING;
+            }
         }
     }
 
     /// Whether anything is held.
     pub(super) fn is_held(&self) -> bool {
-        self.states.iter().any(|state| state.held != Demand::NOTHING)
+        self.is_held
     }
 
     /// A job has started inside a reservation.
@@ -175,12 +222,16 @@ impl<'a> Pools<'a> {
         true
     }
 
-    /// Those that are in force, by place.
-    pub(super) fn in_force(&self) -> Vec<usize> {
-        let each = self.states.iter().enumerate();
-        each.filter(|(_, state)| state.until_s.is_some())
-            .map(|(pool, _)| pool)
-            .collect()
+    /// The jobs of each that is in force, in their order, of all that wait.
+    pub(super) fn waiting(&self, jobs: &[Job], waiting: &[u32]) -> BTreeMap<usize, Vec<u32>> {
+        let mut own: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
+        for job in waiting {
+            let pool = jobs.get(index(*job)).and_then(|job| job.reservation).map(index);
+            if let Some(pool) = pool.filter(|pool| self.in_force.contains(pool)) {
+                own.entry(pool).or_default().push(*job);
+            }
+        }
+        own
     }
 
     /// One of them, with what is held taken from what is free; it is given back by [`Self::put_back`].
@@ -211,33 +262,31 @@ impl<'a> Pools<'a> {
     }
 
     /// What a scheduler knows to be reserved or given back while a job that starts now runs, in no order.
-    pub(super) fn known(&self, now_s: i64) -> Vec<KnownChange> {
-        let mut known = Vec::new();
-        for (of, state) in self.of.iter().zip(&self.states) {
-            if let Some(until_s) = state.until_s {
-                known.push(KnownChange::Given {
-                    from_s: until_s,
-                    amounts: state.amounts,
-                });
-            }
-            let begun_n = of.spans.partition_point(|span| span.from_s <= now_s);
-            let coming = of.spans.iter().skip(begun_n);
-            for span in coming.take_while(|span| span.from_s - now_s < self.longest_s) {
-                if !span.ignores_jobs {
-                    known.push(KnownChange::Taken {
-                        from_s: span.from_s,
-                        until_s: span.until_s,
-                        amounts: of.amounts_at(span.from_s),
-                    });
-                }
-            }
+    pub(super) fn known(&mut self, now_s: i64) -> Vec<KnownChange> {
+        while self.begins.get(self.begun_n).is_some_and(|begin| begin.from_s <= now_s) {
+            self.begun_n += 1;
         }
-        known
+        let given = self.each_in_force().filter_map(|(_, state)| {
+            Some(KnownChange::Given {
+                from_s: state.until_s?,
+                amounts: state.amounts,
+            })
+        });
+        let coming = self.begins.iter().skip(self.begun_n);
+        let coming = coming.take_while(|begin| begin.from_s - now_s < self.longest_s);
+        let taken = coming.filter_map(|begin| {
+            Some(KnownChange::Taken {
+                from_s: begin.from_s,
+                until_s: begin.until_s,
+                amounts: self.of.get(begin.pool)?.amounts_at(begin.from_s),
+            })
+        });
+        given.chain(taken).collect()
     }
 
     /// The jobs inside reservations that are expected to run on when these end, and from when on.
     pub(super) fn expected_to_run_on(&self) -> impl Iterator<Item = RunningOn> {
-        self.states.iter().flat_map(|state| {
+        self.each_in_force().flat_map(|(_, state)| {
             let jobs = state.running.in_order().iter();
             jobs.filter_map(|running| {
                 let from_s = state.until_s.filter(|until_s| *until_s < running.expected_end_s)?;

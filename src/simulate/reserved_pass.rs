@@ -14,13 +14,7 @@ pub(super) fn start_reserved<O: Observer>(
     backfill: Backfill,
 ) -> Vec<u32> {
     let begun_n = cluster.begun.len();
-    for pool in cluster.pools.in_force() {
-        let jobs = cluster.jobs;
-        let is_own = |job: &&u32| jobs[index(**job)].reservation.is_some_and(|own| index(own) == pool);
-        let mut own: Vec<u32> = waiting.iter().filter(is_own).copied().collect();
-        if own.is_empty() {
-            continue;
-        }
+    for (pool, mut own) in cluster.pools.waiting(cluster.jobs, waiting) {
         cluster.enter(pool);
         let head = easy::start_in_order(cluster, &mut own);
         if let (Some(head), Backfill::Easy) = (head, backfill) {

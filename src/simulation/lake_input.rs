@@ -7,12 +7,13 @@ use super::input::SimulationInput;
 use super::lake_kind::LakeKind;
 use super::lake_machine::{listed_kinds, node_sums};
 use super::lake_priorities::lake_priorities;
-use super::lake_reservations::LakeReservations;
+use super::lake_reservations::{LakeReservations, ListedReservation};
 use super::lake_rows::{LakeRows, LakeSelection, RowCounting};
 use super::lake_source::LakeSource;
 use super::lake_trace::lake_trace;
 use super::question::{MachineOutages, SimulationQuestion};
-use super::reserved_jobs::{note_jobs, note_listed};
+use super::reserved_jobs::{FoundReservations, note_jobs, note_listed};
+use super::reserved_records::find_by_nodes;
 use super::shared_kind::SharedKind;
 use crate::config::overhead_plan::{NodesFrom, OverheadPlan};
 use crate::error::{Error, Kind, Result};
@@ -70,6 +71,10 @@ pub fn lake_input(
             ..MachineOfNodes::default()
         }
     };
+    let found = FoundReservations {
+        by_nodes_n: find_by_nodes(store, manifest, &mut rows, &of_nodes.whole_reservations)?,
+        is_simulated: of_nodes.reservations.is_some(),
+    };
     let mut kinds = of_nodes.kinds;
     question.add_shared_to(&mut kinds);
     let lake_kinds = LakeKind::of_machine(&kinds)?;
@@ -85,8 +90,7 @@ pub fn lake_input(
         ));
     }
     let trace = made.trace.on(&machine)?;
-    let has_reservations = of_nodes.reservations.is_some();
-    note_jobs(&rows, &listed, &trace.jobs, has_reservations, &mut remarks);
+    note_jobs(&rows, &listed, &trace.jobs, found, &mut remarks);
     if trace.jobs.is_empty() {
         let left_out = trace
             .left_out
@@ -205,6 +209,8 @@ struct MachineOfNodes {
     steps: Vec<CapacityStep>,
     /// `None` where none is simulated.
     reservations: Option<Vec<ReservedPool>>,
+    /// The listed times of those that have whole nodes.
+    whole_reservations: Vec<ListedReservation>,
 }
 
 /// The machine that the nodes of the inventory make.
@@ -272,6 +278,7 @@ fn machine_of_nodes(
     }
     note_listed(reservations, &sums, remarks);
     machine.steps = std::mem::take(&mut sums.steps);
+    machine.whole_reservations = sums.whole_reservations;
     machine.reservations = Some(sums.reservations);
     Ok(machine)
 }

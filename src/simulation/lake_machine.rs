@@ -24,6 +24,8 @@ pub(crate) struct NodeSums {
     pub(crate) outage_n: u64,
     /// The reservations.
     pub(crate) reservations: Vec<ReservedPool>,
+    /// The listed times of those that have whole nodes.
+    pub(crate) whole_reservations: Vec<ListedReservation>,
     /// How many times one is in force.
     pub(crate) reservation_span_n: u64,
     /// Listed times of reservations that have neither nodes of the inventory nor cores.
@@ -116,6 +118,7 @@ pub(crate) fn node_sums(
     let mut changes: BTreeMap<i64, SumChange> = BTreeMap::new();
     let mut found = NodeSums {
         empty_reservation_n: reserved.empty_n,
+        whole_reservations: reserved.whole(),
         reservation_span_n: reserved.span_n(),
         ..NodeSums::default()
     };

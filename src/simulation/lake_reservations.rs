@@ -71,6 +71,24 @@ impl ListedReservation {
         (place, self.start_s, &self.name)
     }
 
+    /// What it does not state, as another listing of it does: `sacctmgr` states neither who may use it nor, unless asked, nodes.
+    fn filled(mut self, other: &Self) -> Self {
+        if self.nodes.is_empty() {
+            self.nodes.clone_from(&other.nodes);
+        }
+        if self.flags.is_empty() {
+            self.flags.clone_from(&other.flags);
+        }
+        if self.accounts.is_empty() && self.users.is_empty() {
+            self.accounts.clone_from(&other.accounts);
+            self.users.clone_from(&other.users);
+        }
+        self.core_n = self.core_n.or(other.core_n);
+        self.gpu_n = self.gpu_n.or(other.gpu_n);
+        self.memory_byte = self.memory_byte.or(other.memory_byte);
+        self
+    }
+
     /// Whether it names the account or the user of a record that started while it was in force.
     fn may_be_of(&self, row: &LakeRow) -> bool {
         let names = |names: &BTreeSet<String>, own: Option<&String>| own.is_some_and(|own| names.contains(own));
@@ -149,10 +167,12 @@ impl LakeReservations {
                         accounts: names(word(accounts, row)),
                         users: names(word(users, row)),
                     };
-                    let known = last.entry(key).or_insert_with(|| (rank.clone(), listed.clone()));
-                    if rank > known.0 {
-                        *known = (rank, listed);
-                    }
+                    let merged = match last.remove(&key) {
+                        Some((known, earlier)) if rank > known => (rank, listed.filled(&earlier)),
+                        Some((known, later)) => (known, later.filled(&listed)),
+                        None => (rank, listed),
+                    };
+                    last.insert(key, merged);
                 }
             }
         }
@@ -170,10 +190,11 @@ impl LakeReservations {
         })
     }
 
-    /// Records that may have run in one of these reservations: those that started, as recorded, while one was in force that
+    /// Records that may have run in one of these reservations: those that state none and started, as recorded, while one was in force that
     /// names their account or user. Which of them did is not known where no record states it.
     pub(crate) fn candidate_n(&self, rows: &[LakeRow]) -> u64 {
-        let may_be = |row: &&LakeRow| self.listed.iter().any(|listed| listed.may_be_of(row));
+        let may_be =
+            |row: &&LakeRow| row.reservation.is_none() && self.listed.iter().any(|listed| listed.may_be_of(row));
         count_u64(rows.iter().filter(may_be).count())
     }
 }

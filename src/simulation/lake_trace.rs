@@ -3,7 +3,7 @@
 use super::lake_dependencies::wait_for_others;
 use super::lake_kind::LakeKind;
 use super::lake_rows::{JobOwner, LakeRow, LakeRows};
-use super::reserved_jobs::stated_reservation;
+use super::reserved_jobs::{is_begin, stated_reservation};
 use crate::error::Result;
 use crate::simulate::demand::Demand;
 use crate::simulate::job::{Job, JobEnd};
@@ -80,7 +80,7 @@ pub fn lake_trace(rows: &LakeRows, kinds: &[LakeKind], reservations: Option<&[Re
     trace.leave_out(TraceReason::OutsidePeriod, rows.outside_n);
     let mut kept: Vec<KeptRow<'_>> = Vec::with_capacity(rows.rows.len());
     for row in &rows.rows {
-        match job(row, kinds, &mut trace) {
+        match job(row, kinds, reservations, &mut trace) {
             Ok(mut job) => {
                 if let Some(pools) = reservations {
                     job.reservation = stated_reservation(row, &job, pools, &mut trace);
@@ -148,7 +148,12 @@ fn number(kept: &mut [KeptRow<'_>]) {
 }
 
 /// The job of a record, or why it is none.
-fn job(row: &LakeRow, kinds: &[LakeKind], trace: &mut Trace) -> std::result::Result<Job, TraceReason> {
+fn job(
+    row: &LakeRow,
+    kinds: &[LakeKind],
+    reservations: Option<&[ReservedPool]>,
+    trace: &mut Trace,
+) -> std::result::Result<Job, TraceReason> {
     let is_cancelled = row.state.as_deref().is_some_and(|state| state.starts_with("CANCELLED"));
     let unstarted = if is_cancelled {
         TraceReason::CancelledWaiting
@@ -181,9 +186,11 @@ fn job(row: &LakeRow, kinds: &[LakeKind], trace: &mut Trace) -> std::result::Res
         trace.change(TraceChange::NoSubmission);
         start_s
     };
+    let waited_for_reservation = |at_s: &i64| reservations.is_some_and(|pools| is_begin(row, *at_s, pools));
     let held_s = row
         .eligible_s
-        .filter(|eligible_s| *eligible_s > submitted_s && *eligible_s <= start_s);
+        .filter(|eligible_s| *eligible_s > submitted_s && *eligible_s <= start_s)
+        .filter(|eligible_s| !waited_for_reservation(eligible_s));
     if held_s.is_some() {
         trace.change(TraceChange::HeldUntilEligible);
     }

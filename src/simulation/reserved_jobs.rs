@@ -3,7 +3,7 @@
 use super::lake_machine::NodeSums;
 use super::lake_reservations::LakeReservations;
 use super::lake_rows::{LakeRow, LakeRows};
-use crate::numbers::count_u64;
+use crate::numbers::{Extent, count_u64};
 use crate::simulate::job::Job;
 use crate::simulate::reserved_pool::ReservedPool;
 use crate::simulate::trace::{Trace, TraceChange};
@@ -64,15 +64,40 @@ pub(super) fn note_listed(listed: &LakeReservations, sums: &NodeSums, remarks: &
     }
 }
 
+/// What was found out about the reservations of records.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FoundReservations {
+    /// How many records state none, of jobs that started on the nodes of one.
+    pub(super) by_nodes_n: u64,
+    /// Whether any reservation is simulated.
+    pub(super) is_simulated: bool,
+}
+
+/// Whether a second is one in which the reservation begins that a record states. Slurm calls a job eligible from then on; the
+/// wait before it is simulated here.
+pub(super) fn is_begin(row: &LakeRow, at_s: i64, pools: &[ReservedPool]) -> bool {
+    let of = pools.iter().filter(|pool| row.reservation.as_ref() == Some(&pool.name));
+    of.flat_map(|pool| &pool.spans).any(|span| span.from_s == at_s)
+}
+
 /// Notes which jobs run inside reservations.
 pub(super) fn note_jobs(
     rows: &LakeRows,
     listed: &LakeReservations,
     jobs: &[Job],
-    is_simulated: bool,
+    found: FoundReservations,
     remarks: &mut Vec<String>,
 ) {
-    let stated_n = count_u64(rows.rows.iter().filter(|row| row.reservation.is_some()).count());
+    let FoundReservations {
+        by_nodes_n,
+        is_simulated,
+    } = found;
+    let stated_n = count_u64(rows.rows.iter().filter(|row| row.reservation.is_some()).count()).less(by_nodes_n);
+    if by_nodes_n > 0 {
+        remarks.push(format!(
+            "{by_nodes_n} jobs whose records state no reservation started on nodes of one while it was in force: they ran inside it"
+        ));
+    }
     let inside_n = count_u64(jobs.iter().filter(|job| job.reservation.is_some()).count());
     if stated_n > 0 && !is_simulated {
         remarks.push(format!(
@@ -81,7 +106,7 @@ pub(super) fn note_jobs(
     }
     if inside_n > 0 {
         remarks.push(format!(
-            "{inside_n} jobs run inside the reservations that their records state, and nowhere else while these last"
+            "{inside_n} jobs run inside the reservations they ran in, and on nothing else while these last"
         ));
     }
     let candidate_n = if stated_n == 0 && is_simulated {

@@ -135,6 +135,13 @@ impl<'a> ReservedNodes<'a> {
         .collect()
     }
 
+    /// Those of whole nodes, those first whose a node is that several have.
+    pub(crate) fn whole(&self) -> Vec<ListedReservation> {
+        let mut whole: Vec<ListedReservation> = self.whole.iter().map(|placed| placed.listed.clone()).collect();
+        whole.sort_by(|one, other| one.rank().cmp(&other.rank()));
+        whole
+    }
+
     /// How many times they are in force.
     pub(crate) fn span_n(&self) -> u64 {
         count_u64(self.whole.len() + self.counted.len())

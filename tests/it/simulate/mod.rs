@@ -12,6 +12,8 @@ mod multifactor;
 mod outages;
 mod reference;
 mod replay;
+mod reservations;
+mod reservations_of_lakes;
 mod solvers;
 mod swf;
 mod table_one;
