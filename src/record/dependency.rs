@@ -162,14 +162,14 @@ fn tasks(list: &str) -> Option<BTreeSet<u32>> {
             Some((range, step)) => (range, number(step).filter(|step| *step > 0)?),
             None => (part, 1),
         };
-        let (first, last) = match range.split_once('-') {
-            Some((first, last)) => (number(first)?, number(last)?),
+        let (from, until) = match range.split_once('-') {
+            Some((from, until)) => (number(from)?, number(until)?),
             None => (number(range)?, number(range)?),
         };
-        if first > last || index((last - first) / step) >= TASKS_MAX {
+        if from > until || index((until - from) / step) >= TASKS_MAX {
             return None;
         }
-        tasks.extend((first..=last).step_by(index(step)));
+        tasks.extend((from..=until).step_by(index(step)));
     }
     Some(tasks)
 }

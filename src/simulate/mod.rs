@@ -22,7 +22,7 @@
 //! pools, reserved_pass   what is free and runs in reservations; a pass over them
 //! engine        the loop over events, one pass after another
 //! easy, conservative, wfp   backfilling and orders
-//! multifactor, shares   priorities of Slurm; usage that grows with the schedule, and the factors that follow from it
+//! multifactor, shares, halved_usage   priorities of Slurm; usage that grows with the schedule, and the factors that follow from it
 //! order         the order in which jobs wait
 //! limits        what jobs of one user, account, partition or QOS may have at a time
 //! window        a set of the first waiting jobs: exact Pareto front, genetic algorithm, decision rules
@@ -42,6 +42,7 @@ pub mod demand;
 mod easy;
 pub mod engine;
 pub mod explain;
+pub mod halved_usage;
 pub mod job;
 pub mod kiviat;
 pub mod limits;
