@@ -303,14 +303,14 @@ fn a_real_slurm_started_the_same_jobs_at_the_same_times() {
     assert_eq!(recorded, [60, 106, 349, 0, 126, 329]);
     assert_eq!(baseline, [60, 106, 0, 0, 126, 328]);
     // This Slurm states no reservation of the first, which started in its first second.
-    let notes = stderr(&output);
+    let remarks = stderr(&output);
     assert!(
-        notes.contains("1 jobs whose records state no reservation started on nodes of one"),
-        "{notes}"
+        remarks.contains("1 jobs whose records state no reservation started on nodes of one"),
+        "{remarks}"
     );
     assert!(
-        notes.contains("3 jobs run inside the reservations they ran in"),
-        "{notes}"
+        remarks.contains("3 jobs run inside the reservations they ran in"),
+        "{remarks}"
     );
     let text = stdout(&scene.simulate(&["lake"]));
     assert!(!text.contains("jobs that ran on when their nodes went down"), "{text}");
