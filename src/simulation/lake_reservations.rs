@@ -89,11 +89,20 @@ impl ListedReservation {
         self
     }
 
-    /// Whether it names the account or the user of a record that started while it was in force.
-    fn may_be_of(&self, row: &LakeRow) -> bool {
-        let names = |names: &BTreeSet<String>, own: Option<&String>| own.is_some_and(|own| names.contains(own));
+    /// Whether it names the account or the user of a record.
+    fn names(&self, row: &LakeRow) -> bool {
+        let has = |names: &BTreeSet<String>, own: Option<&String>| own.is_some_and(|own| names.contains(own));
+        has(&self.accounts, row.account.as_ref()) || has(&self.users, row.owner.user.as_ref())
+    }
+
+    /// Whether a record started while it was in force.
+    pub(crate) fn is_in_force_at_start(&self, row: &LakeRow) -> bool {
         row.start_s.is_some_and(|start_s| self.span().has(start_s))
-            && (names(&self.accounts, row.account.as_ref()) || names(&self.users, row.owner.user.as_ref()))
+    }
+
+    /// Whether it lets the account or the user of a record use it, or does not state who may.
+    pub(crate) fn admits(&self, row: &LakeRow) -> bool {
+        (self.accounts.is_empty() && self.users.is_empty()) || self.names(row)
     }
 }
 
@@ -193,8 +202,10 @@ impl LakeReservations {
     /// Records that may have run in one of these reservations: those that state none and started, as recorded, while one was in force that
     /// names their account or user. Which of them did is not known where no record states it.
     pub(crate) fn candidate_n(&self, rows: &[LakeRow]) -> u64 {
-        let may_be =
-            |row: &&LakeRow| row.reservation.is_none() && self.listed.iter().any(|listed| listed.may_be_of(row));
+        let may_be = |row: &&LakeRow| {
+            let mut listed = self.listed.iter();
+            row.reservation.is_none() && listed.any(|listed| listed.is_in_force_at_start(row) && listed.names(row))
+        };
         count_u64(rows.iter().filter(may_be).count())
     }
 }

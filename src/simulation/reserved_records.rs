@@ -1,7 +1,8 @@
 //! Records that state no reservation, of jobs that started on the nodes of one.
 //!
 //! Slurm 22.05 prints no reservation of jobs that start in its first second, and a dump may lack the column. Slurm starts no
-//! other jobs on the nodes of a reservation while it is in force: a job that started on such nodes alone ran inside it.
+//! other jobs on the nodes of a reservation while it is in force: a job that started on such nodes alone, and that it lets in, ran
+//! inside it. One that it does not let in shows that it was over before the listed end.
 
 use std::collections::BTreeMap;
 
@@ -28,9 +29,8 @@ pub(super) fn find_by_nodes(
     whole: &[ListedReservation],
 ) -> Result<u64> {
     let in_force = |row: &LakeRow| {
-        whole
-            .iter()
-            .any(|listed| row.start_s.is_some_and(|start_s| listed.span().has(start_s)))
+        let mut all = whole.iter();
+        all.any(|listed| listed.is_in_force_at_start(row) && listed.admits(row))
     };
     let unstated = rows.rows.iter().enumerate();
     let unstated = unstated.filter(|(_, row)| row.reservation.is_none() && in_force(row));
@@ -56,7 +56,8 @@ pub(super) fn find_by_nodes(
                     continue;
                 };
                 let has_all = |listed: &&ListedReservation| {
-                    row.start_s.is_some_and(|start_s| listed.span().has(start_s))
+                    listed.is_in_force_at_start(row)
+                        && listed.admits(row)
                         && !list.is_empty()
                         && list.hosts().all(|host| listed.nodes.contains(host.as_ref()))
                 };

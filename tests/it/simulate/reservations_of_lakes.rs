@@ -148,6 +148,10 @@ fn whether_a_job_ran_inside_is_not_guessed() {
         notes.contains("1 jobs whose records state no reservation started on nodes of one while it was in force"),
         "{notes}"
     );
+    // Of an account that may not use it: it was over before its listed end.
+    let (found, notes) = starts(&scene_of(&jobs("").replace("|ub|b|", "|uc|c|"), &gold), &[]);
+    assert_eq!(found[1], (2, at(20, 0)));
+    assert!(!notes.contains("ran inside it"), "{notes}");
     let scene = scene_of(&jobs("").replace("|o2|", "||"), &gold);
     let (found, notes) = starts(&scene, &[]);
     // Outside, the second starts at once and has ended when the reservation begins; the third waits for the end of that.
