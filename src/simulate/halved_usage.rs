@@ -77,7 +77,7 @@ impl HalvedUsage {
     }
 
     /// Usage of an association in a second, 10^-6 billing seconds; what was used up to `zero_s` does not count. Seconds are
-    /// asked for in their order.
+    /// requested in their order.
     ///
     /// # Errors
     /// [`crate::error::Kind::Data`] when it does not fit; [`crate::error::Kind::Internal`] for a second before the last one.
@@ -92,6 +92,7 @@ impl HalvedUsage {
         let mut usage_e18 = of.used_at(at_s)?;
         let mut before_s = at_s;
         for halvings in 0..MOST_HALVINGS {
+            // Fallback: before all seconds there are nothing was used.
             before_s = before_s.saturating_sub(half_life_s);
             if before_s <= zero_s || !of.has_begun(before_s) {
                 // All earlier half-lives begin with the same sum: halves of it add up to all of it.

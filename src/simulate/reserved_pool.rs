@@ -9,7 +9,7 @@ pub struct ReservedSpan {
     pub from_s: i64,
     /// The second after the last.
     pub until_s: i64,
-    /// It begins although jobs of others still run on what is reserved, and nobody knows of it before it begins. Where it does
+    /// It begins although jobs of others still run on what is reserved, and is unknown before it begins. Where it does
     /// not, no other job starts that would still have what is reserved then.
     pub ignores_jobs: bool,
 }

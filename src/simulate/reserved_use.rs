@@ -57,7 +57,7 @@ impl<'a> ReservedUse<'a> {
     }
 
     /// How much more is used in a second than takes jobs then, of each kind: outside and inside every reservation, added up. So
-    /// much is used inside and outside together. Seconds are asked for in their order.
+    /// much is used inside and outside together. Seconds are requested in their order.
     ///
     /// Jobs of a flexible reservation are inside as far as that has room for them, and the rest of them is outside.
     pub(super) fn lacking_at(&mut self, at_s: i64, used: &Demand) -> Demand {

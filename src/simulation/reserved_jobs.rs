@@ -12,8 +12,9 @@ use crate::simulate::trace::{Trace, TraceChange};
 /// it ran there, and it ever has so much as the job requests. Else the job runs on what is not reserved, and is counted.
 pub(super) fn stated_reservation(row: &LakeRow, job: &Job, pools: &[ReservedPool], trace: &mut Trace) -> Option<u32> {
     let name = row.reservation.as_ref()?;
-    let place = pools.binary_search_by(|pool| pool.name.as_str().cmp(name)).ok();
-    let known = place.and_then(|place| Some((u32::try_from(place).ok()?, pools.get(place)?)));
+    let place = pools.partition_point(|pool| pool.name < *name);
+    let known = pools.get(place).filter(|pool| pool.name == *name);
+    let known = known.and_then(|pool| Some((u32::try_from(place).ok()?, pool)));
     let is_in_time = |pool: &ReservedPool| {
         let start_s = job.recorded_start_s;
         pool.is_flexible || start_s.is_some_and(|start_s| pool.span_at(start_s).is_some())
