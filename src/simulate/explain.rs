@@ -180,7 +180,7 @@ impl<'a> JobWatch<'a> {
     }
 
     /// Whether another job, by place, is considered for the same part of the machine.
-    fn is_beside(&self, other: u32) -> bool {
+    fn is_of_same_part(&self, other: u32) -> bool {
         let of = self.jobs.get(index(other)).and_then(|job| job.reservation);
         match self.bound_to() {
             Some(own) => of == Some(own),
@@ -234,7 +234,12 @@ impl Observer for JobWatch<'_> {
         let Some(place) = view.waiting.iter().position(|job| *job == self.job) else {
             return;
         };
-        let ahead = || view.waiting.iter().take(place).filter(|job| self.is_beside(**job));
+        let ahead = || {
+            view.waiting
+                .iter()
+                .take(place)
+                .filter(|job| self.is_of_same_part(**job))
+        };
         let own = self.bound_to();
         let reserved = self.machine.reservation(own);
         let pass = WatchedPass {
@@ -261,10 +266,10 @@ impl Observer for JobWatch<'_> {
     }
 
     fn reserved(&mut self, reservation: &Reservation) {
-        let is_beside = self.is_beside(reservation.job);
+        let is_of_same_part = self.is_of_same_part(reservation.job);
         if let Some(Hindrance::PassedOver(head)) = &mut self.pending
             && reservation.job != self.job
-            && is_beside
+            && is_of_same_part
         {
             *head = Some(reservation.job);
         }
