@@ -50,7 +50,8 @@ use crate::time::month::day_after;
 /// a reason, and every schedule is verified: capacity is never exceeded, no job starts before it is submitted, each runs once and
 /// as long as it did.
 ///
-/// The machine of a lake is that of its inventory of nodes. While nodes are down, drained or reserved no job starts on them.
+/// The machine of a lake is that of its inventory of nodes. While nodes are down or drained no job starts on them, and while they
+/// are reserved only jobs whose records state the reservation.
 ///
 /// The settings named after `CQSim` and `PySS` reproduce the schedules of these simulators job by job. The methods and workloads
 /// are those of `BBSched` (Fan et al., HPDC'19).
@@ -104,7 +105,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "KIND=AMOUNT", value_parser = kind)]
     add: Vec<ResourceKind>,
 
-    /// What becomes of the times in which nodes of a lake took no jobs.
+    /// What becomes of the times in which nodes of a lake took no jobs, or only those of a reservation.
     #[arg(long, value_name = "OUTAGES", default_value = "recorded")]
     outages: MachineOutages,
 

@@ -1,6 +1,15 @@
 //! What a job waits for: the dependencies of Slurm's `--dependency`.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt::{self, Display};
+
+use crate::numbers::index;
+
+/// Most tasks that the lists of one text may name. Longer texts are not kept.
+pub const TASKS_MAX: usize = 10_000;
+/// What a list of tasks begins with, after the number of its job.
+const TASK_LIST: &str = "_[";
 
 /// When a job that another one depends on lets it go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,9 +97,11 @@ pub struct Dependencies {
 
 impl Dependencies {
     /// Reads what `--dependency` accepts, in any letter case: `afterok:1:2_3,afterany:4`, `after:5+10?singleton`, or numbers of jobs
-    /// alone, which is `afterany`. `None` where it is something else.
+    /// alone, which is `afterany`; `1_[2-4,7]` are these tasks, each by itself. `None` where it is something else, or more than
+    /// [`TASKS_MAX`] tasks.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
+        let text: &str = &each_task(text)?;
         let is_any = text.contains('?');
         if is_any && text.contains(',') {
             return None;
@@ -109,6 +120,58 @@ impl Dependencies {
         }
         Some(Self { each, is_any })
     }
+}
+
+/// The text with every list of tasks as one job after another, as Slurm rewrites it: `afterok:1_[2-3]` is `afterok:1_2:1_3`. A delay
+/// behind the list is of its last task.
+fn each_task(text: &str) -> Option<Cow<'_, str>> {
+    if !text.contains(TASK_LIST) {
+        return Some(Cow::Borrowed(text));
+    }
+    let mut written = String::with_capacity(text.len());
+    let (mut rest, mut task_n) = (text, 0);
+    while let Some((before, list)) = rest.split_once(TASK_LIST) {
+        let (list, after) = list.split_once(']')?;
+        let digits = before.bytes().rev().take_while(u8::is_ascii_digit).count();
+        let job = before.get(before.len() - digits..).filter(|job| !job.is_empty())?;
+        written.push_str(before);
+        let tasks = tasks(list)?;
+        task_n += tasks.len();
+        if task_n > TASKS_MAX {
+            return None;
+        }
+        for (at, task) in tasks.iter().enumerate() {
+            let words = if at == 0 {
+                format!("_{task}")
+            } else {
+                format!(":{job}_{task}")
+            };
+            written.push_str(&words);
+        }
+        rest = after;
+    }
+    written.push_str(rest);
+    Some(Cow::Owned(written))
+}
+
+/// The tasks of a list such as `2-4,7` or `0-9:3`, each once; at least one.
+fn tasks(list: &str) -> Option<BTreeSet<u32>> {
+    let mut tasks = BTreeSet::new();
+    for part in list.split(',') {
+        let (range, step) = match part.split_once(':') {
+            Some((range, step)) => (range, number(step).filter(|step| *step > 0)?),
+            None => (part, 1),
+        };
+        let (from, until) = match range.split_once('-') {
+            Some((from, until)) => (number(from)?, number(until)?),
+            None => (number(range)?, number(range)?),
+        };
+        if from > until || index((until - from) / step) >= TASKS_MAX {
+            return None;
+        }
+        tasks.extend((from..=until).step_by(index(step)));
+    }
+    Some(tasks)
 }
 
 /// The kind of one part, and the jobs behind it.

@@ -8,6 +8,8 @@ use super::job::Job;
 use super::limits::LimitUse;
 use super::machine::Machine;
 use super::observer::Observer;
+use super::pools::{KnownChange, PoolState, Pools};
+use super::profile::{FreedAt, Profile};
 use super::running::{Running, RunningJobs};
 use super::schedule::{Schedule, Start, StartReason};
 use super::settings::{Estimate, EventOrder, Settings};
@@ -56,6 +58,10 @@ pub(super) struct Cluster<'a, O> {
     pub(super) begun: Vec<u32>,
     /// What groups have of their limits.
     pub(super) limits: Option<LimitUse<'a>>,
+    /// The reservations.
+    pub(super) pools: Pools<'a>,
+    /// What will be free of what is not reserved, where a reservation begins or ends meanwhile; only during a pass.
+    pub(super) ahead: Option<Profile>,
     /// The least of the first kind that any job requests.
     least_first: i64,
     running: RunningJobs,
@@ -67,6 +73,19 @@ pub(super) struct Cluster<'a, O> {
     step_n: usize,
     /// What takes no jobs now.
     unavailable: Demand,
+    /// What jobs of reservations still have of what these no longer have, so that it is not free.
+    held: Demand,
+    /// The reservation whose jobs are considered; `None` for what is not reserved.
+    entered: Option<Entered>,
+}
+
+/// A reservation whose jobs are considered.
+struct Entered {
+    pool: usize,
+    /// The reservation, with what is free of what is not reserved in place of its own, and what runs there.
+    state: PoolState,
+    /// What will be free of what is not reserved.
+    ahead: Option<Profile>,
 }
 
 impl<'a, O: Observer> Cluster<'a, O> {
@@ -85,11 +104,18 @@ impl<'a, O: Observer> Cluster<'a, O> {
                 candidate_s: job.run_s,
             },
         });
+        let lengths: Vec<Lengths> = lengths.collect();
+        let longest_s = lengths.iter().map(|length| length.expected_s).max();
+        // Fallback: without jobs no time is too long.
+        let pools = Pools::new(machine.reservations(), jobs, longest_s.unwrap_or(0));
         Self {
             jobs,
             machine,
             needs: jobs.iter().map(|job| job.need).collect(),
-            lengths: lengths.collect(),
+            lengths,
+            pools,
+            ahead: None,
+            entered: None,
             now_s: 0,
             pass: 0,
             free: *machine.capacity(),
@@ -108,6 +134,7 @@ impl<'a, O: Observer> Cluster<'a, O> {
             counted_twice: Demand::NOTHING,
             step_n: 0,
             unavailable: Demand::NOTHING,
+            held: Demand::NOTHING,
         }
     }
 
@@ -116,13 +143,52 @@ impl<'a, O: Observer> Cluster<'a, O> {
         self.endings.peek().map(|Reverse(ending)| ending.end_s)
     }
 
-    /// When the capacity of the machine changes next.
+    /// When the capacity of the machine, or a reservation, changes next.
     pub(super) fn next_step_s(&self) -> Option<i64> {
-        self.machine.steps().get(self.step_n).map(|step| step.from_s)
+        let step_s = self.machine.steps().get(self.step_n).map(|step| step.from_s);
+        step_s.into_iter().chain(self.pools.next_s()).min()
     }
 
-    /// Changes the capacity of the machine if it changes at a time. Jobs that run stay: less than nothing may be free.
+    /// Changes the capacity of the machine and its reservations if they change at a time. Jobs that run stay: less than nothing
+    /// may be free.
     pub(super) fn step_at(&mut self, now_s: i64) -> bool {
+        if self.pools.next_s() != Some(now_s) {
+            let has_changed = self.capacity_step_at(now_s);
+            self.hold_at_most();
+            return has_changed;
+        }
+        let (lacking, unavailable) = (self.lacking(), self.unavailable);
+        while let Some(pool) = self.pools.change_at(now_s) {
+            // What runs on when a reservation has ended runs on what is not reserved.
+            for running in self.pools.change(pool, now_s) {
+                self.free.take(&self.allocated(running.job));
+                self.running.insert(running);
+            }
+        }
+        self.capacity_step_at(now_s);
+        let left = self.pools.hold(self.lacking().without(&lacking));
+        let gained = unavailable.without(&self.unavailable).at_least_nothing();
+        self.held.add(&gained.smaller(&left));
+        self.hold_at_most();
+        true
+    }
+
+    /// How much less than nothing is free, reserved or not.
+    fn lacking(&self) -> Demand {
+        let mut lacking = self.pools.lacking();
+        lacking.add(&Demand::NOTHING.without(&self.free).at_least_nothing());
+        lacking
+    }
+
+    fn hold_at_most(&mut self) {
+        if self.held != Demand::NOTHING || self.pools.is_held() {
+            let lacking = self.lacking();
+            self.pools.hold_at_most(&lacking);
+            self.held = self.held.smaller(&lacking);
+        }
+    }
+
+    fn capacity_step_at(&mut self, now_s: i64) -> bool {
         let Some(step) = self
             .machine
             .steps()
@@ -146,10 +212,13 @@ impl<'a, O: Observer> Cluster<'a, O> {
     /// Ends the next job, and gives its place.
     pub(super) fn end_next(&mut self) -> Option<u32> {
         let Reverse(ending) = self.endings.pop()?;
-        self.running.remove(ending.running);
         let job = ending.running.job;
         let allocation = self.allocated(job);
-        self.free.add(&allocation);
+        if !self.pools.ended(ending.running, &allocation) {
+            self.running.remove(ending.running);
+            self.free.add(&allocation);
+        }
+        self.hold_at_most();
         if let Some(limits) = &mut self.limits {
             limits.ended(job, &self.needs[index(job)]);
         }
@@ -160,6 +229,7 @@ impl<'a, O: Observer> Cluster<'a, O> {
     pub(super) fn begin_pass(&mut self, now_s: i64) {
         self.now_s = now_s;
         self.pass += 1;
+        self.free.take(&self.held);
         if self.frees_at_limit {
             let overdue: Vec<u32> = self.running.overdue(now_s).map(|running| running.job).collect();
             for job in overdue {
@@ -171,6 +241,8 @@ impl<'a, O: Observer> Cluster<'a, O> {
 
     /// Ends a pass.
     pub(super) fn end_pass(&mut self) {
+        self.ahead = None;
+        self.free.add(&self.held);
         if self.frees_at_limit {
             self.free.take(&self.counted_twice);
             self.counted_twice = Demand::NOTHING;
@@ -180,7 +252,66 @@ impl<'a, O: Observer> Cluster<'a, O> {
     /// Whether a job fits now.
     #[inline]
     pub(super) fn fits(&self, job: u32) -> bool {
-        self.need(job).fits_in(&self.free)
+        self.need(job).fits_in(&self.free) && self.leaves_reserved(job)
+    }
+
+    /// Whether a job that starts now leaves what will be reserved for others while it is expected to run.
+    #[inline]
+    pub(super) fn leaves_reserved(&self, job: u32) -> bool {
+        self.ahead.as_ref().is_none_or(|ahead| {
+            let expected_s = self.length(job).expected_s;
+            ahead.earliest(self.now_s, expected_s, self.need(job)) == Some(self.now_s)
+        })
+    }
+
+    /// Looks ahead where a reservation begins or ends while a job that starts now runs.
+    pub(super) fn look_ahead(&mut self) {
+        self.ahead = None;
+        let known = self.pools.known(self.now_s);
+        if known.is_empty() {
+            return;
+        }
+        let ends = self.still_running().iter().map(|running| FreedAt {
+            at_s: running.expected_end_s,
+            amounts: self.allocated(running.job),
+        });
+        let mut ahead = Profile::of_ends(self.now_s, self.free, ends);
+        for change in known {
+            match change {
+                KnownChange::Taken {
+                    from_s,
+                    until_s,
+                    amounts,
+                } => ahead.take(from_s, until_s, &amounts),
+                KnownChange::Given { from_s, amounts } => ahead.give_from(from_s, &amounts),
+            }
+        }
+        for on in self.pools.expected_to_run_on() {
+            ahead.take(on.from_s, on.running.expected_end_s, &self.allocated(on.running.job));
+        }
+        self.ahead = Some(ahead);
+    }
+
+    /// Considers what is reserved, by place of the reservation, until [`Self::leave`].
+    pub(super) fn enter(&mut self, pool: usize) {
+        let mut state = self.pools.take_out(pool);
+        let ahead = self.ahead.take();
+        self.trade(&mut state);
+        self.entered = Some(Entered { pool, state, ahead });
+    }
+
+    /// Considers again what is not reserved.
+    pub(super) fn leave(&mut self) {
+        if let Some(mut entered) = self.entered.take() {
+            self.trade(&mut entered.state);
+            self.pools.put_back(entered.pool, entered.state);
+            self.ahead = entered.ahead;
+        }
+    }
+
+    fn trade(&mut self, state: &mut PoolState) {
+        std::mem::swap(&mut self.free, &mut state.free);
+        std::mem::swap(&mut self.running, &mut state.running);
     }
 
     /// Whether a limit keeps a job from starting now, however much is free.
@@ -223,6 +354,16 @@ impl<'a, O: Observer> Cluster<'a, O> {
         self.schedule.starts[index(job)] = Some(start);
         self.observer.started(job, &start);
         self.free.take(&allocation);
+        if let Some(entered) = &self.entered {
+            self.pools.started(job, entered.pool);
+        }
+        if let Some(ahead) = &mut self.ahead {
+            ahead.take(
+                self.now_s,
+                self.now_s + self.lengths[index(job)].expected_s,
+                &allocation,
+            );
+        }
         let running = Running {
             expected_end_s: self.now_s + self.length(job).expected_s,
             sequence: self.begun.len(),
@@ -253,11 +394,14 @@ impl<'a, O: Observer> Cluster<'a, O> {
     }
 
     /// When a job that does not fit now will, if all running jobs end when they are expected to, in every kind of resource. What
-    /// takes no jobs now is expected to take none later: a job that needs it has no such time.
+    /// takes no jobs now is expected to take none later: a job that needs it has no such time. Nor has one of a reservation that
+    /// will have ended then.
     pub(super) fn shadow(&self, job: u32) -> Option<Shadow> {
         let need = self.need(job);
         let mut free = self.free;
-        let mut running = self.still_running().iter().peekable();
+        let until_s = self.entered.as_ref().and_then(|entered| entered.state.until_s);
+        let is_in_time = |running: &&Running| until_s.is_none_or(|until_s| running.expected_end_s < until_s);
+        let mut running = self.still_running().iter().take_while(is_in_time).peekable();
         while let Some(one) = running.next() {
             free.add(&self.allocated(one.job));
             let is_last = running

@@ -54,6 +54,12 @@ impl Demand {
         self.first() <= free.first().max(0) && self.0.iter().zip(&free.0).all(|(need, free)| *need <= (*free).max(0))
     }
 
+    /// Whether there is no more of any kind than in `most`.
+    #[must_use]
+    pub fn is_within(&self, most: &Self) -> bool {
+        self.0.iter().zip(&most.0).all(|(amount, most)| amount <= most)
+    }
+
     /// The first kind there is not enough of in `free`.
     #[must_use]
     pub fn missing_in(&self, free: &Self) -> Option<usize> {
@@ -101,6 +107,15 @@ impl Demand {
     pub fn larger(mut self, other: &Self) -> Self {
         for (amount, other) in self.0.iter_mut().zip(&other.0) {
             *amount = (*amount).max(*other);
+        }
+        self
+    }
+
+    /// The smaller amount of each kind.
+    #[must_use]
+    pub fn smaller(mut self, other: &Self) -> Self {
+        for (amount, other) in self.0.iter_mut().zip(&other.0) {
+            *amount = (*amount).min(*other);
         }
         self
     }

@@ -88,6 +88,9 @@ struct GapEnd {
 
 impl Gap {
     fn reserve<O: Observer>(cluster: &mut Cluster<'_, O>, head: u32) -> Self {
+        if cluster.ahead.is_some() {
+            return Self::reserve_ahead(cluster, head);
+        }
         let Some(shadow) = cluster.shadow(head) else {
             return Self { head, until: None };
         };
@@ -108,6 +111,30 @@ impl Gap {
             head,
             until: Some(until),
         }
+    }
+
+    /// As [`Self::reserve`] where reservations of others begin or end meanwhile: what is free ahead holds a place for the first
+    /// job, so that what fits there does not delay it.
+    fn reserve_ahead<O: Observer>(cluster: &mut Cluster<'_, O>, head: u32) -> Self {
+        let (need, length_s) = (*cluster.need(head), cluster.length(head).expected_s);
+        let now_s = cluster.now_s;
+        let ahead = cluster.ahead.as_mut();
+        let start_s = ahead.and_then(|ahead| {
+            let start_s = ahead.earliest(now_s, length_s, &need)?;
+            ahead.take(start_s, start_s + length_s, &need);
+            Some(start_s)
+        });
+        if let Some(start_s) = start_s {
+            cluster.observer.reserved(&Reservation {
+                pass: cluster.pass,
+                now_s,
+                job: head,
+                start_s,
+                // Fallback: a head that waits for the end of a reservation lacks the first kind.
+                lacking: need.missing_in(&cluster.free).unwrap_or(0),
+            });
+        }
+        Self { head, until: None }
     }
 
     /// Starts a job that fits into it.

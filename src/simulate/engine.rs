@@ -1,7 +1,7 @@
 //! The loop over events: jobs are submitted, released and end, and after them the scheduler makes a pass.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeSet, BinaryHeap};
 
 use super::cluster::Cluster;
 use super::conservative::Reservations;
@@ -11,11 +11,12 @@ use super::machine::Machine;
 use super::observer::{NoObserver, Observer};
 use super::order::WaitingJobs;
 use super::predecessor::{Dependents, PredecessorEvent, Released};
+use super::reserved_pass::start_reserved;
 use super::schedule::Schedule;
 use super::settings::{Backfill, BaseOrder, Estimate, EventOrder, Settings};
 use super::window::WindowScheduler;
 use crate::error::{Error, Result};
-use crate::numbers::index;
+use crate::numbers::{count_u64, index};
 
 /// Simulates jobs on a machine. The jobs are those of a [`super::trace::Trace`] that all fit on the machine.
 ///
@@ -51,7 +52,17 @@ fn check(jobs: &[Job], machine: &Machine, settings: &Settings) -> Result<()> {
     if let Some(job) = jobs.iter().find(|job| !job.need.fits_in(machine.capacity())) {
         return Err(Error::internal(format!("job {} does not fit on the machine", job.id)));
     }
+    let reserved = jobs.iter().filter_map(|job| job.reservation);
+    let reservation_n = count_u64(machine.reservations().len());
+    if let Some(place) = reserved.max().filter(|place| u64::from(*place) >= reservation_n) {
+        return Err(Error::internal(format!("the machine has no reservation {place}")));
+    }
     let is_conservative = settings.backfill == Backfill::Conservative;
+    if is_conservative && jobs.iter().any(|job| job.reservation.is_some()) {
+        return Err(Error::config(
+            "conservative backfilling plans one machine: where jobs run in reservations choose --backfill easy, or --outages none",
+        ));
+    }
     if is_conservative && settings.estimate == Estimate::CqsimMixed {
         return Err(Error::config(
             "conservative backfilling reserves for one length of a job: the estimate cqsim-mixed has two",
@@ -227,6 +238,7 @@ impl<'a, O: Observer> Engine<'a, O> {
             self.blocked = None;
         } else {
             let begun_n = self.cluster.begun.len();
+            self.cluster.look_ahead();
             self.waiting.begin_pass(&mut self.cluster)?;
             self.start_jobs();
             if self.dependents.watch_starts() {
@@ -243,11 +255,12 @@ impl<'a, O: Observer> Engine<'a, O> {
     }
 
     /// The job that got the reservation in the last pass and still waits first, where nothing was freed since: no job that was
-    /// considered then can start now. That does not hold for jobs at their limit that count as free, for limits and windows, and
-    /// where a job is considered for less time than it is expected to run, so that it delays the reservation.
+    /// considered then can start now. That does not hold for jobs at their limit that count as free, for limits and windows, where a
+    /// reservation is ahead, and where a job is considered for less time than it is expected to run, so that it delays the reservation.
     fn still_blocked(&self) -> Option<u32> {
         let has_own_rules = self.window.is_some()
             || self.cluster.limits.is_some()
+            || self.cluster.ahead.is_some()
             || self.settings.events == EventOrder::Pyss
             || self.settings.estimate == Estimate::CqsimMixed;
         let first = self.waiting.jobs.first().copied();
@@ -255,10 +268,32 @@ impl<'a, O: Observer> Engine<'a, O> {
             .filter(|blocked| !has_own_rules && !self.is_freed && first == Some(*blocked))
     }
 
+    /// Starts jobs inside reservations, then on what is not reserved.
     fn start_jobs(&mut self) {
+        if !self.cluster.pools.has_jobs() {
+            return self.start_open();
+        }
+        let mut all = std::mem::take(&mut self.waiting.jobs);
+        self.waiting.jobs = start_reserved(&mut self.cluster, &all, self.settings.backfill);
+        if self.waiting.jobs.is_empty() {
+            self.blocked = None;
+        } else {
+            self.start_open();
+        }
+        let starts = &self.cluster.schedule.starts;
+        all.retain(|job| starts[index(*job)].is_none());
+        self.waiting.jobs = all;
+    }
+
+    fn start_open(&mut self) {
         if let Some(head) = self.still_blocked()
-            && let Some(new_jobs) = self.waiting.new_jobs()
+            && let Some(mut new_jobs) = self.waiting.new_jobs()
         {
+            if self.cluster.pools.has_jobs() {
+                // Those of reservations are not among the jobs considered here.
+                let open: BTreeSet<u32> = self.waiting.jobs.iter().copied().collect();
+                new_jobs.retain(|job| open.contains(job));
+            }
             if self.settings.backfill == Backfill::Easy {
                 easy::backfill_new(&mut self.cluster, &mut self.waiting.jobs, head, &new_jobs);
             }

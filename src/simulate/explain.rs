@@ -7,6 +7,8 @@ use super::job::Job;
 use super::limits::{GroupLimits, LimitUse};
 use super::machine::Machine;
 use super::observer::{Observer, PassView, Reservation};
+use super::profile::Profile;
+use super::reserved_pool::ReservedSpan;
 use super::schedule::Start;
 use crate::numbers::index;
 
@@ -17,6 +19,12 @@ pub enum Hindrance {
     Lacking(usize),
     /// There would have been enough of everything, had not some of a kind of resource taken no jobs.
     Unavailable(usize),
+    /// The reservation it runs in was not in force.
+    OutsideReservation,
+    /// There was not enough of a kind of resource in the reservation it runs in.
+    LackingReserved(usize),
+    /// It would have fitted, and would still have had what is reserved for others from before its end on.
+    BeforeReservation,
     /// It would have fitted, and its group had as much as a limit, by place, allows.
     Limited(usize),
     /// It would have fitted when the pass began: others ahead took what was free, or the job with the reservation, by
@@ -31,8 +39,10 @@ pub struct WatchedPass {
     pub pass: u32,
     /// When it was.
     pub now_s: i64,
-    /// What was free.
+    /// What was free, of the reservation it runs in if there is one.
     pub free: Demand,
+    /// What there is, free or not, of the reservation it runs in or of the machine.
+    pub capacity: Demand,
     /// How many jobs were ahead.
     pub ahead_n: usize,
     /// The first of them, by place.
@@ -56,6 +66,15 @@ pub struct HoldingOutage {
     pub pass_n: u64,
 }
 
+/// A reservation that a job waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AwaitedReservation {
+    /// When it is in force; `None` where it is not again.
+    pub span: Option<ReservedSpan>,
+    /// How many passes the job was kept waiting for it.
+    pub pass_n: u64,
+}
+
 /// Most jobs ahead that are named.
 const NAMED_MAX: usize = 10;
 
@@ -75,6 +94,8 @@ pub struct JobWatch<'a> {
     pub hindrances: BTreeMap<Hindrance, u64>,
     /// What of them is because of outages, in the order of time.
     pub outages: Vec<HoldingOutage>,
+    /// The times of its reservation that it waited for, in the order of time.
+    pub awaited: Vec<AwaitedReservation>,
     /// Its start.
     pub start: Option<Start>,
     /// What would keep it in this pass.
@@ -94,6 +115,7 @@ impl<'a> JobWatch<'a> {
             last: None,
             hindrances: BTreeMap::new(),
             outages: Vec::new(),
+            awaited: Vec::new(),
             start: None,
             pending: None,
         }
@@ -113,6 +135,9 @@ impl<'a> JobWatch<'a> {
     fn settle(&mut self) {
         let Some(hindrance) = self.pending.take() else { return };
         *self.hindrances.entry(hindrance).or_default() += 1;
+        if hindrance == Hindrance::OutsideReservation {
+            self.settle_reservation();
+        }
         let Some(last) = self
             .last
             .as_ref()
@@ -136,6 +161,33 @@ impl<'a> JobWatch<'a> {
         }
     }
 
+    fn settle_reservation(&mut self) {
+        let (Some(last), Some(own)) = (&self.last, self.machine.reservation(self.job().reservation)) else {
+            return;
+        };
+        let span = own.span_from(last.now_s).copied();
+        match self.awaited.last_mut() {
+            Some(known) if known.span == span => known.pass_n += 1,
+            _ => self.awaited.push(AwaitedReservation { span, pass_n: 1 }),
+        }
+    }
+
+    /// The reservation it has to run in, by place.
+    fn bound_to(&self) -> Option<u32> {
+        let own = self.job().reservation?;
+        let is_flexible = self.machine.reservation(Some(own)).is_none_or(|own| own.is_flexible);
+        (!is_flexible).then_some(own)
+    }
+
+    /// Whether another job, by place, is considered for the same part of the machine.
+    fn is_of_same_part(&self, other: u32) -> bool {
+        let of = self.jobs.get(index(other)).and_then(|job| job.reservation);
+        match self.bound_to() {
+            Some(own) => of == Some(own),
+            None => self.machine.reservation(of).is_none_or(|of| of.is_flexible),
+        }
+    }
+
     /// The limit that keeps it now.
     fn limited(&self) -> Option<usize> {
         self.limits.as_ref()?.reached_by(self.job, &self.job().need)
@@ -143,10 +195,26 @@ impl<'a> JobWatch<'a> {
 
     /// What keeps it when so much is free.
     fn hindrance(&self, view: &PassView<'_>) -> Hindrance {
-        let need = &self.job().need;
-        let Some(kind) = need.missing_in(view.free) else {
+        let job = self.job();
+        let need = &job.need;
+        let within_limits = || {
             let limited = self.limited();
-            return limited.map_or(Hindrance::PassedOver(None), Hindrance::Limited);
+            limited.map_or(Hindrance::PassedOver(None), Hindrance::Limited)
+        };
+        if let Some(own) = self.bound_to() {
+            let free = view.pools.free(own);
+            return match free.map(|free| need.missing_in(&free)) {
+                None => Hindrance::OutsideReservation,
+                Some(Some(kind)) => Hindrance::LackingReserved(kind),
+                Some(None) => within_limits(),
+            };
+        }
+        let Some(kind) = need.missing_in(view.free) else {
+            let leaves_reserved = |ahead: &Profile| ahead.earliest(view.now_s, job.limit_s, need) == Some(view.now_s);
+            return match view.ahead {
+                Some(ahead) if !leaves_reserved(ahead) => Hindrance::BeforeReservation,
+                _ => within_limits(),
+            };
         };
         let mut all = *view.free;
         all.add(&self.machine.unavailable_at(view.now_s));
@@ -163,15 +231,25 @@ impl Observer for JobWatch<'_> {
         if self.start.is_some() {
             return;
         }
-        let Some(ahead_n) = view.waiting.iter().position(|job| *job == self.job) else {
+        let Some(place) = view.waiting.iter().position(|job| *job == self.job) else {
             return;
         };
+        let ahead = || {
+            view.waiting
+                .iter()
+                .take(place)
+                .filter(|job| self.is_of_same_part(**job))
+        };
+        let own = self.bound_to();
+        let reserved = self.machine.reservation(own);
         let pass = WatchedPass {
             pass: view.pass,
             now_s: view.now_s,
-            free: *view.free,
-            ahead_n,
-            ahead: view.waiting.iter().take(ahead_n.min(NAMED_MAX)).copied().collect(),
+            // Fallback: nothing is free in a reservation that is not in force.
+            free: own.map_or(*view.free, |own| view.pools.free(own).unwrap_or_default()),
+            capacity: reserved.map_or(*self.machine.capacity(), |own| own.amounts_at(view.now_s)),
+            ahead_n: ahead().count(),
+            ahead: ahead().take(NAMED_MAX).copied().collect(),
             promised_s: None,
             priority: view
                 .priorities
@@ -188,8 +266,10 @@ impl Observer for JobWatch<'_> {
     }
 
     fn reserved(&mut self, reservation: &Reservation) {
+        let is_of_same_part = self.is_of_same_part(reservation.job);
         if let Some(Hindrance::PassedOver(head)) = &mut self.pending
             && reservation.job != self.job
+            && is_of_same_part
         {
             *head = Some(reservation.job);
         }

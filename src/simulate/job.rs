@@ -41,6 +41,8 @@ pub struct Job {
     pub user: Option<i64>,
     /// Number of its group or account, where it is known.
     pub group: Option<i64>,
+    /// The reservation it runs in, by its place among those of the machine.
+    pub reservation: Option<u32>,
 }
 
 impl Job {
@@ -59,6 +61,7 @@ impl Job {
             recorded_start_s: None,
             user: None,
             group: None,
+            reservation: None,
         }
     }
 }

@@ -1,6 +1,9 @@
 //! The machine jobs are scheduled on: how much there is of each kind of resource.
 
+use std::collections::BTreeMap;
+
 use super::demand::{Demand, KIND_N};
+use super::reserved_pool::ReservedPool;
 use crate::error::{Error, Result};
 
 /// The most of one kind a machine may have: sums of them stay far within their type.
@@ -44,6 +47,7 @@ pub struct Machine {
     capacity: Demand,
     ssd: Option<LocalSsd>,
     steps: Vec<CapacityStep>,
+    reservations: Vec<ReservedPool>,
 }
 
 impl Machine {
@@ -77,6 +81,7 @@ impl Machine {
             capacity: Demand::of(&amounts),
             ssd: None,
             steps: Vec::new(),
+            reservations: Vec::new(),
         })
     }
 
@@ -144,6 +149,49 @@ impl Machine {
         }
         self.steps = steps;
         Ok(self)
+    }
+
+    /// The same with reservations. What they have is part of what takes no jobs by its steps: it takes theirs.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when times are not in order, or more is reserved than takes no other jobs.
+    pub fn with_reservations(mut self, reservations: Vec<ReservedPool>) -> Result<Self> {
+        let mut changes: BTreeMap<i64, Demand> = BTreeMap::new();
+        for pool in &reservations {
+            let mut before = Demand::NOTHING;
+            for at_s in pool.instants() {
+                let amounts = pool.amounts_at(at_s);
+                changes.entry(at_s).or_default().add(&amounts.without(&before));
+                before = amounts;
+            }
+        }
+        for step in &self.steps {
+            changes.entry(step.from_s).or_default();
+        }
+        let mut reserved = Demand::NOTHING;
+        let mut fit = changes.iter().map(|(at_s, change)| {
+            reserved.add(change);
+            reserved.is_within(&self.unavailable_at(*at_s))
+        });
+        if !fit.all(|fits| fits) || !reservations.iter().all(ReservedPool::is_sound) {
+            return Err(Error::internal(
+                "the reservations of a machine are not in order, or have what others have",
+            ));
+        }
+        self.reservations = reservations;
+        Ok(self)
+    }
+
+    /// Its reservations.
+    #[must_use]
+    pub fn reservations(&self) -> &[ReservedPool] {
+        &self.reservations
+    }
+
+    /// The reservation that a job states.
+    #[must_use]
+    pub fn reservation(&self, place: Option<u32>) -> Option<&ReservedPool> {
+        self.reservations.get(crate::numbers::index(place?))
     }
 
     /// When how much of it takes no jobs, in the order of time.

@@ -18,17 +18,19 @@
 //! job, swf, trace   lines of a log -> jobs under rules, and what became of all others
 //! predecessor   what a job waits for: starts and ends of others
 //! settings      what the scheduler does
+//! reserved_pool   reservations: a part of the machine for their jobs, from a second to a second
+//! pools, reserved_pass   what is free and runs in reservations; a pass over them
 //! engine        the loop over events, one pass after another
 //! easy, conservative, wfp   backfilling and orders
-//! multifactor, shares   priorities of Slurm; usage that grows with the schedule, and the factors that follow from it
+//! multifactor, shares, halved_usage   priorities of Slurm; usage that grows with the schedule, and the factors that follow from it
 //! order         the order in which jobs wait
 //! limits        what jobs of one user, account, partition or QOS may have at a time
 //! window        a set of the first waiting jobs: exact Pareto front, genetic algorithm, decision rules
 //! schedule      a start and its reason for each job
 //! observer, explain   what each pass finds; why a job starts when it does
-//! replay, replay_check   recorded starts as a schedule, how alike two schedules are, and where recorded starts exceed the machine
+//! replay, replay_check, reserved_use   recorded starts as a schedule, how alike two schedules are, and where recorded starts exceed the machine
 //! correlation   how starts and waits of two schedules go together
-//! verify, verify_easy   what is wrong with a schedule, found out from it alone
+//! verify, verify_easy, verify_reserved   what is wrong with a schedule, found out from it alone
 //! metrics, kiviat   use, wait and slowdown; methods compared
 //! workload      requests of burst buffer and local storage for the jobs of a trace
 //! ```
@@ -40,6 +42,7 @@ pub mod demand;
 mod easy;
 pub mod engine;
 pub mod explain;
+pub mod halved_usage;
 pub mod job;
 pub mod kiviat;
 pub mod limits;
@@ -48,10 +51,14 @@ pub mod metrics;
 pub mod multifactor;
 pub mod observer;
 mod order;
+mod pools;
 pub mod predecessor;
 mod profile;
 pub mod replay;
 pub mod replay_check;
+mod reserved_pass;
+pub mod reserved_pool;
+mod reserved_use;
 pub mod rng;
 mod running;
 pub mod schedule;
@@ -61,6 +68,7 @@ pub mod swf;
 pub mod trace;
 pub mod verify;
 pub mod verify_easy;
+mod verify_reserved;
 pub mod wfp;
 pub mod window;
 pub mod workload;

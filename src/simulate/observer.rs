@@ -2,6 +2,8 @@
 
 use super::demand::Demand;
 use super::limits::LimitUse;
+use super::pools::Pools;
+use super::profile::Profile;
 use super::schedule::Start;
 
 /// A pass of the scheduler, before it starts anything.
@@ -19,6 +21,10 @@ pub struct PassView<'a> {
     pub priorities: Option<&'a [u32]>,
     /// What groups have of their limits, where there are any.
     pub limits: Option<&'a LimitUse<'a>>,
+    /// The reservations.
+    pub(super) pools: &'a Pools<'a>,
+    /// What will be free, where a reservation begins or ends before long.
+    pub(super) ahead: Option<&'a Profile>,
 }
 
 /// A reservation of the first waiting job.

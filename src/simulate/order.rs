@@ -92,6 +92,8 @@ impl<'a> WaitingJobs<'a> {
             waiting: &self.jobs,
             priorities,
             limits: cluster.limits.as_ref(),
+            pools: &cluster.pools,
+            ahead: cluster.ahead.as_ref(),
         });
         Ok(())
     }

@@ -10,6 +10,15 @@ struct Step {
     free: Demand,
 }
 
+/// Amounts that become free.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FreedAt {
+    /// When.
+    pub(super) at_s: i64,
+    /// How much.
+    pub(super) amounts: Demand,
+}
+
 /// What is free from now on. The last step lasts for ever.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Profile {
@@ -21,6 +30,22 @@ impl Profile {
         Self {
             steps: vec![Step { from_s: i64::MIN, free }],
         }
+    }
+
+    /// What is free now, and when running jobs end, in the order of their ends. A job that should have ended counts as one that
+    /// ends a second later.
+    pub(super) fn of_ends(now_s: i64, free: Demand, ends: impl Iterator<Item = FreedAt>) -> Self {
+        let mut steps = vec![Step { from_s: i64::MIN, free }];
+        let mut free = free;
+        for end in ends {
+            free.add(&end.amounts);
+            let from_s = end.at_s.max(now_s + 1);
+            match steps.last_mut() {
+                Some(last) if last.from_s == from_s => last.free = free,
+                _ => steps.push(Step { from_s, free }),
+            }
+        }
+        Self { steps }
     }
 
     /// Forgets what was before `now_s`.
@@ -56,6 +81,14 @@ impl Profile {
     /// Gives amounts back for a time.
     pub(super) fn give(&mut self, from_s: i64, until_s: i64, amounts: &Demand) {
         self.change(from_s, until_s, |free| free.add(amounts));
+    }
+
+    /// Gives amounts for all time from a second on.
+    pub(super) fn give_from(&mut self, from_s: i64, amounts: &Demand) {
+        let first = self.split(from_s);
+        for step in self.steps.iter_mut().skip(first) {
+            step.free.add(amounts);
+        }
     }
 
     fn change(&mut self, from_s: i64, until_s: i64, change: impl Fn(&mut Demand)) {

@@ -3,6 +3,7 @@
 use super::demand::Demand;
 use super::job::Job;
 use super::machine::Machine;
+use super::reserved_use::ReservedUse;
 use super::schedule::Schedule;
 
 /// One kind of resource under the recorded starts.
@@ -79,8 +80,10 @@ pub fn check(jobs: &[Job], machine: &Machine, schedule: &Schedule) -> Vec<KindCh
         changes.push(change(started.end_s(), false));
     }
     changes.sort_unstable();
+    let mut reserved = ReservedUse::new(jobs, machine, schedule);
     let mut instants: Vec<i64> = changes.iter().map(|change| change.at_s).collect();
     instants.extend(machine.steps().iter().map(|step| step.from_s));
+    instants.extend(reserved.instants());
     instants.sort_unstable();
     instants.dedup();
     let (mut used, mut running_n) = (Demand::NOTHING, 0_u64);
@@ -97,7 +100,7 @@ pub fn check(jobs: &[Job], machine: &Machine, schedule: &Schedule) -> Vec<KindCh
             }
         }
         let Some(until_s) = instants.get(at + 1) else { break };
-        let available = machine.capacity().without(&machine.unavailable_at(*at_s));
+        let lacking = reserved.lacking_at(*at_s, &used);
         for (kind, (check, was)) in checks.iter_mut().zip(&mut was).enumerate() {
             let now = used.get(kind);
             check.used_s += i128::from(now) * i128::from(until_s - at_s);
@@ -106,7 +109,7 @@ pub fn check(jobs: &[Job], machine: &Machine, schedule: &Schedule) -> Vec<KindCh
             }
             let beyond = now - machine.capacity().get(kind);
             // What is beyond the machine is counted as that alone.
-            let beyond_available = now.min(machine.capacity().get(kind)) - available.get(kind);
+            let beyond_available = lacking.get(kind) - beyond.max(0);
             let [was_beyond, was_unavailable] = *was;
             check.beyond.add(*at_s, *until_s, beyond, !was_beyond);
             check

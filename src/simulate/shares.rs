@@ -1,13 +1,15 @@
 //! Fairshare while a simulation runs: usage that grows with the simulated schedule, and the factors that follow from it.
 //!
 //! The rules, trees and factors are those of the room [`crate::fairshare`]. Usage is aged from one calculation to the next one
-//! that is needed; what jobs added in between is a closed form, so that calculations nobody looks at cost nothing.
+//! that is needed; what jobs added in between is a closed form, so that calculations nobody looks at cost nothing. Usage in
+//! halving steps cannot be aged, and is computed from how it grew.
 
+use super::halved_usage::HalvedUsage;
 use super::job::Job;
 use crate::error::{Error, Result};
 use crate::fairshare::float::too_large;
 use crate::fairshare::{
-    AssociationId, AssociationKey, AssociationTree, FairshareMethod, TreeUsage, UsageRule, UsageSegment,
+    AssociationId, AssociationKey, AssociationTree, FairshareMethod, TreeUsage, UsageDecay, UsageRule, UsageSegment,
 };
 use crate::numbers::{Extent, index};
 use crate::time::SecondSpan;
@@ -59,17 +61,11 @@ pub struct SimulatedShares {
 }
 
 impl SimulatedShares {
-    /// Whether it can be simulated: usage must age from one calculation to the next.
+    /// Whether it can be simulated.
     ///
     /// # Errors
-    /// [`crate::error::Kind::Config`] for usage in halving steps; [`crate::error::Kind::Internal`] without a tree, or with
-    /// recorded jobs in another order.
+    /// [`crate::error::Kind::Internal`] without a tree, or with recorded jobs in another order.
     pub fn check(&self) -> Result<()> {
-        if self.rule.decay.chained().is_none() {
-            return Err(Error::config(
-                "usage in halving steps cannot be aged while a schedule is simulated: choose the decay slurm-steps or continuous",
-            ));
-        }
         let start_s = |recorded: &RecordedUsage| recorded.segment.span.start_s;
         if self.trees.is_empty() || !self.recorded.is_sorted_by_key(start_s) {
             return Err(Error::internal(
@@ -99,7 +95,9 @@ pub(super) struct ShareState<'a> {
     at_s: Option<i64>,
     /// Usage of each association at it, 10^-6 billing seconds.
     own_e6: Vec<i128>,
-    /// Jobs that have begun and may still add usage.
+    /// Usage in halving steps, where that is the rule.
+    halved: Option<HalvedUsage>,
+    /// Jobs that have begun and may still add usage; of usage in halving steps those that began since the last calculation.
     growing: Vec<GrowingUsage>,
     /// How many of the recorded jobs have begun.
     recorded_n: usize,
@@ -118,6 +116,10 @@ impl<'a> ShareState<'a> {
             shares,
             at_s: None,
             own_e6: vec![0; association_n],
+            halved: match shares.rule.decay {
+                UsageDecay::HalvingSteps(half_life) => Some(HalvedUsage::new(half_life, association_n)),
+                UsageDecay::Chained(_) => None,
+            },
             growing: Vec::new(),
             recorded_n: 0,
             tree: None,
@@ -156,13 +158,6 @@ impl<'a> ShareState<'a> {
     /// # Errors
     /// [`crate::error::Kind::Data`] when usage does not fit.
     pub(super) fn calculate(&mut self, at_s: i64) -> Result<()> {
-        let rule = &self.shares.rule;
-        // Fallback: what was used before the first calculation is complete in it.
-        let after_s = self.at_s.unwrap_or(i64::MIN);
-        for own_e6 in self.own_e6.iter_mut().filter(|own_e6| **own_e6 != 0) {
-            let aged_e6 = rule.aged_e6(*own_e6, after_s, at_s)?;
-            *own_e6 = aged_e6.ok_or_else(|| Error::internal("usage that cannot be aged"))?;
-        }
         let recorded = self.shares.recorded.iter().skip(self.recorded_n);
         let begun = recorded.take_while(|recorded| recorded.segment.span.start_s < at_s);
         for recorded in begun {
@@ -172,6 +167,24 @@ impl<'a> ShareState<'a> {
                 segment: recorded.segment,
             });
         }
+        if self.halved.is_some() {
+            self.halve(at_s)?;
+        } else {
+            self.age(at_s)?;
+        }
+        self.at_s = Some(at_s);
+        self.score(at_s)
+    }
+
+    /// Ages usage to a calculation, and adds what came since the last one.
+    fn age(&mut self, at_s: i64) -> Result<()> {
+        let rule = &self.shares.rule;
+        // Fallback: what was used before the first calculation is complete in it.
+        let after_s = self.at_s.unwrap_or(i64::MIN);
+        for own_e6 in self.own_e6.iter_mut().filter(|own_e6| **own_e6 != 0) {
+            let aged_e6 = rule.aged_e6(*own_e6, after_s, at_s)?;
+            *own_e6 = aged_e6.ok_or_else(|| Error::internal("usage that cannot be aged"))?;
+        }
         for growing in &self.growing {
             let added_e6 = rule.added_e6(&growing.segment, after_s, at_s)?;
             if let Some(own_e6) = self.own_e6.get_mut(growing.association) {
@@ -179,8 +192,23 @@ impl<'a> ShareState<'a> {
             }
         }
         self.growing.retain(|growing| growing.segment.span.end_s > at_s);
-        self.at_s = Some(at_s);
-        self.score(at_s)
+        Ok(())
+    }
+
+    /// Computes usage in halving steps at a calculation.
+    fn halve(&mut self, at_s: i64) -> Result<()> {
+        let Some(halved) = &mut self.halved else {
+            return Ok(());
+        };
+        for growing in self.growing.drain(..) {
+            halved.add(growing.association, &growing.segment)?;
+        }
+        let rule = &self.shares.rule;
+        let zero_s = rule.reset.last_s(&rule.zone, at_s);
+        for (association, own_e6) in self.own_e6.iter_mut().enumerate() {
+            *own_e6 = halved.usage_e6(association, at_s, zero_s)?;
+        }
+        Ok(())
     }
 
     fn score(&mut self, at_s: i64) -> Result<()> {

@@ -100,6 +100,10 @@ pub enum TraceChange {
     NoNodes,
     /// It started, as recorded, before what it depends on, or depends on itself: that holds it no longer.
     DependencyContradicted,
+    /// No listing knows the reservation it ran in at that time: it runs on what is not reserved.
+    ReservationUnlisted,
+    /// It requests more than the reservation it ran in ever has: it runs on what is not reserved.
+    BeyondReservation,
 }
 
 impl TraceChange {
@@ -119,6 +123,8 @@ impl TraceChange {
             Self::NoMemory => "no_memory",
             Self::NoNodes => "no_nodes",
             Self::DependencyContradicted => "dependency_contradicted",
+            Self::ReservationUnlisted => "reservation_unlisted",
+            Self::BeyondReservation => "beyond_reservation",
         }
     }
 }

@@ -7,6 +7,7 @@ use super::job::Job;
 use super::machine::Machine;
 use super::predecessor::{Predecessor, PredecessorEvent};
 use super::schedule::Schedule;
+use super::verify_reserved::check_reserved;
 use crate::numbers::index;
 
 /// A job of a schedule, as a file of it has it.
@@ -55,6 +56,19 @@ pub enum Violation {
         /// How much is used.
         used: i64,
     },
+    /// A job of a reservation starts while that is not in force.
+    OutsideReservation(i64),
+    /// A job starts in a reservation although less takes its jobs then than they use with it.
+    BeyondReservation {
+        /// When.
+        at_s: i64,
+        /// The place of the reservation.
+        reservation: u32,
+        /// The kind of resource.
+        kind: usize,
+        /// How much is used.
+        used: i64,
+    },
     /// The amounts of the schedule are not those of the jobs.
     NotConserved {
         /// The kind of resource.
@@ -93,6 +107,9 @@ pub fn verify(jobs: &[Job], machine: &Machine, placements: &[Placement]) -> Veri
     let matched = match_up(jobs, placements, &mut found.violations);
     check_times(jobs, placements, &matched, &mut found.violations);
     sweep(jobs, machine, placements, &matched, &mut found);
+    if !machine.reservations().is_empty() {
+        check_reserved(jobs, machine, placements, &matched, &mut found.violations);
+    }
     for (kind, used_s) in (0..machine.kinds().len()).zip(&found.used_s) {
         let is_large_ssd = machine.ssd().is_some_and(|ssd| ssd.large_kind == kind);
         let stated_s: i128 = jobs
@@ -243,8 +260,9 @@ fn sweep(jobs: &[Job], machine: &Machine, placements: &[Placement], matched: &[O
                     used: now,
                 });
             }
-            // Jobs that ran before an outage stay; none may be added.
-            if !*over && started_now.get(kind) > 0 && now > available.get(kind) {
+            // Jobs that ran before an outage stay; none may be added. What is reserved is held apart, by its own check.
+            let is_one = machine.reservations().is_empty();
+            if is_one && !*over && started_now.get(kind) > 0 && now > available.get(kind) {
                 found.violations.push(Violation::OnUnavailable {
                     at_s: change.at_s,
                     kind,

@@ -7,16 +7,20 @@ use super::input::SimulationInput;
 use super::lake_kind::LakeKind;
 use super::lake_machine::{listed_kinds, node_sums};
 use super::lake_priorities::lake_priorities;
+use super::lake_reservations::{LakeReservations, ListedReservation};
 use super::lake_rows::{LakeRows, LakeSelection, RowCounting};
 use super::lake_source::LakeSource;
 use super::lake_trace::lake_trace;
 use super::question::{MachineOutages, SimulationQuestion};
+use super::reserved_jobs::{FoundReservations, note_jobs, note_listed};
+use super::reserved_records::find_by_nodes;
 use super::shared_kind::SharedKind;
 use crate::config::overhead_plan::{NodesFrom, OverheadPlan};
 use crate::error::{Error, Kind, Result};
 use crate::occupancy::{PRESETS, Resource, Resources, Scheme, Unit};
 use crate::overhead::lake_nodes::{ClusterPlace, LakeNodes, basis, lake_nodes};
 use crate::simulate::machine::{CapacityStep, Machine, ResourceKind};
+use crate::simulate::reserved_pool::ReservedPool;
 use crate::simulate::settings::BaseOrder;
 use crate::store::{Manifest, Store};
 use crate::time::SecondSpan;
@@ -51,17 +55,34 @@ pub fn lake_input(
     };
     let nodes = lake_nodes(store, manifest, &resources, place)?;
     let span = span(&rows)?;
-    let (mut kinds, steps) = if stated.is_empty() {
-        machine_of_nodes(&rows, &nodes, &resources, span, question.outages, &mut remarks)?
+    let listed = LakeReservations::read(store, manifest, place)?;
+    let of_nodes = if stated.is_empty() {
+        let asked = ListedMachine {
+            rows: &rows,
+            nodes: &nodes,
+            resources: &resources,
+            span,
+            reservations: &listed,
+        };
+        machine_of_nodes(&asked, question.outages, &mut remarks)?
     } else {
-        (stated.clone(), Vec::new())
+        MachineOfNodes {
+            kinds: stated.clone(),
+            ..MachineOfNodes::default()
+        }
     };
+    let found = FoundReservations {
+        by_nodes_n: find_by_nodes(store, manifest, &mut rows, &of_nodes.whole_reservations)?,
+        is_simulated: of_nodes.reservations.is_some(),
+    };
+    let mut kinds = of_nodes.kinds;
     question.add_shared_to(&mut kinds);
     let lake_kinds = LakeKind::of_machine(&kinds)?;
     question.add_to(&mut kinds)?;
-    let machine = Machine::new(kinds)?.with_steps(steps)?;
+    let machine = Machine::new(kinds)?.with_steps(of_nodes.steps)?;
+    let machine = machine.with_reservations(crate::absent::entry(of_nodes.reservations.clone()))?;
     note_shared(&rows, &shared, &mut remarks);
-    let made = lake_trace(&rows, &lake_kinds)?;
+    let made = lake_trace(&rows, &lake_kinds, of_nodes.reservations.as_deref())?;
     if made.waiting_n > 0 {
         remarks.push(format!(
             "{} jobs wait for others, by the commands that submitted them",
@@ -69,6 +90,7 @@ pub fn lake_input(
         ));
     }
     let trace = made.trace.on(&machine)?;
+    note_jobs(&rows, &listed, &trace.jobs, found, &mut remarks);
     if trace.jobs.is_empty() {
         let left_out = trace
             .left_out
@@ -171,15 +193,39 @@ fn span(rows: &LakeRows) -> Result<SecondSpan> {
     }
 }
 
+/// What the machine of an inventory is made of.
+struct ListedMachine<'a> {
+    rows: &'a LakeRows,
+    nodes: &'a LakeNodes,
+    resources: &'a Resources,
+    span: SecondSpan,
+    reservations: &'a LakeReservations,
+}
+
+/// A machine as it is taken from a lake.
+#[derive(Default)]
+struct MachineOfNodes {
+    kinds: Vec<ResourceKind>,
+    steps: Vec<CapacityStep>,
+    /// `None` where none is simulated.
+    reservations: Option<Vec<ReservedPool>>,
+    /// The listed times of those that have whole nodes.
+    whole_reservations: Vec<ListedReservation>,
+}
+
 /// The machine that the nodes of the inventory make.
 fn machine_of_nodes(
-    rows: &LakeRows,
-    nodes: &LakeNodes,
-    resources: &Resources,
-    span: SecondSpan,
+    asked: &ListedMachine<'_>,
     outages: MachineOutages,
     remarks: &mut Vec<String>,
-) -> Result<(Vec<ResourceKind>, Vec<CapacityStep>)> {
+) -> Result<MachineOfNodes> {
+    let ListedMachine {
+        rows,
+        nodes,
+        resources,
+        span,
+        reservations,
+    } = *asked;
     let mut kinds = listed_kinds(nodes, resources, span)?;
     // What no job states is no limit for any.
     let is_stated = |kind: &ResourceKind| match kind.name.as_str() {
@@ -194,7 +240,7 @@ fn machine_of_nodes(
         ));
     }
     let lake_kinds = LakeKind::of_machine(&kinds)?;
-    let sums = node_sums(nodes, resources, &lake_kinds, &[], span)?;
+    let mut sums = node_sums(nodes, resources, &lake_kinds, &[], span, &reservations.listed)?;
     let amounts: Vec<String> = kinds
         .iter()
         .map(|kind| format!("{} {}", kind.capacity, kind.name))
@@ -210,19 +256,29 @@ fn machine_of_nodes(
             nodes.overlapping_event_n
         ));
     }
-    if sums.steps.is_empty() {
-        return Ok((kinds, Vec::new()));
-    }
+    let mut machine = MachineOfNodes {
+        kinds,
+        ..MachineOfNodes::default()
+    };
     if outages == MachineOutages::None {
+        if !sums.steps.is_empty() {
+            remarks.push(format!(
+                "{} times in which nodes took no jobs are left out: all take jobs at all times",
+                sums.outage_n
+            ));
+        }
+        return Ok(machine);
+    }
+    let has_outages = sums.outage_n > 0 || sums.reservations.is_empty();
+    if has_outages && !sums.steps.is_empty() {
         remarks.push(format!(
-            "{} times in which nodes took no jobs are left out: all take jobs at all times",
+            "nodes took no jobs {} times (down, drained, reserved): no job starts on them then",
             sums.outage_n
         ));
-        return Ok((kinds, Vec::new()));
     }
-    remarks.push(format!(
-        "nodes took no jobs {} times (down, drained, reserved): no job starts on them then",
-        sums.outage_n
-    ));
-    Ok((kinds, sums.steps))
+    note_listed(reservations, &sums, remarks);
+    machine.steps = std::mem::take(&mut sums.steps);
+    machine.whole_reservations = sums.whole_reservations;
+    machine.reservations = Some(sums.reservations);
+    Ok(machine)
 }

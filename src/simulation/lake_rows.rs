@@ -28,12 +28,13 @@ const MIB: i64 = 1 << 20;
 const SECOND_MS: i64 = 1000;
 
 /// Columns that a simulation takes.
-const COLUMNS: [&str; 28] = [
+const COLUMNS: [&str; 29] = [
     "record_id",
     "job_id",
     "raw_job_id",
     "job_name",
     "requested_dependency",
+    "reservation",
     "burst_buffer_byte",
     "licenses",
     "cluster",
@@ -105,6 +106,8 @@ pub struct LakeRow {
     pub name_key: Option<u128>,
     /// What it waits for, by the command that submitted it.
     pub dependency: Option<String>,
+    /// The reservation it ran in.
+    pub reservation: Option<String>,
     /// Account.
     pub account: Option<String>,
     /// VO.
@@ -266,6 +269,7 @@ fn add(
     let (nodes, gpus) = (ints("alloc_node_n")?, ints("alloc_gpu_n")?);
     let (energy, amounts) = (ints("energy_j")?, AmountColumns::of(batch)?);
     let (raw_ids, job_names) = (texts("raw_job_id")?, texts("job_name")?);
+    let reservations = texts("reservation")?;
     let (dependencies, shared) = (texts("requested_dependency")?, SharedColumns::of(batch)?);
     let (memory, asked_memory) = (ints("alloc_memory_byte")?, ints("requested_memory_byte")?);
     for row in 0..batch.num_rows() {
@@ -301,6 +305,7 @@ fn add(
                 .zip(word(job_names, row))
                 .map(|(user, name)| name_key(user, name)),
             dependency: owned(word(dependencies, row)),
+            reservation: owned(word(reservations, row)),
             account: owned(word(accounts, row)),
             vo: owned(word(vos, row)),
             owner: JobOwner {

@@ -3,9 +3,11 @@
 use super::lake_dependencies::wait_for_others;
 use super::lake_kind::LakeKind;
 use super::lake_rows::{JobOwner, LakeRow, LakeRows};
+use super::reserved_jobs::{is_begin, stated_reservation};
 use crate::error::Result;
 use crate::simulate::demand::Demand;
 use crate::simulate::job::{Job, JobEnd};
+use crate::simulate::reserved_pool::ReservedPool;
 use crate::simulate::trace::{Trace, TraceChange, TraceReason};
 
 /// What a lake knows of a job that a scheduler does not.
@@ -64,12 +66,12 @@ pub struct LakeTrace {
     pub waiting_n: u64,
 }
 
-/// The jobs of records, with amounts of these kinds. Jobs have the numbers they have in the lake if all have different ones,
+/// The jobs of records, with amounts of these kinds, in these reservations; `None` where none is simulated. Jobs have the numbers they have in the lake if all have different ones,
 /// else their place by submission and name.
 ///
 /// # Errors
 /// As [`Trace::sorted`].
-pub fn lake_trace(rows: &LakeRows, kinds: &[LakeKind]) -> Result<LakeTrace> {
+pub fn lake_trace(rows: &LakeRows, kinds: &[LakeKind], reservations: Option<&[ReservedPool]>) -> Result<LakeTrace> {
     let mut trace = Trace {
         read_n: rows.read_n(),
         ..Trace::default()
@@ -78,8 +80,13 @@ pub fn lake_trace(rows: &LakeRows, kinds: &[LakeKind]) -> Result<LakeTrace> {
     trace.leave_out(TraceReason::OutsidePeriod, rows.outside_n);
     let mut kept: Vec<KeptRow<'_>> = Vec::with_capacity(rows.rows.len());
     for row in &rows.rows {
-        match job(row, kinds, &mut trace) {
-            Ok(job) => kept.push(KeptRow { row, job }),
+        match job(row, kinds, reservations, &mut trace) {
+            Ok(mut job) => {
+                if let Some(pools) = reservations {
+                    job.reservation = stated_reservation(row, &job, pools, &mut trace);
+                }
+                kept.push(KeptRow { row, job });
+            }
             Err(reason) => trace.leave_out(reason, 1),
         }
     }
@@ -141,7 +148,12 @@ fn number(kept: &mut [KeptRow<'_>]) {
 }
 
 /// The job of a record, or why it is none.
-fn job(row: &LakeRow, kinds: &[LakeKind], trace: &mut Trace) -> std::result::Result<Job, TraceReason> {
+fn job(
+    row: &LakeRow,
+    kinds: &[LakeKind],
+    reservations: Option<&[ReservedPool]>,
+    trace: &mut Trace,
+) -> std::result::Result<Job, TraceReason> {
     let is_cancelled = row.state.as_deref().is_some_and(|state| state.starts_with("CANCELLED"));
     let unstarted = if is_cancelled {
         TraceReason::CancelledWaiting
@@ -174,9 +186,11 @@ fn job(row: &LakeRow, kinds: &[LakeKind], trace: &mut Trace) -> std::result::Res
         trace.change(TraceChange::NoSubmission);
         start_s
     };
+    let waited_for_reservation = |at_s: &i64| reservations.is_some_and(|pools| is_begin(row, *at_s, pools));
     let held_s = row
         .eligible_s
-        .filter(|eligible_s| *eligible_s > submitted_s && *eligible_s <= start_s);
+        .filter(|eligible_s| *eligible_s > submitted_s && *eligible_s <= start_s)
+        .filter(|eligible_s| !waited_for_reservation(eligible_s));
     if held_s.is_some() {
         trace.change(TraceChange::HeldUntilEligible);
     }

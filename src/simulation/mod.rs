@@ -7,7 +7,7 @@
 //! jobs come from.
 //!
 //! [`question`] is what is asked, [`input`] what is simulated, [`lake_input`] takes it from a lake: [`lake_rows`] of records in [`lake_kind`]s become a
-//! [`lake_trace`], nodes a machine, with the [`shared_kind`]s of the cluster as a whole; `lake_dependencies` are what its jobs wait for, `lake_priorities` and `log_priorities` are what its jobs wait by. [`run`] makes the schedules and [`back_test`] holds the base policy against what happened.
+//! [`lake_trace`], nodes a machine, with the [`shared_kind`]s of the cluster as a whole; `lake_reservations` are what is set aside of them, as `reserved_nodes`, for `reserved_jobs` and `reserved_records`; `lake_dependencies` are what its jobs wait for, `lake_priorities` and `log_priorities` are what its jobs wait by. [`run`] makes the schedules and [`back_test`] holds the base policy against what happened.
 //! [`answers`] are what a schedule comes to: [`charged`] by the engines of a run, and [`node_ledger`] by that of the overhead. [`dataset`] is what is kept of it.
 
 pub mod answers;
@@ -21,6 +21,7 @@ pub mod lake_input;
 pub mod lake_kind;
 mod lake_machine;
 mod lake_priorities;
+mod lake_reservations;
 pub mod lake_rows;
 pub mod lake_source;
 pub mod lake_trace;
@@ -29,6 +30,9 @@ mod moved_records;
 pub mod node_ledger;
 mod placement;
 pub mod question;
+mod reserved_jobs;
+mod reserved_nodes;
+mod reserved_records;
 pub mod run;
 pub mod shared_kind;
 pub mod stated_priorities;

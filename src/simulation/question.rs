@@ -34,10 +34,10 @@ pub enum MeasuredTime {
     Inner,
 }
 
-/// What becomes of the times in which nodes of a lake took no jobs.
+/// What becomes of the times in which nodes of a lake took no jobs, or only those of a reservation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum MachineOutages {
-    /// They take none in the simulation either.
+    /// They take none in the simulation either, or only those.
     #[default]
     Recorded,
     /// All nodes take jobs at all times.

@@ -6,7 +6,7 @@ use crate::error::{Error, Kind, Result};
 use crate::numbers::index;
 use crate::occupancy::CapacityState;
 use crate::simulate::engine::simulate_with;
-use crate::simulate::explain::{Hindrance, HoldingOutage, JobWatch, WatchedPass};
+use crate::simulate::explain::{AwaitedReservation, Hindrance, HoldingOutage, JobWatch, WatchedPass};
 use crate::simulate::job::Job;
 use crate::simulate::machine::Machine;
 use crate::simulate::predecessor::{PredecessorEvent, PredecessorTime, held_by};
@@ -71,7 +71,12 @@ pub fn explain(question: &SimulationQuestion, input: &SimulationInput, name: &st
         if let Some(held) = held_by(jobs, &schedule, job) {
             held_text(&mut text, &held, input);
         }
+        let own = input.machine.reservation(job.reservation);
         if let Some(start) = watch.start.filter(|start| start.start_s > job.submit_s) {
+            if own.is_some_and(|own| own.spans.iter().any(|span| span.from_s == start.start_s)) {
+                let name = reservation_name(job, input);
+                line(&mut text, &format!("  in that second reservation {name} began"));
+            }
             freed_text(&mut text, &start, &schedule, input);
         }
     }
@@ -149,6 +154,18 @@ fn method_text(text: &mut String, method: Method, watch: &JobWatch<'_>, input: &
                 "there would have been enough {}, had all of the machine taken jobs",
                 kind_name(input, *kind)
             ),
+            Hindrance::OutsideReservation => format!(
+                "its reservation {} was not in force",
+                reservation_name(watch.job(), input)
+            ),
+            Hindrance::LackingReserved(kind) => format!(
+                "there were not enough {} in its reservation {}",
+                kind_name(input, *kind),
+                reservation_name(watch.job(), input)
+            ),
+            Hindrance::BeforeReservation => {
+                "it fitted, and up to its limit it would have had what is reserved for others before that".to_owned()
+            }
             Hindrance::Limited(place) => {
                 let limits = input.limits.as_ref().and_then(|limits| limits.limits.get(*place));
                 let name = limits.map_or("a limit", |limit| limit.name.as_str());
@@ -161,6 +178,9 @@ fn method_text(text: &mut String, method: Method, watch: &JobWatch<'_>, input: &
             ),
         };
         line(text, &format!("  in {} it did not start: {why}", passes(*pass_n)));
+    }
+    for awaited in watch.awaited.iter().take(NAMED_MAX) {
+        awaited_text(text, awaited, watch.job(), input);
     }
     for outage in watch.outages.iter().take(NAMED_MAX) {
         outage_text(text, outage, input);
@@ -186,6 +206,26 @@ fn reason(start: &Start, input: &SimulationInput) -> String {
         (StartReason::Backfilled, None) => "it fitted without a delay for others".to_owned(),
         (StartReason::Recorded, _) => "that was recorded".to_owned(),
     }
+}
+
+fn reservation_name<'a>(job: &Job, input: &'a SimulationInput) -> &'a str {
+    let own = input.machine.reservation(job.reservation);
+    own.map_or("of its own", |own| own.name.as_str())
+}
+
+/// A time of its reservation that it waited for.
+fn awaited_text(text: &mut String, awaited: &AwaitedReservation, job: &Job, input: &SimulationInput) {
+    let name = reservation_name(job, input);
+    let words = match awaited.span {
+        Some(span) => format!(
+            "    it waited for reservation {name} in {}: that lasts from {} to {}",
+            passes(awaited.pass_n),
+            instant(input, span.from_s),
+            instant(input, span.until_s)
+        ),
+        None => format!("    reservation {name} had ended in {}", passes(awaited.pass_n)),
+    };
+    line(text, &words);
 }
 
 /// A time in which some of the machine took no jobs, with the nodes where they are known.
@@ -285,7 +325,7 @@ fn passes(n: u64) -> String {
 fn pass_text(text: &mut String, which: &str, pass: &WatchedPass, input: &SimulationInput) {
     let kinds = input.machine.kinds().iter().enumerate();
     let free: Vec<String> = kinds
-        .map(|(at, kind)| format!("{} of {} {}", pass.free.get(at), kind.capacity, kind.name))
+        .map(|(at, kind)| format!("{} of {} {}", pass.free.get(at), pass.capacity.get(at), kind.name))
         .collect();
     let ahead: Vec<String> = pass.ahead.iter().map(|place| named(input, *place)).collect();
     let more = if pass.ahead_n > ahead.len() { ", ..." } else { "" };

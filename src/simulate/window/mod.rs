@@ -146,8 +146,8 @@ impl WindowScheduler {
         if forced.is_none() {
             candidates.retain(|job| cluster.fits(*job));
             for job in self.choose(cluster, &candidates) {
-                // Each was within its limit when the pass began; together they may not be.
-                if !cluster.is_limited(job) {
+                // Each was within its limit when the pass began, and left what will be reserved; together they may not.
+                if !cluster.is_limited(job) && cluster.leaves_reserved(job) {
                     cluster.start(job, StartReason::Chosen, ahead_of(job));
                 }
             }

@@ -114,6 +114,10 @@ fn dependencies_are_kept_in_the_words_of_slurm() {
         ("aftercorr:12_3:12_*", "aftercorr:12_3:12_*"),
         ("afterburstbuffer:4294967295", "afterburstbuffer:4294967295"),
         ("expand:007", "expand:7"),
+        // As slurmctld rewrites it: a delay is of the last task.
+        ("afterok:1_[2-4,7]", "afterok:1_2:1_3:1_4:1_7"),
+        ("after:1_[3,2]+10:4", "after:1_2:1_3+10:4"),
+        ("afterany:1_[0-9:4]?afterok:5_[6]", "afterany:1_0:1_4:1_8?afterok:5_6"),
     ] {
         assert_eq!(dependency(&format!("sbatch -d {stated} x.sh")), Some(kept), "{stated}");
         assert_eq!(Dependencies::parse(kept).unwrap().to_string(), kept);
@@ -137,6 +141,13 @@ fn a_dependency_that_cannot_be_read_is_noted_and_its_text_is_not_kept() {
         "after:5+",
         "afterok:1_",
         "afterok:1_x",
+        "afterok:1_[",
+        "afterok:1_[]",
+        "afterok:_[1]",
+        "afterok:1_[3-2]",
+        "afterok:1_[1-2:0]",
+        "afterok:1_[0-10000]",
+        "afterok:1_[1]x",
         "afterlife:1",
         "singleton:5",
         "5:6",

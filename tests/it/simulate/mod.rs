@@ -1,6 +1,7 @@
 //! Simulated schedules: logs, the schedules of two other simulators job by job, invariants, and a verifier that finds
 //! planted errors.
 
+mod any_reservations;
 mod command;
 mod dependencies;
 mod invariants;
@@ -12,6 +13,8 @@ mod multifactor;
 mod outages;
 mod reference;
 mod replay;
+mod reservations;
+mod reservations_of_lakes;
 mod solvers;
 mod swf;
 mod table_one;

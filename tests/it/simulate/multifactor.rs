@@ -10,6 +10,7 @@ use gridtally::fairshare::{
     TreeRow, UsageDecay, UsageRule, UsageSegment,
 };
 use gridtally::simulate::engine::simulate;
+use gridtally::simulate::halved_usage::HalvedUsage;
 use gridtally::simulate::job::Job;
 use gridtally::simulate::machine::Machine;
 use gridtally::simulate::multifactor::Multifactor;
@@ -275,14 +276,12 @@ fn a_job_ages_from_the_end_of_the_job_it_waits_for() {
 }
 
 #[test]
-fn priorities_of_other_jobs_and_halving_steps_are_refused() {
+fn priorities_of_other_jobs_are_refused() {
     let jobs = six(10);
     let machine = Machine::of_one("cores", 1).unwrap();
     let refused = |settings: &Settings| simulate(&jobs, &machine, settings).unwrap_err().to_string();
     let other = of(PriorityWeights::default(), plain(&jobs[1..]));
     assert!(refused(&settings(other)).contains("priorities of other jobs"));
-    let halving = UsageDecay::HalvingSteps(HalfLife::SEVEN_DAYS);
-    assert!(refused(&settings(two_accounts(&jobs, halving, Vec::new()))).contains("halving steps"));
     let none = Settings {
         base: BaseOrder::Multifactor,
         ..Settings::default()
@@ -293,6 +292,60 @@ fn priorities_of_other_jobs_and_halving_steps_are_refused() {
         ..settings(of(PriorityWeights::default(), plain(&jobs)))
     };
     assert!(refused(&conservative).contains("no other base order"));
+}
+
+#[test]
+fn usage_in_halving_steps_counts_in_full_for_a_half_life() {
+    let second = |start_s, end_s| UsageSegment {
+        span: SecondSpan { start_s, end_s },
+        rate_e9: 2 * E9,
+        factor_e9: E9 / 2,
+    };
+    let mut usage = HalvedUsage::new(HalfLife::of_seconds(100).unwrap(), 2);
+    usage.add(0, &second(0, 100)).unwrap();
+    usage.add(0, &second(50, 150)).unwrap();
+    let mut at = |at_s, zero_s| usage.usage_e6(0, at_s, zero_s).unwrap() / 1000;
+    assert_eq!(at(60, None), 70_000);
+    assert_eq!(at(150, None), (50 + 100) * 1000 + 50 * 500);
+    // Of 200 seconds 50 are younger than 100, 100 and 50 are of the step before.
+    assert_eq!(at(200, None), 50_000 + 150 * 500);
+    assert_eq!(at(200, Some(100)), 50_000);
+    assert_eq!(at(200, Some(150)), 0);
+    assert_eq!(at(350, None), (100 + 50) * 250 + 50 * 125);
+    assert_eq!(at(1_000_000, None), 0);
+    assert_eq!(usage.usage_e6(1, 1_000_000, None).unwrap(), 0);
+    // What began before that is not known any more.
+    usage.add(0, &second(0, 1)).unwrap();
+    assert!(usage.usage_e6(0, 1_000_000, None).is_err());
+}
+
+#[test]
+fn usage_in_halving_steps_orders_jobs() {
+    // Equal amounts of a and b, the one of a longer ago by a step: b has used twice as much, and a comes first.
+    let half_life = HalfLife::of_seconds(100_000).unwrap();
+    let used = |association, start_s| RecordedUsage {
+        association,
+        segment: UsageSegment {
+            span: SecondSpan {
+                start_s,
+                end_s: start_s + 1000,
+            },
+            rate_e9: 10 * E9,
+            factor_e9: E9,
+        },
+    };
+    let jobs = [
+        job(1, 0, 1000, 1000, &[1]),
+        job(2, 500, 10, 10, &[1]),
+        job(3, 501, 10, 10, &[1]),
+    ];
+    let jobs = Trace::of_jobs(jobs.to_vec()).unwrap().jobs;
+    let order = |recorded| {
+        let decay = UsageDecay::HalvingSteps(half_life);
+        simulated(&jobs, two_accounts(&jobs, decay, recorded))
+    };
+    assert_eq!(order(vec![used(0, -150_000), used(1, -50_000)]), [1, 3, 2]);
+    assert_eq!(order(vec![used(1, -150_000), used(0, -50_000)]), [1, 2, 3]);
 }
 
 fn any_jobs() -> impl Strategy<Value = Vec<Job>> {
@@ -306,6 +359,40 @@ fn any_jobs() -> impl Strategy<Value = Vec<Job>> {
 }
 
 proptest! {
+    /// The same as the rule computes of every job by itself.
+    #[test]
+    fn usage_in_halving_steps_is_that_of_each_job(
+        mut segments in prop::collection::vec((0_i64..5000, 1_i64..3000, 0_i128..1_000_000_000_000), 0..30),
+        ats in prop::collection::vec(0_i64..3000, 1..8),
+        half_life_s in 1_u32..3000,
+    ) {
+        segments.sort_unstable();
+        let half_life = HalfLife::of_seconds(half_life_s).unwrap();
+        let rule = UsageRule::of_decay(UsageDecay::HalvingSteps(half_life));
+        let segments: Vec<UsageSegment> = (segments.into_iter())
+            .map(|(start_s, run_s, rate_e9)| UsageSegment {
+                span: SecondSpan { start_s, end_s: start_s + run_s },
+                rate_e9,
+                factor_e9: E9,
+            })
+            .collect();
+        let mut halved = HalvedUsage::new(half_life, 1);
+        let (mut at_s, mut added_n) = (0, 0);
+        for more_s in ats {
+            at_s += more_s;
+            while let Some(segment) = segments.get(added_n).filter(|segment| segment.span.start_s < at_s) {
+                halved.add(0, segment).unwrap();
+                added_n += 1;
+            }
+            let each = segments.iter().map(|segment| rule.usage_e6(segment, at_s).unwrap());
+            let expected: i128 = each.sum();
+            let found = halved.usage_e6(0, at_s, None).unwrap();
+            // Each is rounded once, and computed with doubles.
+            let most = 30 + expected / 1_000_000_000;
+            prop_assert!((found - expected).abs() <= most, "{found} {expected}");
+        }
+    }
+
     #[test]
     fn with_age_alone_the_schedule_is_that_of_first_come_first_served(
         jobs in any_jobs(),

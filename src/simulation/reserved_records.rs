@@ -1,0 +1,72 @@
+//! Records that state no reservation, of jobs that started on the nodes of one.
+//!
+//! Slurm 22.05 prints no reservation of jobs that start in its first second, and a dump may lack the column. Slurm starts no
+//! other jobs on the nodes of a reservation while it is in force: a job that started on such nodes alone, and that it lets in, ran
+//! inside it. One that it does not let in shows that it was over before the listed end.
+
+use std::collections::BTreeMap;
+
+use super::lake_reservations::ListedReservation;
+use super::lake_rows::{LakeRow, LakeRows};
+use crate::error::Result;
+use crate::lake::refused_records::summed_records;
+use crate::reference::hostlist::Hostlist;
+use crate::schema::batch::{decoded, id, identity, text, word};
+use crate::store::lake::parse_month_path;
+use crate::store::{Manifest, Store};
+
+/// Rows read at once.
+const BATCH_ROWS: usize = 16_384;
+
+/// States the reservation of rows that state none and started on nodes of one. Gives how many.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when the lake cannot be read.
+pub(super) fn find_by_nodes(
+    store: &Store,
+    manifest: &Manifest,
+    rows: &mut LakeRows,
+    whole: &[ListedReservation],
+) -> Result<u64> {
+    let in_force = |row: &LakeRow| {
+        let mut all = whole.iter();
+        all.any(|listed| listed.is_in_force_at_start(row) && listed.admits(row))
+    };
+    let unstated = rows.rows.iter().enumerate();
+    let unstated = unstated.filter(|(_, row)| row.reservation.is_none() && in_force(row));
+    let places: BTreeMap<u128, usize> = unstated.map(|(place, row)| (row.record_id, place)).collect();
+    let mut found_n = 0;
+    if places.is_empty() {
+        return Ok(found_n);
+    }
+    for file in manifest.dataset("records") {
+        if parse_month_path(&file.path).is_none_or(|of| of.site != rows.site) {
+            continue;
+        }
+        let columns = ["record_id", "node_list"];
+        for batch in summed_records(store, manifest, &file.path, Some(&columns), BATCH_ROWS, None)? {
+            let batch = &decoded(&batch?)?;
+            let (ids, lists) = (id(batch, "record_id")?, text(batch, "node_list")?);
+            for at in 0..batch.num_rows() {
+                let Some(list) = word(lists, at).and_then(|list| Hostlist::parse(list).ok()) else {
+                    continue;
+                };
+                let place = places.get(&identity(ids, at)?);
+                let Some(row) = place.and_then(|place| rows.rows.get_mut(*place)) else {
+                    continue;
+                };
+                let has_all = |listed: &&ListedReservation| {
+                    listed.is_in_force_at_start(row)
+                        && listed.admits(row)
+                        && !list.is_empty()
+                        && list.hosts().all(|host| listed.nodes.contains(host.as_ref()))
+                };
+                if let Some(listed) = whole.iter().find(has_all) {
+                    row.reservation = Some(listed.name.clone());
+                    found_n += 1;
+                }
+            }
+        }
+    }
+    Ok(found_n)
+}
