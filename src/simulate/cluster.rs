@@ -3,15 +3,16 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::active::{ActiveJob, ActiveJobs};
 use super::demand::Demand;
 use super::job::Job;
+use super::jobs::JobList;
 use super::limits::LimitUse;
 use super::machine::Machine;
 use super::observer::Observer;
 use super::running::{Running, RunningJobs};
-use super::schedule::{Schedule, Start, StartReason};
+use super::schedule::{Start, StartReason};
 use super::settings::{Estimate, EventOrder, Settings};
-use crate::numbers::index;
 
 /// A job that will end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,6 +32,14 @@ pub(super) struct Lengths {
     pub(super) candidate_s: i64,
 }
 
+impl Lengths {
+    /// Of a job that has ended.
+    const NONE: Self = Self {
+        expected_s: 0,
+        candidate_s: 0,
+    };
+}
+
 /// What is free at a later time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shadow {
@@ -40,20 +49,32 @@ pub(super) struct Shadow {
     pub(super) extra: Demand,
 }
 
+/// A job that has started.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BegunJob {
+    /// Its place in the list of jobs.
+    pub(super) job: u32,
+    /// How long it runs.
+    pub(super) run_s: i64,
+    /// Its start.
+    pub(super) start: Start,
+}
+
 /// A machine with its running jobs.
 pub(super) struct Cluster<'a, O> {
-    pub(super) jobs: &'a [Job],
+    /// The jobs that wait or run.
+    pub(super) active: ActiveJobs,
     pub(super) machine: &'a Machine,
-    pub(super) needs: Vec<Demand>,
-    pub(super) lengths: Vec<Lengths>,
+    estimate: Estimate,
     pub(super) now_s: i64,
     pub(super) pass: u32,
     /// What the pass may use: what is free, and where the order of events counts them as free, what jobs at their limit have.
     pub(super) free: Demand,
-    pub(super) schedule: Schedule,
     pub(super) observer: &'a mut O,
-    /// The jobs in the order of their starts.
-    pub(super) begun: Vec<u32>,
+    /// The jobs that started in this pass, in the order of their starts.
+    pub(super) begun: Vec<BegunJob>,
+    /// How many have started.
+    begun_n: usize,
     /// What groups have of their limits.
     pub(super) limits: Option<LimitUse<'a>>,
     /// The least of the first kind that any job requests.
@@ -70,8 +91,42 @@ pub(super) struct Cluster<'a, O> {
 }
 
 impl<'a, O: Observer> Cluster<'a, O> {
-    pub(super) fn new(jobs: &'a [Job], machine: &'a Machine, settings: &'a Settings, observer: &'a mut O) -> Self {
-        let lengths = jobs.iter().map(|job| match settings.estimate {
+    pub(super) fn new(
+        jobs: JobList<'_>,
+        machine: &'a Machine,
+        settings: &'a Settings,
+        observer: &'a mut O,
+    ) -> Self {
+        let mut least_first = None;
+        jobs.each(|_, job| {
+            let first = job.need.first();
+            least_first = Some(least_first.map_or(first, |least: i64| least.min(first)));
+        });
+        Self {
+            active: ActiveJobs::default(),
+            machine,
+            estimate: settings.estimate,
+            now_s: 0,
+            pass: 0,
+            free: *machine.capacity(),
+            observer,
+            begun: Vec::new(),
+            begun_n: 0,
+            limits: settings.limits.as_deref().map(LimitUse::new),
+            // Fallback: without jobs none is kept waiting.
+            least_first: least_first.unwrap_or(0),
+            running: RunningJobs::default(),
+            endings: BinaryHeap::new(),
+            frees_at_limit: settings.events == EventOrder::Pyss,
+            counted_twice: Demand::NOTHING,
+            step_n: 0,
+            unavailable: Demand::NOTHING,
+        }
+    }
+
+    /// A job waits from now on.
+    pub(super) fn submit(&mut self, place: u32, job: &Job) {
+        let lengths = match self.estimate {
             Estimate::Requested => Lengths {
                 expected_s: job.limit_s,
                 candidate_s: job.limit_s,
@@ -84,31 +139,24 @@ impl<'a, O: Observer> Cluster<'a, O> {
                 expected_s: job.limit_s,
                 candidate_s: job.run_s,
             },
-        });
-        Self {
-            jobs,
-            machine,
-            needs: jobs.iter().map(|job| job.need).collect(),
-            lengths: lengths.collect(),
-            now_s: 0,
-            pass: 0,
-            free: *machine.capacity(),
-            schedule: Schedule {
-                starts: vec![None; jobs.len()],
-                ..Schedule::default()
-            },
-            observer,
-            begun: Vec::new(),
-            limits: settings.limits.as_deref().map(LimitUse::new),
-            // Fallback: without jobs none is kept waiting.
-            least_first: jobs.iter().map(|job| job.need.first()).min().unwrap_or(0),
-            running: RunningJobs::default(),
-            endings: BinaryHeap::new(),
-            frees_at_limit: settings.events == EventOrder::Pyss,
-            counted_twice: Demand::NOTHING,
-            step_n: 0,
-            unavailable: Demand::NOTHING,
-        }
+        };
+        let active = ActiveJob {
+            job: job.clone(),
+            lengths,
+            is_started: false,
+            large_node_n: 0,
+            reserved_s: None,
+            passed_n: 0,
+            since_s: None,
+        };
+        self.active.insert(place, active);
+    }
+
+    /// Whether a job of those that were submitted has started.
+    #[inline]
+    pub(super) fn has_started(&self, job: u32) -> bool {
+        // One that is not there has ended.
+        self.active.get(job).is_none_or(|active| active.is_started)
     }
 
     /// When the next job ends.
@@ -143,7 +191,7 @@ impl<'a, O: Observer> Cluster<'a, O> {
         self.machine.capacity().without(&self.unavailable)
     }
 
-    /// Ends the next job, and gives its place.
+    /// Ends the next job, and gives its place. It is among the active ones until [`Self::forget`].
     pub(super) fn end_next(&mut self) -> Option<u32> {
         let Reverse(ending) = self.endings.pop()?;
         self.running.remove(ending.running);
@@ -151,9 +199,14 @@ impl<'a, O: Observer> Cluster<'a, O> {
         let allocation = self.allocated(job);
         self.free.add(&allocation);
         if let Some(limits) = &mut self.limits {
-            limits.ended(job, &self.needs[index(job)]);
+            limits.ended(job, self.active.need(job));
         }
         Some(job)
+    }
+
+    /// Nothing asks for a job any more that has ended.
+    pub(super) fn forget(&mut self, job: u32) {
+        self.active.remove(job);
     }
 
     /// Begins a pass at a time.
@@ -201,12 +254,13 @@ impl<'a, O: Observer> Cluster<'a, O> {
 
     #[inline]
     pub(super) fn need(&self, job: u32) -> &Demand {
-        &self.needs[index(job)]
+        self.active.need(job)
     }
 
     #[inline]
     pub(super) fn length(&self, job: u32) -> Lengths {
-        self.lengths[index(job)]
+        let lengths = self.active.get(job).map(|active| active.lengths);
+        lengths.map_or(Lengths::NONE, |lengths| lengths)
     }
 
     /// Starts a job now, and gives what it takes.
@@ -220,20 +274,26 @@ impl<'a, O: Observer> Cluster<'a, O> {
             head,
             large_node_n,
         };
-        self.schedule.starts[index(job)] = Some(start);
         self.observer.started(job, &start);
         self.free.take(&allocation);
         let running = Running {
             expected_end_s: self.now_s + self.length(job).expected_s,
-            sequence: self.begun.len(),
+            sequence: self.begun_n,
             job,
         };
-        self.begun.push(job);
+        let mut run_s = 0;
+        if let Some(active) = self.active.get_mut(job) {
+            run_s = active.job.run_s;
+            active.is_started = true;
+            active.large_node_n = large_node_n;
+        }
+        self.begun.push(BegunJob { job, run_s, start });
+        self.begun_n += 1;
         if let Some(limits) = &mut self.limits {
-            limits.started(job, &self.needs[index(job)]);
+            limits.started(job, self.active.need(job));
         }
         self.running.insert(running);
-        let end_s = self.now_s + self.jobs[index(job)].run_s;
+        let end_s = self.now_s + run_s;
         self.endings.push(Reverse(Ending {
             end_s,
             sequence: running.sequence,
@@ -276,9 +336,12 @@ impl<'a, O: Observer> Cluster<'a, O> {
     /// What a running job has.
     #[inline]
     pub(super) fn allocated(&self, job: u32) -> Demand {
-        let need = self.needs[index(job)];
-        let Some(ssd) = self.machine.ssd() else { return need };
-        let start = self.schedule.starts[index(job)];
-        start.map_or(need, |start| need.with(ssd.large_kind, start.large_node_n))
+        let Some(active) = self.active.get(job) else {
+            return Demand::NOTHING;
+        };
+        match self.machine.ssd() {
+            Some(ssd) if active.is_started => active.job.need.with(ssd.large_kind, active.large_node_n),
+            _ => active.job.need,
+        }
     }
 }

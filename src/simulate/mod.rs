@@ -16,9 +16,11 @@
 //! demand        amounts of each kind of resource
 //! machine       how much there is of each kind; nodes with local storage of two sizes
 //! job, swf, trace   lines of a log -> jobs under rules, and what became of all others
+//! jobs, job_record  the jobs of a trace by place: in memory while they are few, in a temporary file when they are many
 //! predecessor   what a job waits for: starts and ends of others
 //! settings      what the scheduler does
 //! engine        the loop over events, one pass after another
+//! active        the jobs that wait or run, which alone are looked at again
 //! easy, conservative, wfp   backfilling and orders
 //! multifactor, shares   priorities of Slurm; usage that grows with the schedule, and the factors that follow from it
 //! order         the order in which jobs wait
@@ -28,11 +30,13 @@
 //! observer, explain   what each pass finds; why a job starts when it does
 //! replay, replay_check   recorded starts as a schedule, how alike two schedules are, and where recorded starts exceed the machine
 //! correlation   how starts and waits of two schedules go together
+//! use_change    what is taken and given back, in the order of time
 //! verify, verify_easy   what is wrong with a schedule, found out from it alone
 //! metrics, kiviat   use, wait and slowdown; methods compared
 //! workload      requests of burst buffer and local storage for the jobs of a trace
 //! ```
 
+mod active;
 mod cluster;
 mod conservative;
 pub mod correlation;
@@ -41,6 +45,8 @@ mod easy;
 pub mod engine;
 pub mod explain;
 pub mod job;
+mod job_record;
+pub mod jobs;
 pub mod kiviat;
 pub mod limits;
 pub mod machine;
@@ -59,6 +65,7 @@ pub mod settings;
 pub mod shares;
 pub mod swf;
 pub mod trace;
+mod use_change;
 pub mod verify;
 pub mod verify_easy;
 pub mod wfp;

@@ -63,7 +63,7 @@ impl Answers {
             return Err(Error::new(Kind::Usage, why));
         };
         let jobs = &input.trace.jobs;
-        let before = recorded(jobs).schedule;
+        let before = recorded(jobs)?.schedule;
         let Interval { from_s, until_s } = Interval::whole(jobs, &before);
         let span = SecondSpan {
             start_s: from_s,

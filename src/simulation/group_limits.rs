@@ -82,7 +82,7 @@ impl LimitRequest {
 ///
 /// # Errors
 /// [`Kind::Usage`] for what is no amount of the machine, and for a group that no job is of; as
-/// [`crate::simulate::trace::Trace::sorted`].
+/// [`crate::simulate::trace::Trace::with_jobs`].
 pub(super) fn limited(requests: &[LimitRequest], input: &mut SimulationInput) -> Result<()> {
     if requests.is_empty() {
         return Ok(());
@@ -113,7 +113,7 @@ fn limits_of_rest(requests: &[LimitRequest], input: &mut SimulationInput) -> Res
     let rest: Vec<LimitRequest> = requests
         .iter()
         .filter(|request| match &request.name {
-            Some(name) => (input.trace.jobs.iter()).any(|job| group(input, request.by, job).as_ref() == Some(name)),
+            Some(name) => (input.trace.jobs.iter()).any(|job| group(input, request.by, &job).as_ref() == Some(name)),
             None => true,
         })
         .cloned()
@@ -136,7 +136,7 @@ fn limits_of(requests: &[LimitRequest], input: &mut SimulationInput) -> Result<G
         let mut places: BTreeMap<String, u32> = BTreeMap::new();
         let (mut without_n, mut known) = (0_u64, BTreeSet::new());
         for (job, of_job) in input.trace.jobs.iter().zip(&mut limits.of_jobs) {
-            let Some(name) = group(input, request.by, job) else {
+            let Some(name) = group(input, request.by, &job) else {
                 without_n += 1;
                 continue;
             };

@@ -110,7 +110,7 @@ fn without_plan(stated: &StatedPriorities, input: &SimulationInput) -> Result<Mu
         let of = source.and_then(|source| source.jobs.of(job.id));
         PriorityFacts {
             node_n: whole(crate::schema::batch::addend(of.and_then(|of| of.node_n))),
-            cpu_n: whole(amount(input, "cores", job)),
+            cpu_n: whole(amount(input, "cores", &job)),
             limit_min: whole(job.limit_s.div_euclid(MINUTE_S)),
             ..PriorityFacts::default()
         }
@@ -184,13 +184,13 @@ fn facts(
         });
         facts.push(PriorityFacts {
             node_n: whole(crate::schema::batch::addend(of.and_then(|of| of.node_n))),
-            cpu_n: whole(amount(input, "cores", job)),
+            cpu_n: whole(amount(input, "cores", &job)),
             limit_min: whole(job.limit_s.div_euclid(MINUTE_S)),
             association_priority: association.map_or(0, |id| tree.priority(id)),
             partition_priority: of_partition.map_or(0, |of| of.factor),
             // Fallback: a job of a QOS that no listing has counts like one without.
             qos_priority: of_qos.unwrap_or(0),
-            tres: tres(job, of_partition, input),
+            tres: tres(&job, of_partition, input),
             ..PriorityFacts::default()
         });
     }

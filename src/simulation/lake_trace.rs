@@ -5,7 +5,9 @@ use super::lake_kind::LakeKind;
 use super::lake_rows::{JobOwner, LakeRow, LakeRows};
 use crate::error::Result;
 use crate::simulate::demand::Demand;
+use crate::runtime::column::ColumnBudget;
 use crate::simulate::job::{Job, JobEnd};
+use crate::simulate::jobs::JobSorter;
 use crate::simulate::trace::{Trace, TraceChange, TraceReason};
 
 /// What a lake knows of a job that a scheduler does not.
@@ -68,7 +70,7 @@ pub struct LakeTrace {
 /// else their place by submission and name.
 ///
 /// # Errors
-/// As [`Trace::sorted`].
+/// As [`Trace::with_jobs`].
 pub fn lake_trace(rows: &LakeRows, kinds: &[LakeKind]) -> Result<LakeTrace> {
     let mut trace = Trace {
         read_n: rows.read_n(),
@@ -89,9 +91,12 @@ pub fn lake_trace(rows: &LakeRows, kinds: &[LakeKind]) -> Result<LakeTrace> {
     jobs.sort_by_key(|job| job.id);
     let (rows, mut of_rows): (Vec<&LakeRow>, Vec<Job>) = kept.into_iter().map(|kept| (kept.row, kept.job)).unzip();
     let waiting_n = wait_for_others(&rows, &mut of_rows, &mut trace);
-    trace.jobs = of_rows;
+    let mut sorter = JobSorter::new(ColumnBudget::default());
+    for job in of_rows {
+        sorter.push(job)?;
+    }
     Ok(LakeTrace {
-        trace: trace.sorted()?,
+        trace: trace.with_jobs(sorter)?,
         jobs: LakeJobs { jobs },
         waiting_n,
     })

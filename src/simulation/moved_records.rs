@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::lake::refused_records::summed_records;
 use crate::numbers::index;
 use crate::schema::batch::{decoded, id, identity, time, times};
-use crate::simulate::job::Job;
+use crate::simulate::jobs::{JobList, Jobs};
 use crate::simulate::schedule::Schedule;
 use crate::store::lake::parse_month_path;
 use crate::store::{Manifest, Store};
@@ -28,12 +28,12 @@ pub(crate) struct SimulatedRecords<'a> {
     store: &'a Store,
     manifest: &'a Manifest,
     source: &'a LakeSource,
-    jobs: &'a [Job],
+    jobs: &'a Jobs,
     places: HashMap<u128, u32, RandomState>,
 }
 
 impl<'a> SimulatedRecords<'a> {
-    pub(crate) fn new(store: &'a Store, manifest: &'a Manifest, source: &'a LakeSource, jobs: &'a [Job]) -> Self {
+    pub(crate) fn new(store: &'a Store, manifest: &'a Manifest, source: &'a LakeSource, jobs: &'a Jobs) -> Self {
         let known: HashMap<i64, u128, RandomState> =
             source.jobs.jobs.iter().map(|job| (job.id, job.record_id)).collect();
         let places = (0_u32..).zip(jobs);
@@ -81,9 +81,10 @@ impl<'a> SimulatedRecords<'a> {
     /// # Errors
     /// [`crate::error::Kind::Internal`] when it is no batch of records.
     pub(crate) fn moved(&self, batch: &RecordBatch, places: &[u32], schedule: &Schedule) -> Result<RecordBatch> {
-        let shift_ms = |place: u32| {
-            let start = schedule.starts.get(index(place)).copied().flatten()?;
-            let recorded_s = self.jobs.get(index(place))?.recorded_start_s?;
+        let (mut starts, mut jobs) = (schedule.starts.reader(), JobList::from(self.jobs).reader());
+        let mut shift_ms = |place: u32| {
+            let start = (*starts.get(index(place))?)?;
+            let recorded_s = jobs.get(index(place))?.recorded_start_s?;
             Some((start.start_s - recorded_s) * SECOND_MS)
         };
         let shifts: Vec<Option<i64>> = places.iter().map(|place| shift_ms(*place)).collect();

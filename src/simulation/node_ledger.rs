@@ -82,12 +82,12 @@ pub(crate) fn node_ledgers(
         jobs.push(placed_jobs(input, source, schedule)?);
     }
     let job_n = input.trace.jobs.len();
-    let never = |place: usize| {
-        schedules
-            .iter()
-            .any(|one| one.starts.get(place).copied().flatten().is_none())
-    };
-    let mut is_out: Vec<bool> = (0..job_n).map(never).collect();
+    let mut is_out = vec![false; job_n];
+    for schedule in schedules {
+        for (is_out, start) in is_out.iter_mut().zip(&schedule.starts) {
+            *is_out |= start.is_none();
+        }
+    }
     for _ in 0..TRIES_N {
         let placed: Vec<Placed> = jobs.iter().map(|jobs| place(jobs, &is_out, &histories)).collect();
         let without: Vec<usize> = placed

@@ -10,7 +10,7 @@ use crate::simulate::engine::simulate;
 use crate::simulate::metrics::{AbnormalRule, Interval, Measures, measure};
 use crate::simulate::replay::{Likeness, likeness, recorded};
 use crate::simulate::schedule::Schedule;
-use crate::simulate::verify::{Violation, placements, verify};
+use crate::simulate::verify::verify_schedule;
 use crate::simulate::window::method::Method;
 
 /// What one method, or the machine as it was, came to.
@@ -50,8 +50,8 @@ impl Simulation {
     /// # Errors
     /// As [`simulate`]; [`crate::error::Kind::Internal`] when a schedule does not verify.
     pub fn new(question: &SimulationQuestion, mut input: SimulationInput) -> Result<Self> {
-        let before = recorded(&input.trace.jobs);
-        let replay = Replay::of(&input, &before);
+        let before = recorded(&input.trace.jobs)?;
+        let replay = Replay::of(&input, &before)?;
         let base = (question.methods.iter()).position(|method| *method == Method::Baseline);
         let mut methods = question.methods.clone();
         if base.is_none() && replay.job_n > 0 {
@@ -121,8 +121,7 @@ fn schedules(question: &SimulationQuestion, methods: &[Method], input: &Simulati
 fn verified(question: &SimulationQuestion, input: &SimulationInput, method: Method) -> Result<Schedule> {
     let jobs = &input.trace.jobs;
     let schedule = simulate(jobs, &input.machine, &question.settings(method, input))?;
-    let found = verify(jobs, &input.machine, &placements(jobs, &schedule));
-    let waiting_n = schedule.starts.iter().filter(|start| start.is_none()).count();
+    let found = verify_schedule(jobs, &input.machine, &schedule)?;
     if let Some(exceeded) = (input.limits.as_ref()).and_then(|limits| limits.exceeded(jobs, &schedule.starts).pop()) {
         let why = format!(
             "the schedule exceeds the limit of {} at {}",
@@ -130,16 +129,9 @@ fn verified(question: &SimulationQuestion, input: &SimulationInput, method: Meth
         );
         return Err(Error::internal(why).at("method", method.word()));
     }
-    let mut wrong = found
-        .violations
-        .iter()
-        .filter(|one| !matches!(one, Violation::NeverStarts(_)));
-    match wrong.next() {
+    match found.first {
         Some(first) => {
             Err(Error::internal(format!("the schedule does not verify: {first:?}")).at("method", method.word()))
-        }
-        None if waiting_n > 0 && found.violations.is_empty() => {
-            Err(Error::internal("jobs without a start were not found"))
         }
         None => Ok(schedule),
     }

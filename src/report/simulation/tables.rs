@@ -5,6 +5,7 @@ use super::{answer_tables, trial_tables};
 use crate::error::{Error, Kind, Result};
 use crate::fairshare::float::{of_integer, to_integer};
 use crate::numbers::{count_i128, index};
+use crate::simulate::jobs::JobList;
 use crate::simulate::kiviat::{area, reciprocals, scaled};
 use crate::simulate::metrics::{ClassBy, JobMeasures, by_class, power_classes};
 use crate::simulation::answers::Answers;
@@ -387,6 +388,7 @@ fn schedule(simulation: &Simulation) -> Table {
         ("first_waiting_job", "", job_kind),
     ]);
     let mut table = Table::new("schedule", &columns);
+    let mut heads = JobList::from(jobs).reader();
     for run in &simulation.runs {
         for (job, start) in jobs.iter().zip(&run.schedule.starts) {
             let mut row = vec![Cell::text(run.word), name(job.id), Cell::int(job.submit_s)];
@@ -401,7 +403,7 @@ fn schedule(simulation: &Simulation) -> Table {
             }
             let head = start
                 .and_then(|start| start.head)
-                .and_then(|head| jobs.get(index(head)));
+                .and_then(|head| heads.get(index(head)));
             row.push(start.map_or(Cell::text("waits_for_ever"), |start| Cell::text(start.reason.word())));
             row.push(start.map_or(Cell::Empty, |start| Cell::int(start.pass)));
             row.push(head.map_or(Cell::Empty, |head| name(head.id)));
