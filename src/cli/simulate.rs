@@ -311,6 +311,7 @@ impl Args {
             site,
             cluster: self.cluster.clone(),
             started,
+            budget: ColumnBudget::default(),
         })
     }
 

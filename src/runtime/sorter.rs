@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fs::File;
 
-use super::column::{ColumnBudget, ColumnValue, PageRange, append, load, temporary};
+use super::column::{ColumnBudget, PageRange, append, load, temporary};
+use super::column_value::ColumnValue;
 use crate::error::Result;
 use crate::numbers::Extent;
 

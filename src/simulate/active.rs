@@ -1,12 +1,29 @@
 //! The jobs that wait or run: what a scheduler looks at again and again, while the others are where they are.
 
-use super::cluster::Lengths;
 use super::demand::Demand;
 use super::job::Job;
+use super::schedule::Start;
 use crate::numbers::index;
 
 /// Jobs of a page, which is there while one of them waits or runs.
 const PAGE_N: usize = 64;
+
+/// How long a job may run and will be considered to run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lengths {
+    /// Until its expected end, from its start.
+    pub(super) expected_s: i64,
+    /// When it is considered for backfilling.
+    pub(super) candidate_s: i64,
+}
+
+impl Lengths {
+    /// Of a job that has ended.
+    pub(super) const NONE: Self = Self {
+        expected_s: 0,
+        candidate_s: 0,
+    };
+}
 
 /// A job that waits or runs.
 #[derive(Clone, Debug)]
@@ -24,6 +41,17 @@ pub(super) struct ActiveJob {
     pub(super) passed_n: u32,
     /// When it first was in the window.
     pub(super) since_s: Option<i64>,
+}
+
+/// A job that has started.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BegunJob {
+    /// Its place in the list of jobs.
+    pub(super) job: u32,
+    /// How long it runs.
+    pub(super) run_s: i64,
+    /// Its start.
+    pub(super) start: Start,
 }
 
 /// Some jobs whose places are next to each other.

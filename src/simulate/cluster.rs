@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::active::{ActiveJob, ActiveJobs};
+use super::active::{ActiveJob, ActiveJobs, BegunJob, Lengths};
 use super::demand::Demand;
 use super::job::Job;
 use super::jobs::JobList;
@@ -23,23 +23,6 @@ struct Ending {
     running: Running,
 }
 
-/// How long a job may run and will be considered to run.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Lengths {
-    /// Until its expected end, from its start.
-    pub(super) expected_s: i64,
-    /// When it is considered for backfilling.
-    pub(super) candidate_s: i64,
-}
-
-impl Lengths {
-    /// Of a job that has ended.
-    const NONE: Self = Self {
-        expected_s: 0,
-        candidate_s: 0,
-    };
-}
-
 /// What is free at a later time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shadow {
@@ -47,17 +30,6 @@ pub(super) struct Shadow {
     pub(super) start_s: i64,
     /// What is left then without that job.
     pub(super) extra: Demand,
-}
-
-/// A job that has started.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct BegunJob {
-    /// Its place in the list of jobs.
-    pub(super) job: u32,
-    /// How long it runs.
-    pub(super) run_s: i64,
-    /// Its start.
-    pub(super) start: Start,
 }
 
 /// A machine with its running jobs.
@@ -91,12 +63,7 @@ pub(super) struct Cluster<'a, O> {
 }
 
 impl<'a, O: Observer> Cluster<'a, O> {
-    pub(super) fn new(
-        jobs: JobList<'_>,
-        machine: &'a Machine,
-        settings: &'a Settings,
-        observer: &'a mut O,
-    ) -> Self {
+    pub(super) fn new(jobs: JobList<'_>, machine: &'a Machine, settings: &'a Settings, observer: &'a mut O) -> Self {
         let mut least_first = None;
         jobs.each(|_, job| {
             let first = job.need.first();

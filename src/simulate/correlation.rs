@@ -4,7 +4,8 @@ use crate::amounts::too_large;
 use crate::error::Result;
 use crate::fairshare::float::of_integer;
 use crate::numbers::{count_i64, count_i128};
-use crate::runtime::column::{ByteFields, Column, ColumnWriter, ColumnValue};
+use crate::runtime::column::{Column, ColumnWriter};
+use crate::runtime::column_value::{ByteFields, ColumnValue};
 use crate::runtime::sorter::Sorter;
 
 /// Pearson's coefficient of pairs, in their order: their covariance over the product of their standard

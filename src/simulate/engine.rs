@@ -3,7 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::cluster::{BegunJob, Cluster};
+use super::active::BegunJob;
+use super::cluster::Cluster;
 use super::conservative::Reservations;
 use super::easy;
 use super::jobs::{JobList, JobReader};

@@ -3,12 +3,12 @@
 use super::demand::{Demand, KIND_N};
 use super::job::{Job, JobEnd};
 use super::predecessor::Predecessors;
-use crate::runtime::column::{ByteFields, ColumnValue, encode_known};
+use crate::runtime::column_value::{ByteFields, ColumnValue, encode_known};
 
 impl ColumnValue for Demand {
     fn encode(&self, bytes: &mut Vec<u8>) {
         for amount in self.amounts() {
-            bytes.extend(amount.to_le_bytes());
+            bytes.extend_from_slice(&amount.to_le_bytes());
         }
     }
 
@@ -41,7 +41,7 @@ impl ColumnValue for Job {
             group,
         } = self;
         for number in [id, submit_s, run_s, limit_s, ssd_gb] {
-            bytes.extend(number.to_le_bytes());
+            bytes.extend_from_slice(&number.to_le_bytes());
         }
         need.encode(bytes);
         let ended = (0..).zip(JobEnd::ALL).find(|(_, word)| word == ended);

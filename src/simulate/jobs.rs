@@ -6,7 +6,8 @@ use std::sync::Arc;
 use super::job::Job;
 use super::predecessor::Predecessors;
 use crate::error::Result;
-use crate::runtime::column::{ByteFields, Column, ColumnBudget, ColumnReader, ColumnValue};
+use crate::runtime::column::{Column, ColumnBudget, ColumnReader};
+use crate::runtime::column_value::{ByteFields, ColumnValue};
 use crate::runtime::sorter::{SortedValues, Sorter};
 
 /// Jobs, sorted by submission and number.
@@ -307,7 +308,7 @@ impl PartialOrd for TakenJob {
 impl ColumnValue for TakenJob {
     fn encode(&self, bytes: &mut Vec<u8>) {
         self.job.encode(bytes);
-        bytes.extend(self.nth.to_le_bytes());
+        bytes.extend_from_slice(&self.nth.to_le_bytes());
     }
 
     fn decode(bytes: &mut ByteFields<'_>) -> Self {

@@ -2,7 +2,7 @@
 //!
 //! In: jobs with submission, run time, limit and amounts, a machine, and what the scheduler does. Out: a start for each job
 //! with the reason for it, measures of the schedule, and what a verifier that knows nothing of the scheduler found wrong. A
-//! pure computation: it reads no file and knows no lake.
+//! pure computation: it reads no file and knows no lake, and puts into temporary ones what many jobs come to.
 //!
 //! What it promises:
 //! * Integers: times are seconds, amounts are those of the machine's kinds of resources. Only the utility order and bin
@@ -10,6 +10,8 @@
 //! * Every job that was read is simulated or counted under a reason ([`trace::Trace::is_closed`]).
 //! * Equal inputs give equal schedules: the order of the input does not matter, random numbers depend on a seed alone.
 //! * The modes named after other simulators reproduce their schedules job by job.
+//! * Memory does not grow with the jobs, but for those that wait for others, priorities and limits: jobs and starts are columns
+//!   ([`crate::runtime::column`]), and the engine holds the jobs that wait or run.
 //! * The shadow of backfilling considers every kind of resource, and is made again in every pass.
 //!
 //! ```text

@@ -5,7 +5,7 @@
 
 use std::cmp::Reverse;
 
-use super::cluster::BegunJob;
+use super::active::BegunJob;
 use super::jobs::JobList;
 use super::shares::{ShareState, SimulatedShares};
 use crate::error::{Error, Result};

@@ -1,6 +1,7 @@
 //! The order in which jobs wait.
 
-use super::cluster::{BegunJob, Cluster};
+use super::active::BegunJob;
+use super::cluster::Cluster;
 use super::jobs::JobList;
 use super::multifactor::PriorityOrder;
 use super::observer::{Observer, PassView};

@@ -62,11 +62,7 @@ impl Excess {
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when many starts cannot be put into a temporary file.
-pub fn check<'a>(
-    jobs: impl Into<JobList<'a>>,
-    machine: &Machine,
-    schedule: &'a Schedule,
-) -> Result<Vec<KindCheck>> {
+pub fn check<'a>(jobs: impl Into<JobList<'a>>, machine: &Machine, schedule: &'a Schedule) -> Result<Vec<KindCheck>> {
     let jobs = jobs.into();
     let kind_n = machine.kinds().len();
     let mut checks = vec![KindCheck::default(); kind_n];

@@ -4,7 +4,8 @@ use super::job::Job;
 use super::jobs::JobList;
 use crate::error::Result;
 use crate::numbers::index;
-use crate::runtime::column::{ByteFields, Column, ColumnBudget, ColumnWriter, ColumnValue, encode_known};
+use crate::runtime::column::{Column, ColumnBudget, ColumnWriter};
+use crate::runtime::column_value::{ByteFields, ColumnValue, encode_known};
 use crate::runtime::sorter::Sorter;
 
 /// Why a job could start in a pass.
@@ -139,12 +140,12 @@ impl ColumnValue for Option<Start> {
             head,
             large_node_n,
         } = start;
-        bytes.extend(start_s.to_le_bytes());
-        bytes.extend(pass.to_le_bytes());
+        bytes.extend_from_slice(&start_s.to_le_bytes());
+        bytes.extend_from_slice(&pass.to_le_bytes());
         let reason = (0..).zip(StartReason::ALL).find(|(_, one)| one == reason);
         bytes.push(reason.map_or(0, |(place, _)| place));
         encode_known(head.map(i64::from), bytes);
-        bytes.extend(large_node_n.to_le_bytes());
+        bytes.extend_from_slice(&large_node_n.to_le_bytes());
     }
 
     fn decode(bytes: &mut ByteFields<'_>) -> Self {
@@ -184,7 +185,7 @@ impl PartialOrd for PlacedStart {
 
 impl ColumnValue for PlacedStart {
     fn encode(&self, bytes: &mut Vec<u8>) {
-        bytes.extend(self.place.to_le_bytes());
+        bytes.extend_from_slice(&self.place.to_le_bytes());
         Some(self.start).encode(bytes);
     }
 

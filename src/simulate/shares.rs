@@ -3,7 +3,7 @@
 //! The rules, trees and factors are those of the room [`crate::fairshare`]. Usage is aged from one calculation to the next one
 //! that is needed; what jobs added in between is a closed form, so that calculations nobody looks at cost nothing.
 
-use super::cluster::BegunJob;
+use super::active::BegunJob;
 use crate::error::{Error, Result};
 use crate::fairshare::float::too_large;
 use crate::fairshare::{

@@ -7,7 +7,8 @@
 use std::io::{BufRead as _, BufReader, Read};
 
 use crate::error::Result;
-use crate::runtime::column::{ByteFields, Column, ColumnBudget, ColumnWriter, ColumnValue};
+use crate::runtime::column::{Column, ColumnBudget, ColumnWriter};
+use crate::runtime::column_value::{ByteFields, ColumnValue};
 use crate::sources::swf::{SwfColumn, SwfHeader, SwfRow};
 
 /// Longest header that is read.
@@ -71,7 +72,7 @@ impl ColumnValue for SwfLine {
             think_s,
             burst_buffer,
         } = self;
-        bytes.extend(line.to_le_bytes());
+        bytes.extend_from_slice(&line.to_le_bytes());
         for number in [
             id,
             submit_s,
@@ -88,7 +89,7 @@ impl ColumnValue for SwfLine {
             think_s,
             burst_buffer,
         ] {
-            bytes.extend(number.to_le_bytes());
+            bytes.extend_from_slice(&number.to_le_bytes());
         }
     }
 

@@ -339,10 +339,7 @@ impl Trace {
             run_s = limit_s;
         }
         let need = Demand::of(&[processor_n, line.burst_buffer.max(0)]);
-        Some(described(
-            line,
-            &Job::new(line.id, line.submit_s, run_s, limit_s, need),
-        ))
+        Some(described(line, &Job::new(line.id, line.submit_s, run_s, limit_s, need)))
     }
 
     fn pyss_job(&mut self, line: &SwfLine) -> Job {

@@ -1,7 +1,7 @@
 //! What is taken and given back while a schedule is looked at in the order of time.
 
 use super::demand::Demand;
-use crate::runtime::column::{ByteFields, ColumnValue};
+use crate::runtime::column_value::{ByteFields, ColumnValue};
 
 /// An amount that is taken or given back; what is given back comes first in a second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,7 +13,7 @@ pub(super) struct UseChange {
 
 impl ColumnValue for UseChange {
     fn encode(&self, bytes: &mut Vec<u8>) {
-        bytes.extend(self.at_s.to_le_bytes());
+        bytes.extend_from_slice(&self.at_s.to_le_bytes());
         bytes.push(u8::from(self.is_start));
         self.amounts.encode(bytes);
     }

@@ -297,11 +297,7 @@ impl<'a> PlacementCheck<'a> {
     }
 }
 
-fn sweep(
-    changes: SortedValues<UseChange>,
-    machine: &Machine,
-    note: &mut impl FnMut(Violation),
-) -> Verification {
+fn sweep(changes: SortedValues<UseChange>, machine: &Machine, note: &mut impl FnMut(Violation)) -> Verification {
     let kind_n = machine.kinds().len();
     let mut found = Verification {
         used_s: vec![0; kind_n],

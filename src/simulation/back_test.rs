@@ -2,12 +2,12 @@
 
 use super::input::SimulationInput;
 use crate::error::Result;
+use crate::runtime::column::Column;
 use crate::simulate::correlation::{pearson, spearman};
 use crate::simulate::metrics::{AbnormalRule, ClassBy, Interval, JobMeasures, by_class, power_classes};
 use crate::simulate::replay::{Recorded, likeness};
 use crate::simulate::replay_check::{KindCheck, check};
 use crate::simulate::schedule::Schedule;
-use crate::runtime::column::Column;
 use crate::simulate::verify::verify_schedule;
 
 /// Recorded starts held against the machine.

@@ -4,6 +4,7 @@ use std::io::Write;
 
 use arrow::array::ArrayRef;
 
+use super::lake_trace::LakeJob;
 use super::run::{MethodRun, Simulation};
 use crate::error::{Error, Result};
 use crate::numbers::index;
@@ -26,6 +27,7 @@ struct ScheduledJob<'a> {
     job: Job,
     start: Option<Start>,
     name: String,
+    known: Option<LakeJob>,
     /// Name of the first job that was still waiting when it started.
     head: Option<String>,
 }
@@ -55,6 +57,7 @@ pub fn write_simulated<W: Write + Send>(simulation: &Simulation, writer: W) -> R
     let jobs = &simulation.input.trace.jobs;
     for run in runs {
         let mut heads = JobList::from(jobs).reader();
+        let (mut names, mut head_names) = (simulation.input.names(), simulation.input.names());
         let mut rows: Vec<ScheduledJob<'_>> = Vec::new();
         // Jobs are sorted by submission; those of one second are sorted by name.
         let mut same_from = 0;
@@ -68,10 +71,11 @@ pub fn write_simulated<W: Write + Send>(simulation: &Simulation, writer: W) -> R
                 same_from = rows.len();
             }
             let head = start.and_then(|start| start.head);
-            let head = head.and_then(|head| Some(simulation.input.name(heads.get(index(head))?.id)));
+            let head = head.and_then(|head| heads.get(index(head)).map(|head| head_names.of(head)));
             rows.push(ScheduledJob {
                 method: run.word,
-                name: simulation.input.name(job.id),
+                name: names.of(&job),
+                known: names.known(&job).cloned(),
                 job,
                 start,
                 head,
@@ -93,14 +97,13 @@ fn sort_by_name(rows: &mut [ScheduledJob<'_>], from: usize) {
 
 fn array(simulation: &Simulation, name: &str, rows: &[ScheduledJob<'_>]) -> Result<ArrayRef> {
     let input = &simulation.input;
-    let known = |row: &ScheduledJob<'_>| input.lake.as_ref().and_then(|lake| lake.jobs.of(row.job.id));
     let whole = |of: &dyn Fn(&ScheduledJob<'_>) -> Option<i64>| Ok(ints(rows.iter().map(of)));
     match name {
         "method" => Ok(texts(rows.iter().map(|row| Some(row.method)))),
         "job_id" => Ok(texts(rows.iter().map(|row| Some(row.name.as_str())))),
-        "record_id" => identities(rows.iter().map(|row| known(row).map(|job| job.record_id))),
-        "account" => Ok(texts(rows.iter().map(|row| known(row)?.account.as_deref()))),
-        "vo" => Ok(texts(rows.iter().map(|row| known(row)?.vo.as_deref()))),
+        "record_id" => identities(rows.iter().map(|row| row.known.as_ref().map(|job| job.record_id))),
+        "account" => Ok(texts(rows.iter().map(|row| row.known.as_ref()?.account.as_deref()))),
+        "vo" => Ok(texts(rows.iter().map(|row| row.known.as_ref()?.vo.as_deref()))),
         "resource" => {
             let first = input.machine.kinds().first().map(|kind| kind.name.as_str());
             Ok(texts(rows.iter().map(|_| first)))

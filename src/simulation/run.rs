@@ -6,6 +6,7 @@ use super::input::SimulationInput;
 use super::question::{MeasuredTime, SimulationQuestion};
 use crate::error::{Error, Result};
 use crate::numbers::count_u64;
+use crate::runtime::pool;
 use crate::simulate::engine::simulate;
 use crate::simulate::metrics::{AbnormalRule, Interval, Measures, measure};
 use crate::simulate::replay::{Likeness, likeness, recorded};
@@ -104,18 +105,10 @@ impl Simulation {
     }
 }
 
-/// The schedule of each method.
+/// The schedule of each method, as many at a time as there are processors.
 fn schedules(question: &SimulationQuestion, methods: &[Method], input: &SimulationInput) -> Result<Vec<Schedule>> {
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = (methods.iter())
-            .map(|method| scope.spawn(|| verified(question, input, *method)))
-            .collect();
-        let results = threads.into_iter().map(|thread| {
-            let gone = |_| Error::internal("the thread of a simulation ended without a schedule");
-            thread.join().map_err(gone)?
-        });
-        results.collect()
-    })
+    let threads = std::thread::available_parallelism().map_or(1, Into::into);
+    pool::each(methods, threads, |method| verified(question, input, *method))
 }
 
 fn verified(question: &SimulationQuestion, input: &SimulationInput, method: Method) -> Result<Schedule> {

@@ -69,7 +69,11 @@ fn kth(runs: usize) {
         let mut best: Option<(f64, String)> = None;
         for _ in 0..runs {
             let start = Instant::now();
-            let trace = Trace::of_swf(&SwfLog::read(bytes.as_slice(), ColumnBudget::default()).unwrap(), SwfRules::Standard).unwrap();
+            let trace = Trace::of_swf(
+                &SwfLog::read(bytes.as_slice(), ColumnBudget::default()).unwrap(),
+                SwfRules::Standard,
+            )
+            .unwrap();
             let read_s = start.elapsed().as_secs_f64();
             let start = Instant::now();
             let schedule = simulate(&trace.jobs, &machine, &settings).unwrap();

@@ -66,7 +66,10 @@ fn a_job_may_start_in_the_second_in_which_another_one_does() {
     second.after = after(false, &[(1, Start, 0)]);
     let mut third = job(3, 0, 5, 5, &[1]);
     third.after = after(false, &[(2, Start, 0), (1, End, 0)]);
-    let jobs = Trace::of_jobs(vec![job(1, 7, 9, 9, &[1]), second, third]).unwrap().jobs.to_vec();
+    let jobs = Trace::of_jobs(vec![job(1, 7, 9, 9, &[1]), second, third])
+        .unwrap()
+        .jobs
+        .to_vec();
     let schedule = simulate(&jobs, &machine(4, 0), &Settings::default()).unwrap();
     let starts: BTreeMap<i64, i64> = schedule
         .started(&jobs)

@@ -32,7 +32,11 @@ fn log(job_n: i64, with_predecessors: bool) -> String {
         let (processors, run_s) = (1_i64 << rng.below(6), 60_i64 << rng.below(5));
         let limit_s = run_s * rng.within(1, 3);
         let wait_s = rng.within(0, 900);
-        let before = if with_predecessors && rng.happens(100_000) { id - rng.within(1, 40) } else { -1 };
+        let before = if with_predecessors && rng.happens(100_000) {
+            id - rng.within(1, 40)
+        } else {
+            -1
+        };
         writeln!(
             text,
             "{id} {submit_s} {wait_s} {run_s} {processors} -1 -1 {processors} {limit_s} -1 1 {} {} -1 1 -1 {before} 30",
@@ -44,7 +48,7 @@ fn log(job_n: i64, with_predecessors: bool) -> String {
     text
 }
 
-fn question(methods: &[Method], workload: Option<Workload>) -> SimulationQuestion {
+pub(super) fn question(methods: &[Method], workload: Option<Workload>) -> SimulationQuestion {
     let kinds = machine(64, 300_000).kinds().to_vec();
     SimulationQuestion {
         machine: kinds,

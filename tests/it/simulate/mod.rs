@@ -4,6 +4,7 @@
 mod command;
 mod dependencies;
 mod flat;
+mod flat_lake;
 mod invariants;
 mod lake;
 mod lake_priorities;

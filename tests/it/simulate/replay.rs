@@ -74,7 +74,11 @@ fn coefficients_are_those_of_the_books() {
     // Instants do not lose digits: the same far from zero.
     let far = 1_700_000_000;
     assert!(near(
-        pearson(&column(&[far + 1, far + 2, far + 4]), &column(&[far + 3, far + 2, far + 7])).unwrap(),
+        pearson(
+            &column(&[far + 1, far + 2, far + 4]),
+            &column(&[far + 3, far + 2, far + 7])
+        )
+        .unwrap(),
         0.866_025_403_784
     ));
     // Equal numbers share the mean of their ranks: 4.5 over the root of 4.5 times 5.
@@ -82,7 +86,10 @@ fn coefficients_are_those_of_the_books() {
         spearman(&column(&[1, 20, 20, 300]), &column(&[1, 3, 2, 4])).unwrap(),
         0.948_683_298_05
     ));
-    assert!(near(spearman(&column(&[1, 2, 3, 4]), &column(&[1, 8, 27, 64])).unwrap(), 1.0));
+    assert!(near(
+        spearman(&column(&[1, 2, 3, 4]), &column(&[1, 8, 27, 64])).unwrap(),
+        1.0
+    ));
     assert_eq!(pearson(&column(&[5, 5, 5]), &column(&[1, 2, 3])).unwrap(), None);
     assert_eq!(pearson(&column(&[]), &column(&[])).unwrap(), None);
 }
