@@ -114,7 +114,9 @@ pub fn generate(
     seed: u64,
 ) -> Result<()> {
     let draw = WorkloadDraw::new(workload, pool, kinds, seed)?;
-    jobs.iter_mut().for_each(|job| draw.give(job));
+    for job in jobs {
+        draw.give(job);
+    }
     Ok(())
 }
 

@@ -205,13 +205,11 @@ impl JobNumbering {
     }
 
     fn push(&mut self, number: Option<i64>) -> Result<()> {
-        match number {
-            Some(number) => self.numbers.push(number),
-            None => {
-                self.are_numbers = false;
-                Ok(())
-            }
-        }
+        let Some(number) = number else {
+            self.are_numbers = false;
+            return Ok(());
+        };
+        self.numbers.push(number)
     }
 
     fn are_different(self) -> Result<bool> {

@@ -220,9 +220,7 @@ impl SimulationQuestion {
             // What is not requested is above no amount, and never drawn.
             stated.extend(Some(job.need.get(burst_buffer)).filter(|gb| *gb > 0));
         });
-        let pool = if !stated.is_empty() {
-            BurstBufferPool::Requests(stated)
-        } else {
+        let pool = if stated.is_empty() {
             let most_gb = MOST_BURST_BUFFER_GB.min(machine.capacity().get(burst_buffer));
             notes.push(format!(
                 "no job of the log requests burst buffer: requests of {} are drawn log-uniformly, from {} to {most_gb} GB",
@@ -230,6 +228,8 @@ impl SimulationQuestion {
                 workload.burst_buffer_above_gb() + 1
             ));
             BurstBufferPool::LogUniform { most_gb }
+        } else {
+            BurstBufferPool::Requests(stated)
         };
         let kinds = WorkloadKinds {
             burst_buffer,

@@ -133,7 +133,7 @@ fn verified(question: &SimulationQuestion, input: &SimulationInput, method: Meth
 /// Jobs that wait at the end, for others that never end or for what never takes jobs again.
 fn note_waiting(runs: &[MethodRun], notes: &mut Vec<String>) {
     for run in runs {
-        let waiting_n = count_u64(run.schedule.starts.iter().filter(|start| start.is_none()).count());
+        let waiting_n = count_u64(run.schedule.starts.iter().filter(Option::is_none).count());
         if waiting_n > 0 && run.word != "recorded" {
             notes.push(format!(
                 "{}: {waiting_n} jobs never start: they wait for what never takes jobs again, or for jobs that never end",
