@@ -370,10 +370,8 @@ impl<'a, T: ColumnValue> ColumnReader<'a, T> {
                 return None;
             }
             self.clock += 1;
-            self.current = match self.pages.iter().position(|page| page.nth == nth) {
-                Some(at) => at,
-                None => self.load(file, nth),
-            };
+            let known = self.pages.iter().position(|page| page.nth == nth);
+            self.current = if let Some(at) = known { at } else { self.load(file, nth) };
             if let Some(page) = self.pages.get_mut(self.current) {
                 page.used = self.clock;
             }
@@ -384,16 +382,15 @@ impl<'a, T: ColumnValue> ColumnReader<'a, T> {
     /// Reads a page in place of the one that was not used for longest; where it is then.
     fn load(&mut self, file: &ColumnFile, nth: usize) -> usize {
         let oldest = (0..self.pages.len()).min_by_key(|at| self.pages.get(*at).map(|page| page.used));
-        let at = match oldest.filter(|_| self.pages.len() >= self.most_n) {
-            Some(at) => at,
-            None => {
-                self.pages.push(ColumnPage {
-                    nth,
-                    used: 0,
-                    values: Vec::new(),
-                });
-                self.pages.len() - 1
-            }
+        let at = if let Some(at) = oldest.filter(|_| self.pages.len() >= self.most_n) {
+            at
+        } else {
+            self.pages.push(ColumnPage {
+                nth,
+                used: 0,
+                values: Vec::new(),
+            });
+            self.pages.len() - 1
         };
         if let Some(page) = self.pages.get_mut(at) {
             page.nth = nth;

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 use std::fs::File;
 
 use super::column::{ColumnBudget, PageRange, append, load, temporary};
@@ -245,12 +246,10 @@ impl<T: ColumnValue + Ord> Merge<T> {
         let mut head = self.heads.peek_mut()?;
         let run = head.0.run;
         let next = self.runs.get_mut(run).and_then(|open| open.next(file));
-        match next {
-            Some(value) => Some(std::mem::replace(&mut head.0.value, value)),
-            None => {
-                let Reverse(RunHead { value, .. }) = std::collections::binary_heap::PeekMut::pop(head);
-                Some(value)
-            }
+        if let Some(value) = next {
+            return Some(std::mem::replace(&mut head.0.value, value));
         }
+        let Reverse(RunHead { value, .. }) = PeekMut::pop(head);
+        Some(value)
     }
 }

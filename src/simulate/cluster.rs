@@ -171,7 +171,7 @@ impl<'a, O: Observer> Cluster<'a, O> {
         Some(job)
     }
 
-    /// Nothing asks for a job any more that has ended.
+    /// Nothing needs a job any more that has ended.
     pub(super) fn forget(&mut self, job: u32) {
         self.active.remove(job);
     }

@@ -168,11 +168,11 @@ impl<'a> JobList<'a> {
     fn read_by(self, reader: impl Fn(&'a Column<Job>) -> ColumnReader<'a, Job>) -> JobReader<'a> {
         match self {
             Self::Slice(jobs) => JobReader::Slice(jobs),
-            Self::Stored(jobs) => JobReader::Stored(StoredReader {
+            Self::Stored(jobs) => JobReader::Stored(Box::new(StoredReader {
                 rows: reader(&jobs.rows),
                 after: &jobs.after,
                 waiting: None,
-            }),
+            })),
         }
     }
 
@@ -214,7 +214,7 @@ pub enum JobReader<'a> {
     /// Of memory.
     Slice(&'a [Job]),
     /// Of a trace.
-    Stored(StoredReader<'a>),
+    Stored(Box<StoredReader<'a>>),
 }
 
 /// Reads the jobs of a trace.
