@@ -97,8 +97,8 @@ pub fn check<'a>(jobs: impl Into<JobList<'a>>, machine: &Machine, schedule: &'a 
             }
         }
         while steps.next_if(|from_s| *from_s <= at_s).is_some() {}
-        let changed = changes.peek().map(|change| change.at_s);
-        next_s = changed.into_iter().chain(steps.peek().copied()).min();
+        let event_s = changes.peek().map(|change| change.at_s);
+        next_s = event_s.into_iter().chain(steps.peek().copied()).min();
         let Some(until_s) = next_s else { break };
         let available = machine.capacity().without(&machine.unavailable_at(at_s));
         for (kind, (check, was)) in checks.iter_mut().zip(&mut was).enumerate() {
