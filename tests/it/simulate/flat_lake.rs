@@ -73,11 +73,14 @@ fn dump(job_n: i64, has_arrays: bool) -> String {
 }
 
 fn scene(jobs: &str) -> Scene {
-    let nodes: String = (1..=8)
-        .map(|n| {
-            format!("NodeName=o{n} CPUTot=16 Sockets=2 CoresPerSocket=8 RealMemory=65536 Partitions=cpu State=IDLE\n")
-        })
-        .collect();
+    let mut nodes = String::new();
+    for n in 1..=8 {
+        writeln!(
+            nodes,
+            "NodeName=o{n} CPUTot=16 Sockets=2 CoresPerSocket=8 RealMemory=65536 Partitions=cpu State=IDLE"
+        )
+        .unwrap();
+    }
     let mut files = vec![("jobs.txt", jobs), ("nodes.txt", nodes.as_str())];
     files.extend(PRICES);
     let more = "[overhead]\nnodes = [\"nodes.txt\"]\n[[overhead.unit]]\nname = \"1c2g\"\ncore = 1\nmemory = \"2GiB\"\n\
