@@ -1,9 +1,7 @@
 //! `gridtally simulate`
 
-use std::io::Read;
 use std::path::Path;
 
-use bytes::Bytes;
 use tracing::info;
 
 use super::as_of::AsOfArgs;
@@ -18,6 +16,7 @@ use crate::error::{Error, Kind, Result};
 use crate::report::lake::Lake;
 use crate::report::render::{TableFormat, text};
 use crate::report::simulation::{SimulationTable, explain, page, sentences};
+use crate::runtime::column::ColumnBudget;
 use crate::simulate::machine::ResourceKind;
 use crate::simulate::settings::{Backfill, BaseOrder, Estimate, EventOrder, Settings};
 use crate::simulate::swf::SwfLog;
@@ -29,7 +28,7 @@ use crate::simulate::window::solve::{SolverChoice, StepBudget};
 use crate::simulate::window::{StarvationBound, WindowSettings};
 use crate::simulate::workload::Workload;
 use crate::simulation::answers::Answers;
-use crate::simulation::dataset::simulate_parquet;
+use crate::simulation::dataset::write_simulated;
 use crate::simulation::group_limits::LimitRequest;
 use crate::simulation::input::SimulationInput;
 use crate::simulation::lake_input::lake_input;
@@ -214,9 +213,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     args.refuse_lake_options()?;
     let path = Path::new(&args.jobs);
     let file = InputFile::local(path, legible(path.as_os_str()))?;
-    let mut bytes = Vec::new();
-    decompress(file.open()?)?.read_to_end(&mut bytes)?;
-    let log = SwfLog::read(&bytes);
+    let log = SwfLog::read(decompress(file.open()?)?, ColumnBudget::default())?;
     let question = args.question()?;
     let input = question.input(&log).map_err(|why| why.at("file", &file.path))?;
     answer(args, &question, input, None)
@@ -257,8 +254,8 @@ fn answer(args: &Args, question: &SimulationQuestion, input: SimulationInput, la
 
 /// Writes the page, its tables as CSV and the dataset.
 fn write(out: &str, jobs: &str, simulation: &Simulation) -> Result<()> {
-    let parquet = simulate_parquet(simulation)?;
-    Store::open(out)?.put("simulate.parquet", Bytes::from(parquet))?;
+    let parquet = Store::open(out)?.writer("simulate.parquet")?;
+    write_simulated(simulation, parquet)?.finish()?;
     let of = |name: &'static str, which: SimulationTable| -> Result<PageFile> {
         let is_known = simulation.answers.is_some() || !SimulationTable::OF_LAKE.contains(&which);
         let table = if is_known { Some(which.of(simulation)?) } else { None };
@@ -315,6 +312,7 @@ impl Args {
             site,
             cluster: self.cluster.clone(),
             started,
+            budget: ColumnBudget::default(),
         })
     }
 

@@ -1,4 +1,5 @@
-//! Ends that leave no time to tidy up: memory that is refused, and aborts of the system's own libraries. Both report
+//! Ends that leave no time to tidy up: memory that is refused, temporary files that cannot be read back, and aborts of the system's
+//! own libraries. All report
 //! themselves without memory or locks, and have an exit code.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,6 +15,10 @@ const NO_MEMORY: &[u8] =
     next run finishes what this one began; give it more memory (--max-memory, the limit of its service), use fewer --threads, or read the \
     files in shards (gridtally plan --shards N)\n";
 
+const NO_TEMPORARY_FILE: &[u8] =
+    b"gridtally: a temporary file cannot be read back; published data is unchanged: look at the disk of the folder for temporary \
+    files (TMPDIR)\n";
+
 const ABORTED: &[u8] =
     b"gridtally: the program was aborted where it should not be, please report it; published data is \
     unchanged, and the next run finishes what this one began\n";
@@ -25,6 +30,12 @@ const PROBED_BYTES: usize = 2 << 20;
 #[cold]
 pub(crate) fn without_memory() -> ! {
     end(NO_MEMORY, Kind::Memory)
+}
+
+/// Ends the process, whose values were put into a temporary file that cannot be read back.
+#[cold]
+pub(crate) fn without_temporary_file() -> ! {
+    end(NO_TEMPORARY_FILE, Kind::Io)
 }
 
 /// From now on a library that aborts the process ends it with an exit code. glibc does so where it finds no memory for

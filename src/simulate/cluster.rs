@@ -3,17 +3,18 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::active::{ActiveJob, ActiveJobs, BegunJob, Lengths};
 use super::demand::Demand;
 use super::job::Job;
+use super::jobs::JobList;
 use super::limits::LimitUse;
 use super::machine::Machine;
 use super::observer::Observer;
 use super::pools::{KnownChange, PoolState, Pools};
 use super::profile::{FreedAt, Profile};
 use super::running::{Running, RunningJobs};
-use super::schedule::{Schedule, Start, StartReason};
+use super::schedule::{Start, StartReason};
 use super::settings::{Estimate, EventOrder, Settings};
-use crate::numbers::index;
 
 /// A job that will end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,15 +23,6 @@ struct Ending {
     /// Jobs that end in the same second end in the order of their starts.
     sequence: usize,
     running: Running,
-}
-
-/// How long a job may run and will be considered to run.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Lengths {
-    /// Until its expected end, from its start.
-    pub(super) expected_s: i64,
-    /// When it is considered for backfilling.
-    pub(super) candidate_s: i64,
 }
 
 /// What is free at a later time.
@@ -44,18 +36,19 @@ pub(super) struct Shadow {
 
 /// A machine with its running jobs.
 pub(super) struct Cluster<'a, O> {
-    pub(super) jobs: &'a [Job],
+    /// The jobs that wait or run.
+    pub(super) active: ActiveJobs,
     pub(super) machine: &'a Machine,
-    pub(super) needs: Vec<Demand>,
-    pub(super) lengths: Vec<Lengths>,
+    estimate: Estimate,
     pub(super) now_s: i64,
     pub(super) pass: u32,
     /// What the pass may use: what is free, and where the order of events counts them as free, what jobs at their limit have.
     pub(super) free: Demand,
-    pub(super) schedule: Schedule,
     pub(super) observer: &'a mut O,
-    /// The jobs in the order of their starts.
-    pub(super) begun: Vec<u32>,
+    /// The jobs that started in this pass, in the order of their starts.
+    pub(super) begun: Vec<BegunJob>,
+    /// How many have started.
+    begun_n: usize,
     /// What groups have of their limits.
     pub(super) limits: Option<LimitUse<'a>>,
     /// The reservations.
@@ -89,45 +82,30 @@ struct Entered {
 }
 
 impl<'a, O: Observer> Cluster<'a, O> {
-    pub(super) fn new(jobs: &'a [Job], machine: &'a Machine, settings: &'a Settings, observer: &'a mut O) -> Self {
-        let lengths = jobs.iter().map(|job| match settings.estimate {
-            Estimate::Requested => Lengths {
-                expected_s: job.limit_s,
-                candidate_s: job.limit_s,
-            },
-            Estimate::Actual => Lengths {
-                expected_s: job.run_s,
-                candidate_s: job.run_s,
-            },
-            Estimate::CqsimMixed => Lengths {
-                expected_s: job.limit_s,
-                candidate_s: job.run_s,
-            },
+    pub(super) fn new(jobs: JobList<'_>, machine: &'a Machine, settings: &'a Settings, observer: &'a mut O) -> Self {
+        let mut least_first = None;
+        let (mut longest_s, mut has_reserved) = (0, false);
+        jobs.each(|_, job| {
+            let first = job.need.first();
+            least_first = Some(least_first.map_or(first, |least: i64| least.min(first)));
+            longest_s = Lengths::of(job, settings.estimate).expected_s.max(longest_s);
+            has_reserved |= job.reservation.is_some();
         });
-        let lengths: Vec<Lengths> = lengths.collect();
-        let longest_s = lengths.iter().map(|length| length.expected_s).max();
-        // Fallback: without jobs no time is too long.
-        let pools = Pools::new(machine.reservations(), jobs, longest_s.unwrap_or(0));
         Self {
-            jobs,
+            active: ActiveJobs::default(),
             machine,
-            needs: jobs.iter().map(|job| job.need).collect(),
-            lengths,
-            pools,
-            ahead: None,
-            entered: None,
+            estimate: settings.estimate,
             now_s: 0,
             pass: 0,
             free: *machine.capacity(),
-            schedule: Schedule {
-                starts: vec![None; jobs.len()],
-                ..Schedule::default()
-            },
             observer,
             begun: Vec::new(),
+            begun_n: 0,
             limits: settings.limits.as_deref().map(LimitUse::new),
+            pools: Pools::new(machine.reservations(), has_reserved, longest_s),
+            ahead: None,
             // Fallback: without jobs none is kept waiting.
-            least_first: jobs.iter().map(|job| job.need.first()).min().unwrap_or(0),
+            least_first: least_first.unwrap_or(0),
             running: RunningJobs::default(),
             endings: BinaryHeap::new(),
             frees_at_limit: settings.events == EventOrder::Pyss,
@@ -135,7 +113,30 @@ impl<'a, O: Observer> Cluster<'a, O> {
             step_n: 0,
             unavailable: Demand::NOTHING,
             held: Demand::NOTHING,
+            entered: None,
         }
+    }
+
+    /// A job waits from now on.
+    pub(super) fn submit(&mut self, place: u32, job: &Job) {
+        let lengths = Lengths::of(job, self.estimate);
+        let active = ActiveJob {
+            job: job.clone(),
+            lengths,
+            is_started: false,
+            large_node_n: 0,
+            reserved_s: None,
+            passed_n: 0,
+            since_s: None,
+        };
+        self.active.insert(place, active);
+    }
+
+    /// Whether a job of those that were submitted has started.
+    #[inline]
+    pub(super) fn has_started(&self, job: u32) -> bool {
+        // One that is not there has ended.
+        self.active.get(job).is_none_or(|active| active.is_started)
     }
 
     /// When the next job ends.
@@ -209,7 +210,7 @@ impl<'a, O: Observer> Cluster<'a, O> {
         self.machine.capacity().without(&self.unavailable)
     }
 
-    /// Ends the next job, and gives its place.
+    /// Ends the next job, and gives its place. It is among the active ones until [`Self::forget`].
     pub(super) fn end_next(&mut self) -> Option<u32> {
         let Reverse(ending) = self.endings.pop()?;
         let job = ending.running.job;
@@ -220,9 +221,14 @@ impl<'a, O: Observer> Cluster<'a, O> {
         }
         self.hold_at_most();
         if let Some(limits) = &mut self.limits {
-            limits.ended(job, &self.needs[index(job)]);
+            limits.ended(job, self.active.need(job));
         }
         Some(job)
+    }
+
+    /// Nothing needs a job any more that has ended.
+    pub(super) fn forget(&mut self, job: u32) {
+        self.active.remove(job);
     }
 
     /// Begins a pass at a time.
@@ -332,12 +338,13 @@ impl<'a, O: Observer> Cluster<'a, O> {
 
     #[inline]
     pub(super) fn need(&self, job: u32) -> &Demand {
-        &self.needs[index(job)]
+        self.active.need(job)
     }
 
     #[inline]
     pub(super) fn length(&self, job: u32) -> Lengths {
-        self.lengths[index(job)]
+        let lengths = self.active.get(job).map(|active| active.lengths);
+        lengths.map_or(Lengths::NONE, |lengths| lengths)
     }
 
     /// Starts a job now, and gives what it takes.
@@ -351,30 +358,33 @@ impl<'a, O: Observer> Cluster<'a, O> {
             head,
             large_node_n,
         };
-        self.schedule.starts[index(job)] = Some(start);
         self.observer.started(job, &start);
         self.free.take(&allocation);
         if let Some(entered) = &self.entered {
             self.pools.started(job, entered.pool);
         }
+        let expected_end_s = self.now_s + self.length(job).expected_s;
         if let Some(ahead) = &mut self.ahead {
-            ahead.take(
-                self.now_s,
-                self.now_s + self.lengths[index(job)].expected_s,
-                &allocation,
-            );
+            ahead.take(self.now_s, expected_end_s, &allocation);
         }
         let running = Running {
-            expected_end_s: self.now_s + self.length(job).expected_s,
-            sequence: self.begun.len(),
+            expected_end_s,
+            sequence: self.begun_n,
             job,
         };
-        self.begun.push(job);
+        let mut run_s = 0;
+        if let Some(active) = self.active.get_mut(job) {
+            run_s = active.job.run_s;
+            active.is_started = true;
+            active.large_node_n = large_node_n;
+        }
+        self.begun.push(BegunJob { job, run_s, start });
+        self.begun_n += 1;
         if let Some(limits) = &mut self.limits {
-            limits.started(job, &self.needs[index(job)]);
+            limits.started(job, self.active.need(job));
         }
         self.running.insert(running);
-        let end_s = self.now_s + self.jobs[index(job)].run_s;
+        let end_s = self.now_s + run_s;
         self.endings.push(Reverse(Ending {
             end_s,
             sequence: running.sequence,
@@ -420,9 +430,12 @@ impl<'a, O: Observer> Cluster<'a, O> {
     /// What a running job has.
     #[inline]
     pub(super) fn allocated(&self, job: u32) -> Demand {
-        let need = self.needs[index(job)];
-        let Some(ssd) = self.machine.ssd() else { return need };
-        let start = self.schedule.starts[index(job)];
-        start.map_or(need, |start| need.with(ssd.large_kind, start.large_node_n))
+        let Some(active) = self.active.get(job) else {
+            return Demand::NOTHING;
+        };
+        match self.machine.ssd() {
+            Some(ssd) if active.is_started => active.job.need.with(ssd.large_kind, active.large_node_n),
+            _ => active.job.need,
+        }
     }
 }

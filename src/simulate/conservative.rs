@@ -1,17 +1,15 @@
 //! Conservative backfilling: every waiting job has a reservation, and no job that comes later may delay it.
 
 use super::cluster::Cluster;
+use super::machine::Machine;
 use super::observer::{Observer, Reservation};
 use super::profile::Profile;
 use super::schedule::StartReason;
-use crate::numbers::index;
 
 /// The reservations of all waiting jobs, and the time running jobs still may take.
 #[derive(Debug)]
 pub(super) struct Reservations {
     profile: Profile,
-    /// The reserved start of each job of the list while it waits, and its start once it runs.
-    starts: Vec<Option<i64>>,
     /// Whether a job ended before it was expected to, so that waiting jobs may move forward.
     has_gap: bool,
     /// Whether the capacity of the machine changed, so that all reservations are made again.
@@ -21,10 +19,9 @@ pub(super) struct Reservations {
 }
 
 impl Reservations {
-    pub(super) fn new<O: Observer>(cluster: &Cluster<'_, O>) -> Self {
+    pub(super) fn new(machine: &Machine) -> Self {
         Self {
-            profile: Profile::new(*cluster.machine.capacity()),
-            starts: vec![None; cluster.jobs.len()],
+            profile: Profile::new(*machine.capacity()),
             has_gap: false,
             is_outdated: false,
             next_s: None,
@@ -42,7 +39,7 @@ impl Reservations {
     }
 
     /// Forgets all reservations, and what running jobs take of the machine as it is now.
-    fn renew<O: Observer>(&mut self, cluster: &Cluster<'_, O>, waiting: &[u32]) {
+    fn renew<O: Observer>(&mut self, cluster: &mut Cluster<'_, O>, waiting: &[u32]) {
         let now_s = cluster.now_s;
         self.profile = Profile::new(cluster.available());
         for running in cluster.still_running() {
@@ -50,15 +47,15 @@ impl Reservations {
             self.profile.take(now_s, running.expected_end_s, &need);
         }
         for job in waiting {
-            if let Some(place) = self.starts.get_mut(index(*job)) {
-                *place = None;
+            if let Some(active) = cluster.active.get_mut(*job) {
+                active.reserved_s = None;
             }
         }
     }
 
     /// A job has ended: what it reserved beyond now is free.
     pub(super) fn ended<O: Observer>(&mut self, cluster: &Cluster<'_, O>, job: u32, now_s: i64) {
-        if let Some(start_s) = self.starts.get(index(job)).copied().flatten() {
+        if let Some(start_s) = cluster.active.get(job).and_then(|active| active.reserved_s) {
             let until_s = start_s + cluster.length(job).expected_s;
             self.profile.give(now_s, until_s, cluster.need(job));
             self.has_gap |= until_s > now_s;
@@ -79,10 +76,10 @@ impl Reservations {
         waiting.retain(|job| {
             let length_s = cluster.length(*job).expected_s;
             let need = *cluster.need(*job);
-            let Some(place) = self.starts.get_mut(index(*job)) else {
+            let Some(active) = cluster.active.get_mut(*job) else {
                 return true;
             };
-            let start_s = match *place {
+            let start_s = match active.reserved_s {
                 Some(old_s) if !self.has_gap => old_s,
                 old_s => {
                     if let Some(old_s) = old_s {
@@ -90,14 +87,14 @@ impl Reservations {
                     }
                     let Some(start_s) = self.profile.earliest(now_s, length_s, &need) else {
                         // It needs what takes no jobs now: it has no reservation before that changes.
-                        *place = None;
+                        active.reserved_s = None;
                         return true;
                     };
                     self.profile.take(start_s, start_s + length_s, &need);
                     start_s
                 }
             };
-            *place = Some(start_s);
+            active.reserved_s = Some(start_s);
             // At the same second a job that reached its limit may still be running; it ends before the next pass.
             if start_s > now_s || !cluster.fits(*job) {
                 if start_s > now_s {

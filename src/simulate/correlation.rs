@@ -3,14 +3,17 @@
 use crate::amounts::too_large;
 use crate::error::Result;
 use crate::fairshare::float::of_integer;
-use crate::numbers::count_i128;
+use crate::numbers::{count_i64, count_i128};
+use crate::runtime::column::{Column, ColumnWriter};
+use crate::runtime::column_value::{ByteFields, ColumnValue};
+use crate::runtime::sorter::Sorter;
 
 /// Pearson's coefficient of pairs, in their order: their covariance over the product of their standard
 /// deviations, -1 to 1. Sums are exact; there is one division, of doubles. `None` where a series is constant or empty.
 ///
 /// # Errors
 /// [`crate::error::Kind::Data`] when a sum is too large.
-pub fn pearson(one: &[i64], other: &[i64]) -> Result<Option<f64>> {
+pub fn pearson(one: &Column<i64>, other: &Column<i64>) -> Result<Option<f64>> {
     let n = count_i128(one.len().min(other.len()));
     let (Some(first_one), Some(first_other)) = (one.first(), other.first()) else {
         return Ok(None);
@@ -19,8 +22,8 @@ pub fn pearson(one: &[i64], other: &[i64]) -> Result<Option<f64>> {
     for (one, other) in one.iter().zip(other) {
         // From the first pair: instants are large, their differences are not.
         let added = sums.add(
-            i128::from(*one) - i128::from(*first_one),
-            i128::from(*other) - i128::from(*first_other),
+            i128::from(one) - i128::from(first_one),
+            i128::from(other) - i128::from(first_other),
         );
         added.ok_or_else(|| too_large("squares of times"))?;
     }
@@ -64,27 +67,61 @@ impl PairSums {
 /// Spearman's coefficient: Pearson's of the ranks, equal numbers having the mean of their ranks.
 ///
 /// # Errors
-/// As [`pearson`].
-pub fn spearman(one: &[i64], other: &[i64]) -> Result<Option<f64>> {
-    pearson(&ranks(one), &ranks(other))
+/// As [`pearson`]; [`crate::error::Kind::Io`] when many ranks cannot be put into a temporary file.
+pub fn spearman(one: &Column<i64>, other: &Column<i64>) -> Result<Option<f64>> {
+    pearson(&ranks(one)?, &ranks(other)?)
+}
+
+/// A number and the place it is at, or a place and a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct NumberPair {
+    first: i64,
+    second: i64,
+}
+
+impl ColumnValue for NumberPair {
+    fn encode(&self, bytes: &mut Vec<u8>) {
+        self.first.encode(bytes);
+        self.second.encode(bytes);
+    }
+
+    fn decode(bytes: &mut ByteFields<'_>) -> Self {
+        Self {
+            first: bytes.signed(),
+            second: bytes.signed(),
+        }
+    }
 }
 
 /// Twice the rank of each number: the mean rank of equal numbers may be a half.
-fn ranks(numbers: &[i64]) -> Vec<i64> {
-    let mut order: Vec<usize> = (0..numbers.len()).collect();
-    order.sort_by_key(|place| numbers.get(*place));
-    let mut ranks = vec![0; numbers.len()];
+fn ranks(numbers: &Column<i64>) -> Result<Column<i64>> {
+    let budget = numbers.budget();
+    let mut by_number = Sorter::new(budget);
+    for (first, second) in numbers.iter().zip(0..) {
+        by_number.push(NumberPair { first, second })?;
+    }
+    let ordered = Column::of(by_number.finish()?, budget)?;
+    let mut by_place = Sorter::new(budget);
+    // One reader is ahead of the other by those that are equal.
+    let (mut ahead, mut behind) = (ordered.iter().peekable(), ordered.iter());
     let mut first = 0;
-    while let Some(number) = order.get(first).and_then(|place| numbers.get(*place)) {
-        let same = order.iter().skip(first);
-        let same_n = same.take_while(|place| numbers.get(**place) == Some(number)).count();
+    while let Some(number) = ahead.peek().map(|pair| pair.first) {
+        let mut same_n = 0;
+        while ahead.next_if(|pair| pair.first == number).is_some() {
+            same_n += 1;
+        }
         let last = first + same_n - 1;
-        for place in order.iter().skip(first).take(same_n) {
-            if let Some(rank) = ranks.get_mut(*place) {
-                *rank = crate::numbers::count_i64(first + last + 2);
-            }
+        for pair in behind.by_ref().take(same_n) {
+            by_place.push(NumberPair {
+                first: pair.second,
+                second: count_i64(first + last + 2),
+            })?;
         }
         first += same_n;
     }
-    ranks
+    let mut ranks = ColumnWriter::new(budget);
+    for pair in by_place.finish()? {
+        ranks.push(pair.second)?;
+    }
+    ranks.finish()
 }

@@ -4,7 +4,6 @@ use super::cluster::Cluster;
 use super::demand::Demand;
 use super::observer::{Observer, Reservation};
 use super::schedule::StartReason;
-use crate::numbers::index;
 
 /// Starts the waiting jobs from the front while they fit; gives the first that does not.
 pub(super) fn start_in_order<O: Observer>(cluster: &mut Cluster<'_, O>, waiting: &mut Vec<u32>) -> Option<u32> {
@@ -69,7 +68,7 @@ pub(super) fn backfill_new<O: Observer>(
         has_started |= gap.start(cluster, *job);
     }
     if has_started {
-        waiting.retain(|job| cluster.schedule.starts[index(*job)].is_none());
+        waiting.retain(|job| !cluster.has_started(*job));
     }
 }
 

@@ -3,16 +3,17 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
+use super::active::BegunJob;
 use super::cluster::Cluster;
 use super::conservative::Reservations;
 use super::easy;
-use super::job::Job;
+use super::jobs::{JobList, JobReader};
 use super::machine::Machine;
 use super::observer::{NoObserver, Observer};
 use super::order::WaitingJobs;
 use super::predecessor::{Dependents, PredecessorEvent, Released};
 use super::reserved_pass::start_reserved;
-use super::schedule::Schedule;
+use super::schedule::{Schedule, StartSorter};
 use super::settings::{Backfill, BaseOrder, Estimate, EventOrder, Settings};
 use super::window::WindowScheduler;
 use crate::error::{Error, Result};
@@ -22,8 +23,9 @@ use crate::numbers::{count_u64, index};
 ///
 /// # Errors
 /// [`crate::error::Kind::Config`] when settings exclude each other; [`crate::error::Kind::Data`] when usage of fairshare does
-/// not fit; [`crate::error::Kind::Internal`] when a job does not fit.
-pub fn simulate(jobs: &[Job], machine: &Machine, settings: &Settings) -> Result<Schedule> {
+/// not fit; [`crate::error::Kind::Internal`] when a job does not fit; [`crate::error::Kind::Io`] when the starts of many jobs cannot be
+/// put into a temporary file.
+pub fn simulate<'a>(jobs: impl Into<JobList<'a>>, machine: &Machine, settings: &Settings) -> Result<Schedule> {
     simulate_with(jobs, machine, settings, &mut NoObserver)
 }
 
@@ -31,34 +33,44 @@ pub fn simulate(jobs: &[Job], machine: &Machine, settings: &Settings) -> Result<
 ///
 /// # Errors
 /// As [`simulate`].
-pub fn simulate_with<O: Observer>(
-    jobs: &[Job],
+pub fn simulate_with<'a, O: Observer>(
+    jobs: impl Into<JobList<'a>>,
     machine: &Machine,
     settings: &Settings,
     observer: &mut O,
 ) -> Result<Schedule> {
+    let jobs = jobs.into();
     check(jobs, machine, settings)?;
     let mut engine = Engine::new(jobs, machine, settings, observer)?;
     engine.run()?;
-    let mut schedule = engine.cluster.schedule;
-    schedule.pass_n = engine.cluster.pass;
+    let mut schedule = Schedule {
+        starts: engine.starts.finish(jobs.len())?,
+        pass_n: engine.cluster.pass,
+        ..Schedule::default()
+    };
     if let Some(window) = engine.window {
         schedule.solved = window.solved();
     }
     Ok(schedule)
 }
 
-fn check(jobs: &[Job], machine: &Machine, settings: &Settings) -> Result<()> {
-    if let Some(job) = jobs.iter().find(|job| !job.need.fits_in(machine.capacity())) {
-        return Err(Error::internal(format!("job {} does not fit on the machine", job.id)));
+fn check(jobs: JobList<'_>, machine: &Machine, settings: &Settings) -> Result<()> {
+    let (mut unfit, mut reserved) = (None, None);
+    jobs.each(|_, job| {
+        if unfit.is_none() && !job.need.fits_in(machine.capacity()) {
+            unfit = Some(job.id);
+        }
+        reserved = reserved.max(job.reservation);
+    });
+    if let Some(id) = unfit {
+        return Err(Error::internal(format!("job {id} does not fit on the machine")));
     }
-    let reserved = jobs.iter().filter_map(|job| job.reservation);
     let reservation_n = count_u64(machine.reservations().len());
-    if let Some(place) = reserved.max().filter(|place| u64::from(*place) >= reservation_n) {
+    if let Some(place) = reserved.filter(|place| u64::from(*place) >= reservation_n) {
         return Err(Error::internal(format!("the machine has no reservation {place}")));
     }
     let is_conservative = settings.backfill == Backfill::Conservative;
-    if is_conservative && jobs.iter().any(|job| job.reservation.is_some()) {
+    if is_conservative && reserved.is_some() {
         return Err(Error::config(
             "conservative backfilling plans one machine: where jobs run in reservations choose --backfill easy, or --outages none",
         ));
@@ -93,11 +105,16 @@ fn check(jobs: &[Job], machine: &Machine, settings: &Settings) -> Result<()> {
 type Release = Reverse<(i64, u32)>;
 
 struct Engine<'a, O> {
+    jobs: JobReader<'a>,
+    /// The starts of the schedule.
+    starts: StartSorter,
     cluster: Cluster<'a, O>,
     settings: &'a Settings,
     waiting: WaitingJobs<'a>,
     /// Jobs without a predecessor, in order; the next to be submitted.
     next_job: usize,
+    /// When that is.
+    next_job_s: Option<i64>,
     releases: BinaryHeap<Release>,
     /// Who waits for starts and ends of jobs.
     dependents: Dependents,
@@ -110,18 +127,21 @@ struct Engine<'a, O> {
 }
 
 impl<'a, O: Observer> Engine<'a, O> {
-    fn new(jobs: &'a [Job], machine: &'a Machine, settings: &'a Settings, observer: &'a mut O) -> Result<Self> {
+    fn new(jobs: JobList<'a>, machine: &'a Machine, settings: &'a Settings, observer: &'a mut O) -> Result<Self> {
         let cluster = Cluster::new(jobs, machine, settings, observer);
-        let reservations = (settings.backfill == Backfill::Conservative).then(|| Reservations::new(&cluster));
+        let reservations = (settings.backfill == Backfill::Conservative).then(|| Reservations::new(machine));
         let window = match &settings.window {
-            Some(window) => Some(WindowScheduler::new(window, jobs, machine)?),
+            Some(window) => Some(WindowScheduler::new(window, machine)?),
             None => None,
         };
         Ok(Self {
+            jobs: jobs.reader(),
+            starts: StartSorter::new(jobs.budget().part()),
             cluster,
             settings,
             waiting: WaitingJobs::new(settings, jobs)?,
             next_job: 0,
+            next_job_s: None,
             releases: BinaryHeap::new(),
             dependents: Dependents::new(jobs),
             reservations,
@@ -171,16 +191,27 @@ impl<'a, O: Observer> Engine<'a, O> {
     }
 
     fn skip_dependent(&mut self) {
-        let jobs = self.cluster.jobs;
-        while jobs.get(self.next_job).is_some_and(|job| !job.after.is_empty()) {
+        while let Some(job) = self.jobs.get(self.next_job) {
+            if job.after.is_empty() {
+                self.next_job_s = Some(job.submit_s);
+                return;
+            }
             self.next_job += 1;
         }
+        self.next_job_s = None;
     }
 
     fn next_submission_s(&self) -> Option<i64> {
-        let job = self.cluster.jobs.get(self.next_job).map(|job| job.submit_s);
         let release = self.releases.peek().map(|Reverse((at_s, _))| *at_s);
-        job.into_iter().chain(release).min()
+        self.next_job_s.into_iter().chain(release).min()
+    }
+
+    /// A job waits from now on.
+    fn submit(&mut self, place: u32, now_s: i64) {
+        if let Some(job) = self.jobs.get(index(place)) {
+            self.cluster.submit(place, job);
+            self.waiting.add(place, now_s);
+        }
     }
 
     /// Ends a job that ends at a time, where there is one.
@@ -195,6 +226,7 @@ impl<'a, O: Observer> Engine<'a, O> {
         if let Some(reservations) = &mut self.reservations {
             reservations.ended(&self.cluster, job, now_s);
         }
+        self.cluster.forget(job);
         self.happened(PredecessorEvent::End, job, now_s);
         true
     }
@@ -202,7 +234,7 @@ impl<'a, O: Observer> Engine<'a, O> {
     /// Something happened to a job that others may wait for.
     fn happened(&mut self, event: PredecessorEvent, job: u32, now_s: i64) {
         for Released { job, at_s } in self.dependents.happened(event, job, now_s) {
-            let submit_s = self.cluster.jobs[index(job)].submit_s;
+            let submit_s = self.jobs.get(index(job)).map_or(at_s, |job| job.submit_s);
             self.releases.push(Reverse((submit_s.max(at_s), job)));
         }
     }
@@ -215,18 +247,17 @@ impl<'a, O: Observer> Engine<'a, O> {
                 return false;
             };
             if self.dependents.close(job) {
-                self.waiting.add(job, now_s);
+                self.submit(job, now_s);
             }
             return true;
         }
-        let next = self.cluster.jobs.get(self.next_job);
-        if next.is_none_or(|job| job.submit_s != now_s) {
+        if self.next_job_s != Some(now_s) {
             return false;
         }
         let Ok(job) = u32::try_from(self.next_job) else {
             return false;
         };
-        self.waiting.add(job, now_s);
+        self.submit(job, now_s);
         self.next_job += 1;
         self.skip_dependent();
         true
@@ -237,17 +268,21 @@ impl<'a, O: Observer> Engine<'a, O> {
         if self.waiting.jobs.is_empty() {
             self.blocked = None;
         } else {
-            let begun_n = self.cluster.begun.len();
             self.cluster.look_ahead();
             self.waiting.begin_pass(&mut self.cluster)?;
             self.start_jobs();
+            let begun = std::mem::take(&mut self.cluster.begun);
+            for BegunJob { job, start, .. } in &begun {
+                self.starts.push(*job, *start)?;
+            }
             if self.dependents.watch_starts() {
-                let started: Vec<u32> = self.cluster.begun.iter().skip(begun_n).copied().collect();
-                for job in started {
-                    self.happened(PredecessorEvent::Start, job, now_s);
+                for begun in &begun {
+                    self.happened(PredecessorEvent::Start, begun.job, now_s);
                 }
             }
-            self.waiting.end_pass(&self.cluster);
+            self.waiting.end_pass(&self.cluster, &begun);
+            self.cluster.begun = begun;
+            self.cluster.begun.clear();
         }
         self.is_freed = false;
         self.cluster.end_pass();
@@ -280,8 +315,7 @@ impl<'a, O: Observer> Engine<'a, O> {
         } else {
             self.start_open();
         }
-        let starts = &self.cluster.schedule.starts;
-        all.retain(|job| starts[index(*job)].is_none());
+        all.retain(|job| !self.cluster.has_started(*job));
         self.waiting.jobs = all;
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::demand::Demand;
 use super::job::Job;
+use super::jobs::JobList;
 use super::limits::{GroupLimits, LimitUse};
 use super::machine::Machine;
 use super::observer::{Observer, PassView, Reservation};
@@ -81,7 +82,8 @@ const NAMED_MAX: usize = 10;
 /// Watches one job, by place in the list.
 #[derive(Debug)]
 pub struct JobWatch<'a> {
-    jobs: &'a [Job],
+    jobs: JobList<'a>,
+    own: &'a Job,
     machine: &'a Machine,
     /// What groups have of their limits in the pass.
     limits: Option<LimitUse<'a>>,
@@ -103,11 +105,18 @@ pub struct JobWatch<'a> {
 }
 
 impl<'a> JobWatch<'a> {
-    /// Watches a job of a list on a machine under limits, by its place.
+    /// Watches a job of a list on a machine under limits, and its place.
     #[must_use]
-    pub fn new(jobs: &'a [Job], machine: &'a Machine, limits: Option<&'a GroupLimits>, job: u32) -> Self {
+    pub fn new(
+        jobs: JobList<'a>,
+        machine: &'a Machine,
+        limits: Option<&'a GroupLimits>,
+        own: &'a Job,
+        job: u32,
+    ) -> Self {
         Self {
             jobs,
+            own,
             limits: limits.map(LimitUse::new),
             machine,
             job,
@@ -124,7 +133,7 @@ impl<'a> JobWatch<'a> {
     /// The job.
     #[must_use]
     pub fn job(&self) -> &Job {
-        &self.jobs[index(self.job)]
+        self.own
     }
 
     /// No pass follows: what kept the job in the last one counts.
@@ -290,7 +299,9 @@ impl Observer for JobWatch<'_> {
             return;
         }
         // Others of its group that start in the pass reach the limit.
-        if let (Some(limits), Some(other)) = (&mut self.limits, self.jobs.get(index(job))) {
+        if let Some(limits) = &mut self.limits
+            && let Some(other) = self.jobs.get(index(job))
+        {
             limits.started(job, &other.need);
         }
         if let (Some(Hindrance::PassedOver(_)), Some(limit)) = (self.pending, self.limited()) {

@@ -4,10 +4,11 @@
 //! before it.
 
 use super::demand::Demand;
-use super::job::Job;
+use super::jobs::JobList;
 use super::schedule::Start;
 use crate::error::{Error, Result};
 use crate::numbers::index;
+use crate::runtime::column::Column;
 
 /// What is limited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,12 +56,13 @@ impl GroupLimits {
     ///
     /// # Errors
     /// [`crate::error::Kind::Internal`] when not.
-    pub(super) fn check(&self, jobs: &[Job]) -> Result<()> {
-        let is_within = |(job, places): (&Job, &Vec<u32>)| {
-            let mut limits = places.iter().map(|place| self.limits.get(index(*place)));
-            limits.all(|limit| limit.is_some_and(|limit| limit.amount.of(&job.need) <= limit.most))
-        };
-        if self.of_jobs.len() == jobs.len() && jobs.iter().zip(&self.of_jobs).all(is_within) {
+    pub(super) fn check(&self, jobs: JobList<'_>) -> Result<()> {
+        let mut is_of_them = self.of_jobs.len() == jobs.len();
+        jobs.each(|place, job| {
+            let mut limits = self.of(place).map(|at| self.limits.get(at));
+            is_of_them &= limits.all(|limit| limit.is_some_and(|limit| limit.amount.of(&job.need) <= limit.most));
+        });
+        if is_of_them {
             Ok(())
         } else {
             Err(Error::internal(
@@ -82,9 +84,9 @@ impl GroupLimits {
 
     /// The limits that starts exceed, found out from them alone: each by name with the first second in which it is.
     #[must_use]
-    pub fn exceeded(&self, jobs: &[Job], starts: &[Option<Start>]) -> Vec<ExceededLimit> {
+    pub fn exceeded<'a>(&self, jobs: impl Into<JobList<'a>>, starts: &Column<Option<Start>>) -> Vec<ExceededLimit> {
         let mut changes: Vec<Vec<AmountChange>> = vec![Vec::new(); self.limits.len()];
-        for (place, (job, start)) in jobs.iter().zip(starts).enumerate() {
+        for (place, (job, start)) in jobs.into().iter().zip(starts).enumerate() {
             let Some(start) = start else { continue };
             for at in self.of(place) {
                 if let (Some(limit), Some(of)) = (self.limits.get(at), changes.get_mut(at)) {

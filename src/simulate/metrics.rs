@@ -2,6 +2,7 @@
 
 use super::demand::KIND_N;
 use super::job::{Job, JobEnd};
+use super::jobs::JobList;
 use super::machine::Machine;
 use super::schedule::{Schedule, StartedJob};
 
@@ -24,8 +25,10 @@ pub struct Interval {
 impl Interval {
     /// From the first submission to the last end.
     #[must_use]
-    pub fn whole(jobs: &[Job], schedule: &Schedule) -> Self {
-        let from_s = jobs.iter().map(|job| job.submit_s).min();
+    pub fn whole<'a>(jobs: impl Into<JobList<'a>>, schedule: &'a Schedule) -> Self {
+        let jobs = jobs.into();
+        let mut from_s = None;
+        jobs.each(|_, job| from_s = Some(from_s.map_or(job.submit_s, |first: i64| first.min(job.submit_s))));
         let until_s = schedule.started(jobs).map(|started| started.end_s()).max();
         match (from_s, until_s) {
             (Some(from_s), Some(until_s)) => Self { from_s, until_s },
@@ -36,9 +39,22 @@ impl Interval {
     /// From the first submission to the last, without the first and the last half month; none where the submissions span less
     /// than 45 days, for which that would leave too little.
     #[must_use]
-    pub fn without_half_months(jobs: &[Job]) -> Option<Self> {
-        let from_s = jobs.iter().map(|job| job.submit_s).min()?;
-        let until_s = jobs.iter().map(|job| job.submit_s).max()?;
+    pub fn without_half_months<'a>(jobs: impl Into<JobList<'a>>) -> Option<Self> {
+        let mut submitted: Option<Self> = None;
+        jobs.into().each(|_, job| {
+            let at_s = job.submit_s;
+            submitted = Some(submitted.map_or(
+                Self {
+                    from_s: at_s,
+                    until_s: at_s,
+                },
+                |all| Self {
+                    from_s: all.from_s.min(at_s),
+                    until_s: all.until_s.max(at_s),
+                },
+            ));
+        });
+        let Self { from_s, until_s } = submitted?;
         (until_s - from_s >= TRIMMED_FROM_S).then_some(Self {
             from_s: from_s + HALF_MONTH_S,
             until_s: until_s - HALF_MONTH_S,
@@ -121,13 +137,13 @@ pub struct JobMeasures {
 
 impl JobMeasures {
     /// Adds a job.
-    pub fn add(&mut self, started: &StartedJob<'_>, rule: &AbnormalRule) {
+    pub fn add(&mut self, started: &StartedJob, rule: &AbnormalRule) {
         let (wait_s, run_s) = (started.wait_s(), started.job.run_s);
         self.job_n += 1;
         self.wait_s += i128::from(wait_s);
         self.longest_wait_s = self.longest_wait_s.max(wait_s);
         self.first_s += i128::from(started.job.need.first()) * i128::from(run_s);
-        if run_s > 0 && !rule.is_abnormal(started.job) {
+        if run_s > 0 && !rule.is_abnormal(&started.job) {
             self.normal_n += 1;
             self.slowdown_e6 += millionths(wait_s + run_s, run_s);
         }
@@ -159,10 +175,10 @@ pub struct Measures {
 
 /// Measures a schedule.
 #[must_use]
-pub fn measure(
-    jobs: &[Job],
+pub fn measure<'a>(
+    jobs: impl Into<JobList<'a>>,
     machine: &Machine,
-    schedule: &Schedule,
+    schedule: &'a Schedule,
     interval: Interval,
     rule: &AbnormalRule,
 ) -> Measures {
@@ -174,7 +190,7 @@ pub fn measure(
         jobs: JobMeasures::default(),
     };
     for started in schedule.started(jobs) {
-        let (job, start) = (started.job, started.start);
+        let (job, start) = (&started.job, started.start);
         let within_s = i128::from(interval.overlap_s(start.start_s, started.end_s()));
         for (sum, amount) in measures.used_s.iter_mut().zip(job.need.amounts()) {
             *sum += i128::from(amount) * within_s;
@@ -215,9 +231,9 @@ pub struct ClassMeasures {
 
 /// Measures by class: `upper` are the most of each class but the last, in order. Classes without jobs stay.
 #[must_use]
-pub fn by_class(
-    jobs: &[Job],
-    schedule: &Schedule,
+pub fn by_class<'a>(
+    jobs: impl Into<JobList<'a>>,
+    schedule: &'a Schedule,
     interval: Interval,
     by: ClassBy,
     upper: &[i64],

@@ -5,8 +5,8 @@
 
 use std::cmp::Reverse;
 
-use super::job::Job;
-use super::schedule::Start;
+use super::active::BegunJob;
+use super::jobs::JobList;
 use super::shares::{ShareState, SimulatedShares};
 use crate::error::{Error, Result};
 use crate::fairshare::CalculationTimes;
@@ -31,7 +31,7 @@ impl Multifactor {
     ///
     /// # Errors
     /// As [`SimulatedShares::check`]; [`crate::error::Kind::Internal`] when it is of other jobs.
-    pub(super) fn check(&self, jobs: &[Job]) -> Result<()> {
+    pub(super) fn check(&self, jobs: JobList<'_>) -> Result<()> {
         let is_of_them = self.facts.len() == jobs.len();
         let shares = self.shares.as_ref();
         if !is_of_them || shares.is_some_and(|shares| shares.jobs.len() != jobs.len()) {
@@ -57,21 +57,23 @@ pub(super) struct PriorityOrder<'a> {
     at_s: Option<i64>,
     /// How many of the waiting jobs are in order; those after them have come since.
     sorted_n: usize,
-    /// How many starts the shares know of.
-    begun_n: usize,
+    /// Starts that the shares do not know of yet.
+    begun: Vec<BegunJob>,
 }
 
 impl<'a> PriorityOrder<'a> {
-    pub(super) fn new(of: &'a Multifactor, jobs: &[Job]) -> Self {
+    pub(super) fn new(of: &'a Multifactor, jobs: JobList<'_>) -> Self {
+        let mut eligible_s = Vec::with_capacity(jobs.len());
+        jobs.each(|_, job| eligible_s.push(job.submit_s));
         Self {
             of,
             terms: of.facts.iter().map(|facts| of.rule.terms(facts)).collect(),
             shares: of.shares.as_ref().map(ShareState::new),
-            eligible_s: jobs.iter().map(|job| job.submit_s).collect(),
+            eligible_s,
             priorities: vec![0; jobs.len()],
             at_s: None,
             sorted_n: 0,
-            begun_n: 0,
+            begun: Vec::new(),
         }
     }
 
@@ -92,7 +94,7 @@ impl<'a> PriorityOrder<'a> {
     ///
     /// # Errors
     /// [`crate::error::Kind::Data`] when usage does not fit.
-    pub(super) fn sort(&mut self, waiting: &mut [u32], now_s: i64, started: &StartedSoFar<'_>) -> Result<()> {
+    pub(super) fn sort(&mut self, waiting: &mut [u32], now_s: i64) -> Result<()> {
         if waiting.len() < 2 {
             // There is no order to decide: what is calculated next time is the same without this calculation.
             self.at_s = None;
@@ -101,7 +103,7 @@ impl<'a> PriorityOrder<'a> {
         let at_s = self.of.times.last_at(now_s);
         if self.at_s != Some(at_s) {
             self.at_s = Some(at_s);
-            self.calculate(at_s, started)?;
+            self.calculate(at_s)?;
             self.sorted_n = 0;
         }
         for job in waiting.iter().skip(self.sorted_n) {
@@ -133,22 +135,21 @@ impl<'a> PriorityOrder<'a> {
         (Reverse(self.priorities[index(job)]), job)
     }
 
-    /// So many jobs still wait after a pass, in order.
-    pub(super) fn passed(&mut self, waiting_n: usize) {
+    /// So many jobs still wait after a pass, in order, and these have started in it.
+    pub(super) fn passed(&mut self, waiting_n: usize, begun: &[BegunJob]) {
         self.sorted_n = waiting_n;
+        if self.shares.is_some() {
+            self.begun.extend_from_slice(begun);
+        }
     }
 
-    fn calculate(&mut self, at_s: i64, started: &StartedSoFar<'_>) -> Result<()> {
+    fn calculate(&mut self, at_s: i64) -> Result<()> {
         let Some(shares) = &mut self.shares else {
             return Ok(());
         };
-        for place in started.begun.iter().skip(self.begun_n) {
-            let start = started.starts.get(index(*place)).copied().flatten();
-            if let (Some(job), Some(start)) = (started.jobs.get(index(*place)), start) {
-                shares.started(*place, job, start.start_s);
-            }
+        for begun in self.begun.drain(..) {
+            shares.started(&begun);
         }
-        self.begun_n = started.begun.len();
         shares.calculate(at_s)
     }
 
@@ -159,15 +160,4 @@ impl<'a> PriorityOrder<'a> {
         let waiting_s = (at_s - eligible_s).max(0);
         self.of.rule.priority_again(&self.terms[index(job)], waiting_s, factor)
     }
-}
-
-/// What has started in a simulation.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct StartedSoFar<'a> {
-    /// The jobs of the simulation.
-    pub(super) jobs: &'a [Job],
-    /// Those that have started, in order, by place.
-    pub(super) begun: &'a [u32],
-    /// The starts, by place.
-    pub(super) starts: &'a [Option<Start>],
 }

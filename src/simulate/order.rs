@@ -1,13 +1,13 @@
 //! The order in which jobs wait.
 
+use super::active::BegunJob;
 use super::cluster::Cluster;
-use super::job::Job;
-use super::multifactor::{PriorityOrder, StartedSoFar};
+use super::jobs::JobList;
+use super::multifactor::PriorityOrder;
 use super::observer::{Observer, PassView};
 use super::settings::{BaseOrder, Settings};
 use super::wfp;
 use crate::error::{Error, Result};
-use crate::numbers::index;
 
 /// The waiting jobs, by place in the list of jobs.
 pub(super) struct WaitingJobs<'a> {
@@ -30,7 +30,7 @@ enum WaitingOrder<'a> {
 impl<'a> WaitingJobs<'a> {
     /// # Errors
     /// [`crate::error::Kind::Config`] when priorities are not stated.
-    pub(super) fn new(settings: &'a Settings, jobs: &[Job]) -> Result<Self> {
+    pub(super) fn new(settings: &'a Settings, jobs: JobList<'_>) -> Result<Self> {
         let order = match (settings.base, &settings.multifactor) {
             (BaseOrder::Fcfs, _) => WaitingOrder::Submission,
             (BaseOrder::Wfp, _) => WaitingOrder::Utility(Vec::new()),
@@ -73,15 +73,10 @@ impl<'a> WaitingJobs<'a> {
             WaitingOrder::Submission => {}
             WaitingOrder::Utility(kept) => {
                 kept.clone_from(&self.jobs);
-                wfp::sort(&mut self.jobs, cluster.jobs, cluster.now_s);
+                wfp::sort(&mut self.jobs, &cluster.active, cluster.now_s);
             }
             WaitingOrder::Priority(order) => {
-                let started = StartedSoFar {
-                    jobs: cluster.jobs,
-                    begun: &cluster.begun,
-                    starts: &cluster.schedule.starts,
-                };
-                order.sort(&mut self.jobs, cluster.now_s, &started)?;
+                order.sort(&mut self.jobs, cluster.now_s)?;
                 priorities = Some(order.priorities()).filter(|_| self.jobs.len() > 1);
             }
         }
@@ -110,15 +105,15 @@ impl<'a> WaitingJobs<'a> {
     }
 
     /// What has not started waits on.
-    pub(super) fn end_pass<O: Observer>(&mut self, cluster: &Cluster<'_, O>) {
+    pub(super) fn end_pass<O: Observer>(&mut self, cluster: &Cluster<'_, O>, begun: &[BegunJob]) {
         self.added.clear();
         match &mut self.order {
             WaitingOrder::Submission => {}
             WaitingOrder::Utility(kept) => {
-                kept.retain(|job| cluster.schedule.starts[index(*job)].is_none());
+                kept.retain(|job| !cluster.has_started(*job));
                 std::mem::swap(kept, &mut self.jobs);
             }
-            WaitingOrder::Priority(order) => order.passed(self.jobs.len()),
+            WaitingOrder::Priority(order) => order.passed(self.jobs.len(), begun),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::active::ActiveJobs;
 use super::demand::Demand;
 use super::job::Job;
 use super::reserved_pool::ReservedPool;
@@ -86,8 +87,8 @@ pub(super) struct Pools<'a> {
 }
 
 impl<'a> Pools<'a> {
-    /// Those of a machine; the longest of its jobs is expected to run so long.
-    pub(super) fn new(of: &'a [ReservedPool], jobs: &[Job], longest_s: i64) -> Self {
+    /// Those of a machine; the longest of its jobs is expected to run so long, and whether any of them states a reservation.
+    pub(super) fn new(of: &'a [ReservedPool], has_reserved: bool, longest_s: i64) -> Self {
         let each = of.iter().enumerate();
         let mut changes: Vec<PoolChange> = each
             .flat_map(|(pool, of)| of.instants().into_iter().map(move |at_s| PoolChange { at_s, pool }))
@@ -114,7 +115,7 @@ impl<'a> Pools<'a> {
             in_force: BTreeSet::new(),
             is_held: false,
             inside: BTreeMap::new(),
-            has_jobs: !of.is_empty() && jobs.iter().any(|job| job.reservation.is_some()),
+            has_jobs: !of.is_empty() && has_reserved,
             longest_s,
         }
     }
@@ -223,10 +224,10 @@ impl<'a> Pools<'a> {
     }
 
     /// The jobs of each that is in force, in their order, of all that wait.
-    pub(super) fn waiting(&self, jobs: &[Job], waiting: &[u32]) -> BTreeMap<usize, Vec<u32>> {
+    pub(super) fn waiting(&self, jobs: &ActiveJobs, waiting: &[u32]) -> BTreeMap<usize, Vec<u32>> {
         let mut own: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
         for job in waiting {
-            let pool = jobs.get(index(*job)).and_then(|job| job.reservation).map(index);
+            let pool = jobs.get(*job).and_then(|active| active.job.reservation).map(index);
             if let Some(pool) = pool.filter(|pool| self.in_force.contains(pool)) {
                 own.entry(pool).or_default().push(*job);
             }

@@ -1,8 +1,9 @@
 //! What a job waits for: starts and ends of other jobs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::job::Job;
+use super::jobs::JobList;
 use super::schedule::Schedule;
 use crate::numbers::Extent;
 
@@ -88,11 +89,12 @@ pub struct PredecessorTime {
 /// Which predecessor held a job back in a schedule, and until when: the last one, or the first where one is enough. `None` where
 /// nothing did after its submission. Of jobs with the same number the first counts.
 #[must_use]
-pub fn held_by(jobs: &[Job], schedule: &Schedule, job: &Job) -> Option<PredecessorTime> {
+pub fn held_by<'a>(jobs: impl Into<JobList<'a>>, schedule: &Schedule, job: &Job) -> Option<PredecessorTime> {
+    let jobs = jobs.into();
     let started = |id: i64| {
-        let place = jobs.iter().position(|other| other.id == id)?;
-        let start = schedule.starts.get(place).copied().flatten()?;
-        Some((start.start_s, start.start_s + jobs.get(place)?.run_s))
+        let (place, before) = jobs.iter().enumerate().find(|(_, other)| other.id == id)?;
+        let start = schedule.starts.get(place).flatten()?;
+        Some((start.start_s, start.start_s + before.run_s))
     };
     let allowed = job.after.allowed_s(|one| {
         let (start_s, end_s) = started(one.id)?;
@@ -139,26 +141,32 @@ pub(super) struct Dependents {
 
 impl Dependents {
     /// Those of jobs; of jobs with the same number the first is waited for.
-    pub(super) fn new(jobs: &[Job]) -> Self {
+    pub(super) fn new(jobs: JobList<'_>) -> Self {
         let mut dependents = Self::default();
-        if jobs.iter().all(|job| job.after.is_empty()) {
+        let waiting = jobs.dependents();
+        if waiting.is_empty() {
             return dependents;
         }
+        let named: BTreeSet<i64> = (waiting.values())
+            .flat_map(|after| after.each.iter().map(|one| one.id))
+            .collect();
         let mut places = BTreeMap::new();
-        for (at, job) in (0_u32..).zip(jobs) {
-            places.entry(job.id).or_insert(at);
-        }
-        for (at, job) in (0_u32..).zip(jobs).filter(|(_, job)| !job.after.is_empty()) {
-            let left_n = (!job.after.is_any).then_some(job.after.each.len());
-            dependents.open.insert(at, OpenWait { left_n, at_s: i64::MIN });
-            for one in &job.after.each {
+        jobs.each(|place, job| {
+            if let (true, Ok(place)) = (named.contains(&job.id), u32::try_from(place)) {
+                places.entry(job.id).or_insert(place);
+            }
+        });
+        for (at, after) in &waiting {
+            let left_n = (!after.is_any).then_some(after.each.len());
+            dependents.open.insert(*at, OpenWait { left_n, at_s: i64::MIN });
+            for one in &after.each {
                 let Some(before) = places.get(&one.id) else { continue };
                 let of = match one.event {
                     PredecessorEvent::Start => &mut dependents.of_start,
                     PredecessorEvent::End => &mut dependents.of_end,
                 };
                 let dependent = Dependent {
-                    job: at,
+                    job: *at,
                     pause_s: one.pause_s,
                 };
                 of.entry(*before).or_default().push(dependent);

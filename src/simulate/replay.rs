@@ -1,8 +1,9 @@
 //! What happened, as a schedule: the starts a trace recorded.
 
-use super::job::Job;
+use super::jobs::JobList;
 use super::schedule::{Schedule, Start, StartReason};
-use crate::numbers::count_u64;
+use crate::error::Result;
+use crate::runtime::column::Column;
 
 /// The recorded starts, and how many jobs have none.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,9 +15,14 @@ pub struct Recorded {
 }
 
 /// The recorded starts of jobs. They are no simulation: they may exceed the machine, if it was another one.
-#[must_use]
-pub fn recorded(jobs: &[Job]) -> Recorded {
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when those of many jobs cannot be put into a temporary file.
+pub fn recorded<'a>(jobs: impl Into<JobList<'a>>) -> Result<Recorded> {
+    let jobs = jobs.into();
+    let mut without_n = 0;
     let starts = jobs.iter().map(|job| {
+        without_n += u64::from(job.recorded_start_s.is_none());
         job.recorded_start_s.map(|start_s| Start {
             start_s,
             pass: 0,
@@ -25,14 +31,14 @@ pub fn recorded(jobs: &[Job]) -> Recorded {
             large_node_n: 0,
         })
     });
-    let starts: Vec<Option<Start>> = starts.collect();
-    Recorded {
-        without_n: count_u64(starts.iter().filter(|start| start.is_none()).count()),
+    let starts = Column::of(starts, jobs.budget().part())?;
+    Ok(Recorded {
+        without_n,
         schedule: Schedule {
             starts,
             ..Schedule::default()
         },
-    }
+    })
 }
 
 /// How alike two schedules of the same jobs are.

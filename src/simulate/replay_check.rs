@@ -1,10 +1,13 @@
 //! Recorded starts held against a machine: where they take more than there is, when first, when most, for how long.
 
 use super::demand::Demand;
-use super::job::Job;
+use super::jobs::JobList;
 use super::machine::Machine;
 use super::reserved_use::ReservedUse;
 use super::schedule::Schedule;
+use super::use_change::UseChange;
+use crate::error::Result;
+use crate::runtime::sorter::Sorter;
 
 /// One kind of resource under the recorded starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,41 +59,40 @@ impl Excess {
     }
 }
 
-/// A change of what runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct UseChange {
-    at_s: i64,
-    is_start: bool,
-    amounts: Demand,
-}
-
 /// Holds a schedule against the machine, kind by kind, in the order of the kinds.
-#[must_use]
-pub fn check(jobs: &[Job], machine: &Machine, schedule: &Schedule) -> Vec<KindCheck> {
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when many starts cannot be put into a temporary file.
+pub fn check<'a>(jobs: impl Into<JobList<'a>>, machine: &Machine, schedule: &'a Schedule) -> Result<Vec<KindCheck>> {
+    let jobs = jobs.into();
     let kind_n = machine.kinds().len();
     let mut checks = vec![KindCheck::default(); kind_n];
-    let mut changes: Vec<UseChange> = Vec::with_capacity(jobs.len() * 2);
+    let mut changes = Sorter::new(jobs.budget().part());
     for started in schedule.started(jobs).filter(|started| started.job.run_s > 0) {
         let change = |at_s: i64, is_start: bool| UseChange {
             at_s,
             is_start,
             amounts: started.job.need,
         };
-        changes.push(change(started.start.start_s, true));
-        changes.push(change(started.end_s(), false));
+        changes.push(change(started.start.start_s, true))?;
+        changes.push(change(started.end_s(), false))?;
     }
-    changes.sort_unstable();
     let mut reserved = ReservedUse::new(jobs, machine, schedule);
-    let mut instants: Vec<i64> = changes.iter().map(|change| change.at_s).collect();
-    instants.extend(machine.steps().iter().map(|step| step.from_s));
-    instants.extend(reserved.instants());
-    instants.sort_unstable();
-    instants.dedup();
+    let mut steps = reserved.instants();
+    steps.extend(machine.steps().iter().map(|step| step.from_s));
+    steps.sort_unstable();
     let (mut used, mut running_n) = (Demand::NOTHING, 0_u64);
-    let mut changes = changes.into_iter().peekable();
+    let mut changes = changes.finish()?.peekable();
+    let mut steps = steps.into_iter().peekable();
     let mut was = vec![[false; 2]; kind_n];
-    for (at, at_s) in instants.iter().enumerate() {
-        while let Some(change) = changes.next_if(|change| change.at_s == *at_s) {
+    let mut next_s = changes
+        .peek()
+        .map(|change| change.at_s)
+        .into_iter()
+        .chain(steps.peek().copied())
+        .min();
+    while let Some(at_s) = next_s {
+        while let Some(change) = changes.next_if(|change| change.at_s == at_s) {
             if change.is_start {
                 used.add(&change.amounts);
                 running_n += 1;
@@ -99,24 +101,27 @@ pub fn check(jobs: &[Job], machine: &Machine, schedule: &Schedule) -> Vec<KindCh
                 running_n -= 1;
             }
         }
-        let Some(until_s) = instants.get(at + 1) else { break };
-        let lacking = reserved.lacking_at(*at_s, &used);
+        while steps.next_if(|from_s| *from_s <= at_s).is_some() {}
+        let event_s = changes.peek().map(|change| change.at_s);
+        next_s = event_s.into_iter().chain(steps.peek().copied()).min();
+        let Some(until_s) = next_s else { break };
+        let lacking = reserved.lacking_at(at_s, &used);
         for (kind, (check, was)) in checks.iter_mut().zip(&mut was).enumerate() {
             let now = used.get(kind);
             check.used_s += i128::from(now) * i128::from(until_s - at_s);
             if now > check.peak {
-                (check.peak, check.peak_s, check.peak_job_n) = (now, *at_s, running_n);
+                (check.peak, check.peak_s, check.peak_job_n) = (now, at_s, running_n);
             }
             let beyond = now - machine.capacity().get(kind);
             // What is beyond the machine is counted as that alone.
             let beyond_available = lacking.get(kind) - beyond.max(0);
             let [was_beyond, was_unavailable] = *was;
-            check.beyond.add(*at_s, *until_s, beyond, !was_beyond);
+            check.beyond.add(at_s, until_s, beyond, !was_beyond);
             check
                 .beyond_available
-                .add(*at_s, *until_s, beyond_available, !was_unavailable);
+                .add(at_s, until_s, beyond_available, !was_unavailable);
             *was = [beyond > 0, beyond_available > 0];
         }
     }
-    checks
+    Ok(checks)
 }

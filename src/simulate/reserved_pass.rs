@@ -4,7 +4,7 @@ use super::cluster::Cluster;
 use super::easy;
 use super::observer::Observer;
 use super::settings::Backfill;
-use crate::numbers::{Extent, index};
+use crate::numbers::Extent;
 
 /// Starts waiting jobs inside the reservations they state, as Slurm does before all others. Gives the jobs that still wait and
 /// may run on what is not reserved.
@@ -14,7 +14,7 @@ pub(super) fn start_reserved<O: Observer>(
     backfill: Backfill,
 ) -> Vec<u32> {
     let begun_n = cluster.begun.len();
-    for (pool, mut own) in cluster.pools.waiting(cluster.jobs, waiting) {
+    for (pool, mut own) in cluster.pools.waiting(&cluster.active, waiting) {
         cluster.enter(pool);
         let head = easy::start_in_order(cluster, &mut own);
         if let (Some(head), Backfill::Easy) = (head, backfill) {
@@ -27,8 +27,8 @@ pub(super) fn start_reserved<O: Observer>(
         cluster.look_ahead();
     }
     let is_open = |job: &&u32| {
-        let is_waiting = cluster.schedule.starts[index(**job)].is_none();
-        is_waiting && cluster.pools.is_open_to(&cluster.jobs[index(**job)])
+        let active = cluster.active.get(**job);
+        active.is_some_and(|active| !active.is_started && cluster.pools.is_open_to(&active.job))
     };
     waiting.iter().filter(is_open).copied().collect()
 }

@@ -1,7 +1,7 @@
 //! What jobs use inside reservations and outside, under a schedule that was not made with them in mind.
 
 use super::demand::Demand;
-use super::job::Job;
+use super::jobs::JobList;
 use super::machine::Machine;
 use super::reserved_pool::ReservedPool;
 use super::schedule::Schedule;
@@ -24,7 +24,7 @@ pub(super) struct ReservedUse<'a> {
 }
 
 impl<'a> ReservedUse<'a> {
-    pub(super) fn new(jobs: &[Job], machine: &'a Machine, schedule: &Schedule) -> Self {
+    pub(super) fn new(jobs: JobList<'_>, machine: &'a Machine, schedule: &Schedule) -> Self {
         let mut changes = Vec::new();
         for started in schedule.started(jobs) {
             let Some(pool) = started.job.reservation else { continue };

@@ -4,8 +4,8 @@
 //! that is needed; what jobs added in between is a closed form, so that calculations nobody looks at cost nothing. Usage in
 //! halving steps cannot be aged, and is computed from how it grew.
 
+use super::active::BegunJob;
 use super::halved_usage::HalvedUsage;
-use super::job::Job;
 use crate::error::{Error, Result};
 use crate::fairshare::float::too_large;
 use crate::fairshare::{
@@ -129,16 +129,16 @@ impl<'a> ShareState<'a> {
     }
 
     /// A job has started.
-    pub(super) fn started(&mut self, place: u32, job: &Job, start_s: i64) {
-        let Some(of) = self.shares.jobs.get(index(place)).copied().flatten() else {
+    pub(super) fn started(&mut self, begun: &BegunJob) {
+        let Some(of) = self.shares.jobs.get(index(begun.job)).copied().flatten() else {
             return;
         };
         self.growing.push(GrowingUsage {
             association: of.association,
             segment: UsageSegment {
                 span: SecondSpan {
-                    start_s,
-                    end_s: start_s + job.run_s,
+                    start_s: begun.start.start_s,
+                    end_s: begun.start.start_s + begun.run_s,
                 },
                 rate_e9: of.rate_e9,
                 factor_e9: of.factor_e9,

@@ -4,10 +4,17 @@
 //! the time they did. A simulation needs what was requested, also of jobs whose start is unknown, and on which other job they
 //! wait.
 
+use std::io::{BufRead as _, BufReader, Read};
+
+use crate::error::Result;
+use crate::runtime::column::{Column, ColumnBudget, ColumnWriter};
+use crate::runtime::column_value::{ByteFields, ColumnValue};
 use crate::sources::swf::{SwfColumn, SwfHeader, SwfRow};
 
 /// Longest header that is read.
-const HEAD_BYTE: usize = 1 << 20;
+const HEAD_BYTE: u64 = 1 << 20;
+/// The mark of UTF-8 that a file may begin with.
+const MARK: &[u8] = b"\xef\xbb\xbf";
 /// The largest number read; what is beyond is no time, amount or number of a job.
 const LARGEST: i64 = 1 << 40;
 
@@ -46,6 +53,67 @@ pub struct SwfLine {
     pub burst_buffer: i64,
 }
 
+impl ColumnValue for SwfLine {
+    fn encode(&self, bytes: &mut Vec<u8>) {
+        let Self {
+            line,
+            id,
+            submit_s,
+            wait_s,
+            run_s,
+            allocated_n,
+            requested_n,
+            requested_s,
+            requested_kb,
+            status,
+            user,
+            group,
+            preceding,
+            think_s,
+            burst_buffer,
+        } = self;
+        bytes.extend_from_slice(&line.to_le_bytes());
+        for number in [
+            id,
+            submit_s,
+            wait_s,
+            run_s,
+            allocated_n,
+            requested_n,
+            requested_s,
+            requested_kb,
+            status,
+            user,
+            group,
+            preceding,
+            think_s,
+            burst_buffer,
+        ] {
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
+    }
+
+    fn decode(bytes: &mut ByteFields<'_>) -> Self {
+        Self {
+            line: bytes.number64(),
+            id: bytes.signed(),
+            submit_s: bytes.signed(),
+            wait_s: bytes.signed(),
+            run_s: bytes.signed(),
+            allocated_n: bytes.signed(),
+            requested_n: bytes.signed(),
+            requested_s: bytes.signed(),
+            requested_kb: bytes.signed(),
+            status: bytes.signed(),
+            user: bytes.signed(),
+            group: bytes.signed(),
+            preceding: bytes.signed(),
+            think_s: bytes.signed(),
+            burst_buffer: bytes.signed(),
+        }
+    }
+}
+
 /// A line that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SwfProblem {
@@ -61,7 +129,7 @@ pub struct SwfLog {
     /// What the comments before the first job state.
     pub header: SwfHeader,
     /// The lines with a job.
-    pub lines: Vec<SwfLine>,
+    pub lines: Column<SwfLine>,
     /// The lines that could not be read.
     pub problems: Vec<SwfProblem>,
     /// Numbers with a fraction, which was cut off.
@@ -70,25 +138,33 @@ pub struct SwfLog {
 
 impl SwfLog {
     /// Reads a log. What is not UTF-8 can only be in comments and unreadable lines.
-    #[must_use]
-    pub fn read(bytes: &[u8]) -> Self {
-        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").map_or(bytes, |rest| rest);
-        let head = bytes.get(..HEAD_BYTE).map_or(bytes, |head| head);
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when it cannot be read, or its lines cannot be put into a temporary file.
+    pub fn read(mut input: impl Read, budget: ColumnBudget) -> Result<Self> {
+        let mut head = Vec::new();
+        input.by_ref().take(HEAD_BYTE).read_to_end(&mut head)?;
+        let head = head.strip_prefix(MARK).map_or(head.as_slice(), |rest| rest);
         let mut log = Self {
             header: SwfHeader::of(head),
             ..Self::default()
         };
-        for (at, line) in (1..).zip(bytes.split(|byte| *byte == b'\n')) {
+        let mut lines = ColumnWriter::new(budget);
+        let mut input = BufReader::new(head.chain(input));
+        let (mut line, mut at) = (Vec::new(), 0);
+        while input.read_until(b'\n', &mut line)? > 0 {
+            at += 1;
             let text = line.trim_ascii();
-            if matches!(text.first(), None | Some(b';')) {
-                continue;
+            if !matches!(text.first(), None | Some(b';')) {
+                match log.job(at, text) {
+                    Ok(job) => lines.push(job)?,
+                    Err(reason) => log.problems.push(SwfProblem { line: at, reason }),
+                }
             }
-            match log.job(at, text) {
-                Ok(job) => log.lines.push(job),
-                Err(reason) => log.problems.push(SwfProblem { line: at, reason }),
-            }
+            line.clear();
         }
-        log
+        log.lines = lines.finish()?;
+        Ok(log)
     }
 
     /// Whether its lines state burst buffer.
@@ -97,7 +173,7 @@ impl SwfLog {
         self.header.has_burst_buffer
     }
 
-    fn job(&mut self, line: u64, text: &[u8]) -> Result<SwfLine, &'static str> {
+    fn job(&mut self, line: u64, text: &[u8]) -> std::result::Result<SwfLine, &'static str> {
         let text = str::from_utf8(text).map_err(|_| "it is not text")?;
         let columns: Vec<&str> = text.split_ascii_whitespace().collect();
         let row = SwfRow::of(&columns).ok_or("it has fewer than 18 fields")?;

@@ -4,11 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::demand::Demand;
 use super::job::{Job, JobEnd};
+use super::jobs::{JobList, JobSorter, Jobs, TakenJob};
 use super::machine::Machine;
 use super::predecessor::Predecessors;
 use super::swf::{SwfLine, SwfLog};
 use crate::error::{Error, Kind, Result};
-use crate::numbers::{Extent, count_u64};
+use crate::numbers::count_u64;
+use crate::runtime::column::{ColumnBudget, ColumnWriter};
+use crate::runtime::sorter::Sorter;
 
 /// Sums of all times stay below this, so that no instant of a schedule is beyond its type.
 const LATEST_S: i64 = 1 << 61;
@@ -144,7 +147,7 @@ pub struct NeverFitting {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
     /// The jobs.
-    pub jobs: Vec<Job>,
+    pub jobs: Jobs,
     /// How many lines or rows there were.
     pub read_n: u64,
     /// Those left out, by reason.
@@ -159,42 +162,43 @@ impl Trace {
     /// The jobs of a log under rules.
     ///
     /// # Errors
-    /// As [`Self::sorted`].
+    /// As [`Self::with_jobs`].
     pub fn of_swf(log: &SwfLog, rules: SwfRules) -> Result<Self> {
         let mut trace = Self {
             read_n: count_u64(log.lines.len()) + count_u64(log.problems.len()),
             ..Self::default()
         };
         trace.leave_out(TraceReason::Unreadable, count_u64(log.problems.len()));
+        let mut jobs = JobSorter::new(log.lines.budget());
         for line in &log.lines {
-            match rules {
-                SwfRules::Pyss => {
-                    let job = trace.pyss_job(line);
-                    trace.jobs.push(job);
-                }
-                SwfRules::Standard => trace.job(line, [line.requested_n, line.allocated_n]),
-                SwfRules::Cqsim => trace.job(line, [line.requested_n, -1]),
-            }
-        }
-        if rules != SwfRules::Standard {
-            for job in &mut trace.jobs {
+            let job = match rules {
+                SwfRules::Pyss => Some(trace.pyss_job(&line)),
+                SwfRules::Standard => trace.job(&line, [line.requested_n, line.allocated_n]),
+                SwfRules::Cqsim => trace.job(&line, [line.requested_n, -1]),
+            };
+            let Some(mut job) = job else { continue };
+            if rules != SwfRules::Standard {
                 job.after = Predecessors::default();
             }
+            jobs.push(job)?;
         }
-        trace.sorted()
+        trace.with_jobs(jobs)
     }
 
     /// Jobs from elsewhere, all of which are to be simulated.
     ///
     /// # Errors
-    /// As [`Self::sorted`].
+    /// As [`Self::with_jobs`].
     pub fn of_jobs(jobs: Vec<Job>) -> Result<Self> {
-        Self {
+        let trace = Self {
             read_n: count_u64(jobs.len()),
-            jobs,
             ..Self::default()
+        };
+        let mut sorter = JobSorter::new(ColumnBudget::default());
+        for job in jobs {
+            sorter.push(job)?;
         }
-        .sorted()
+        trace.with_jobs(sorter)
     }
 
     /// Counts what is left out.
@@ -209,81 +213,104 @@ impl Trace {
         *self.changed.entry(change).or_default() += 1;
     }
 
-    /// Sorts the jobs by submission and number: the order of the input does not matter.
+    /// Takes jobs, sorted by submission and number: the order of the input does not matter.
     ///
     /// # Errors
-    /// [`Kind::Data`] when there are more jobs, or longer ones, than can be counted.
-    pub fn sorted(mut self) -> Result<Self> {
-        self.jobs.sort_by_key(|job| (job.submit_s, job.id, job.run_s, job.need));
-        let last = self.jobs.last().map_or(0, |job| job.submit_s);
-        let times = self.jobs.iter().try_fold(last, |sum, job| {
-            let longest = job.run_s.max(job.limit_s).checked_add(job.after.longest_pause_s())?;
-            sum.checked_add(longest).filter(|sum| *sum < LATEST_S)
-        });
-        if times.is_none() || u32::try_from(self.jobs.len()).is_err() {
-            let why = format!("{} jobs, or their times, are too many to simulate", self.jobs.len());
+    /// [`Kind::Data`] when there are more jobs, or longer ones, than can be counted; [`Kind::Io`] when a temporary file cannot be
+    /// written.
+    pub fn with_jobs(mut self, jobs: JobSorter) -> Result<Self> {
+        let mut taken = jobs.finish()?;
+        let named: BTreeSet<i64> = (taken.after.values())
+            .flat_map(|after| after.each.iter().map(|one| one.id))
+            .collect();
+        let mut known = BTreeSet::new();
+        let mut after = BTreeMap::new();
+        let mut rows = ColumnWriter::new(taken.budget);
+        let mut numbers = Sorter::new(taken.budget.part());
+        let (mut job_n, mut last_s, mut length_s) = (0_u64, 0, 0_i128);
+        for TakenJob { job, nth } in taken.jobs {
+            let own = taken.after.remove(&nth);
+            let pause_s = own.as_ref().map_or(0, Predecessors::longest_pause_s);
+            last_s = job.submit_s;
+            length_s += i128::from(job.run_s.max(job.limit_s)) + i128::from(pause_s);
+            if let (Some(own), Ok(place)) = (own, u32::try_from(job_n)) {
+                after.insert(place, own);
+            }
+            if named.contains(&job.id) {
+                known.insert(job.id);
+            }
+            numbers.push(job.id)?;
+            rows.push(job)?;
+            job_n += 1;
+        }
+        if i128::from(last_s) + length_s >= i128::from(LATEST_S) || u32::try_from(job_n).is_err() {
+            let why = format!("{job_n} jobs, or their times, are too many to simulate");
             return Err(Error::new(Kind::Data, why));
         }
-        let mut numbers: Vec<i64> = self.jobs.iter().map(|job| job.id).collect();
-        numbers.sort_unstable();
-        for (one, next) in numbers.iter().zip(numbers.iter().skip(1)) {
-            if one == next {
+        let mut before = None;
+        for number in numbers.finish()? {
+            if before == Some(number) {
                 self.change(TraceChange::RepeatedNumber);
             }
+            before = Some(number);
         }
-        let changed = &mut self.changed;
-        for job in &mut self.jobs {
-            let known_n = job.after.each.len();
-            job.after.each.retain(|one| numbers.binary_search(&one.id).is_ok());
-            if job.after.each.len() < known_n {
+        for own in after.values_mut() {
+            let named_n = own.each.len();
+            own.each.retain(|one| known.contains(&one.id));
+            if own.each.len() < named_n {
                 // The one that is not simulated may have been enough.
-                if job.after.is_any {
-                    job.after = Predecessors::default();
+                if own.is_any {
+                    *own = Predecessors::default();
                 }
-                *changed.entry(TraceChange::UnknownPredecessor).or_default() += 1;
+                self.change(TraceChange::UnknownPredecessor);
             }
         }
+        self.jobs = Jobs::new(rows.finish()?, after);
         Ok(self)
     }
 
     /// Leaves out the jobs that no empty machine could run, and those that wait for one of them wait for none.
     ///
     /// # Errors
-    /// As [`Self::sorted`].
+    /// As [`Self::with_jobs`].
     pub fn on(mut self, machine: &Machine) -> Result<Self> {
-        let mut kept = Vec::with_capacity(self.jobs.len());
-        for job in self.jobs {
-            match job.need.missing_in(machine.capacity()) {
-                None => kept.push(job),
-                Some(kind) => self.never_fitting.push(NeverFitting {
+        let mut never_fitting = Vec::new();
+        JobList::from(&self.jobs).each(|_, job| {
+            if let Some(kind) = job.need.missing_in(machine.capacity()) {
+                never_fitting.push(NeverFitting {
                     id: job.id,
                     kind,
                     requested: job.need.get(kind),
-                }),
+                });
             }
-        }
-        self.jobs = kept;
+        });
+        self.never_fitting.append(&mut never_fitting);
         let all = count_u64(self.never_fitting.len());
         if all == 0 {
             return Ok(self);
         }
         self.left_out.insert(TraceReason::NeverFits, all);
-        // Counted before, and found again by sorting.
-        self.changed.remove(&TraceChange::RepeatedNumber);
-        self.sorted()
+        self.only(|job| job.need.missing_in(machine.capacity()).is_none())
     }
 
     /// Leaves out jobs by number; those that wait for one of them wait for none.
     ///
     /// # Errors
-    /// As [`Self::sorted`].
+    /// As [`Self::with_jobs`].
     pub fn without(mut self, ids: &BTreeSet<i64>, reason: TraceReason) -> Result<Self> {
-        let job_n = self.jobs.len();
-        self.jobs.retain(|job| !ids.contains(&job.id));
-        self.leave_out(reason, count_u64(job_n.less(self.jobs.len())));
+        let job_n = self.jobs.iter().filter(|job| ids.contains(&job.id)).count();
+        self.leave_out(reason, count_u64(job_n));
+        self.only(|job| !ids.contains(&job.id))
+    }
+
+    fn only(mut self, is_kept: impl Fn(&Job) -> bool) -> Result<Self> {
         // Counted before, and found again by sorting.
         self.changed.remove(&TraceChange::RepeatedNumber);
-        self.sorted()
+        let mut kept = JobSorter::new(JobList::from(&self.jobs).budget());
+        for job in self.jobs.iter().filter(is_kept) {
+            kept.push(job)?;
+        }
+        self.with_jobs(kept)
     }
 
     /// Whether every line ended somewhere: as a job, or left out.
@@ -293,7 +320,7 @@ impl Trace {
     }
 
     /// A job of a line with the first of these numbers of processors that is known.
-    fn job(&mut self, line: &SwfLine, processors: [i64; 2]) {
+    fn job(&mut self, line: &SwfLine, processors: [i64; 2]) -> Option<Job> {
         let processor_n = processors.into_iter().find(|n| *n > 0);
         let reason = match line.status {
             2..=4 => Some(TraceReason::PartOfJob),
@@ -305,7 +332,8 @@ impl Trace {
         let (None, Some(processor_n)) = (reason, processor_n) else {
             // Fallback: of no other reason than those above there are no processors.
             let reason = reason.unwrap_or(TraceReason::NoProcessors);
-            return self.leave_out(reason, 1);
+            self.leave_out(reason, 1);
+            return None;
         };
         let mut limit_s = line.requested_s;
         let mut run_s = line.run_s;
@@ -317,8 +345,7 @@ impl Trace {
             run_s = limit_s;
         }
         let need = Demand::of(&[processor_n, line.burst_buffer.max(0)]);
-        self.jobs
-            .push(described(line, &Job::new(line.id, line.submit_s, run_s, limit_s, need)));
+        Some(described(line, &Job::new(line.id, line.submit_s, run_s, limit_s, need)))
     }
 
     fn pyss_job(&mut self, line: &SwfLine) -> Job {

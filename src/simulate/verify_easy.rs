@@ -2,6 +2,7 @@
 
 use super::demand::Demand;
 use super::job::Job;
+use super::jobs::JobList;
 use super::machine::Machine;
 use super::running::{Running, RunningJobs};
 use super::schedule::Schedule;
@@ -22,12 +23,13 @@ pub struct HeadDelay {
 
 /// Goes through a schedule of jobs that wait in the order of the list: at every second with a start or an end, the first job
 /// that waits then fits when the running jobs have reached their limits. It must not start later than the earliest of these
-/// times. Jobs that wait for others are not in such schedules.
+/// times. Jobs that wait for others are not in such schedules. All are in memory.
 #[must_use]
-pub fn head_delays(jobs: &[Job], machine: &Machine, schedule: &Schedule) -> Vec<HeadDelay> {
+pub fn head_delays<'a>(jobs: impl Into<JobList<'a>>, machine: &Machine, schedule: &Schedule) -> Vec<HeadDelay> {
+    let (jobs, known): (Vec<Job>, Vec<_>) = jobs.into().iter().zip(&schedule.starts).unzip();
     let mut times = Vec::with_capacity(jobs.len() * 2);
     let mut order: Vec<u32> = Vec::with_capacity(jobs.len());
-    for (at, started) in (0..).zip(jobs.iter().zip(&schedule.starts)) {
+    for (at, started) in (0..).zip(jobs.iter().zip(&known)) {
         if let (job, Some(start)) = started {
             times.extend([job.submit_s, start.start_s, start.start_s + job.run_s]);
             order.push(at);
@@ -35,7 +37,7 @@ pub fn head_delays(jobs: &[Job], machine: &Machine, schedule: &Schedule) -> Vec<
     }
     times.sort_unstable();
     times.dedup();
-    let start_s = |at: u32| schedule.starts[index(at)].map_or(i64::MAX, |start| start.start_s);
+    let start_s = |at: u32| known[index(at)].map_or(i64::MAX, |start| start.start_s);
     let end_s = |at: u32| start_s(at) + jobs[index(at)].run_s;
     let mut by_start = order.clone();
     by_start.sort_by_key(|at| (start_s(*at), *at));
@@ -51,7 +53,7 @@ pub fn head_delays(jobs: &[Job], machine: &Machine, schedule: &Schedule) -> Vec<
     };
     let allocation = |at: u32| {
         let need = jobs[index(at)].need;
-        match (machine.ssd(), schedule.starts[index(at)]) {
+        match (machine.ssd(), known[index(at)]) {
             (Some(ssd), Some(start)) => need.with(ssd.large_kind, start.large_node_n),
             _ => need,
         }

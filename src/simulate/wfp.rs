@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
+use super::active::ActiveJobs;
 use super::job::Job;
-use crate::numbers::index;
 
 /// The utility of a job: `(queued / limit)^3 * nodes`, both times in seconds.
 #[must_use]
@@ -13,8 +13,8 @@ pub fn utility(job: &Job, now_s: i64) -> f64 {
 }
 
 /// Sorts waiting jobs, given in the order of submission, by utility, the highest first; equal ones keep their order.
-pub(super) fn sort(waiting: &mut [u32], jobs: &[Job], now_s: i64) {
-    waiting.sort_by_cached_key(|job| Descending(utility(&jobs[index(*job)], now_s)));
+pub(super) fn sort(waiting: &mut [u32], jobs: &ActiveJobs, now_s: i64) {
+    waiting.sort_by_cached_key(|job| Descending(jobs.get(*job).map_or(0.0, |active| utility(&active.job, now_s))));
 }
 
 /// The double of a time or a number of nodes, which have at most 53 bits.

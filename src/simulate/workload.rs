@@ -105,7 +105,7 @@ pub const LARGE_SSD_GB: i64 = 256;
 /// requests as the whole. Jobs that are not drawn request no burst buffer.
 ///
 /// # Errors
-/// [`crate::error::Kind::Config`] when there is no request in the range, or no kind for local storage.
+/// As [`WorkloadDraw::new`].
 pub fn generate(
     jobs: &mut [Job],
     workload: Workload,
@@ -113,45 +113,88 @@ pub fn generate(
     kinds: WorkloadKinds,
     seed: u64,
 ) -> Result<()> {
-    let above_gb = workload.burst_buffer_above_gb();
-    let requests = match pool {
-        BurstBufferPool::Requests(all) => {
-            let mut requests: Vec<i64> = all.iter().copied().filter(|gb| *gb > above_gb).collect();
-            requests.sort_unstable();
-            requests
-        }
-        BurstBufferPool::LogUniform { .. } => Vec::new(),
-    };
-    let has_range = match pool {
-        BurstBufferPool::Requests(_) => !requests.is_empty(),
-        BurstBufferPool::LogUniform { most_gb } => *most_gb > above_gb,
-    };
-    if !has_range {
-        return Err(Error::config(format!(
-            "the workload {} draws requests of more than {above_gb} GB of burst buffer, and there are none",
-            workload.word()
-        )));
+    let draw = WorkloadDraw::new(workload, pool, kinds, seed)?;
+    for job in jobs {
+        draw.give(job);
     }
-    let ssd = match (workload.small_ssd_per_million(), kinds.large_ssd) {
-        (None, _) => None,
-        (Some(small), Some(kind)) => Some(SsdDraw { small, kind }),
-        (Some(_), None) => {
+    Ok(())
+}
+
+/// The requests of a workload, drawn job by job.
+#[derive(Debug)]
+pub struct WorkloadDraw {
+    workload: Workload,
+    range: RequestRange,
+    ssd: Option<SsdDraw>,
+    kinds: WorkloadKinds,
+    seed: u64,
+}
+
+/// What requests of burst buffer are drawn from.
+#[derive(Debug)]
+enum RequestRange {
+    /// These, sorted.
+    Among(Vec<i64>),
+    /// Up to so much.
+    UpTo(i64),
+}
+
+impl WorkloadDraw {
+    /// Of a workload.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Config`] when there is no request in the range, or no kind for local storage.
+    pub fn new(workload: Workload, pool: &BurstBufferPool, kinds: WorkloadKinds, seed: u64) -> Result<Self> {
+        let above_gb = workload.burst_buffer_above_gb();
+        let range = match pool {
+            BurstBufferPool::Requests(all) => {
+                let mut requests: Vec<i64> = all.iter().copied().filter(|gb| *gb > above_gb).collect();
+                requests.sort_unstable();
+                RequestRange::Among(requests)
+            }
+            BurstBufferPool::LogUniform { most_gb } => RequestRange::UpTo(*most_gb),
+        };
+        let has_range = match &range {
+            RequestRange::Among(requests) => !requests.is_empty(),
+            RequestRange::UpTo(most_gb) => *most_gb > above_gb,
+        };
+        if !has_range {
             return Err(Error::config(format!(
-                "the workload {} needs a machine whose nodes differ in local storage",
+                "the workload {} draws requests of more than {above_gb} GB of burst buffer, and there are none",
                 workload.word()
             )));
         }
-    };
-    for job in jobs {
-        let mut rng = Rng::of(seed, job.id.cast_unsigned());
-        let request_gb = match pool {
-            _ if !rng.happens(workload.burst_buffer_per_million()) => 0,
-            // Fallback: never taken, the list has at least one request.
-            BurstBufferPool::Requests(_) => requests.get(rng.index(requests.len())).copied().unwrap_or(0),
-            BurstBufferPool::LogUniform { most_gb } => log_uniform(&mut rng, above_gb + 1, *most_gb),
+        let ssd = match (workload.small_ssd_per_million(), kinds.large_ssd) {
+            (None, _) => None,
+            (Some(small), Some(kind)) => Some(SsdDraw { small, kind }),
+            (Some(_), None) => {
+                return Err(Error::config(format!(
+                    "the workload {} needs a machine whose nodes differ in local storage",
+                    workload.word()
+                )));
+            }
         };
-        job.need = job.need.with(kinds.burst_buffer, request_gb);
-        if let Some(ssd) = &ssd {
+        Ok(Self {
+            workload,
+            range,
+            ssd,
+            kinds,
+            seed,
+        })
+    }
+
+    /// Gives a job its requests.
+    pub fn give(&self, job: &mut Job) {
+        let above_gb = self.workload.burst_buffer_above_gb();
+        let mut rng = Rng::of(self.seed, job.id.cast_unsigned());
+        let request_gb = match &self.range {
+            _ if !rng.happens(self.workload.burst_buffer_per_million()) => 0,
+            // Fallback: never taken, the list has at least one request.
+            RequestRange::Among(requests) => requests.get(rng.index(requests.len())).copied().unwrap_or(0),
+            RequestRange::UpTo(most_gb) => log_uniform(&mut rng, above_gb + 1, *most_gb),
+        };
+        job.need = job.need.with(self.kinds.burst_buffer, request_gb);
+        if let Some(ssd) = &self.ssd {
             let is_small = rng.happens(ssd.small);
             job.ssd_gb = if is_small {
                 rng.within(0, SMALL_SSD_GB)
@@ -161,9 +204,9 @@ pub fn generate(
             job.need = large_need(job.need, ssd.kind, is_small);
         }
     }
-    Ok(())
 }
 
+#[derive(Debug)]
 struct SsdDraw {
     small: u32,
     kind: usize,

@@ -63,7 +63,7 @@ impl Answers {
             return Err(Error::new(Kind::Usage, why));
         };
         let jobs = &input.trace.jobs;
-        let before = recorded(jobs).schedule;
+        let before = recorded(jobs)?.schedule;
         let Interval { from_s, until_s } = Interval::whole(jobs, &before);
         let span = SecondSpan {
             start_s: from_s,
@@ -76,7 +76,7 @@ impl Answers {
         let only: Vec<&Schedule> = schedules.iter().map(|(_, schedule)| *schedule).collect();
         let charged = if let Some(charging) = LakeCharging::of(store, manifest)? {
             notes.extend(charging.unreadable().iter().cloned());
-            let records = SimulatedRecords::new(store, manifest, source, jobs);
+            let records = SimulatedRecords::new(store, manifest, source, jobs)?;
             charging.charge(&records, &source.site, &only)?
         } else {
             notes.push("the lake charges nothing: there are no charges to compare".to_owned());
@@ -125,8 +125,9 @@ impl Answers {
 fn energy(input: &SimulationInput, schedule: &Schedule, span: SecondSpan) -> EnergySums {
     let mut sums = EnergySums::default();
     let Some(source) = &input.lake else { return sums };
+    let mut jobs = source.jobs.reader();
     for started in schedule.started(&input.trace.jobs) {
-        let energy_j = source.jobs.of(started.job.id).and_then(|job| job.energy_j);
+        let energy_j = jobs.of(&started.job).and_then(|job| job.energy_j);
         let Some(energy_j) = energy_j.filter(|_| started.job.run_s > 0) else {
             continue;
         };

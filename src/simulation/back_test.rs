@@ -2,12 +2,13 @@
 
 use super::input::SimulationInput;
 use crate::error::Result;
+use crate::runtime::column::Column;
 use crate::simulate::correlation::{pearson, spearman};
 use crate::simulate::metrics::{AbnormalRule, ClassBy, Interval, JobMeasures, by_class, power_classes};
 use crate::simulate::replay::{Recorded, likeness};
 use crate::simulate::replay_check::{KindCheck, check};
 use crate::simulate::schedule::Schedule;
-use crate::simulate::verify::{Violation, placements, verify};
+use crate::simulate::verify::verify_schedule;
 
 /// Recorded starts held against the machine.
 #[derive(Clone, Debug, Default)]
@@ -28,25 +29,21 @@ pub struct Replay {
 
 impl Replay {
     /// Replays the recorded starts.
-    #[must_use]
-    pub fn of(input: &SimulationInput, recorded: &Recorded) -> Self {
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when those of many jobs cannot be put into a temporary file.
+    pub fn of(input: &SimulationInput, recorded: &Recorded) -> Result<Self> {
         let jobs = &input.trace.jobs;
         let Interval { from_s, until_s } = Interval::whole(jobs, &recorded.schedule);
-        let found = verify(jobs, &input.machine, &placements(jobs, &recorded.schedule));
-        let is_early = |violation: &&Violation| {
-            matches!(
-                violation,
-                Violation::BeforeSubmission(_) | Violation::BeforePredecessor(_)
-            )
-        };
-        Self {
-            kinds: check(jobs, &input.machine, &recorded.schedule),
+        let found = verify_schedule(jobs, &input.machine, &recorded.schedule)?;
+        Ok(Self {
+            kinds: check(jobs, &input.machine, &recorded.schedule)?,
             job_n: crate::numbers::count_u64(recorded.schedule.started(jobs).count()),
             without_n: recorded.without_n,
-            too_early_n: crate::numbers::count_u64(found.violations.iter().filter(is_early).count()),
+            too_early_n: found.too_early_n,
             from_s,
             until_s,
-        }
+        })
     }
 
     /// How many times more was in use than there is, of any kind.
@@ -108,17 +105,15 @@ impl BackTest {
     pub fn of(input: &SimulationInput, recorded: &Schedule, simulated: &Schedule) -> Result<Option<Self>> {
         let jobs = &input.trace.jobs;
         // Jobs without a recorded start ran as well, and are not compared.
-        let of_both = |own: &Schedule, other: &Schedule| Schedule {
-            starts: own
-                .starts
-                .iter()
-                .zip(&other.starts)
-                .map(|(start, other)| other.and(*start))
-                .collect(),
-            ..Schedule::default()
+        let of_both = |own: &Schedule, other: &Schedule| -> Result<Schedule> {
+            let both = own.starts.iter().zip(&other.starts);
+            Ok(Schedule {
+                starts: Column::of(both.map(|(start, other)| other.and(start)), own.starts.budget())?,
+                ..Schedule::default()
+            })
         };
-        let (recorded, simulated) = (of_both(recorded, simulated), of_both(simulated, recorded));
-        if recorded.starts.iter().all(Option::is_none) {
+        let (recorded, simulated) = (of_both(recorded, simulated)?, of_both(simulated, recorded)?);
+        if recorded.starts.iter().all(|start| start.is_none()) {
             return Ok(None);
         }
         let rule = AbnormalRule::default();
@@ -140,21 +135,25 @@ impl BackTest {
             }
             sum
         };
-        let starts =
-            |schedule: &Schedule| -> Vec<i64> { schedule.started(jobs).map(|started| started.start.start_s).collect() };
-        let waits =
-            |schedule: &Schedule| -> Vec<i64> { schedule.started(jobs).map(|started| started.wait_s()).collect() };
+        let starts = |schedule: &Schedule| {
+            let starts = schedule.started(jobs).map(|started| started.start.start_s);
+            Column::of(starts, schedule.starts.budget())
+        };
+        let waits = |schedule: &Schedule| {
+            let waits = schedule.started(jobs).map(|started| started.wait_s());
+            Column::of(waits, schedule.starts.budget())
+        };
         let like = likeness(&recorded, &simulated);
-        let (starts_was, starts_would) = (starts(&recorded), starts(&simulated));
-        let (waits_was, waits_would) = (waits(&recorded), waits(&simulated));
+        let (starts_was, starts_would) = (starts(&recorded)?, starts(&simulated)?);
+        let (waits_was, waits_would) = (waits(&recorded)?, waits(&simulated)?);
         Ok(Some(Self {
             classes,
             recorded: sum(&recorded),
             simulated: sum(&simulated),
             same_n: like.same_n,
             apart_s: like.apart_s,
-            recorded_use: check(jobs, &input.machine, &recorded),
-            simulated_use: check(jobs, &input.machine, &simulated),
+            recorded_use: check(jobs, &input.machine, &recorded)?,
+            simulated_use: check(jobs, &input.machine, &simulated)?,
             recorded_span_s: was.length_s(),
             simulated_span_s: would.length_s(),
             start_pearson: pearson(&starts_was, &starts_would)?,

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::input::SimulationInput;
+use super::lake_trace::LakeJobReader;
 use crate::error::{Error, Kind, Result};
 use crate::simulate::job::Job;
 use crate::simulate::limits::{GroupLimit, GroupLimits, LimitedAmount};
@@ -82,7 +83,7 @@ impl LimitRequest {
 ///
 /// # Errors
 /// [`Kind::Usage`] for what is no amount of the machine, and for a group that no job is of; as
-/// [`crate::simulate::trace::Trace::sorted`].
+/// [`crate::simulate::trace::Trace::with_jobs`].
 pub(super) fn limited(requests: &[LimitRequest], input: &mut SimulationInput) -> Result<()> {
     if requests.is_empty() {
         return Ok(());
@@ -113,7 +114,10 @@ fn limits_of_rest(requests: &[LimitRequest], input: &mut SimulationInput) -> Res
     let rest: Vec<LimitRequest> = requests
         .iter()
         .filter(|request| match &request.name {
-            Some(name) => (input.trace.jobs.iter()).any(|job| group(input, request.by, job).as_ref() == Some(name)),
+            Some(name) => {
+                let mut groups = JobGroups::new(input);
+                (input.trace.jobs.iter()).any(|job| groups.of(request.by, &job).as_ref() == Some(name))
+            }
             None => true,
         })
         .cloned()
@@ -135,8 +139,9 @@ fn limits_of(requests: &[LimitRequest], input: &mut SimulationInput) -> Result<G
         let amount = amount(request, input)?;
         let mut places: BTreeMap<String, u32> = BTreeMap::new();
         let (mut without_n, mut known) = (0_u64, BTreeSet::new());
+        let mut groups = JobGroups::new(input);
         for (job, of_job) in input.trace.jobs.iter().zip(&mut limits.of_jobs) {
-            let Some(name) = group(input, request.by, job) else {
+            let Some(name) = groups.of(request.by, &job) else {
                 without_n += 1;
                 continue;
             };
@@ -194,21 +199,35 @@ fn amount(request: &LimitRequest, input: &SimulationInput) -> Result<LimitedAmou
     })
 }
 
-/// The group of a job, where it is known.
-fn group(input: &SimulationInput, by: GroupBy, job: &Job) -> Option<String> {
-    let Some(source) = &input.lake else {
-        let number = match by {
-            GroupBy::User => job.user,
-            GroupBy::Account => job.group,
-            GroupBy::Partition | GroupBy::Qos => None,
+/// Finds the groups of jobs.
+struct JobGroups<'a> {
+    /// Of a lake.
+    lake: Option<LakeJobReader<'a>>,
+}
+
+impl<'a> JobGroups<'a> {
+    fn new(input: &'a SimulationInput) -> Self {
+        Self {
+            lake: input.lake.as_ref().map(|lake| lake.jobs.reader()),
+        }
+    }
+
+    /// The group of a job, where it is known.
+    fn of(&mut self, by: GroupBy, job: &Job) -> Option<String> {
+        let Some(lake) = &mut self.lake else {
+            let number = match by {
+                GroupBy::User => job.user,
+                GroupBy::Account => job.group,
+                GroupBy::Partition | GroupBy::Qos => None,
+            };
+            return number.map(|number| number.to_string());
         };
-        return number.map(|number| number.to_string());
-    };
-    let of = source.jobs.of(job.id)?;
-    match by {
-        GroupBy::User => of.owner.user.clone(),
-        GroupBy::Account => of.account.clone(),
-        GroupBy::Partition => of.owner.partition.clone(),
-        GroupBy::Qos => of.owner.qos.clone(),
+        let of = lake.of(job)?;
+        match by {
+            GroupBy::User => of.owner.user.clone(),
+            GroupBy::Account => of.account.clone(),
+            GroupBy::Partition => of.owner.partition.clone(),
+            GroupBy::Qos => of.owner.qos.clone(),
+        }
     }
 }

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use super::lake_source::LakeSource;
+use super::lake_trace::{LakeJob, LakeJobReader};
+use crate::simulate::job::Job;
 use crate::simulate::limits::GroupLimits;
 use crate::simulate::machine::Machine;
 use crate::simulate::multifactor::Multifactor;
@@ -26,11 +28,19 @@ pub struct SimulationInput {
 }
 
 impl SimulationInput {
-    /// What people call a job.
+    /// What people call a job. Who needs many takes [`Self::names`].
     #[must_use]
     pub fn name(&self, id: i64) -> String {
         let lake = self.lake.as_ref().and_then(|lake| lake.jobs.of(id));
-        lake.map_or_else(|| id.to_string(), |job| job.job_id.clone())
+        lake.map_or_else(|| id.to_string(), |job| job.job_id)
+    }
+
+    /// What people call jobs of the trace, many of them.
+    #[must_use]
+    pub fn names(&self) -> JobNames<'_> {
+        JobNames {
+            jobs: self.lake.as_ref().map(|lake| lake.jobs.reader()),
+        }
     }
 
     /// The number of the job that people call so.
@@ -55,5 +65,24 @@ impl SimulationInput {
             let note = format!("simulated other than written, {}: {n} jobs", change.word());
             self.notes.push(note);
         }
+    }
+}
+
+/// What people call jobs.
+#[derive(Debug)]
+pub struct JobNames<'a> {
+    jobs: Option<LakeJobReader<'a>>,
+}
+
+impl JobNames<'_> {
+    /// What a lake knows of a job.
+    pub fn known(&mut self, job: &Job) -> Option<&LakeJob> {
+        self.jobs.as_mut()?.of(job)
+    }
+
+    /// What people call a job.
+    pub fn of(&mut self, job: &Job) -> String {
+        let known = self.known(job);
+        known.map_or_else(|| job.id.to_string(), |known| known.job_id.clone())
     }
 }

@@ -3,13 +3,15 @@
 //! The words name jobs by their number: all tasks of it where it is an array. A dependency on a job that is not simulated holds nobody,
 //! and neither does one that the record contradicts: the job started before the other had ended. So no circle is left.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use ahash::RandomState;
 
 use super::lake_rows::LakeRow;
+use super::lake_trace::KeptRow;
 use crate::numbers::index;
 use crate::record::dependency::{Dependencies, DependencyJob, DependencyKind, DependencyTask};
+use crate::runtime::column::{Column, ColumnReader};
 use crate::simulate::job::Job;
 use crate::simulate::predecessor::{Predecessor, PredecessorEvent, Predecessors};
 use crate::simulate::trace::{Trace, TraceChange};
@@ -37,16 +39,17 @@ fn numbers(job_id: &str) -> Option<(u32, Option<u32>)> {
 }
 
 impl JobNumbers {
-    fn of(rows: &[&LakeRow]) -> Self {
+    /// Those of jobs whose numbers are named.
+    fn of(rows: &Column<KeptRow>, named: &BTreeSet<u32>) -> Self {
         let mut known = Self::default();
-        for (place, row) in (0_u32..).zip(rows) {
-            if let Some((job, task)) = numbers(&row.job_id) {
+        for (place, KeptRow { row, .. }) in (0_u32..).zip(rows) {
+            if let Some((job, task)) = numbers(&row.job_id).filter(|(job, _)| named.contains(job)) {
                 known.of_job.entry(job).or_default().push(place);
                 if let Some(task) = task {
                     known.of_task.entry((job, task)).or_default().push(place);
                 }
             }
-            if let Some(raw) = row.raw_job_id {
+            if let Some(raw) = row.raw_job_id.filter(|raw| named.contains(raw)) {
                 known.raw.entry(raw).or_default().push(place);
             }
         }
@@ -68,27 +71,30 @@ impl JobNumbers {
     }
 }
 
-/// Makes jobs wait for those that the commands of their rows name; the change of each job that does not is counted. How many wait.
-pub(super) fn wait_for_others(rows: &[&LakeRow], jobs: &mut [Job], trace: &mut Trace) -> u64 {
-    if rows.iter().all(|row| row.dependency.is_none()) {
-        return 0;
+/// What jobs wait for by the commands of their rows, by place; the change of each job that does not wait so is counted.
+pub(super) fn wait_for_others(rows: &Column<KeptRow>, trace: &mut Trace) -> BTreeMap<u32, Predecessors> {
+    let mut named = BTreeSet::new();
+    for KeptRow { row, .. } in rows {
+        let stated = row.dependency.as_deref().and_then(Dependencies::parse);
+        let all = stated.iter().flat_map(|stated| &stated.each);
+        named.extend(all.filter_map(|dependency| dependency.on.map(|on| on.job)));
     }
-    let known = JobNumbers::of(rows);
-    let singletons = singletons(rows, jobs);
-    let mut waiting_n = 0;
-    for (place, row) in (0_u32..).zip(rows) {
+    let known = JobNumbers::of(rows, &named);
+    let singletons = singletons(rows);
+    let mut waiting = BTreeMap::new();
+    let mut jobs = rows.reader();
+    for (place, KeptRow { row, job, .. }) in (0_u32..).zip(rows) {
         // Fallback: text that is no dependency holds nobody; readers store none.
         let Some(stated) = row.dependency.as_deref().and_then(Dependencies::parse) else {
             continue;
         };
-        let found = Found::of(&stated, row, &known, singletons.get(&place));
-        let after = found.predecessors(place, jobs, trace);
-        waiting_n += u64::from(!after.is_empty());
-        if let Some(job) = jobs.get_mut(index(place)) {
-            job.after = after;
+        let found = Found::of(&stated, &row, &known, singletons.get(&place));
+        let after = found.predecessors(&job, &mut jobs, trace);
+        if !after.is_empty() {
+            waiting.insert(place, after);
         }
     }
-    waiting_n
+    waiting
 }
 
 /// A job that is waited for, by place.
@@ -138,24 +144,21 @@ impl Found {
         found
     }
 
-    /// What the job at a place waits for.
-    fn predecessors(&self, place: u32, jobs: &[Job], trace: &mut Trace) -> Predecessors {
+    /// What a job waits for.
+    fn predecessors(&self, own: &Job, jobs: &mut ColumnReader<'_, KeptRow>, trace: &mut Trace) -> Predecessors {
         if self.is_incomplete {
             trace.change(TraceChange::UnknownPredecessor);
             if self.is_any {
                 return Predecessors::default();
             }
         }
-        let Some(own) = jobs.get(index(place)) else {
-            return Predecessors::default();
-        };
         let mut after = Predecessors {
             each: Vec::with_capacity(self.each.len()),
             is_any: self.is_any,
         };
         let mut is_contradicted = false;
         for one in &self.each {
-            match jobs.get(index(one.place)) {
+            match jobs.get(index(one.place)).map(|kept| &kept.job) {
                 Some(before) if is_consistent(own, before, one) => after.each.push(Predecessor {
                     id: before.id,
                     event: one.event,
@@ -190,34 +193,36 @@ fn is_consistent(own: &Job, before: &Job, one: &FoundPredecessor) -> bool {
 
 /// For each job that waits until it is alone: the jobs of its user and name that were submitted before it and after the last such job,
 /// and that one, which waits for all before it. Jobs without a known user or name are not among them.
-fn singletons(rows: &[&LakeRow], jobs: &[Job]) -> BTreeMap<u32, Vec<u32>> {
+fn singletons(rows: &Column<KeptRow>) -> BTreeMap<u32, Vec<u32>> {
     let is_singleton = |row: &LakeRow| row.dependency.as_deref().is_some_and(|text| text.contains("singleton"));
-    let mut groups: BTreeMap<u128, Vec<u32>> = BTreeMap::new();
-    for name in rows
-        .iter()
-        .filter(|row| is_singleton(row))
-        .filter_map(|row| row.name_key)
-    {
-        groups.entry(name).or_default();
+    let mut groups: BTreeMap<u128, Vec<NamedJob>> = BTreeMap::new();
+    for KeptRow { row, .. } in rows {
+        if let Some(name) = row.name_key.filter(|_| is_singleton(&row)) {
+            groups.entry(name).or_default();
+        }
     }
     let mut found = BTreeMap::new();
     if groups.is_empty() {
         return found;
     }
-    for (place, row) in (0_u32..).zip(rows) {
+    for (place, KeptRow { row, job, .. }) in (0_u32..).zip(rows) {
         if let Some(group) = row.name_key.and_then(|name| groups.get_mut(&name)) {
-            group.push(place);
+            group.push(NamedJob {
+                submit_s: row.submit_s,
+                id: job.id,
+                place,
+                is_singleton: is_singleton(&row),
+            });
         }
     }
     for mut group in groups.into_values() {
-        group.sort_by_key(|place| {
-            let row = rows.get(index(*place));
-            let id = jobs.get(index(*place)).map(|job| job.id);
-            (row.and_then(|row| row.submit_s), id)
-        });
+        group.sort_by_key(|job| (job.submit_s, job.id));
         let mut before: Vec<u32> = Vec::new();
-        for place in group {
-            if rows.get(index(place)).is_some_and(|row| is_singleton(row)) {
+        for NamedJob {
+            place, is_singleton, ..
+        } in group
+        {
+            if is_singleton {
                 found.insert(place, std::mem::replace(&mut before, vec![place]));
             } else {
                 before.push(place);
@@ -225,4 +230,12 @@ fn singletons(rows: &[&LakeRow], jobs: &[Job]) -> BTreeMap<u32, Vec<u32>> {
         }
     }
     found
+}
+
+/// A job of a user and name of which one job waits until it is alone.
+struct NamedJob {
+    submit_s: Option<i64>,
+    id: i64,
+    place: u32,
+    is_singleton: bool,
 }

@@ -176,12 +176,12 @@ fn resources(units: &[Unit], models: &[String]) -> Resources {
 
 /// From the first submission to the last end.
 fn span(rows: &LakeRows) -> Result<SecondSpan> {
-    let first_s = rows
-        .rows
-        .iter()
-        .filter_map(|row| row.submit_s.into_iter().chain(row.start_s).min());
-    let last_s = rows.rows.iter().filter_map(|row| row.end_s);
-    match (first_s.min(), last_s.max()) {
+    let (mut first_s, mut last_s) = (None, None);
+    for row in &rows.rows {
+        first_s = first_s.into_iter().chain(row.submit_s).chain(row.start_s).min();
+        last_s = last_s.max(row.end_s);
+    }
+    match (first_s, last_s) {
         (Some(first), Some(last)) if first < last => Ok(SecondSpan {
             start_s: first,
             end_s: last,

@@ -7,7 +7,6 @@ use ahash::RandomState;
 
 use super::input::SimulationInput;
 use super::lake_source::LakeSource;
-use super::lake_trace::LakeJob;
 use super::log_priorities::{stated_rule, times, whole};
 use super::stated_priorities::StatedPriorities;
 use crate::config::fairshare_change::FairshareChange;
@@ -105,12 +104,12 @@ fn without_plan(stated: &StatedPriorities, input: &SimulationInput) -> Result<Mu
              pipeline of this lake has none of the cluster: add one, or state only --weight age=N and --weight job_size=N",
         ));
     }
-    let source = input.lake.as_ref();
+    let mut known = input.names();
     let facts = input.trace.jobs.iter().map(|job| {
-        let of = source.and_then(|source| source.jobs.of(job.id));
+        let of = known.known(&job);
         PriorityFacts {
             node_n: whole(crate::schema::batch::addend(of.and_then(|of| of.node_n))),
-            cpu_n: whole(amount(input, "cores", job)),
+            cpu_n: whole(amount(input, "cores", &job)),
             limit_min: whole(job.limit_s.div_euclid(MINUTE_S)),
             ..PriorityFacts::default()
         }
@@ -162,8 +161,9 @@ fn facts(
     // Fallback: jobs of a trace have a first submission.
     let first_s = input.trace.jobs.first().map_or(0, |job| job.submit_s);
     let tree = context.listed_at(first_s)?;
+    let mut known = source.jobs.reader();
     for job in &input.trace.jobs {
-        let of = source.jobs.of(job.id);
+        let of = known.of(&job);
         let partition = of.and_then(|of| of.owner.partition.as_ref());
         let of_partition = partition.and_then(|name| listed.partitions.get(name));
         if listed.rule.weights.partition > 0 && of_partition.is_none() {
@@ -184,13 +184,13 @@ fn facts(
         });
         facts.push(PriorityFacts {
             node_n: whole(crate::schema::batch::addend(of.and_then(|of| of.node_n))),
-            cpu_n: whole(amount(input, "cores", job)),
+            cpu_n: whole(amount(input, "cores", &job)),
             limit_min: whole(job.limit_s.div_euclid(MINUTE_S)),
             association_priority: association.map_or(0, |id| tree.priority(id)),
             partition_priority: of_partition.map_or(0, |of| of.factor),
             // Fallback: a job of a QOS that no listing has counts like one without.
             qos_priority: of_qos.unwrap_or(0),
-            tres: tres(job, of_partition, input),
+            tres: tres(&job, of_partition, input),
             ..PriorityFacts::default()
         });
     }
@@ -249,10 +249,10 @@ fn shares(
     for (reason, job_n) in used.uncounted.counts() {
         notes.push(format!("fairshare: {job_n} jobs are not counted: {reason}"));
     }
-    let ids: HashMap<i64, &LakeJob, RandomState> = source.jobs.jobs.iter().map(|job| (job.id, job)).collect();
+    let mut known = source.jobs.reader();
     let places: HashMap<u128, u32, RandomState> = (0_u32..)
         .zip(&input.trace.jobs)
-        .filter_map(|(place, job)| Some((ids.get(&job.id)?.record_id, place)))
+        .filter_map(|(place, job)| Some((known.of(&job)?.record_id, place)))
         .collect();
     let mut jobs = vec![None; input.trace.jobs.len()];
     let mut recorded = Vec::new();

@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::numbers::count_u64;
 use crate::overhead::lake_nodes::ClusterPlace;
 use crate::reference::hostlist::Hostlist;
+use crate::runtime::column::Column;
 use crate::schema::batch::{int, number, text, time, word};
 use crate::store::lake::sites;
 use crate::store::{Manifest, Store, read_table};
@@ -201,8 +202,8 @@ impl LakeReservations {
 
     /// Records that may have run in one of these reservations: those that state none and started, as recorded, while one was in force that
     /// names their account or user. Which of them did is not known where no record states it.
-    pub(crate) fn candidate_n(&self, rows: &[LakeRow]) -> u64 {
-        let may_be = |row: &&LakeRow| {
+    pub(crate) fn candidate_n(&self, rows: &Column<LakeRow>) -> u64 {
+        let may_be = |row: &LakeRow| {
             let mut listed = self.listed.iter();
             row.reservation.is_none() && listed.any(|listed| listed.is_in_force_at_start(row) && listed.names(row))
         };

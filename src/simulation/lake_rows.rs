@@ -13,6 +13,7 @@ use crate::occupancy::Resources;
 use crate::overhead::job_amounts::AmountColumns;
 use crate::overhead::node_inventory::model_n;
 use crate::record::SiteMonth;
+use crate::runtime::column::{Column, ColumnBudget, ColumnWriter};
 use crate::schema::batch::{id, identity, int, number, text, time, word};
 use crate::store::lake::parse_month_path;
 use crate::store::{Manifest, Store};
@@ -69,6 +70,8 @@ pub struct LakeSelection {
     pub cluster: Option<String>,
     /// Jobs that start in it.
     pub started: Option<MsSpan>,
+    /// How much of its rows is in memory.
+    pub budget: ColumnBudget,
 }
 
 /// By what amounts of records are counted.
@@ -156,7 +159,7 @@ pub struct LakeRows {
     /// All clusters that records of the site name.
     pub clusters: BTreeSet<String>,
     /// Its rows of the site's own view.
-    pub rows: Vec<LakeRow>,
+    pub rows: Column<LakeRow>,
     /// Records of other views, which describe the same hours again.
     pub other_view_n: u64,
     /// Records that started outside the period.
@@ -188,7 +191,7 @@ impl LakeRows {
             &files.keys().cloned().map(Some).collect(),
         )?;
         let site = crate::absent::text(site.as_deref()).to_owned();
-        let mut all: BTreeMap<Option<String>, Self> = BTreeMap::new();
+        let mut all: BTreeMap<Option<String>, ClusterRows> = BTreeMap::new();
         for path in crate::absent::list(files.get(&site)) {
             for batch in summed_records(store, manifest, path, Some(&COLUMNS), BATCH_ROWS, None)? {
                 add(&batch?, selection, counted, &mut all)?;
@@ -203,7 +206,10 @@ impl LakeRows {
             site,
             cluster,
             clusters,
-            ..rows
+            rows: rows.rows.finish()?,
+            other_view_n: rows.other_view_n,
+            outside_n: rows.outside_n,
+            shared_n: rows.shared_n,
         })
     }
 
@@ -211,6 +217,25 @@ impl LakeRows {
     #[must_use]
     pub fn read_n(&self) -> u64 {
         count_u64(self.rows.len()) + self.other_view_n + self.outside_n
+    }
+}
+
+/// The rows of a cluster while they are read.
+struct ClusterRows {
+    rows: ColumnWriter<LakeRow>,
+    other_view_n: u64,
+    outside_n: u64,
+    shared_n: [u64; 2],
+}
+
+impl ClusterRows {
+    fn new(budget: ColumnBudget) -> Self {
+        Self {
+            rows: ColumnWriter::new(budget),
+            other_view_n: 0,
+            outside_n: 0,
+            shared_n: [0; 2],
+        }
     }
 }
 
@@ -253,7 +278,7 @@ fn add(
     batch: &RecordBatch,
     selection: &LakeSelection,
     counted: RowCounting<'_>,
-    all: &mut BTreeMap<Option<String>, LakeRows>,
+    all: &mut BTreeMap<Option<String>, ClusterRows>,
 ) -> Result<()> {
     let batch = &crate::schema::batch::decoded(batch)?;
     let texts = |name| text(batch, name);
@@ -274,7 +299,7 @@ fn add(
     let (memory, asked_memory) = (ints("alloc_memory_byte")?, ints("requested_memory_byte")?);
     for row in 0..batch.num_rows() {
         let cluster = word(clusters, row).map(str::to_owned);
-        let own = all.entry(cluster).or_default();
+        let own = all.entry(cluster).or_insert_with(|| ClusterRows::new(selection.budget));
         if word(views, row) != Some(OWN_VIEW) {
             own.other_view_n += 1;
             continue;
@@ -328,7 +353,7 @@ fn add(
             shared: shared.row(row, counted.shared)?,
             held: amounts.row(row, counted.resources)?.held(),
             energy_j: number(energy, row).filter(|energy_j| *energy_j >= 0),
-        });
+        })?;
     }
     Ok(())
 }

@@ -1,12 +1,20 @@
 //! Records of a lake as the jobs of a trace, and what became of those that are none.
 
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
 use super::lake_dependencies::wait_for_others;
 use super::lake_kind::LakeKind;
 use super::lake_rows::{JobOwner, LakeRow, LakeRows};
 use super::reserved_jobs::{is_begin, stated_reservation};
 use crate::error::Result;
+use crate::numbers::count_u64;
+use crate::runtime::column::{Column, ColumnBudget, ColumnReader, ColumnWriter};
+use crate::runtime::column_value::{ByteFields, ColumnValue, encode_known};
+use crate::runtime::sorter::Sorter;
 use crate::simulate::demand::Demand;
 use crate::simulate::job::{Job, JobEnd};
+use crate::simulate::jobs::JobSorter;
 use crate::simulate::reserved_pool::ReservedPool;
 use crate::simulate::trace::{Trace, TraceChange, TraceReason};
 
@@ -15,6 +23,8 @@ use crate::simulate::trace::{Trace, TraceChange, TraceReason};
 pub struct LakeJob {
     /// Number of the job in the trace.
     pub id: i64,
+    /// When it is submitted in the trace.
+    pub submit_s: i64,
     /// Name of the job.
     pub job_id: String,
     /// Identity of its record.
@@ -36,22 +46,72 @@ pub struct LakeJob {
 /// The jobs of a lake.
 #[derive(Clone, Debug, Default)]
 pub struct LakeJobs {
-    /// Those that are simulated or never fit, by number.
-    pub jobs: Vec<LakeJob>,
+    /// Those that are simulated or never fit, by submission and number.
+    jobs: Column<LakeJob>,
 }
 
+/// Places after the last one that are looked at before all are searched.
+const NEAR_N: usize = 16;
+
 impl LakeJobs {
-    /// The job of a number.
+    /// The job of a number. Who needs many takes a [`Self::reader`].
     #[must_use]
-    pub fn of(&self, id: i64) -> Option<&LakeJob> {
-        let place = self.jobs.partition_point(|job| job.id < id);
-        self.jobs.get(place).filter(|job| job.id == id)
+    pub fn of(&self, id: i64) -> Option<LakeJob> {
+        self.jobs.iter().find(|job| job.id == id)
     }
 
     /// The number of the first job of a name.
     #[must_use]
     pub fn id(&self, job_id: &str) -> Option<i64> {
         self.jobs.iter().find(|job| job.job_id == job_id).map(|job| job.id)
+    }
+
+    /// Finds jobs of the trace, in its order faster than in any.
+    #[must_use]
+    pub fn reader(&self) -> LakeJobReader<'_> {
+        LakeJobReader {
+            jobs: self.jobs.reader(),
+            job_n: self.jobs.len(),
+            next: 0,
+        }
+    }
+}
+
+/// Finds what a lake knows of jobs.
+#[derive(Debug)]
+pub struct LakeJobReader<'a> {
+    jobs: ColumnReader<'a, LakeJob>,
+    job_n: usize,
+    next: usize,
+}
+
+impl LakeJobReader<'_> {
+    /// What the lake knows of a job of the trace.
+    pub fn of(&mut self, job: &Job) -> Option<&LakeJob> {
+        let wanted = [job.submit_s, job.id];
+        let mut place = self.next;
+        while place < self.next + NEAR_N && self.key(place).is_some_and(|key| key < wanted) {
+            place += 1;
+        }
+        if self.key(place) != Some(wanted) {
+            let (mut from, mut until) = (0, self.job_n);
+            while from < until {
+                let middle = from.midpoint(until);
+                if self.key(middle).is_some_and(|key| key < wanted) {
+                    from = middle + 1;
+                } else {
+                    until = middle;
+                }
+            }
+            place = from;
+        }
+        self.next = place;
+        self.jobs.get(place).filter(|found| found.id == job.id)
+    }
+
+    /// By what jobs are sorted.
+    fn key(&mut self, place: usize) -> Option<[i64; 2]> {
+        self.jobs.get(place).map(|job| [job.submit_s, job.id])
     }
 }
 
@@ -66,11 +126,11 @@ pub struct LakeTrace {
     pub waiting_n: u64,
 }
 
-/// The jobs of records, with amounts of these kinds, in these reservations; `None` where none is simulated. Jobs have the numbers they have in the lake if all have different ones,
-/// else their place by submission and name.
+/// The jobs of records, with amounts of these kinds, in these reservations; `None` where none is simulated. Jobs have the numbers
+/// they have in the lake if all have different ones, else their place by submission and name.
 ///
 /// # Errors
-/// As [`Trace::sorted`].
+/// As [`Trace::with_jobs`].
 pub fn lake_trace(rows: &LakeRows, kinds: &[LakeKind], reservations: Option<&[ReservedPool]>) -> Result<LakeTrace> {
     let mut trace = Trace {
         read_n: rows.read_n(),
@@ -78,72 +138,149 @@ pub fn lake_trace(rows: &LakeRows, kinds: &[LakeKind], reservations: Option<&[Re
     };
     trace.leave_out(TraceReason::OtherView, rows.other_view_n);
     trace.leave_out(TraceReason::OutsidePeriod, rows.outside_n);
-    let mut kept: Vec<KeptRow<'_>> = Vec::with_capacity(rows.rows.len());
+    let budget = rows.rows.budget();
+    let (mut sorter, mut numbers) = (Sorter::new(budget), JobNumbering::new(budget.part()));
+    let mut has_dependency = false;
     for row in &rows.rows {
-        match job(row, kinds, reservations, &mut trace) {
+        match job(&row, kinds, reservations, &mut trace) {
             Ok(mut job) => {
                 if let Some(pools) = reservations {
-                    job.reservation = stated_reservation(row, &job, pools, &mut trace);
+                    job.reservation = stated_reservation(&row, &job, pools, &mut trace);
                 }
-                kept.push(KeptRow { row, job });
+                let number = row.job_id.parse::<i64>().ok();
+                numbers.push(number)?;
+                has_dependency |= row.dependency.is_some();
+                sorter.push(KeptRow { row, number, job })?;
             }
             Err(reason) => trace.leave_out(reason, 1),
         }
     }
-    kept.sort_by(|a, b| a.order().cmp(&b.order()));
-    number(&mut kept);
-    let mut jobs: Vec<LakeJob> = kept.iter().map(KeptRow::lake_job).collect();
-    jobs.sort_by_key(|job| job.id);
-    let (rows, mut of_rows): (Vec<&LakeRow>, Vec<Job>) = kept.into_iter().map(|kept| (kept.row, kept.job)).unzip();
-    let waiting_n = wait_for_others(&rows, &mut of_rows, &mut trace);
-    trace.jobs = of_rows;
+    let has_own = numbers.are_different()?;
+    let numbered = sorter.finish()?.zip(1..).map(|(mut kept, place)| {
+        // Fallback: jobs whose names are no different numbers are counted.
+        kept.job.id = kept.number.filter(|_| has_own).unwrap_or(place);
+        kept
+    });
+    let kept = Column::of(numbered, budget)?;
+    let mut after = if has_dependency {
+        wait_for_others(&kept, &mut trace)
+    } else {
+        BTreeMap::new()
+    };
+    let waiting_n = count_u64(after.len());
+    let (mut jobs, mut own) = (JobSorter::new(budget), ColumnWriter::new(budget));
+    for (place, KeptRow { row, job, .. }) in (0_u32..).zip(&kept) {
+        own.push(LakeJob {
+            id: job.id,
+            submit_s: job.submit_s,
+            job_id: row.job_id,
+            record_id: row.record_id,
+            account: row.account,
+            vo: row.vo,
+            owner: row.owner,
+            node_n: row.node_n,
+            held: row.held,
+            energy_j: row.energy_j,
+        })?;
+        jobs.push(Job {
+            // Fallback: most jobs wait for no other.
+            after: after.remove(&place).unwrap_or_default(),
+            ..job
+        })?;
+    }
     Ok(LakeTrace {
-        trace: trace.sorted()?,
-        jobs: LakeJobs { jobs },
+        trace: trace.with_jobs(jobs)?,
+        jobs: LakeJobs { jobs: own.finish()? },
         waiting_n,
     })
 }
 
-/// A record with its job.
-struct KeptRow<'a> {
-    row: &'a LakeRow,
-    job: Job,
+/// Whether the names of jobs are different numbers.
+struct JobNumbering {
+    numbers: Sorter<i64>,
+    are_numbers: bool,
 }
 
-impl KeptRow<'_> {
-    fn order(&self) -> impl Ord + use<'_> {
-        let number = self.row.job_id.parse::<i64>();
-        // Fallback: names that are no numbers come after those that are.
-        let number = number.unwrap_or(i64::MAX);
-        (self.job.submit_s, number, &self.row.job_id, self.row.record_id)
-    }
-
-    fn lake_job(&self) -> LakeJob {
-        LakeJob {
-            id: self.job.id,
-            job_id: self.row.job_id.clone(),
-            record_id: self.row.record_id,
-            account: self.row.account.clone(),
-            vo: self.row.vo.clone(),
-            owner: self.row.owner.clone(),
-            node_n: self.row.node_n,
-            held: self.row.held.clone(),
-            energy_j: self.row.energy_j,
+impl JobNumbering {
+    fn new(budget: ColumnBudget) -> Self {
+        Self {
+            numbers: Sorter::new(budget),
+            are_numbers: true,
         }
     }
+
+    fn push(&mut self, number: Option<i64>) -> Result<()> {
+        let Some(number) = number else {
+            self.are_numbers = false;
+            return Ok(());
+        };
+        self.numbers.push(number)
+    }
+
+    fn are_different(self) -> Result<bool> {
+        if !self.are_numbers {
+            return Ok(false);
+        }
+        let mut before = None;
+        let mut numbers = self.numbers.finish()?;
+        Ok(numbers.all(|number| before.replace(number) != Some(number)))
+    }
 }
 
-fn number(kept: &mut [KeptRow<'_>]) {
-    let numbers: Option<Vec<i64>> = kept.iter().map(|kept| kept.row.job_id.parse().ok()).collect();
-    let own = numbers.filter(|numbers| {
-        let mut sorted = numbers.clone();
-        sorted.sort_unstable();
-        sorted.windows(2).all(|pair| pair.first() != pair.last())
-    });
-    for (at, kept) in kept.iter_mut().enumerate() {
-        let own = own.as_ref().and_then(|numbers| numbers.get(at)).copied();
-        // Fallback: jobs whose names are no different numbers are counted.
-        kept.job.id = own.unwrap_or_else(|| crate::numbers::count_i64(at + 1));
+/// A record with its job.
+#[derive(Clone, Debug)]
+pub(super) struct KeptRow {
+    pub(super) row: LakeRow,
+    /// Its name, where that is a number.
+    number: Option<i64>,
+    pub(super) job: Job,
+}
+
+impl KeptRow {
+    fn order(&self) -> impl Ord + '_ {
+        // Fallback: names that are no numbers come after those that are.
+        let number = self.number.unwrap_or(i64::MAX);
+        (self.job.submit_s, number, &self.row.job_id, self.row.record_id)
+    }
+}
+
+impl Ord for KeptRow {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.order().cmp(&other.order())
+    }
+}
+
+impl PartialOrd for KeptRow {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for KeptRow {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for KeptRow {}
+
+impl ColumnValue for KeptRow {
+    fn encode(&self, bytes: &mut Vec<u8>) {
+        self.row.encode(bytes);
+        encode_known(self.number, bytes);
+        self.job.encode(bytes);
+    }
+
+    fn decode(bytes: &mut ByteFields<'_>) -> Self {
+        Self {
+            row: LakeRow::decode(bytes),
+            number: bytes.known(),
+            job: Job::decode(bytes),
+        }
+    }
+
+    fn memory_byte_n(&self) -> usize {
+        size_of::<Self>() + self.row.memory_byte_n()
     }
 }
 

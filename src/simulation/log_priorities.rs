@@ -113,7 +113,7 @@ fn log_shares(change: &FairshareChange, input: &mut SimulationInput) -> Result<S
         let group = job.group.map_or_else(|| "none".to_owned(), |group| group.to_string());
         Some(AssociationKey::user(group.as_str(), user.to_string().as_str()))
     };
-    let keys: Vec<Option<AssociationKey>> = input.trace.jobs.iter().map(key).collect();
+    let keys: Vec<Option<AssociationKey>> = input.trace.jobs.iter().map(|job| key(&job)).collect();
     let known: BTreeSet<&AssociationKey> = keys.iter().flatten().collect();
     let accounts: BTreeSet<&str> = known.iter().map(|key| key.account.as_str()).collect();
     let without_n = keys.iter().filter(|key| key.is_none()).count();

@@ -1,17 +1,15 @@
 //! The records of a lake as they would be under another schedule: started and ended earlier or later, else the same.
 
-use std::collections::HashMap;
-
-use ahash::RandomState;
 use arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch, TimestampMillisecondArray};
 use arrow::compute::filter_record_batch;
 
 use super::lake_source::LakeSource;
+use super::record_places::RecordPlaces;
 use crate::error::Result;
 use crate::lake::refused_records::summed_records;
 use crate::numbers::index;
 use crate::schema::batch::{decoded, id, identity, time, times};
-use crate::simulate::job::Job;
+use crate::simulate::jobs::{JobList, Jobs};
 use crate::simulate::schedule::Schedule;
 use crate::store::lake::parse_month_path;
 use crate::store::{Manifest, Store};
@@ -28,23 +26,26 @@ pub(crate) struct SimulatedRecords<'a> {
     store: &'a Store,
     manifest: &'a Manifest,
     source: &'a LakeSource,
-    jobs: &'a [Job],
-    places: HashMap<u128, u32, RandomState>,
+    jobs: &'a Jobs,
+    places: RecordPlaces,
 }
 
 impl<'a> SimulatedRecords<'a> {
-    pub(crate) fn new(store: &'a Store, manifest: &'a Manifest, source: &'a LakeSource, jobs: &'a [Job]) -> Self {
-        let known: HashMap<i64, u128, RandomState> =
-            source.jobs.jobs.iter().map(|job| (job.id, job.record_id)).collect();
-        let places = (0_u32..).zip(jobs);
-        let places = places.filter_map(|(place, job)| Some((*known.get(&job.id)?, place)));
-        Self {
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when the places of many jobs cannot be put into a temporary file.
+    pub(crate) fn new(
+        store: &'a Store,
+        manifest: &'a Manifest,
+        source: &'a LakeSource,
+        jobs: &'a Jobs,
+    ) -> Result<Self> {
+        Ok(Self {
             store,
             manifest,
             source,
             jobs,
-            places: places.collect(),
-        }
+            places: RecordPlaces::of(source, jobs)?,
+        })
     }
 
     /// Hands every batch of their records to `each`.
@@ -52,6 +53,7 @@ impl<'a> SimulatedRecords<'a> {
     /// # Errors
     /// [`crate::error::Kind::Io`] when the lake cannot be read; what `each` fails with.
     pub(crate) fn each(&self, mut each: impl FnMut(&RecordBatch, &[u32]) -> Result<()>) -> Result<()> {
+        let mut known = self.places.places.reader();
         for file in self.manifest.dataset("records") {
             if parse_month_path(&file.path).is_none_or(|of| of.site != self.source.site) {
                 continue;
@@ -62,7 +64,7 @@ impl<'a> SimulatedRecords<'a> {
                 let mut places = Vec::new();
                 let mut is_simulated = Vec::with_capacity(batch.num_rows());
                 for row in 0..batch.num_rows() {
-                    let place = self.places.get(&identity(ids, row)?);
+                    let place = self.places.of_record(&mut known, identity(ids, row)?);
                     places.extend(place);
                     is_simulated.push(Some(place.is_some()));
                 }
@@ -81,9 +83,10 @@ impl<'a> SimulatedRecords<'a> {
     /// # Errors
     /// [`crate::error::Kind::Internal`] when it is no batch of records.
     pub(crate) fn moved(&self, batch: &RecordBatch, places: &[u32], schedule: &Schedule) -> Result<RecordBatch> {
-        let shift_ms = |place: u32| {
-            let start = schedule.starts.get(index(place)).copied().flatten()?;
-            let recorded_s = self.jobs.get(index(place))?.recorded_start_s?;
+        let (mut starts, mut jobs) = (schedule.starts.reader(), JobList::from(self.jobs).reader());
+        let mut shift_ms = |place: u32| {
+            let start = (*starts.get(index(place))?)?;
+            let recorded_s = jobs.get(index(place))?.recorded_start_s?;
             Some((start.start_s - recorded_s) * SECOND_MS)
         };
         let shifts: Vec<Option<i64>> = places.iter().map(|place| shift_ms(*place)).collect();

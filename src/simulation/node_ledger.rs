@@ -1,12 +1,14 @@
 //! What nodes could still have run under a schedule: the sweep of the node ledger over jobs that were put on nodes.
 
 use crate::error::{Error, Kind, Result};
-use crate::numbers::count_u64;
+use crate::numbers::{count_u64, index};
 use crate::occupancy::{
     AllocationShapes, CapacityState, Grid, History, Interval, LEDGER_N, NodeLoad, Slices, TimeRange, Visit, sweep,
     tally_all,
 };
 use crate::overhead::node_units::SiteUnits;
+use crate::runtime::column::Column;
+use crate::runtime::sorter::Sorter;
 use crate::simulate::schedule::Schedule;
 use crate::time::{SecondSpan, Zone};
 
@@ -47,21 +49,27 @@ pub struct NodeLedger {
 /// Times that jobs are placed again without those that had no place.
 const TRIES_N: usize = 8;
 
-/// Jobs of a schedule, as they are put on nodes; those that never start hold nothing.
-fn placed_jobs(input: &SimulationInput, source: &LakeSource, schedule: &Schedule) -> Result<Vec<PlacedJob>> {
+/// Bytes of jobs on nodes that are in memory.
+const MEMORY_BYTE: usize = 16 << 20;
+
+/// Jobs of a schedule in the order of their starts, as they are put on nodes; those that never start hold nothing.
+fn placed_jobs(input: &SimulationInput, source: &LakeSource, schedule: &Schedule) -> Result<Column<PlacedJob>> {
     let unknown = || Error::internal("a job of a lake that the lake does not have");
-    let mut jobs = Vec::with_capacity(input.trace.jobs.len());
-    for (job, start) in input.trace.jobs.iter().zip(&schedule.starts) {
-        let known = source.jobs.of(job.id).ok_or_else(unknown)?;
+    let budget = schedule.starts.budget();
+    let mut jobs = Sorter::new(budget);
+    let mut known_jobs = source.jobs.reader();
+    for (place, (job, start)) in (0_u32..).zip(input.trace.jobs.iter().zip(&schedule.starts)) {
+        let known = known_jobs.of(&job).ok_or_else(unknown)?;
         let start_s = start.map_or(i64::MAX - job.run_s, |start| start.start_s);
         jobs.push(PlacedJob {
             start_s,
             end_s: start_s + job.run_s,
+            place,
             node_n: crate::schema::batch::addend(known.node_n),
             amounts: known.held.clone(),
-        });
+        })?;
     }
-    Ok(jobs)
+    Column::of(jobs.finish()?, budget)
 }
 
 /// Sweeps the nodes of a lake under several schedules of the same jobs, for a span. A job that has no place under one of them is
@@ -82,22 +90,23 @@ pub(crate) fn node_ledgers(
         jobs.push(placed_jobs(input, source, schedule)?);
     }
     let job_n = input.trace.jobs.len();
-    let never = |place: usize| {
-        schedules
-            .iter()
-            .any(|one| one.starts.get(place).copied().flatten().is_none())
-    };
-    let mut is_out: Vec<bool> = (0..job_n).map(never).collect();
+    let mut is_out = vec![false; job_n];
+    for schedule in schedules {
+        for (is_out, start) in is_out.iter_mut().zip(&schedule.starts) {
+            *is_out |= start.is_none();
+        }
+    }
     for _ in 0..TRIES_N {
-        let placed: Vec<Placed> = jobs.iter().map(|jobs| place(jobs, &is_out, &histories)).collect();
-        let without: Vec<usize> = placed
+        let placed = jobs.iter().map(|jobs| place(jobs, &is_out, &histories));
+        let placed: Vec<Placed> = placed.collect::<Result<_>>()?;
+        let without: Vec<u32> = placed
             .iter()
             .flat_map(|placed| placed.without.iter().copied())
             .collect();
         if without.is_empty() {
             let without_n = count_u64(is_out.iter().filter(|is_out| **is_out).count());
-            let ledgers = jobs.iter().zip(&placed).map(|(jobs, placed)| {
-                let ledger = node_ledger(source, jobs, placed, span, zone)?;
+            let ledgers = placed.iter().map(|placed| {
+                let ledger = node_ledger(source, placed, span, zone)?;
                 Ok(NodeLedger {
                     without_n: ledger.without_n + without_n,
                     ..ledger
@@ -106,7 +115,7 @@ pub(crate) fn node_ledgers(
             return ledgers.collect();
         }
         for place in without {
-            if let Some(is_out) = is_out.get_mut(place) {
+            if let Some(is_out) = is_out.get_mut(index(place)) {
                 *is_out = true;
             }
         }
@@ -117,22 +126,15 @@ pub(crate) fn node_ledgers(
     ))
 }
 
-fn node_ledger(
-    source: &LakeSource,
-    jobs: &[PlacedJob],
-    placed: &Placed,
-    span: SecondSpan,
-    zone: &Zone,
-) -> Result<NodeLedger> {
+fn node_ledger(source: &LakeSource, placed: &Placed, span: SecondSpan, zone: &Zone) -> Result<NodeLedger> {
     let nodes = &source.nodes.nodes;
     let mut ledger = NodeLedger::default();
     let mut shapes = AllocationShapes::new(source.resources.width());
-    let mut slices = Slices::new([span]);
+    let mut slices = Slices::new([span]).within(MEMORY_BYTE);
     for part in &placed.parts {
-        let Some(job) = jobs.get(part.job) else { continue };
         let held = SecondSpan {
-            start_s: job.start_s.max(span.start_s),
-            end_s: job.end_s.min(span.end_s),
+            start_s: part.start_s.max(span.start_s),
+            end_s: part.end_s.min(span.end_s),
         };
         if held.is_empty() {
             continue;

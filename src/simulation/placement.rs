@@ -7,41 +7,98 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 
+use crate::error::Result;
 use crate::numbers::index;
 use crate::occupancy::{CapacityState, History};
+use crate::runtime::column::{Column, ColumnWriter};
+use crate::runtime::column_value::{ByteFields, ColumnValue, encode_numbers};
 
-/// What a job takes, and when.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What a job takes, and when: in the order of starts.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct PlacedJob {
     /// First second.
     pub(crate) start_s: i64,
     /// The second after the last.
     pub(crate) end_s: i64,
+    /// Its place in the list of jobs.
+    pub(crate) place: u32,
     /// How many nodes it had.
     pub(crate) node_n: i64,
     /// What it takes, in the order of the resources followed; the first are cores.
     pub(crate) amounts: Vec<i64>,
 }
 
+impl ColumnValue for PlacedJob {
+    fn encode(&self, bytes: &mut Vec<u8>) {
+        for number in [self.start_s, self.end_s, self.node_n] {
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
+        bytes.extend_from_slice(&self.place.to_le_bytes());
+        encode_numbers(&self.amounts, bytes);
+    }
+
+    fn decode(bytes: &mut ByteFields<'_>) -> Self {
+        let [start_s, end_s, node_n] = [(); 3].map(|()| bytes.signed());
+        Self {
+            start_s,
+            end_s,
+            node_n,
+            place: bytes.number32(),
+            amounts: bytes.numbers(),
+        }
+    }
+
+    fn memory_byte_n(&self) -> usize {
+        size_of::<Self>() + self.amounts.len() * 8
+    }
+}
+
 /// Part of a job on a node.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct NodePart {
-    /// Place of the job.
-    pub(crate) job: usize,
+    /// First second of the job.
+    pub(crate) start_s: i64,
+    /// The second after its last.
+    pub(crate) end_s: i64,
     /// Place of the node.
     pub(crate) node: u32,
     /// What it takes there.
     pub(crate) amounts: Vec<i64>,
 }
 
+impl ColumnValue for NodePart {
+    fn encode(&self, bytes: &mut Vec<u8>) {
+        for number in [self.start_s, self.end_s] {
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
+        bytes.extend_from_slice(&self.node.to_le_bytes());
+        encode_numbers(&self.amounts, bytes);
+    }
+
+    fn decode(bytes: &mut ByteFields<'_>) -> Self {
+        let [start_s, end_s] = [(); 2].map(|()| bytes.signed());
+        Self {
+            start_s,
+            end_s,
+            node: bytes.number32(),
+            amounts: bytes.numbers(),
+        }
+    }
+
+    fn memory_byte_n(&self) -> usize {
+        size_of::<Self>() + self.amounts.len() * 8
+    }
+}
+
 /// Jobs on nodes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Placed {
     /// Their parts, in the order of starts.
-    pub(crate) parts: Vec<NodePart>,
+    pub(crate) parts: Column<NodePart>,
     /// Places of jobs without a place on nodes, in the order of starts.
-    pub(crate) without: Vec<usize>,
+    pub(crate) without: Vec<u32>,
 }
 
 /// A node while jobs are placed.
@@ -69,8 +126,11 @@ impl OpenNode<'_> {
     }
 }
 
-/// Puts jobs on nodes, but for those that are left out.
-pub(crate) fn place(jobs: &[PlacedJob], is_left_out: &[bool], histories: &[&History]) -> Placed {
+/// Puts jobs, in the order of starts, on nodes, but for those that are left out.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when many parts cannot be put into a temporary file.
+pub(crate) fn place(jobs: &Column<PlacedJob>, is_left_out: &[bool], histories: &[&History]) -> Result<Placed> {
     let width = histories.first().map_or(0, |history| history.known.len());
     let mut nodes: Vec<OpenNode<'_>> = histories
         .iter()
@@ -79,48 +139,52 @@ pub(crate) fn place(jobs: &[PlacedJob], is_left_out: &[bool], histories: &[&Hist
             used: vec![0; width],
         })
         .collect();
-    let mut order: Vec<usize> = (0..jobs.len())
-        .filter(|place| is_left_out.get(*place) != Some(&true))
-        .collect();
-    order.sort_by_key(|place| jobs.get(*place).map(|job| (job.start_s, job.end_s)));
-    let mut placed = Placed::default();
+    let mut parts = ColumnWriter::new(jobs.budget());
+    let mut without = Vec::new();
     let mut ends: BinaryHeap<Reverse<PartEnd>> = BinaryHeap::new();
-    for place in order {
-        let Some(job) = jobs.get(place) else { continue };
-        while let Some(Reverse(end)) = ends.peek().copied() {
-            if end.end_s > job.start_s {
+    let mut part_n = 0_u64;
+    for job in jobs {
+        if is_left_out.get(index(job.place)) == Some(&true) {
+            continue;
+        }
+        while let Some(end) = ends.peek_mut() {
+            if end.0.part.end_s > job.start_s {
                 break;
             }
-            ends.pop();
-            if let Some(part) = placed.parts.get(end.part) {
-                give_back(&mut nodes, part);
-            }
+            let Reverse(end) = PeekMut::pop(end);
+            give_back(&mut nodes, &end.part);
         }
-        let parts = share_out(place, job, &nodes);
-        if parts.is_empty() {
-            placed.without.push(place);
+        let own = share_out(&job, &nodes);
+        if own.is_empty() {
+            without.push(job.place);
         }
-        for part in parts {
+        for part in own {
             if let Some(node) = nodes.get_mut(index(part.node)) {
                 for (used, amount) in node.used.iter_mut().zip(&part.amounts) {
                     *used += amount;
                 }
             }
+            parts.push(part.clone())?;
             ends.push(Reverse(PartEnd {
-                end_s: job.end_s,
-                part: placed.parts.len(),
+                end_s: part.end_s,
+                nth: part_n,
+                part,
             }));
-            placed.parts.push(part);
+            part_n += 1;
         }
     }
-    placed
+    Ok(Placed {
+        parts: parts.finish()?,
+        without,
+    })
 }
 
 /// When a part ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct PartEnd {
     end_s: i64,
-    part: usize,
+    nth: u64,
+    part: NodePart,
 }
 
 fn give_back(nodes: &mut [OpenNode<'_>], part: &NodePart) {
@@ -132,7 +196,7 @@ fn give_back(nodes: &mut [OpenNode<'_>], part: &NodePart) {
 }
 
 /// The parts of a job; none when there is no place for it.
-fn share_out(place: usize, job: &PlacedJob, nodes: &[OpenNode<'_>]) -> Vec<NodePart> {
+fn share_out(job: &PlacedJob, nodes: &[OpenNode<'_>]) -> Vec<NodePart> {
     let node_n = job.node_n.max(1);
     let equal = |nth: i64| -> Vec<i64> {
         let part = |amount: &i64| amount / node_n + i64::from(nth < amount % node_n);
@@ -146,7 +210,8 @@ fn share_out(place: usize, job: &PlacedJob, nodes: &[OpenNode<'_>]) -> Vec<NodeP
             continue;
         }
         parts.push(NodePart {
-            job: place,
+            start_s: job.start_s,
+            end_s: job.end_s,
             node,
             amounts: wanted,
         });
@@ -156,11 +221,11 @@ fn share_out(place: usize, job: &PlacedJob, nodes: &[OpenNode<'_>]) -> Vec<NodeP
         }
         wanted = equal(nth);
     }
-    core_by_core(place, job, nodes)
+    core_by_core(job, nodes)
 }
 
 /// Takes cores where they are free, with their part of everything else.
-fn core_by_core(place: usize, job: &PlacedJob, nodes: &[OpenNode<'_>]) -> Vec<NodePart> {
+fn core_by_core(job: &PlacedJob, nodes: &[OpenNode<'_>]) -> Vec<NodePart> {
     let Some(core_n) = job.amounts.first().copied().filter(|core_n| *core_n > 0) else {
         return Vec::new();
     };
@@ -199,7 +264,8 @@ fn core_by_core(place: usize, job: &PlacedJob, nodes: &[OpenNode<'_>]) -> Vec<No
             .iter()
             .map(|amount| until(taken_n + low, *amount) - until(taken_n, *amount));
         parts.push(NodePart {
-            job: place,
+            start_s: job.start_s,
+            end_s: job.end_s,
             node,
             amounts: amounts.collect(),
         });

@@ -8,6 +8,7 @@ use super::log_priorities::log_priorities;
 use super::shared_kind::{BURST_BUFFER, SharedKind};
 use super::stated_priorities::StatedPriorities;
 use crate::error::{Error, Kind, Result};
+use crate::simulate::jobs::JobList;
 use crate::simulate::machine::{Machine, ResourceKind};
 use crate::simulate::settings::{BaseOrder, Settings};
 use crate::simulate::swf::SwfLog;
@@ -16,7 +17,7 @@ use crate::simulate::window::WindowSettings;
 use crate::simulate::window::decide::Tradeoff;
 use crate::simulate::window::method::Method;
 use crate::simulate::workload::{
-    BurstBufferPool, LARGE_SSD_GB, SMALL_SSD_GB, TB_GB, Workload, WorkloadKinds, generate,
+    BurstBufferPool, LARGE_SSD_GB, SMALL_SSD_GB, TB_GB, Workload, WorkloadDraw, WorkloadKinds,
 };
 
 /// What the machine is given as for nodes with the large local storage.
@@ -99,9 +100,7 @@ impl SimulationQuestion {
             notes.push(format!(
                 "the burst buffer that jobs of the log request is ignored: add --machine {BURST_BUFFER}=N"
             ));
-            for job in &mut trace.jobs {
-                job.need = job.need.with(1, 0);
-            }
+            trace.jobs = trace.jobs.changed(|job| job.need = job.need.with(1, 0))?;
         }
         if let Some(workload) = self.workload {
             self.draw(workload, &mut trace, &machine, &mut notes)?;
@@ -216,10 +215,12 @@ impl SimulationQuestion {
                 workload.word()
             )));
         };
-        let stated: Vec<i64> = trace.jobs.iter().map(|job| job.need.get(burst_buffer)).collect();
-        let pool = if stated.iter().any(|gb| *gb > 0) {
-            BurstBufferPool::Requests(stated)
-        } else {
+        let mut stated = Vec::new();
+        JobList::from(&trace.jobs).each(|_, job| {
+            // What is not requested is above no amount, and never drawn.
+            stated.extend(Some(job.need.get(burst_buffer)).filter(|gb| *gb > 0));
+        });
+        let pool = if stated.is_empty() {
             let most_gb = MOST_BURST_BUFFER_GB.min(machine.capacity().get(burst_buffer));
             notes.push(format!(
                 "no job of the log requests burst buffer: requests of {} are drawn log-uniformly, from {} to {most_gb} GB",
@@ -227,12 +228,16 @@ impl SimulationQuestion {
                 workload.burst_buffer_above_gb() + 1
             ));
             BurstBufferPool::LogUniform { most_gb }
+        } else {
+            BurstBufferPool::Requests(stated)
         };
         let kinds = WorkloadKinds {
             burst_buffer,
             large_ssd: machine.ssd().map(|ssd| ssd.large_kind),
         };
-        generate(&mut trace.jobs, workload, &pool, kinds, self.seed)
+        let draw = WorkloadDraw::new(workload, &pool, kinds, self.seed)?;
+        trace.jobs = trace.jobs.changed(|job| draw.give(job))?;
+        Ok(())
     }
 
     /// The settings of a method.

@@ -5,6 +5,7 @@ use super::lake_reservations::LakeReservations;
 use super::lake_rows::{LakeRow, LakeRows};
 use crate::numbers::{Extent, count_u64};
 use crate::simulate::job::Job;
+use crate::simulate::jobs::Jobs;
 use crate::simulate::reserved_pool::ReservedPool;
 use crate::simulate::trace::{Trace, TraceChange};
 
@@ -85,7 +86,7 @@ pub(super) fn is_begin(row: &LakeRow, at_s: i64, pools: &[ReservedPool]) -> bool
 pub(super) fn note_jobs(
     rows: &LakeRows,
     listed: &LakeReservations,
-    jobs: &[Job],
+    jobs: &Jobs,
     found: FoundReservations,
     remarks: &mut Vec<String>,
 ) {

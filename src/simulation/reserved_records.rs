@@ -10,7 +10,9 @@ use super::lake_reservations::ListedReservation;
 use super::lake_rows::{LakeRow, LakeRows};
 use crate::error::Result;
 use crate::lake::refused_records::summed_records;
+use crate::numbers::count_u64;
 use crate::reference::hostlist::Hostlist;
+use crate::runtime::column::Column;
 use crate::schema::batch::{decoded, id, identity, text, word};
 use crate::store::lake::parse_month_path;
 use crate::store::{Manifest, Store};
@@ -32,13 +34,13 @@ pub(super) fn find_by_nodes(
         let mut all = whole.iter();
         all.any(|listed| listed.is_in_force_at_start(row) && listed.admits(row))
     };
-    let unstated = rows.rows.iter().enumerate();
-    let unstated = unstated.filter(|(_, row)| row.reservation.is_none() && in_force(row));
-    let places: BTreeMap<u128, usize> = unstated.map(|(place, row)| (row.record_id, place)).collect();
-    let mut found_n = 0;
-    if places.is_empty() {
-        return Ok(found_n);
+    let unstated = rows.rows.iter();
+    let unstated = unstated.filter(|row| row.reservation.is_none() && in_force(row));
+    let unstated: BTreeMap<u128, LakeRow> = unstated.map(|row| (row.record_id, row)).collect();
+    if unstated.is_empty() {
+        return Ok(0);
     }
+    let mut found: BTreeMap<u128, &str> = BTreeMap::new();
     for file in manifest.dataset("records") {
         if parse_month_path(&file.path).is_none_or(|of| of.site != rows.site) {
             continue;
@@ -51,8 +53,7 @@ pub(super) fn find_by_nodes(
                 let Some(list) = word(lists, at).and_then(|list| Hostlist::parse(list).ok()) else {
                     continue;
                 };
-                let place = places.get(&identity(ids, at)?);
-                let Some(row) = place.and_then(|place| rows.rows.get_mut(*place)) else {
+                let Some(row) = unstated.get(&identity(ids, at)?) else {
                     continue;
                 };
                 let has_all = |listed: &&ListedReservation| {
@@ -62,11 +63,18 @@ pub(super) fn find_by_nodes(
                         && list.hosts().all(|host| listed.nodes.contains(host.as_ref()))
                 };
                 if let Some(listed) = whole.iter().find(has_all) {
-                    row.reservation = Some(listed.name.clone());
-                    found_n += 1;
+                    found.insert(row.record_id, &listed.name);
                 }
             }
         }
     }
-    Ok(found_n)
+    if !found.is_empty() {
+        let stated = rows.rows.iter().map(|mut row| {
+            let own = found.get(&row.record_id).map(|name| (*name).to_owned());
+            row.reservation = own.or(row.reservation);
+            row
+        });
+        rows.rows = Column::of(stated, rows.rows.budget())?;
+    }
+    Ok(count_u64(found.len()))
 }

@@ -6,11 +6,12 @@ use super::input::SimulationInput;
 use super::question::{MeasuredTime, SimulationQuestion};
 use crate::error::{Error, Result};
 use crate::numbers::count_u64;
+use crate::runtime::pool;
 use crate::simulate::engine::simulate;
 use crate::simulate::metrics::{AbnormalRule, Interval, Measures, measure};
 use crate::simulate::replay::{Likeness, likeness, recorded};
 use crate::simulate::schedule::Schedule;
-use crate::simulate::verify::{Violation, placements, verify};
+use crate::simulate::verify::verify_schedule;
 use crate::simulate::window::method::Method;
 
 /// What one method, or the machine as it was, came to.
@@ -50,8 +51,8 @@ impl Simulation {
     /// # Errors
     /// As [`simulate`]; [`crate::error::Kind::Internal`] when a schedule does not verify.
     pub fn new(question: &SimulationQuestion, mut input: SimulationInput) -> Result<Self> {
-        let before = recorded(&input.trace.jobs);
-        let replay = Replay::of(&input, &before);
+        let before = recorded(&input.trace.jobs)?;
+        let replay = Replay::of(&input, &before)?;
         let base = (question.methods.iter()).position(|method| *method == Method::Baseline);
         let mut methods = question.methods.clone();
         if base.is_none() && replay.job_n > 0 {
@@ -104,25 +105,16 @@ impl Simulation {
     }
 }
 
-/// The schedule of each method.
+/// The schedule of each method, as many at a time as there are processors.
 fn schedules(question: &SimulationQuestion, methods: &[Method], input: &SimulationInput) -> Result<Vec<Schedule>> {
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = (methods.iter())
-            .map(|method| scope.spawn(|| verified(question, input, *method)))
-            .collect();
-        let results = threads.into_iter().map(|thread| {
-            let gone = |_| Error::internal("the thread of a simulation ended without a schedule");
-            thread.join().map_err(gone)?
-        });
-        results.collect()
-    })
+    let threads = std::thread::available_parallelism().map_or(1, Into::into);
+    pool::each(methods, threads, |method| verified(question, input, *method))
 }
 
 fn verified(question: &SimulationQuestion, input: &SimulationInput, method: Method) -> Result<Schedule> {
     let jobs = &input.trace.jobs;
     let schedule = simulate(jobs, &input.machine, &question.settings(method, input))?;
-    let found = verify(jobs, &input.machine, &placements(jobs, &schedule));
-    let waiting_n = schedule.starts.iter().filter(|start| start.is_none()).count();
+    let found = verify_schedule(jobs, &input.machine, &schedule)?;
     if let Some(exceeded) = (input.limits.as_ref()).and_then(|limits| limits.exceeded(jobs, &schedule.starts).pop()) {
         let why = format!(
             "the schedule exceeds the limit of {} at {}",
@@ -130,16 +122,9 @@ fn verified(question: &SimulationQuestion, input: &SimulationInput, method: Meth
         );
         return Err(Error::internal(why).at("method", method.word()));
     }
-    let mut wrong = found
-        .violations
-        .iter()
-        .filter(|one| !matches!(one, Violation::NeverStarts(_)));
-    match wrong.next() {
+    match found.first {
         Some(first) => {
             Err(Error::internal(format!("the schedule does not verify: {first:?}")).at("method", method.word()))
-        }
-        None if waiting_n > 0 && found.violations.is_empty() => {
-            Err(Error::internal("jobs without a start were not found"))
         }
         None => Ok(schedule),
     }
@@ -148,7 +133,7 @@ fn verified(question: &SimulationQuestion, input: &SimulationInput, method: Meth
 /// Jobs that wait at the end, for others that never end or for what never takes jobs again.
 fn note_waiting(runs: &[MethodRun], notes: &mut Vec<String>) {
     for run in runs {
-        let waiting_n = count_u64(run.schedule.starts.iter().filter(|start| start.is_none()).count());
+        let waiting_n = count_u64(run.schedule.starts.iter().filter(Option::is_none).count());
         if waiting_n > 0 && run.word != "recorded" {
             notes.push(format!(
                 "{}: {waiting_n} jobs never start: they wait for what never takes jobs again, or for jobs that never end",

@@ -6,9 +6,11 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use gridtally::runtime::column::ColumnBudget;
 use gridtally::simulate::demand::Demand;
 use gridtally::simulate::engine::simulate;
 use gridtally::simulate::job::Job;
+use gridtally::simulate::jobs::JobList;
 use gridtally::simulate::machine::{Machine, ResourceKind};
 use gridtally::simulate::rng::Rng;
 use gridtally::simulate::schedule::{Schedule, SolverCounts};
@@ -67,21 +69,25 @@ fn kth(runs: usize) {
         let mut best: Option<(f64, String)> = None;
         for _ in 0..runs {
             let start = Instant::now();
-            let trace = Trace::of_swf(&SwfLog::read(&bytes), SwfRules::Standard).unwrap();
+            let trace = Trace::of_swf(
+                &SwfLog::read(bytes.as_slice(), ColumnBudget::default()).unwrap(),
+                SwfRules::Standard,
+            )
+            .unwrap();
             let read_s = start.elapsed().as_secs_f64();
             let start = Instant::now();
             let schedule = simulate(&trace.jobs, &machine, &settings).unwrap();
             let wall_s = start.elapsed().as_secs_f64();
             if best.as_ref().is_none_or(|(best_s, _)| wall_s < *best_s) {
                 let name = format!("{name} (read in {:.0} ms)", read_s * 1e3);
-                best = Some((wall_s, row("KTH", &name, wall_s, &trace.jobs, &schedule)));
+                best = Some((wall_s, row("KTH", &name, wall_s, (&trace.jobs).into(), &schedule)));
             }
         }
         println!("{}", best.unwrap().1);
     }
 }
 
-fn row(jobs_name: &str, name: &str, wall_s: f64, jobs: &[Job], schedule: &Schedule) -> String {
+fn row(jobs_name: &str, name: &str, wall_s: f64, jobs: JobList<'_>, schedule: &Schedule) -> String {
     let job_n = f64::from(u32::try_from(jobs.len()).unwrap());
     let started = schedule.started(jobs);
     let all_s: i64 = started.map(|one| one.wait_s()).sum();
@@ -136,7 +142,13 @@ fn methods(job_n: i64) {
         let schedule = simulate(&jobs, &machine, &settings).unwrap();
         println!(
             "{}",
-            row("S4", method.word(), start.elapsed().as_secs_f64(), &jobs, &schedule)
+            row(
+                "S4",
+                method.word(),
+                start.elapsed().as_secs_f64(),
+                (&jobs).into(),
+                &schedule
+            )
         );
     }
     eprintln!(

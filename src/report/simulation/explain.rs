@@ -27,8 +27,7 @@ pub fn explain(question: &SimulationQuestion, input: &SimulationInput, name: &st
     let jobs = &input.trace.jobs;
     let unknown = || Error::new(Kind::NoInput, format!("no simulated job is called {name}"));
     let id = input.id(name).ok_or_else(unknown)?;
-    let place = (0..).zip(jobs).find(|(_, job)| job.id == id).map(|(place, _)| place);
-    let Some(place) = place else {
+    let Some((place, job)) = (0..).zip(jobs).find(|(_, job)| job.id == id) else {
         let refused = input.trace.never_fitting.iter().find(|job| job.id == id);
         let why = match refused.and_then(|job| input.machine.kinds().get(job.kind).map(|kind| (job, kind))) {
             Some((job, kind)) => format!(
@@ -40,7 +39,7 @@ pub fn explain(question: &SimulationQuestion, input: &SimulationInput, name: &st
         return Err(Error::new(Kind::NoInput, why));
     };
     let mut text = String::new();
-    let job = &jobs[index(place)];
+    let job = &job;
     line(
         &mut text,
         &format!(
@@ -63,7 +62,7 @@ pub fn explain(question: &SimulationQuestion, input: &SimulationInput, name: &st
         );
     }
     for method in &question.methods {
-        let mut watch = JobWatch::new(jobs, &input.machine, input.limits.as_deref(), place);
+        let mut watch = JobWatch::new(jobs.into(), &input.machine, input.limits.as_deref(), job, place);
         let settings = question.settings(*method, input);
         let schedule = simulate_with(jobs, &input.machine, &settings, &mut watch)?;
         watch.finish();

@@ -212,12 +212,15 @@ fn used(run: &MethodRun, simulation: &Simulation, from_s: i64, part_s: i64) -> V
 fn wait_drawing(simulation: &Simulation) -> Result<String> {
     let jobs = &simulation.input.trace.jobs;
     let lines = simulation.runs.iter().map(|run| {
-        let waits: Vec<i64> = run.schedule.started(jobs).map(|started| started.wait_s()).collect();
-        let at_most = |most_s: i64| count_u64(waits.iter().filter(|wait_s| **wait_s <= most_s).count());
-        let all_n = i128::from(count_u64(waits.len()));
-        let values = WAITS
-            .iter()
-            .map(|(most_s, _)| height(i128::from(at_most(*most_s)), all_n));
+        let mut at_most_n = vec![0_i128; WAITS.len()];
+        let mut all_n = 0;
+        for started in run.schedule.started(jobs) {
+            all_n += 1;
+            for (n, (most_s, _)) in at_most_n.iter_mut().zip(WAITS) {
+                *n += i128::from(started.wait_s() <= most_s);
+            }
+        }
+        let values = at_most_n.iter().map(|n| height(*n, all_n));
         DrawnLine {
             name: run.word,
             values: values.collect(),

@@ -5,9 +5,12 @@ use super::{answer_tables, trial_tables};
 use crate::error::{Error, Kind, Result};
 use crate::fairshare::float::{of_integer, to_integer};
 use crate::numbers::{count_i128, index};
+use crate::simulate::job::Job;
+use crate::simulate::jobs::JobList;
 use crate::simulate::kiviat::{area, reciprocals, scaled};
 use crate::simulate::metrics::{ClassBy, JobMeasures, by_class, power_classes};
 use crate::simulation::answers::Answers;
+use crate::simulation::input::JobNames;
 use crate::simulation::run::{MethodRun, Simulation};
 use crate::simulation::shared_kind::BURST_BUFFER;
 
@@ -364,13 +367,14 @@ fn schedule(simulation: &Simulation) -> Table {
     let jobs = &simulation.input.trace.jobs;
     let is_lake = simulation.input.lake.is_some();
     let job_kind = if is_lake { ColumnKind::Text } else { ColumnKind::Number };
-    let name = |id: i64| {
+    let name = |names: &mut JobNames<'_>, job: &Job| {
         if is_lake {
-            Cell::text(simulation.input.name(id))
+            Cell::text(names.of(job))
         } else {
-            Cell::int(id)
+            Cell::int(job.id)
         }
     };
+    let (mut job_names, mut head_names) = (simulation.input.names(), simulation.input.names());
     let names: Vec<&str> = machine.kinds().iter().map(|kind| kind.name.as_str()).collect();
     let mut columns = vec![
         ("method", "", ColumnKind::Text),
@@ -387,9 +391,14 @@ fn schedule(simulation: &Simulation) -> Table {
         ("first_waiting_job", "", job_kind),
     ]);
     let mut table = Table::new("schedule", &columns);
+    let mut heads = JobList::from(jobs).reader();
     for run in &simulation.runs {
         for (job, start) in jobs.iter().zip(&run.schedule.starts) {
-            let mut row = vec![Cell::text(run.word), name(job.id), Cell::int(job.submit_s)];
+            let mut row = vec![
+                Cell::text(run.word),
+                name(&mut job_names, &job),
+                Cell::int(job.submit_s),
+            ];
             row.push(start.map_or(Cell::Empty, |start| Cell::int(start.start_s)));
             row.push(start.map_or(Cell::Empty, |start| Cell::int(start.start_s + job.run_s)));
             row.push(Cell::int(job.limit_s));
@@ -401,10 +410,10 @@ fn schedule(simulation: &Simulation) -> Table {
             }
             let head = start
                 .and_then(|start| start.head)
-                .and_then(|head| jobs.get(index(head)));
+                .and_then(|head| heads.get(index(head)));
             row.push(start.map_or(Cell::text("waits_for_ever"), |start| Cell::text(start.reason.word())));
             row.push(start.map_or(Cell::Empty, |start| Cell::int(start.pass)));
-            row.push(head.map_or(Cell::Empty, |head| name(head.id)));
+            row.push(head.map_or(Cell::Empty, |head| name(&mut head_names, head)));
             table.push(row);
         }
     }

@@ -15,12 +15,10 @@ use problem::{WINDOW_MAX, WindowJob, WindowProblem};
 use solve::{Solver, SolverChoice};
 
 use super::cluster::Cluster;
-use super::job::Job;
 use super::machine::Machine;
 use super::observer::Observer;
 use super::schedule::{SolverCounts, StartReason};
 use crate::error::{Error, Result};
-use crate::numbers::index;
 
 /// How long a job may be in the window without being chosen, before it must be started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,17 +68,13 @@ pub(super) struct WindowScheduler {
     bound: StarvationBound,
     solver: Solver,
     second_kind: Option<usize>,
-    /// Passes each job was in the window without being chosen.
-    passed_n: Vec<u32>,
-    /// When each job first was in the window.
-    since_s: Vec<Option<i64>>,
     /// The jobs of the window of this pass.
     members: Vec<u32>,
     counts: SolverCounts,
 }
 
 impl WindowScheduler {
-    pub(super) fn new(settings: &WindowSettings, jobs: &[Job], machine: &Machine) -> Result<Self> {
+    pub(super) fn new(settings: &WindowSettings, machine: &Machine) -> Result<Self> {
         if !(1..=WINDOW_MAX).contains(&settings.size) {
             return Err(Error::config(format!(
                 "a window of {} jobs is not possible: it has 1 to {WINDOW_MAX}",
@@ -106,8 +100,6 @@ impl WindowScheduler {
                 genetic: settings.genetic,
             },
             second_kind,
-            passed_n: vec![0; jobs.len()],
-            since_s: vec![None; jobs.len()],
             members: Vec::new(),
             counts: SolverCounts::default(),
         })
@@ -128,11 +120,15 @@ impl WindowScheduler {
         let mut forced = None;
         let mut candidates = Vec::with_capacity(self.members.len());
         for job in &self.members {
-            let since_s = self.since_s[index(*job)].get_or_insert(cluster.now_s);
+            let now_s = cluster.now_s;
+            let Some(active) = cluster.active.get_mut(*job) else {
+                continue;
+            };
+            let since_s = active.since_s.get_or_insert(now_s);
             let is_due = match self.bound {
                 StarvationBound::None => false,
-                StarvationBound::Passes(n) => self.passed_n[index(*job)] >= n,
-                StarvationBound::Seconds(n) => cluster.now_s - *since_s >= n,
+                StarvationBound::Passes(n) => active.passed_n >= n,
+                StarvationBound::Seconds(n) => now_s - *since_s >= n,
             };
             if !is_due || cluster.is_limited(*job) {
                 candidates.push(*job);
@@ -152,11 +148,10 @@ impl WindowScheduler {
                 }
             }
         }
-        let started = &cluster.schedule.starts;
         let last = self.members.last().copied();
         let mut is_past = last.is_none();
         waiting.retain(|job| {
-            let is_kept = is_past || started[index(*job)].is_none();
+            let is_kept = is_past || !cluster.has_started(*job);
             is_past |= last == Some(*job);
             is_kept
         });
@@ -170,7 +165,7 @@ impl WindowScheduler {
         }
         let jobs = candidates.iter().map(|job| WindowJob {
             need: *cluster.need(*job),
-            ssd_gb: cluster.jobs[index(*job)].ssd_gb,
+            ssd_gb: cluster.active.get(*job).map_or(0, |active| active.job.ssd_gb),
         });
         let problem = WindowProblem {
             jobs: jobs.collect(),
@@ -188,11 +183,10 @@ impl WindowScheduler {
     }
 
     /// Counts the pass for those of the window that still wait after it.
-    pub(super) fn count_waiting<O: Observer>(&mut self, cluster: &Cluster<'_, O>) {
+    pub(super) fn count_waiting<O: Observer>(&self, cluster: &mut Cluster<'_, O>) {
         for job in &self.members {
-            if cluster.schedule.starts[index(*job)].is_none() {
-                let passed_n = &mut self.passed_n[index(*job)];
-                *passed_n += 1;
+            if let Some(active) = cluster.active.get_mut(*job).filter(|active| !active.is_started) {
+                active.passed_n += 1;
             }
         }
     }

@@ -1,12 +1,17 @@
 //! Exact search by sums of subsets: which pairs of (first, second) can be reached, as bits. Its time grows with the amounts
 //! that are free, not with the number of sets.
 
+use std::sync::{Mutex, PoisonError};
+
 use super::front::ParetoFront;
 use super::problem::{JobSet, Objectives, Solution, WindowProblem};
 use crate::numbers::{Extent, count_u64, index_u64};
 
 /// Most bytes of all layers together.
 const BYTES_MAX: usize = 128 << 20;
+
+/// A table of at most so many words is no large one: a megabyte.
+const SMALL_WORDS: usize = 1 << 17;
 
 /// The requests of a window in their largest common units.
 struct Grid {
@@ -23,37 +28,20 @@ struct Grid {
     second_most: usize,
 }
 
-/// The Pareto front, where only the two resources of the objectives limit the set and the layers fit into memory.
+/// A table of sums of several methods that are simulated at a time: layer by layer, one of the jobs from each slot on.
+static LARGE_TABLE: Mutex<Vec<u64>> = Mutex::new(Vec::new());
+
+/// The Pareto front, where only the two resources of the objectives limit the set and the layers fit into memory. There is one large
+/// table at a time: who needs it waits, and what it comes to does not depend on that.
 #[must_use]
 pub fn front(problem: &WindowProblem) -> Option<Vec<Solution>> {
     let grid = Grid::of(problem)?;
-    // Which sums can be reached with the jobs from each slot on; the last layer has none.
-    let mut layers = vec![vec![0_u64; grid.row_n * grid.word_n]];
-    layers.first_mut()?[0] = 1;
-    for slot in (0..problem.jobs.len()).rev() {
-        let next = grid.with_job(layers.last()?, slot);
-        layers.push(next);
+    if grid.table_word_n() <= SMALL_WORDS {
+        return grid.front(&mut Vec::new());
     }
-    layers.reverse();
-    let mut front = ParetoFront::default();
-    let mut best = None;
-    for row in (0..grid.row_n).rev() {
-        let Some(second) = grid.highest(layers.first()?, row) else {
-            continue;
-        };
-        if best.is_none_or(|best| second > best) {
-            best = Some(second);
-            front.insert(Solution {
-                set: grid.nearest_front(&layers, row, second),
-                worth: Objectives {
-                    first: grid.first_unit * i64::try_from(row).ok()?,
-                    second: grid.second_unit * i64::try_from(second).ok()?,
-                    ..Objectives::default()
-                },
-            });
-        }
-    }
-    Some(front.sorted())
+    // A thread that died has left numbers that are computed again.
+    let mut table = LARGE_TABLE.lock().unwrap_or_else(PoisonError::into_inner);
+    grid.front(&mut table)
 }
 
 /// How many steps the table of sums takes: words of it that are computed. `None` where it is no way to the front.
@@ -95,9 +83,56 @@ impl Grid {
         })
     }
 
-    /// A layer and what one more job adds to its sums.
-    fn with_job(&self, layer: &[u64], slot: usize) -> Vec<u64> {
-        let mut next = layer.to_vec();
+    /// Words of a layer: which sums can be reached with some of the jobs.
+    fn layer_word_n(&self) -> usize {
+        self.row_n * self.word_n
+    }
+
+    /// Words of all layers: those of the jobs from each slot on, and one of no job.
+    fn table_word_n(&self) -> usize {
+        self.layer_word_n() * (self.firsts.len() + 1)
+    }
+
+    /// The Pareto front, found in a table that may hold anything.
+    fn front(&self, table: &mut Vec<u64>) -> Option<Vec<Solution>> {
+        if table.len() < self.table_word_n() {
+            // The old one goes first, so that there are never two.
+            *table = Vec::new();
+            *table = vec![0; self.table_word_n()];
+        }
+        let layer_n = self.layer_word_n();
+        let none = table.get_mut(layer_n * self.firsts.len()..self.table_word_n())?;
+        none.fill(0);
+        *none.first_mut()? = 1;
+        for slot in (0..self.firsts.len()).rev() {
+            let (before, later) = table.split_at_mut_checked(layer_n * (slot + 1))?;
+            self.add_job(before.get_mut(layer_n * slot..)?, later.get(..layer_n)?, slot);
+        }
+        let layers: Vec<&[u64]> = table.chunks_exact(layer_n).take(self.firsts.len() + 1).collect();
+        let mut front = ParetoFront::default();
+        let mut best = None;
+        for row in (0..self.row_n).rev() {
+            let Some(second) = self.highest(layers.first()?, row) else {
+                continue;
+            };
+            if best.is_none_or(|best| second > best) {
+                best = Some(second);
+                front.insert(Solution {
+                    set: self.nearest_front(&layers, row, second),
+                    worth: Objectives {
+                        first: self.first_unit * i64::try_from(row).ok()?,
+                        second: self.second_unit * i64::try_from(second).ok()?,
+                        ..Objectives::default()
+                    },
+                });
+            }
+        }
+        Some(front.sorted())
+    }
+
+    /// Makes a layer of the next one and what one more job adds to its sums.
+    fn add_job(&self, next: &mut [u64], layer: &[u64], slot: usize) {
+        next.copy_from_slice(layer);
         let (rows, bits) = (self.firsts[slot], self.seconds[slot]);
         let (words, shift) = (bits / 64, bits % 64);
         let last_mask = u64::MAX >> (63 - self.second_most % 64);
@@ -114,7 +149,6 @@ impl Grid {
                 *last &= last_mask;
             }
         }
-        next
     }
 
     /// The most of the second resource that can be reached with so much of the first.
@@ -130,7 +164,7 @@ impl Grid {
     }
 
     /// Of all sets with these sums the one nearest the front.
-    fn nearest_front(&self, layers: &[Vec<u64>], mut row: usize, mut second: usize) -> JobSet {
+    fn nearest_front(&self, layers: &[&[u64]], mut row: usize, mut second: usize) -> JobSet {
         let mut set = JobSet::NONE;
         for (slot, later) in layers.iter().skip(1).enumerate() {
             let (first, more) = (self.firsts[slot], self.seconds[slot]);

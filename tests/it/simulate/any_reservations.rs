@@ -79,7 +79,10 @@ fn any_jobs() -> impl Strategy<Value = Vec<Job>> {
                 ..job(id, submit_s, run_s, run_s + more_s, &[nodes, gb])
             }
         });
-        gridtally::simulate::trace::Trace::of_jobs(jobs.collect()).unwrap().jobs
+        gridtally::simulate::trace::Trace::of_jobs(jobs.collect())
+            .unwrap()
+            .jobs
+            .to_vec()
     })
 }
 
@@ -123,7 +126,7 @@ proptest! {
     #[test]
     fn any_schedule_keeps_to_what_is_reserved(jobs in any_jobs(), machine in any_machine(), settings in any_settings()) {
         let schedule = simulate(&jobs, &machine, &settings).unwrap();
-        let found = verify(&jobs, &machine, &placements(&jobs, &schedule));
+        let found = verify(&jobs, &machine, &placements(&jobs, &schedule)).unwrap();
         for violation in found.violations {
             // Only jobs whose reservation has ended, or never has enough, wait for ever.
             let Violation::NeverStarts(id) = violation else {

@@ -144,7 +144,7 @@ fn random_logs_and_the_lakes_made_of_them_give_the_same_schedules() {
 const JOBS: &str = "1|oak|u|a|cpu|COMPLETED|2026-10-31T22:00:00|2026-10-31T22:00:00|2026-10-31T22:00:00|2026-10-31T23:00:00|3600|01:00:00|4|1|cpu=4,mem=4G,node=1|3600000|o1\n\
     2|oak|u|b|cpu|COMPLETED|2026-10-31T22:00:00|2026-10-31T22:00:00|2026-11-01T00:00:00|2026-11-01T01:00:00|3600|01:00:00|4|1|cpu=4,mem=4G,node=1|7200000|o1\n";
 const NODES: &str = "NodeName=o1 CPUTot=4 Sockets=1 CoresPerSocket=4 RealMemory=16384 Partitions=cpu State=IDLE\n";
-const PRICES: [(&str, &str); 2] = [
+pub(super) const PRICES: [(&str, &str); 2] = [
     (
         "old.toml",
         "id = \"cores\"\nversion = \"1\"\ntitle = \"Cores\"\nsource = \"invented\"\npool = \"cpu\"\nunit = \"core_hour\"\n\
@@ -157,7 +157,7 @@ const PRICES: [(&str, &str); 2] = [
     ),
 ];
 
-fn pipeline(more: &str) -> String {
+pub(super) fn pipeline(more: &str) -> String {
     format!(
         "[pipeline]\nname = \"oak\"\noutput = \"lake\"\n[[source]]\nname = \"jobs\"\nformat = \"sacct\"\npaths = [\"jobs.txt\"]\n\
          site = \"A\"\ntimezone = \"UTC\"\nvo = {{ value = \"v\" }}\n{more}"

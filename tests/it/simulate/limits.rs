@@ -119,14 +119,14 @@ proptest! {
         estimate in prop::sample::select(vec![Estimate::Requested, Estimate::Actual, Estimate::CqsimMixed]),
     ) {
         let jobs = (1..).zip(rows).map(|(id, (submit_s, run_s, more_s, cores))| job(id, submit_s, run_s, run_s + more_s, &[cores, 0]));
-        let jobs = Trace::of_jobs(jobs.collect()).unwrap().jobs;
+        let jobs = Trace::of_jobs(jobs.collect()).unwrap().jobs.to_vec();
         let limits = odd(&jobs, LimitedAmount::Jobs, most);
         let window = Method::Bbsched.window(false, Tradeoff::Paper, &WindowSettings::default()).filter(|_| has_window);
         let settings = Settings { base, backfill, events, estimate, window, limits: Some(Arc::new(limits.clone())), ..Settings::default() };
         let schedule = simulate(&jobs, &machine(4, 0), &settings).unwrap();
-        prop_assert!(schedule.starts.iter().all(Option::is_some));
+        prop_assert!(schedule.starts.iter().all(|start| start.is_some()));
         prop_assert!(limits.exceeded(&jobs, &schedule.starts).is_empty());
-        prop_assert!(verify(&jobs, &machine(4, 0), &placements(&jobs, &schedule)).violations.is_empty());
+        prop_assert!(verify(&jobs, &machine(4, 0), &placements(&jobs, &schedule)).unwrap().violations.is_empty());
         // Limits that nobody reaches change nothing, although all waiting jobs are considered in every pass then.
         let wide = Settings { limits: Some(Arc::new(odd(&jobs, LimitedAmount::Jobs, 100))), ..settings.clone() };
         let without = Settings { limits: None, ..settings };

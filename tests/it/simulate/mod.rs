@@ -4,6 +4,8 @@
 mod any_reservations;
 mod command;
 mod dependencies;
+mod flat;
+mod flat_lake;
 mod invariants;
 mod lake;
 mod lake_priorities;
@@ -22,9 +24,11 @@ mod verifier;
 mod windows;
 mod workloads;
 
+use gridtally::runtime::column::ColumnBudget;
 use gridtally::simulate::demand::Demand;
 use gridtally::simulate::job::Job;
 use gridtally::simulate::machine::{Machine, ResourceKind};
+use gridtally::simulate::swf::SwfLog;
 
 /// A job of one kind of resource.
 fn job(id: i64, submit_s: i64, run_s: i64, limit_s: i64, amounts: &[i64]) -> Job {
@@ -38,4 +42,9 @@ fn machine(node_n: i64, burst_buffer: i64) -> Machine {
         capacity,
     };
     Machine::new(vec![kind("nodes", node_n), kind("burst_buffer_gb", burst_buffer)]).unwrap()
+}
+
+/// A log that is in memory.
+fn read_log(bytes: &[u8]) -> SwfLog {
+    SwfLog::read(bytes, ColumnBudget::default()).unwrap()
 }

@@ -130,7 +130,7 @@ fn simulated(jobs: &[Job], multifactor: Multifactor) -> Vec<i64> {
 /// Three jobs of each account, all there at once; each runs for so long, one after another.
 fn six(run_s: i64) -> Vec<Job> {
     let jobs = [1, 3, 5, 2, 4, 6].map(|id| job(id, 0, run_s, run_s, &[1]));
-    Trace::of_jobs(jobs.to_vec()).unwrap().jobs
+    Trace::of_jobs(jobs.to_vec()).unwrap().jobs.to_vec()
 }
 
 #[test]
@@ -265,7 +265,7 @@ fn a_job_ages_from_the_end_of_the_job_it_waits_for() {
         job(2, 900, 100, 100, &[1]),
         job(4, 950, 5000, 5000, &[1]),
     ];
-    let jobs = Trace::of_jobs(jobs.to_vec()).unwrap().jobs;
+    let jobs = Trace::of_jobs(jobs.to_vec()).unwrap().jobs.to_vec();
     let age = || PriorityWeights {
         age: 604_800,
         ..PriorityWeights::default()
@@ -339,7 +339,7 @@ fn usage_in_halving_steps_orders_jobs() {
         job(2, 500, 10, 10, &[1]),
         job(3, 501, 10, 10, &[1]),
     ];
-    let jobs = Trace::of_jobs(jobs.to_vec()).unwrap().jobs;
+    let jobs = Trace::of_jobs(jobs.to_vec()).unwrap().jobs.to_vec();
     let order = |recorded| {
         let decay = UsageDecay::HalvingSteps(half_life);
         simulated(&jobs, two_accounts(&jobs, decay, recorded))
@@ -354,7 +354,7 @@ fn any_jobs() -> impl Strategy<Value = Vec<Job>> {
         let jobs = (1..)
             .zip(rows)
             .map(|(id, (submit_s, run_s, more_s, cores))| job(id, submit_s, run_s, run_s + more_s, &[cores]));
-        Trace::of_jobs(jobs.collect()).unwrap().jobs
+        Trace::of_jobs(jobs.collect()).unwrap().jobs.to_vec()
     })
 }
 
@@ -413,7 +413,7 @@ proptest! {
         let decay = || UsageDecay::continuous(HalfLife::of_seconds(half_life_s).unwrap());
         let once = simulate(&jobs, &machine, &settings(two_accounts(&jobs, decay(), Vec::new()))).unwrap();
         let again = simulate(&jobs, &machine, &settings(two_accounts(&jobs, decay(), Vec::new()))).unwrap();
-        prop_assert!(once.starts.iter().all(Option::is_some));
+        prop_assert!(once.starts.iter().all(|start| start.is_some()));
         prop_assert_eq!(once, again);
     }
 }

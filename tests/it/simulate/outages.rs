@@ -115,7 +115,7 @@ fn the_verifier_finds_a_start_on_what_is_down() {
         large_node_n: 0,
     };
     assert_eq!(
-        verify(&jobs, &machine, &[at(10)]).violations,
+        verify(&jobs, &machine, &[at(10)]).unwrap().violations,
         [Violation::OnUnavailable {
             at_s: 10,
             kind: 0,
@@ -123,7 +123,7 @@ fn the_verifier_finds_a_start_on_what_is_down() {
         }]
     );
     for fine in [at(9), at(20)] {
-        assert!(verify(&jobs, &machine, &[fine]).violations.is_empty());
+        assert!(verify(&jobs, &machine, &[fine]).unwrap().violations.is_empty());
     }
 }
 
@@ -157,7 +157,7 @@ proptest! {
         ] {
             let settings = Settings { backfill, base, window, ..Settings::default() };
             let schedule = simulate(&trace.jobs, &machine, &settings).unwrap();
-            let found = verify(&trace.jobs, &machine, &placements(&trace.jobs, &schedule));
+            let found = verify(&trace.jobs.to_vec(), &machine, &placements(&trace.jobs, &schedule)).unwrap();
             prop_assert!(found.violations.is_empty(), "{backfill:?} {:?}", found.violations);
         }
     }

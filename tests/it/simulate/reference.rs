@@ -7,12 +7,12 @@ use std::io::Read;
 use gridtally::simulate::engine::simulate;
 use gridtally::simulate::machine::Machine;
 use gridtally::simulate::settings::{Backfill, Estimate, EventOrder, Settings};
-use gridtally::simulate::swf::SwfLog;
 use gridtally::simulate::trace::{SwfRules, Trace};
 use gridtally::simulate::verify::{placements, verify};
 use gridtally::simulate::verify_easy::head_delays;
 use gridtally::sources::compression::decompress;
 
+use super::read_log;
 use crate::support::collect::shared;
 
 const KTH: &str = "KTH-SP2-1996-2.1-cln";
@@ -60,10 +60,10 @@ fn cqsim() -> Settings {
 impl Reference {
     fn trace(&self) -> Option<Trace> {
         let bytes = unpacked(self.test, &format!("data/traces/swf/{}.swf.gz", self.trace))?;
-        let mut log = SwfLog::read(&bytes);
+        let mut log = read_log(&bytes);
         assert!(log.problems.is_empty(), "{:?}", log.problems);
         if let Some(first_n) = self.first_n {
-            log.lines.truncate(first_n);
+            log.lines = log.lines.iter().take(first_n).collect::<Vec<_>>().into();
         }
         let machine = Machine::of_one("processors", self.processor_n).unwrap();
         Some(Trace::of_swf(&log, self.rules).unwrap().on(&machine).unwrap())
@@ -86,7 +86,7 @@ impl Reference {
         let jobs = &trace.jobs;
         let machine = Machine::of_one("processors", self.processor_n).unwrap();
         let schedule = simulate(jobs, &machine, &self.settings).unwrap();
-        let starts = self.starts(jobs[0].submit_s);
+        let starts = self.starts(jobs.first().unwrap().submit_s);
         assert_eq!(starts.len(), jobs.len());
         let same = schedule
             .started(jobs)
@@ -95,7 +95,7 @@ impl Reference {
         let wait_s: i64 = schedule.started(jobs).map(|started| started.wait_s()).sum();
         let job_n = i64::try_from(jobs.len()).unwrap();
         assert_eq!((wait_s * 200 + job_n) / (2 * job_n), self.mean_wait_cs);
-        let verification = verify(jobs, &machine, &placements(jobs, &schedule));
+        let verification = verify(&jobs.to_vec(), &machine, &placements(jobs, &schedule)).unwrap();
         assert_eq!(verification.violations, []);
     }
 }
@@ -224,14 +224,14 @@ fn kth_with_conservative_backfilling_is_a_valid_schedule() {
         return;
     };
     let machine = Machine::of_one("processors", 100).unwrap();
-    let trace = Trace::of_swf(&SwfLog::read(&bytes), SwfRules::Standard).unwrap();
+    let trace = Trace::of_swf(&read_log(&bytes), SwfRules::Standard).unwrap();
     assert_eq!(trace.jobs.len(), 27_992);
     let settings = Settings {
         backfill: Backfill::Conservative,
         ..Settings::default()
     };
     let schedule = simulate(&trace.jobs, &machine, &settings).unwrap();
-    let verification = verify(&trace.jobs, &machine, &placements(&trace.jobs, &schedule));
+    let verification = verify(&trace.jobs.to_vec(), &machine, &placements(&trace.jobs, &schedule)).unwrap();
     assert_eq!(verification.violations, []);
     assert_eq!(verification.peak.first(), 100);
 }

@@ -1,5 +1,6 @@
 //! Recorded starts held against a machine, and coefficients, by hand.
 
+use gridtally::runtime::column::Column;
 use gridtally::simulate::correlation::{pearson, spearman};
 use gridtally::simulate::demand::Demand;
 use gridtally::simulate::job::Job;
@@ -8,6 +9,10 @@ use gridtally::simulate::replay::recorded;
 use gridtally::simulate::replay_check::{Excess, check};
 
 use super::job;
+
+fn column(numbers: &[i64]) -> Column<i64> {
+    numbers.to_vec().into()
+}
 
 fn started(id: i64, start_s: i64, run_s: i64, core_n: i64) -> Job {
     Job {
@@ -32,7 +37,7 @@ fn every_violation_has_its_first_and_worst_time() {
     };
     let machine = Machine::of_one("cores", 4).unwrap();
     let machine = machine.with_steps(vec![step(45, 1), step(65, 0)]).unwrap();
-    let checks = check(&jobs, &machine, &recorded(&jobs).schedule);
+    let checks = check(&jobs, &machine, &recorded(&jobs).unwrap().schedule).unwrap();
     let of = checks[0];
     assert_eq!((of.peak, of.peak_s, of.peak_job_n), (7, 15, 3));
     assert_eq!(of.used_s, 120 + 10 + 10 + 60 + 40);
@@ -64,20 +69,27 @@ fn every_violation_has_its_first_and_worst_time() {
 #[test]
 fn coefficients_are_those_of_the_books() {
     let near = |found: Option<f64>, expected: f64| (found.unwrap() - expected).abs() < 1e-9;
-    assert!(near(pearson(&[1, 2, 3], &[2, 4, 6]).unwrap(), 1.0));
-    assert!(near(pearson(&[1, 2, 3], &[6, 4, 2]).unwrap(), -1.0));
+    assert!(near(pearson(&column(&[1, 2, 3]), &column(&[2, 4, 6])).unwrap(), 1.0));
+    assert!(near(pearson(&column(&[1, 2, 3]), &column(&[6, 4, 2])).unwrap(), -1.0));
     // Instants do not lose digits: the same far from zero.
     let far = 1_700_000_000;
     assert!(near(
-        pearson(&[far + 1, far + 2, far + 4], &[far + 3, far + 2, far + 7]).unwrap(),
+        pearson(
+            &column(&[far + 1, far + 2, far + 4]),
+            &column(&[far + 3, far + 2, far + 7])
+        )
+        .unwrap(),
         0.866_025_403_784
     ));
     // Equal numbers share the mean of their ranks: 4.5 over the root of 4.5 times 5.
     assert!(near(
-        spearman(&[1, 20, 20, 300], &[1, 3, 2, 4]).unwrap(),
+        spearman(&column(&[1, 20, 20, 300]), &column(&[1, 3, 2, 4])).unwrap(),
         0.948_683_298_05
     ));
-    assert!(near(spearman(&[1, 2, 3, 4], &[1, 8, 27, 64]).unwrap(), 1.0));
-    assert_eq!(pearson(&[5, 5, 5], &[1, 2, 3]).unwrap(), None);
-    assert_eq!(pearson(&[], &[]).unwrap(), None);
+    assert!(near(
+        spearman(&column(&[1, 2, 3, 4]), &column(&[1, 8, 27, 64])).unwrap(),
+        1.0
+    ));
+    assert_eq!(pearson(&column(&[5, 5, 5]), &column(&[1, 2, 3])).unwrap(), None);
+    assert_eq!(pearson(&column(&[]), &column(&[])).unwrap(), None);
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use gridtally::numbers::index;
 use gridtally::simulate::demand::Demand;
 use gridtally::simulate::engine::{simulate, simulate_with};
 use gridtally::simulate::explain::{AwaitedReservation, Hindrance, JobWatch};
@@ -71,7 +72,7 @@ fn inside(id: i64, submit_s: i64, run_s: i64, limit_s: i64, amounts: &[i64]) -> 
 
 fn starts_under(jobs: &[Job], machine: &Machine, settings: &Settings) -> Vec<Option<i64>> {
     let schedule = simulate(jobs, machine, settings).unwrap();
-    let found = verify(jobs, machine, &placements(jobs, &schedule));
+    let found = verify(jobs, machine, &placements(jobs, &schedule)).unwrap();
     let wrong = found.violations.into_iter();
     let wrong: Vec<Violation> = wrong.filter(|one| !matches!(one, Violation::NeverStarts(_))).collect();
     assert_eq!(wrong, []);
@@ -349,7 +350,7 @@ fn the_verifier_finds_jobs_outside_and_beyond_their_reservation() {
             end_s: start_s + job.run_s,
             large_node_n: 0,
         });
-        verify(&jobs, &machine, &placed.collect::<Vec<_>>()).violations
+        verify(&jobs, &machine, &placed.collect::<Vec<_>>()).unwrap().violations
     };
     assert_eq!(violations([100, 150, 0]), []);
     assert_eq!(violations([50, 150, 200]), [Violation::OutsideReservation(1)]);
@@ -404,7 +405,7 @@ fn recorded_starts_inside_a_reservation_are_held_against_it() {
         // One core more than takes its jobs, and it runs on to 230: from 200 on that is no matter.
         at(inside(3, 0, 100, 100, &[1]), 130),
     ];
-    let of = |jobs: &[Job]| check(jobs, &machine, &recorded(jobs).schedule)[0];
+    let of = |jobs: &[Job]| check(jobs, &machine, &recorded(jobs).unwrap().schedule).unwrap()[0];
     let found = of(&jobs);
     assert_eq!((found.peak, found.beyond.time_n), (5, 1));
     // From 130 to 150 five of four cores are in use: what is beyond the machine is counted as that alone.
@@ -424,7 +425,7 @@ fn recorded_starts_inside_a_reservation_are_held_against_it() {
         ..pool(&[span(100, 200)], &[2])
     }]);
     let jobs = [at(inside(1, 0, 150, 150, &[3]), 90), at(job(2, 0, 20, 20, &[2]), 120)];
-    let found = check(&jobs, &flexible, &recorded(&jobs).schedule)[0];
+    let found = check(&jobs, &flexible, &recorded(&jobs).unwrap().schedule).unwrap()[0];
     assert_eq!((found.beyond.length_s, found.beyond_available.time_n), (20, 0));
     assert_eq!(found.peak, 5);
 }
@@ -438,8 +439,9 @@ fn the_watch_states_which_reservation_a_job_waited_for() {
         job(3, 10, 5, 5, &[1]),
         job(4, 80, 30, 30, &[3]),
     ];
-    let watched = |place| {
-        let mut watch = JobWatch::new(&jobs, &machine, None, place);
+    let watched = |place: u32| {
+        let own = &jobs[index(place)];
+        let mut watch = JobWatch::new((&jobs).into(), &machine, None, own, place);
         simulate_with(&jobs, &machine, &Settings::default(), &mut watch).unwrap();
         watch.finish();
         watch

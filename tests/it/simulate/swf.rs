@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use gridtally::simulate::job::JobEnd;
 use gridtally::simulate::machine::Machine;
 use gridtally::simulate::predecessor::Predecessors;
-use gridtally::simulate::swf::SwfLog;
 use gridtally::simulate::trace::{NeverFitting, SwfRules, Trace, TraceChange, TraceReason};
+
+use super::read_log;
 
 const LOG: &str = "\
 ; Version: 2.2
@@ -37,7 +38,7 @@ fn counts<K: Ord + Copy>(counts: &[(K, u64)]) -> BTreeMap<K, u64> {
 
 #[test]
 fn the_header_is_what_is_before_the_first_job() {
-    let log = SwfLog::read(LOG.as_bytes());
+    let log = read_log(LOG.as_bytes());
     assert_eq!((log.header.max_procs, log.header.max_nodes), (Some(8), None));
     assert_eq!(log.header.version.as_deref(), Some("2.2"));
     assert_eq!(log.lines.len(), 11);
@@ -46,7 +47,7 @@ fn the_header_is_what_is_before_the_first_job() {
 
 #[test]
 fn unreadable_lines_are_named_with_their_reason() {
-    let log = SwfLog::read(LOG.as_bytes());
+    let log = read_log(LOG.as_bytes());
     let problems: Vec<_> = log
         .problems
         .iter()
@@ -61,7 +62,7 @@ fn unreadable_lines_are_named_with_their_reason() {
 
 #[test]
 fn every_line_is_a_job_or_counted_under_a_reason() {
-    let log = SwfLog::read(LOG.as_bytes());
+    let log = read_log(LOG.as_bytes());
     let trace = Trace::of_swf(&log, SwfRules::Standard).unwrap();
     let left_out = [
         (TraceReason::Unreadable, 3),
@@ -95,16 +96,16 @@ fn every_line_is_a_job_or_counted_under_a_reason() {
             (12, 80, 200, 200, 1)
         ]
     );
-    assert_eq!(trace.jobs[0].ended, JobEnd::Completed);
-    assert_eq!(trace.jobs[0].recorded_start_s, Some(15));
-    assert_eq!(trace.jobs[1].after, Predecessors::end_of(1, 30));
-    assert_eq!(trace.jobs[1].ended, JobEnd::Failed);
-    assert_eq!(trace.jobs[1].recorded_start_s, None);
+    assert_eq!(trace.jobs.get(0).unwrap().ended, JobEnd::Completed);
+    assert_eq!(trace.jobs.get(0).unwrap().recorded_start_s, Some(15));
+    assert_eq!(trace.jobs.get(1).unwrap().after, Predecessors::end_of(1, 30));
+    assert_eq!(trace.jobs.get(1).unwrap().ended, JobEnd::Failed);
+    assert_eq!(trace.jobs.get(1).unwrap().recorded_start_s, None);
 }
 
 #[test]
 fn a_job_that_never_fits_is_listed_with_what_it_requests() {
-    let log = SwfLog::read(LOG.as_bytes());
+    let log = read_log(LOG.as_bytes());
     let machine = Machine::of_one("processors", 8).unwrap();
     let trace = Trace::of_swf(&log, SwfRules::Standard).unwrap().on(&machine).unwrap();
     assert_eq!(
@@ -122,7 +123,7 @@ fn a_job_that_never_fits_is_listed_with_what_it_requests() {
 
 #[test]
 fn the_rules_of_other_simulators_differ() {
-    let log = SwfLog::read(LOG.as_bytes());
+    let log = read_log(LOG.as_bytes());
     let pyss = Trace::of_swf(&log, SwfRules::Pyss).unwrap();
     // Lines without a run, processors or limit run one second on one processor; none is left out.
     assert_eq!(pyss.left_out, counts(&[(TraceReason::Unreadable, 3)]));
@@ -145,7 +146,7 @@ fn the_rules_of_other_simulators_differ() {
 #[test]
 fn an_empty_log_has_no_jobs() {
     for text in ["", "\n\n", "; Version: 2.2\n;\n"] {
-        let log = SwfLog::read(text.as_bytes());
+        let log = read_log(text.as_bytes());
         let trace = Trace::of_swf(&log, SwfRules::Standard).unwrap();
         assert!(trace.jobs.is_empty() && trace.is_closed(), "{text:?}");
     }
@@ -154,7 +155,7 @@ fn an_empty_log_has_no_jobs() {
 #[test]
 fn times_too_long_to_add_up_are_an_error() {
     let line = "1 1 0 1099511627776 1 -1 -1 1 1099511627776 -1 1 -1 -1 -1 1 -1 -1 -1\n";
-    let log = SwfLog::read(line.repeat(3_000_000).as_bytes());
+    let log = read_log(line.repeat(3_000_000).as_bytes());
     let error = Trace::of_swf(&log, SwfRules::Standard).unwrap_err();
     assert!(error.to_string().contains("too many to simulate"), "{error}");
 }
@@ -163,7 +164,7 @@ fn times_too_long_to_add_up_are_an_error() {
 fn burst_buffer_is_read_where_the_header_has_it() {
     let line = "1 0 0 10 4 -1 -1 4 20 -1 1 -1 -1 -1 1 -1 -1 -1 7000";
     let of = |text: &str| {
-        let trace = Trace::of_swf(&SwfLog::read(text.as_bytes()), SwfRules::Standard).unwrap();
+        let trace = Trace::of_swf(&read_log(text.as_bytes()), SwfRules::Standard).unwrap();
         (trace.jobs.len(), trace.jobs.first().map(|job| job.need.get(1)))
     };
     assert_eq!(of(line), (1, Some(0)));

@@ -27,14 +27,14 @@ fn good() -> Vec<Placement> {
 }
 
 fn violations(placements: &[Placement]) -> Vec<Violation> {
-    verify(&jobs(), &machine(10, 5), placements).violations
+    verify(&jobs(), &machine(10, 5), placements).unwrap().violations
 }
 
 #[test]
 fn a_schedule_that_is_right_has_no_violations() {
     let good = good();
     assert_eq!(good.iter().map(|one| one.start_s).collect::<Vec<_>>(), [0, 10, 12]);
-    let found = verify(&jobs(), &machine(10, 5), &good);
+    let found = verify(&jobs(), &machine(10, 5), &good).unwrap();
     assert_eq!(found.violations, []);
     assert_eq!(found.used_s, [160, 70]);
     assert_eq!((found.peak.first(), found.peak.get(1)), (10, 4));
@@ -98,7 +98,7 @@ fn a_delayed_head_is_found() {
     let machine = machine(10, 0);
     // The third job starts in front of the second, which could have been promised second 10.
     let schedule = Schedule {
-        starts: vec![start(0), start(32), start(2)],
+        starts: vec![start(0), start(32), start(2)].into(),
         ..Schedule::default()
     };
     let delay = HeadDelay {

@@ -34,7 +34,7 @@ fn settings(method: Method, like: &WindowSettings) -> Settings {
 }
 
 fn start_of(schedule: &Schedule, at: usize) -> Start {
-    schedule.starts[at].unwrap()
+    schedule.starts.get(at).unwrap().unwrap()
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn bb_10_a_job_that_waits_for_another_takes_no_slot() {
     ];
     // The second waits for the fourth: with a window of two the third and the fourth are in it.
     jobs[1].after = Predecessors::end_of(4, 0);
-    let jobs = Trace::of_jobs(jobs).unwrap().jobs;
+    let jobs = Trace::of_jobs(jobs).unwrap().jobs.to_vec();
     let like = WindowSettings { size: 2, ..like() };
     let schedule = simulate(&jobs, &machine(100, 100), &settings(Method::Bbsched, &like)).unwrap();
     let starts: Vec<_> = schedule.starts.iter().map(|start| start.unwrap().start_s).collect();
@@ -106,7 +106,7 @@ fn bb_11_a_job_that_is_never_chosen_must_start_after_the_bound() {
     assert_eq!(seconds.reason, StartReason::Forced);
     assert!((200..300).contains(&seconds.start_s), "{seconds:?}");
     for schedule in [bounded, of(StarvationBound::Seconds(200))] {
-        let found = verify(&jobs, &machine(100, 100), &placements(&jobs, &schedule));
+        let found = verify(&jobs, &machine(100, 100), &placements(&jobs, &schedule)).unwrap();
         assert_eq!(found.violations, []);
     }
 }
@@ -181,7 +181,7 @@ fn bb_18_all_methods_start_the_same_jobs_and_use_the_same_amounts() {
                 ..settings(method, &like())
             };
             let schedule = simulate(&jobs, &machine, &settings).unwrap();
-            let found = verify(&jobs, &machine, &placements(&jobs, &schedule));
+            let found = verify(&jobs, &machine, &placements(&jobs, &schedule)).unwrap();
             assert_eq!(found.violations, [], "{method:?}");
             assert_eq!(*used.get_or_insert(found.used_s.clone()), found.used_s);
         }
@@ -220,7 +220,7 @@ fn bb_19_small_requests_take_small_nodes_first_and_spill_over() {
     assert_eq!(large, [0, 3, 3, 2]);
     let starts: Vec<_> = schedule.starts.iter().map(|start| start.unwrap().start_s).collect();
     assert_eq!(starts, [0, 1, 11, 3]);
-    let found = verify(&jobs, &machine, &placements(&jobs, &schedule));
+    let found = verify(&jobs, &machine, &placements(&jobs, &schedule)).unwrap();
     assert_eq!(found.violations, []);
 }
 
@@ -270,7 +270,7 @@ fn any_jobs() -> impl Strategy<Value = Vec<Job>> {
                 ssd_gb,
                 ..job(id, submit_s, run_s, run_s + more_s, &[nodes, buffer])
             });
-        Trace::of_jobs(jobs.collect()).unwrap().jobs
+        Trace::of_jobs(jobs.collect()).unwrap().jobs.to_vec()
     })
 }
 
@@ -288,7 +288,7 @@ fn with_large(jobs: &[Job]) -> Vec<Job> {
 
 fn check(jobs: &[Job], machine: &Machine, settings: &Settings) {
     let schedule = simulate(jobs, machine, settings).unwrap();
-    let found = verify(jobs, machine, &placements(jobs, &schedule));
+    let found = verify(jobs, machine, &placements(jobs, &schedule)).unwrap();
     assert_eq!(found.violations, [], "{settings:?}");
     assert_eq!(simulate(jobs, machine, settings).unwrap(), schedule);
 }

@@ -75,7 +75,7 @@ fn bb_20_a_part_of_a_trace_has_the_same_requests() {
     let whole = drawn(Workload::S6, &pool(), 5);
     let mut part: Vec<Job> = jobs(20_000).into_iter().filter(|job| job.id % 3 == 0).rev().collect();
     generate(&mut part, Workload::S6, &pool(), KINDS, 5).unwrap();
-    let part = Trace::of_jobs(part).unwrap().jobs;
+    let part = Trace::of_jobs(part).unwrap().jobs.to_vec();
     let same: Vec<&Job> = whole.iter().filter(|job| job.id % 3 == 0).collect();
     assert_eq!(part.iter().collect::<Vec<_>>(), same);
     assert_ne!(drawn(Workload::S6, &pool(), 6), whole);
