@@ -1,6 +1,7 @@
 //! Two years of four sites under two policies: the first fill, one more night, and nothing new. The night brings jobs of the last
 //! day, and a few of three weeks before.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -113,11 +114,13 @@ fn pipeline(dumps: &[&str]) -> String {
         .to_owned();
     for site in 0..SITES {
         let paths: Vec<String> = dumps.iter().map(|name| format!("\"{name}-{site}.txt\"")).collect();
-        text += &format!(
+        write!(
+            text,
             "\n[[source]]\nname = \"s{site}\"\nformat = \"sacct\"\npaths = [{}]\nsite = \"S{site}\"\n\
              timezone = \"Europe/Zurich\"\nvo = {{ column = \"account\" }}\n",
             paths.join(", ")
-        );
+        )
+        .unwrap();
     }
     text
 }
