@@ -9,7 +9,6 @@ use arrow::array::RecordBatch;
 use super::file_order::FileOrder;
 use super::intake_batch::IntakeBucket;
 use super::keys::{KeySample, RecordKey, merge_bytes};
-use super::packed::constant::own_byte_n;
 use super::packed::gather::with_words;
 use super::packed::{GatherPart, GatherRun, WaitingBatch, gather, gather_sorted, pack};
 use super::shared_blocks::{SharedBlock, SharedBlocks, listed_place};
@@ -25,9 +24,6 @@ use crate::time::{Day, Month};
 pub const MEMORY_BUDGET: usize = 96 << 20;
 /// Candidates go to disk in segments of at most this share of the budget, the oldest first, while others fill up.
 const SEGMENTS: usize = 8;
-/// What a column takes besides its data, its field and its array included: of small files with a row each it is nearly
-/// all.
-const COLUMN_BYTES: usize = 1024;
 /// Batches of fewer rows on average are made one: of those of a row, nearly all is what columns take besides their data.
 const FEW_ROWS: usize = 64;
 /// Rows and packed bytes that are unpacked at once, about.
@@ -105,7 +101,7 @@ impl SpillSegment {
             index.insert(key, vec![BatchRuns { at: 0, runs: moved }]);
         }
         Ok(Self {
-            bytes: held_bytes(&batch),
+            bytes: batch.held_byte_n(),
             batches: vec![batch],
             index,
             rows: self.rows,
@@ -200,7 +196,7 @@ fn in_blocks(parts: Vec<GatherPart>) -> Vec<SpillBlock> {
     let mut blocks: Vec<SpillBlock> = Vec::new();
     for part in parts {
         let rows: usize = part.runs.iter().map(|run| run.len).sum();
-        let bytes = data_bytes(part.batch.batch()) / part.batch.num_rows().max(1) * rows;
+        let bytes = part.batch.data_byte_n() / part.batch.num_rows().max(1) * rows;
         let is_full = |block: &SpillBlock| block.rows >= BLOCK_ROWS || block.bytes >= BLOCK_BYTES;
         if blocks.last().is_none_or(is_full) {
             blocks.push(SpillBlock::default());
@@ -212,17 +208,6 @@ fn in_blocks(parts: Vec<GatherPart>) -> Vec<SpillBlock> {
         }
     }
     blocks
-}
-
-/// What a waiting batch takes in memory, about.
-fn held_bytes(batch: &WaitingBatch) -> usize {
-    let batch = batch.batch();
-    data_bytes(batch) + batch.num_columns() * COLUMN_BYTES
-}
-
-fn data_bytes(batch: &RecordBatch) -> usize {
-    let columns = batch.schema_ref().fields().iter().zip(batch.columns());
-    columns.map(|(field, array)| own_byte_n(field, array)).sum()
 }
 
 impl Spill {
@@ -273,7 +258,7 @@ impl Spill {
             return Ok(());
         }
         let mut batch = WaitingBatch::of(batch)?;
-        let bytes = held_bytes(&batch);
+        let bytes = batch.held_byte_n();
         let in_buckets = if let Some(order) = bucket_order(buckets) {
             let moved = order.iter().filter_map(|row| buckets.get(index(*row)).copied());
             let in_buckets = by_bucket(moved, sites)?;

@@ -3,7 +3,6 @@
 use super::demand::Demand;
 use super::job::Job;
 use super::schedule::Start;
-use super::settings::Estimate;
 use crate::numbers::index;
 
 /// Jobs of a page, which is there while one of them waits or runs.
@@ -19,19 +18,6 @@ pub(super) struct Lengths {
 }
 
 impl Lengths {
-    /// Of a job under an estimate.
-    pub(super) fn of(job: &Job, estimate: Estimate) -> Self {
-        let (expected_s, candidate_s) = match estimate {
-            Estimate::Requested => (job.limit_s, job.limit_s),
-            Estimate::Actual => (job.run_s, job.run_s),
-            Estimate::CqsimMixed => (job.limit_s, job.run_s),
-        };
-        Self {
-            expected_s,
-            candidate_s,
-        }
-    }
-
     /// Of a job that has ended.
     pub(super) const NONE: Self = Self {
         expected_s: 0,

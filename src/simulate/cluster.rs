@@ -34,6 +34,19 @@ pub(super) struct Shadow {
     pub(super) extra: Demand,
 }
 
+/// How long a job is taken to run under an estimate.
+fn lengths(job: &Job, estimate: Estimate) -> Lengths {
+    let (expected_s, candidate_s) = match estimate {
+        Estimate::Requested => (job.limit_s, job.limit_s),
+        Estimate::Actual => (job.run_s, job.run_s),
+        Estimate::CqsimMixed => (job.limit_s, job.run_s),
+    };
+    Lengths {
+        expected_s,
+        candidate_s,
+    }
+}
+
 /// A machine with its running jobs.
 pub(super) struct Cluster<'a, O> {
     /// The jobs that wait or run.
@@ -88,7 +101,7 @@ impl<'a, O: Observer> Cluster<'a, O> {
         jobs.each(|_, job| {
             let first = job.need.first();
             least_first = Some(least_first.map_or(first, |least: i64| least.min(first)));
-            longest_s = Lengths::of(job, settings.estimate).expected_s.max(longest_s);
+            longest_s = lengths(job, settings.estimate).expected_s.max(longest_s);
             has_reserved |= job.reservation.is_some();
         });
         Self {
@@ -119,7 +132,7 @@ impl<'a, O: Observer> Cluster<'a, O> {
 
     /// A job waits from now on.
     pub(super) fn submit(&mut self, place: u32, job: &Job) {
-        let lengths = Lengths::of(job, self.estimate);
+        let lengths = lengths(job, self.estimate);
         let active = ActiveJob {
             job: job.clone(),
             lengths,

@@ -11,22 +11,14 @@ use arrow::buffer::NullBuffer;
 use arrow::compute::interleave;
 use arrow::datatypes::{DataType, Field, Int64Type, TimestampMillisecondType, UInt64Type};
 
-use super::integer::IntegerPacking;
+use super::integer::{self, IntegerPacking};
+use super::kind::{PackedKind, batch, fields};
+use super::route::{GatherRun, Route};
 use super::text::TextGathering;
 use super::waiting::{PackedColumn, WaitingBatch};
-use super::{PackedKind, batch, fields, integer};
 use crate::error::{Error, Result};
-use crate::numbers::{index, index_u64};
+use crate::numbers::index_u64;
 use crate::schema::batch::{codes, id};
-
-/// `len` rows from row `first` on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GatherRun {
-    /// The first row.
-    pub first: usize,
-    /// How many.
-    pub len: usize,
-}
 
 /// Runs of rows of one waiting batch.
 #[derive(Clone, Debug)]
@@ -46,41 +38,6 @@ impl GatherPart {
             len: batch.num_rows(),
         };
         Self { batch, runs: vec![all] }
-    }
-}
-
-/// Rows of a waiting batch and their places in the gathered one.
-#[derive(Clone, Debug, Default)]
-pub struct Route(Vec<(u32, u32)>);
-
-impl Route {
-    /// The rows of `runs`, one after another from place `first` on.
-    ///
-    /// # Errors
-    /// [`crate::error::Kind::Internal`] beyond four billion rows.
-    pub fn of_runs(runs: &[GatherRun], first: usize) -> Result<Self> {
-        let number = |n: usize| u32::try_from(n).map_err(|e| Error::internal("too many rows at once").because(e));
-        let mut pairs = Vec::with_capacity(runs.iter().map(|run| run.len).sum());
-        let mut first = first;
-        for run in runs {
-            let rows = number(run.first)?..number(run.first + run.len)?;
-            let places = number(first)?..number(first + run.len)?;
-            pairs.extend(rows.zip(places));
-            first += run.len;
-        }
-        Ok(Self(pairs))
-    }
-
-    /// Each row with its place.
-    #[inline]
-    pub(super) fn pairs(&self) -> impl Iterator<Item = (usize, usize)> {
-        let wide = |n: u32| index(n);
-        self.0.iter().map(move |(row, place)| (wide(*row), wide(*place)))
-    }
-
-    /// How many rows there are.
-    pub(super) fn len(&self) -> usize {
-        self.0.len()
     }
 }
 

@@ -7,8 +7,8 @@ use arrow::array::{ArrayRef, AsArray, Int64Array, NullBufferBuilder, PrimitiveAr
 use arrow::buffer::{NullBuffer, ScalarBuffer};
 use arrow::datatypes::{ArrowPrimitiveType, DataType, Field, Int64Type, UInt8Type, UInt16Type, UInt32Type};
 
-use super::constant::zeros;
-use super::gather::Route;
+use super::route::Route;
+use super::zeros::zeros;
 use crate::error::{Error, Result};
 use crate::numbers::Extent;
 

@@ -6,11 +6,13 @@
 //! any value are left out. A *gathered batch* ([`gather`]) holds the rows of one bucket unpacked, texts still as
 //! codes; [`to_records`] makes the rows that were picked from it what the schema declares.
 
-pub(in crate::dedupe) mod constant;
 pub mod gather;
 pub mod integer;
+mod kind;
+mod route;
 pub mod text;
 mod waiting;
+mod zeros;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,64 +22,19 @@ use arrow::array::{
 };
 use arrow::buffer::BooleanBuffer;
 use arrow::compute::{cast, take};
-use arrow::datatypes::{DataType, Field, Int64Type, Schema};
+use arrow::datatypes::{DataType, Int64Type};
 
+use self::kind::{PackedKind, fields};
 use crate::error::{Error, Result};
 use crate::record::anomaly::Anomaly;
 use crate::schema;
 use crate::schema::batch::decoded;
 use crate::schema::dataset::Encoding;
 
-pub use gather::{GatherPart, GatherRun, Route, gather, gather_sorted, keys};
+pub use gather::{GatherPart, gather, gather_sorted, keys};
+pub use kind::{ANOMALIES, batch};
+pub use route::{GatherRun, Route};
 pub use waiting::WaitingBatch;
-
-/// The column of all anomalies of a record, a bit each: it stands for the Boolean columns of `records`.
-pub const ANOMALIES: &str = "anomalies";
-
-/// What a column is packed as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum PackedKind {
-    /// Integers, instants, decimals of three digits.
-    Number,
-    /// Texts.
-    Word,
-    /// Identities, hashes and lists, which do not get smaller.
-    Whole,
-}
-
-impl PackedKind {
-    /// The kind of a column of `records`; `None` for the anomalies, which wait together.
-    fn of(data_type: &DataType) -> Option<Self> {
-        match data_type {
-            DataType::Boolean => None,
-            DataType::Int64 | DataType::Timestamp(..) | DataType::Decimal128(..) => Some(Self::Number),
-            DataType::Utf8 => Some(Self::Word),
-            _ => Some(Self::Whole),
-        }
-    }
-}
-
-/// The fields that wait, in the order of `records`, with their kinds; the anomalies come last.
-fn fields() -> Result<Vec<(Arc<Field>, PackedKind)>> {
-    let records = schema::dataset("records")?.arrow();
-    let mut fields: Vec<_> = records
-        .fields()
-        .iter()
-        .filter_map(|field| Some((Arc::clone(field), PackedKind::of(field.data_type())?)))
-        .collect();
-    let anomalies = Field::new(ANOMALIES, DataType::Int64, false);
-    fields.push((Arc::new(anomalies), PackedKind::Number));
-    Ok(fields)
-}
-
-/// A batch of these columns.
-///
-/// # Errors
-/// [`crate::error::Kind::Internal`] when they differ in length.
-pub fn batch(columns: Vec<(Field, ArrayRef)>) -> Result<RecordBatch> {
-    let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = columns.into_iter().unzip();
-    Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)?)
-}
 
 /// Packs a gathered batch again, for the disk.
 ///

@@ -11,9 +11,9 @@ use arrow::buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow::datatypes::{ArrowDictionaryKeyType, ArrowNativeType, DataType, Field, UInt8Type, UInt16Type, UInt32Type};
 use hashbrown::HashTable;
 
-use super::constant::zeros;
-use super::gather::Route;
 use super::integer::all_valid;
+use super::route::Route;
+use super::zeros::zeros;
 use crate::error::{Error, Result};
 use crate::numbers::{Extent, Part};
 use crate::schema::batch::codes;

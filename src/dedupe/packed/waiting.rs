@@ -2,13 +2,17 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, RecordBatch, UInt32Array};
+use arrow::array::{AnyDictionaryArray, Array, ArrayRef, AsArray, RecordBatch, UInt32Array};
 use arrow::compute::take;
 use arrow::datatypes::Field;
 
-use super::integer::IntegerPacking;
-use super::{PackedKind, constant, fields};
+use super::integer::{IntegerPacking, only_value};
+use super::kind::{PackedKind, fields};
 use crate::error::Result;
+
+/// What a column takes besides its data, its field and its array included: of small files with a row each it is nearly
+/// all.
+const COLUMN_BYTES: usize = 1024;
 
 /// A column of a waiting batch.
 #[derive(Clone, Copy, Debug)]
@@ -64,6 +68,17 @@ impl WaitingBatch {
         self.batch.num_rows()
     }
 
+    /// Bytes of its values that it keeps in memory for itself, about.
+    pub(in crate::dedupe) fn data_byte_n(&self) -> usize {
+        let columns = self.batch.schema_ref().fields().iter().zip(self.batch.columns());
+        columns.map(|(field, array)| own_byte_n(field, array)).sum()
+    }
+
+    /// Bytes that it takes in memory, about.
+    pub(in crate::dedupe) fn held_byte_n(&self) -> usize {
+        self.data_byte_n() + self.batch.num_columns() * COLUMN_BYTES
+    }
+
     /// The column of a place among those that wait; `None` where all of its values are null.
     pub(super) fn column(&self, nth: usize) -> Option<PackedColumn<'_>> {
         let WaitingColumn { place, packing } = (*self.columns.get(nth)?)?;
@@ -77,7 +92,7 @@ impl WaitingBatch {
     /// [`crate::error::Kind::Internal`] for a row that is not there.
     pub(in crate::dedupe) fn in_order(self, order: &UInt32Array) -> Result<Self> {
         let taken = |(field, array): (&Arc<Field>, &ArrayRef)| {
-            if constant::is_constant(field, array) {
+            if is_constant(field, array) {
                 return Ok(Arc::clone(array));
             }
             Ok(take(array, order, None)?)
@@ -88,5 +103,26 @@ impl WaitingBatch {
             batch: RecordBatch::try_new(self.batch.schema(), columns)?,
             columns: self.columns,
         })
+    }
+}
+
+/// Whether a packed column has the same in every row.
+fn is_constant(field: &Field, array: &ArrayRef) -> bool {
+    let is_one_text = || {
+        let entries = array.as_any_dictionary_opt().map(AnyDictionaryArray::values);
+        entries.is_some_and(|entries| entries.len() == 1)
+    };
+    array.null_count() == 0 && (only_value(field).is_some() || is_one_text())
+}
+
+/// Bytes that a packed column keeps in memory for itself, about: shared zeros are nobody's.
+fn own_byte_n(field: &Field, array: &ArrayRef) -> usize {
+    let of_nulls = || array.nulls().map_or(0, |nulls| nulls.buffer().capacity());
+    if only_value(field).is_some() {
+        return of_nulls();
+    }
+    match array.as_any_dictionary_opt().map(AnyDictionaryArray::values) {
+        Some(entries) if entries.len() == 1 => of_nulls() + entries.get_buffer_memory_size(),
+        _ => array.get_buffer_memory_size(),
     }
 }

@@ -1,5 +1,5 @@
-//! What columns need to make a page. A file ends and the next begins with the same room and the same compressor, so that a
-//! lake of thousands of small files does not make them anew for each.
+//! What columns need to make a page. A file ends and the next begins with the same room and the same compressor: in a lake of
+//! thousands of small files, to make these for each costs more than to write it.
 
 use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};
