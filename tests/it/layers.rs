@@ -70,7 +70,7 @@ const PAIRS: [(&str, &str); 24] = [
     ("dedupe/named_amounts.rs: push(named)", AMOUNTS),
     ("sources/sacct/tres.rs: borrowed(named)", AMOUNTS),
     ("dedupe/columns.rs: finish_packed(into)", ARROW),
-    ("dedupe/packed/mod.rs: batch(columns)", ARROW),
+    ("dedupe/packed/kind.rs: batch(columns)", ARROW),
     ("summarise/charges/row.rs: job_charges(made)", ARROW),
     ("dedupe/merge.rs: pick_fresh(rows)", INTERLEAVE),
     ("dedupe/merge.rs: pick(rows)", INTERLEAVE),

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 /// Bytes of a value.
 pub(super) const DECIMAL_BYTES: i32 = 16;
 
-/// The bit that tells negative values from others.
+/// The bit that distinguishes negative values from others.
 const SIGN: u128 = 1 << 127;
 
 /// A column of decimals without a dictionary.
