@@ -54,8 +54,12 @@ impl IdColumn {
             let (ids, _) = array.value_data().as_chunks();
             let ids = ids.part(..array.len());
             bench.page.extend_from_slice(ids.as_flattened());
+            let mut last = None;
             for id in ids {
-                self.filter.insert(id.as_slice());
+                // Charges of several policies for a record follow each other.
+                if last.replace(id) != Some(id) {
+                    self.filter.insert(id.as_slice());
+                }
                 bounds = Some(bounds.map_or((id, id), |(low, high)| (low.min(id), high.max(id))));
             }
         }

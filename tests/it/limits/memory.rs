@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 use std::num::NonZeroUsize;
-use std::process::Command;
 
 use gridtally::config::Plan;
 use gridtally::run::{RunOptions, stages};
@@ -10,33 +9,9 @@ use gridtally::runtime::progress::Silent;
 
 use super::{DUMPS, HEADER, Scene, assert_same_files, lake, pipeline, row};
 
-/// Resident kilobytes of a run at most, as the system counted them.
+/// Resident kilobytes of a run at most; `None` without python3.
 fn peak_kb(scene: &Scene) -> Option<u64> {
-    let script = "import resource, subprocess, sys\n\
-                  code = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL).returncode\n\
-                  print(code, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)\n";
-    let output = Command::new("python3")
-        .args([
-            "-c",
-            script,
-            env!("CARGO_BIN_EXE_gridtally"),
-            "run",
-            "p.toml",
-            "--threads",
-            "2",
-        ])
-        .current_dir(scene.path("."))
-        .output()
-        .ok()?;
-    let reported = String::from_utf8(output.stdout).unwrap();
-    let mut numbers = reported.split_whitespace();
-    assert_eq!(
-        numbers.next(),
-        Some("0"),
-        "{reported}{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    Some(numbers.next().unwrap().parse().unwrap())
+    crate::support::peak::peak_kb(&scene.path("."), &["run", "p.toml", "--threads", "2"])
 }
 
 /// Every day of the month a job on all of many nodes: the totals of nodes and days were held unpacked, 30 kB a node:

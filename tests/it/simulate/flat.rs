@@ -1,7 +1,6 @@
 //! A simulation of many jobs takes the memory of a simulation of some, and comes to the same wherever its jobs are.
 
 use std::fmt::Write as _;
-use std::process::Command;
 
 use gridtally::report::simulation::{SimulationTable, page};
 use gridtally::runtime::column::{Column, ColumnBudget};
@@ -112,24 +111,7 @@ fn jobs_of_a_temporary_file_come_to_what_those_in_memory_do() {
 fn peak_kb(log: &str) -> Option<u64> {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("log.swf"), log).unwrap();
-    let script = "import resource, subprocess, sys\n\
-                  code = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL).returncode\n\
-                  print(code, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)\n";
-    let output = Command::new("python3")
-        .args(["-c", script, env!("CARGO_BIN_EXE_gridtally")])
-        .args(["simulate", "log.swf", "--out", "out"])
-        .current_dir(folder.path())
-        .output()
-        .ok()?;
-    let reported = String::from_utf8(output.stdout).unwrap();
-    let mut numbers = reported.split_whitespace();
-    assert_eq!(
-        numbers.next(),
-        Some("0"),
-        "{reported}{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    Some(numbers.next().unwrap().parse().unwrap())
+    crate::support::peak::peak_kb(folder.path(), &["simulate", "log.swf", "--out", "out"])
 }
 
 /// Some 700 bytes a job were held: 100 MB more for the larger log.

@@ -1,7 +1,6 @@
 //! Jobs of a lake come to the same wherever they are, and more of them take no more memory.
 
 use std::fmt::Write as _;
-use std::process::Command;
 
 use gridtally::report::lake::Lake;
 use gridtally::report::simulation::{SimulationTable, page, sentences};
@@ -139,24 +138,7 @@ fn records_of_a_temporary_file_come_to_what_those_in_memory_do() {
 /// Resident kilobytes of a simulation of a lake at most, with all answers and the dataset; `None` without python3.
 fn peak_kb(job_n: i64) -> Option<u64> {
     let scene = scene(&dump(job_n, false));
-    let script = "import resource, subprocess, sys\n\
-                  code = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL).returncode\n\
-                  print(code, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)\n";
-    let output = Command::new("python3")
-        .args(["-c", script, env!("CARGO_BIN_EXE_gridtally")])
-        .args(["simulate", "lake", "--out", "out"])
-        .current_dir(scene.folder.path())
-        .output()
-        .ok()?;
-    let reported = String::from_utf8(output.stdout).unwrap();
-    let mut numbers = reported.split_whitespace();
-    assert_eq!(
-        numbers.next(),
-        Some("0"),
-        "{reported}{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    Some(numbers.next().unwrap().parse().unwrap())
+    crate::support::peak::peak_kb(scene.folder.path(), &["simulate", "lake", "--out", "out"])
 }
 
 /// More than a kilobyte a job was held: 130 MB more for the larger lake.
