@@ -21,7 +21,7 @@ use crate::runtime::scratch::{PackedBatch, PackedRange, Scratch};
 use crate::time::{Day, Month};
 
 /// Bytes of Arrow data kept in memory.
-pub const MEMORY_BUDGET: usize = 96 << 20;
+pub const MEMORY_BUDGET: usize = 80 << 20;
 /// Candidates go to disk in segments of at most this share of the budget, the oldest first, while others fill up.
 const SEGMENTS: usize = 8;
 /// Batches of fewer rows on average are made one: of those of a row, nearly all is what columns take besides their data.
