@@ -190,6 +190,9 @@ impl<'a> JobWatch<'a> {
 
     /// Whether another job, by place, is considered for the same part of the machine.
     fn is_of_same_part(&self, other: u32) -> bool {
+        if self.machine.reservations().is_empty() {
+            return true;
+        }
         let of = self.jobs.get(index(other)).and_then(|job| job.reservation);
         match self.bound_to() {
             Some(own) => of == Some(own),

@@ -203,6 +203,9 @@ impl LakeReservations {
     /// Records that may have run in one of these reservations: those that state none and started, as recorded, while one was in force that
     /// names their account or user. Which of them did is not known where no record states it.
     pub(crate) fn candidate_n(&self, rows: &Column<LakeRow>) -> u64 {
+        if self.listed.is_empty() {
+            return 0;
+        }
         let may_be = |row: &LakeRow| {
             let mut listed = self.listed.iter();
             row.reservation.is_none() && listed.any(|listed| listed.is_in_force_at_start(row) && listed.names(row))

@@ -166,6 +166,8 @@ pub struct LakeRows {
     pub outside_n: u64,
     /// Rows with burst buffer, and rows with licences.
     pub shared_n: [u64; 2],
+    /// Rows that state a reservation.
+    pub reservation_n: u64,
 }
 
 impl LakeRows {
@@ -210,6 +212,7 @@ impl LakeRows {
             other_view_n: rows.other_view_n,
             outside_n: rows.outside_n,
             shared_n: rows.shared_n,
+            reservation_n: rows.reservation_n,
         })
     }
 
@@ -226,6 +229,7 @@ struct ClusterRows {
     other_view_n: u64,
     outside_n: u64,
     shared_n: [u64; 2],
+    reservation_n: u64,
 }
 
 impl ClusterRows {
@@ -235,6 +239,7 @@ impl ClusterRows {
             other_view_n: 0,
             outside_n: 0,
             shared_n: [0; 2],
+            reservation_n: 0,
         }
     }
 }
@@ -321,6 +326,7 @@ fn add(
         for (n, has) in own.shared_n.iter_mut().zip(shared.has(row)) {
             *n += u64::from(has);
         }
+        own.reservation_n += u64::from(word(reservations, row).is_some());
         own.rows.push(LakeRow {
             record_id: identity(ids, row)?,
             job_id: crate::absent::text(word(job_ids, row)).to_owned(),

@@ -3,9 +3,8 @@
 use super::lake_machine::NodeSums;
 use super::lake_reservations::LakeReservations;
 use super::lake_rows::{LakeRow, LakeRows};
-use crate::numbers::{Extent, count_u64};
 use crate::simulate::job::Job;
-use crate::simulate::jobs::Jobs;
+use crate::simulate::jobs::{JobList, Jobs};
 use crate::simulate::reserved_pool::ReservedPool;
 use crate::simulate::trace::{Trace, TraceChange};
 
@@ -94,13 +93,16 @@ pub(super) fn note_jobs(
         by_nodes_n,
         is_simulated,
     } = found;
-    let stated_n = count_u64(rows.rows.iter().filter(|row| row.reservation.is_some()).count()).less(by_nodes_n);
+    let stated_n = rows.reservation_n;
     if by_nodes_n > 0 {
         remarks.push(format!(
             "{by_nodes_n} jobs whose records state no reservation started on nodes of one while it was in force: they ran inside it"
         ));
     }
-    let inside_n = count_u64(jobs.iter().filter(|job| job.reservation.is_some()).count());
+    let mut inside_n = 0_u64;
+    if stated_n + by_nodes_n > 0 {
+        JobList::from(jobs).each(|_, job| inside_n += u64::from(job.reservation.is_some()));
+    }
     if stated_n > 0 && !is_simulated {
         remarks.push(format!(
             "{stated_n} records state a reservation: none is simulated, so they run where all others do"

@@ -30,6 +30,9 @@ pub(super) fn find_by_nodes(
     rows: &mut LakeRows,
     whole: &[ListedReservation],
 ) -> Result<u64> {
+    if whole.is_empty() {
+        return Ok(0);
+    }
     let in_force = |row: &LakeRow| {
         let mut all = whole.iter();
         all.any(|listed| listed.is_in_force_at_start(row) && listed.admits(row))
