@@ -65,7 +65,7 @@ impl LoserRun {
             let Some(block) = self.blocks.pop_front() else {
                 return Ok(None);
             };
-            let packed = PackedBatch::load(block, &mut scratch.borrow_mut())?;
+            let packed = PackedBatch::load(block, &scratch.borrow())?;
             self.held = history::from_batch(&packed.unpack()?)?.into_iter();
         }
     }

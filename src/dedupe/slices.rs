@@ -93,7 +93,7 @@ impl FreshDay {
             SliceRows::Waiting(ranges) => {
                 let mut parts = Vec::with_capacity(ranges.len());
                 for range in ranges {
-                    parts.push(whole(PackedBatch::load(range, &mut self.scratch)?.unpack()?)?);
+                    parts.push(whole(PackedBatch::load(range, &self.scratch)?.unpack()?)?);
                 }
                 (!parts.is_empty()).then(|| gather_sorted(&parts)).transpose()?
             }

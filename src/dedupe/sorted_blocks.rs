@@ -66,7 +66,7 @@ impl Spill {
         for ranges in slices {
             let mut parts = Vec::with_capacity(ranges.len());
             for range in ranges {
-                parts.push(whole(PackedBatch::load(range, &mut scratch)?.unpack()?)?);
+                parts.push(whole(PackedBatch::load(range, &scratch)?.unpack()?)?);
             }
             if !parts.is_empty() {
                 cutter.add(&gather_sorted(&parts)?)?;

@@ -448,7 +448,7 @@ impl Spill {
     fn load(&self, at: &BlockPlace) -> Result<GatherPart> {
         match at {
             BlockPlace::Scratch(range) => {
-                let packed = PackedBatch::load(*range, &mut lock(&self.file)?.scratch)?;
+                let packed = PackedBatch::load(*range, &lock(&self.file)?.scratch)?;
                 whole(packed.unpack()?)
             }
             BlockPlace::Shared(blocks, nth) => blocks.load(*nth),

@@ -72,7 +72,7 @@ impl NodeSpill {
     /// # Errors
     /// [`crate::error::Kind::Io`] when the temporary file cannot be read back.
     pub(crate) fn of(&self, nth: usize) -> Result<Vec<DaySums>> {
-        let mut held = self.held();
+        let held = self.held();
         let Some(place) = held.places.get(nth).copied().flatten() else {
             return Ok(Vec::new());
         };

@@ -4,15 +4,13 @@
 //! be written is an error. One that cannot be read back ends the process, as memory that is not there does: the values were given
 //! away, and nothing can stand for them.
 
-use std::fs::File;
-use std::io::Write as _;
-use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
 
 use super::column_value::{ByteFields, ColumnValue};
+use super::scratch::{Scratch, SpillRange};
 use super::sudden_end::without_temporary_file;
-use crate::error::{Error, Result};
-use crate::numbers::{Extent, count_u64, index_u64};
+use crate::error::Result;
+use crate::numbers::Extent;
 
 /// Values of a page: what is read at once.
 const PAGE_VALUES: usize = 256;
@@ -38,42 +36,24 @@ impl ColumnBudget {
     }
 }
 
-/// An unnamed temporary file.
+/// Puts the values of a page behind all that is in a temporary file.
 ///
 /// # Errors
-/// [`crate::error::Kind::Io`] when it cannot be made.
-pub(super) fn temporary() -> Result<File> {
-    tempfile::tempfile().map_err(|why| Error::io("cannot make a temporary file").because(why))
-}
-
-/// Writes the values of a page behind all that is in a file, which is so long: how long the page is.
-///
-/// # Errors
-/// [`crate::error::Kind::Io`] when that fails.
-pub(super) fn append<T: ColumnValue>(mut file: &File, values: &[T], bytes: &mut Vec<u8>) -> Result<u64> {
+/// As [`Scratch::push`].
+pub(super) fn append<T: ColumnValue>(scratch: &mut Scratch, values: &[T], bytes: &mut Vec<u8>) -> Result<SpillRange> {
     bytes.clear();
     for value in values {
         value.encode(bytes);
     }
-    let written = file.write_all(bytes);
-    written.map_err(|why| Error::io("cannot write a temporary file").because(why))?;
-    Ok(count_u64(bytes.len()))
-}
-
-/// Where a page is in a file.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PageRange {
-    pub(super) from: u64,
-    pub(super) until: u64,
+    scratch.push(bytes)
 }
 
 /// Reads so many values of a page, in place of those in `values`.
-pub(super) fn load<T: ColumnValue>(file: &File, range: PageRange, value_n: usize, values: &mut Vec<T>) {
+pub(super) fn load<T: ColumnValue>(scratch: &Scratch, page: SpillRange, value_n: usize, values: &mut Vec<T>) {
     values.clear();
-    let mut bytes = vec![0; index_u64(range.until - range.from)];
-    if file.read_exact_at(&mut bytes, range.from).is_err() {
+    let Ok(bytes) = scratch.load(page) else {
         without_temporary_file();
-    }
+    };
     let mut fields = ByteFields::of(&bytes);
     values.extend(std::iter::repeat_with(|| T::decode(&mut fields)).take(value_n));
 }
@@ -84,9 +64,8 @@ pub struct ColumnWriter<T> {
     budget: ColumnBudget,
     values: Vec<T>,
     memory_byte_n: usize,
-    file: Option<File>,
-    /// Where the pages of the file end, the first one after none.
-    ends: Vec<u64>,
+    /// What is no longer in memory.
+    file: Option<ColumnFile>,
     len: usize,
     bytes: Vec<u8>,
 }
@@ -100,7 +79,6 @@ impl<T: ColumnValue> ColumnWriter<T> {
             values: Vec::new(),
             memory_byte_n: 0,
             file: None,
-            ends: Vec::new(),
             len: 0,
             bytes: Vec::new(),
         }
@@ -123,7 +101,7 @@ impl<T: ColumnValue> ColumnWriter<T> {
         self.memory_byte_n += value.memory_byte_n();
         self.values.push(value);
         if self.memory_byte_n > self.budget.0 {
-            self.file = Some(temporary()?);
+            self.file = Some(ColumnFile::default());
             let values = std::mem::take(&mut self.values);
             for value in values {
                 self.values.push(value);
@@ -137,9 +115,9 @@ impl<T: ColumnValue> ColumnWriter<T> {
 
     /// Writes the values at hand as a page.
     fn spill(&mut self) -> Result<()> {
-        let Some(file) = &self.file else { return Ok(()) };
-        let byte_n = append(file, &self.values, &mut self.bytes)?;
-        self.ends.push(self.ends.last().map_or(0, |end| *end) + byte_n);
+        let Some(file) = &mut self.file else { return Ok(()) };
+        file.pages
+            .push(append(&mut file.scratch, &self.values, &mut self.bytes)?);
         self.values.clear();
         Ok(())
     }
@@ -153,7 +131,7 @@ impl<T: ColumnValue> ColumnWriter<T> {
             self.spill()?;
         }
         let place = match self.file {
-            Some(file) => ColumnPlace::File(Arc::new(ColumnFile { file, ends: self.ends })),
+            Some(file) => ColumnPlace::File(Arc::new(file)),
             None => ColumnPlace::Memory(Arc::new(self.values)),
         };
         Ok(Column {
@@ -165,21 +143,10 @@ impl<T: ColumnValue> ColumnWriter<T> {
 }
 
 /// Pages of values in a file.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct ColumnFile {
-    file: File,
-    /// Where each page ends.
-    ends: Vec<u64>,
-}
-
-impl ColumnFile {
-    fn page(&self, nth: usize) -> PageRange {
-        let end = |at: usize| self.ends.get(at).map_or(0, |end| *end);
-        PageRange {
-            from: nth.checked_sub(1).map_or(0, end),
-            until: end(nth),
-        }
-    }
+    scratch: Scratch,
+    pages: Vec<SpillRange>,
 }
 
 /// Where the values of a column are.
@@ -395,7 +362,10 @@ impl<'a, T: ColumnValue> ColumnReader<'a, T> {
         if let Some(page) = self.pages.get_mut(at) {
             page.nth = nth;
             let value_n = PAGE_VALUES.min(self.column.len.less(nth * PAGE_VALUES));
-            load(&file.file, file.page(nth), value_n, &mut page.values);
+            match file.pages.get(nth) {
+                Some(range) => load(&file.scratch, *range, value_n, &mut page.values),
+                None => page.values.clear(),
+            }
         }
         at
     }

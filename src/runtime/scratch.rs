@@ -1,7 +1,7 @@
 //! One unnamed temporary file: holds what does not fit in memory until it is needed.
 
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::FileExt as _;
 
 use arrow::array::RecordBatch;
 use arrow::ipc::reader::StreamReader;
@@ -48,8 +48,7 @@ impl Scratch {
                 none.insert(tempfile::tempfile().map_err(|e| Error::io("cannot make a temporary file").because(e))?)
             }
         };
-        file.seek(SeekFrom::Start(self.end))?;
-        file.write_all(bytes)?;
+        file.write_all_at(bytes, self.end)?;
         let at = self.end;
         self.end += count_u64(bytes.len());
         Ok(SpillRange { at, len: bytes.len() })
@@ -60,12 +59,11 @@ impl Scratch {
     /// # Errors
     /// [`crate::error::Kind::Io`] when it cannot be read back, [`crate::error::Kind::Internal`] when it is another
     /// file's.
-    pub(crate) fn load(&mut self, stretch: SpillRange) -> Result<Vec<u8>> {
-        let file = self.file.as_mut();
+    pub(crate) fn load(&self, stretch: SpillRange) -> Result<Vec<u8>> {
+        let file = self.file.as_ref();
         let file = file.ok_or_else(|| Error::internal("nothing was put into the temporary file"))?;
         let mut bytes = vec![0; stretch.len];
-        file.seek(SeekFrom::Start(stretch.at))?;
-        file.read_exact(&mut bytes)?;
+        file.read_exact_at(&mut bytes, stretch.at)?;
         Ok(bytes)
     }
 }
@@ -135,7 +133,7 @@ impl PackedBatch {
     ///
     /// # Errors
     /// As [`Scratch::load`].
-    pub(crate) fn load(range: PackedRange, scratch: &mut Scratch) -> Result<Self> {
+    pub(crate) fn load(range: PackedRange, scratch: &Scratch) -> Result<Self> {
         Ok(Self {
             packed: scratch.load(range.packed)?,
             unpacked_len: range.unpacked_len,

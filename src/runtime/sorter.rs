@@ -3,10 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
-use std::fs::File;
 
-use super::column::{ColumnBudget, PageRange, append, load, temporary};
+use super::column::{ColumnBudget, append, load};
 use super::column_value::ColumnValue;
+use super::scratch::{Scratch, SpillRange};
 use crate::error::Result;
 use crate::numbers::Extent;
 
@@ -18,10 +18,17 @@ const PAGE_VALUES: usize = 64;
 /// Values of a run: sorted, page by page in the file.
 #[derive(Clone, Debug, Default)]
 struct SortedRun {
-    from: u64,
-    /// Where each page ends.
-    ends: Vec<u64>,
+    pages: Vec<SpillRange>,
     value_n: usize,
+}
+
+impl SortedRun {
+    /// Adds a page of values that come after those it has.
+    fn append<T: ColumnValue>(&mut self, page: &[T], scratch: &mut Scratch, bytes: &mut Vec<u8>) -> Result<()> {
+        self.pages.push(append(scratch, page, bytes)?);
+        self.value_n += page.len();
+        Ok(())
+    }
 }
 
 /// Takes values in any order.
@@ -29,10 +36,8 @@ struct SortedRun {
 pub struct Sorter<T> {
     budget: ColumnBudget,
     values: Vec<T>,
-    file: Option<File>,
+    scratch: Scratch,
     memory_byte_n: usize,
-    /// Bytes in the file.
-    end: u64,
     /// Runs by how often they were merged.
     levels: Vec<Vec<SortedRun>>,
     bytes: Vec<u8>,
@@ -45,9 +50,8 @@ impl<T: ColumnValue + Ord> Sorter<T> {
         Self {
             budget,
             values: Vec::new(),
-            file: None,
+            scratch: Scratch::default(),
             memory_byte_n: 0,
-            end: 0,
             levels: Vec::new(),
             bytes: Vec::new(),
         }
@@ -69,34 +73,12 @@ impl<T: ColumnValue + Ord> Sorter<T> {
 
     fn spill(&mut self) -> Result<()> {
         self.values.sort_unstable();
-        if self.file.is_none() {
-            self.file = Some(temporary()?);
+        let mut run = SortedRun::default();
+        for page in self.values.chunks(PAGE_VALUES) {
+            run.append(page, &mut self.scratch, &mut self.bytes)?;
         }
-        let values = std::mem::take(&mut self.values);
-        let mut run = self.run();
-        for page in values.chunks(PAGE_VALUES) {
-            self.append(page, &mut run)?;
-        }
-        self.values = values;
         self.values.clear();
         self.add_run(run, 0)
-    }
-
-    /// A run behind all others.
-    fn run(&self) -> SortedRun {
-        SortedRun {
-            from: self.end,
-            ..SortedRun::default()
-        }
-    }
-
-    fn append(&mut self, page: &[T], run: &mut SortedRun) -> Result<()> {
-        if let Some(file) = &self.file {
-            self.end += append(file, page, &mut self.bytes)?;
-            run.ends.push(self.end);
-            run.value_n += page.len();
-        }
-        Ok(())
     }
 
     fn add_run(&mut self, run: SortedRun, level: usize) -> Result<()> {
@@ -111,21 +93,18 @@ impl<T: ColumnValue + Ord> Sorter<T> {
             return Ok(());
         }
         let runs = std::mem::take(runs);
-        let Some(file) = self.file.as_ref().map(File::try_clone).transpose()? else {
-            return Ok(());
-        };
-        let mut merged = self.run();
-        let mut merge: Merge<T> = Merge::of(&file, runs);
+        let mut merged = SortedRun::default();
+        let mut merge: Merge<T> = Merge::of(&self.scratch, runs);
         let mut page = Vec::with_capacity(PAGE_VALUES);
-        while let Some(value) = merge.next(&file) {
+        while let Some(value) = merge.next(&self.scratch) {
             page.push(value);
             if page.len() == PAGE_VALUES {
-                self.append(&page, &mut merged)?;
+                merged.append(&page, &mut self.scratch, &mut self.bytes)?;
                 page.clear();
             }
         }
         if !page.is_empty() {
-            self.append(&page, &mut merged)?;
+            merged.append(&page, &mut self.scratch, &mut self.bytes)?;
         }
         self.add_run(merged, level + 1)
     }
@@ -135,53 +114,44 @@ impl<T: ColumnValue + Ord> Sorter<T> {
     /// # Errors
     /// As [`Self::push`].
     pub fn finish(mut self) -> Result<SortedValues<T>> {
-        if self.file.is_none() {
+        if self.levels.is_empty() {
             self.values.sort_unstable();
-            return Ok(SortedValues::Memory(self.values.into_iter()));
+            return Ok(SortedValues(SortedPlace::Memory(self.values.into_iter())));
         }
         if !self.values.is_empty() {
             self.spill()?;
         }
-        self.values = Vec::new();
-        let runs: Vec<SortedRun> = self.levels.into_iter().flatten().collect();
-        Ok(match self.file {
-            Some(file) => {
-                let merge = Merge::of(&file, runs);
-                SortedValues::File { file, merge }
-            }
-            None => SortedValues::Memory(Vec::new().into_iter()),
-        })
+        let merge = Merge::of(&self.scratch, self.levels.into_iter().flatten().collect());
+        let scratch = self.scratch;
+        Ok(SortedValues(SortedPlace::File { scratch, merge }))
     }
 }
 
 /// Values in order.
 #[derive(Debug)]
-pub enum SortedValues<T> {
-    /// Of memory.
+pub struct SortedValues<T>(SortedPlace<T>);
+
+/// Where values in order are.
+#[derive(Debug)]
+enum SortedPlace<T> {
     Memory(std::vec::IntoIter<T>),
-    /// Of runs in a file.
-    File {
-        /// The file.
-        file: File,
-        /// The runs.
-        merge: Merge<T>,
-    },
+    File { scratch: Scratch, merge: Merge<T> },
 }
 
 impl<T: ColumnValue + Ord> Iterator for SortedValues<T> {
     type Item = T;
 
     fn next(&mut self) -> Option<T> {
-        match self {
-            Self::Memory(values) => values.next(),
-            Self::File { file, merge } => merge.next(file),
+        match &mut self.0 {
+            SortedPlace::Memory(values) => values.next(),
+            SortedPlace::File { scratch, merge } => merge.next(scratch),
         }
     }
 }
 
 /// Runs while they are merged.
 #[derive(Debug)]
-pub struct Merge<T> {
+struct Merge<T> {
     runs: Vec<OpenRun<T>>,
     /// The next value of each run, by the place of the run.
     heads: BinaryHeap<Reverse<RunHead<T>>>,
@@ -205,16 +175,11 @@ struct OpenRun<T> {
 }
 
 impl<T: ColumnValue> OpenRun<T> {
-    fn next(&mut self, file: &File) -> Option<T> {
+    fn next(&mut self, scratch: &Scratch) -> Option<T> {
         if self.values.is_empty() {
-            let until = *self.run.ends.get(self.page_n)?;
-            let before = self.page_n.checked_sub(1).and_then(|at| self.run.ends.get(at));
-            let range = PageRange {
-                from: before.map_or(self.run.from, |end| *end),
-                until,
-            };
+            let range = *self.run.pages.get(self.page_n)?;
             let value_n = PAGE_VALUES.min(self.run.value_n.less(self.page_n * PAGE_VALUES));
-            load(file, range, value_n, &mut self.values);
+            load(scratch, range, value_n, &mut self.values);
             self.values.reverse();
             self.page_n += 1;
         }
@@ -223,7 +188,7 @@ impl<T: ColumnValue> OpenRun<T> {
 }
 
 impl<T: ColumnValue + Ord> Merge<T> {
-    fn of(file: &File, runs: Vec<SortedRun>) -> Self {
+    fn of(scratch: &Scratch, runs: Vec<SortedRun>) -> Self {
         let mut merge = Self {
             runs: Vec::with_capacity(runs.len()),
             heads: BinaryHeap::with_capacity(runs.len()),
@@ -234,7 +199,7 @@ impl<T: ColumnValue + Ord> Merge<T> {
                 page_n: 0,
                 values: Vec::new(),
             };
-            if let Some(value) = open.next(file) {
+            if let Some(value) = open.next(scratch) {
                 merge.heads.push(Reverse(RunHead { value, run: at }));
             }
             merge.runs.push(open);
@@ -242,10 +207,10 @@ impl<T: ColumnValue + Ord> Merge<T> {
         merge
     }
 
-    fn next(&mut self, file: &File) -> Option<T> {
+    fn next(&mut self, scratch: &Scratch) -> Option<T> {
         let mut head = self.heads.peek_mut()?;
         let run = head.0.run;
-        let next = self.runs.get_mut(run).and_then(|open| open.next(file));
+        let next = self.runs.get_mut(run).and_then(|open| open.next(scratch));
         if let Some(value) = next {
             return Some(std::mem::replace(&mut head.0.value, value));
         }

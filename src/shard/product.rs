@@ -146,7 +146,7 @@ impl ProductWriter {
         self.append(keys.bytes())?;
         let content = self.hasher.finalize().to_hex().to_string();
         let Self {
-            mut scratch,
+            scratch,
             pieces,
             end: bytes,
             ..
