@@ -79,8 +79,6 @@ pub(super) struct Cluster<'a, O> {
     step_n: usize,
     /// What takes no jobs now.
     unavailable: Demand,
-    /// What jobs of reservations still have of what these no longer have, so that it is not free.
-    held: Demand,
     /// The reservation whose jobs are considered; `None` for what is not reserved.
     entered: Option<Entered>,
 }
@@ -125,7 +123,6 @@ impl<'a, O: Observer> Cluster<'a, O> {
             counted_twice: Demand::NOTHING,
             step_n: 0,
             unavailable: Demand::NOTHING,
-            held: Demand::NOTHING,
             entered: None,
         }
     }
@@ -166,40 +163,24 @@ impl<'a, O: Observer> Cluster<'a, O> {
     /// Changes the capacity of the machine and its reservations if they change at a time. Jobs that run stay: less than nothing
     /// may be free.
     pub(super) fn step_at(&mut self, now_s: i64) -> bool {
-        if self.pools.next_s() != Some(now_s) {
-            let has_changed = self.capacity_step_at(now_s);
-            self.hold_at_most();
-            return has_changed;
-        }
-        let (lacking, unavailable) = (self.lacking(), self.unavailable);
+        let mut has_changed = false;
         while let Some(pool) = self.pools.change_at(now_s) {
+            has_changed = true;
             // What runs on when a reservation has ended runs on what is not reserved.
             for running in self.pools.change(pool, now_s) {
                 self.free.take(&self.allocated(running.job));
                 self.running.insert(running);
             }
         }
-        self.capacity_step_at(now_s);
-        let left = self.pools.hold(self.lacking().without(&lacking));
-        let gained = unavailable.without(&self.unavailable).at_least_nothing();
-        self.held.add(&gained.smaller(&left));
-        self.hold_at_most();
-        true
-    }
-
-    /// How much less than nothing is free, reserved or not.
-    fn lacking(&self) -> Demand {
-        let mut lacking = self.pools.lacking();
-        lacking.add(&Demand::NOTHING.without(&self.free).at_least_nothing());
-        lacking
-    }
-
-    fn hold_at_most(&mut self) {
-        if self.held != Demand::NOTHING || self.pools.is_held() {
-            let lacking = self.lacking();
-            self.pools.hold_at_most(&lacking);
-            self.held = self.held.smaller(&lacking);
+        has_changed |= self.capacity_step_at(now_s);
+        if has_changed {
+            self.settle_pools();
         }
+        has_changed
+    }
+
+    fn settle_pools(&mut self) {
+        self.pools.settle(self.available(), self.free, self.unavailable);
     }
 
     fn capacity_step_at(&mut self, now_s: i64) -> bool {
@@ -232,7 +213,9 @@ impl<'a, O: Observer> Cluster<'a, O> {
             self.running.remove(ending.running);
             self.free.add(&allocation);
         }
-        self.hold_at_most();
+        if self.pools.has_displaced() {
+            self.settle_pools();
+        }
         if let Some(limits) = &mut self.limits {
             limits.ended(job, self.active.need(job));
         }
@@ -248,7 +231,7 @@ impl<'a, O: Observer> Cluster<'a, O> {
     pub(super) fn begin_pass(&mut self, now_s: i64) {
         self.now_s = now_s;
         self.pass += 1;
-        self.free.take(&self.held);
+        self.free.take(&self.pools.held_open());
         if self.frees_at_limit {
             let overdue: Vec<u32> = self.running.overdue(now_s).map(|running| running.job).collect();
             for job in overdue {
@@ -261,7 +244,7 @@ impl<'a, O: Observer> Cluster<'a, O> {
     /// Ends a pass.
     pub(super) fn end_pass(&mut self) {
         self.ahead = None;
-        self.free.add(&self.held);
+        self.free.add(&self.pools.held_open());
         if self.frees_at_limit {
             self.free.take(&self.counted_twice);
             self.counted_twice = Demand::NOTHING;

@@ -23,6 +23,7 @@
 //! settings      what the scheduler does
 //! reserved_pool   reservations: a part of the machine for their jobs, from a second to a second
 //! pools, reserved_pass   what is free and runs in reservations; a pass over them
+//! displaced     what jobs have of parts of the machine that are no longer theirs
 //! engine        the loop over events, one pass after another
 //! active        the jobs that wait or run, which alone are looked at again
 //! easy, conservative, wfp   backfilling and orders
@@ -45,6 +46,7 @@ mod cluster;
 mod conservative;
 pub mod correlation;
 pub mod demand;
+mod displaced;
 mod easy;
 pub mod engine;
 pub mod explain;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::active::ActiveJobs;
 use super::demand::Demand;
+use super::displaced::{Displaced, Part, PartState};
 use super::job::Job;
 use super::reserved_pool::ReservedPool;
 use super::running::{Running, RunningJobs};
@@ -35,10 +36,6 @@ pub(super) struct PoolState {
     pub(super) running: RunningJobs,
     /// When it ends, while it is in force.
     pub(super) until_s: Option<i64>,
-    /// What of it jobs still have that were there before it began, so that it is not free.
-    held: Demand,
-    /// What it got in the last second that changed it.
-    gained: Demand,
 }
 
 /// What is known to be reserved, or to be given back, at a time to come.
@@ -76,8 +73,8 @@ pub(super) struct Pools<'a> {
     begun_n: usize,
     /// Those that are in force.
     in_force: BTreeSet<usize>,
-    /// Whether anything is held.
-    is_held: bool,
+    /// What jobs have of parts of the machine that are not theirs.
+    displaced: Displaced,
     /// The jobs that run inside a reservation.
     inside: BTreeMap<u32, usize>,
     /// Whether any job states a reservation.
@@ -113,7 +110,7 @@ impl<'a> Pools<'a> {
             begins,
             begun_n: 0,
             in_force: BTreeSet::new(),
-            is_held: false,
+            displaced: Displaced::default(),
             inside: BTreeMap::new(),
             has_jobs: !of.is_empty() && has_reserved,
             longest_s,
@@ -143,7 +140,6 @@ impl<'a> Pools<'a> {
             return Vec::new();
         };
         let amounts = of.amounts_at(now_s);
-        state.gained = amounts.without(&state.amounts).at_least_nothing();
         state.until_s = of.span_at(now_s).map(|span| span.until_s);
         if state.until_s.is_some() {
             state.free.add(&amounts);
@@ -160,51 +156,49 @@ impl<'a> Pools<'a> {
         left.in_order().to_vec()
     }
 
-    /// How much less than nothing is free, of all of them together.
-    pub(super) fn lacking(&self) -> Demand {
-        let mut lacking = Demand::NOTHING;
-        for (_, state) in self.each_in_force() {
-            lacking.add(&Demand::NOTHING.without(&state.free).at_least_nothing());
-        }
-        lacking
-    }
-
     fn each_in_force(&self) -> impl Iterator<Item = (&ReservedPool, &PoolState)> {
         let each = self.in_force.iter();
         each.filter_map(|pool| Some((self.of.get(*pool)?, self.states.get(*pool)?)))
     }
 
-    /// So much more than before is had by jobs that run on what is no longer theirs: reservations that got it have that much less,
-    /// until they end. Gives what none of them got.
-    pub(super) fn hold(&mut self, more: Demand) -> Demand {
-        let mut left = more.at_least_nothing();
-        for pool in &self.in_force {
-            let Some(state) = self.states.get_mut(*pool) else {
-                continue;
-            };
-            let gained = std::mem::take(&mut state.gained);
-            let held = gained.smaller(&left);
-            state.held.add(&held);
-            left.take(&held);
-            self.is_held |= held != Demand::NOTHING;
+    /// Something has changed of the machine, its reservations or what is free: jobs may have what is no longer theirs. So much
+    /// is not reserved, of which so much is free, and so much takes no jobs or is reserved.
+    pub(super) fn settle(&mut self, open_amounts: Demand, open_free: Demand, unavailable: Demand) {
+        if self.of.is_empty() {
+            return;
         }
-        left
+        let mut down = unavailable;
+        let mut parts: Vec<PartState> = Vec::with_capacity(self.in_force.len() + 2);
+        for pool in &self.in_force {
+            let Some(state) = self.states.get(*pool) else { continue };
+            down.take(&state.amounts);
+            parts.push(PartState {
+                part: Part::Reserved(*pool),
+                amounts: state.amounts,
+                free: state.free,
+            });
+        }
+        parts.push(PartState {
+            part: Part::Open,
+            amounts: open_amounts,
+            free: open_free,
+        });
+        parts.push(PartState {
+            part: Part::Unavailable,
+            amounts: down,
+            free: down,
+        });
+        self.displaced.settle(&parts);
     }
 
-    /// At most so much is had by jobs that run on what is not theirs.
-    pub(super) fn hold_at_most(&mut self, lacking: &Demand) {
-        self.is_held = false;
-        for pool in &self.in_force {
-            if let Some(state) = self.states.get_mut(*pool) {
-                state.held = state.held.smaller(lacking);
-                self.is_held |= state.held != Demand::NOTHING;
-            }
-        }
+    /// Whether jobs have anything that is not theirs.
+    pub(super) fn has_displaced(&self) -> bool {
+        self.displaced.is_any()
     }
 
-    /// Whether anything is held.
-    pub(super) fn is_held(&self) -> bool {
-        self.is_held
+    /// What jobs of reservations have of what is not reserved.
+    pub(super) fn held_open(&self) -> Demand {
+        self.displaced.held(Part::Open)
     }
 
     /// A job has started inside a reservation.
@@ -235,16 +229,16 @@ impl<'a> Pools<'a> {
         own
     }
 
-    /// One of them, with what is held taken from what is free; it is given back by [`Self::put_back`].
+    /// One of them, with what others have of it taken from what is free; it is given back by [`Self::put_back`].
     pub(super) fn take_out(&mut self, pool: usize) -> PoolState {
         let mut state = crate::absent::entry(self.states.get_mut(pool).map(std::mem::take));
-        state.free.take(&state.held);
+        state.free.take(&self.displaced.held(Part::Reserved(pool)));
         state
     }
 
     /// Puts back what was taken out.
     pub(super) fn put_back(&mut self, pool: usize, mut state: PoolState) {
-        state.free.add(&state.held);
+        state.free.add(&self.displaced.held(Part::Reserved(pool)));
         if let Some(place) = self.states.get_mut(pool) {
             *place = state;
         }
@@ -252,8 +246,9 @@ impl<'a> Pools<'a> {
 
     /// What is free in a reservation; `None` while it is not in force.
     pub(super) fn free(&self, pool: u32) -> Option<Demand> {
-        let state = self.states.get(index(pool)).filter(|state| state.until_s.is_some())?;
-        Some(state.free.without(&state.held))
+        let pool = index(pool);
+        let state = self.states.get(pool).filter(|state| state.until_s.is_some())?;
+        Some(state.free.without(&self.displaced.held(Part::Reserved(pool))))
     }
 
     /// Whether a job may run on what is not reserved.

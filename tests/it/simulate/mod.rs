@@ -4,6 +4,7 @@
 mod any_reservations;
 mod command;
 mod dependencies;
+mod displaced;
 mod flat;
 mod flat_lake;
 mod invariants;

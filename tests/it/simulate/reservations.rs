@@ -63,7 +63,7 @@ fn of_four(pools: Vec<ReservedPool>) -> Machine {
 }
 
 /// A job of the first reservation.
-fn inside(id: i64, submit_s: i64, run_s: i64, limit_s: i64, amounts: &[i64]) -> Job {
+pub(super) fn inside(id: i64, submit_s: i64, run_s: i64, limit_s: i64, amounts: &[i64]) -> Job {
     Job {
         reservation: Some(0),
         ..job(id, submit_s, run_s, limit_s, amounts)
@@ -83,7 +83,7 @@ fn starts_under(jobs: &[Job], machine: &Machine, settings: &Settings) -> Vec<Opt
         .collect()
 }
 
-fn starts(jobs: &[Job], machine: &Machine) -> Vec<Option<i64>> {
+pub(super) fn starts(jobs: &[Job], machine: &Machine) -> Vec<Option<i64>> {
     starts_under(jobs, machine, &Settings::default())
 }
 
