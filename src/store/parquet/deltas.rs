@@ -11,7 +11,7 @@ use fearless_simd::{Level, Simd, dispatch};
 use parquet::basic::Encoding;
 
 use super::chunk::{Chunk, ChunkFacts, ChunkPlace, PageBounds, Validity};
-use super::numbers::{finish, ranked};
+use super::numbers::{finish_long, ranked};
 use super::page_buffers::PageBuffers;
 use super::runs::header;
 use crate::error::{Error, Result};
@@ -73,7 +73,7 @@ impl Deltas {
     /// # Errors
     /// As [`Chunk::finish`].
     pub(super) fn finish<W: Write + Send>(self, into: ChunkPlace<'_, '_, W>) -> Result<()> {
-        finish(self.0, None, into)
+        finish_long(self.0, into)
     }
 }
 

@@ -80,7 +80,7 @@ impl ParquetPages {
         let (leaf, compression) = (ColumnDescPtr::clone(leaf), properties.compression(path));
         Ok(match field.data_type() {
             DataType::Utf8 if is_coded => Self::Words(Box::new(StringColumn::new(leaf, compression)?)),
-            DataType::Int64 | DataType::Timestamp(TimeUnit::Millisecond, None) if is_coded => {
+            DataType::Int64 | DataType::Timestamp(TimeUnit::Millisecond, None) | DataType::Date32 if is_coded => {
                 Self::Numbers(Box::new(NumberColumn::new(leaf, compression)?))
             }
             DataType::Int64 | DataType::Timestamp(TimeUnit::Millisecond, None)

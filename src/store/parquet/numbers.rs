@@ -1,12 +1,13 @@
-//! Integers and instants as codes of a dictionary. A row group has fewer rows than a dictionary may have entries.
+//! Integers, instants and dates as codes of a dictionary. A row group has fewer rows than a dictionary may have entries.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use ahash::RandomState;
-use arrow::array::{Array, ArrayRef};
-use arrow::datatypes::ArrowNativeType;
+use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
+use arrow::datatypes::{ArrowNativeType, Date32Type};
 use hashbrown::HashTable;
-use parquet::basic::{Compression, Encoding};
+use parquet::basic::{Compression, Encoding, Type};
 use parquet::file::statistics::{Statistics, ValueStatistics};
 use parquet::schema::types::ColumnDescPtr;
 
@@ -19,9 +20,34 @@ use crate::error::{Error, Result};
 /// Numbers whose codes are at hand.
 const NEAR: usize = 256;
 
+/// How wide numbers are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NumberWidth {
+    /// 32 bits: days.
+    Short,
+    /// 64 bits.
+    Long,
+}
+
+impl NumberWidth {
+    fn store(self, value: i64) -> Vec<u8> {
+        match self {
+            Self::Short => short(value).to_le_bytes().to_vec(),
+            Self::Long => value.to_le_bytes().to_vec(),
+        }
+    }
+}
+
+/// A number of a column of 32 bits.
+fn short(value: i64) -> i32 {
+    // Fallback: never taken, numbers of such a column were widened from 32 bits.
+    i32::try_from(value).unwrap_or_default()
+}
+
 /// A column of numbers.
 pub(in crate::store) struct NumberColumn {
     chunk: Chunk,
+    width: NumberWidth,
     dictionary: NumberDictionary,
     pages: u32,
 }
@@ -32,8 +58,14 @@ impl NumberColumn {
     /// # Errors
     /// [`crate::error::Kind::Internal`] for a compression no table has.
     pub(super) fn new(column: ColumnDescPtr, compression: Compression) -> Result<Self> {
+        let width = if column.physical_type() == Type::INT32 {
+            NumberWidth::Short
+        } else {
+            NumberWidth::Long
+        };
         Ok(Self {
             chunk: Chunk::new(column, compression)?,
+            width,
             dictionary: NumberDictionary::new(),
             pages: 0,
         })
@@ -44,6 +76,14 @@ impl NumberColumn {
     /// # Errors
     /// [`crate::error::Kind::Internal`] when they are no numbers.
     pub(super) fn page(&mut self, arrays: &[ArrayRef], bench: &mut PageBuffers) -> Result<()> {
+        let widened: Vec<ArrayRef>;
+        let arrays = match self.width {
+            NumberWidth::Long => arrays,
+            NumberWidth::Short => {
+                widened = arrays.iter().map(widened_days).collect::<Result<_>>()?;
+                &widened
+            }
+        };
         let validity = Validity::of(arrays);
         self.chunk.begin_page(&validity, bench);
         self.pages += 1;
@@ -102,13 +142,21 @@ impl NumberColumn {
     /// # Errors
     /// As [`Chunk::finish`].
     pub(super) fn finish<W: Write + Send>(self, into: ChunkPlace<'_, '_, W>) -> Result<()> {
-        let entries = self.dictionary.entries;
+        let (entries, width) = (self.dictionary.entries, self.width);
         let dictionary = DictionaryBytes {
-            entries: entries.iter().flat_map(|entry| entry.value.to_le_bytes()).collect(),
+            entries: entries.iter().flat_map(|entry| width.store(entry.value)).collect(),
             entry_n: entries.len(),
         };
-        finish(self.chunk, Some(dictionary), into)
+        finish(self.chunk, Some(dictionary), width, into)
     }
+}
+
+/// Days as numbers of 64 bits.
+fn widened_days(array: &ArrayRef) -> Result<ArrayRef> {
+    let days = array.as_primitive_opt::<Date32Type>();
+    let days = days.ok_or_else(|| Error::internal("a column of days has none"))?;
+    let numbers = days.values().iter().map(|day| i64::from(*day)).collect();
+    Ok(Arc::new(Int64Array::new(numbers, days.nulls().cloned())))
 }
 
 /// The value of all rows of arrays without nulls, if it is one.
@@ -129,13 +177,18 @@ fn only(arrays: &[ArrayRef]) -> Result<Option<i64>> {
     Ok(only)
 }
 
-/// Ends a chunk of numbers whose bounds are [`ranked`].
+/// Ends a chunk of numbers of 64 bits whose bounds are [`ranked`].
 ///
 /// # Errors
 /// As [`Chunk::finish`].
-pub(super) fn finish<W: Write + Send>(
+pub(super) fn finish_long<W: Write + Send>(chunk: Chunk, into: ChunkPlace<'_, '_, W>) -> Result<()> {
+    finish(chunk, None, NumberWidth::Long, into)
+}
+
+fn finish<W: Write + Send>(
     chunk: Chunk,
     dictionary: Option<DictionaryBytes>,
+    width: NumberWidth,
     into: ChunkPlace<'_, '_, W>,
 ) -> Result<()> {
     let bounds = chunk.bounds();
@@ -143,13 +196,21 @@ pub(super) fn finish<W: Write + Send>(
         bounds.map(|(low, _)| unranked(low)),
         bounds.map(|(_, high)| unranked(high)),
     );
-    let statistics =
-        ValueStatistics::new(low, high, None, Some(chunk.nulls()), false).with_backwards_compatible_min_max(true);
+    let null_n = Some(chunk.nulls());
+    let statistics = match width {
+        NumberWidth::Short => Statistics::Int32(
+            ValueStatistics::new(low.map(short), high.map(short), None, null_n, false)
+                .with_backwards_compatible_min_max(true),
+        ),
+        NumberWidth::Long => Statistics::Int64(
+            ValueStatistics::new(low, high, None, null_n, false).with_backwards_compatible_min_max(true),
+        ),
+    };
     chunk.finish(
         dictionary,
-        Statistics::Int64(statistics),
+        statistics,
         |bounds| {
-            let stored = |bound: &[u8]| unranked(bound).to_le_bytes().to_vec();
+            let stored = |bound: &[u8]| width.store(unranked(bound));
             PageBounds {
                 low: stored(&bounds.low),
                 high: stored(&bounds.high),

@@ -53,6 +53,8 @@ pub struct Charges<'a> {
     site: &'a str,
     cutter: PeriodSplitter,
     corrector: Corrector<'a>,
+    /// Rows of the batch at hand. Their memory is that of the batch before.
+    rows: Vec<ChargeRow>,
     parts: Vec<RecordBatch>,
     /// By tariff.
     tallies: Vec<ChargeTally>,
@@ -155,6 +157,7 @@ impl<'a> Charges<'a> {
             site,
             cutter,
             corrector: Corrector::new(settings.corrections, site),
+            rows: Vec::new(),
             parts: Vec::new(),
         }
     }
@@ -176,7 +179,7 @@ impl<'a> Charges<'a> {
             tally.count_misfits(&priced.misfits, |job| job_ids.value(job));
         }
         let names = self.corrector.names(batch)?;
-        let (mut rows, mut moves) = (Vec::new(), Vec::new());
+        let (mut rows, mut moves) = (std::mem::take(&mut self.rows), Vec::new());
         for job in 0..batch.num_rows() {
             let from = rows.len();
             let is_refused = refused.binary_search_by_key(&job, |refused| refused.row).is_ok();
@@ -189,13 +192,16 @@ impl<'a> Charges<'a> {
             }
         }
         let renamed = self.correct(batch, &moves, &mut rows)?;
-        if rows.is_empty() {
-            return Ok(None);
+        let mut charged = None;
+        if !rows.is_empty() {
+            let records: Vec<&RecordBatch> = std::iter::once(batch).chain(&renamed).collect();
+            let batch = to_batch(&rows, &records, &self.tariffs, &self.cutter.calendar)?;
+            self.parts.push(grouped(&batch, &rows)?);
+            charged = Some(batch);
         }
-        let records: Vec<&RecordBatch> = std::iter::once(batch).chain(&renamed).collect();
-        let charged = to_batch(&rows, &records, &self.tariffs, &self.cutter.calendar)?;
-        self.parts.push(grouped(&charged, &rows)?);
-        Ok(Some(charged))
+        rows.clear();
+        self.rows = rows;
+        Ok(charged)
     }
 
     /// Counts a job by tariff, by the rows it was charged in.

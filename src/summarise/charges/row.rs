@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, RecordBatch, UInt32Array};
+use arrow::array::{Array, ArrayRef, Int64Array, RecordBatch, UInt32Array, new_null_array};
 use arrow::compute::{concat, take};
+use arrow::datatypes::DataType;
 
 use crate::charge::Tariff;
 use crate::charge::amount::CHARGE_SCALE;
@@ -107,7 +108,16 @@ pub(super) fn to_batch(
         let entries = tariffs.iter().map(|tariff| Some(text(tariff)));
         coded_texts(entries, codes.iter().copied().map(Some))
     };
-    let counted = |of: fn(&ChargeRow) -> i64| ints(rows.iter().map(|row| Some(of(row))));
+    let counted =
+        |of: fn(&ChargeRow) -> i64| -> ArrayRef { Arc::new(Int64Array::from_iter_values(rows.iter().map(of))) };
+    // Hardly any row is unpriced or corrected.
+    let seldom = |of: fn(&ChargeRow) -> Option<&str>| {
+        if rows.iter().all(|row| of(row).is_none()) {
+            new_null_array(&DataType::Utf8, rows.len())
+        } else {
+            texts(rows.iter().map(of))
+        }
+    };
     let mut last = None;
     // Nearly all rows are of the year of the row before.
     let year_s = rows.iter().map(|row| {
@@ -139,14 +149,8 @@ pub(super) fn to_batch(
         ("alloc_core_fraction_ms", counted(|row| row.alloc_core_fraction_ms)),
         ("alloc_gpu_s", counted(|row| row.alloc_gpu_s)),
         ("charge", decimals(rows.iter().map(|row| row.charge), charge_scale)?),
-        (
-            "why_unpriced",
-            texts(rows.iter().map(|row| row.why_unpriced.as_deref())),
-        ),
-        (
-            "correction_id",
-            texts(rows.iter().map(|row| row.correction_id.as_deref())),
-        ),
+        ("why_unpriced", seldom(|row| row.why_unpriced.as_deref())),
+        ("correction_id", seldom(|row| row.correction_id.as_deref())),
     ];
     job_charges(records, &at, &made)
 }

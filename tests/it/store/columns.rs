@@ -2,8 +2,8 @@
 
 use super::memory;
 use arrow::array::{
-    Array, ArrayRef, AsArray, BooleanArray, Decimal128Array, DictionaryArray, FixedSizeBinaryArray, Int64Array,
-    RecordBatch, StringArray, UInt32Array, UInt64Array,
+    Array, ArrayRef, AsArray, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, FixedSizeBinaryArray,
+    Int64Array, RecordBatch, StringArray, UInt32Array, UInt64Array,
 };
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef, UInt32Type};
 use gridtally::schema::Encoding;
@@ -268,6 +268,30 @@ fn numbers_come_back_with_their_bounds() {
             (known().min().as_ref(), known().max().as_ref())
         );
         assert_eq!(found.null_count_opt(), Some(n as u64 / 3));
+    }
+}
+
+#[test]
+fn days_come_back_with_their_bounds() {
+    let few = |i: usize| [0, -1, i32::MIN, i32::MAX, 20_454][i * i % 5];
+    let many = |i: usize| i32::try_from(i).unwrap() * -7_919;
+    for day in [few as fn(usize) -> i32, many, |_| 20_454] {
+        let n = PAGE_ROWS + 100;
+        for is_nullable in [false, true] {
+            let is_known = |i: &usize| !is_nullable || i % 3 != 1;
+            let days: Date32Array = (0..n).map(|i| is_known(&i).then(|| day(i))).collect();
+            let known = || (0..n).filter(is_known).map(day);
+            let batch = one("day", Arc::new(days), is_nullable);
+            let found = statistics(comes_back(&batch)).remove(0);
+            let Statistics::Int32(found) = found else {
+                panic!("of days")
+            };
+            assert_eq!(
+                (found.min_opt(), found.max_opt()),
+                (known().min().as_ref(), known().max().as_ref())
+            );
+            assert_eq!(found.null_count_opt(), Some((n - known().count()) as u64));
+        }
     }
 }
 
