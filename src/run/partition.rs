@@ -12,6 +12,7 @@ use crossbeam_channel::bounded;
 
 use super::days::DayBatches;
 use super::extent::RunSelection;
+use super::partition_tables::{PartitionRows, PartitionTables};
 use super::pieces::{DayMerge, PublishedRows};
 use super::usage_rejects::UsageRejects;
 use crate::charge::policy::Subject;
@@ -103,47 +104,47 @@ pub(crate) fn process(
     month: Month,
     days: &[Day],
 ) -> Result<PartitionResult> {
-    if days.is_empty() && !context.selection.outdated.jobs.contains(&SiteMonth::new(site, month)) {
-        return merge_days(context, site, month, days, &mut |_| ());
-    }
-    let path = lake::month_path("records", site, month);
-    let mut table = LakeTable::create(context.publication, "records", &path)?;
-    // Encoding and compressing is most of the work: it runs concurrently with the merging of the next day.
-    let (send, receive) = bounded::<RecordBatch>(1);
+    let of = SiteMonth::new(site, month);
+    let are_records_written = !days.is_empty() || context.selection.outdated.jobs.contains(&of);
+    let mut tables = PartitionTables::new(context, &of, are_records_written)?;
+    // Encoding and compressing is most of the work: it runs concurrently with the merging and charging of the next day.
+    let (send, receive) = bounded::<PartitionRows>(1);
     let is_merged = AtomicBool::new(false);
-    let (done, table) = std::thread::scope(|scope| {
+    let (done, tables) = std::thread::scope(|scope| {
         let writer = scope.spawn(|| {
             let receive = receive;
-            while let Ok(batch) = receive.recv() {
+            while let Ok(rows) = receive.recv() {
                 // Who merges has nothing to do while writing is behind, or when all is merged.
-                table.write_hurried(&batch, || receive.is_full() || is_merged.load(Ordering::Relaxed))?;
+                tables.write(&rows, || receive.is_full() || is_merged.load(Ordering::Relaxed))?;
             }
-            Ok::<_, Error>(table)
+            Ok::<_, Error>(tables)
         });
-        let done = merge_days(context, site, month, days, &mut |batch| {
-            // A writer that failed has closed its channel, and returns its error below.
-            let _ = send.send(batch.clone());
+        let done = merge_days(context, &of, days, &mut |rows| {
+            if are_records_written || matches!(rows, PartitionRows::Charges(_)) {
+                // A writer that failed has closed its channel, and returns its error below.
+                let _ = send.send(rows);
+            }
         });
         is_merged.store(true, Ordering::Relaxed);
         drop(send);
-        let table = writer
+        let tables = writer
             .join()
             .unwrap_or_else(|_| Err(Error::internal("a writing thread died")));
-        (done, table)
+        (done, tables)
     });
-    let (done, table) = (done?, table?);
-    table.finish(&done.provenance)?;
+    let (done, tables) = (done?, tables?);
+    tables.finish(&done.provenance)?;
     Ok(done)
 }
 
-/// Merges the days of a partition in order and hands each day's records to `write`.
+/// Merges the days of a partition in order and hands the records of each day, and what they are charged, to `write`.
 fn merge_days(
     context: &PartitionContext<'_>,
-    site: &str,
-    month: Month,
+    of: &SiteMonth,
     days: &[Day],
-    write: &mut dyn FnMut(&RecordBatch),
+    write: &mut dyn FnMut(PartitionRows),
 ) -> Result<PartitionResult> {
+    let (site, month) = (of.site.as_str(), of.month);
     let published = |dataset: &str| {
         if context.selection.extent.is_rebuild() {
             return Ok(None);
@@ -155,20 +156,23 @@ fn merge_days(
     let mut published = PublishedRows::new(records, DayBatches::new(published("history")?));
     let mut usage = Usage::new(context.plan.summing(), site);
     let mut charges = Charges::new(context.plan.summing(), site, Subject::Jobs);
-    let mut job_charges: Option<LakeTable<'_>> = None;
+    let mut is_charged = false;
+    let mut charge = |rows: Option<RecordBatch>, write: &mut dyn FnMut(PartitionRows)| {
+        if let Some(rows) = rows {
+            is_charged = true;
+            write(PartitionRows::Charges(rows));
+        }
+    };
     let mut normaliser = Normaliser::new(&context.plan.normalise, site);
     let mut origins = Origins::default();
     let mut refusals = UsageRejects::new(context.paths);
     let (mut settled, mut views) = (Settled::new(), BTreeSet::new());
-    let displaced = context.displaced.get(&folded(&SiteMonth::new(site, month)));
+    let displaced = context.displaced.get(&folded(of));
     let is_merge = !days.is_empty();
     let history_path = lake::month_path("history", site, month);
-    let charges_path = lake::month_path("job_charges", site, month);
     let mut history_table: Option<LakeTable<'_>> = None;
     // Additions of corrections precede the jobs of the month.
-    if let Some(rows) = charges.add_corrections(month)? {
-        opened(&mut job_charges, context, "job_charges", &charges_path)?.write(&rows)?;
-    }
+    charge(charges.add_corrections(month)?, write);
     let mut copies = Copies::new(context.order, context.fresh, days);
     let mut fresh = days.iter().copied().peekable();
     while let Some(day) = earlier(published.next_day()?, fresh.peek().copied()) {
@@ -185,12 +189,10 @@ fn merge_days(
                 let scales = factors_of(batch, &mut normaliser)?;
                 scales.count(&mut origins);
                 let batch = with_factors(batch, &scales)?;
-                write(&batch);
+                write(PartitionRows::Records(batch.clone()));
                 let (batch, scales) = counting(displaced, batch, scales, &mut normaliser)?;
                 let refused = usage.add(&batch, &scales)?;
-                if let Some(rows) = charges.add(&batch, &refused)? {
-                    opened(&mut job_charges, context, "job_charges", &charges_path)?.write(&rows)?;
-                }
+                charge(charges.add(&batch, &refused)?, write);
                 for refused in refused {
                     refusals.push(&batch, refused)?;
                 }
@@ -198,7 +200,10 @@ fn merge_days(
             pieces.take_losers(piece, &mut |losers| {
                 settle_losers(losers, &mut settled)?;
                 if is_merge && !losers.is_empty() {
-                    let table = opened(&mut history_table, context, "history", &history_path)?;
+                    let table = match &mut history_table {
+                        Some(table) => table,
+                        none => none.insert(LakeTable::create(context.publication, "history", &history_path)?),
+                    };
                     table.write(&history::to_batch(losers)?)?;
                 }
                 Ok(())
@@ -209,11 +214,10 @@ fn merge_days(
     published.finish().map_err(|e| e.at("site", site).at("month", month))?;
     refusals.settle(&mut settled)?;
     let provenance = provenance(context, &settled);
-    let is_charged = job_charges.is_some();
     if history_table.is_none() && is_merge {
         context.publication.remove(&history_path);
     }
-    for table in [job_charges, history_table].into_iter().flatten() {
+    if let Some(table) = history_table {
         table.finish(&provenance)?;
     }
     refusals.publish(context.publication, &lake::refused_records_path(site, month))?;
@@ -235,19 +239,6 @@ fn merge_days(
         origins,
         copies: copies.into_found(),
         provenance,
-    })
-}
-
-/// A table that is begun with its first rows.
-fn opened<'t, 'a>(
-    table: &'t mut Option<LakeTable<'a>>,
-    context: &PartitionContext<'a>,
-    dataset: &str,
-    path: &str,
-) -> Result<&'t mut LakeTable<'a>> {
-    Ok(match table {
-        Some(table) => table,
-        none => none.insert(LakeTable::create(context.publication, dataset, path)?),
     })
 }
 
