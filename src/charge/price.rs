@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use arrow::array::{Array, ArrayRef, AsArray, Decimal128Array, RecordBatch, RecordBatchOptions, UInt32Array};
 use arrow::datatypes::{Decimal128Type, Field, Schema};
 
-use super::amount::{CHARGE_SCALE, ratio, round};
+use super::amount::{CHARGE_SCALE, round};
 use super::facts::Facts;
 use super::options::Options;
 use super::policy::{CHARGE, Policy};
 use super::scope::{KeptOut, Within, within};
 use super::table::{constant, decimals, numbers};
 use crate::error::{Error, Kind, Result};
+use crate::expr::decimal::nearest;
 use crate::expr::{Formula, SCALE, Type, Value, evaluate};
 use crate::reference::decimal::text;
 use crate::schema::batch::{ColumnWords, coded_texts, texts, words_of};
@@ -175,13 +176,8 @@ fn prepare(policy: &Policy, chosen: &Options, facts: &mut Facts) -> Result<()> {
     for name in ["memory", "requested_memory"] {
         let Some(bytes) = facts.number(name) else { continue };
         let byte_n = unit.map_or(1, super::amount::MemoryUnit::byte_n);
-        let scale = 10_i128.pow(SCALE);
         // Bytes are stored with decimals: a whole number of bytes is divided exactly once.
-        let in_unit = bytes.iter().map(|value| match value {
-            Some(value) => ratio(value, byte_n.checked_mul(scale)?),
-            None => None,
-        });
-        let array = decimals(in_unit);
+        let array = decimals(bytes.iter().map(|value| Some(nearest(value?, byte_n))));
         facts.columns.insert(name.to_owned(), array);
     }
     stand_in(policy, facts)?;
@@ -191,8 +187,7 @@ fn prepare(policy: &Policy, chosen: &Options, facts: &mut Facts) -> Result<()> {
     }
     for (name, per) in [("minutes", 60), ("hours", 3600)] {
         if let Some(seconds) = facts.number("seconds").filter(|_| reads.contains(name)) {
-            let scale = 10_i128.pow(SCALE);
-            let array = decimals(seconds.iter().map(|value| ratio(value?, per * scale)));
+            let array = decimals(seconds.iter().map(|value| Some(nearest(value?, per))));
             facts.columns.insert(name.to_owned(), array);
         }
     }

@@ -85,6 +85,11 @@ pub(super) fn quotient(left: i128, right: i128) -> Option<i128> {
 
 /// The largest whole number that is not above.
 pub(super) fn floor(value: i128) -> Option<i128> {
+    if let Ok(short) = i64::try_from(value)
+        && let Some(floor) = short.div_euclid(SHORT_ONE).checked_mul(SHORT_ONE)
+    {
+        return Some(i128::from(floor));
+    }
     let floor = value.div_euclid(ONE).checked_mul(ONE)?;
     fits(floor).then_some(floor)
 }
@@ -112,7 +117,7 @@ fn whole(value: i128) -> Option<i128> {
 }
 
 /// `value / divisor` rounded half to even; `divisor` is positive.
-fn nearest(value: i128, divisor: i128) -> i128 {
+pub(crate) fn nearest(value: i128, divisor: i128) -> i128 {
     let down = value / divisor;
     let rest = value - down * divisor;
     let away = down + rest.signum();

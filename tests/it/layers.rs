@@ -65,7 +65,7 @@ pub(crate) const ROOMS: [&str; 46] = [
 const LONGEST_CIRCLE: usize = 4;
 
 /// The tuples that functions do take, and why: each is a key with its value, as whoever hands it over has it.
-const PAIRS: [(&str, &str); 24] = [
+const PAIRS: [(&str, &str); 25] = [
     ("charge/facts.rs: of_example(gpus)", GPUS),
     ("dedupe/named_amounts.rs: push(named)", AMOUNTS),
     ("sources/sacct/tres.rs: borrowed(named)", AMOUNTS),
@@ -95,11 +95,10 @@ const PAIRS: [(&str, &str); 24] = [
     ("sources/gracc/document.rs: of(fields)", NAMED),
     ("store/connect.rs: build(options)", VARIABLES),
     ("store/connect.rs: options(variables)", VARIABLES),
-    (
-        "store/lake.rs: finish(provenance)",
-        "keys and values of the footer of a Parquet file",
-    ),
+    ("run/partition_tables.rs: finish(provenance)", FOOTER),
+    ("store/lake.rs: finish(provenance)", FOOTER),
 ];
+const FOOTER: &str = "keys and values of the footer of a Parquet file";
 const GPUS: &str = "models of GPUs and how many there are of each";
 const AMOUNTS: &str = "names of resources and how much there is of each";
 const ARROW: &str = "columns as Arrow makes batches of them";

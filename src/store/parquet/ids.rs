@@ -1,4 +1,5 @@
-//! Identities of 16 bytes, stored unencoded, with a Bloom filter of those a row group may contain.
+//! Identities of 16 bytes, with a Bloom filter of those a row group may contain. They are stored as they are, or, where several
+//! rows after each other have the same, as codes of a dictionary.
 
 use std::io::Write;
 
@@ -10,19 +11,55 @@ use parquet::file::properties::BloomFilterProperties;
 use parquet::file::statistics::{Statistics, ValueStatistics};
 use parquet::schema::types::ColumnDescPtr;
 
-use super::chunk::{Chunk, ChunkFacts, ChunkPlace, PageBounds, Validity};
+use super::chunk::{Chunk, ChunkFacts, ChunkPlace, DictionaryBytes, PageBounds, Validity};
 use super::page_buffers::PageBuffers;
+use super::runs;
 use crate::error::{Error, Result};
 use crate::numbers::Part;
 
 /// Bytes of an identity.
 pub(super) const ID_BYTES: usize = 16;
 
+/// As many rows of the first page as one in this many have the identity of the row before: codes take less room then.
+const REPEATED: usize = 4;
+
 /// A column of identities, none of which is missing.
 pub(in crate::store) struct IdColumn {
     chunk: Chunk,
+    layout: Option<IdLayout>,
     filter: Sbbf,
     false_positives: f64,
+}
+
+/// How the pages of a chunk hold identities: as its first page shows to be best.
+enum IdLayout {
+    Plain,
+    Coded(IdDictionary),
+}
+
+/// Identities in the order of rows, each as often as it comes after another.
+#[derive(Default)]
+struct IdDictionary {
+    entries: Vec<u8>,
+    last: Option<Id>,
+}
+
+/// The bytes of an identity.
+type Id = [u8; ID_BYTES];
+
+impl IdDictionary {
+    /// The code of the next identity.
+    fn code(&mut self, id: &Id) -> Result<u32> {
+        if self.last.replace(*id) != Some(*id) {
+            self.entries.extend_from_slice(id);
+        }
+        let nth = self.entry_n() - 1;
+        u32::try_from(nth).map_err(|why| Error::internal("4 billion identities").because(why))
+    }
+
+    fn entry_n(&self) -> usize {
+        self.entries.len() / ID_BYTES
+    }
 }
 
 impl IdColumn {
@@ -33,6 +70,7 @@ impl IdColumn {
     pub(super) fn new(column: ColumnDescPtr, compression: Compression, filter: &BloomFilterProperties) -> Result<Self> {
         Ok(Self {
             chunk: Chunk::new(column, compression)?,
+            layout: None,
             filter: Sbbf::new_with_ndv_fpp(filter.ndv(), filter.fpp())?,
             false_positives: filter.fpp(),
         })
@@ -45,34 +83,58 @@ impl IdColumn {
     pub(super) fn page(&mut self, arrays: &[ArrayRef], bench: &mut PageBuffers) -> Result<()> {
         let validity = Validity::of(arrays);
         self.chunk.begin_page(&validity, bench);
-        bench.page.reserve(validity.rows * ID_BYTES);
-        let mut bounds: Option<(&[u8; ID_BYTES], &[u8; ID_BYTES])> = None;
-        for array in arrays {
-            let array = array.as_fixed_size_binary_opt();
-            let array = array.filter(|array| array.value_length() == 16 && array.null_count() == 0);
-            let array = array.ok_or_else(|| Error::internal("a column of identities has none"))?;
-            let (ids, _) = array.value_data().as_chunks();
-            let ids = ids.part(..array.len());
-            bench.page.extend_from_slice(ids.as_flattened());
+        let arrays = arrays.iter().map(ids).collect::<Result<Vec<_>>>()?;
+        let mut facts = ChunkFacts {
+            rows: validity.rows,
+            ..ChunkFacts::default()
+        };
+        let mut bounds: Option<(u128, u128)> = None;
+        let mut repeated_n = 0;
+        for ids in &arrays {
             let mut last = None;
-            for id in ids {
+            for id in *ids {
                 // Charges of several policies for a record follow each other.
-                if last.replace(id) != Some(id) {
-                    self.filter.insert(id.as_slice());
+                if last.replace(id) == Some(id) {
+                    repeated_n += 1;
+                    continue;
                 }
-                bounds = Some(bounds.map_or((id, id), |(low, high)| (low.min(id), high.max(id))));
+                self.filter.insert(id.as_slice());
+                let number = u128::from_be_bytes(*id);
+                bounds = Some(bounds.map_or((number, number), |(low, high)| (low.min(number), high.max(number))));
             }
         }
-        let facts = ChunkFacts {
-            rows: validity.rows,
-            nulls: 0,
-            bounds: bounds.map(|(low, high)| PageBounds {
-                low: low.to_vec(),
-                high: high.to_vec(),
-            }),
-            text_bytes: None,
+        facts.bounds = bounds.map(|(low, high)| PageBounds {
+            low: low.to_be_bytes().to_vec(),
+            high: high.to_be_bytes().to_vec(),
+        });
+        let layout = self.layout.get_or_insert_with(|| {
+            if repeated_n * REPEATED >= validity.rows {
+                IdLayout::Coded(IdDictionary::default())
+            } else {
+                IdLayout::Plain
+            }
+        });
+        let PageBuffers { codes, page, .. } = bench;
+        let encoding = match layout {
+            IdLayout::Plain => {
+                page.reserve(validity.rows * ID_BYTES);
+                for ids in arrays {
+                    page.extend_from_slice(ids.as_flattened());
+                }
+                Encoding::PLAIN
+            }
+            IdLayout::Coded(dictionary) => {
+                codes.clear();
+                codes.reserve(validity.rows);
+                for id in arrays.into_iter().flatten() {
+                    codes.push(dictionary.code(id)?);
+                }
+                let width = runs::begin_codes(dictionary.entry_n(), page);
+                runs::codes(codes, width, page);
+                Encoding::RLE_DICTIONARY
+            }
         };
-        self.chunk.add_page(bench, Encoding::PLAIN, facts)
+        self.chunk.add_page(bench, encoding, facts)
     }
 
     /// Ends the column.
@@ -86,7 +148,27 @@ impl IdColumn {
         let statistics = ValueStatistics::new(low, high, None, Some(0), false);
         self.filter.fold_to_target_fpp(self.false_positives);
         self.chunk.keep_filter(self.filter);
-        self.chunk
-            .finish(None, Statistics::FixedLenByteArray(statistics), Clone::clone, into)
+        let dictionary = match self.layout {
+            Some(IdLayout::Coded(dictionary)) => Some(DictionaryBytes {
+                entry_n: dictionary.entry_n(),
+                entries: dictionary.entries,
+            }),
+            Some(IdLayout::Plain) | None => None,
+        };
+        self.chunk.finish(
+            dictionary,
+            Statistics::FixedLenByteArray(statistics),
+            Clone::clone,
+            into,
+        )
     }
+}
+
+/// The identities of an array.
+fn ids(array: &ArrayRef) -> Result<&[Id]> {
+    let array = array.as_fixed_size_binary_opt();
+    let array = array.filter(|array| array.value_length() == 16 && array.null_count() == 0);
+    let array = array.ok_or_else(|| Error::internal("a column of identities has none"))?;
+    let (ids, _) = array.value_data().as_chunks();
+    Ok(ids.part(..array.len()))
 }

@@ -108,8 +108,6 @@ pub(super) fn to_batch(
         let entries = tariffs.iter().map(|tariff| Some(text(tariff)));
         coded_texts(entries, codes.iter().copied().map(Some))
     };
-    let counted =
-        |of: fn(&ChargeRow) -> i64| -> ArrayRef { Arc::new(Int64Array::from_iter_values(rows.iter().map(of))) };
     // Hardly any row is unpriced or corrected.
     let seldom = |of: fn(&ChargeRow) -> Option<&str>| {
         if rows.iter().all(|row| of(row).is_none()) {
@@ -139,20 +137,27 @@ pub(super) fn to_batch(
         ("policy_version", of(|tariff| &tariff.policy.version)?),
         ("options", of(|tariff| &tariff.chosen)?),
         ("unit", of(|tariff| &tariff.policy.unit)?),
-        ("allocation_year", counted(|row| row.period.allocation_year)),
+        ("allocation_year", counted(rows, |row| row.period.allocation_year)),
         ("year_s", ints(year_s)),
         ("month", dates(rows.iter().map(|row| Some(row.period.month)))),
         ("day", dates(rows.iter().map(|row| row.period.day))),
-        ("job_n", counted(|row| row.job_n)),
-        ("unpriced_job_n", counted(|row| row.unpriced_job_n)),
-        ("alloc_core_s", counted(|row| row.alloc_core_s)),
-        ("alloc_core_fraction_ms", counted(|row| row.alloc_core_fraction_ms)),
-        ("alloc_gpu_s", counted(|row| row.alloc_gpu_s)),
+        ("job_n", counted(rows, |row| row.job_n)),
+        ("unpriced_job_n", counted(rows, |row| row.unpriced_job_n)),
+        ("alloc_core_s", counted(rows, |row| row.alloc_core_s)),
+        (
+            "alloc_core_fraction_ms",
+            counted(rows, |row| row.alloc_core_fraction_ms),
+        ),
+        ("alloc_gpu_s", counted(rows, |row| row.alloc_gpu_s)),
         ("charge", decimals(rows.iter().map(|row| row.charge), charge_scale)?),
         ("why_unpriced", seldom(|row| row.why_unpriced.as_deref())),
         ("correction_id", seldom(|row| row.correction_id.as_deref())),
     ];
     job_charges(records, &at, &made)
+}
+
+fn counted(rows: &[ChargeRow], of: impl Fn(&ChargeRow) -> i64) -> ArrayRef {
+    Arc::new(Int64Array::from_iter_values(rows.iter().map(of)))
 }
 
 /// A batch of `job_charges`: rows of `records` by their place, as often as they are named, with what was worked out for

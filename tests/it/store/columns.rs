@@ -370,6 +370,38 @@ fn identities_come_back_and_their_filter_knows_them() {
 }
 
 #[test]
+fn identities_that_repeat_come_back_in_less_room() {
+    let ids = |each: usize| {
+        let id = |row: usize| (u128::try_from(row / each).unwrap() * (u128::MAX / 1_000_003)).to_be_bytes();
+        let rows = 2 * PAGE_ROWS + 77;
+        let ids = FixedSizeBinaryArray::try_from_iter((0..rows).map(id)).unwrap();
+        one("id", Arc::new(ids), false)
+    };
+    let bounds = |bytes: &[u8]| {
+        let found = statistics(bytes.to_vec()).remove(0);
+        let bound = |bytes: Option<&[u8]>| bytes.map(<[u8]>::to_vec);
+        (bound(found.min_bytes_opt()), bound(found.max_bytes_opt()))
+    };
+    let plain = comes_back(&ids(1));
+    for each in [2, 3, 7] {
+        let batch = ids(each);
+        let bytes = comes_back(&batch);
+        // The identities once, and codes of at most 17 bits.
+        let least = plain.len() / each;
+        assert!(bytes.len() < least + plain.len() / 6, "{each}: {}", bytes.len());
+        // Rows that come in other pieces are the same file.
+        let pieces: Vec<RecordBatch> = (0..batch.num_rows())
+            .step_by(611)
+            .map(|at| batch.slice(at, 611.min(batch.num_rows() - at)))
+            .collect();
+        assert!(written(&batch.schema(), &pieces) == bytes);
+        let known = batch.column(0).as_fixed_size_binary();
+        let last = known.value(known.len() - 1).to_vec();
+        assert_eq!(bounds(&bytes), (Some(known.value(0).to_vec()), Some(last)));
+    }
+}
+
+#[test]
 fn columns_without_a_value_come_back_and_may_fill_late() {
     for data_type in [
         DataType::Int64,
