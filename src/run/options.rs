@@ -25,7 +25,7 @@ pub struct RunOptions {
     /// Bytes of records kept in memory before they go to a temporary file; `None` takes a budget that suits most
     /// machines. Results do not depend on it.
     pub memory_byte_n: Option<usize>,
-    /// Months of sites that are merged at the same time at most; `None` takes one more than there are threads. Each takes
+    /// Months of sites that are merged at the same time at most; `None` takes as many as there are threads. Each takes
     /// memory of its own. Results do not depend on it.
     pub merged_at_once: Option<NonZeroUsize>,
     /// How many summaries are held in memory; what goes beyond is refused.

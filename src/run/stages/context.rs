@@ -33,8 +33,6 @@ impl<'a> RunContext<'a> {
         let available = || std::thread::available_parallelism().ok().map(Into::into);
         // A machine with an unknown number of threads gets one.
         let threads = options.threads.or_else(available).unwrap_or(1).max(1);
-        // One more than there are threads: the last ones of an odd number are then worked on in parallel.
-        let merged_at_once = threads + 1;
         Self {
             plan,
             options,
@@ -44,9 +42,8 @@ impl<'a> RunContext<'a> {
             },
             threads,
             memory_byte_n: options.memory_byte_n.unwrap_or(MEMORY_BUDGET),
-            merged_at_once: options
-                .merged_at_once
-                .map_or(merged_at_once, |most| merged_at_once.min(most.get())),
+            // Each has a writer that takes a second thread where one has nothing to do.
+            merged_at_once: options.merged_at_once.map_or(threads, |most| threads.min(most.get())),
             progress,
         }
     }

@@ -387,8 +387,8 @@ fn identities_that_repeat_come_back_in_less_room() {
         let batch = ids(each);
         let bytes = comes_back(&batch);
         // The identities once, and codes of at most 17 bits.
-        let least = plain.len() / each;
-        assert!(bytes.len() < least + plain.len() / 6, "{each}: {}", bytes.len());
+        let once = plain.len() / each;
+        assert!(bytes.len() < once + plain.len() / 6, "{each}: {}", bytes.len());
         // Rows that come in other pieces are the same file.
         let pieces: Vec<RecordBatch> = (0..batch.num_rows())
             .step_by(611)
