@@ -1,4 +1,4 @@
-//! A job whose charge does not fit is counted, and keeps no other job from its charge.
+//! A job whose charge does not fit is counted, and keeps no other job from its charge. What fits is charged, however much it is.
 
 use super::{DUMPS, HEADER, Scene, pipeline, row};
 
@@ -48,4 +48,22 @@ fn a_charge_that_does_not_fit_is_unpriced_and_named() {
         .unwrap();
     let reported = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(reported.contains("a number of the formula does not fit"), "{reported}");
+}
+
+#[test]
+fn memory_of_hundreds_of_terabytes_is_charged() {
+    let scene = Scene::new();
+    let large = row(1, &[("AllocTRES", "cpu=2,mem=400T,node=1")]);
+    scene.write("dumps/a.txt", HEADER.to_owned() + &large);
+    let policy = POLICY
+        .replace("cores * cores * cores * cores * seconds", "memory * seconds / 3600")
+        .replace(
+            "{ cores = 1, seconds = 3600 }\nexpect = 3600",
+            "{ memory = 2, seconds = 3600 }\nexpect = 2",
+        );
+    scene.write("large.toml", policy);
+    let source = format!("{DUMPS}\nsite = \"S\"\nvo = {{ value = \"v\" }}");
+    let report = scene.run(&pipeline(&source, "[[charge]]\npolicies = [\"large.toml\"]"));
+    let policy = &report.policies[0];
+    assert_eq!((policy.job_n, policy.unpriced_job_n), (1, 0), "{}", report.text());
 }
