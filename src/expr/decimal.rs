@@ -116,9 +116,19 @@ fn whole(value: i128) -> Option<i128> {
     (whole * SHORT_ONE == short).then_some(i128::from(whole))
 }
 
+/// `value / divisor` without what is behind the point; `divisor` is positive. Sizes of memory are in powers of two, which divide in a
+/// fraction of the time.
+fn toward_zero(value: i128, divisor: i128) -> i128 {
+    if divisor < 2 || divisor.count_ones() != 1 {
+        return value / divisor;
+    }
+    let whole = (value.unsigned_abs() >> divisor.trailing_zeros()).cast_signed();
+    if value < 0 { -whole } else { whole }
+}
+
 /// `value / divisor` rounded half to even; `divisor` is positive.
 pub(crate) fn nearest(value: i128, divisor: i128) -> i128 {
-    let down = value / divisor;
+    let down = toward_zero(value, divisor);
     let rest = value - down * divisor;
     let away = down + rest.signum();
     match (rest.unsigned_abs() * 2).cmp(&divisor.unsigned_abs()) {

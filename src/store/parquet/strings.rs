@@ -131,38 +131,43 @@ impl StringColumn {
         let (keys, entries) = coded(array)?;
         self.known.clear();
         self.known.resize(entries.len(), (UNKNOWN, 0));
-        match keys.nulls() {
-            None => self.take_keys(keys.values().iter().copied(), entries, codes),
-            Some(_) => self.take_keys(keys.iter().flatten(), entries, codes),
+        if keys.nulls().is_none() {
+            return self.take_keys(keys.values(), entries, codes);
         }
+        let known: Vec<u32> = keys.iter().flatten().collect();
+        self.take_keys(&known, entries, codes)
     }
 
     /// Adds the codes of keys of entries; gives how many bytes their texts have.
-    fn take_keys(
-        &mut self,
-        keys: impl Iterator<Item = u32>,
-        entries: &StringArray,
-        codes: &mut Vec<u32>,
-    ) -> Result<usize> {
-        let mut sum = 0;
-        for key in keys {
-            let (code, bytes) = match self.known.get(key.as_usize()) {
-                Some(known) if known.0 != UNKNOWN => *known,
-                _ => self.meet(key.as_usize(), entries)?,
-            };
-            codes.push(code);
-            sum += bytes;
+    fn take_keys(&mut self, keys: &[u32], entries: &StringArray, codes: &mut Vec<u32>) -> Result<usize> {
+        // Codes are in the order in which texts come. Most arrays have few entries, all of which come soon.
+        let mut unmet_n = entries.len();
+        for key in keys.iter().map(|key| key.as_usize()) {
+            if unmet_n == 0 {
+                break;
+            }
+            if self.known.get(key).is_none_or(|known| known.0 == UNKNOWN) {
+                self.meet(key, entries)?;
+                unmet_n -= 1;
+            }
         }
+        let mut sum = 0;
+        codes.extend(keys.iter().map(|key| {
+            // Fallback: never taken, every key was met.
+            let (code, bytes) = self.known.get(key.as_usize()).copied().unwrap_or_default();
+            sum += bytes;
+            code
+        }));
         Ok(sum)
     }
 
-    /// The code of an entry that was not met before, and how many bytes it has.
-    fn meet(&mut self, key: usize, entries: &StringArray) -> Result<(u32, usize)> {
+    /// Notes the code of an entry that was not met before, and how many bytes it has.
+    fn meet(&mut self, key: usize, entries: &StringArray) -> Result<()> {
         let known = self.known.get_mut(key);
         let known = known.ok_or_else(|| Error::internal("a code of no entry"))?;
         let code = self.dictionary.code(entries.value(key).as_bytes())?;
         *known = (code, self.dictionary.see(code));
-        Ok(*known)
+        Ok(())
     }
 
     /// Ends the column.

@@ -306,6 +306,13 @@ proptest! {
                 prop_assert!((wide(a) * wide(b)).wrapping_abs() > wide(10_i128.pow(37)) * wide(ONE));
             }
         }
+        // Sizes of memory, which are divided by in another way.
+        for power in [1, 2, 10, 30, 40] {
+            let size = ONE << power;
+            if let Ok(given) = compute("a / c", &[[Some(a), None, Some(size)]]) {
+                prop_assert!(is_nearest(given[0].unwrap(), wide(a) * wide(ONE), size));
+            }
+        }
         for sign in [1, -1] {
             match compute("a / c", &[[Some(a), None, Some(sign * c)]]) {
                 Ok(given) => prop_assert!(is_nearest(sign * given[0].unwrap(), wide(a) * wide(ONE), c)),
