@@ -68,7 +68,11 @@ pub fn round(value: i128, from: u32, digits: u32, mode: RoundingMode) -> i128 {
         return value.saturating_mul(10_i128.pow(digits - from));
     }
     let unit = 10_i128.pow(from - digits);
-    let (whole, rest) = split(value, unit);
+    // Nearly all amounts have 64 bits, which divide in a fraction of the time.
+    let (whole, rest) = match (i64::try_from(value), i64::try_from(unit)) {
+        (Ok(value), Ok(unit)) => (i128::from(value / unit), i128::from(value % unit)),
+        _ => (value / unit, value % unit),
+    };
     let rest = rest.abs();
     let away = match mode {
         RoundingMode::Down => false,
@@ -79,24 +83,11 @@ pub fn round(value: i128, from: u32, digits: u32, mode: RoundingMode) -> i128 {
     whole + if away { value.signum() } else { 0 }
 }
 
-/// Quotient and remainder. Nearly all amounts have 64 bits, which divide in a fraction of the time.
-fn split(value: i128, divisor: i128) -> (i128, i128) {
-    match (i64::try_from(value), i64::try_from(divisor)) {
-        (Ok(value), Ok(divisor)) if divisor > 0 => (i128::from(value / divisor), i128::from(value % divisor)),
-        _ => {
-            let whole = value / divisor;
-            (whole, value - whole * divisor)
-        }
-    }
-}
-
 /// `numerator * 10^SCALE / denominator`, a tie to the even digit; `None` when it does not fit.
 #[must_use]
 pub fn ratio(numerator: i128, denominator: i128) -> Option<i128> {
     let scaled = numerator.checked_mul(10_i128.pow(SCALE))?;
-    let whole = scaled.checked_div(denominator)?;
-    // Of a quotient that fits, times the divisor, it is no further from zero than what was divided.
-    let rest = scaled - whole * denominator;
+    let (whole, rest) = (scaled.checked_div(denominator)?, scaled.checked_rem(denominator)?);
     let (rest, denominator) = (rest.checked_abs()?.checked_mul(2)?, denominator.checked_abs()?);
     let away = rest > denominator || (rest == denominator && whole % 2 != 0);
     let sign = numerator.signum() * if denominator < 0 { -1 } else { 1 };

@@ -120,10 +120,8 @@ pub(crate) fn process(
             Ok::<_, Error>(tables)
         });
         let done = merge_days(context, &of, days, &mut |rows| {
-            if are_records_written || matches!(rows, PartitionRows::Charges(_)) {
-                // A writer that failed has closed its channel, and returns its error below.
-                let _ = send.send(rows);
-            }
+            // A writer that failed has closed its channel, and returns its error below.
+            let _ = send.send(rows);
         });
         is_merged.store(true, Ordering::Relaxed);
         drop(send);

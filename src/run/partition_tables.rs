@@ -26,7 +26,7 @@ pub(crate) struct PartitionTables<'a> {
 }
 
 impl<'a> PartitionTables<'a> {
-    /// Without rows. Where records are not written, theirs are not taken.
+    /// Without rows. Where records stay as they are, theirs are dropped.
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when the lake cannot be written.

@@ -4,7 +4,7 @@
 use super::demand::Demand;
 
 /// A part of the machine. Together the parts are the machine, and none has what another has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     /// A reservation that is in force, by its place.
     Reserved(usize),
