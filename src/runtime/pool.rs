@@ -1,7 +1,7 @@
 //! Independent pieces of work on a few threads.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use crate::error::{Error, Result};
 
@@ -39,4 +39,32 @@ pub(crate) fn each<T: Sync, R: Send>(
     }
     results.sort_by_key(|(at, _)| *at);
     results.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Does `each` for every item on up to `threads` threads, in no order. After an error no further item is begun.
+///
+/// # Errors
+/// The first error that happened.
+pub(crate) fn until_error<T: Sync>(items: &[T], threads: usize, each: impl Fn(&T) -> Result<()> + Sync) -> Result<()> {
+    let next = AtomicUsize::new(0);
+    let failure = Mutex::new(None);
+    let take_rest = || {
+        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if let Err(why) = each(item) {
+                next.store(items.len(), Ordering::Relaxed);
+                failure
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .get_or_insert(why);
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads.min(items.len()) {
+            scope.spawn(take_rest);
+        }
+        take_rest();
+    });
+    let failure = failure.into_inner().unwrap_or_else(PoisonError::into_inner);
+    failure.map_or(Ok(()), Err)
 }

@@ -4,8 +4,6 @@ use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::folders::DurableFolders;
@@ -13,13 +11,14 @@ use super::location::Store;
 use super::lock_holder::LockHolder;
 use super::machinery::{LOCK, STAGING};
 use crate::error::{Error, Kind, Result};
+use crate::runtime::pool;
 
 /// How often a lock that is held is tried again, and how soon.
 const LOOKS: usize = 5;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
-/// Folders that are synced at once: a disk writes what several wait for together.
-const SYNCS_AT_ONCE: usize = 8;
+/// Files and folders of a disk that are synced or renamed at once: a disk writes what several wait for together.
+pub(super) const DISK_REQUESTS_AT_ONCE: usize = 8;
 
 /// A file that was written.
 #[derive(Clone, Copy, Debug)]
@@ -114,7 +113,8 @@ impl Store {
         let Some(root) = self.local_root() else {
             return Ok(());
         };
-        for file in files {
+        let files: Vec<WrittenFile<'_>> = files.collect();
+        pool::until_error(&files, DISK_REQUESTS_AT_ONCE, |file| {
             let path = root.join(file.path);
             let found = File::open(&path).and_then(|f| {
                 f.sync_all()?;
@@ -128,8 +128,8 @@ impl Store {
                 );
                 return Err(Error::io(message).at("path", path.display()));
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// Where an upload under way is on a local disk; `None` elsewhere.
@@ -158,27 +158,12 @@ impl Store {
             .into_iter()
             .map(|folder| root.join(folder))
             .collect();
-        let next = AtomicUsize::new(0);
-        let failure = Mutex::new(None);
-        let sync_rest = || {
-            while let Some(folder) = folders.get(next.fetch_add(1, Ordering::Relaxed)) {
-                match File::open(folder).and_then(|f| f.sync_all()) {
-                    Err(e) if e.kind() != ErrorKind::NotFound => {
-                        let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
-                        failure.get_or_insert(at(e, folder));
-                    }
-                    _ => {}
-                }
+        pool::until_error(&folders, DISK_REQUESTS_AT_ONCE, |folder| {
+            match File::open(folder).and_then(|f| f.sync_all()) {
+                Err(e) if e.kind() != ErrorKind::NotFound => Err(at(e, folder)),
+                _ => Ok(()),
             }
-        };
-        std::thread::scope(|scope| {
-            for _ in 1..folders.len().min(SYNCS_AT_ONCE) {
-                scope.spawn(sync_rest);
-            }
-            sync_rest();
-        });
-        let failure = failure.into_inner().unwrap_or_else(PoisonError::into_inner);
-        failure.map_or(Ok(()), Err)
+        })
     }
 
     /// Removes the folders above `path` that have become empty, up to the root.

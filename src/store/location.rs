@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path as FilePath, PathBuf};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
@@ -16,6 +16,7 @@ use tokio::runtime::Runtime;
 use url::Url;
 
 use super::connect::connect;
+use super::local::DISK_REQUESTS_AT_ONCE;
 use super::machinery::{SENDING, STAGING};
 use super::process;
 use super::snapshots::document::{SnapshotDocument, SnapshotName};
@@ -25,7 +26,7 @@ use crate::display_text::secret_of;
 use crate::error::{Error, Kind, Result};
 use crate::hive::MAX_SEGMENT_BYTES;
 use crate::numbers::count_u64;
-use crate::runtime::requests;
+use crate::runtime::{pool, requests};
 
 /// Largest object, in bytes, that object stores copy on their side in one request (the limit of S3).
 const SERVER_SIDE_COPY_BYTES: u64 = 5 << 30;
@@ -286,30 +287,14 @@ impl Store {
         deleted.into_iter().try_for_each(|one| found(one, self.url()).map(drop))
     }
 
-    /// Does something with every item: one after the other on a local disk, several at once where each costs a round
-    /// trip. Stops at the first error.
+    /// Does something with every item, with several at once: each waits for the disk or costs a round trip. After an error
+    /// no further item is begun.
     pub(super) fn for_each<T: Sync>(&self, items: &[T], action: impl Fn(&T) -> Result<()> + Sync) -> Result<()> {
-        if self.local_root().is_some() {
-            return items.iter().try_for_each(action);
-        }
-        let next = AtomicUsize::new(0);
-        let failure = Mutex::new(None);
-        std::thread::scope(|scope| {
-            for _ in 0..items.len().min(ROUND_TRIPS_AT_ONCE) {
-                scope.spawn(|| {
-                    while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        if let Err(e) = action(item) {
-                            next.store(items.len(), Ordering::Relaxed);
-                            failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(e);
-                        }
-                    }
-                });
-            }
-        });
-        failure
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner)
-            .map_or(Ok(()), Err)
+        let at_once = match self.local_root() {
+            Some(_) => DISK_REQUESTS_AT_ONCE,
+            None => ROUND_TRIPS_AT_ONCE,
+        };
+        pool::until_error(items, at_once, action)
     }
 
     /// Renames an object over another: atomic on a local disk, copy and delete elsewhere. `false` when there is none.
