@@ -9,7 +9,8 @@ use arrow::datatypes::Schema;
 
 use super::machinery::PUBLICATION_BOOKS;
 use super::publish::Publication;
-use super::table::{SCHEMA_VERSION_KEY, TableOptions, TableWriter};
+use super::table::{SCHEMA_VERSION_KEY, TableWriter};
+use super::table_form::TableOptions;
 use crate::error::Result;
 use crate::schema::Dataset;
 

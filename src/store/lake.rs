@@ -1,13 +1,15 @@
 //! The lake's layout: which dataset lives where, and tables of the declared schema in and out.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
 
 use arrow::array::RecordBatch;
 
 use super::manifest::Manifest;
 use super::publish::Publication;
 use super::staged::StagedWriter;
-use super::table::{SCHEMA_VERSION_KEY, TableOptions, TableWriter};
+use super::table::{SCHEMA_VERSION_KEY, TableWriter};
+use super::table_form::{TableForm, TableOptions};
 use super::table_reader::read_table;
 use crate::error::Result;
 use crate::hive;
@@ -274,21 +276,11 @@ impl<'a> LakeTable<'a> {
     /// [`crate::error::Kind::Io`] when it cannot be staged.
     pub fn create(publication: &'a Publication, dataset: &str, path: &str) -> Result<Self> {
         let dataset = schema::dataset(dataset)?;
-        let options = TableOptions {
-            sorting: dataset.sort.iter().map(String::as_str).collect(),
-            bloom: dataset.bloom.iter().map(String::as_str).collect(),
-            encodings: dataset
-                .columns
-                .iter()
-                .map(|column| (column.name.as_str(), column.encoding))
-                .collect(),
-            footer: Vec::new(),
-        };
         let staged = publication.stage(path, &dataset.name, dataset.version)?;
         Ok(Self {
             publication,
             dataset,
-            writer: TableWriter::create(staged, dataset.arrow(), &options)?,
+            writer: TableWriter::of_form(staged, &form_of(dataset)?)?,
         })
     }
 
@@ -322,6 +314,25 @@ impl<'a> LakeTable<'a> {
         self.publication.add(staged.finish(rows)?)?;
         Ok(rows)
     }
+}
+
+/// The form of the files of a dataset. A run writes thousands of them.
+fn form_of(dataset: &'static Dataset) -> Result<TableForm> {
+    static FORMS: Mutex<BTreeMap<&str, TableForm>> = Mutex::new(BTreeMap::new());
+    let mut forms = FORMS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(form) = forms.get(dataset.name.as_str()) {
+        return Ok(form.clone());
+    }
+    let columns = dataset.columns.iter();
+    let options = TableOptions {
+        sorting: dataset.sort.iter().map(String::as_str).collect(),
+        bloom: dataset.bloom.iter().map(String::as_str).collect(),
+        encodings: columns.map(|column| (column.name.as_str(), column.encoding)).collect(),
+        footer: Vec::new(),
+    };
+    let form = TableForm::new(dataset.arrow(), &options)?;
+    forms.insert(&dataset.name, form.clone());
+    Ok(form)
 }
 
 /// The batches of a published table; `None` when it is not published.

@@ -10,17 +10,14 @@ use std::sync::{Arc, Mutex};
 
 use arrow::array::{Array, ArrayRef, RecordBatch};
 use arrow::datatypes::{DataType, Field, SchemaRef};
-use parquet::arrow::{ArrowSchemaConverter, ArrowWriter};
-use parquet::basic::{Compression, Encoding, ZstdLevel};
-use parquet::file::metadata::{KeyValue, SortingColumn};
-use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::metadata::KeyValue;
 use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::types::{ColumnDescPtr, ColumnPath, SchemaDescriptor};
+use parquet::schema::types::ColumnDescPtr;
 
 use super::parquet::{FileBuffers, PageBuffers, ParquetColumn};
-use crate::error::{Error, Kind, Result};
+use super::table_form::{TableForm, TableOptions};
+use crate::error::{Error, Result};
 use crate::numbers::Extent;
-use crate::schema;
 use crate::schema::batch::is_coded;
 
 /// Rows of a row group: what `DuckDB` hands to one thread.
@@ -31,24 +28,6 @@ pub const PAGE_ROWS: usize = ROW_GROUP_ROWS / 6;
 
 /// Key of the footer entry that holds the schema version of a file, a plain number.
 pub const SCHEMA_VERSION_KEY: &str = "gridtally.schema_version";
-
-/// Chance that a Bloom filter sends a reader to a row group without a match.
-const BLOOM_FALSE_POSITIVES: f64 = 0.01;
-
-const ZSTD_LEVEL: i32 = 3;
-
-/// Metadata of a table other than its rows.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TableOptions<'a> {
-    /// Columns by which the caller has sorted the rows: ascending, nulls first. Stated in the file, not checked.
-    pub sorting: Vec<&'a str>,
-    /// Columns that are looked up by value and get a bloom filter.
-    pub bloom: Vec<&'a str>,
-    /// Columns for which a dictionary is not the best layout.
-    pub encodings: Vec<(&'a str, schema::Encoding)>,
-    /// Key-value pairs of the footer, in any order.
-    pub footer: Vec<(String, String)>,
-}
 
 /// Writes one Parquet file.
 pub struct TableWriter<W: Write + Send> {
@@ -71,12 +50,17 @@ impl<W: Write + Send> TableWriter<W> {
     /// # Errors
     /// `Internal` when an option names a column the schema does not have, or a key twice.
     pub fn create(writer: W, schema: SchemaRef, options: &TableOptions<'_>) -> Result<Self> {
-        let properties = properties(&schema, options)?;
-        let writer = ArrowWriter::try_new(writer, SchemaRef::clone(&schema), Some(properties))?;
-        let (writer, _) = writer.into_serialized_writer()?;
+        Self::of_form(writer, &TableForm::new(schema, options)?)
+    }
+
+    /// Starts a file of a form in `writer`.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when it cannot be begun.
+    pub(super) fn of_form(writer: W, form: &TableForm) -> Result<Self> {
         Ok(Self {
-            writer,
-            schema,
+            writer: form.begin(writer)?,
+            schema: SchemaRef::clone(form.schema()),
             columns: Vec::new(),
             bench: FileBuffers::default(),
             second: None,
@@ -228,77 +212,4 @@ fn is_of(field: &Field, array: &ArrayRef) -> bool {
 
 fn path(leaf: &ColumnDescPtr) -> &[String] {
     leaf.path().parts()
-}
-
-fn properties(schema: &SchemaRef, options: &TableOptions<'_>) -> Result<WriterProperties> {
-    let columns = ArrowSchemaConverter::new().convert(schema)?;
-    let mut footer = options.footer.clone();
-    footer.sort();
-    if let Some([first, _]) = footer.windows(2).find(|pair| matches!(pair, [a, b] if a.0 == b.0)) {
-        return Err(Error::internal("the footer of a table names a key twice").at("key", &first.0));
-    }
-    let footer = footer
-        .into_iter()
-        .map(|(key, value)| KeyValue::new(key, value))
-        .collect();
-    let sorting = options
-        .sorting
-        .iter()
-        .map(|name| {
-            let column_idx = i32::try_from(leaf(&columns, name)?)
-                .map_err(|e| Error::internal("a table has too many columns").because(e))?;
-            Ok(SortingColumn {
-                column_idx,
-                descending: false,
-                nulls_first: true,
-            })
-        })
-        .collect::<Result<Vec<_>>>()?;
-    let level = ZstdLevel::try_new(ZSTD_LEVEL)?;
-    let mut builder = WriterProperties::builder()
-        .set_created_by(concat!("gridtally ", env!("CARGO_PKG_VERSION")).to_owned())
-        .set_compression(Compression::ZSTD(level))
-        .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
-        .set_write_batch_size(PAGE_ROWS)
-        .set_data_page_row_count_limit(PAGE_ROWS)
-        .set_dictionary_enabled(true)
-        .set_statistics_enabled(EnabledStatistics::Page)
-        .set_key_value_metadata(Some(footer))
-        .set_sorting_columns((!sorting.is_empty()).then_some(sorting));
-    for name in &options.bloom {
-        leaf(&columns, name)?;
-        let path = ColumnPath::from(*name);
-        builder = builder
-            .set_column_bloom_filter_enabled(path.clone(), true)
-            .set_column_bloom_filter_fpp(path.clone(), BLOOM_FALSE_POSITIVES)
-            .set_column_bloom_filter_max_ndv(path, ROW_GROUP_ROWS as u64);
-    }
-    for (name, encoding) in &options.encodings {
-        let (encoding, is_packed) = match encoding {
-            schema::Encoding::Dictionary => continue,
-            schema::Encoding::Plain => (Encoding::PLAIN, true),
-            schema::Encoding::Delta => (Encoding::DELTA_BINARY_PACKED, false),
-            schema::Encoding::Prefix => (Encoding::DELTA_BYTE_ARRAY, true),
-            schema::Encoding::Hash => (Encoding::PLAIN, false),
-            schema::Encoding::Flag => (Encoding::RLE, false),
-        };
-        leaf(&columns, name)?;
-        let path = ColumnPath::from(*name);
-        builder = builder
-            .set_column_dictionary_enabled(path.clone(), false)
-            .set_column_encoding(path.clone(), encoding);
-        if !is_packed {
-            builder = builder.set_column_compression(path, Compression::UNCOMPRESSED);
-        }
-    }
-    Ok(builder.build())
-}
-
-/// The place of a plain column among the leaves of the schema.
-fn leaf(columns: &SchemaDescriptor, name: &str) -> Result<usize> {
-    columns
-        .columns()
-        .iter()
-        .position(|column| matches!(column.path().parts(), [only] if only == name))
-        .ok_or_else(|| Error::new(Kind::Internal, "a table has no such plain column").at("column", name))
 }
