@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch};
 
-use super::grouped::grouped;
 use super::row::{ChargeRow, RECORDED, to_batch};
 use super::{Charges, UnpricedAddition};
 use crate::charge::amount::{ratio, whole};
@@ -115,9 +114,9 @@ impl Charges<'_> {
         if rows.is_empty() {
             return Ok(None);
         }
-        let charged = to_batch(&rows, &[&records(month, &rules)?], &self.tariffs, &self.cutter.calendar)?;
-        self.parts.push(grouped(&charged, &rows)?);
-        Ok(Some(charged))
+        let records = records(month, &rules)?;
+        self.groups.add(&rows, &[&records])?;
+        to_batch(&rows, &[&records], &self.tariffs, &self.cutter.calendar).map(Some)
     }
 }
 

@@ -1,18 +1,19 @@
 //! From job records to charges, job by job and period by period.
 
 mod additions;
-mod grouped;
+mod groups;
 mod part;
 mod reassigned;
 mod row;
 mod tally;
+mod year_lengths;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 
-use self::grouped::grouped;
+use self::groups::ChargeGroups;
 use self::row::{ChargeRow, to_batch};
 use super::apportion::{apportion, apportion_wide};
 use super::correct::Corrector;
@@ -55,7 +56,7 @@ pub struct Charges<'a> {
     corrector: Corrector<'a>,
     /// Rows of the batch at hand. Their memory is that of the batch before.
     rows: Vec<ChargeRow>,
-    parts: Vec<RecordBatch>,
+    groups: ChargeGroups,
     /// By tariff.
     tallies: Vec<ChargeTally>,
     unpriced_additions: Vec<UnpricedAddition>,
@@ -153,12 +154,12 @@ impl<'a> Charges<'a> {
             unpriced_additions: Vec::new(),
             inputs: inputs.collect(),
             facts: PolicyFacts::new(site, needs, settings.energy.filter(|_| subject == Subject::Jobs)),
+            groups: ChargeGroups::new(tariffs.len()),
             tariffs,
             site,
             cutter,
             corrector: Corrector::new(settings.corrections, site),
             rows: Vec::new(),
-            parts: Vec::new(),
         }
     }
 
@@ -195,9 +196,8 @@ impl<'a> Charges<'a> {
         let mut charged = None;
         if !rows.is_empty() {
             let records: Vec<&RecordBatch> = std::iter::once(batch).chain(&renamed).collect();
-            let batch = to_batch(&rows, &records, &self.tariffs, &self.cutter.calendar)?;
-            self.parts.push(grouped(&batch, &rows)?);
-            charged = Some(batch);
+            self.groups.add(&rows, &records)?;
+            charged = Some(to_batch(&rows, &records, &self.tariffs, &self.cutter.calendar)?);
         }
         rows.clear();
         self.rows = rows;
@@ -346,8 +346,8 @@ impl<'a> Charges<'a> {
     /// What was charged, as a `charge_part` batch.
     ///
     /// # Errors
-    /// [`Kind::Data`] when a sum does not fit.
+    /// [`Kind::Internal`] when it is not as declared.
     pub fn into_part(self) -> Result<RecordBatch> {
-        part(&self.parts)
+        self.groups.into_part(&self.tariffs, &self.cutter.calendar)
     }
 }

@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, Int64Array, RecordBatch, UInt32Array, new_null_array};
+use arrow::array::{Array, ArrayRef, DictionaryArray, Int64Array, RecordBatch, UInt32Array, new_null_array};
 use arrow::compute::{concat, take};
 use arrow::datatypes::DataType;
 
+use super::year_lengths::YearLengths;
 use crate::charge::Tariff;
 use crate::charge::amount::CHARGE_SCALE;
 use crate::error::{Error, Result};
 use crate::schema;
-use crate::schema::batch::{coded_texts, column, dates, decimals, ints, plain, texts};
+use crate::schema::batch::{column, dates, decimals, ints, plain, texts};
 use crate::time::Calendar;
 use crate::time::calendar::Period;
 
@@ -104,10 +105,10 @@ pub(super) fn to_batch(
     let codes: Vec<u32> = codes
         .collect::<std::result::Result<_, _>>()
         .map_err(|why| Error::internal("4 billion policies").because(why))?;
-    let of = |text: fn(&Tariff) -> &str| {
-        let entries = tariffs.iter().map(|tariff| Some(text(tariff)));
-        coded_texts(entries, codes.iter().copied().map(Some))
-    };
+    let named = |text: fn(&Tariff) -> &str| texts(tariffs.iter().map(|tariff| Some(text(tariff))));
+    let ids = DictionaryArray::try_new(UInt32Array::from(codes), named(|tariff| &tariff.policy.id))?;
+    // The codes are those of the ids.
+    let of = |text: fn(&Tariff) -> &str| -> ArrayRef { Arc::new(ids.with_values(named(text))) };
     // Hardly any row is unpriced or corrected.
     let seldom = |of: fn(&ChargeRow) -> Option<&str>| {
         if rows.iter().all(|row| of(row).is_none()) {
@@ -116,27 +117,16 @@ pub(super) fn to_batch(
             texts(rows.iter().map(of))
         }
     };
-    let mut last = None;
-    // Nearly all rows are of the year of the row before.
-    let year_s = rows.iter().map(|row| {
-        let year = row.period.allocation_year;
-        match last {
-            Some((known, year_s)) if known == year => year_s,
-            _ => {
-                let year_s = calendar.year_s(year);
-                last = Some((year, year_s));
-                year_s
-            }
-        }
-    });
+    let mut years = YearLengths::new(calendar);
+    let year_s = rows.iter().map(|row| years.of(row.period.allocation_year));
     let charge_scale = i8::try_from(CHARGE_SCALE).unwrap_or(9);
     let made: Vec<(&str, ArrayRef)> = vec![
-        ("subject", of(|tariff| tariff.policy.subject.as_str())?),
-        ("pool", of(|tariff| &tariff.policy.pool)?),
-        ("policy", of(|tariff| &tariff.policy.id)?),
-        ("policy_version", of(|tariff| &tariff.policy.version)?),
-        ("options", of(|tariff| &tariff.chosen)?),
-        ("unit", of(|tariff| &tariff.policy.unit)?),
+        ("subject", of(|tariff| tariff.policy.subject.as_str())),
+        ("pool", of(|tariff| &tariff.policy.pool)),
+        ("policy", of(|tariff| &tariff.policy.id)),
+        ("policy_version", of(|tariff| &tariff.policy.version)),
+        ("options", of(|tariff| &tariff.chosen)),
+        ("unit", of(|tariff| &tariff.policy.unit)),
         ("allocation_year", counted(rows, |row| row.period.allocation_year)),
         ("year_s", ints(year_s)),
         ("month", dates(rows.iter().map(|row| Some(row.period.month)))),

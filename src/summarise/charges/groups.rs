@@ -1,0 +1,323 @@
+//! The charges of a site and month by group, added up row by row.
+
+use std::cmp::Ordering;
+
+use ahash::RandomState;
+use arrow::array::{ArrayRef, RecordBatch};
+use hashbrown::HashTable;
+
+use super::row::ChargeRow;
+use super::year_lengths::YearLengths;
+use crate::amounts::{add, add_known};
+use crate::charge::Tariff;
+use crate::charge::amount::CHARGE_SCALE;
+use crate::error::{Error, Result};
+use crate::schema;
+use crate::schema::batch::{ColumnWords, dates, decimals, ints, texts, words};
+use crate::schema::combinations::combinations;
+use crate::summarise::dimension_groups::KnownGroups;
+use crate::time::calendar::Period;
+use crate::time::{Calendar, Day};
+
+/// The keys of `charge_part` that records state, in the order of its schema: the first comes before the period and the policy, the
+/// others behind them.
+const STATED: [&str; 7] = ["vo", "source", "cluster", "account", "view", "partition", "qos"];
+
+/// What the rows of a group come to.
+#[derive(Clone, Copy, Debug, Default)]
+struct ChargeSums {
+    job_n: i64,
+    unpriced_job_n: i64,
+    alloc_core_s: i64,
+    alloc_core_fraction_ms: i64,
+    alloc_gpu_s: i64,
+    /// `None` while no charge is known.
+    charge: Option<i128>,
+}
+
+impl ChargeSums {
+    fn add(&mut self, row: &ChargeRow) -> Result<()> {
+        add(&mut self.job_n, row.job_n, "job_n")?;
+        add(&mut self.unpriced_job_n, row.unpriced_job_n, "unpriced_job_n")?;
+        add(&mut self.alloc_core_s, row.alloc_core_s, "alloc_core_s")?;
+        add(
+            &mut self.alloc_core_fraction_ms,
+            row.alloc_core_fraction_ms,
+            "alloc_core_fraction_ms",
+        )?;
+        add(&mut self.alloc_gpu_s, row.alloc_gpu_s, "alloc_gpu_s")?;
+        add_known(&mut self.charge, row.charge, "charge")
+    }
+}
+
+/// What distinguishes a group. The calendar and the policy have the other keys of `charge_part`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct ChargeKeyRef<'a> {
+    /// In the order of [`STATED`].
+    stated: [Option<&'a str>; STATED.len()],
+    allocation_year: i64,
+    month: Day,
+    day: Option<Day>,
+    /// Place of the policy among those of [`ChargeGroups`].
+    tariff: usize,
+    correction_id: Option<&'a str>,
+}
+
+/// A [`ChargeKeyRef`] that owns its texts.
+#[derive(Debug)]
+struct ChargeKey {
+    stated: [Option<Box<str>>; STATED.len()],
+    allocation_year: i64,
+    month: Day,
+    day: Option<Day>,
+    tariff: usize,
+    correction_id: Option<Box<str>>,
+}
+
+impl ChargeKey {
+    fn borrow(&self) -> ChargeKeyRef<'_> {
+        ChargeKeyRef {
+            stated: self.stated.each_ref().map(Option::as_deref),
+            allocation_year: self.allocation_year,
+            month: self.month,
+            day: self.day,
+            tariff: self.tariff,
+            correction_id: self.correction_id.as_deref(),
+        }
+    }
+}
+
+impl ChargeKeyRef<'_> {
+    fn own(&self) -> ChargeKey {
+        ChargeKey {
+            stated: self.stated.map(|text| text.map(Box::from)),
+            allocation_year: self.allocation_year,
+            month: self.month,
+            day: self.day,
+            tariff: self.tariff,
+            correction_id: self.correction_id.map(Box::from),
+        }
+    }
+}
+
+/// A group and what it comes to.
+#[derive(Debug)]
+struct ChargeGroup {
+    key: ChargeKey,
+    sums: ChargeSums,
+}
+
+/// Charges by group, of one subject at one site in one month.
+pub(super) struct ChargeGroups {
+    slots: HashTable<usize>,
+    groups: Vec<ChargeGroup>,
+    hasher: RandomState,
+    /// By tariff: the groups of what the records of the batch at hand state.
+    known: Vec<KnownGroups>,
+}
+
+impl ChargeGroups {
+    /// Without groups, for so many tariffs.
+    pub(super) fn new(tariff_n: usize) -> Self {
+        Self {
+            slots: HashTable::new(),
+            groups: Vec::new(),
+            hasher: RandomState::default(),
+            known: (0..tariff_n).map(|_| KnownGroups::default()).collect(),
+        }
+    }
+
+    /// Adds rows. `records` hold what is stated of them, one batch behind the other.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Data`] when a sum does not fit.
+    pub(super) fn add(&mut self, rows: &[ChargeRow], records: &[&RecordBatch]) -> Result<()> {
+        let batches = records.iter().map(|batch| StatedKeys::of(batch));
+        let batches = batches.collect::<Result<Vec<_>>>()?;
+        // Nearly all rows are of records as they were read, whose texts are codes.
+        let Some(first) = batches.first() else { return Ok(()) };
+        let alike = combinations(first.columns, first.row_n);
+        self.known.iter_mut().for_each(KnownGroups::clear);
+        let Self {
+            slots,
+            groups,
+            hasher,
+            known,
+        } = self;
+        for row in rows {
+            let combination = alike.as_ref().and_then(|alike| alike.get(row.record).copied());
+            let place = match (combination, known.get_mut(row.tariff)) {
+                (Some(combination), Some(known)) if row.correction_id.is_none() => {
+                    known.group(combination, row.period.from_ms, || {
+                        place(slots, groups, hasher, key_of(row, first.stated(row.record)))
+                    })
+                }
+                _ => place(slots, groups, hasher, key_of(row, stated(&batches, row.record)?)),
+            };
+            let group = groups.get_mut(place);
+            group
+                .ok_or_else(|| Error::internal("a group of charges that is not there"))?
+                .sums
+                .add(row)?;
+        }
+        Ok(())
+    }
+
+    /// The groups as a `charge_part` batch.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when the batch is not as declared.
+    pub(super) fn into_part(self, tariffs: &[&Tariff], calendar: &Calendar) -> Result<RecordBatch> {
+        let mut groups = Vec::with_capacity(self.groups.len());
+        for group in &self.groups {
+            let tariff = tariffs.get(group.key.tariff);
+            let tariff = tariff.ok_or_else(|| Error::internal("a charge of a policy that is not there"))?;
+            groups.push(NamedGroup { group, tariff });
+        }
+        groups.sort_by(NamedGroup::cmp);
+        let dataset = schema::dataset("charge_part")?;
+        let columns = dataset
+            .columns
+            .iter()
+            .map(|column| array(&column.name, &groups, calendar));
+        dataset.batch(columns.collect::<Result<_>>()?)
+    }
+}
+
+fn key_of<'a>(row: &'a ChargeRow, stated: [Option<&'a str>; STATED.len()]) -> ChargeKeyRef<'a> {
+    let Period {
+        allocation_year,
+        month,
+        day,
+        ..
+    } = row.period;
+    ChargeKeyRef {
+        stated,
+        allocation_year,
+        month,
+        day,
+        tariff: row.tariff,
+        correction_id: row.correction_id.as_deref(),
+    }
+}
+
+/// The place of a group, a new one if need be.
+fn place(
+    slots: &mut HashTable<usize>,
+    groups: &mut Vec<ChargeGroup>,
+    hasher: &RandomState,
+    key: ChargeKeyRef<'_>,
+) -> usize {
+    let hash = hasher.hash_one(key);
+    let is_key = |at: &usize| groups.get(*at).is_some_and(|known| known.key.borrow() == key);
+    if let Some(at) = slots.find(hash, is_key) {
+        return *at;
+    }
+    let at = groups.len();
+    groups.push(ChargeGroup {
+        key: key.own(),
+        sums: ChargeSums::default(),
+    });
+    slots.insert_unique(hash, at, |at| {
+        groups.get(*at).map_or(0, |of| hasher.hash_one(of.key.borrow()))
+    });
+    at
+}
+
+/// What a batch states of the keys of its rows.
+struct StatedKeys<'b> {
+    columns: [ColumnWords<'b>; STATED.len()],
+    row_n: usize,
+}
+
+impl<'b> StatedKeys<'b> {
+    fn of(batch: &'b RecordBatch) -> Result<Self> {
+        let [vo, source, cluster, account, view, partition, qos] = STATED.map(|name| words(batch, name));
+        Ok(Self {
+            columns: [vo?, source?, cluster?, account?, view?, partition?, qos?],
+            row_n: batch.num_rows(),
+        })
+    }
+
+    /// In the order of [`STATED`].
+    fn stated(&self, row: usize) -> [Option<&'b str>; STATED.len()] {
+        self.columns.map(|column| column.get(row))
+    }
+}
+
+/// What is stated of a row of batches that stand one behind the other.
+fn stated<'b>(batches: &[StatedKeys<'b>], mut row: usize) -> Result<[Option<&'b str>; STATED.len()]> {
+    for batch in batches {
+        match row.checked_sub(batch.row_n) {
+            None => return Ok(batch.stated(row)),
+            Some(behind) => row = behind,
+        }
+    }
+    Err(Error::internal("a charge of a record that is not there"))
+}
+
+/// A group with its policy.
+struct NamedGroup<'a> {
+    group: &'a ChargeGroup,
+    tariff: &'a Tariff,
+}
+
+impl NamedGroup<'_> {
+    /// The order of rows of `charge_part`.
+    fn cmp(&self, other: &Self) -> Ordering {
+        let (a, b) = (&self.group.key, &other.group.key);
+        let ([vo, rest @ ..], [other_vo, other_rest @ ..]) = (&a.stated, &b.stated);
+        let period = |key: &ChargeKey| (key.allocation_year, key.month, key.day);
+        vo.cmp(other_vo)
+            .then_with(|| period(a).cmp(&period(b)))
+            .then_with(|| policy_names(self.tariff).cmp(&policy_names(other.tariff)))
+            .then_with(|| rest.cmp(other_rest))
+            .then_with(|| a.correction_id.cmp(&b.correction_id))
+    }
+}
+
+/// The keys of `charge_part` that a policy has, in the order of its schema.
+fn policy_names(tariff: &Tariff) -> [&str; 6] {
+    let policy = &tariff.policy;
+    [
+        &policy.pool,
+        &policy.id,
+        &policy.version,
+        &tariff.chosen,
+        &policy.unit,
+        policy.subject.as_str(),
+    ]
+}
+
+fn array(name: &str, groups: &[NamedGroup<'_>], calendar: &Calendar) -> Result<ArrayRef> {
+    let mut years = YearLengths::new(calendar);
+    let keys = groups.iter().map(|of| &of.group.key);
+    let counted = |of: fn(&ChargeSums) -> i64| ints(groups.iter().map(|group| Some(of(&group.group.sums))));
+    let named = |of: fn(&Tariff) -> &str| texts(groups.iter().map(|group| Some(of(group.tariff))));
+    if let Some(at) = STATED.iter().position(|stated| *stated == name) {
+        return Ok(texts(keys.map(|key| key.stated.get(at)?.as_deref())));
+    }
+    Ok(match name {
+        "allocation_year" => ints(keys.map(|key| Some(key.allocation_year))),
+        "year_s" => ints(keys.map(|key| years.of(key.allocation_year))),
+        "month" => dates(keys.map(|key| Some(key.month))),
+        "day" => dates(keys.map(|key| key.day)),
+        "pool" => named(|tariff| &tariff.policy.pool),
+        "policy" => named(|tariff| &tariff.policy.id),
+        "policy_version" => named(|tariff| &tariff.policy.version),
+        "options" => named(|tariff| &tariff.chosen),
+        "unit" => named(|tariff| &tariff.policy.unit),
+        "subject" => named(|tariff| tariff.policy.subject.as_str()),
+        "correction_id" => texts(keys.map(|key| key.correction_id.as_deref())),
+        "job_n" => counted(|sums| sums.job_n),
+        "unpriced_job_n" => counted(|sums| sums.unpriced_job_n),
+        "alloc_core_s" => counted(|sums| sums.alloc_core_s),
+        "alloc_core_fraction_ms" => counted(|sums| sums.alloc_core_fraction_ms),
+        "alloc_gpu_s" => counted(|sums| sums.alloc_gpu_s),
+        "charge" => {
+            let scale = i8::try_from(CHARGE_SCALE).map_err(|why| Error::internal("a scale").because(why))?;
+            decimals(groups.iter().map(|group| group.group.sums.charge), scale)?
+        }
+        other => return Err(Error::internal(format!("nothing fills the column {other}"))),
+    })
+}
