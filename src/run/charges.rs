@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use arrow::array::RecordBatch;
 
-use super::partition::{PartitionContext, PartitionResult};
-use super::slices::{UsageSlice, by_year, changed, slices, whole};
-use super::usage::project;
+use super::partition_context::PartitionContext;
+use super::slices::{SliceFiles, UsageSlice, by_year, changed, whole};
 use crate::charge::policy::Subject;
 use crate::error::Result;
 use crate::overhead::bills;
@@ -98,24 +97,6 @@ pub(crate) fn corrections(context: &PartitionContext<'_>, parts: &[ChargePart]) 
 fn take_ids(rows: &RecordBatch, ids: &mut BTreeSet<String>) -> Result<()> {
     ids.extend(text(rows, "correction_id")?.iter().flatten().map(str::to_owned));
     Ok(())
-}
-
-/// Takes the charges of jobs out of what was done.
-///
-/// # Errors
-/// [`crate::error::Kind::Io`] when they cannot be staged.
-pub(crate) fn of_jobs(context: &PartitionContext<'_>, done: &mut [PartitionResult]) -> Result<Vec<ChargePart>> {
-    let mut parts = Vec::new();
-    for done in done {
-        let (site, month) = (done.site.as_str(), done.month);
-        let rows = done.charges.take();
-        if rows.is_none() {
-            let jobs = lake::month_path("job_charges", site, month);
-            context.publication.remove(&jobs);
-        }
-        parts.push(ChargePart::stage(context, Subject::Jobs, site, month, rows)?);
-    }
-    Ok(parts)
 }
 
 /// The parts of one site.
@@ -232,25 +213,15 @@ fn publish_site(
         batches.extend(by_year(&rows, counting)?.into_values());
     }
     let rows = part(&batches).map_err(|why| why.at("site", site))?;
-    let charges = schema::dataset("charges")?;
-    let mut written = BTreeSet::new();
-    for (of, range) in slices(&rows)? {
-        let path = lake::charges_path(site, of.vo.as_deref(), of.allocation_year);
-        let mut table = LakeTable::create(context.publication, "charges", &path)?;
-        let rows = with_years(&rows.slice(range.start, range.len()))?;
-        table.write(&project(&rows, charges)?)?;
-        table.finish(&[
-            ("gridtally.pipeline".to_owned(), context.plan.name.clone()),
-            ("gridtally.plan".to_owned(), context.plan.fingerprint.clone()),
-        ])?;
-        kept.insert(path);
-        written.insert(of);
-    }
-    for of in touched.difference(&written) {
-        context
-            .publication
-            .remove(&lake::charges_path(site, of.vo.as_deref(), of.allocation_year));
-    }
+    let files = SliceFiles {
+        context,
+        dataset: schema::dataset("charges")?,
+        site,
+        path: lake::charges_path,
+    };
+    let written = files.write(&with_years(&rows)?)?;
+    kept.extend(written.iter().map(|of| files.path(of)));
+    files.remove(touched.difference(&written));
     Ok(())
 }
 

@@ -9,7 +9,8 @@ use serde::Serialize;
 
 use tracing::warn;
 
-use super::partition::{PartitionContext, PartitionResult};
+use super::partition::PartitionResult;
+use super::partition_context::PartitionContext;
 use crate::config::Plan;
 use crate::dedupe::copies::{Copied, CopyExtent};
 use crate::dedupe::shifted::{self, Shifted, ShiftedCopies};

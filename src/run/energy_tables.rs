@@ -1,6 +1,6 @@
 //! The tables of energy that usage was computed by, as the lake keeps them.
 
-use super::partition::PartitionContext;
+use super::partition_context::PartitionContext;
 use crate::error::Result;
 use crate::lake::energy_tables::{ENERGY_TABLES, SETTINGS};
 use crate::schema;

@@ -14,6 +14,7 @@ pub(crate) mod limits;
 pub mod options;
 pub(crate) mod outdated;
 pub(crate) mod partition;
+pub(crate) mod partition_context;
 mod partition_tables;
 mod pieces;
 pub(crate) mod priced;

@@ -10,57 +10,29 @@ use arrow::compute::{filter_record_batch, not};
 use arrow::datatypes::ArrowNativeType;
 use crossbeam_channel::bounded;
 
+use super::charges::ChargePart;
 use super::days::DayBatches;
-use super::extent::RunSelection;
+use super::partition_context::PartitionContext;
 use super::partition_tables::{PartitionRows, PartitionTables};
 use super::pieces::{DayMerge, PublishedRows};
 use super::usage_rejects::UsageRejects;
 use crate::charge::policy::Subject;
-use crate::config::Plan;
 use crate::dedupe::copies::Copies;
-use crate::dedupe::file_order::FileOrder;
 use crate::dedupe::merge::Loser;
-use crate::dedupe::shifted::ShiftedCopies;
-use crate::dedupe::spill::Spill;
 use crate::dedupe::{copies, history};
 use crate::error::{Error, Result};
-use crate::lake::views::{Views, folded};
+use crate::lake::views::folded;
 use crate::ledger::{FileReason, Reason, RowReasons};
 use crate::normalise::{Normaliser, Origins, Scales, factors_of, with_factors};
 use crate::record::SiteMonth;
 use crate::reference::benchmark::AskedSpan;
 use crate::schema::batch::{ColumnWords, int, words};
-use crate::store::Publication;
 use crate::store::lake::{self, LakeTable};
 use crate::summarise::Usage;
 use crate::summarise::charges::{ChargeTally, Charges, UnpricedAddition};
 use crate::summarise::group::{UsageGroup, to_batch};
 use crate::summarise::sums;
 use crate::time::{Day, Month};
-
-/// What every partition needs to know of the run.
-pub(crate) struct PartitionContext<'a> {
-    /// The pipeline.
-    pub(crate) plan: &'a Plan,
-    /// The transaction.
-    pub(crate) publication: &'a Publication,
-    /// Candidates.
-    pub(crate) spill: &'a Spill,
-    /// Arrival order of input files.
-    pub(crate) order: &'a FileOrder,
-    /// Content hash of each input file, for provenance.
-    pub(crate) hashes: &'a BTreeMap<Arc<str>, Arc<str>>,
-    /// Paths of the input files, for refusals.
-    pub(crate) paths: &'a BTreeMap<Arc<str>, Arc<str>>,
-    /// Files this run read.
-    pub(crate) fresh: &'a BTreeSet<Arc<str>>,
-    /// What is rebuilt: published rows of files that are read again are ignored.
-    pub(crate) selection: &'a RunSelection,
-    /// Finds jobs that are there twice, whatever the month, while partitions are merged.
-    pub(crate) shifted: Option<&'a ShiftedCopies<'a>>,
-    /// Views in which summaries count, so that jobs do not.
-    pub(crate) displaced: &'a Views,
-}
 
 /// Rows of one partition by file and reason.
 pub(crate) type Settled = BTreeMap<FileReason, u64>;
@@ -77,8 +49,8 @@ pub(crate) struct PartitionResult {
     pub(crate) views: BTreeSet<String>,
     /// What it contributes to usage.
     pub(crate) part: Vec<UsageGroup>,
-    /// What its jobs were charged, as a `charge_part` batch; `None` when nothing is charged.
-    pub(crate) charges: Option<RecordBatch>,
+    /// What its jobs were charged.
+    pub(crate) charges: ChargePart,
     /// How many jobs each policy charged, and additions whose charge is unknown.
     pub(crate) tallies: (Vec<ChargeTally>, Vec<UnpricedAddition>),
     /// Between which instants benchmarks were looked for.
@@ -231,7 +203,7 @@ fn merge_days(
         views,
         part,
         tallies: charges.take_tallies(),
-        charges: is_charged.then(|| charges.into_part()).transpose()?,
+        charges: stage_charges(context, of, is_charged.then_some(charges))?,
         asked: normaliser.asked(),
         energy_asked,
         origins,
@@ -257,6 +229,18 @@ fn publish_part(context: &PartitionContext<'_>, site: &str, month: Month, part: 
     table.write(&to_batch(part, crate::schema::dataset("usage_part")?)?)?;
     table.finish(&[("gridtally.plan".to_owned(), context.plan.fingerprint.clone())])?;
     Ok(())
+}
+
+/// Stages what the jobs of a partition were charged; `None` where none is charged anything.
+fn stage_charges(context: &PartitionContext<'_>, of: &SiteMonth, charges: Option<Charges<'_>>) -> Result<ChargePart> {
+    let (site, month) = (of.site.as_str(), of.month);
+    if charges.is_none() {
+        context
+            .publication
+            .remove(&lake::month_path("job_charges", site, month));
+    }
+    let rows = charges.map(Charges::into_part).transpose()?;
+    ChargePart::stage(context, Subject::Jobs, site, month, rows)
 }
 
 /// The inputs of a file: the hashes that `b3sum` prints, and the pipeline's name.

@@ -2,7 +2,7 @@
 
 use arrow::array::RecordBatch;
 
-use super::partition::PartitionContext;
+use super::partition_context::PartitionContext;
 use crate::error::Result;
 use crate::record::SiteMonth;
 use crate::store::lake::{self, LakeTable};

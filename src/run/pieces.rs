@@ -7,7 +7,7 @@ use arrow::array::{BooleanArray, RecordBatch};
 use arrow::compute::filter_record_batch;
 
 use super::days::{DayBatches, last_key, rows_until};
-use super::partition::PartitionContext;
+use super::partition_context::PartitionContext;
 use crate::dedupe::history;
 use crate::dedupe::keys::RecordKey;
 use crate::dedupe::losers::{LoserSources, WinnerWalk};

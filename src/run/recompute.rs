@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::outdated::Outdated;
-use super::partition::PartitionContext;
+use super::partition_context::PartitionContext;
 use super::run_words::signed;
 use super::usage::UsagePart;
 use crate::error::Result;

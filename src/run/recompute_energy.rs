@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use arrow::array::Int64Array;
 use serde::Serialize;
 
-use super::partition::PartitionContext;
+use super::partition_context::PartitionContext;
 use super::usage::UsagePart;
 use crate::amounts::add_known;
 use crate::error::{Error, Result};

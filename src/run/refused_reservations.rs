@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 
-use super::partition::PartitionContext;
+use super::partition_context::PartitionContext;
 use crate::error::Result;
 use crate::ingest::reject_rows;
 use crate::ingest::reject_rows::RefusedRow;

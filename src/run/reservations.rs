@@ -11,7 +11,7 @@ use arrow::compute::{concat_batches, take_record_batch};
 use arrow::datatypes::{Field, Schema};
 
 use super::charges::ChargePart;
-use super::partition::PartitionContext;
+use super::partition_context::PartitionContext;
 use super::refused_reservations::{RefusedWindows, WindowOrigin, beyond_sums};
 use crate::charge::policy::Subject;
 use crate::error::{Error, Kind, Result};

@@ -7,9 +7,12 @@ use std::ops::Range;
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::compute::concat_batches;
 
-use crate::error::Result;
+use super::partition_context::PartitionContext;
+use crate::error::{Error, Result};
+use crate::runtime::pool;
 use crate::schema::Dataset;
 use crate::schema::batch::{int, text};
+use crate::store::lake::LakeTable;
 
 /// One file of `usage` or `charges` within a site.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,6 +23,64 @@ pub(crate) struct UsageSlice {
 
 /// The columns of a run of rows of one slice.
 type SliceRun = Vec<ArrayRef>;
+
+/// Files of `usage` or `charges` of a site.
+pub(crate) struct SliceFiles<'a> {
+    pub(crate) context: &'a PartitionContext<'a>,
+    /// `usage` or `charges`.
+    pub(crate) dataset: &'static Dataset,
+    pub(crate) site: &'a str,
+    /// Path of the file of a site, a VO and an allocation year.
+    pub(crate) path: fn(&str, Option<&str>, i64) -> String,
+}
+
+impl SliceFiles<'_> {
+    /// Path of the file of a slice.
+    pub(crate) fn path(&self, of: &UsageSlice) -> String {
+        (self.path)(self.site, of.vo.as_deref(), of.allocation_year)
+    }
+
+    /// Stages a file for each slice of rows that have the columns of the dataset, among others; gives the slices.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when the lake cannot be written.
+    pub(crate) fn write(&self, rows: &RecordBatch) -> Result<BTreeSet<UsageSlice>> {
+        let slices = slices(rows)?;
+        let rows = project(rows, self.dataset)?;
+        let provenance = [
+            ("gridtally.pipeline".to_owned(), self.context.plan.name.clone()),
+            ("gridtally.plan".to_owned(), self.context.plan.fingerprint.clone()),
+        ];
+        // They are small and many: what one costs is little of it the writing of rows.
+        pool::until_error(&slices, self.context.threads, |(of, range)| {
+            let mut table = LakeTable::create(self.context.publication, &self.dataset.name, &self.path(of))?;
+            table.write(&rows.slice(range.start, range.len()))?;
+            table.finish(&provenance).map(drop)
+        })?;
+        Ok(slices.into_iter().map(|(of, _)| of).collect())
+    }
+
+    /// Removes the files of slices that have no rows any more.
+    pub(crate) fn remove<'a>(&self, slices: impl Iterator<Item = &'a UsageSlice>) {
+        for of in slices {
+            self.context.publication.remove(&self.path(of));
+        }
+    }
+}
+
+/// The columns of a dataset out of those of a batch.
+pub(crate) fn project(batch: &RecordBatch, dataset: &Dataset) -> Result<RecordBatch> {
+    let columns = dataset.columns.iter().map(|column| {
+        batch
+            .column_by_name(&column.name)
+            .cloned()
+            .ok_or_else(|| Error::internal(format!("contributions have no column {}", column.name)))
+    });
+    Ok(RecordBatch::try_new(
+        dataset.arrow(),
+        columns.collect::<Result<Vec<_>>>()?,
+    )?)
+}
 
 /// Runs of rows of one VO and allocation year, in the order of the rows.
 pub(crate) fn slices(batch: &RecordBatch) -> Result<Vec<(UsageSlice, Range<usize>)>> {

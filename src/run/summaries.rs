@@ -9,9 +9,11 @@ use std::sync::Arc;
 
 use tracing::info;
 
+use super::charges::ChargePart;
 use super::corrections::additions;
 use super::extent::RunSelection;
-use super::partition::{PartitionContext, PartitionResult, Settled};
+use super::partition::{PartitionResult, Settled};
+use super::partition_context::PartitionContext;
 use super::run_report::OverlapReport;
 use super::usage::{UsagePart, publish_part};
 use crate::config::Plan;
@@ -101,8 +103,8 @@ pub(crate) fn months(
     months
 }
 
-/// Enters the outcomes of jobs and summaries into the ledger, and returns the contribution of each place to usage: of a view its jobs
-/// or its summaries, never both.
+/// Enters the outcomes of jobs and summaries into the ledger, and returns the contribution of each place to usage (of a view its jobs
+/// or its summaries, never both), and what the jobs of each were charged.
 ///
 /// # Errors
 /// [`Kind::Io`] when the lake cannot be written.
@@ -111,8 +113,9 @@ pub(crate) fn contributions(
     done: Vec<PartitionResult>,
     summaries: SettledSummaries,
     book: &mut Book,
-) -> Result<Vec<UsagePart>> {
+) -> Result<(Vec<UsagePart>, Vec<ChargePart>)> {
     let mut parts = Vec::with_capacity(done.len());
+    let mut charged = Vec::with_capacity(done.len());
     let mut places = BTreeMap::new();
     for done in done {
         book.settle(&done.site, done.month, &done.settled);
@@ -122,6 +125,7 @@ pub(crate) fn contributions(
             month: done.month,
             rows: done.part,
         });
+        charged.push(done.charges);
     }
     for (SiteMonth { site, month }, settled) in &summaries.settled {
         book.settle_summaries(site, *month, settled);
@@ -143,7 +147,7 @@ pub(crate) fn contributions(
             .take_back(&lake::month_path("usage_part", &part.site, part.month))?;
         publish_part(context, of_jobs)?;
     }
-    Ok(parts)
+    Ok((parts, charged))
 }
 
 /// Settles summaries and merges jobs, those first that decide whether the others count. `merge` merges the jobs; those of

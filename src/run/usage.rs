@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use arrow::array::RecordBatch;
 
-use super::partition::PartitionContext;
-use super::slices::{UsageSlice, by_year, changed, slices, whole};
-use crate::error::{Error, Result};
+use super::partition_context::PartitionContext;
+use super::slices::{SliceFiles, UsageSlice, by_year, changed, whole};
+use crate::error::Result;
 use crate::lake::state::State;
 use crate::schema::{self, Dataset};
 use crate::store::lake::{self, LakeTable};
@@ -94,26 +94,18 @@ fn publish_site(
             years.add(&batch)?;
         }
     }
-    let dataset = schema::dataset("usage")?;
+    let files = SliceFiles {
+        context,
+        dataset: schema::dataset("usage")?,
+        site,
+        path: lake::usage_path,
+    };
     let mut written = BTreeSet::new();
     while let Some(total) = years.next() {
         let rows = total.finish().map_err(|e| e.at("site", site))?;
-        for (of, range) in slices(&rows)? {
-            let path = lake::usage_path(site, of.vo.as_deref(), of.allocation_year);
-            let mut table = LakeTable::create(context.publication, "usage", &path)?;
-            table.write(&project(&rows.slice(range.start, range.len()), dataset)?)?;
-            table.finish(&[
-                ("gridtally.pipeline".to_owned(), context.plan.name.clone()),
-                ("gridtally.plan".to_owned(), context.plan.fingerprint.clone()),
-            ])?;
-            written.insert(of);
-        }
+        written.append(&mut files.write(&rows)?);
     }
-    for of in touched.difference(&written) {
-        context
-            .publication
-            .remove(&lake::usage_path(site, of.vo.as_deref(), of.allocation_year));
-    }
+    files.remove(touched.difference(&written));
     Ok(())
 }
 
@@ -174,20 +166,6 @@ impl YearContributions {
     fn next(&mut self) -> Option<Contributions> {
         self.years.pop_first().map(|(_, total)| total)
     }
-}
-
-/// The columns of `dataset` alone.
-pub(crate) fn project(batch: &RecordBatch, dataset: &Dataset) -> Result<RecordBatch> {
-    let columns = dataset.columns.iter().map(|column| {
-        batch
-            .column_by_name(&column.name)
-            .cloned()
-            .ok_or_else(|| Error::internal(format!("contributions have no column {}", column.name)))
-    });
-    Ok(RecordBatch::try_new(
-        dataset.arrow(),
-        columns.collect::<Result<Vec<_>>>()?,
-    )?)
 }
 
 /// After a change of settings, takes away the usage files that no group falls into any more.

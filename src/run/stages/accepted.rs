@@ -10,14 +10,14 @@ use super::merge_inputs::{MergeInputs, Partitions};
 use super::open_lake::OpenLake;
 use super::scope::RunScope;
 use super::staged::StagedRun;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::lake::found::FoundFile;
 use crate::lake::state::State;
 use crate::overhead;
 use crate::overhead::sweep::Sweep;
 use crate::record::SiteMonth;
 use crate::run::charges::{self, ChargePart};
-use crate::run::partition::PartitionContext;
+use crate::run::partition_context::PartitionContext;
 use crate::run::run_report::RunReport;
 use crate::run::usage::{UsagePart, publish_usage};
 use crate::run::{awards, corrections, energy_tables, recompute, recompute_energy};
@@ -74,7 +74,7 @@ impl<'a> AcceptedRecords<'a> {
             ..
         } = &mut lake;
         let publication = &*publication;
-        let context = inputs.context(plan, publication, &selection);
+        let context = inputs.context(run, publication, &selection);
         let is_fresh = |place: &SiteMonth| partitions.get(place).is_some_and(|days| !days.is_empty());
         monitor.report.recomputed = recompute::compare(&context, &selection.outdated, &parts, is_fresh)?;
         monitor.report.recomputed_energy =
@@ -117,9 +117,14 @@ fn publish_sums(
     charged: &[ChargePart],
     is_everything: bool,
 ) -> Result<BTreeSet<String>> {
-    publish_usage(context, state, parts, is_everything)?;
+    // Neither looks at what the other stages.
+    std::thread::scope(|scope| {
+        let usage = scope.spawn(|| publish_usage(context, state, parts, is_everything));
+        let charges = charges::publish(context, charged, is_everything);
+        let dead = |_| Err(Error::internal("a summarising thread died"));
+        usage.join().unwrap_or_else(dead).and(charges)
+    })?;
     energy_tables::publish(context)?;
-    charges::publish(context, charged, is_everything)?;
     charges::corrections(context, charged)
 }
 

@@ -17,8 +17,9 @@ use crate::ledger::Book;
 use crate::normalise::ScaledBy;
 use crate::numbers::count_u64;
 use crate::record::{SiteMonth, Summary};
-use crate::run::charges::{self, ChargePart};
-use crate::run::partition::{PartitionContext, PartitionResult, process};
+use crate::run::charges::ChargePart;
+use crate::run::partition::{PartitionResult, process};
+use crate::run::partition_context::PartitionContext;
 use crate::run::run_report::RunReport;
 use crate::run::summaries::{self, SettledSummaries};
 use crate::run::usage::UsagePart;
@@ -63,7 +64,7 @@ impl<'a> EnteredInputs<'a> {
         let copies = inputs.shifted_copies(&partitions);
         let context = PartitionContext {
             shifted: Some(&copies),
-            ..inputs.context(plan, &scope.lake.publication, &scope.selection)
+            ..inputs.context(scope.context, &scope.lake.publication, &scope.selection)
         };
         let merge = |context: &PartitionContext<'_>| process_all(context, &partitions, at_once, progress);
         let (summaries, done, overlaps) = summaries::settle(&context, &scope.lake.state, fresh, &months, merge)?;
@@ -138,11 +139,11 @@ fn note_benchmarks(
 /// What partitions and summaries contribute to usage, and what was charged for jobs and reservations.
 fn contributed(
     context: &PartitionContext<'_>,
-    mut done: Vec<PartitionResult>,
+    done: Vec<PartitionResult>,
     summaries: SettledSummaries,
     book: &mut Book,
 ) -> Result<(Vec<UsagePart>, Vec<ChargePart>)> {
-    let mut charged = charges::of_jobs(context, &mut done)?;
+    let (parts, mut charged) = summaries::contributions(context, done, summaries, book)?;
     charged.append(&mut reservations::charge(context, book)?);
-    Ok((summaries::contributions(context, done, summaries, book)?, charged))
+    Ok((parts, charged))
 }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::context::RunContext;
 use super::scope::RunScope;
-use crate::config::Plan;
 use crate::dedupe::file_order::FileOrder;
 use crate::dedupe::shifted::ShiftedCopies;
 use crate::dedupe::spill::Spill;
@@ -16,7 +16,7 @@ use crate::record::SiteMonth;
 use crate::run::copied;
 use crate::run::corrections;
 use crate::run::extent::RunSelection;
-use crate::run::partition::PartitionContext;
+use crate::run::partition_context::PartitionContext;
 use crate::store::Publication;
 use crate::time::Day;
 
@@ -55,12 +55,13 @@ impl MergeInputs {
     /// What every partition needs to know.
     pub(super) fn context<'a>(
         &'a self,
-        plan: &'a Plan,
+        run: RunContext<'a>,
         publication: &'a Publication,
         selection: &'a RunSelection,
     ) -> PartitionContext<'a> {
         PartitionContext {
-            plan,
+            plan: run.plan,
+            threads: run.threads,
             publication,
             spill: &self.spill,
             order: &self.order,
