@@ -54,12 +54,10 @@ impl KeySample {
             .collect();
         keys.sort_unstable();
         let of_row = merge_bytes(keys.len(), packed_bytes) / keys.len().max(1);
+        let mut sample = Vec::with_capacity(keys.len().div_ceil(SAMPLE_ROWS));
         let chunks = keys.chunks(SAMPLE_ROWS);
-        Ok(Self(
-            chunks
-                .filter_map(|chunk| Some((*chunk.first()?, of_row.times(chunk.len()))))
-                .collect(),
-        ))
+        sample.extend(chunks.filter_map(|chunk| Some((*chunk.first()?, of_row.times(chunk.len())))));
+        Ok(Self(sample))
     }
 
     /// Adds a key, and what the rows behind it take.

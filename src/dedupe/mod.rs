@@ -27,6 +27,7 @@ pub mod slices;
 pub mod sorted_blocks;
 pub mod spill;
 mod spill_key;
+mod spill_segment;
 pub mod summary;
 mod version;
 pub mod window;

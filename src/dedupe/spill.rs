@@ -10,12 +10,13 @@ use super::file_order::FileOrder;
 use super::intake_batch::IntakeBucket;
 use super::keys::{KeySample, RecordKey, merge_bytes};
 use super::packed::gather::with_words;
-use super::packed::{GatherPart, GatherRun, WaitingBatch, gather, gather_sorted, pack};
+use super::packed::{GatherPart, WaitingBatch, gather, gather_sorted, pack};
 use super::shared_blocks::{SharedBlock, SharedBlocks, listed_place};
 use super::slices::{FreshDay, Slicing};
 use super::spill_key::{BucketRuns, SpillKey, bucket_order, by_bucket};
+use super::spill_segment::{BatchRuns, SpillSegment};
 use crate::error::{Error, Result};
-use crate::numbers::{Extent, index};
+use crate::numbers::{Extent, count_u64, index};
 use crate::record::SiteMonth;
 use crate::runtime::scratch::{PackedBatch, PackedRange, Scratch};
 use crate::time::{Day, Month};
@@ -23,9 +24,9 @@ use crate::time::{Day, Month};
 /// Bytes of Arrow data kept in memory.
 pub const MEMORY_BUDGET: usize = 80 << 20;
 /// Candidates go to disk in segments of at most this share of the budget, the oldest first, while others fill up.
-const SEGMENTS: usize = 8;
-/// Batches of fewer rows on average are made one: of those of a row, nearly all is what columns take besides their data.
-const FEW_ROWS: usize = 64;
+const SEGMENTS: usize = 4;
+/// Of an input that takes so many times the budget on disk, merging begins with no more than half of the budget in memory.
+const LARGE_INPUT: u64 = 2;
 /// Rows and packed bytes that are unpacked at once, about.
 const BLOCK_ROWS: usize = 1 << 15;
 const BLOCK_BYTES: usize = 4 << 20;
@@ -54,71 +55,6 @@ struct Resident {
     segments: VecDeque<SpillSegment>,
     bytes: usize,
     days: BTreeSet<SpillKey>,
-}
-
-/// Runs of rows of a batch.
-struct BatchRuns {
-    /// Place of the batch in its segment.
-    at: usize,
-    runs: Vec<GatherRun>,
-}
-
-#[derive(Default)]
-struct SpillSegment {
-    batches: Vec<WaitingBatch>,
-    /// Runs of rows, by batch.
-    index: BTreeMap<SpillKey, Vec<BatchRuns>>,
-    bytes: usize,
-    rows: usize,
-}
-
-impl SpillSegment {
-    fn is_scattered(&self) -> bool {
-        self.batches.len() > 1 && self.rows / self.batches.len() < FEW_ROWS
-    }
-
-    /// The same rows in one batch.
-    fn compacted(self) -> Result<Self> {
-        let mut firsts = Vec::with_capacity(self.batches.len());
-        let mut parts = Vec::with_capacity(self.batches.len());
-        let mut rows = 0;
-        for batch in self.batches {
-            firsts.push(rows);
-            rows += batch.num_rows();
-            parts.push(GatherPart::whole(batch));
-        }
-        let batch = WaitingBatch::of(pack(&gather(&parts)?)?)?;
-        let mut index = BTreeMap::new();
-        for (key, runs) in self.index {
-            let mut moved = Vec::new();
-            for BatchRuns { at, runs } in runs {
-                let before = firsts.get(at).ok_or_else(|| Error::internal("rows of no batch"))?;
-                moved.extend(runs.into_iter().map(|run| GatherRun {
-                    first: before + run.first,
-                    len: run.len,
-                }));
-            }
-            index.insert(key, vec![BatchRuns { at: 0, runs: moved }]);
-        }
-        Ok(Self {
-            bytes: batch.held_byte_n(),
-            batches: vec![batch],
-            index,
-            rows: self.rows,
-        })
-    }
-
-    fn parts(&self, runs: &[BatchRuns]) -> Vec<GatherPart> {
-        runs.iter()
-            .filter_map(|BatchRuns { at, runs }| {
-                let batch = self.batches.get(*at)?.clone();
-                Some(GatherPart {
-                    batch,
-                    runs: runs.clone(),
-                })
-            })
-            .collect()
-    }
 }
 
 #[derive(Default)]
@@ -292,24 +228,41 @@ impl Spill {
             full
         };
         let full = full.map(SpillSegment::compacted).transpose()?;
-        let oldest = {
+        if let Some(segment) = full {
             let mut resident = lock(&self.resident)?;
-            if let Some(segment) = full {
-                resident.bytes += segment.bytes;
-                resident.segments.push_front(segment);
-            }
-            let oldest = if resident.bytes < self.budget {
-                None
-            } else {
-                resident.segments.pop_front()
-            };
-            resident.bytes -= oldest.as_ref().map_or(0, |segment| segment.bytes);
-            oldest
-        };
-        match oldest {
+            resident.bytes += segment.bytes;
+            resident.segments.push_front(segment);
+        }
+        match self.oldest_beyond(self.budget)? {
             Some(segment) => self.flush(&segment),
             None => Ok(()),
         }
+    }
+
+    /// Makes room for merging, once all candidates were added: a large input had most of its rows written to disk, and what
+    /// is left of it in memory would stay there until the last months are merged.
+    ///
+    /// # Errors
+    /// As [`Self::push`].
+    pub fn make_room(&self) -> Result<()> {
+        if lock(&self.file)?.scratch.byte_n() < count_u64(self.budget).times(LARGE_INPUT) {
+            return Ok(());
+        }
+        while let Some(segment) = self.oldest_beyond(self.budget / 2)? {
+            self.flush(&segment)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the oldest segment out where all together take so many bytes.
+    fn oldest_beyond(&self, byte_n: usize) -> Result<Option<SpillSegment>> {
+        let mut resident = lock(&self.resident)?;
+        if resident.bytes < byte_n {
+            return Ok(None);
+        }
+        let oldest = resident.segments.pop_front();
+        resident.bytes -= oldest.as_ref().map_or(0, |segment| segment.bytes);
+        Ok(oldest)
     }
 
     fn flush(&self, segment: &SpillSegment) -> Result<()> {

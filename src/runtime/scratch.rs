@@ -37,6 +37,11 @@ impl SpillRange {
 }
 
 impl Scratch {
+    /// How many bytes it has.
+    pub(crate) fn byte_n(&self) -> u64 {
+        self.end
+    }
+
     /// Puts `bytes` behind all that is there.
     ///
     /// # Errors

@@ -34,6 +34,8 @@ pub struct WaitingBatch {
     batch: RecordBatch,
     /// In the order of the columns that wait.
     columns: Arc<[Option<WaitingColumn>]>,
+    /// Bytes of its values that it keeps in memory for itself, about.
+    data_byte_n: usize,
 }
 
 impl WaitingBatch {
@@ -53,7 +55,11 @@ impl WaitingBatch {
             Ok(Some(WaitingColumn { place, packing }))
         });
         let columns = columns.collect::<Result<_>>()?;
-        Ok(Self { batch, columns })
+        Ok(Self {
+            data_byte_n: data_byte_n(&batch),
+            batch,
+            columns,
+        })
     }
 
     /// The columns as they are packed.
@@ -70,13 +76,12 @@ impl WaitingBatch {
 
     /// Bytes of its values that it keeps in memory for itself, about.
     pub(in crate::dedupe) fn data_byte_n(&self) -> usize {
-        let columns = self.batch.schema_ref().fields().iter().zip(self.batch.columns());
-        columns.map(|(field, array)| own_byte_n(field, array)).sum()
+        self.data_byte_n
     }
 
     /// Bytes that it takes in memory, about.
     pub(in crate::dedupe) fn held_byte_n(&self) -> usize {
-        self.data_byte_n() + self.batch.num_columns() * COLUMN_BYTES
+        self.data_byte_n + self.batch.num_columns() * COLUMN_BYTES
     }
 
     /// The column of a place among those that wait; `None` where all of its values are null.
@@ -99,8 +104,10 @@ impl WaitingBatch {
         };
         let columns = self.batch.schema_ref().fields().iter().zip(self.batch.columns());
         let columns = columns.map(taken).collect::<Result<Vec<_>>>()?;
+        let batch = RecordBatch::try_new(self.batch.schema(), columns)?;
         Ok(Self {
-            batch: RecordBatch::try_new(self.batch.schema(), columns)?,
+            data_byte_n: data_byte_n(&batch),
+            batch,
             columns: self.columns,
         })
     }
@@ -113,6 +120,12 @@ fn is_constant(field: &Field, array: &ArrayRef) -> bool {
         entries.is_some_and(|entries| entries.len() == 1)
     };
     array.null_count() == 0 && (only_value(field).is_some() || is_one_text())
+}
+
+/// Bytes that the values of packed columns keep in memory for themselves, about.
+fn data_byte_n(batch: &RecordBatch) -> usize {
+    let columns = batch.schema_ref().fields().iter().zip(batch.columns());
+    columns.map(|(field, array)| own_byte_n(field, array)).sum()
 }
 
 /// Bytes that a packed column keeps in memory for itself, about: shared zeros are nobody's.

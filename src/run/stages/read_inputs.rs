@@ -86,6 +86,7 @@ impl<'a> ReadInputs<'a> {
             }
         }
         limits.hold(ledger_files, &mut read, &scope.lake.state.book)?;
+        spill.make_room()?;
         for (reading, read) in files.iter().zip(&mut read) {
             scope.hashes.note(&reading.file, read.stamp.take(), &read.blake3);
         }
