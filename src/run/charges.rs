@@ -11,6 +11,8 @@ use crate::error::Result;
 use crate::overhead::bills;
 use crate::record::SiteMonth;
 use crate::reference::correction::{Action, Correction};
+use crate::runtime::held_batch::HeldBatch;
+use crate::runtime::pool;
 use crate::schema;
 use crate::schema::batch::{text, texts};
 use crate::store::lake::{self, LakeTable};
@@ -27,7 +29,9 @@ pub(crate) const POLICIES: &str = "policies/policies.parquet";
 pub(crate) struct ChargePart {
     path: String,
     /// A `charge_part` batch.
-    rows: RecordBatch,
+    rows: HeldBatch,
+    /// The corrections it has entries of.
+    correction_ids: BTreeSet<String>,
 }
 
 impl ChargePart {
@@ -47,16 +51,22 @@ impl ChargePart {
             Subject::Jobs => lake::month_path("charge_part", site, month),
             other => lake::subject_path("charge_part", other.as_str(), site, month),
         };
+        let mut correction_ids = BTreeSet::new();
         let rows = if let Some(rows) = rows.filter(|rows| rows.num_rows() > 0) {
             let mut table = LakeTable::create(context.publication, "charge_part", &path)?;
             table.write(&rows)?;
             table.finish(&[("gridtally.plan".to_owned(), context.plan.fingerprint.clone())])?;
+            take_ids(&rows, &mut correction_ids)?;
             rows
         } else {
             context.publication.remove(&path);
             RecordBatch::new_empty(schema::dataset("charge_part")?.arrow())
         };
-        Ok(Self { path, rows })
+        Ok(Self {
+            path,
+            rows: HeldBatch::new(rows)?,
+            correction_ids,
+        })
     }
 }
 
@@ -66,10 +76,7 @@ impl ChargePart {
 /// # Errors
 /// [`crate::error::Kind::Io`] when a bill cannot be read.
 pub(crate) fn corrections(context: &PartitionContext<'_>, parts: &[ChargePart]) -> Result<BTreeSet<String>> {
-    let mut ids = BTreeSet::new();
-    for part in parts {
-        take_ids(&part.rows, &mut ids)?;
-    }
+    let mut ids: BTreeSet<String> = parts.iter().flat_map(|part| &part.correction_ids).cloned().collect();
     let rules = context.plan.corrections.iter().flat_map(|table| table.active());
     let rules: Vec<&Correction> = rules.filter(|rule| rule.action != Action::Add).collect();
     if rules.is_empty() {
@@ -145,14 +152,15 @@ fn parts_by_site(context: &PartitionContext<'_>) -> BTreeMap<String, OfSite> {
 /// [`crate::error::Kind::Io`] when the lake cannot be read or written.
 pub(crate) fn publish(context: &PartitionContext<'_>, fresh: &[ChargePart], is_everything: bool) -> Result<()> {
     // What this run made need not be read back.
-    let fresh: BTreeMap<&str, &RecordBatch> = fresh.iter().map(|part| (part.path.as_str(), &part.rows)).collect();
-    let mut kept = BTreeSet::new();
-    for (site, parts) in parts_by_site(context) {
-        if parts.is_changed() || is_everything {
-            publish_site(context, &site, &parts, &fresh, is_everything, &mut kept)?;
-        }
-    }
+    let fresh: BTreeMap<&str, &HeldBatch> = fresh.iter().map(|part| (part.path.as_str(), &part.rows)).collect();
+    let mut sites: Vec<(String, OfSite)> = parts_by_site(context).into_iter().collect();
+    sites.retain(|(_, parts)| parts.is_changed() || is_everything);
+    let of_site = context.shared_by(sites.len());
+    let kept = pool::each(&sites, context.threads, |(site, parts)| {
+        publish_site(&of_site, site, parts, &fresh, is_everything)
+    })?;
     if is_everything {
+        let kept: BTreeSet<String> = kept.into_iter().flatten().collect();
         let published = context.publication.published();
         for file in published.into_iter().flat_map(|manifest| manifest.dataset("charges")) {
             if !kept.contains(&file.path) {
@@ -163,20 +171,21 @@ pub(crate) fn publish(context: &PartitionContext<'_>, fresh: &[ChargePart], is_e
     publish_policies(context)
 }
 
+/// Publishes the files of a site that its parts touch; gives the paths of those that were written.
 fn publish_site(
     context: &PartitionContext<'_>,
     site: &str,
     parts: &OfSite,
-    fresh: &BTreeMap<&str, &RecordBatch>,
+    fresh: &BTreeMap<&str, &HeldBatch>,
     is_everything: bool,
-    kept: &mut BTreeSet<String>,
-) -> Result<()> {
+) -> Result<Vec<String>> {
     let dataset = schema::dataset("charge_part")?;
     let read = |place: &str| read_table(context.publication.store().reader(place)?, None, 16_384);
     let now = |part: &Current| match fresh.get(part.path.as_str()) {
         Some(rows) => {
-            dataset.admit(rows)?;
-            Ok(RecordBatch::clone(rows))
+            let rows = rows.batch()?;
+            dataset.admit(&rows)?;
+            Ok(rows)
         }
         None => whole(dataset, Some(read(&part.place)?)),
     };
@@ -202,7 +211,7 @@ fn publish_site(
             touched.append(&mut changed(&before(path)?, &none)?);
         }
         if touched.is_empty() {
-            return Ok(());
+            return Ok(Vec::new());
         }
     }
     let counting = (!is_everything).then_some(&touched);
@@ -220,9 +229,8 @@ fn publish_site(
         path: lake::charges_path,
     };
     let written = files.write(&with_years(&rows)?)?;
-    kept.extend(written.iter().map(|of| files.path(of)));
     files.remove(touched.difference(&written));
-    Ok(())
+    Ok(written.iter().map(|of| files.path(of)).collect())
 }
 
 fn publish_policies(context: &PartitionContext<'_>) -> Result<()> {

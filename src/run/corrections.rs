@@ -78,7 +78,8 @@ pub(crate) fn publish(
         }
     }
     for part in parts {
-        entries.add_part(table, part)?;
+        let place = SiteMonth::new(part.site.as_str(), part.month);
+        entries.add_part(table, &place, &part.groups.groups()?)?;
     }
     let rows = entries.rows(table, charged);
     let unmatched = rows.iter().filter(|row| row.status == "no_match");
@@ -98,18 +99,18 @@ impl CorrectionEntries {
     ///
     /// # Errors
     /// [`Kind::Data`] when a sum does not fit 63 bits.
-    pub(crate) fn add_part(&mut self, table: &CorrectionTable, part: &UsagePart) -> Result<()> {
-        for UsageGroup { key, sums } in &part.rows {
+    pub(crate) fn add_part(&mut self, table: &CorrectionTable, place: &SiteMonth, groups: &[UsageGroup]) -> Result<()> {
+        for UsageGroup { key, sums } in groups {
             let Some(rule) = key.correction_id.as_deref().and_then(|id| table.get(id)) else {
                 continue;
             };
             let account = key.borrow().account().map(str::to_owned);
             let gives = rule.gives(key.vo.as_deref(), account.as_deref());
-            let record_month = part.month.first_day();
+            let record_month = place.month.first_day();
             let of = CorrectionEntryKey {
                 correction_id: rule.id.clone(),
                 gives,
-                site: part.site.clone(),
+                site: place.site.clone(),
                 record_month,
                 month: key.month,
                 vo: key.vo.clone(),

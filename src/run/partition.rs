@@ -15,6 +15,7 @@ use super::days::DayBatches;
 use super::partition_context::PartitionContext;
 use super::partition_tables::{PartitionRows, PartitionTables};
 use super::pieces::{DayMerge, PublishedRows};
+use super::usage::{UsagePart, publish_part};
 use super::usage_rejects::UsageRejects;
 use crate::charge::policy::Subject;
 use crate::dedupe::copies::Copies;
@@ -30,7 +31,7 @@ use crate::schema::batch::{ColumnWords, int, words};
 use crate::store::lake::{self, LakeTable};
 use crate::summarise::Usage;
 use crate::summarise::charges::{ChargeTally, Charges, UnpricedAddition};
-use crate::summarise::group::{UsageGroup, to_batch};
+use crate::summarise::held_groups::HeldGroups;
 use crate::summarise::sums;
 use crate::time::{Day, Month};
 
@@ -48,7 +49,7 @@ pub(crate) struct PartitionResult {
     /// The views of its jobs.
     pub(crate) views: BTreeSet<String>,
     /// What it contributes to usage.
-    pub(crate) part: Vec<UsageGroup>,
+    pub(crate) part: UsagePart,
     /// What its jobs were charged.
     pub(crate) charges: ChargePart,
     /// How many jobs each policy charged, and additions whose charge is unknown.
@@ -193,9 +194,14 @@ fn merge_days(
     refusals.publish(context.publication, &lake::refused_records_path(site, month))?;
     usage.add_corrections(month);
     let energy_asked = usage.energy_asked();
-    let part = usage.into_groups().into_sorted();
-    sums::check(&part).map_err(|e| e.at("month", month).at("site", site))?;
-    publish_part(context, site, month, &part)?;
+    let groups = usage.into_groups().into_sorted();
+    sums::check(&groups).map_err(|e| e.at("month", month).at("site", site))?;
+    let part = UsagePart {
+        site: site.to_owned(),
+        month,
+        groups: HeldGroups::new(groups)?,
+    };
+    publish_part(context, &part)?;
     Ok(PartitionResult {
         site: site.to_owned(),
         month,
@@ -217,18 +223,6 @@ fn earlier(a: Option<Day>, b: Option<Day>) -> Option<Day> {
         (Some(a), Some(b)) => Some(a.min(b)),
         (one, None) | (None, one) => one,
     }
-}
-
-fn publish_part(context: &PartitionContext<'_>, site: &str, month: Month, part: &[UsageGroup]) -> Result<()> {
-    let path = lake::month_path("usage_part", site, month);
-    if part.is_empty() {
-        context.publication.remove(&path);
-        return Ok(());
-    }
-    let mut table = LakeTable::create(context.publication, "usage_part", &path)?;
-    table.write(&to_batch(part, crate::schema::dataset("usage_part")?)?)?;
-    table.finish(&[("gridtally.plan".to_owned(), context.plan.fingerprint.clone())])?;
-    Ok(())
 }
 
 /// Stages what the jobs of a partition were charged; `None` where none is charged anything.

@@ -36,3 +36,14 @@ pub(crate) struct PartitionContext<'a> {
     /// Views in which summaries count, so that jobs do not.
     pub(crate) displaced: &'a Views,
 }
+
+impl PartitionContext<'_> {
+    /// The same for each of `n` pieces of work, as many of which are done at once as there are threads: with its share of these.
+    pub(crate) fn shared_by(&self, n: usize) -> Self {
+        let at_once = n.clamp(1, self.threads.max(1));
+        Self {
+            threads: self.threads.div_ceil(at_once),
+            ..*self
+        }
+    }
+}

@@ -104,7 +104,7 @@ pub(crate) fn compare(
             of.now.add(now);
             of.has_new_records |= is_fresh;
         };
-        for UsageGroup { key, sums } in &part.rows {
+        for UsageGroup { key, sums } in part.groups.groups()? {
             add(key.month, &WorkSums::default(), &sums.work);
         }
         let path = lake::month_path("usage_part", &part.site, part.month);

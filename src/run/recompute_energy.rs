@@ -113,7 +113,7 @@ pub(crate) fn compare(
             continue;
         }
         let is_fresh = fresh(&place);
-        for group in &part.rows {
+        for group in part.groups.groups()? {
             let of = entry(&mut months, &part.site, group.key.month, is_fresh)?;
             for (name, place) in COLUMNS {
                 let sum = MeasuredSums::column(name).and_then(|column| *column(&group.sums.measured));

@@ -35,6 +35,7 @@ use crate::reference::benchmark::AskedSpan;
 use crate::schema;
 use crate::store::Manifest;
 use crate::store::lake::{self, LakeTable};
+use crate::summarise::held_groups::HeldGroups;
 use crate::summarise::summaries::SummaryUsage;
 use crate::summarise::sums;
 use crate::time::{Day, Month};
@@ -119,29 +120,27 @@ pub(crate) fn contributions(
     let mut places = BTreeMap::new();
     for done in done {
         book.settle(&done.site, done.month, &done.settled);
-        places.insert((done.site.clone(), done.month), parts.len());
-        parts.push(UsagePart {
-            site: done.site,
-            month: done.month,
-            rows: done.part,
-        });
+        places.insert((done.site, done.month), parts.len());
+        parts.push(done.part);
         charged.push(done.charges);
     }
     for (SiteMonth { site, month }, settled) in &summaries.settled {
         book.settle_summaries(site, *month, settled);
     }
-    for mut part in summaries.parts {
+    for part in summaries.parts {
         let at = places.get(&(part.site.clone(), part.month));
         let Some(of_jobs) = at.and_then(|at| parts.get_mut(*at)) else {
             publish_part(context, &part)?;
             parts.push(part);
             continue;
         };
-        if part.rows.is_empty() {
+        if part.groups.is_empty() {
             continue;
         }
-        of_jobs.rows.append(&mut part.rows);
-        of_jobs.rows.sort_by(|a, b| a.key.cmp(&b.key));
+        let mut groups = of_jobs.groups.groups()?;
+        groups.append(&mut part.groups.groups()?);
+        groups.sort_by(|a, b| a.key.cmp(&b.key));
+        of_jobs.groups = HeldGroups::new(groups)?;
         context
             .publication
             .take_back(&lake::month_path("usage_part", &part.site, part.month))?;
@@ -345,12 +344,12 @@ pub(crate) fn place(
     for row in winners {
         usage.add(row);
     }
-    let rows = usage.into_sorted();
-    sums::check(&rows).map_err(|e| e.at("month", month).at("site", site))?;
+    let groups = usage.into_sorted();
+    sums::check(&groups).map_err(|e| e.at("month", month).at("site", site))?;
     settled.parts.push(UsagePart {
         site: site.clone(),
         month: *month,
-        rows,
+        groups: HeldGroups::new(groups)?,
     });
     settled.settled.push((place, counts));
     Ok(())

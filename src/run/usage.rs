@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use arrow::array::RecordBatch;
 
 use super::partition_context::PartitionContext;
-use super::slices::{SliceFiles, UsageSlice, by_year, changed, whole};
+use super::slices::{SliceFiles, UsageSlice, by_year, changed, slices, whole};
 use crate::error::Result;
 use crate::lake::state::State;
+use crate::runtime::pool;
 use crate::schema::{self, Dataset};
 use crate::store::lake::{self, LakeTable};
 use crate::summarise::contributions::Contributions;
-use crate::summarise::group::{UsageGroup, to_batch};
+use crate::summarise::held_groups::HeldGroups;
 use crate::time::Month;
 
 /// What one site and month contributes to usage.
@@ -20,12 +21,12 @@ pub(crate) struct UsagePart {
     pub(crate) site: String,
     /// Month.
     pub(crate) month: Month,
-    /// Its groups, sorted.
-    pub(crate) rows: Vec<UsageGroup>,
+    /// Its groups.
+    pub(crate) groups: HeldGroups,
 }
 
 /// Contributions of one site by month.
-type UsageParts<'a> = BTreeMap<Month, &'a [UsageGroup]>;
+type UsageParts<'a> = BTreeMap<Month, &'a HeldGroups>;
 
 /// Publishes the contribution of one site and month for later runs, or removes it when it is nothing.
 ///
@@ -33,12 +34,12 @@ type UsageParts<'a> = BTreeMap<Month, &'a [UsageGroup]>;
 /// [`crate::error::Kind::Io`] when the lake cannot be written.
 pub(crate) fn publish_part(context: &PartitionContext<'_>, part: &UsagePart) -> Result<()> {
     let path = lake::month_path("usage_part", &part.site, part.month);
-    if part.rows.is_empty() {
+    if part.groups.is_empty() {
         context.publication.remove(&path);
         return Ok(());
     }
     let mut table = LakeTable::create(context.publication, "usage_part", &path)?;
-    table.write(&to_batch(&part.rows, schema::dataset("usage_part")?)?)?;
+    table.write(&part.groups.batch()?)?;
     table.finish(&[("gridtally.plan".to_owned(), context.plan.fingerprint.clone())])?;
     Ok(())
 }
@@ -55,13 +56,15 @@ pub(crate) fn publish_usage(
 ) -> Result<()> {
     let mut by_site: BTreeMap<&str, UsageParts<'_>> = BTreeMap::new();
     for done in done {
-        by_site.entry(&done.site).or_default().insert(done.month, &done.rows);
+        by_site.entry(&done.site).or_default().insert(done.month, &done.groups);
     }
-    for (site, fresh) in by_site {
-        publish_site(context, state, site, &fresh, is_everything)?;
-    }
+    let sites: Vec<_> = by_site.iter().collect();
+    let of_site = context.shared_by(sites.len());
+    pool::until_error(&sites, context.threads, |(site, fresh)| {
+        publish_site(&of_site, state, site, fresh, is_everything)
+    })?;
     if is_everything {
-        forget(context, done);
+        forget(context, done)?;
     }
     Ok(())
 }
@@ -76,8 +79,8 @@ fn publish_site(
     let part = schema::dataset("usage_part")?;
     let published = published_parts(context, state, site);
     let mut now = BTreeMap::new();
-    for (month, rows) in fresh {
-        now.insert(*month, to_batch(rows, part)?);
+    for (month, groups) in fresh {
+        now.insert(*month, groups.batch()?);
     }
     let touched = touched(context, part, &published, &now)?;
     if touched.is_empty() && !is_everything {
@@ -169,23 +172,23 @@ impl YearContributions {
 }
 
 /// After a change of settings, takes away the usage files that no group falls into any more.
-fn forget(context: &PartitionContext<'_>, done: &[UsagePart]) {
-    let kept: BTreeSet<String> = done
-        .iter()
-        .flat_map(|done| {
-            done.rows
-                .iter()
-                .map(|UsageGroup { key, .. }| lake::usage_path(&done.site, key.vo.as_deref(), key.allocation_year))
-        })
-        .collect();
-    for file in context
-        .publication
-        .published()
-        .into_iter()
+fn forget(context: &PartitionContext<'_>, done: &[UsagePart]) -> Result<()> {
+    let published = context.publication.published().into_iter();
+    let mut gone: BTreeSet<&str> = published
         .flat_map(|manifest| manifest.dataset("usage"))
-    {
-        if !kept.contains(&file.path) {
-            context.publication.remove(&file.path);
+        .map(|file| file.path.as_str())
+        .collect();
+    for part in done {
+        if gone.is_empty() {
+            return Ok(());
+        }
+        for (of, _) in slices(&part.groups.batch()?)? {
+            let kept = lake::usage_path(&part.site, of.vo.as_deref(), of.allocation_year);
+            gone.remove(kept.as_str());
         }
     }
+    for path in gone {
+        context.publication.remove(path);
+    }
+    Ok(())
 }

@@ -61,7 +61,10 @@ pub(crate) fn until_error<T: Sync>(items: &[T], threads: usize, each: impl Fn(&T
     };
     std::thread::scope(|scope| {
         for _ in 1..threads.min(items.len()) {
-            scope.spawn(take_rest);
+            // Where the machine gives no thread, those that are there do all of it.
+            if std::thread::Builder::new().spawn_scoped(scope, take_rest).is_err() {
+                break;
+            }
         }
         take_rest();
     });

@@ -10,6 +10,7 @@ pub mod correction_effect;
 mod dimension_groups;
 pub mod energy_figures;
 pub mod group;
+pub mod held_groups;
 mod periods;
 pub mod policy_facts;
 mod rated_job;

@@ -9,6 +9,7 @@ use gridtally::expr::{GroupMeasure, How, add_up};
 use gridtally::schema;
 use gridtally::summarise::contributions::Contributions;
 use gridtally::summarise::group::{Groups, Key, UsageGroup, to_batch};
+use gridtally::summarise::held_groups::HeldGroups;
 use gridtally::summarise::sums::{CountedSums, MeasuredSums, Sums, WorkSums};
 use proptest::option;
 use proptest::prelude::*;
@@ -205,11 +206,22 @@ proptest! {
             contributions.add(batch.slice(cut, batch.num_rows() - cut)).unwrap();
             contributions.add(batch.slice(0, cut)).unwrap();
         }
-        let expected = to_batch(&groups.into_sorted(), part).unwrap();
+        let groups = groups.into_sorted();
+        let expected = to_batch(&groups, part).unwrap();
+        come_back(groups, &expected);
         let total = contributions.finish().unwrap();
         prop_assert_eq!(&total, &expected);
         prop_assert_eq!(total.schema(), part.arrow());
     }
+}
+
+/// Groups that wait for those of other months are what they were, few as many.
+fn come_back(groups: Vec<UsageGroup>, batch: &RecordBatch) {
+    let held = HeldGroups::new(groups).unwrap();
+    assert_eq!(held.is_empty(), batch.num_rows() == 0);
+    assert_eq!(&held.batch().unwrap(), batch);
+    let dataset = schema::dataset("usage_part").unwrap();
+    assert_eq!(&to_batch(&held.groups().unwrap(), dataset).unwrap(), batch);
 }
 
 #[test]
@@ -236,6 +248,7 @@ fn many_contributions_are_added_up_on_the_way() {
         })
         .collect();
     let batch = to_batch(&rows, part).unwrap();
+    come_back(rows.clone(), &batch);
     let mut contributions = Contributions::default();
     for _ in 0..20 {
         contributions.add(batch.clone()).unwrap();

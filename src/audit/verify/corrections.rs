@@ -9,9 +9,7 @@ use arrow::compute::filter_record_batch;
 use super::difference::Compared;
 use super::recomputation::{READ_ROWS, Recomputation, RecomputedFindings};
 use crate::error::Result;
-use crate::record::SiteMonth;
 use crate::run::corrections::{CorrectionEntries, PATH};
-use crate::run::usage::UsagePart;
 use crate::schema::batch::text;
 use crate::store::{Fact, lake, read_table};
 use crate::summarise::group::Groups;
@@ -65,7 +63,7 @@ fn computed(of: &Recomputation<'_>) -> Result<RecordBatch> {
     let mut entries = CorrectionEntries::default();
     let parts = of.manifest.dataset("usage_part").filter(|_| !table.rows.is_empty());
     for file in parts {
-        let Some(SiteMonth { site, month }) = lake::parse_month_path(&file.path) else {
+        let Some(place) = lake::parse_month_path(&file.path) else {
             continue;
         };
         let mut groups = Groups::default();
@@ -79,8 +77,7 @@ fn computed(of: &Recomputation<'_>) -> Result<RecordBatch> {
                 groups.add_batch(&filter_record_batch(&batch, &is_entry)?)?;
             }
         }
-        let rows = groups.into_sorted();
-        entries.add_part(table, &UsagePart { site, month, rows })?;
+        entries.add_part(table, &place, &groups.into_sorted())?;
     }
     entries.batch(table, &charged(of)?)
 }

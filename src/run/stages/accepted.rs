@@ -120,9 +120,9 @@ fn publish_sums(
     // Neither looks at what the other stages.
     std::thread::scope(|scope| {
         let usage = scope.spawn(|| publish_usage(context, state, parts, is_everything));
-        let charges = charges::publish(context, charged, is_everything);
+        let published = charges::publish(context, charged, is_everything);
         let dead = |_| Err(Error::internal("a summarising thread died"));
-        usage.join().unwrap_or_else(dead).and(charges)
+        usage.join().unwrap_or_else(dead).and(published)
     })?;
     energy_tables::publish(context)?;
     charges::corrections(context, charged)

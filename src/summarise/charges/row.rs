@@ -117,8 +117,8 @@ pub(super) fn to_batch(
             texts(rows.iter().map(of))
         }
     };
-    let mut years = YearLengths::new(calendar);
-    let year_s = rows.iter().map(|row| years.of(row.period.allocation_year));
+    let mut lengths = YearLengths::new(calendar);
+    let year_s = rows.iter().map(|row| lengths.of(row.period.allocation_year));
     let charge_scale = i8::try_from(CHARGE_SCALE).unwrap_or(9);
     let made: Vec<(&str, ArrayRef)> = vec![
         ("subject", of(|tariff| tariff.policy.subject.as_str())),
