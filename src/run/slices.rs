@@ -51,7 +51,7 @@ impl SliceFiles<'_> {
             ("gridtally.pipeline".to_owned(), self.context.plan.name.clone()),
             ("gridtally.plan".to_owned(), self.context.plan.fingerprint.clone()),
         ];
-        // They are small and many: what one costs is little of it the writing of rows.
+        // They are many, and of what a small file takes its rows are the least.
         pool::until_error(&slices, self.context.threads, |(of, range)| {
             let mut table = LakeTable::create(self.context.publication, &self.dataset.name, &self.path(of))?;
             table.write(&rows.slice(range.start, range.len()))?;

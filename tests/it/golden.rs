@@ -17,6 +17,7 @@ use gridtally::sources::registry;
 use gridtally::store::Manifest;
 
 use crate::support::forge::{copy_lake, rows};
+use crate::support::order::out_of_order;
 use crate::support::sample::{repository, run};
 use crate::support::tar;
 
@@ -98,12 +99,14 @@ fn every_golden_case_gives_what_is_expected() {
         let name = case.file_name().unwrap().to_string_lossy().into_owned();
         let here = tempfile::tempdir().unwrap();
         let stdout = play(&case, here.path());
+        let lake = here.path().join("lake");
+        assert_eq!(out_of_order(&lake), Vec::<String>::new(), "{name}");
         for entry in fs::read_dir(case.join("expected")).unwrap() {
             let path = entry.unwrap().path();
             let what = path.file_name().unwrap().to_string_lossy().into_owned();
             let found = match what.as_str() {
                 "stdout" => stdout.clone(),
-                dataset => listed(&here.path().join("lake"), dataset),
+                dataset => listed(&lake, dataset),
             };
             if is_update {
                 fs::write(&path, &found).unwrap();

@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use arrow::array::{Array, RecordBatch};
+use arrow::array::{Array, RecordBatch, UInt32Array};
+use arrow::compute::take_record_batch;
 use gridtally::run::run_report::Status;
 use gridtally::schema::batch::{decimal, id};
 
 use super::charges::{charged, scene};
 use super::scene::{Pipeline, Scene, assert_same, published};
 use super::tables::{all, forge, int, text};
+use crate::support::order::out_of_order;
 
 /// The price depends on the account, and what is small is dear: no amount below zero follows from this formula.
 const PAID: &str = r#"
@@ -176,6 +178,7 @@ fn what_is_taken_is_what_was_charged_and_what_is_given_is_priced_again() {
         });
         assert_eq!(there, by_policy(&jobs, is("correction_id", Some(id))), "{id}");
     }
+    assert_eq!(out_of_order(&scene.path("lake")), Vec::<String>::new());
     assert_eq!(scene.run(&pipeline, "lake").status, Status::Unchanged);
 }
 
@@ -219,6 +222,22 @@ fn undoing_a_correction_restores_the_bytes_of_charges() {
     same(&plain, &states[5]);
     scene.run(&pipeline, "fresh");
     assert_same(&scene.lake("fresh"), &scene.lake("lake"), "in one go");
+}
+
+/// What is held against the order that files state notices another one.
+#[test]
+fn charges_in_another_order_are_noticed() {
+    let (scene, pipeline) = house();
+    sign(&scene, &[]);
+    scene.run(&pipeline, "lake");
+    let lake = scene.path("lake");
+    let path = super::tables::files(&lake, "job_charges").remove(0);
+    let path = path.strip_prefix(&lake).unwrap().to_str().unwrap().to_owned();
+    forge(&lake, &path, |batch| {
+        let backwards = (0..u32::try_from(batch.num_rows()).unwrap()).rev();
+        take_record_batch(&batch, &UInt32Array::from_iter_values(backwards)).unwrap()
+    });
+    assert_eq!(out_of_order(&lake), [path]);
 }
 
 /// A refund that is not what was charged is found, though all sums agree.

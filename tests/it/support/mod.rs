@@ -8,6 +8,7 @@ pub(crate) mod events;
 pub(crate) mod forge;
 pub(crate) mod lake_rows;
 pub(crate) mod notes;
+pub(crate) mod order;
 pub(crate) mod peak;
 pub(crate) mod policy;
 pub(crate) mod python;
