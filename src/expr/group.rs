@@ -135,8 +135,9 @@ impl KeyGroups {
 /// A measure of every group.
 struct Measured<'a> {
     measure: GroupMeasure<'a>,
-    /// `None` of groups of which nothing is known.
-    values: Vec<Option<WideSum>>,
+    values: Vec<WideSum>,
+    /// Whether anything is known of each group.
+    is_known: Vec<bool>,
 }
 
 impl<'a> Measured<'a> {
@@ -152,12 +153,14 @@ impl<'a> Measured<'a> {
         Ok(Self {
             measure,
             values: Vec::new(),
+            is_known: Vec::new(),
         })
     }
 
     /// Adds the rows of a batch, whose groups are at `places`, of `group_n` groups so far.
     fn add(&mut self, array: &ArrayRef, places: &[usize], group_n: usize) -> Result<()> {
-        self.values.resize(group_n, None);
+        self.values.resize(group_n, WideSum::default());
+        self.is_known.resize(group_n, false);
         match array.data_type() {
             DataType::Int64 => self.add_all::<Int64Type>(array, places, i128::from),
             DataType::Timestamp(TimeUnit::Millisecond, None) => {
@@ -177,25 +180,28 @@ impl<'a> Measured<'a> {
         let array = array.as_primitive_opt::<T>()?;
         let how = self.measure.how;
         for (value, place) in array.iter().zip(places) {
-            let (Some(value), Some(slot)) = (value, self.values.get_mut(*place)) else {
+            let slots = (self.values.get_mut(*place), self.is_known.get_mut(*place));
+            let (Some(value), (Some(sum), Some(is_known))) = (value, slots) else {
                 continue;
             };
-            let value = wide(value);
-            match slot {
-                None => *slot = Some(WideSum::from(value)),
-                Some(sum) => match how {
-                    How::Sum => sum.add(value),
-                    How::Min => *sum = (*sum).min(WideSum::from(value)),
-                    How::Max => *sum = (*sum).max(WideSum::from(value)),
-                },
-            }
+            let value = WideSum::from(wide(value));
+            *sum = match (how, *is_known) {
+                (_, false) => value,
+                (How::Sum, true) => sum.plus(value),
+                (How::Min, true) => (*sum).min(value),
+                (How::Max, true) => (*sum).max(value),
+            };
+            *is_known = true;
         }
         Some(())
     }
 
     /// The measures of the groups in `order`.
     fn finish(&self, order: &[usize], kind: &DataType) -> Result<ArrayRef> {
-        let values = order.iter().map(|place| self.values.get(*place).copied().flatten());
+        let values = order.iter().map(|place| {
+            let is_known = self.is_known.get(*place).copied().filter(|is_known| *is_known);
+            is_known.and_then(|_| self.values.get(*place).copied())
+        });
         let short = |sum: WideSum| {
             sum.value()
                 .and_then(|value| i64::try_from(value).ok())
@@ -218,32 +224,34 @@ impl<'a> Measured<'a> {
 }
 
 /// A sum in 192 bits, which 2^64 decimals of 38 digits cannot exceed, in two's complement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct WideSum {
     high: i64,
-    low: u128,
+    /// The other bits, the highest first. Sums are most of the memory of very many groups, and bytes need no padding.
+    low: [u8; 16],
 }
 
 impl From<i128> for WideSum {
     fn from(value: i128) -> Self {
         Self {
             high: if value < 0 { -1 } else { 0 },
-            low: value.cast_unsigned(),
+            low: value.to_be_bytes(),
         }
     }
 }
 
 impl WideSum {
-    fn add(&mut self, value: i128) {
-        let value = Self::from(value);
-        let (low, is_carried) = self.low.overflowing_add(value.low);
-        self.low = low;
-        self.high += value.high + i64::from(is_carried);
+    fn plus(self, more: Self) -> Self {
+        let (low, is_carried) = u128::from_be_bytes(self.low).overflowing_add(u128::from_be_bytes(more.low));
+        Self {
+            high: self.high + more.high + i64::from(is_carried),
+            low: low.to_be_bytes(),
+        }
     }
 
     /// The sum, if 128 bits hold it.
     fn value(self) -> Option<i128> {
-        let value = self.low.cast_signed();
+        let value = i128::from_be_bytes(self.low);
         (Self::from(value) == self).then_some(value)
     }
 }
