@@ -198,10 +198,12 @@ impl<'a> Measured<'a> {
 
     /// The measures of the groups in `order`.
     fn finish(&self, order: &[usize], kind: &DataType) -> Result<ArrayRef> {
-        let values = order.iter().map(|place| {
-            let is_known = self.is_known.get(*place).copied().filter(|is_known| *is_known);
-            is_known.and_then(|_| self.values.get(*place).copied())
-        });
+        let values = order
+            .iter()
+            .map(|place| match (self.values.get(*place), self.is_known.get(*place)) {
+                (Some(sum), Some(true)) => Some(*sum),
+                _ => None,
+            });
         let short = |sum: WideSum| {
             sum.value()
                 .and_then(|value| i64::try_from(value).ok())

@@ -11,8 +11,8 @@ use crate::error::Result;
 use crate::overhead::bills;
 use crate::record::SiteMonth;
 use crate::reference::correction::{Action, Correction};
-use crate::runtime::held_batch::HeldBatch;
 use crate::runtime::pool;
+use crate::runtime::scratch::PackedBatch;
 use crate::schema;
 use crate::schema::batch::{text, texts};
 use crate::store::lake::{self, LakeTable};
@@ -28,8 +28,9 @@ pub(crate) const POLICIES: &str = "policies/policies.parquet";
 /// in such parts; those of all runs together are `charges`.
 pub(crate) struct ChargePart {
     path: String,
-    /// A `charge_part` batch.
-    rows: HeldBatch,
+    /// A `charge_part` batch, packed until `charges` are written: all months of a run wait for the last one. `None` when it
+    /// has no rows.
+    packed: Option<PackedBatch>,
     /// The corrections it has entries of.
     correction_ids: BTreeSet<String>,
 }
@@ -52,21 +53,32 @@ impl ChargePart {
             other => lake::subject_path("charge_part", other.as_str(), site, month),
         };
         let mut correction_ids = BTreeSet::new();
-        let rows = if let Some(rows) = rows.filter(|rows| rows.num_rows() > 0) {
+        let packed = if let Some(rows) = rows.filter(|rows| rows.num_rows() > 0) {
             let mut table = LakeTable::create(context.publication, "charge_part", &path)?;
             table.write(&rows)?;
             table.finish(&[("gridtally.plan".to_owned(), context.plan.fingerprint.clone())])?;
             take_ids(&rows, &mut correction_ids)?;
-            rows
+            Some(PackedBatch::pack(&rows)?)
         } else {
             context.publication.remove(&path);
-            RecordBatch::new_empty(schema::dataset("charge_part")?.arrow())
+            None
         };
         Ok(Self {
             path,
-            rows: HeldBatch::new(rows)?,
+            packed,
             correction_ids,
         })
+    }
+
+    /// Its rows.
+    fn rows(&self) -> Result<RecordBatch> {
+        let dataset = schema::dataset("charge_part")?;
+        let Some(packed) = &self.packed else {
+            return Ok(RecordBatch::new_empty(dataset.arrow()));
+        };
+        let rows = packed.unpack()?;
+        dataset.admit(&rows)?;
+        Ok(rows)
     }
 }
 
@@ -152,7 +164,7 @@ fn parts_by_site(context: &PartitionContext<'_>) -> BTreeMap<String, OfSite> {
 /// [`crate::error::Kind::Io`] when the lake cannot be read or written.
 pub(crate) fn publish(context: &PartitionContext<'_>, fresh: &[ChargePart], is_everything: bool) -> Result<()> {
     // What this run made need not be read back.
-    let fresh: BTreeMap<&str, &HeldBatch> = fresh.iter().map(|part| (part.path.as_str(), &part.rows)).collect();
+    let fresh: BTreeMap<&str, &ChargePart> = fresh.iter().map(|part| (part.path.as_str(), part)).collect();
     let mut sites: Vec<(String, OfSite)> = parts_by_site(context).into_iter().collect();
     sites.retain(|(_, parts)| parts.is_changed() || is_everything);
     let of_site = context.shared_by(sites.len());
@@ -176,17 +188,13 @@ fn publish_site(
     context: &PartitionContext<'_>,
     site: &str,
     parts: &OfSite,
-    fresh: &BTreeMap<&str, &HeldBatch>,
+    fresh: &BTreeMap<&str, &ChargePart>,
     is_everything: bool,
 ) -> Result<Vec<String>> {
     let dataset = schema::dataset("charge_part")?;
     let read = |place: &str| read_table(context.publication.store().reader(place)?, None, 16_384);
     let now = |part: &Current| match fresh.get(part.path.as_str()) {
-        Some(rows) => {
-            let rows = rows.batch()?;
-            dataset.admit(&rows)?;
-            Ok(rows)
-        }
+        Some(part) => part.rows(),
         None => whole(dataset, Some(read(&part.place)?)),
     };
     let mut touched: BTreeSet<UsageSlice> = BTreeSet::new();

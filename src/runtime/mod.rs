@@ -4,7 +4,6 @@ pub(crate) mod allocator;
 pub mod clock;
 pub mod column;
 pub mod column_value;
-pub(crate) mod held_batch;
 pub(crate) mod interruption;
 pub(crate) mod memory_limit;
 pub(crate) mod pool;

@@ -1,5 +1,6 @@
 //! Independent pieces of work on a few threads.
 
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -16,22 +17,13 @@ pub(crate) fn each<T: Sync, R: Send>(
     each: impl Fn(&T) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {
     let dead = || Error::internal("a working thread died");
-    let next = AtomicUsize::new(0);
     let results: Mutex<Vec<(usize, Result<R>)>> = Mutex::default();
-    std::thread::scope(|scope| {
-        for _ in 0..threads.min(items.len()) {
-            scope.spawn(|| {
-                while let Some((at, item)) = {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    items.get(at).map(|item| (at, item))
-                } {
-                    let result = each(item);
-                    if let Ok(mut results) = results.lock() {
-                        results.push((at, result));
-                    }
-                }
-            });
+    take_each(items, threads, |at, item| {
+        let result = each(item);
+        if let Ok(mut results) = results.lock() {
+            results.push((at, result));
         }
+        ControlFlow::Continue(())
     });
     let mut results = results.into_inner().map_err(|_| dead())?;
     if results.len() != items.len() {
@@ -46,16 +38,29 @@ pub(crate) fn each<T: Sync, R: Send>(
 /// # Errors
 /// The first error that happened.
 pub(crate) fn until_error<T: Sync>(items: &[T], threads: usize, each: impl Fn(&T) -> Result<()> + Sync) -> Result<()> {
-    let next = AtomicUsize::new(0);
     let failure = Mutex::new(None);
+    take_each(items, threads, |_, item| match each(item) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(why) => {
+            let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
+            failure.get_or_insert(why);
+            ControlFlow::Break(())
+        }
+    });
+    let failure = failure.into_inner().unwrap_or_else(PoisonError::into_inner);
+    failure.map_or(Ok(()), Err)
+}
+
+/// Hands each item, with its place, to one of up to `threads` threads, this one among them, until one of them breaks off.
+fn take_each<T: Sync>(items: &[T], threads: usize, take: impl Fn(usize, &T) -> ControlFlow<()> + Sync) {
+    let next = AtomicUsize::new(0);
     let take_rest = || {
-        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if let Err(why) = each(item) {
+        while let Some((at, item)) = {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            items.get(at).map(|item| (at, item))
+        } {
+            if take(at, item).is_break() {
                 next.store(items.len(), Ordering::Relaxed);
-                failure
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .get_or_insert(why);
             }
         }
     };
@@ -68,6 +73,4 @@ pub(crate) fn until_error<T: Sync>(items: &[T], threads: usize, each: impl Fn(&T
         }
         take_rest();
     });
-    let failure = failure.into_inner().unwrap_or_else(PoisonError::into_inner);
-    failure.map_or(Ok(()), Err)
 }
