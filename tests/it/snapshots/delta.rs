@@ -6,7 +6,7 @@ use std::process::Command;
 
 use super::{JOBS, Nights, pipeline};
 use crate::support::policy::{CHARGE_CORES, CORES};
-use crate::support::python::{package, python};
+use crate::support::python::{package, python, unattended};
 
 const KEEP: &str = "keep = { nights = 30, months = 24 }\ndelta_log = \"on\"\n";
 
@@ -177,7 +177,7 @@ fn versions_of_delta_tables_are_the_lake_as_it_was() {
         }
         let (duckdb, extension) = (package("duckdb==1.5.5"), package("duckdb-extension-delta==1.5.5"));
         let mut command = Command::new("python3");
-        command.args(["-c", DELTA_SCAN, &kept(&nights)]);
+        command.args(["-c", &unattended(DELTA_SCAN), &kept(&nights)]);
         command
             .arg(nights.path("views"))
             .arg("1 2 3 4 5")

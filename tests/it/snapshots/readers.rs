@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::Value;
 
 use super::{JOBS, Nights, reported};
-use crate::support::python::interpreter;
+use crate::support::python::{interpreter, unattended};
 
 /// Runs that publish; `GRIDTALLY_READ_RUNS` raises it.
 const RUNS: usize = 16;
@@ -54,7 +54,8 @@ print(json.dumps({"kind": kind, "rounds": rounds, "states": len(seen), "mixed": 
 
 fn reader(nights: &Nights, kind: &str) -> Child {
     Command::new(interpreter())
-        .args(["-c", READ, kind, env!("CARGO_BIN_EXE_gridtally"), "lake", "done"])
+        .args(["-c", &unattended(READ)])
+        .args([kind, env!("CARGO_BIN_EXE_gridtally"), "lake", "done"])
         .current_dir(nights.path(""))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -23,8 +23,14 @@ const PACKAGES: &[&str] = &[
 /// Runs a script and gives what it prints. The arguments are `sys.argv[1:]`.
 pub(crate) fn python(script: &str, args: &[&str]) -> String {
     let mut command = Command::new(interpreter());
-    command.args(["-W", "ignore", "-c", script]).args(args);
+    command.args(["-W", "ignore", "-c", &unattended(script)]).args(args);
     run(&mut command)
+}
+
+/// A script that `python -c` runs, as one of a file. DuckDB takes a main module without a file for a person at a terminal
+/// and prints progress to standard output once a query takes two seconds, as it may on a busy machine.
+pub(crate) fn unattended(script: &str) -> String {
+    format!("import __main__\n__main__.__file__ = 'script.py'\n{script}")
 }
 
 pub(crate) fn interpreter() -> &'static Path {
