@@ -97,6 +97,7 @@ pub mod runtime;
 pub mod schema;
 pub mod shard;
 pub mod share_history;
+pub mod short_texts;
 pub mod simulate;
 pub mod simulation;
 mod small_file;

@@ -85,6 +85,7 @@ mod salvage;
 mod sample_data;
 mod shards;
 mod shares;
+mod short_texts;
 #[cfg(unix)]
 mod signals;
 mod simulate;

@@ -14,7 +14,7 @@ use arrow::datatypes::{DataType, Field, Int64Type, TimestampMillisecondType, UIn
 use super::integer::{self, IntegerPacking};
 use super::kind::{PackedKind, batch, fields};
 use super::route::{GatherRun, Route};
-use super::text::TextGathering;
+use super::text_gathering::TextGathering;
 use super::waiting::{PackedColumn, WaitingBatch};
 use crate::error::{Error, Result};
 use crate::numbers::index_u64;

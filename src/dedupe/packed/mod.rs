@@ -11,6 +11,7 @@ pub mod integer;
 mod kind;
 mod route;
 pub mod text;
+mod text_gathering;
 mod waiting;
 mod zeros;
 

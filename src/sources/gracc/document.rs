@@ -1,6 +1,7 @@
 //! The wanted fields of one line.
 
 use crate::numbers::tally;
+use crate::short_texts::is_same;
 use crate::sources::json::marks::JsonIndex;
 use crate::sources::json::{JsonText, Malformed, Scalar, Scanner};
 
@@ -59,7 +60,7 @@ impl Key {
     fn of(key: &[u8]) -> Option<Self> {
         let (first, last) = (*key.first()?, *key.last()?);
         let found = (*PLACES.get(place(first, last, key.len()))?)?;
-        (found.name().as_bytes() == key).then_some(found)
+        is_same(found.name().as_bytes(), key).then_some(found)
     }
 
     /// The name in the record.

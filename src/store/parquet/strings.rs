@@ -19,6 +19,7 @@ use super::page_buffers::PageBuffers;
 use super::runs;
 use crate::error::{Error, Result};
 use crate::schema::batch::codes as coded;
+use crate::short_texts::is_same;
 
 /// A dictionary does not grow beyond this: later pages hold their texts as they are.
 const DICTIONARY_BYTES: usize = 1 << 20;
@@ -316,7 +317,7 @@ impl StringDictionary {
                 .unwrap_or_default()
         };
         let hash = hasher.hash_one(text);
-        if let Some(code) = table.find(hash, |code| of(*code) == text) {
+        if let Some(code) = table.find(hash, |code| is_same(of(*code), text)) {
             return Ok(*code);
         }
         let code = u32::try_from(entries.len()).map_err(|e| Error::internal("too many texts").because(e))?;
