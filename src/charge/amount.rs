@@ -1,5 +1,7 @@
 //! Decimal amounts: read, rounded, printed.
 
+use std::cmp::Ordering;
+
 use crate::expr::SCALE;
 use crate::expr::decimal::parse;
 
@@ -40,6 +42,17 @@ impl RoundingMode {
             .find(|(_, mode)| *mode == self)
             .map_or("", |(word, _)| *word)
     }
+
+    /// Whether a rest that is not zero rounds away from zero, by how it compares with half of a unit; `is_odd` is the number of
+    /// whole units.
+    fn is_away(self, is_odd: bool, half: Ordering) -> bool {
+        match self {
+            Self::Down => false,
+            Self::Up => true,
+            Self::HalfUp => half != Ordering::Less,
+            Self::HalfEven => half == Ordering::Greater || half == Ordering::Equal && is_odd,
+        }
+    }
 }
 
 /// Rounding of a charge.
@@ -60,27 +73,59 @@ impl Default for Rounding {
     }
 }
 
+/// Rounds amounts from one number of decimal places to another.
+#[derive(Clone, Copy, Debug)]
+pub struct Rounder {
+    change: PlaceChange,
+    mode: RoundingMode,
+}
+
+/// How the number of decimal places changes.
+#[derive(Clone, Copy, Debug)]
+enum PlaceChange {
+    /// There are more: the value is this many times as large.
+    More(i128),
+    /// There are fewer: the value is divided by this.
+    Fewer(i128),
+}
+
+impl Rounder {
+    /// Takes values in units of 10^-`from` and gives them in units of 10^-`digits`.
+    #[must_use]
+    pub fn new(from: u32, digits: u32, mode: RoundingMode) -> Self {
+        let change = match from.checked_sub(digits) {
+            None | Some(0) => PlaceChange::More(10_i128.pow(digits - from)),
+            Some(cut) => PlaceChange::Fewer(10_i128.pow(cut)),
+        };
+        Self { change, mode }
+    }
+
+    /// A value, rounded.
+    #[must_use]
+    pub fn round(&self, value: i128) -> i128 {
+        let unit = match self.change {
+            // Fallback: beyond 128 bits is beyond what any charge is checked against afterwards.
+            PlaceChange::More(times) => return value.saturating_mul(times),
+            PlaceChange::Fewer(unit) => unit,
+        };
+        // Nearly all amounts have 64 bits, which divide in a fraction of the time.
+        if let (Ok(value), Ok(unit)) = (i64::try_from(value), i64::try_from(unit)) {
+            let (whole, rest) = (value / unit, value % unit);
+            let half = (2 * rest.unsigned_abs()).cmp(&unit.unsigned_abs());
+            let is_away = rest != 0 && self.mode.is_away(whole & 1 != 0, half);
+            return i128::from(whole + if is_away { rest.signum() } else { 0 });
+        }
+        let (whole, rest) = (value / unit, value % unit);
+        let half = (2 * rest.unsigned_abs()).cmp(&unit.unsigned_abs());
+        let is_away = rest != 0 && self.mode.is_away(whole & 1 != 0, half);
+        whole + if is_away { rest.signum() } else { 0 }
+    }
+}
+
 /// `value` in units of 10^-`from`, rounded to `digits` places and expressed in units of 10^-`digits`.
 #[must_use]
 pub fn round(value: i128, from: u32, digits: u32, mode: RoundingMode) -> i128 {
-    if digits >= from {
-        // Fallback: beyond 128 bits is beyond what any charge is checked against afterwards.
-        return value.saturating_mul(10_i128.pow(digits - from));
-    }
-    let unit = 10_i128.pow(from - digits);
-    // Nearly all amounts have 64 bits, which divide in a fraction of the time.
-    let (whole, rest) = match (i64::try_from(value), i64::try_from(unit)) {
-        (Ok(value), Ok(unit)) => (i128::from(value / unit), i128::from(value % unit)),
-        _ => (value / unit, value % unit),
-    };
-    let rest = rest.abs();
-    let away = match mode {
-        RoundingMode::Down => false,
-        RoundingMode::Up => rest > 0,
-        RoundingMode::HalfUp => rest * 2 >= unit,
-        RoundingMode::HalfEven => rest * 2 > unit || (rest * 2 == unit && whole % 2 != 0),
-    };
-    whole + if away { value.signum() } else { 0 }
+    Rounder::new(from, digits, mode).round(value)
 }
 
 /// `numerator * 10^SCALE / denominator`, a tie to the even digit; `None` when it does not fit.

@@ -11,7 +11,7 @@ use arrow::datatypes::{DataType, Field};
 
 use super::amount::whole;
 use super::inputs::{ENERGY_CLASS, EnergyInput, INPUTS, Input};
-use super::table::{decimals, devices, elements};
+use super::table::{converted, decimals, devices, elements};
 use crate::error::{Error, Result};
 use crate::expr::{Type, Value};
 use crate::schema::batch::{coded_texts, column, decimal, int, number, texts, time, words_of};
@@ -59,13 +59,9 @@ impl Facts {
                 ("hepscore23" | "hepspec" | "si2k", _) => {
                     // Values have four decimals.
                     let to_scale = 10_i128.pow(crate::expr::SCALE - 4);
-                    let values = decimal(batch, input.record)?;
-                    decimals((0..rows).map(|row| number(values, row).map(|value| value * to_scale)))
+                    converted(decimal(batch, input.record)?, |value| value * to_scale)
                 }
-                (_, Type::Number) => {
-                    let values = int(batch, input.record)?;
-                    decimals((0..rows).map(|row| number(values, row).map(whole)))
-                }
+                (_, Type::Number) => converted(int(batch, input.record)?, whole),
                 _ => ArrayRef::clone(column(batch, input.record)?),
             };
             columns.insert(input.name.to_owned(), array);

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use arrow::array::{Array, ArrayRef, AsArray, Decimal128Array, RecordBatch, RecordBatchOptions, UInt32Array};
 use arrow::datatypes::{Decimal128Type, Field, Schema};
 
-use super::amount::{CHARGE_SCALE, round};
+use super::amount::{CHARGE_SCALE, Rounder};
 use super::facts::Facts;
 use super::options::Options;
 use super::policy::{CHARGE, Policy};
 use super::scope::{KeptOut, Within, within};
-use super::table::{constant, decimals, numbers};
+use super::table::{constant, converted, decimals, numbers};
 use crate::error::{Error, Kind, Result};
 use crate::expr::decimal::nearest;
 use crate::expr::{Formula, SCALE, Type, Value, evaluate};
@@ -127,6 +127,7 @@ fn priced(policy: &Policy, chosen: &Options, facts: &Facts, is_traced: bool) -> 
         kept_out,
         misfits: BTreeSet::new(),
     };
+    let settling = Settling::of(policy);
     for (at, row) in within.iter().enumerate() {
         // A condition that is unknown does not keep a job out: it is in, and not charged.
         let is_met = condition.is_none_or(|condition| condition.is_null(at) || condition.value(at));
@@ -144,7 +145,7 @@ fn priced(policy: &Policy, chosen: &Options, facts: &Facts, is_traced: bool) -> 
         if facts.never_ran(*row) {
             *slot = Some(0);
         } else if is_known {
-            *slot = Some(settled(policy, charge.value(at))?);
+            *slot = Some(settling.settled(charge.value(at))?);
         }
     }
     if is_traced {
@@ -157,16 +158,33 @@ fn priced(policy: &Policy, chosen: &Options, facts: &Facts, is_traced: bool) -> 
     Ok(result)
 }
 
-/// Minimum and rounding.
-fn settled(policy: &Policy, value: i128) -> Result<i128> {
-    let least = policy.minimum_charge.map_or(value, |minimum| value.max(minimum));
-    let rounding = policy.rounding;
-    let rounded = round(least, SCALE, rounding.digits, rounding.mode);
-    rounded
-        // Fallback: no policy rounds to more digits than charges have, which reading it ensures.
-        .checked_mul(10_i128.pow(CHARGE_SCALE.saturating_sub(rounding.digits)))
-        .filter(|charge| (-CHARGE_LIMIT..=CHARGE_LIMIT).contains(charge))
-        .ok_or_else(|| Error::new(Kind::Data, "a charge does not fit"))
+/// What becomes of what a formula gives: the smallest charge, and rounding.
+struct Settling {
+    minimum: Option<i128>,
+    rounder: Rounder,
+    /// From the places that are rounded to, to those of a charge.
+    to_scale: i128,
+}
+
+impl Settling {
+    fn of(policy: &Policy) -> Self {
+        let rounding = policy.rounding;
+        Self {
+            minimum: policy.minimum_charge,
+            rounder: Rounder::new(SCALE, rounding.digits, rounding.mode),
+            // Fallback: no policy rounds to more digits than charges have, which reading it ensures.
+            to_scale: 10_i128.pow(CHARGE_SCALE.saturating_sub(rounding.digits)),
+        }
+    }
+
+    /// The charge, in units of 10^-[`CHARGE_SCALE`].
+    fn settled(&self, value: i128) -> Result<i128> {
+        let least = self.minimum.map_or(value, |minimum| value.max(minimum));
+        let charge = self.rounder.round(least).checked_mul(self.to_scale);
+        charge
+            .filter(|charge| (-CHARGE_LIMIT..=CHARGE_LIMIT).contains(charge))
+            .ok_or_else(|| Error::new(Kind::Data, "a charge does not fit"))
+    }
 }
 
 /// Fills stand-ins, converts units, works out hours, tables and devices.
@@ -177,17 +195,17 @@ fn prepare(policy: &Policy, chosen: &Options, facts: &mut Facts) -> Result<()> {
         let Some(bytes) = facts.number(name) else { continue };
         let byte_n = unit.map_or(1, super::amount::MemoryUnit::byte_n);
         // Bytes are stored with decimals: a whole number of bytes is divided exactly once.
-        let array = decimals(bytes.iter().map(|value| Some(nearest(value?, byte_n))));
+        let array = converted(bytes, |value| nearest(value, byte_n));
         facts.columns.insert(name.to_owned(), array);
     }
     stand_in(policy, facts)?;
     if let (Some(minimum), Some(seconds)) = (policy.minimum_seconds, facts.number("seconds")) {
-        let array = decimals(seconds.iter().map(|value| value.map(|value| value.max(minimum))));
+        let array = converted(seconds, |value| value.max(minimum));
         facts.columns.insert("seconds".to_owned(), array);
     }
     for (name, per) in [("minutes", 60), ("hours", 3600)] {
         if let Some(seconds) = facts.number("seconds").filter(|_| reads.contains(name)) {
-            let array = decimals(seconds.iter().map(|value| Some(nearest(value?, per))));
+            let array = converted(seconds, |value| nearest(value, per));
             facts.columns.insert(name.to_owned(), array);
         }
     }
@@ -230,6 +248,7 @@ fn stand_in(policy: &Policy, facts: &mut Facts) -> Result<()> {
         let array = facts.columns.get(name);
         let filled = match (value, array) {
             (_, None) => constant(value.kind(), Some(value), facts.rows)?,
+            (_, Some(array)) if array.null_count() == 0 => continue,
             (Value::Number(value), Some(array)) => decimals(numbers(array)?.iter().map(|known| known.or(Some(*value)))),
             (Value::Text(value), Some(array)) => filled(words_of(array)?, array.len(), value)?,
         };

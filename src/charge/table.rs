@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use ahash::RandomState;
-use arrow::array::{Array, ArrayRef, AsArray, Decimal128Array, ListArray, StringArray, StructArray};
+use arrow::array::{
+    Array, ArrayRef, ArrowPrimitiveType, AsArray, Decimal128Array, ListArray, PrimitiveArray, StringArray, StructArray,
+};
 use arrow::datatypes::{Decimal128Type, Int64Type};
 
 use crate::error::{Error, Kind, Result};
@@ -193,6 +195,15 @@ pub(super) fn decimals(values: impl Iterator<Item = Option<i128>>) -> ArrayRef {
     Arc::new(array.with_data_type(Type::Number.arrow()))
 }
 
+/// What `convert` makes of each known number, as formulas take it.
+pub(super) fn converted<T: ArrowPrimitiveType>(
+    array: &PrimitiveArray<T>,
+    convert: impl Fn(T::Native) -> i128,
+) -> ArrayRef {
+    let array: Decimal128Array = array.unary(convert);
+    Arc::new(array.with_data_type(Type::Number.arrow()))
+}
+
 /// A column of decimals.
 pub(super) fn numbers(array: &ArrayRef) -> Result<&Decimal128Array> {
     let found = array.as_primitive_opt::<Decimal128Type>();
@@ -244,9 +255,7 @@ pub(super) fn devices(gpus: &ListArray, row: usize) -> std::ops::Range<usize> {
 }
 
 /// Models and counts.
-pub(super) fn elements(
-    devices: Option<&StructArray>,
-) -> Result<(&StringArray, &arrow::array::PrimitiveArray<Int64Type>)> {
+pub(super) fn elements(devices: Option<&StructArray>) -> Result<(&StringArray, &PrimitiveArray<Int64Type>)> {
     let parts = devices.and_then(|devices| {
         let models = devices.column_by_name("model")?.as_string_opt::<i32>()?;
         let counts = devices.column_by_name("device_n")?.as_primitive_opt::<Int64Type>()?;

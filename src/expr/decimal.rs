@@ -58,9 +58,9 @@ pub(super) fn difference(left: i128, right: i128) -> Option<i128> {
 /// `left * right`, rounded half to even.
 pub(super) fn product(left: i128, right: i128) -> Option<i128> {
     let product = if let Some(left) = whole(left) {
-        right.checked_mul(left)?
+        times(right, left)?
     } else if let Some(right) = whole(right) {
-        left.checked_mul(right)?
+        times(left, right)?
     } else if let Some(product) = left.checked_mul(right) {
         nearest(product, ONE)
     } else {
@@ -69,12 +69,20 @@ pub(super) fn product(left: i128, right: i128) -> Option<i128> {
     fits(product).then_some(product)
 }
 
+/// A number so many times. Numbers of 64 bits are multiplied at once, and always fit.
+fn times(value: i128, times: i64) -> Option<i128> {
+    match i64::try_from(value) {
+        Ok(short) => Some(i128::from(short) * i128::from(times)),
+        Err(_) => value.checked_mul(i128::from(times)),
+    }
+}
+
 /// `left / right`, rounded half to even; `right` is not zero.
 pub(super) fn quotient(left: i128, right: i128) -> Option<i128> {
     // Numbers fit 38 digits, so that their negation fits as well.
     let (left, right) = if right < 0 { (-left, -right) } else { (left, right) };
     let quotient = if let Some(right) = whole(right) {
-        nearest(left, right)
+        nearest(left, i128::from(right))
     } else if let Some(left) = left.checked_mul(ONE) {
         nearest(left, right)
     } else {
@@ -110,10 +118,10 @@ pub(super) fn rounded(value: i128, places: u32) -> Option<i128> {
 
 /// The number as an integer, if it is whole and 64 bits hold it: most are, and need no division of 128 bits.
 #[inline]
-fn whole(value: i128) -> Option<i128> {
+fn whole(value: i128) -> Option<i64> {
     let short = i64::try_from(value).ok()?;
     let whole = short / SHORT_ONE;
-    (whole * SHORT_ONE == short).then_some(i128::from(whole))
+    (whole * SHORT_ONE == short).then_some(whole)
 }
 
 /// `value / divisor` without what is behind the point; `divisor` is positive. Sizes of memory are in powers of two, which divide in a
@@ -128,13 +136,25 @@ fn toward_zero(value: i128, divisor: i128) -> i128 {
 
 /// `value / divisor` rounded half to even; `divisor` is positive.
 pub(crate) fn nearest(value: i128, divisor: i128) -> i128 {
+    // Nearly all numbers have 64 bits, which divide in a fraction of the time.
+    if let (Ok(value), Ok(divisor)) = (i64::try_from(value), i64::try_from(divisor)) {
+        let (down, rest) = (value / divisor, value % divisor);
+        let half = (2 * rest.unsigned_abs()).cmp(&divisor.unsigned_abs());
+        return i128::from(down + if is_away(down & 1 != 0, half) { rest.signum() } else { 0 });
+    }
     let down = toward_zero(value, divisor);
     let rest = value - down * divisor;
-    let away = down + rest.signum();
-    match (rest.unsigned_abs() * 2).cmp(&divisor.unsigned_abs()) {
-        Ordering::Less => down,
-        Ordering::Equal if down % 2 == 0 => down,
-        Ordering::Equal | Ordering::Greater => away,
+    let half = (2 * rest.unsigned_abs()).cmp(&divisor.unsigned_abs());
+    down + if is_away(down & 1 != 0, half) { rest.signum() } else { 0 }
+}
+
+/// Whether what a division leaves rounds away from zero, by how it compares with half of the divisor: half itself does where
+/// that gives an even number.
+fn is_away(is_odd: bool, half: Ordering) -> bool {
+    match half {
+        Ordering::Less => false,
+        Ordering::Equal => is_odd,
+        Ordering::Greater => true,
     }
 }
 
