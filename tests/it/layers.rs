@@ -72,7 +72,7 @@ const PAIRS: [(&str, &str); 25] = [
     ("sources/sacct/tres.rs: borrowed(named)", AMOUNTS),
     ("dedupe/columns.rs: finish_packed(into)", ARROW),
     ("dedupe/packed/kind.rs: batch(columns)", ARROW),
-    ("summarise/charges/row.rs: job_charges(made)", ARROW),
+    ("summarise/charges/columns.rs: job_charges(made)", ARROW),
     ("dedupe/merge.rs: pick_fresh(rows)", INTERLEAVE),
     ("dedupe/merge.rs: pick(rows)", INTERLEAVE),
     ("diagnostics/description.rs: words(list)", WORDS),

@@ -12,6 +12,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedRowGroupWriter;
 
 use crate::error::Result;
+use crate::schema::batch::plain;
 
 /// A column of one field, with a writer of the library for each of its leaves.
 ///
@@ -39,7 +40,8 @@ impl LibraryColumn {
         if self.writers.is_empty() {
             self.writers = self.writers_of(field)?;
         }
-        let array = match arrays {
+        let arrays = arrays.iter().map(plain).collect::<Result<Vec<_>>>()?;
+        let array = match arrays.as_slice() {
             [one] => ArrayRef::clone(one),
             several => concat(&several.iter().map(|array| &**array as &dyn Array).collect::<Vec<_>>())?,
         };

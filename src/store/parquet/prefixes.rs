@@ -6,7 +6,8 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, StringArray};
+use arrow::array::{Array, ArrayRef};
+use arrow::datatypes::ArrowNativeType;
 use parquet::basic::{Compression, Encoding};
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnDescPtr;
@@ -18,6 +19,7 @@ use super::page_buffers::PageBuffers;
 use super::strings::{TextBounds, finish, widen};
 use crate::error::{Error, Result};
 use crate::numbers::Part;
+use crate::schema::batch::{ColumnWords, words_of};
 
 /// Lengths whose steps share a width: for numbers of 32 bits the library takes half as many as for others.
 const GROUP: usize = 32;
@@ -50,13 +52,24 @@ impl Prefixes {
         })
     }
 
-    /// Whether the rows of the arrays are a page that is written here: of plain texts that are not too long, none missing.
+    /// Whether the rows of the arrays are a page that is written here: of texts that are not too long, none missing.
     pub(super) fn is_page(arrays: &[ArrayRef]) -> bool {
         let bytes = |array: &ArrayRef| {
-            let texts = array.as_string_opt::<i32>().filter(|texts| texts.null_count() == 0)?;
-            let offsets = texts.offsets();
-            let bytes = usize::try_from(offsets.last() - offsets.first()).ok()?;
-            Some(bytes + size_of::<u32>() * texts.len())
+            if array.null_count() > 0 {
+                return None;
+            }
+            // Fallback: an array that is not texts is written by the library, which reports it.
+            let bytes = match words_of(array).ok()? {
+                ColumnWords::Plain(texts) => {
+                    let offsets = texts.offsets();
+                    usize::try_from(offsets.last() - offsets.first()).ok()?
+                }
+                ColumnWords::Coded(codes, entries) => {
+                    let length = |code: &u32| entries.value(code.as_usize()).len();
+                    codes.values().iter().map(length).sum::<usize>()
+                }
+            };
+            Some(bytes + size_of::<u32>() * array.len())
         };
         let bytes: Option<usize> = arrays.iter().map(bytes).sum();
         bytes.is_some_and(|bytes| bytes <= PAGE_BYTES)
@@ -71,7 +84,7 @@ impl Prefixes {
     /// Adds a page of all rows of the arrays, if they are one.
     ///
     /// # Errors
-    /// [`crate::error::Kind::Internal`] when they are no plain texts.
+    /// [`crate::error::Kind::Internal`] when they are no texts.
     pub(super) fn page(&mut self, arrays: &[ArrayRef], bench: &mut PageBuffers) -> Result<()> {
         let validity = Validity::of(arrays);
         self.chunk.begin_page(&validity, bench);
@@ -85,22 +98,35 @@ impl Prefixes {
         shared.clear();
         added.clear();
         suffixes.clear();
-        let (mut bounds, mut bytes): (Option<TextBounds<'_>>, usize) = (None, 0);
-        let mut last: &[u8] = &[];
+        let mut ids = PrefixPage {
+            shared,
+            added,
+            suffixes,
+            bounds: None,
+            bytes: 0,
+            last: &[],
+        };
         for array in arrays {
-            let texts: &StringArray = array.as_string_opt().ok_or_else(|| Error::internal("ids are texts"))?;
-            for text in texts.iter().flatten() {
-                let text = text.as_bytes();
-                let n = common(last, text);
-                let suffix = text.part(n..);
-                shared.push(length(n)?);
-                added.push(length(suffix.len())?);
-                suffixes.extend_from_slice(suffix);
-                bytes += text.len();
-                widen(&mut bounds, text);
-                last = text;
+            match words_of(array)? {
+                ColumnWords::Plain(texts) => {
+                    for text in texts.iter().flatten() {
+                        ids.push(text.as_bytes())?;
+                    }
+                }
+                ColumnWords::Coded(codes, entries) => {
+                    let mut last = None;
+                    for code in codes.iter().flatten() {
+                        // Charges of several policies for a job follow each other.
+                        if last.replace(code) == Some(code) {
+                            ids.repeat()?;
+                        } else {
+                            ids.push(entries.value(code.as_usize()).as_bytes())?;
+                        }
+                    }
+                }
             }
         }
+        let PrefixPage { bounds, bytes, .. } = ids;
         encode::<GROUP>(shared, page);
         encode::<GROUP>(added, page);
         page.extend_from_slice(suffixes);
@@ -120,6 +146,42 @@ impl Prefixes {
     /// As [`Chunk::finish`].
     pub(super) fn finish<W: Write + Send>(self, into: ChunkPlace<'_, '_, W>) -> Result<()> {
         finish(self.chunk, None, into)
+    }
+}
+
+/// The texts of a page, each by what it shares with the one before.
+struct PrefixPage<'t, 'b> {
+    /// How many bytes each shares.
+    shared: &'b mut Vec<i64>,
+    /// How many it adds.
+    added: &'b mut Vec<i64>,
+    /// What it adds.
+    suffixes: &'b mut Vec<u8>,
+    bounds: Option<TextBounds<'t>>,
+    /// Bytes of all texts.
+    bytes: usize,
+    last: &'t [u8],
+}
+
+impl<'t> PrefixPage<'t, '_> {
+    fn push(&mut self, text: &'t [u8]) -> Result<()> {
+        let n = common(self.last, text);
+        let suffix = text.part(n..);
+        self.shared.push(length(n)?);
+        self.added.push(length(suffix.len())?);
+        self.suffixes.extend_from_slice(suffix);
+        self.bytes += text.len();
+        widen(&mut self.bounds, text);
+        self.last = text;
+        Ok(())
+    }
+
+    /// Adds the last text again.
+    fn repeat(&mut self) -> Result<()> {
+        self.shared.push(length(self.last.len())?);
+        self.added.push(0);
+        self.bytes += self.last.len();
+        Ok(())
     }
 }
 

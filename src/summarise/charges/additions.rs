@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch};
 
-use super::row::{ChargeRow, RECORDED, to_batch};
+use super::batch::ChargeBatch;
+use super::columns::RECORDED;
+use super::row::ChargeRow;
 use super::{Charges, UnpricedAddition};
 use crate::charge::amount::{ratio, whole};
 use crate::charge::facts::{Facts, PolicyInputs};
@@ -111,12 +113,10 @@ impl Charges<'_> {
                 });
             }
         }
-        if rows.is_empty() {
-            return Ok(None);
-        }
         let records = records(month, &rules)?;
-        self.groups.add(&rows, &[&records])?;
-        to_batch(&rows, &[&records], &self.tariffs, &self.cutter.calendar).map(Some)
+        let mut charged = ChargeBatch::begin(&records, rows.len(), &mut self.groups)?;
+        charged.take(&mut rows, &mut self.groups)?;
+        charged.finish(&self.tariffs, &self.cutter.calendar)
     }
 }
 

@@ -10,7 +10,7 @@ use super::row::ChargeRow;
 use super::year_lengths::YearLengths;
 use crate::amounts::{add, add_known};
 use crate::charge::Tariff;
-use crate::charge::amount::CHARGE_SCALE;
+use crate::charge::amount::CHARGE_PLACES;
 use crate::error::{Error, Result};
 use crate::schema;
 use crate::schema::batch::{ColumnWords, dates, decimals, ints, texts, words};
@@ -127,40 +127,34 @@ impl ChargeGroups {
         }
     }
 
-    /// Adds rows. `records` hold what is stated of them, one batch behind the other.
+    /// Begins the rows of other records: codes of another batch stand for other texts.
+    pub(super) fn begin(&mut self) {
+        self.known.iter_mut().for_each(KnownGroups::clear);
+    }
+
+    /// Adds a row of the records at hand.
     ///
     /// # Errors
     /// [`crate::error::Kind::Data`] when a sum does not fit.
-    pub(super) fn add(&mut self, rows: &[ChargeRow], records: &[&RecordBatch]) -> Result<()> {
-        let batches = records.iter().map(|batch| StatedKeys::of(batch));
-        let batches = batches.collect::<Result<Vec<_>>>()?;
-        // Nearly all rows are of records as they were read, whose texts are codes.
-        let Some(first) = batches.first() else { return Ok(()) };
-        let alike = combinations(first.columns, first.row_n);
-        self.known.iter_mut().for_each(KnownGroups::clear);
+    #[inline]
+    pub(super) fn add(&mut self, row: &ChargeRow, records: &StatedRecords<'_>) -> Result<()> {
         let Self {
             slots,
             groups,
             hasher,
             known,
         } = self;
-        for row in rows {
-            let combination = alike.as_ref().and_then(|alike| alike.get(row.record).copied());
-            let place = match (combination, known.get_mut(row.tariff)) {
-                (Some(combination), Some(known)) if row.correction_id.is_none() => {
-                    known.group(combination, row.period.from_ms, || {
-                        place(slots, groups, hasher, key_of(row, first.stated(row.record)))
-                    })
-                }
-                _ => place(slots, groups, hasher, key_of(row, stated(&batches, row.record)?)),
-            };
-            let group = groups.get_mut(place);
-            group
-                .ok_or_else(|| Error::internal("a group of charges that is not there"))?
-                .sums
-                .add(row)?;
-        }
-        Ok(())
+        let place = match (records.combination(row), known.get_mut(row.tariff)) {
+            (Some(combination), Some(known)) => known.group(combination, row.period.from_ms, || {
+                place(slots, groups, hasher, key_of(row, records.first.stated(row.record)))
+            }),
+            _ => place(slots, groups, hasher, key_of(row, records.stated(row.record)?)),
+        };
+        let group = groups.get_mut(place);
+        group
+            .ok_or_else(|| Error::internal("a group of charges that is not there"))?
+            .sums
+            .add(row)
     }
 
     /// The groups as a `charge_part` batch.
@@ -245,15 +239,53 @@ impl<'b> StatedKeys<'b> {
     }
 }
 
-/// What is stated of a row of batches that stand one behind the other.
-fn stated<'b>(batches: &[StatedKeys<'b>], mut row: usize) -> Result<[Option<&'b str>; STATED.len()]> {
-    for batch in batches {
-        match row.checked_sub(batch.row_n) {
-            None => return Ok(batch.stated(row)),
-            Some(behind) => row = behind,
-        }
+/// What records state of the keys of their charges: a batch, and behind it those under other names.
+pub(super) struct StatedRecords<'b> {
+    first: StatedKeys<'b>,
+    behind: Option<StatedKeys<'b>>,
+    /// Combinations of the codes of the first batch: nearly all rows are of records as they were read.
+    alike: Option<Vec<u64>>,
+}
+
+impl<'b> StatedRecords<'b> {
+    /// Of a batch of `records`.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when a column was not read.
+    pub(super) fn of(batch: &'b RecordBatch) -> Result<Self> {
+        let first = StatedKeys::of(batch)?;
+        Ok(Self {
+            alike: combinations(first.columns, first.row_n),
+            first,
+            behind: None,
+        })
     }
-    Err(Error::internal("a charge of a record that is not there"))
+
+    /// Puts the records under other names behind it.
+    ///
+    /// # Errors
+    /// As [`Self::of`].
+    pub(super) fn put_behind(&mut self, renamed: &'b RecordBatch) -> Result<()> {
+        self.behind = Some(StatedKeys::of(renamed)?);
+        Ok(())
+    }
+
+    /// What the keys of a row that no correction made are combined of.
+    #[inline]
+    fn combination(&self, row: &ChargeRow) -> Option<u64> {
+        let alike = self.alike.as_ref().filter(|_| row.correction_id.is_none())?;
+        alike.get(row.record).copied()
+    }
+
+    /// What is stated of a record.
+    fn stated(&self, record: usize) -> Result<[Option<&'b str>; STATED.len()]> {
+        let Some(behind) = record.checked_sub(self.first.row_n) else {
+            return Ok(self.first.stated(record));
+        };
+        let renamed = self.behind.as_ref().filter(|renamed| behind < renamed.row_n);
+        let renamed = renamed.ok_or_else(|| Error::internal("a charge of a record that is not there"))?;
+        Ok(renamed.stated(behind))
+    }
 }
 
 /// A group with its policy.
@@ -314,10 +346,10 @@ fn array(name: &str, groups: &[NamedGroup<'_>], calendar: &Calendar) -> Result<A
         "alloc_core_s" => counted(|sums| sums.alloc_core_s),
         "alloc_core_fraction_ms" => counted(|sums| sums.alloc_core_fraction_ms),
         "alloc_gpu_s" => counted(|sums| sums.alloc_gpu_s),
-        "charge" => {
-            let scale = i8::try_from(CHARGE_SCALE).map_err(|why| Error::internal("a scale").because(why))?;
-            decimals(groups.iter().map(|group| group.group.sums.charge), scale)?
-        }
+        "charge" => decimals(
+            groups.iter().map(|group| group.group.sums.charge),
+            CHARGE_PLACES.cast_signed(),
+        )?,
         other => return Err(Error::internal(format!("nothing fills the column {other}"))),
     })
 }

@@ -1,6 +1,8 @@
 //! From job records to charges, job by job and period by period.
 
 mod additions;
+mod batch;
+mod columns;
 mod groups;
 mod part;
 mod reassigned;
@@ -13,8 +15,9 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 
+use self::batch::ChargeBatch;
 use self::groups::ChargeGroups;
-use self::row::{ChargeRow, to_batch};
+use self::row::ChargeRow;
 use super::apportion::{apportion, apportion_wide};
 use super::correct::Corrector;
 use super::periods::PeriodSplitter;
@@ -33,8 +36,8 @@ use crate::summarise::sums::time_held;
 use crate::time::MsSpan;
 use crate::time::calendar::Period;
 
+pub use self::columns::{RECORDED, job_charges};
 pub use self::part::{KEYS, SUMMED, part};
-pub use self::row::{RECORDED, job_charges};
 pub use self::tally::{ChargeTally, UnpricedAddition};
 pub use super::charges::reassigned::{ChargedPeriod, ReassignedEntry, Reassignments};
 
@@ -54,8 +57,6 @@ pub struct Charges<'a> {
     site: &'a str,
     cutter: PeriodSplitter,
     corrector: Corrector<'a>,
-    /// Rows of the batch at hand. Their memory is that of the batch before.
-    rows: Vec<ChargeRow>,
     groups: ChargeGroups,
     /// By tariff.
     tallies: Vec<ChargeTally>,
@@ -159,7 +160,6 @@ impl<'a> Charges<'a> {
             site,
             cutter,
             corrector: Corrector::new(settings.corrections, site),
-            rows: Vec::new(),
         }
     }
 
@@ -180,7 +180,10 @@ impl<'a> Charges<'a> {
             tally.count_misfits(&priced.misfits, |job| job_ids.value(job));
         }
         let names = self.corrector.names(batch)?;
-        let (mut rows, mut moves) = (std::mem::take(&mut self.rows), Vec::new());
+        let renamed;
+        let row_n = batch.num_rows() * self.tariffs.len();
+        let mut charged = ChargeBatch::begin(batch, row_n, &mut self.groups)?;
+        let (mut rows, mut moves) = (Vec::new(), Vec::new());
         for job in 0..batch.num_rows() {
             let from = rows.len();
             let is_refused = refused.binary_search_by_key(&job, |refused| refused.row).is_ok();
@@ -188,20 +191,18 @@ impl<'a> Charges<'a> {
                 continue;
             }
             self.count(&jobs, job, rows.part(from..));
-            if let Some(names) = &names {
-                self.moves(&jobs.view, names, job, &mut moves);
+            match &names {
+                // What corrections make of them is known when all jobs are charged.
+                Some(names) => self.moves(&jobs.view, names, job, &mut moves),
+                None => charged.take(&mut rows, &mut self.groups)?,
             }
         }
-        let renamed = self.correct(batch, &moves, &mut rows)?;
-        let mut charged = None;
-        if !rows.is_empty() {
-            let records: Vec<&RecordBatch> = std::iter::once(batch).chain(&renamed).collect();
-            self.groups.add(&rows, &records)?;
-            charged = Some(to_batch(&rows, &records, &self.tariffs, &self.cutter.calendar)?);
+        renamed = self.correct(batch, &moves, &mut rows)?;
+        if let Some(renamed) = &renamed {
+            charged.put_behind(renamed)?;
         }
-        rows.clear();
-        self.rows = rows;
-        Ok(charged)
+        charged.take(&mut rows, &mut self.groups)?;
+        charged.finish(&self.tariffs, &self.cutter.calendar)
     }
 
     /// Counts a job by tariff, by the rows it was charged in.
