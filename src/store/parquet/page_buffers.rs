@@ -33,8 +33,13 @@ pub(in crate::store) struct PageBuffers {
     /// Bytes of the page at hand.
     pub(super) page: Vec<u8>,
     packed: Vec<u8>,
-    /// With the level it packs at.
-    compressor: Option<(i32, Compressor<'static>)>,
+    packer: Option<Packer>,
+}
+
+/// A compressor, and the level at which it packs.
+struct Packer {
+    level: i32,
+    compressor: Compressor<'static>,
 }
 
 impl PageBuffers {
@@ -44,13 +49,20 @@ impl PageBuffers {
             return Ok(Bytes::copy_from_slice(bytes));
         };
         let level = level.compression_level();
-        let compressor = match &mut self.compressor {
-            Some((known, compressor)) if *known == level => compressor,
-            none => &mut none.insert((level, Compressor::new(level)?)).1,
+        let packer = match &mut self.packer {
+            Some(packer) => packer,
+            none => none.insert(Packer {
+                level,
+                compressor: Compressor::new(level)?,
+            }),
         };
+        if packer.level != level {
+            packer.compressor.set_compression_level(level)?;
+            packer.level = level;
+        }
         self.packed.clear();
         self.packed.reserve(zstd::zstd_safe::compress_bound(bytes.len()));
-        compressor.compress_to_buffer(bytes, &mut self.packed)?;
+        packer.compressor.compress_to_buffer(bytes, &mut self.packed)?;
         Ok(Bytes::copy_from_slice(&self.packed))
     }
 

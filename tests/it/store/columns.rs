@@ -120,6 +120,34 @@ fn names_that_begin_alike_are_written_as_the_library_does() {
 }
 
 #[test]
+fn names_in_codes_are_the_same_file_as_texts() {
+    let n = ROW_GROUP_ROWS + PAGE_ROWS + 5;
+    let long = "x".repeat(200);
+    // Each twice, some twice with another between, some missing, and so long that the library writes them.
+    let patterns: [fn(usize, &str) -> Option<String>; 4] = [
+        |i, _| Some(format!("{}.0", 3_000_000 + i)),
+        |i, _| Some(format!("{}", i % 3)),
+        |i, _| (i % 7 != 3).then(|| format!("{}_[{}]", i / 50, i % 50)),
+        |i, long| Some(format!("{long}{i}")),
+    ];
+    for (nth, pattern) in patterns.iter().enumerate() {
+        let entries: StringArray = (0..n.div_ceil(2)).map(|i| pattern(i, &long)).collect();
+        let is_known = |i: usize| pattern(i / 2, &long).is_some();
+        let keys: UInt32Array = (0..n)
+            .map(|i| is_known(i).then(|| u32::try_from(i / 2).unwrap()))
+            .collect();
+        let texts: StringArray = (0..n).map(|i| pattern(i / 2, &long)).collect();
+        let coded = DictionaryArray::<UInt32Type>::new(keys, Arc::new(entries));
+        let coded: ArrayRef = Arc::new(coded);
+        let texts = one("name", Arc::new(texts), true);
+        let field = Field::new("name", coded.data_type().clone(), true);
+        let coded = RecordBatch::try_new(Arc::new(Schema::new(vec![field])), vec![coded]).unwrap();
+        let pieces: Vec<RecordBatch> = (0..n).step_by(777).map(|at| coded.slice(at, 777.min(n - at))).collect();
+        assert!(written(&texts.schema(), &pieces) == comes_back(&texts), "pattern {nth}");
+    }
+}
+
+#[test]
 fn hashes_are_written_as_the_library_does() {
     let spread = |i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     for (n, from) in [
@@ -156,7 +184,7 @@ fn amounts_are_written_as_the_library_does() {
             let amounts = amounts.with_precision_and_scale(38, 9).unwrap();
             let is_whole = amounts.null_count() == 0;
             let batch = one("amount", Arc::new(amounts), true);
-            let packed = Compression::ZSTD(ZstdLevel::try_new(3).unwrap());
+            let packed = Compression::ZSTD(ZstdLevel::try_new(1).unwrap());
             let library = by_library(&batch, parquet::basic::Encoding::PLAIN, packed);
             let own = comes_back(&batch);
             // Which rows are null is in fewer runs than the library's.
