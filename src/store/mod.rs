@@ -5,6 +5,7 @@ mod certificate;
 pub mod chain;
 pub(crate) mod connect;
 pub mod delta;
+mod disk;
 pub mod empty;
 pub mod finding;
 mod folders;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use object_store::path::Path;
-use object_store::{MultipartUpload, ObjectStoreExt, RenameOptions};
+use object_store::{MultipartUpload, ObjectStoreExt};
 use tokio::task::JoinHandle;
 
 use super::local::{WrittenFile, sync_data};
@@ -139,13 +139,9 @@ impl ObjectWriter {
             path: detour.as_ref(),
             bytes: self.bytes,
         }))?;
-        store
-            .wait(
-                store
-                    .objects()
-                    .rename_opts(&detour, &self.target, RenameOptions::default()),
-            )
-            .map_err(|e| Error::from(e).at("path", &self.target))?;
+        if !store.rename(detour.as_ref(), self.target.as_ref())? {
+            return Err(Error::io("what was written is gone before it got its name").at("path", &self.target));
+        }
         store.sync_folders(std::iter::once(self.target.as_ref()))?;
         store.remove_empty_folder(STAGING);
         Ok(())

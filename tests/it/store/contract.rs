@@ -109,6 +109,52 @@ fn a_local_store_leaves_no_empty_folders_and_no_part_files() {
     assert_eq!(tree(folder.path()), [".gridtally/", "x/site=B/part.parquet"]);
 }
 
+/// What a killed run staged may already have its second name, among the files that snapshots keep.
+#[test]
+fn a_file_that_was_left_behind_is_not_written_into() {
+    let (folder, store) = local();
+    let write = |bytes: &[u8]| {
+        let mut writer = store.writer(".gridtally/staging/00000001").unwrap();
+        writer.write_all(bytes).unwrap();
+        writer.finish().unwrap();
+    };
+    let (staged, kept) = [".gridtally/staging/00000001", "kept"]
+        .map(|name| folder.path().join(name))
+        .into();
+    write(b"as it was kept");
+    std::fs::hard_link(&staged, &kept).unwrap();
+    write(b"new");
+    assert_eq!(std::fs::read(&kept).unwrap(), b"as it was kept");
+    assert_eq!(std::fs::read(&staged).unwrap(), b"new");
+}
+
+/// Whoever renames the last file out of the staging folder takes it away: another writer may just have made it.
+#[test]
+fn writers_share_a_folder_that_comes_and_goes() {
+    let (_folder, store) = local();
+    std::thread::scope(|scope| {
+        for nth in 0..4 {
+            let store = store.clone();
+            scope.spawn(move || {
+                for turn in 0..300 {
+                    let bytes = Bytes::from(format!("{nth} {turn}"));
+                    if nth % 2 == 0 {
+                        store.put(&format!("x/{nth}"), bytes).unwrap();
+                    } else {
+                        let path = format!(".gridtally/staging/{nth}");
+                        let mut writer = store.writer(&path).unwrap();
+                        writer.write_all(&bytes).unwrap();
+                        writer.finish().unwrap();
+                        assert!(store.rename(&path, &format!("y/{turn}/{nth}")).unwrap());
+                        store.delete(&format!("y/{turn}/{nth}")).unwrap();
+                    }
+                }
+            });
+        }
+    });
+    assert_eq!(paths(&store), ["x/0", "x/2"]);
+}
+
 #[test]
 fn opening_creates_only_when_asked() {
     let folder = tempfile::tempdir().unwrap();
