@@ -2,7 +2,7 @@
 
     python3 duckdb_job.py sacct|gracc lake INPUT OUT     parse, cast every column, write zstd Parquet, group the usage
     python3 duckdb_job.py sacct|gracc group INPUT OUT    parse and group: only the columns that takes, OUT.totals gets totals
-    python3 duckdb_job.py sacct|sites partitions INPUT OUT   the jobs are counted in OUT.totals
+    python3 duckdb_job.py sacct|sites|gracc partitions INPUT OUT   the jobs are counted in OUT.totals
                                                          like a lake, in the folder OUT: one row per job, sorted by month and start,
                                                          zstd Parquet in partitions, usage by account and year; `sites` are files
 
@@ -89,15 +89,18 @@ if work == "group":
     with open(f"{out}.totals", "w") as totals:
         totals.write(" ".join(str(sum(row[at] for row in groups)) for at in (-4, -3, -2)))
 elif work == "partitions":
-    site = "site, " if kind == "sites" else ""
+    site = "" if kind == "sacct" else "site, "
+    identity, last, vo = {
+        "gracc": ("view, cluster, global_job_id, start", "received", ""),
+    }.get(kind, (f"{site}cluster, raw_job_id, submit", '"end"', f"{site}account AS vo, "))
     duckdb.sql("SET preserve_insertion_order = true")
     duckdb.sql(
-        f"COPY (SELECT *, date_trunc('month', start)::DATE AS record_month FROM job QUALIFY row_number() OVER (PARTITION BY {site}cluster, "
-        f"raw_job_id, submit ORDER BY \"end\" DESC) = 1 ORDER BY {site}record_month, start) TO '{out}/records' (FORMAT parquet, COMPRESSION "
+        f"COPY (SELECT *, date_trunc('month', start)::DATE AS record_month FROM job QUALIFY row_number() OVER (PARTITION BY {identity} "
+        f"ORDER BY {last} DESC) = 1 ORDER BY {site}record_month, start) TO '{out}/records' (FORMAT parquet, COMPRESSION "
         f"zstd, PARTITION_BY ({site}record_month))"
     )
     jobs = f"read_parquet('{out}/records/**/*.parquet', hive_partitioning = true)"
-    grouped = usage.format(jobs=jobs).replace("SELECT ", f"SELECT {site}account AS vo, year(\"end\") AS allocation_year, ", 1)
+    grouped = usage.format(jobs=jobs).replace("SELECT ", f"SELECT {vo}year(\"end\") AS allocation_year, ", 1)
     duckdb.sql(
         f"COPY ({grouped}) TO '{out}/usage' (FORMAT parquet, COMPRESSION zstd, PARTITION_BY ({site}vo, allocation_year))"
     )

@@ -172,6 +172,17 @@ fn compare_all(options: &Options) {
     }
 }
 
+/// What a peer does that keeps no identity and no order.
+const AS_THEY_COME: &str = "jobs as they come, in one file: DuckDB";
+
+/// A line of the table, and that of the peer.
+struct Compared {
+    work: &'static str,
+    cost: Cost,
+    peer: Option<Cost>,
+    theirs: &'static str,
+}
+
 fn compare(input: &Input, runs: usize) {
     let scan = median(runs, || scan(&input.path));
     let has_peer = matches!(input.dialect, Dialect::Sacct | Dialect::Gracc);
@@ -197,17 +208,51 @@ fn compare(input: &Input, runs: usize) {
         ),
     };
     let rows = [
-        ("scan for line ends", Some(scan), None),
-        (grouping, Some(median(runs, || group(input))), peer("group")),
-        ("whole job: gridtally", Some(plain), peer("lake")),
-        ("whole job with benchmarks: gridtally", Some(normalised), None),
+        Compared {
+            work: "scan for line ends",
+            cost: scan,
+            peer: None,
+            theirs: "",
+        },
+        Compared {
+            work: grouping,
+            cost: median(runs, || group(input)),
+            peer: peer("group"),
+            theirs,
+        },
+        Compared {
+            work: "whole job: gridtally",
+            cost: plain,
+            peer: peer("partitions"),
+            theirs: "jobs once each, sorted, in partitions: DuckDB",
+        },
+        Compared {
+            work: "whole job: gridtally",
+            cost: plain,
+            peer: peer("lake"),
+            theirs: AS_THEY_COME,
+        },
+        Compared {
+            work: "whole job with benchmarks: gridtally",
+            cost: normalised,
+            peer: None,
+            theirs: "",
+        },
     ];
-    for (work, cost, peer) in rows {
+    for Compared {
+        work,
+        cost,
+        peer,
+        theirs,
+    } in rows
+    {
+        // The line before has all of it where there is no peer.
+        if peer.is_none() && theirs == AS_THEY_COME {
+            continue;
+        }
         let to_peer =
             |cost: Cost| peer.map_or_else(|| "-".to_owned(), |peer| format!("{:.2}", cost.wall_s / peer.wall_s));
-        let theirs = if work == grouping { theirs } else { "the same: DuckDB" };
-        for (work, cost) in [(work, cost), (theirs, peer)] {
-            let Some(cost) = cost else { continue };
+        for (work, cost) in std::iter::once((work, cost)).chain(peer.map(|peer| (theirs, peer))) {
             let (megabytes, thousands) = (thousandths(input.bytes / 1_000), thousandths(input.records));
             println!(
                 "| {:?} {} | {work} | {:.2} | {:.2} | {:.0} | {:.0} | {:.0} | {} | {:.1} |",
@@ -418,6 +463,14 @@ fn aside() -> PathBuf {
 }
 
 fn duckdb(input: &Input, work: &str) -> Cost {
+    let out = if work == "partitions" {
+        let out = input.folder.join("duckdb-partitions");
+        remove(&out);
+        std::fs::create_dir_all(&out).unwrap();
+        out
+    } else {
+        input.folder.join("duckdb")
+    };
     measure(
         Command::new(interpreter())
             .arg(script("runner.py"))
@@ -426,7 +479,7 @@ fn duckdb(input: &Input, work: &str) -> Cost {
             .arg(format!("{:?}", input.dialect).to_lowercase())
             .arg(work)
             .arg(&input.path)
-            .arg(input.folder.join("duckdb")),
+            .arg(out),
     )
 }
 
