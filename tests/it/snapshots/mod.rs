@@ -95,7 +95,8 @@ impl Nights {
         rows.map(|row| row.split(',').map(str::to_owned).collect()).collect()
     }
 
-    /// Every file below a folder, sorted.
+    /// Every file below a folder, sorted, but for the hashes of inputs: they are kept once these are old enough to be known by
+    /// their times.
     fn files(&self, folder: &str) -> Vec<PathBuf> {
         let mut found = Vec::new();
         let mut folders = vec![self.path(folder)];
@@ -104,7 +105,7 @@ impl Nights {
                 let path = entry.unwrap().path();
                 if path.is_dir() {
                     folders.push(path);
-                } else {
+                } else if !path.ends_with("input_hashes.json") {
                     found.push(path);
                 }
             }
