@@ -1,10 +1,9 @@
 //! Rows that lost, more of them than memory holds: they wait on disk in sorted runs, and come back merged, held against
 //! the accepted rows.
 
-use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow::array::{FixedSizeBinaryArray, Int64Array, RecordBatch, TimestampMillisecondArray, UInt64Array};
 
@@ -21,7 +20,11 @@ const BLOCK_ROWS: usize = 2048;
 const MOST_RUNS: usize = 64;
 
 /// A file that the runs of many slices share.
-pub(super) type SharedScratch = Rc<RefCell<Scratch>>;
+pub(super) type SharedScratch = Arc<Mutex<Scratch>>;
+
+fn locked(scratch: &SharedScratch) -> MutexGuard<'_, Scratch> {
+    scratch.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 impl Loser {
     /// Its place among the records.
@@ -53,7 +56,7 @@ struct LoserRun {
 impl LoserRun {
     fn push(&mut self, losers: &[Loser], scratch: &SharedScratch) -> Result<()> {
         let packed = PackedBatch::pack(&history::to_batch(losers)?)?;
-        self.blocks.push_back(packed.store(&mut scratch.borrow_mut())?);
+        self.blocks.push_back(packed.store(&mut locked(scratch))?);
         Ok(())
     }
 
@@ -65,7 +68,7 @@ impl LoserRun {
             let Some(block) = self.blocks.pop_front() else {
                 return Ok(None);
             };
-            let packed = PackedBatch::load(block, &scratch.borrow())?;
+            let packed = PackedBatch::load(block, &locked(scratch))?;
             self.held = history::from_batch(&packed.unpack()?)?.into_iter();
         }
     }
@@ -84,7 +87,7 @@ impl LoserRuns {
     /// None yet; those to come wait in this file.
     pub(super) fn new(scratch: &SharedScratch) -> Self {
         Self {
-            scratch: Rc::clone(scratch),
+            scratch: Arc::clone(scratch),
             ..Self::default()
         }
     }

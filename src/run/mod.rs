@@ -9,6 +9,7 @@ pub(crate) mod corrections;
 pub(crate) mod days;
 pub(crate) mod energy_tables;
 pub(crate) mod extent;
+mod fresh_days;
 pub(crate) mod inventory;
 pub(crate) mod limits;
 pub mod options;

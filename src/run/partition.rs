@@ -12,6 +12,7 @@ use crossbeam_channel::bounded;
 
 use super::charges::ChargePart;
 use super::days::DayBatches;
+use super::fresh_days::FreshDays;
 use super::partition_context::PartitionContext;
 use super::partition_tables::{PartitionRows, PartitionTables};
 use super::pieces::{DayMerge, PublishedRows};
@@ -92,7 +93,8 @@ pub(crate) fn process(
             }
             Ok::<_, Error>(tables)
         });
-        let done = merge_days(context, &of, days, &mut |rows| {
+        let fresh = FreshDays::begin(scope, context, site, days);
+        let done = merge_days(context, &of, days, &fresh, &mut |rows| {
             // A writer that failed has closed its channel, and returns its error below.
             let _ = send.send(rows);
         });
@@ -113,6 +115,7 @@ fn merge_days(
     context: &PartitionContext<'_>,
     of: &SiteMonth,
     days: &[Day],
+    fresh_days: &FreshDays<'_>,
     write: &mut dyn FnMut(PartitionRows),
 ) -> Result<PartitionResult> {
     let (site, month) = (of.site.as_str(), of.month);
@@ -147,8 +150,8 @@ fn merge_days(
     let mut copies = Copies::new(context.order, context.fresh, days);
     let mut fresh = days.iter().copied().peekable();
     while let Some(day) = earlier(published.next_day()?, fresh.peek().copied()) {
-        let is_fresh = fresh.next_if_eq(&day).is_some();
-        let mut pieces = DayMerge::begin(context, site, day, is_fresh, &mut published)?;
+        let new = fresh.next_if_eq(&day).map(|day| fresh_days.next(day)).transpose()?;
+        let mut pieces = DayMerge::new(context, day, new, &mut published);
         copies.begin(day);
         while let Some(piece) = pieces.next_piece()? {
             for batch in &piece.batches {

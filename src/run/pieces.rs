@@ -111,23 +111,21 @@ pub(super) struct DayMerge<'a> {
 }
 
 impl<'a> DayMerge<'a> {
-    /// A day of a site; `is_fresh` where there is something new.
-    pub(super) fn begin(
+    /// A day, with what is new of it.
+    pub(super) fn new(
         context: &'a PartitionContext<'a>,
-        site: &str,
         day: Day,
-        is_fresh: bool,
+        fresh: Option<FreshDay>,
         published: &'a mut PublishedRows,
-    ) -> Result<Self> {
-        let fresh = is_fresh.then(|| context.spill.take(site, day, context.order));
-        Ok(Self {
+    ) -> Self {
+        Self {
             context,
             day,
             published,
-            fresh: fresh.transpose()?,
+            fresh,
             slice: None,
             is_taken: false,
-        })
+        }
     }
 
     /// The next piece; its losers are to be taken before the one after it.

@@ -100,8 +100,13 @@ fn process_all(
     progress.begin("merging", count_u64(partitions.len()), "partitions");
     // In the order of time, in which dumps mostly are: what waits in memory is given back soonest.
     let work: Vec<_> = partitions.iter().collect();
+    let context = PartitionContext {
+        // A day that waits takes as much as the day of another partition.
+        are_days_taken_ahead: 2 * work.len() <= at_once,
+        ..*context
+    };
     let done = pool::each(&work, at_once, |(SiteMonth { site, month }, days)| {
-        let done = process(context, site, *month, days);
+        let done = process(&context, site, *month, days);
         progress.add(1);
         done
     });

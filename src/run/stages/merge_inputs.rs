@@ -62,6 +62,7 @@ impl MergeInputs {
         PartitionContext {
             plan: run.plan,
             threads: run.threads,
+            are_days_taken_ahead: false,
             publication,
             spill: &self.spill,
             order: &self.order,
