@@ -132,12 +132,6 @@ impl Store {
         })
     }
 
-    /// Where an upload under way is on a local disk; `None` elsewhere.
-    pub(super) fn upload_on_disk(&self, path: &str) -> Option<PathBuf> {
-        // As the object store crate names it.
-        Some(self.local_root()?.join(format!("{path}#1")))
-    }
-
     /// Makes names durable: syncs every folder between the root and these paths. A folder that is gone was synced by
     /// the sync of the nearest one that is left.
     pub(super) fn sync_folders<'a>(&self, paths: impl Iterator<Item = &'a str>) -> Result<()> {
@@ -296,20 +290,6 @@ fn named(mut lock: File) -> std::io::Result<File> {
     lock.set_len(0)?;
     lock.write_all(&holder)?;
     Ok(lock)
-}
-
-/// Makes what a file holds so far durable. One that is not there is not missed: a commit makes whole files durable.
-pub(super) fn sync_data(path: &Path) -> std::io::Result<()> {
-    match File::open(path).and_then(|file| file.sync_data()) {
-        Err(e) if e.kind() == ErrorKind::NotFound => Ok(()),
-        done => done,
-    }
-}
-
-/// Whether a file is what an interrupted upload leaves behind, `name#1`; listings leave it out.
-pub(super) fn is_part_file(name: &str) -> bool {
-    name.split_once('#')
-        .is_some_and(|(_, number)| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
 }
 
 pub(super) fn at(source: std::io::Error, path: &Path) -> Error {

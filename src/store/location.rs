@@ -185,7 +185,7 @@ impl Store {
         let root = path.canonicalize().map_err(context)?;
         let objects = LocalFileSystem::new_with_prefix(&root)?.with_automatic_cleanup(true);
         let mut inner = Inner::new(Arc::new(objects), Some(&root), root.display().to_string())?;
-        inner.disk = Some(Disk::new(&root));
+        inner.disk = Some(Disk::new(&root, inner.runtime.handle()));
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -398,17 +398,18 @@ impl Store {
         Some(web.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(super) fn put_at(&self, location: &Path, bytes: Bytes) -> object_store::Result<()> {
-        if let Some(disk) = &self.inner.disk {
-            let put = disk.put(location.as_ref(), &bytes);
-            return put.map_err(|e| object_store::Error::Generic {
-                store: "disk",
-                source: Box::new(e),
-            });
+    /// The folder behind it, where it is nothing but its files.
+    pub(super) fn disk(&self) -> Option<&Disk> {
+        self.inner.disk.as_ref()
+    }
+
+    pub(super) fn put_at(&self, location: &Path, bytes: Bytes) -> Result<()> {
+        if let Some(disk) = self.disk() {
+            return Ok(disk.put(location.as_ref(), &bytes)?);
         }
         let _alone = self.alone();
-        self.wait(self.objects().put_opts(location, bytes.into(), PutOptions::default()))
-            .map(drop)
+        let put = self.wait(self.objects().put_opts(location, bytes.into(), PutOptions::default()));
+        Ok(put.map(drop)?)
     }
 
     pub(super) fn get_range(&self, location: &Path, range: std::ops::Range<u64>) -> object_store::Result<Bytes> {

@@ -40,3 +40,14 @@ pub const BOOKS: [&str; 4] = ["month_lock", "publication", "publication_job", "r
 
 /// Where what a lake keeps book of is staged, in the lake and in the folders it goes to.
 pub(crate) const SENDING: &str = ".gridtally/sending";
+
+/// The name of a file that is not whole yet, as the object store crate has it, too.
+pub(super) fn part_file(path: &str) -> String {
+    format!("{path}#1")
+}
+
+/// Whether a file is what an interrupted upload leaves behind, `name#1`; listings leave it out.
+pub(super) fn is_part_file(name: &str) -> bool {
+    name.split_once('#')
+        .is_some_and(|(_, number)| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+}

@@ -29,6 +29,7 @@ pub mod manifest;
 pub(crate) mod outage;
 mod outgoing;
 mod own_hash;
+mod parts_upload;
 pub mod post;
 mod present;
 mod process;

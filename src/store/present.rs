@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::local::{at, is_part_file};
+use super::local::at;
 use super::location::Store;
-use super::machinery::MACHINERY;
+use super::machinery::{MACHINERY, is_part_file};
 use super::manifest::Manifest;
 use crate::error::Result;
 

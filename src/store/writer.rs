@@ -1,28 +1,26 @@
 //! Writing one object with bounded memory (but to a web server, which takes it whole), counting and hashing on the way.
 
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use object_store::path::Path;
-use object_store::{MultipartUpload, ObjectStoreExt};
-use tokio::task::JoinHandle;
 
-use super::local::{WrittenFile, sync_data};
+use super::disk::DiskFile;
+use super::local::WrittenFile;
 use super::location::Store;
 use super::machinery::STAGING;
+use super::parts_upload::PartsUpload;
 use crate::error::{Error, Result};
 use crate::numbers::{Extent, Part, count_u64};
-use crate::runtime::interruption::{Aborting, Writing, abort_with, writing};
+use crate::runtime::interruption::writing;
 
 /// Size of the parts of an upload. At most two of them are in memory: the one that fills and the one that leaves.
 /// (Object stores take 10 000 parts, so an object has at most 78 GiB.)
 const PART_BYTES: usize = 8 << 20;
 
-/// Size of the parts on a disk, where they cost no round trip: many files may be written at the same time. What was written is made
-/// durable as often as if parts were larger.
-const DISK_PART_BYTES: usize = 2 << 20;
-const _: () = assert!(PART_BYTES.is_multiple_of(DISK_PART_BYTES));
+/// Size of the parts on a disk, where they cost no round trip: so small that a part is still in the caches of the processor when it is
+/// written, and that many files may be written at the same time.
+const DISK_PART_BYTES: usize = 512 << 10;
 
 /// Bytes hashed at once: so many that the widest instructions are busy, and a multiple of what the hash is made of.
 const HASHED_BYTES: usize = 128 << 10;
@@ -30,42 +28,10 @@ const HASHED_BYTES: usize = 128 << 10;
 /// A part of so many bytes gets room for all of it: what grows by doubling is copied, and its memory touched, twice.
 const GROWING_BYTES: usize = 512 << 10;
 
-/// An upload in parts, which is aborted when the process is ended by a signal: what was uploaded of it would stay in the
-/// bucket, invisible and billed.
-struct PartsUpload {
-    /// Taken out when the process is ending.
-    parts: Arc<Mutex<Option<Box<dyn MultipartUpload>>>>,
-    _aborting: Aborting,
-}
-
-impl PartsUpload {
-    fn begun(writing: &Writing, store: &Store, upload: Box<dyn MultipartUpload>) -> Self {
-        let parts = Arc::new(Mutex::new(Some(upload)));
-        let (store, shared) = (store.clone(), Arc::clone(&parts));
-        let aborting = abort_with(writing, move || {
-            let upload = shared.lock().unwrap_or_else(PoisonError::into_inner).take();
-            if let Some(mut upload) = upload {
-                // What cannot be aborted now is removed by a rule of the bucket.
-                drop(store.wait(upload.abort()));
-            }
-        });
-        Self {
-            parts,
-            _aborting: aborting,
-        }
-    }
-
-    fn parts(&self) -> MutexGuard<'_, Option<Box<dyn MultipartUpload>>> {
-        self.parts.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// What a write into an upload fails with that was aborted.
-fn aborted() -> object_store::Error {
-    object_store::Error::Generic {
-        store: "upload",
-        source: "the upload was aborted because the process is ending".into(),
-    }
+/// Where the parts of an object go that has more than one.
+enum Begun {
+    Disk(DiskFile),
+    Upload(PartsUpload),
 }
 
 /// What has been written.
@@ -84,8 +50,8 @@ pub struct ObjectWriter {
     /// Where the bytes go first, when they are renamed into place afterwards.
     detour: Option<Path>,
     part: Vec<u8>,
-    upload: Option<PartsUpload>,
-    leaving: Option<JoinHandle<object_store::Result<()>>>,
+    /// `None` before the first part is full.
+    begun: Option<Begun>,
     hasher: blake3::Hasher,
     /// Bytes of the part that are hashed.
     hashed: usize,
@@ -99,8 +65,7 @@ impl ObjectWriter {
             target,
             detour,
             part: Vec::new(),
-            upload: None,
-            leaving: None,
+            begun: None,
             hasher: blake3::Hasher::new(),
             hashed: 0,
             bytes: 0,
@@ -111,7 +76,7 @@ impl ObjectWriter {
     /// those are made durable together, when they are committed.
     pub fn finish(mut self) -> Result<WrittenObject> {
         let _writing = writing();
-        self.complete().map_err(|e| Error::from(e).at("path", &self.target))?;
+        self.complete().map_err(|e| e.at("path", &self.target))?;
         self.settle()?;
         Ok(WrittenObject {
             bytes: self.bytes,
@@ -125,7 +90,7 @@ impl ObjectWriter {
         self.bytes = count_u64(bytes.len());
         self.store
             .put_at(self.landing(), bytes)
-            .map_err(|e| Error::from(e).at("path", &self.target))?;
+            .map_err(|e| e.at("path", &self.target))?;
         self.settle()
     }
 
@@ -156,31 +121,27 @@ impl ObjectWriter {
         self.hashed = until;
     }
 
-    fn complete(&mut self) -> object_store::Result<()> {
+    fn complete(&mut self) -> Result<()> {
         self.hash(true);
-        let last = Bytes::from(std::mem::take(&mut self.part));
-        if self.upload.is_none() {
-            return self.store.put_at(self.landing(), last);
-        }
-        if !last.is_empty() {
-            self.send(last, true)?;
-        }
-        self.arrive()?;
-        if let Some(upload) = self.upload.take() {
-            let parts = upload.parts().take();
-            let mut parts = parts.ok_or_else(aborted)?;
-            if let Err(why) = self.store.wait(parts.complete()) {
-                *upload.parts() = Some(parts);
-                self.upload = Some(upload);
-                return Err(why);
+        let last = std::mem::take(&mut self.part);
+        match self.begun.take() {
+            None => self.store.put_at(self.landing(), last.into()),
+            Some(Begun::Disk(mut file)) => {
+                file.append(&last)?;
+                Ok(file.finish()?)
+            }
+            Some(Begun::Upload(mut upload)) => {
+                if !last.is_empty() {
+                    upload.send(last.into())?;
+                }
+                Ok(upload.finish()?)
             }
         }
-        Ok(())
     }
 
     /// Size of its parts.
     fn part_bytes(&self) -> usize {
-        match self.store.local_root() {
+        match self.store.disk() {
             Some(_) => DISK_PART_BYTES,
             None => PART_BYTES,
         }
@@ -190,39 +151,33 @@ impl ObjectWriter {
         self.detour.as_ref().unwrap_or(&self.target)
     }
 
-    /// Waits for the part under way.
-    fn arrive(&mut self) -> object_store::Result<()> {
-        match self.leaving.take() {
-            Some(leaving) => self.store.wait(leaving)?,
-            None => Ok(()),
+    /// Writes the part that is full.
+    fn send(&mut self) -> Result<()> {
+        self.hash(true);
+        self.hashed = 0;
+        let begun = match self.begun.take() {
+            Some(begun) => begun,
+            None => self.begin()?,
+        };
+        match self.begun.insert(begun) {
+            Begun::Disk(file) => {
+                file.append(&self.part)?;
+                self.part.clear();
+            }
+            Begun::Upload(upload) => {
+                let part = std::mem::replace(&mut self.part, Vec::with_capacity(PART_BYTES));
+                upload.send(part.into())?;
+            }
         }
+        Ok(())
     }
 
-    fn send(&mut self, part: Bytes, is_last: bool) -> object_store::Result<()> {
-        self.arrive()?;
-        let upload = if let Some(upload) = &self.upload {
-            upload
-        } else {
-            let writing = writing();
-            let upload = self.store.wait(self.store.objects().put_multipart(self.landing()))?;
-            self.upload.insert(PartsUpload::begun(&writing, &self.store, upload))
-        };
-        // Made inside the runtime, because a local upload decides then on which thread it writes.
-        let _inside = self.store.runtime().enter();
-        let sending = upload.parts().as_mut().ok_or_else(aborted)?.put_part(part.into());
-        let is_synced = !is_last && self.bytes.is_multiple_of(PART_BYTES as u64);
-        let place = self.store.upload_on_disk(self.landing().as_ref()).filter(|_| is_synced);
-        self.leaving = Some(self.store.runtime().spawn(async move {
-            sending.await?;
-            let Some(place) = place else { return Ok(()) };
-            // While the next part fills: the commit, which makes all of it durable, has the less to wait for.
-            let synced = tokio::task::spawn_blocking(move || sync_data(&place)).await?;
-            synced.map_err(|e| object_store::Error::Generic {
-                store: "disk",
-                source: Box::new(e),
-            })
-        }));
-        Ok(())
+    fn begin(&self) -> Result<Begun> {
+        let writing = writing();
+        Ok(match self.store.disk() {
+            Some(disk) => Begun::Disk(disk.begin(self.landing().as_ref(), &writing)?),
+            None => Begun::Upload(PartsUpload::begin(&self.store, self.landing(), &writing)?),
+        })
     }
 }
 
@@ -245,10 +200,7 @@ impl Write for ObjectWriter {
         }
         self.bytes = self.bytes.further(taken.len() as u64);
         if self.part.len() >= part_bytes && !is_whole {
-            self.hash(true);
-            self.hashed = 0;
-            let part = std::mem::replace(&mut self.part, Vec::with_capacity(part_bytes));
-            self.send(part.into(), false).map_err(io::Error::other)?;
+            self.send().map_err(io::Error::other)?;
         }
         Ok(taken.len())
     }
@@ -261,17 +213,7 @@ impl Write for ObjectWriter {
 impl Drop for ObjectWriter {
     fn drop(&mut self) {
         // Left behind by an error or by the caller: what cannot be cleaned up now is cleaned up by the next run.
-        // Waiting is impossible on a thread of a runtime; none of ours ever drops a writer.
-        if (self.upload.is_none() && self.detour.is_none()) || tokio::runtime::Handle::try_current().is_ok() {
-            return;
-        }
-        drop(self.arrive());
-        if let Some(upload) = self.upload.take() {
-            let parts = upload.parts().take();
-            if let Some(mut parts) = parts {
-                drop(self.store.wait(parts.abort()));
-            }
-        }
+        drop(self.begun.take());
         if self.detour.is_some() {
             self.store.remove_empty_folder(STAGING);
         }

@@ -123,9 +123,30 @@ fn a_file_that_was_left_behind_is_not_written_into() {
         .into();
     write(b"as it was kept");
     std::fs::hard_link(&staged, &kept).unwrap();
-    write(b"new");
-    assert_eq!(std::fs::read(&kept).unwrap(), b"as it was kept");
-    assert_eq!(std::fs::read(&staged).unwrap(), b"new");
+    let large = vec![7; 9 << 20];
+    // A large one has another name before it is whole, which a killed run may have left behind as well.
+    std::fs::hard_link(&staged, folder.path().join(".gridtally/staging/00000001#1")).unwrap();
+    for new in [b"new".as_slice(), &large] {
+        write(new);
+        assert_eq!(std::fs::read(&kept).unwrap(), b"as it was kept");
+        assert!(std::fs::read(&staged).unwrap() == new);
+    }
+    assert_eq!(tree(folder.path()), [".gridtally/staging/00000001", "kept"]);
+}
+
+#[test]
+fn a_large_file_is_not_there_before_it_is_whole() {
+    let (folder, store) = local();
+    for path in ["x/part.parquet", ".gridtally/staging/00000001"] {
+        let mut writer = store.writer(path).unwrap();
+        writer.write_all(&vec![7; 20 << 20]).unwrap();
+        assert!(!store.exists(path).unwrap());
+        assert!(!paths(&store).iter().any(|listed| listed == path));
+        writer.finish().unwrap();
+        assert_eq!(store.size(path).unwrap(), Some(20 << 20));
+        store.delete(path).unwrap();
+    }
+    assert_eq!(tree(folder.path()), [""; 0]);
 }
 
 /// Whoever renames the last file out of the staging folder takes it away: another writer may just have made it.
@@ -222,7 +243,17 @@ fn names_are_taken_literally_and_refused_when_too_long() {
 #[test]
 fn writers_count_and_hash_and_readers_read_ranges() {
     every_kind(|store| {
-        for size in [0, 1, (8 << 20) - 1, 8 << 20, (8 << 20) + 1, 25 << 20] {
+        for size in [
+            0,
+            1,
+            (8 << 20) - 1,
+            8 << 20,
+            (8 << 20) + 1,
+            25 << 20,
+            (512 << 10) - 1,
+            512 << 10,
+            (512 << 10) + 1,
+        ] {
             let contents: Vec<u8> = (0..size).map(|i| u8::try_from(i % 251).unwrap()).collect();
             let mut writer = store.writer("big/object").unwrap();
             for piece in contents.chunks(3_000_017) {
