@@ -4,7 +4,6 @@ use std::io::Write;
 
 use arrow::array::ArrayRef;
 use arrow::buffer::{BooleanBuffer, NullBuffer};
-use bytes::Bytes;
 use parquet::basic::{BoundaryOrder, Compression, Encoding, PageType};
 use parquet::bloom_filter::Sbbf;
 use parquet::column::page::{CompressedPage, Page, PageWriter};
@@ -16,6 +15,7 @@ use parquet::file::statistics::Statistics;
 use parquet::file::writer::{SerializedPageWriter, SerializedRowGroupWriter, TrackedWrite};
 use parquet::schema::types::ColumnDescPtr;
 
+use super::chunk_bytes::ChunkBytes;
 use super::page_buffers::PageBuffers;
 use super::runs;
 use crate::error::{Error, Result};
@@ -49,9 +49,6 @@ pub(super) struct ChunkPlace<'a, 'b, W: Write> {
     pub(super) bench: &'a mut PageBuffers,
     pub(super) group: &'a mut SerializedRowGroupWriter<'b, W>,
 }
-
-/// More than the header of a page has.
-const HEADER_BYTES: usize = 64;
 
 /// What is known of the rows of a page.
 #[derive(Debug, Default)]
@@ -172,19 +169,16 @@ impl Chunk {
             None => None,
         };
         let mut reported = PageStats::new(&self, dictionary.is_some());
-        let bytes = self.pages.iter().map(|(page, _)| page.compressed_size()).sum::<usize>();
-        let headers = HEADER_BYTES * (self.pages.len() + 1);
-        let bytes = bytes + dictionary.as_ref().map_or(0, CompressedPage::compressed_size);
-        let mut sink = TrackedWrite::new(Vec::with_capacity(bytes + headers));
-        let mut writer = SerializedPageWriter::new(&mut sink);
+        let mut sink = TrackedWrite::new(ChunkBytes::default());
         if let Some(page) = dictionary {
-            reported.page(&mut writer, page, None)?;
+            reported.page(&mut sink, page, None)?;
         }
         for (page, facts) in self.pages {
             let index = &index;
-            reported.page(&mut writer, page, Some(PageRows { facts, index }))?;
+            reported.page(&mut sink, page, Some(PageRows { facts, index }))?;
         }
-        let bytes = Bytes::from(sink.into_inner()?);
+        let mut bytes = sink.into_inner()?;
+        bytes.end();
         let mut reported = reported.close(self.column, self.compression, statistics)?;
         reported.bloom_filter = self.filter;
         group.append_column(&bytes, reported)?;
@@ -238,7 +232,12 @@ impl PageStats {
     }
 
     /// Writes a page, with the facts of its rows unless it is a dictionary.
-    fn page(&mut self, writer: &mut dyn PageWriter, page: CompressedPage, rows: Option<PageRows<'_>>) -> Result<()> {
+    fn page(
+        &mut self,
+        sink: &mut TrackedWrite<ChunkBytes>,
+        page: CompressedPage,
+        rows: Option<PageRows<'_>>,
+    ) -> Result<()> {
         let (page_type, encoding) = (page.page_type(), page.encoding());
         if !self.encodings.contains(&encoding) {
             self.encodings.push(encoding);
@@ -251,7 +250,8 @@ impl PageStats {
                 count: 1,
             }),
         }
-        let placed = writer.write_page(page)?;
+        sink.inner_mut().expect(page.compressed_page().buffer().clone());
+        let placed = SerializedPageWriter::new(sink).write_page(page)?;
         let (at, size) = (signed(placed.offset)?, signed(placed.compressed_size)?);
         self.compressed += size;
         self.uncompressed += signed(placed.uncompressed_size)?;

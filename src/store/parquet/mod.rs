@@ -1,6 +1,7 @@
 //! Columns of a row group, encoded page by page.
 
 mod chunk;
+mod chunk_bytes;
 mod decimals;
 mod deltas;
 mod flags;
