@@ -51,14 +51,14 @@ fn given(place: *mut u8) -> *mut u8 {
 /// stages free what the next one takes again, so that a run would seem to need what all its rooms need together. Pages are
 /// given back in one step: two ask the kernel twice, and it may count them to the run in between.
 ///
-/// Columns, pages and parts of files are large, and are freed soon: that their memory comes from the kernel in pieces of
-/// two MiB, that a thread keeps such pieces for the next one, and that there are no more arenas than processors leaves a
-/// seventh of the page faults, for some ten per cent more memory.
+/// Columns and pages are large, and are freed soon: that a thread keeps pieces of up to two MiB for the next one, that there are no
+/// more arenas than processors, and that what is free is kept for two seconds leaves little more page faults than what is
+/// in use at the same time.
 ///
 /// What is free is unmapped: pages that are kept mapped, as jemalloc does left alone, count against a limit of the process
 /// (`RLIMIT_DATA`), which was used up by them while half of it was free.
 /// `_RJEM_MALLOC_CONF` of the environment still overrides it.
 #[expect(unsafe_code, reason = "a name shared with C is unsafe to choose; nothing is called")]
 #[unsafe(export_name = "_rjem_malloc_conf")]
-static CONFIGURATION: &[u8; 95] =
-    b"dirty_decay_ms:500,muzzy_decay_ms:0,narenas_ratio:1,thp:always,tcache_max:2097152,retain:false\0";
+static CONFIGURATION: &[u8; 85] =
+    b"dirty_decay_ms:2000,muzzy_decay_ms:0,narenas_ratio:1,tcache_max:2097152,retain:false\0";
