@@ -48,6 +48,16 @@ pub fn index_u64(n: u64) -> usize {
     usize::try_from(n).unwrap_or(usize::MAX)
 }
 
+/// One of two to the power of `bits` places, at most 63: words that follow each other, or differ in a few bytes, mostly have
+/// different ones.
+#[inline]
+#[must_use]
+pub fn scattered(word: u64, bits: u32) -> usize {
+    // The odd number next to two to the power of 64 by the golden ratio: the highest bits of a product depend on all of a word.
+    let scattered = word.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    index_u64(scattered.rotate_left(bits) & !u64::MAX.unbounded_shl(bits))
+}
+
 /// What was counted one by one, or a place in a file, in a type with a sign. It fits: to count to 2^63 takes centuries.
 #[inline]
 #[must_use]

@@ -1,4 +1,6 @@
-//! Comparing texts of a few bytes, as names and codes are: most of such a comparison by the library is its call.
+//! Comparing texts of a few bytes, as names and codes are, and finding them again: most of what that costs by the library is its calls.
+
+use crate::numbers::scattered;
 
 /// Longer texts are compared by the library, which then is faster.
 const SHORT_BYTES: usize = 32;
@@ -22,4 +24,46 @@ pub fn is_same(a: &[u8], b: &[u8]) -> bool {
         return a.first_chunk::<4>() == b.first_chunk::<4>() && a_end == b_end;
     }
     a.iter().zip(b).all(|(a, b)| a == b)
+}
+
+/// Bytes of the longest [`ShortText`].
+const MOST_BYTES: usize = 15;
+
+/// A text of at most 15 bytes, by value: two are the same where these are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ShortText {
+    start: u64,
+    /// The last seven bytes of texts of eight and more, and the length in the highest byte.
+    end: u64,
+}
+
+impl ShortText {
+    /// A text, unless it is longer.
+    #[inline]
+    #[must_use]
+    pub fn of(text: &[u8]) -> Option<Self> {
+        if text.len() > MOST_BYTES {
+            return None;
+        }
+        let bytes = (text.len() as u64) << 56;
+        if let (Some(start), Some(end)) = (text.first_chunk::<8>(), text.last_chunk::<8>()) {
+            return Some(Self {
+                start: u64::from_le_bytes(*start),
+                end: u64::from_le_bytes(*end) >> 8 | bytes,
+            });
+        }
+        let start = if let (Some(start), Some(end)) = (text.first_chunk::<4>(), text.last_chunk::<4>()) {
+            u64::from(u32::from_le_bytes(*end)) << 32 | u64::from(u32::from_le_bytes(*start))
+        } else {
+            text.iter().fold(0, |word, byte| word << 8 | u64::from(*byte))
+        };
+        Some(Self { start, end: bytes })
+    }
+
+    /// Its place among two to the power of `bits`: different texts mostly have different ones.
+    #[inline]
+    #[must_use]
+    pub fn place(self, bits: u32) -> usize {
+        scattered(self.start ^ self.end.rotate_left(29), bits)
+    }
 }

@@ -3,8 +3,10 @@
 use ahash::RandomState;
 use hashbrown::HashTable;
 
-/// Groups that are at hand.
-const NEAR: usize = 256;
+use crate::numbers::scattered;
+
+/// Groups that are at hand are two to the power of this.
+const NEAR_BITS: u32 = 8;
 
 /// A combination, and the instant at which a period begins.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -15,8 +17,8 @@ struct GroupPart {
 
 /// The group of each combination of a batch in each period.
 pub(super) struct KnownGroups {
-    /// Those that came last, by a byte of their own: few combinations make up most of a batch.
-    near: [Option<(GroupPart, usize)>; NEAR],
+    /// Those that came last, each in a place of its own: few combinations make up most of a batch.
+    near: [Option<(GroupPart, usize)>; 1 << NEAR_BITS],
     table: HashTable<(GroupPart, usize)>,
     hasher: RandomState,
 }
@@ -24,7 +26,7 @@ pub(super) struct KnownGroups {
 impl Default for KnownGroups {
     fn default() -> Self {
         Self {
-            near: [None; NEAR],
+            near: [None; 1 << NEAR_BITS],
             table: HashTable::new(),
             hasher: RandomState::default(),
         }
@@ -42,17 +44,15 @@ impl KnownGroups {
     #[inline]
     pub(super) fn group(&mut self, combination: u64, from_ms: i64, find: impl FnOnce() -> usize) -> usize {
         let part = GroupPart { combination, from_ms };
-        // The golden ratio spreads neighbours. Days begin at multiples of powers of two.
-        let [.., place] = (combination ^ (from_ms.cast_unsigned() >> 10))
-            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            .to_le_bytes();
-        if let Some(Some((near, group))) = self.near.get(usize::from(place))
+        // Days begin at multiples of powers of two.
+        let place = scattered(combination ^ (from_ms.cast_unsigned() >> 10), NEAR_BITS);
+        if let Some(Some((near, group))) = self.near.get(place)
             && *near == part
         {
             return *group;
         }
         let group = self.look_up(part, find);
-        if let Some(near) = self.near.get_mut(usize::from(place)) {
+        if let Some(near) = self.near.get_mut(place) {
             *near = Some((part, group));
         }
         group

@@ -1,6 +1,8 @@
 //! Comparisons of short texts against those of the library.
 
-use gridtally::short_texts::is_same;
+use std::collections::HashSet;
+
+use gridtally::short_texts::{ShortText, is_same};
 
 #[test]
 fn texts_are_the_same_where_every_byte_is() {
@@ -18,4 +20,36 @@ fn texts_are_the_same_where_every_byte_is() {
             assert!(!is_same(one, &text[..other_len]), "{len} and {other_len} bytes");
         }
     }
+}
+
+#[test]
+fn short_texts_by_value_are_the_same_where_the_texts_are() {
+    let of = |text: &[u8]| ShortText::of(text);
+    assert_eq!(of(&[b'x'; 15]), of(&[b'x'; 15]));
+    assert_eq!(of(&[b'x'; 16]), None, "too long");
+    // All texts of up to fifteen bytes in which one or two differ from the others, zeros among them.
+    let mut texts = HashSet::new();
+    for len in 0..=15 {
+        for fill in [0, b'a', 0xff] {
+            for (one, other) in (0..len.max(1)).flat_map(|one| (0..len.max(1)).map(move |other| (one, other))) {
+                for (first, second) in [(0, 0), (0, 1), (1, 0), (b'a', b'b'), (0xff, 0)] {
+                    let mut text = vec![fill; len];
+                    if len > 0 {
+                        text[one] = first;
+                        text[other] = second;
+                    }
+                    texts.insert(text);
+                }
+            }
+        }
+    }
+    let values: HashSet<String> = texts.iter().map(|text| format!("{:?}", of(text).unwrap())).collect();
+    assert_eq!(values.len(), texts.len());
+    // They differ in their highest bits, which choose among a few places.
+    let places = |names: &[String]| {
+        let places = names.iter().map(|name| of(name.as_bytes()).unwrap().place(9));
+        places.collect::<HashSet<usize>>().len()
+    };
+    let nodes: Vec<String> = (0..256).map(|n| format!("node{n:04}")).collect();
+    assert!(places(&nodes) > 150, "{} of 512 places for 256 nodes", places(&nodes));
 }

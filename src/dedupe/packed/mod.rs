@@ -9,6 +9,7 @@
 pub mod gather;
 pub mod integer;
 mod kind;
+mod recent_texts;
 mod route;
 pub mod text;
 mod text_gathering;

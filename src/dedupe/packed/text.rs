@@ -9,11 +9,12 @@ use arrow::datatypes::{ArrowDictionaryKeyType, ArrowNativeType, DataType, Field,
 use hashbrown::HashTable;
 
 use super::integer::all_valid;
+use super::recent_texts::RecentTexts;
 use super::zeros::zeros;
 use crate::error::{Error, Result};
 use crate::numbers::{Extent, Part};
 use crate::schema::batch::codes;
-use crate::short_texts::is_same;
+use crate::short_texts::{ShortText, is_same};
 
 /// After so many rows it is asked whether texts repeat at all.
 const TRIAL_ROWS: usize = 1024;
@@ -33,10 +34,11 @@ pub struct TextWords {
     bytes: Vec<u8>,
     table: HashTable<u32>,
     hasher: RandomState,
+    recent: RecentTexts,
     /// The code of what the last row has.
     last: Option<u32>,
-    /// Where the text of that code begins and ends.
-    bounds: (usize, usize),
+    /// Its text, if it is short and was pushed.
+    last_short: Option<ShortText>,
 }
 
 impl TextWords {
@@ -63,8 +65,9 @@ impl TextWords {
             table: HashTable::new(),
             // Fixed, so that nothing about a run depends on chance.
             hasher: RandomState::with_seeds(1, 2, 3, 4),
+            recent: RecentTexts::default(),
             last: None,
-            bounds: (0, 0),
+            last_short: None,
         }
     }
 
@@ -96,8 +99,13 @@ impl TextWords {
                 self.last = None;
                 Ok(())
             }
-            (Some(text), Some(_)) if self.is_coded && self.is_last(text) => Ok(()),
-            (Some(text), _) => self.change(row, text),
+            (Some(text), last) => {
+                let short = self.is_coded.then(|| ShortText::of(text.as_bytes())).flatten();
+                if last.is_some() && self.is_coded && self.is_last(text, short) {
+                    return Ok(());
+                }
+                self.change(row, text, short)
+            }
         }
     }
 
@@ -109,7 +117,7 @@ impl TextWords {
     pub fn push_or_repeat(&mut self, row: usize, text: Option<&str>, is_repeated: bool) -> Result<()> {
         if is_repeated && self.is_coded && text.is_some() == self.last.is_some() {
             debug_assert!(
-                text.is_none_or(|text| self.is_last(text)),
+                text.is_none_or(|text| self.is_last(text, ShortText::of(text.as_bytes()))),
                 "a text that is marked as repeated"
             );
             return Ok(());
@@ -118,30 +126,25 @@ impl TextWords {
     }
 
     /// Row number `row` has another text than the one before it.
-    fn change(&mut self, row: usize, text: &str) -> Result<()> {
+    fn change(&mut self, row: usize, text: &str, short: Option<ShortText>) -> Result<()> {
         self.fill(row)?;
         let code = if self.is_coded {
-            self.code(row, text)?
+            self.code(row, text, short)?
         } else {
             self.append(text)?
         };
-        self.keep(code);
+        (self.last, self.last_short) = (Some(code), short);
         Ok(())
     }
 
     /// Whether a text equals that of the last row, which is not a null.
     #[inline]
-    fn is_last(&self, text: &str) -> bool {
-        let (from, to) = self.bounds;
-        let last = self.bytes.get(from..to);
+    fn is_last(&self, text: &str, short: Option<ShortText>) -> bool {
+        if short.is_some() || self.last_short.is_some() {
+            return short == self.last_short;
+        }
+        let last = self.last.map(|code| entry(&self.ends, &self.bytes, code));
         last.is_some_and(|last| is_same(last, text.as_bytes()))
-    }
-
-    /// The last row has this code.
-    fn keep(&mut self, code: u32) {
-        let bound = |at: usize| self.ends.get(at).map_or(0, |end| end.as_usize());
-        self.bounds = (bound(code.as_usize()), bound(code.as_usize() + 1));
-        self.last = Some(code);
     }
 
     /// Writes down what the rows before number `row` have.
@@ -175,10 +178,23 @@ impl TextWords {
     }
 
     /// The code of a text that row number `row` has.
-    fn code(&mut self, row: usize, text: &str) -> Result<u32> {
+    fn code(&mut self, row: usize, text: &str, short: Option<ShortText>) -> Result<u32> {
         if !self.is_sought {
             return self.append(text);
         }
+        let Some(short) = short else {
+            return self.sought_code(row, text);
+        };
+        if let Some(code) = self.recent.code(short) {
+            return Ok(code);
+        }
+        let code = self.sought_code(row, text)?;
+        self.recent.keep(short, code);
+        Ok(code)
+    }
+
+    /// The code of a text that is looked for among all earlier ones.
+    fn sought_code(&mut self, row: usize, text: &str) -> Result<u32> {
         let hash = self.hasher.hash_one(text.as_bytes());
         let (ends, bytes) = (&self.ends, &self.bytes);
         let found = self
@@ -235,6 +251,7 @@ impl TextWords {
         self.ends.truncate(1);
         self.bytes.clear();
         self.table.clear();
+        self.recent.clear();
         self.last = None;
         Ok(packed)
     }
@@ -322,7 +339,7 @@ impl TextWords {
     fn push_code(&mut self, row: usize, code: u32) -> Result<()> {
         if self.last != Some(code) {
             self.fill(row)?;
-            self.keep(code);
+            (self.last, self.last_short) = (Some(code), None);
         }
         Ok(())
     }
