@@ -8,8 +8,9 @@ use super::cpu::CpuMeasured;
 use super::energy;
 use super::job_id::JobId;
 use super::jobstats;
-use super::memory::{MIB, Per};
+use super::recent_allocs::RecentAllocs;
 use super::refusal::Refusal;
+use super::requested;
 use super::row::SacctRow;
 use super::step::Steps;
 use super::submit_line::SubmitOptions;
@@ -57,6 +58,7 @@ pub(super) struct SacctJob<'t> {
     energy: energy::Stated,
     submitted: Option<SubmitOptions>,
     named: tres::NamedTres<'t>,
+    allocs: RecentAllocs<'t>,
     mended: Vec<Mended>,
 }
 
@@ -74,6 +76,7 @@ impl Default for SacctJob<'_> {
             energy: None,
             submitted: None,
             named: tres::NamedTres::default(),
+            allocs: RecentAllocs::default(),
             mended: Vec::new(),
         }
     }
@@ -212,7 +215,7 @@ impl<'t> SacctJob<'t> {
                 Refusal::of(Reason::BadNumber, row.layout, Role::AllocTres, allocated, &why)
             };
             if row.projected.interest.any(OTHER_THAN_CORES) {
-                let found = tres::alloc(allocated, &mut self.named).map_err(refusal)?;
+                let found = self.allocs.read(allocated, &mut self.named).map_err(refusal)?;
                 allocated_cpu_n = found.cpu;
                 alloc = Some(found);
             } else {
@@ -237,8 +240,8 @@ impl<'t> SacctJob<'t> {
         };
         reported.alloc_core_n = allocated_cpu_n.or(cpu_n);
         reported.alloc_node_n = alloc.and_then(|alloc| alloc.node).or(node_n);
-        reported.requested_core_n = requested_core_n(row, cpu_n);
-        reported.requested_memory_byte = requested_memory_byte(row, reported.alloc_core_n, reported.alloc_node_n)?;
+        reported.requested_core_n = requested::core_n(row, cpu_n);
+        reported.requested_memory_byte = requested::memory_byte(row, reported.alloc_core_n, reported.alloc_node_n)?;
         reported.max_rss_byte = row.size(Role::MaxRss, 1)?.map(|(byte, _)| byte);
         reported.max_virtual_byte = row.size(Role::MaxVmSize, 1)?.map(|(byte, _)| byte);
         reported.time_limit_s = row.time_limit_s()?;
@@ -370,61 +373,6 @@ impl<'t> SacctJob<'t> {
         }
         sink.job(&reported, at, steps.count);
     }
-}
-
-/// Cores requested. No usage depends on them: a value that cannot be read is unknown.
-fn requested_core_n(row: &mut SacctRow<'_, '_>, allocated_n: Option<i64>) -> Option<i64> {
-    let reported = match row.text(Role::ReqCpus) {
-        b"" => match row.text(Role::ReqTres) {
-            b"" => return None,
-            // Fallback: a request that cannot be read is noted as a dropped value below.
-            tres => tres::cpu_n(tres).ok(),
-        },
-        // Nearly every job is given what it requested: the number was read before.
-        text if allocated_n.is_some() && text == row.text(Role::AllocCpus) => return allocated_n,
-        // Fallback: as for the TRES, a dropped value is noted below.
-        _ => row.count(Role::ReqCpus).ok(),
-    };
-    if reported.is_none() {
-        row.note(Anomaly::ValueDropped);
-    }
-    reported.flatten()
-}
-
-/// Memory requested, of the complete job. Before 21.08 it is printed for each CPU or node requested, which can be fewer than
-/// were allocated: without a column of them `ReqTRES` has the sum.
-fn requested_memory_byte(
-    row: &mut SacctRow<'_, '_>,
-    core_n: Option<i64>,
-    node_n: Option<i64>,
-) -> Result<Option<i64>, Refusal> {
-    let Some((byte, per)) = row.size(Role::ReqMem, MIB)? else {
-        return Ok(None);
-    };
-    let asked_n = match per {
-        Per::Job => return Ok(Some(byte)),
-        Per::Cpu => row.count(Role::ReqCpus)?,
-        Per::Node => row.count(Role::ReqNodes)?,
-    };
-    let mut requested = asked_n.and_then(|n| byte.checked_mul(n));
-    if asked_n.is_none() {
-        let reported = match row.text(Role::ReqTres) {
-            b"" => Some(tres::Alloc::default()),
-            // Fallback: a request that cannot be read is unknown, no usage depends on it.
-            text => tres::alloc(text, &mut tres::NamedTres::default()).ok(),
-        };
-        requested = reported.and_then(|reported| {
-            let times = match per {
-                Per::Cpu => reported.cpu.or(core_n),
-                Per::Node | Per::Job => reported.node.or(node_n),
-            };
-            reported.memory_byte.or_else(|| byte.checked_mul(times?))
-        });
-    }
-    if requested.is_none() {
-        row.note(Anomaly::ValueDropped);
-    }
-    Ok(requested)
 }
 
 /// Whether a job that ended where it began was never given anything: Slurm up to 20.11 prints the end for the start of a

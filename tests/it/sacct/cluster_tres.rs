@@ -104,3 +104,34 @@ fn the_json_of_a_dump_has_the_same() {
     );
     assert_eq!(of(&lists(&[], &asked)), (vec![("lua", 9 * MIB)], vec![]));
 }
+
+#[test]
+fn an_allocation_that_comes_again_is_read_as_alone() {
+    const HEADER: &str = "JobIDRaw|State|Start|End|ElapsedRaw|AllocTRES|NCPUS\n";
+    let mut texts: Vec<String> = (0..200)
+        .map(|n| format!("billing={n},cpu={},mem={}M,node=1", n % 7 + 1, n * 13))
+        .collect();
+    texts.extend(
+        [
+            "cpu=4,energy=77000,mem=1G,node=1",
+            "billing=4,cpu=4,gres/gpu:a100=1,gres/gpu=1,mem=1G,node=1",
+            "billing=4,cpu=4,license/matlab=3,mem=1G,node=1",
+            "billing=4,cpu=4,license/matlab=?,mem=1G,node=1",
+            "cpu=4",
+            "",
+        ]
+        .map(str::to_owned),
+    );
+    let row = |id: usize, text: &str| format!("{id}|COMPLETED|10|110|100|{text}|4\n");
+    // Each comes three times, at first right behind itself.
+    let order = (0..texts.len()).flat_map(|nth| [nth, nth]).chain(0..texts.len());
+    let rows: Vec<String> = order.enumerate().map(|(id, nth)| row(id + 1, &texts[nth])).collect();
+    let together = read(format!("{HEADER}{}", rows.concat()));
+    assert_eq!(together.jobs.len(), rows.len());
+    for (job, row) in together.jobs.iter().zip(&rows) {
+        let alone = only(format!("{HEADER}{row}"));
+        assert_eq!((&job.row, job.step_n), (&alone.row, alone.step_n), "{row}");
+    }
+    let damaged = read(format!("{HEADER}{0}{0}", row(1, "billing=9,cpu=9,what,mem=900M")));
+    assert_eq!(damaged.rejects.len(), 2);
+}
