@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use crate::expr::SCALE;
-use crate::expr::decimal::parse;
+use crate::expr::decimal::{Rest, divided, half_even, nearest, parse};
 
 /// Decimal places of a stored charge.
 pub const CHARGE_SCALE: u32 = 9;
@@ -43,14 +43,13 @@ impl RoundingMode {
             .map_or("", |(word, _)| *word)
     }
 
-    /// Whether a rest that is not zero rounds away from zero, by how it compares with half of a unit; `is_odd` is the number of
-    /// whole units.
-    fn is_away(self, is_odd: bool, half: Ordering) -> bool {
+    /// Whether what is left of a unit rounds away from zero.
+    fn is_away(self, rest: Rest) -> bool {
         match self {
             Self::Down => false,
             Self::Up => true,
-            Self::HalfUp => half != Ordering::Less,
-            Self::HalfEven => half == Ordering::Greater || half == Ordering::Equal && is_odd,
+            Self::HalfUp => rest.half != Ordering::Less,
+            Self::HalfEven => half_even(rest),
         }
     }
 }
@@ -103,22 +102,11 @@ impl Rounder {
     /// A value, rounded.
     #[must_use]
     pub fn round(&self, value: i128) -> i128 {
-        let unit = match self.change {
+        match self.change {
             // Fallback: beyond 128 bits is beyond what any charge is checked against afterwards.
-            PlaceChange::More(times) => return value.saturating_mul(times),
-            PlaceChange::Fewer(unit) => unit,
-        };
-        // Nearly all amounts have 64 bits, which divide in a fraction of the time.
-        if let (Ok(value), Ok(unit)) = (i64::try_from(value), i64::try_from(unit)) {
-            let (whole, rest) = (value / unit, value % unit);
-            let half = (2 * rest.unsigned_abs()).cmp(&unit.unsigned_abs());
-            let is_away = rest != 0 && self.mode.is_away(whole & 1 != 0, half);
-            return i128::from(whole + if is_away { rest.signum() } else { 0 });
+            PlaceChange::More(times) => value.saturating_mul(times),
+            PlaceChange::Fewer(unit) => divided(value, unit, |rest| self.mode.is_away(rest)),
         }
-        let (whole, rest) = (value / unit, value % unit);
-        let half = (2 * rest.unsigned_abs()).cmp(&unit.unsigned_abs());
-        let is_away = rest != 0 && self.mode.is_away(whole & 1 != 0, half);
-        whole + if is_away { rest.signum() } else { 0 }
     }
 }
 
@@ -132,11 +120,11 @@ pub fn round(value: i128, from: u32, digits: u32, mode: RoundingMode) -> i128 {
 #[must_use]
 pub fn ratio(numerator: i128, denominator: i128) -> Option<i128> {
     let scaled = numerator.checked_mul(10_i128.pow(SCALE))?;
-    let (whole, rest) = (scaled.checked_div(denominator)?, scaled.checked_rem(denominator)?);
-    let (rest, denominator) = (rest.checked_abs()?.checked_mul(2)?, denominator.checked_abs()?);
-    let away = rest > denominator || (rest == denominator && whole % 2 != 0);
-    let sign = numerator.signum() * if denominator < 0 { -1 } else { 1 };
-    Some(whole + if away { sign } else { 0 })
+    match denominator.signum() {
+        0 => None,
+        1 => Some(nearest(scaled, denominator)),
+        _ => Some(nearest(scaled.checked_neg()?, denominator.checked_neg()?)),
+    }
 }
 
 /// A number of units as a decimal of [`SCALE`] places.

@@ -51,10 +51,9 @@ impl Facts {
                 ("seconds", _) => {
                     let (seconds, fraction) = (int(batch, "wall_s")?, int(batch, "wall_fraction_ms")?);
                     let milliseconds = 10_i128.pow(crate::expr::SCALE - 3);
-                    decimals((0..rows).map(|row| {
-                        let fraction = i128::from(fraction.value(row)) * milliseconds;
-                        Some(whole(seconds.value(row)) + fraction)
-                    }))
+                    let parts = seconds.values().iter().zip(fraction.values());
+                    let sums = parts.map(|(second, ms)| whole(*second) + i128::from(*ms) * milliseconds);
+                    Arc::new(Decimal128Array::from_iter_values(sums).with_data_type(Type::Number.arrow()))
                 }
                 ("hepscore23" | "hepspec" | "si2k", _) => {
                     // Values have four decimals.

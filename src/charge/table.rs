@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use ahash::RandomState;
 use arrow::array::{
-    Array, ArrayRef, ArrowPrimitiveType, AsArray, Decimal128Array, ListArray, PrimitiveArray, StringArray, StructArray,
+    Array, ArrayRef, ArrowPrimitiveType, AsArray, Decimal128Array, Decimal128Builder, ListArray, PrimitiveArray,
+    StringArray, StructArray,
 };
 use arrow::datatypes::{Decimal128Type, Int64Type};
 
@@ -218,14 +219,21 @@ impl Devices {
     pub fn add_up(&self, gpus: &ListArray, gpu_n: &Decimal128Array) -> Result<Vec<ArrayRef>> {
         let index: HashMap<&str, &[i128]> = self.rows.iter().map(|(model, values)| (&**model, &**values)).collect();
         let (models, counts) = elements(gpus.values().as_struct_opt())?;
-        let mut sums: Vec<Vec<Option<i128>>> = vec![Vec::with_capacity(gpus.len()); self.gives.len()];
+        let new = || Decimal128Builder::with_capacity(gpus.len()).with_data_type(Type::Number.arrow());
+        let mut sums: Vec<Decimal128Builder> = self.gives.iter().map(|_| new()).collect();
         for row in 0..gpus.len() {
+            // Most jobs have no GPU.
+            if gpu_n.is_valid(row) && gpu_n.value(row) == 0 {
+                for sums in &mut sums {
+                    sums.append_value(0);
+                }
+                continue;
+            }
             let range = devices(gpus, row);
-            let is_none = gpu_n.is_valid(row) && gpu_n.value(row) == 0;
             let is_named = gpus.is_valid(row) && !range.is_empty();
             for (nth, sums) in sums.iter_mut().enumerate() {
-                let mut sum = (is_none || is_named).then_some(0_i128);
-                for at in range.clone().filter(|_| is_named && !is_none) {
+                let mut sum = is_named.then_some(0_i128);
+                for at in range.clone().filter(|_| is_named) {
                     let values = index.get(models.value(at)).copied().or(self.missing.as_deref());
                     let value = values.and_then(|values| values.get(nth)).copied();
                     sum = match (sum, value) {
@@ -237,10 +245,11 @@ impl Devices {
                         _ => None,
                     };
                 }
-                sums.push(sum);
+                sums.append_option(sum);
             }
         }
-        Ok(sums.into_iter().map(|sums| decimals(sums.into_iter())).collect())
+        let sums = sums.into_iter().map(|mut sums| Arc::new(sums.finish()) as ArrayRef);
+        Ok(sums.collect())
     }
 }
 

@@ -61,6 +61,10 @@ pub(super) fn product(left: i128, right: i128) -> Option<i128> {
         times(right, left)?
     } else if let Some(right) = whole(right) {
         times(left, right)?
+    } else if let Some(divisor) = reciprocal(right) {
+        nearest(left, divisor)
+    } else if let Some(divisor) = reciprocal(left) {
+        nearest(right, divisor)
     } else if let Some(product) = left.checked_mul(right) {
         nearest(product, ONE)
     } else {
@@ -124,6 +128,15 @@ fn whole(value: i128) -> Option<i64> {
     (whole * SHORT_ONE == short).then_some(whole)
 }
 
+/// The whole number whose reciprocal a number is: weights mostly are a half, a quarter or a tenth, and to divide by two, four or ten
+/// is less than to multiply and to take away twelve places.
+#[inline]
+fn reciprocal(value: i128) -> Option<i128> {
+    let short = i64::try_from(value).ok().filter(|short| *short > 0)?;
+    let divisor = SHORT_ONE / short;
+    (divisor * short == SHORT_ONE).then_some(i128::from(divisor))
+}
+
 /// `value / divisor` without what is behind the point; `divisor` is positive. Sizes of memory are in powers of two, which divide in a
 /// fraction of the time.
 fn toward_zero(value: i128, divisor: i128) -> i128 {
@@ -135,25 +148,44 @@ fn toward_zero(value: i128, divisor: i128) -> i128 {
 }
 
 /// `value / divisor` rounded half to even; `divisor` is positive.
+#[inline]
 pub(crate) fn nearest(value: i128, divisor: i128) -> i128 {
-    // Nearly all numbers have 64 bits, which divide in a fraction of the time.
-    if let (Ok(value), Ok(divisor)) = (i64::try_from(value), i64::try_from(divisor)) {
-        let (down, rest) = (value / divisor, value % divisor);
-        let half = (2 * rest.unsigned_abs()).cmp(&divisor.unsigned_abs());
-        return i128::from(down + if is_away(down & 1 != 0, half) { rest.signum() } else { 0 });
-    }
-    let down = toward_zero(value, divisor);
-    let rest = value - down * divisor;
-    let half = (2 * rest.unsigned_abs()).cmp(&divisor.unsigned_abs());
-    down + if is_away(down & 1 != 0, half) { rest.signum() } else { 0 }
+    divided(value, divisor, half_even)
 }
 
-/// Whether what a division leaves rounds away from zero, by how it compares with half of the divisor: half itself does where
-/// that gives an even number.
-fn is_away(is_odd: bool, half: Ordering) -> bool {
-    match half {
+/// What a division leaves, which is not zero.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rest {
+    /// Whether the number without it is odd.
+    pub(crate) is_odd: bool,
+    /// How it compares with half of the divisor.
+    pub(crate) half: Ordering,
+}
+
+/// `value / divisor`, one further from zero where what is left `is_away`; `divisor` is positive.
+#[inline]
+pub(crate) fn divided(value: i128, divisor: i128, is_away: impl Fn(Rest) -> bool) -> i128 {
+    // Nearly all numbers have 64 bits, which divide in a fraction of the time.
+    if let (Ok(value), Ok(divisor)) = (i64::try_from(value), i64::try_from(divisor)) {
+        let (whole, rest) = (value / divisor, value % divisor);
+        let half = (2 * rest.unsigned_abs()).cmp(&divisor.unsigned_abs());
+        let is_odd = whole & 1 != 0;
+        let is_further = rest != 0 && is_away(Rest { is_odd, half });
+        return i128::from(whole + if is_further { rest.signum() } else { 0 });
+    }
+    let whole = toward_zero(value, divisor);
+    let rest = value - whole * divisor;
+    let half = (2 * rest.unsigned_abs()).cmp(&divisor.unsigned_abs());
+    let is_odd = whole & 1 != 0;
+    let is_further = rest != 0 && is_away(Rest { is_odd, half });
+    whole + if is_further { rest.signum() } else { 0 }
+}
+
+/// Half to even: what is left is further from zero where it is more than half of the divisor, or half of it behind an odd number.
+pub(crate) fn half_even(rest: Rest) -> bool {
+    match rest.half {
         Ordering::Less => false,
-        Ordering::Equal => is_odd,
+        Ordering::Equal => rest.is_odd,
         Ordering::Greater => true,
     }
 }

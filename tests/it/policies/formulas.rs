@@ -313,6 +313,14 @@ proptest! {
                 prop_assert!(is_nearest(given[0].unwrap(), wide(a) * wide(ONE), size));
             }
         }
+        // Weights whose reciprocals are whole, which are divided by as well.
+        for divisor in [2, 4, 5, 64, 1000, ONE] {
+            let weight = ONE / divisor;
+            for cells in [[Some(a), Some(weight), None], [Some(weight), Some(a), None]] {
+                let given = compute("a * b", &[cells]).unwrap();
+                prop_assert!(is_nearest(given[0].unwrap(), wide(a) * wide(weight), ONE));
+            }
+        }
         for sign in [1, -1] {
             match compute("a / c", &[[Some(a), None, Some(sign * c)]]) {
                 Ok(given) => prop_assert!(is_nearest(sign * given[0].unwrap(), wide(a) * wide(ONE), c)),
