@@ -75,25 +75,49 @@ impl KeySample {
         self.0.append(&mut other.0);
     }
 
+    /// The first key of all, of a block that was sampled in order.
+    pub(super) fn first(&self) -> Option<RecordKey> {
+        self.0.first().map(|(key, _)| *key)
+    }
+
+    /// The last of these keys: few rows are behind it.
+    pub(super) fn last(&self) -> Option<RecordKey> {
+        self.0.last().map(|(key, _)| *key)
+    }
+
     /// What all rows take.
     pub(super) fn bytes(&self) -> usize {
         self.0.iter().fold(0, |sum: usize, (_, bytes)| sum.further(*bytes))
     }
 
-    /// First keys of all slices but the first one, for slices that take about `bytes` each. Rows of one job are never
-    /// parted.
-    pub(super) fn cuts(mut self, bytes: usize) -> Vec<RecordKey> {
+    /// Where slices end that take about `bytes` each. Rows of one job are never parted.
+    pub(super) fn cuts(mut self, bytes: usize) -> DayCuts {
         self.0.sort_unstable();
-        let mut cuts: Vec<RecordKey> = Vec::new();
+        let mut cuts = DayCuts::default();
         let (mut held, mut last) = (0_usize, None);
         for (key, more) in self.0 {
             if held >= bytes && last != Some(key) {
-                cuts.push(key);
+                cuts.keys.push(key);
                 held = 0;
             }
             last = Some(key);
             held = held.further(more);
+            cuts.most_bytes = cuts.most_bytes.max(held);
         }
         cuts
     }
+}
+
+/// The slice a row belongs to, of a day that is cut before these keys.
+pub(super) fn slice_of(key: RecordKey, cuts: &[RecordKey]) -> usize {
+    cuts.partition_point(|cut| *cut <= key)
+}
+
+/// Where a day of many rows is cut.
+#[derive(Debug, Default)]
+pub(super) struct DayCuts {
+    /// First keys of all slices but the first one.
+    pub(super) keys: Vec<RecordKey>,
+    /// What the largest slice takes, about.
+    pub(super) most_bytes: usize,
 }

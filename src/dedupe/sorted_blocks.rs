@@ -4,10 +4,10 @@
 use arrow::array::RecordBatch;
 
 use super::canonical::{canonical, with_versions_in_order};
-use super::keys::{KeySample, RecordKey};
+use super::keys::{KeySample, RecordKey, slice_of};
 use super::packed::{GatherPart, GatherRun, gather, gather_sorted, pack};
 use super::shared_blocks::listed_place;
-use super::spill::{Spill, whole};
+use super::spill::Spill;
 use crate::error::{Error, Result};
 use crate::runtime::scratch::{PackedBatch, PackedRange, Scratch};
 use crate::schema::batch::{id, identity, time};
@@ -45,15 +45,15 @@ impl Spill {
             cutter.add(&self.whole_bucket(bucket)?)?;
             return cutter.finish();
         }
-        let cuts = bucket.cuts(self.slice_limit())?;
+        let cuts = bucket.cuts(self.slice_limit())?.keys;
         let mut scratch = Scratch::default();
         let mut slices: Vec<Vec<PackedRange>> = vec![Vec::new(); cuts.len() + 1];
         self.each_block(bucket, |block| {
             let mut first = 0;
             while first < block.num_rows() {
-                let nth = slice_of(block, first, &cuts)?;
+                let nth = slice_at(block, first, &cuts)?;
                 let mut end = first + 1;
-                while end < block.num_rows() && slice_of(block, end, &cuts)? == nth {
+                while end < block.num_rows() && slice_at(block, end, &cuts)? == nth {
                     end += 1;
                 }
                 let range = PackedBatch::pack(&pack(&block.slice(first, end - first))?)?.store(&mut scratch)?;
@@ -66,7 +66,7 @@ impl Spill {
         for ranges in slices {
             let mut parts = Vec::with_capacity(ranges.len());
             for range in ranges {
-                parts.push(whole(PackedBatch::load(range, &scratch)?.unpack()?)?);
+                parts.push(GatherPart::of(PackedBatch::load(range, &scratch)?.unpack()?)?);
             }
             if !parts.is_empty() {
                 cutter.add(&gather_sorted(&parts)?)?;
@@ -77,12 +77,12 @@ impl Spill {
 }
 
 /// The slice a row of a block belongs to.
-fn slice_of(block: &RecordBatch, row: usize, cuts: &[RecordKey]) -> Result<usize> {
+fn slice_at(block: &RecordBatch, row: usize, cuts: &[RecordKey]) -> Result<usize> {
     let key = RecordKey {
         record_ms: time(block, "record_utc")?.value(row),
         record_id: identity(id(block, "record_id")?, row)?,
     };
-    Ok(cuts.partition_point(|cut| *cut <= key))
+    Ok(slice_of(key, cuts))
 }
 
 /// Cuts rows in order into blocks.
@@ -100,7 +100,7 @@ impl<F: FnMut(SortedBlock) -> Result<()>> BlockCutter<F> {
         let place = |word: &str| listed_place(word).unwrap_or(usize::MAX);
         let sorted = with_versions_in_order(sorted, place)?;
         self.row_n += sorted.num_rows();
-        self.parts.push(whole(pack(&sorted)?)?);
+        self.parts.push(GatherPart::of(pack(&sorted)?)?);
         while self.row_n >= BLOCK_ROWS {
             self.cut(BLOCK_ROWS)?;
         }
@@ -130,7 +130,7 @@ impl<F: FnMut(SortedBlock) -> Result<()>> BlockCutter<F> {
         self.row_n -= row_n;
         let batch = pack(&canonical(&gather(&taken)?)?)?;
         let packed = PackedBatch::pack(&batch)?;
-        let keys = KeySample::of(&[whole(batch)?], packed.unpacked_len())?;
+        let keys = KeySample::of(&[GatherPart::of(batch)?], packed.unpacked_len())?;
         (self.each)(SortedBlock { packed, keys, row_n })
     }
 

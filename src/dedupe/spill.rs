@@ -6,13 +6,11 @@ use std::sync::{Arc, Mutex};
 
 use arrow::array::RecordBatch;
 
-use super::file_order::FileOrder;
 use super::intake_batch::IntakeBucket;
-use super::keys::{KeySample, RecordKey, merge_bytes};
+use super::keys::{DayCuts, KeySample, merge_bytes};
 use super::packed::gather::with_words;
 use super::packed::{GatherPart, WaitingBatch, gather, gather_sorted, pack};
 use super::shared_blocks::{SharedBlock, SharedBlocks, listed_place};
-use super::slices::{FreshDay, Slicing};
 use super::spill_key::{BucketRuns, SpillKey, bucket_order, by_bucket};
 use super::spill_segment::{BatchRuns, SpillSegment};
 use crate::error::{Error, Result};
@@ -27,13 +25,16 @@ pub const MEMORY_BUDGET: usize = 80 << 20;
 const SEGMENTS: usize = 4;
 /// Of an input that takes so many times the budget on disk, merging begins with no more than half of the budget in memory.
 const LARGE_INPUT: u64 = 2;
-/// Rows and packed bytes that are unpacked at once, about.
+/// Rows and packed bytes that are unpacked at once, about: of bytes no more than a slice takes, but for the least block.
 const BLOCK_ROWS: usize = 1 << 15;
 const BLOCK_BYTES: usize = 4 << 20;
+const LEAST_BLOCK: usize = 1 << 18;
 /// A day is held as a whole if that takes no more than this share of the budget: several sites and months are merged at the same time.
 const DAY_SHARE: usize = 4;
 /// Packed batches that are gathered at once at most: what is packed of a few rows takes more than these while it is unpacked.
 const MOST_PARTS: usize = 64;
+/// What a packed batch takes once it is loaded besides its bytes: a row in many columns is mostly this.
+const LOADED_BYTES: usize = 64 << 10;
 /// Slices of a larger one take this share: several are on their way to be written while one is merged.
 const SLICE_SHARE: usize = 16;
 /// No slice is cut smaller.
@@ -67,7 +68,18 @@ struct SpillFile {
 #[derive(Clone)]
 pub(super) struct SpillPlace {
     at: BlockPlace,
-    keys: KeySample,
+    pub(super) keys: KeySample,
+}
+
+impl SpillPlace {
+    /// Bytes it takes as a waiting batch in memory, about.
+    pub(super) fn loaded_byte_n(&self) -> usize {
+        let byte_n = match &self.at {
+            BlockPlace::Scratch(range) => range.unpacked_len(),
+            BlockPlace::Shared(..) => self.keys.bytes(),
+        };
+        byte_n.further(LOADED_BYTES)
+    }
 }
 
 /// Where a packed batch is.
@@ -81,8 +93,8 @@ enum BlockPlace {
 
 /// All that waits of one bucket.
 pub(super) struct SpillBucket {
-    blocks: Vec<SpillBlock>,
-    places: Vec<SpillPlace>,
+    pub(super) blocks: Vec<SpillBlock>,
+    pub(super) places: Vec<SpillPlace>,
 }
 
 impl SpillBucket {
@@ -98,8 +110,8 @@ impl SpillBucket {
         resident.chain(stored).fold(0, Extent::further)
     }
 
-    /// The first keys of all slices but the first one, for slices that take about `bytes` each.
-    pub(super) fn cuts(&self, bytes: usize) -> Result<Vec<RecordKey>> {
+    /// Where slices end that take about `bytes` each.
+    pub(super) fn cuts(&self, bytes: usize) -> Result<DayCuts> {
         let mut keys = KeySample::default();
         for place in &self.places {
             keys.append(place.keys.clone());
@@ -111,29 +123,21 @@ impl SpillBucket {
     }
 }
 
-/// All rows of a packed batch.
-///
-/// # Errors
-/// [`crate::error::Kind::Internal`] when it is not a waiting one.
-pub(super) fn whole(batch: RecordBatch) -> Result<GatherPart> {
-    Ok(GatherPart::whole(WaitingBatch::of(batch)?))
-}
-
 /// Rows that are unpacked together, and the bytes they take packed.
 #[derive(Default)]
-struct SpillBlock {
-    parts: Vec<GatherPart>,
+pub(super) struct SpillBlock {
+    pub(super) parts: Vec<GatherPart>,
     rows: usize,
     bytes: usize,
 }
 
 /// Parts, in blocks that may be unpacked at once.
-fn in_blocks(parts: Vec<GatherPart>) -> Vec<SpillBlock> {
+fn in_blocks(parts: Vec<GatherPart>, block_bytes: usize) -> Vec<SpillBlock> {
     let mut blocks: Vec<SpillBlock> = Vec::new();
     for part in parts {
         let rows: usize = part.runs.iter().map(|run| run.len).sum();
         let bytes = part.batch.data_byte_n() / part.batch.num_rows().max(1) * rows;
-        let is_full = |block: &SpillBlock| block.rows >= BLOCK_ROWS || block.bytes >= BLOCK_BYTES;
+        let is_full = |block: &SpillBlock| block.rows >= BLOCK_ROWS || block.bytes >= block_bytes;
         if blocks.last().is_none_or(is_full) {
             blocks.push(SpillBlock::default());
         }
@@ -267,7 +271,7 @@ impl Spill {
 
     fn flush(&self, segment: &SpillSegment) -> Result<()> {
         for (key, runs) in &segment.index {
-            for block in in_blocks(segment.parts(runs)) {
+            for block in in_blocks(segment.parts(runs), self.block_bytes()) {
                 let keys = KeySample::of(&block.parts, block.bytes)?;
                 let packed = PackedBatch::pack(&pack(&gather(&block.parts)?)?)?;
                 let mut spill = lock(&self.file)?;
@@ -294,24 +298,6 @@ impl Spill {
         Ok(partitions)
     }
 
-    /// Takes the candidates of one bucket, sorted as `records` is. Memory is given back as soon as the last bucket of a
-    /// segment is taken.
-    ///
-    /// # Errors
-    /// [`crate::error::Kind::Io`] when the temporary file cannot be read back.
-    pub fn take(&self, site: &str, day: Day, order: &FileOrder) -> Result<FreshDay> {
-        let bucket = self.bucket(site, day)?;
-        if bucket.is_empty() {
-            return Ok(FreshDay::whole(None));
-        }
-        if bucket.bytes() <= self.day_limit() {
-            return Ok(FreshDay::whole(Some(self.whole_bucket(bucket)?)));
-        }
-        let mut slicing = Slicing::new(bucket.cuts(self.slice_limit())?, order);
-        self.each_block(bucket, |block| slicing.add(block))?;
-        slicing.finish()
-    }
-
     /// Takes what waits of one bucket.
     pub(super) fn bucket(&self, site: &str, day: Day) -> Result<SpillBucket> {
         let key = SpillKey {
@@ -322,7 +308,7 @@ impl Spill {
         // Fallback: a bucket without spilled rows has no places in the file.
         let places = lock(&self.file)?.index.remove(&key).unwrap_or_default();
         Ok(SpillBucket {
-            blocks: in_blocks(resident),
+            blocks: in_blocks(resident, self.block_bytes()),
             places,
         })
     }
@@ -337,12 +323,17 @@ impl Spill {
         (self.budget / SLICE_SHARE).max(LEAST_SLICE)
     }
 
+    /// What a block takes.
+    fn block_bytes(&self) -> usize {
+        self.slice_limit().clamp(LEAST_BLOCK, BLOCK_BYTES)
+    }
+
     /// All rows of a bucket in the order of `records`.
     pub(super) fn whole_bucket(&self, bucket: SpillBucket) -> Result<RecordBatch> {
         let mut parts: Vec<GatherPart> = bucket.blocks.into_iter().flat_map(|block| block.parts).collect();
         if bucket.places.len() <= MOST_PARTS {
             for place in &bucket.places {
-                parts.push(self.load(&place.at)?);
+                parts.push(self.load(place)?);
             }
             return self.gathered(&parts);
         }
@@ -354,7 +345,7 @@ impl Spill {
             // What holds no row has no columns once it is packed.
             match gathered.num_rows() {
                 0 => parts.extend(few),
-                _ => parts.push(whole(pack(&gathered)?)?),
+                _ => parts.push(GatherPart::of(pack(&gathered)?)?),
             }
         }
         self.gathered(&parts)
@@ -370,7 +361,7 @@ impl Spill {
             if is_full {
                 break;
             }
-            let part = self.load(&place.at)?;
+            let part = self.load(place)?;
             row_n += part.runs.iter().map(|run| run.len).sum::<usize>();
             byte_n = byte_n.further(place.keys.bytes());
             parts.push(part);
@@ -398,11 +389,11 @@ impl Spill {
     }
 
     /// A block, as a part to gather.
-    fn load(&self, at: &BlockPlace) -> Result<GatherPart> {
-        match at {
+    pub(super) fn load(&self, place: &SpillPlace) -> Result<GatherPart> {
+        match &place.at {
             BlockPlace::Scratch(range) => {
                 let packed = PackedBatch::load(*range, &lock(&self.file)?.scratch)?;
-                whole(packed.unpack()?)
+                GatherPart::of(packed.unpack()?)
             }
             BlockPlace::Shared(blocks, nth) => blocks.load(*nth),
         }
@@ -424,7 +415,7 @@ impl Spill {
     }
 
     /// Rows in the order of `records`, which name their files as the ledger does.
-    fn gathered(&self, parts: &[GatherPart]) -> Result<RecordBatch> {
+    pub(super) fn gathered(&self, parts: &[GatherPart]) -> Result<RecordBatch> {
         let own = |place: &str| place.parse().ok().and_then(|at: usize| self.file_ids.get(at));
         let listed = |place: &str| self.listed_ids.get(listed_place(place)?)?.as_ref();
         let name = |place: &str| own(place).or_else(|| listed(place));

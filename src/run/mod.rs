@@ -12,6 +12,7 @@ pub(crate) mod extent;
 mod fresh_days;
 pub(crate) mod inventory;
 pub(crate) mod limits;
+pub(crate) mod merge_queue;
 pub mod options;
 pub(crate) mod outdated;
 pub(crate) mod partition;

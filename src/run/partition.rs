@@ -13,6 +13,7 @@ use crossbeam_channel::bounded;
 use super::charges::ChargePart;
 use super::days::DayBatches;
 use super::fresh_days::FreshDays;
+use super::merge_queue::MergeQueue;
 use super::partition_context::PartitionContext;
 use super::partition_tables::{PartitionRows, PartitionTables};
 use super::pieces::{DayMerge, PublishedRows};
@@ -74,13 +75,12 @@ pub(crate) struct PartitionResult {
 /// [`crate::error::Kind::Io`] when the lake cannot be read or written.
 pub(crate) fn process(
     context: &PartitionContext<'_>,
-    site: &str,
-    month: Month,
+    queue: &MergeQueue,
+    of: &SiteMonth,
     days: &[Day],
 ) -> Result<PartitionResult> {
-    let of = SiteMonth::new(site, month);
-    let are_records_written = !days.is_empty() || context.selection.outdated.jobs.contains(&of);
-    let mut tables = PartitionTables::new(context, &of, are_records_written)?;
+    let are_records_written = !days.is_empty() || context.selection.outdated.jobs.contains(of);
+    let mut tables = PartitionTables::new(context, of, are_records_written)?;
     // Encoding and compressing is most of the work: it runs concurrently with the merging and charging of the next day.
     let (send, receive) = bounded::<PartitionRows>(1);
     let is_merged = AtomicBool::new(false);
@@ -93,8 +93,8 @@ pub(crate) fn process(
             }
             Ok::<_, Error>(tables)
         });
-        let fresh = FreshDays::begin(scope, context, site, days);
-        let done = merge_days(context, &of, days, &fresh, &mut |rows| {
+        let fresh = FreshDays::new(scope, context, queue, &of.site, days);
+        let done = merge_days(context, of, days, fresh, &mut |rows| {
             // A writer that failed has closed its channel, and returns its error below.
             let _ = send.send(rows);
         });
@@ -115,7 +115,7 @@ fn merge_days(
     context: &PartitionContext<'_>,
     of: &SiteMonth,
     days: &[Day],
-    fresh_days: &FreshDays<'_>,
+    mut fresh: FreshDays<'_, '_>,
     write: &mut dyn FnMut(PartitionRows),
 ) -> Result<PartitionResult> {
     let (site, month) = (of.site.as_str(), of.month);
@@ -148,10 +148,8 @@ fn merge_days(
     // Additions of corrections precede the jobs of the month.
     charge(charges.add_corrections(month)?, write);
     let mut copies = Copies::new(context.order, context.fresh, days);
-    let mut fresh = days.iter().copied().peekable();
-    while let Some(day) = earlier(published.next_day()?, fresh.peek().copied()) {
-        let new = fresh.next_if_eq(&day).map(|day| fresh_days.next(day)).transpose()?;
-        let mut pieces = DayMerge::new(context, day, new, &mut published);
+    while let Some(day) = earlier(published.next_day()?, fresh.peek()) {
+        let mut pieces = DayMerge::new(context, day, fresh.next_if(day)?, &mut published);
         copies.begin(day);
         while let Some(piece) = pieces.next_piece()? {
             for batch in &piece.batches {

@@ -17,8 +17,6 @@ pub(crate) struct PartitionContext<'a> {
     pub(crate) plan: &'a Plan,
     /// Threads, at least one.
     pub(crate) threads: usize,
-    /// Whether the new rows of a day are taken while the day before is merged: there is a thread, and memory, for it.
-    pub(crate) are_days_taken_ahead: bool,
     /// The transaction.
     pub(crate) publication: &'a Publication,
     /// Candidates.

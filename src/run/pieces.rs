@@ -7,12 +7,13 @@ use arrow::array::{BooleanArray, RecordBatch};
 use arrow::compute::filter_record_batch;
 
 use super::days::{DayBatches, last_key, rows_until};
+use super::fresh_days::DaySlices;
 use super::partition_context::PartitionContext;
+use crate::dedupe::fresh_slice::FreshSlice;
 use crate::dedupe::history;
 use crate::dedupe::keys::RecordKey;
 use crate::dedupe::losers::{LoserSources, WinnerWalk};
 use crate::dedupe::merge::{Loser, merge};
-use crate::dedupe::slices::{FreshDay, FreshSlice};
 use crate::error::{Error, Result};
 use crate::schema::batch::text;
 use crate::time::Day;
@@ -104,7 +105,7 @@ pub(super) struct DayMerge<'a> {
     day: Day,
     published: &'a mut PublishedRows,
     /// `None` for a day without new records.
-    fresh: Option<FreshDay>,
+    fresh: Option<DaySlices<'a>>,
     slice: Option<FreshSlice>,
     /// Whether all rows of the slice were returned.
     is_taken: bool,
@@ -115,7 +116,7 @@ impl<'a> DayMerge<'a> {
     pub(super) fn new(
         context: &'a PartitionContext<'a>,
         day: Day,
-        fresh: Option<FreshDay>,
+        fresh: Option<DaySlices<'a>>,
         published: &'a mut PublishedRows,
     ) -> Self {
         Self {
@@ -132,7 +133,7 @@ impl<'a> DayMerge<'a> {
     pub(super) fn next_piece(&mut self) -> Result<Option<DayPiece>> {
         if self.slice.is_none() || self.is_taken {
             self.slice = match (&mut self.fresh, &self.slice) {
-                (Some(fresh), _) => fresh.next_slice()?,
+                (Some(fresh), _) => fresh.next()?,
                 (None, None) => Some(FreshSlice::default()),
                 (None, Some(_)) => None,
             };

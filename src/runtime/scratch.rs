@@ -36,6 +36,13 @@ impl SpillRange {
     }
 }
 
+impl PackedRange {
+    /// How many bytes the batch takes unpacked.
+    pub(crate) fn unpacked_len(self) -> usize {
+        self.unpacked_len
+    }
+}
+
 impl Scratch {
     /// How many bytes it has.
     pub(crate) fn byte_n(&self) -> u64 {

@@ -39,6 +39,14 @@ impl GatherPart {
         };
         Self { batch, runs: vec![all] }
     }
+
+    /// All rows of a packed batch.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when it is not a waiting one.
+    pub fn of(packed: RecordBatch) -> Result<Self> {
+        Ok(Self::whole(WaitingBatch::of(packed)?))
+    }
 }
 
 /// The rows of all `parts`, one after another: columns that none of them has are left out.

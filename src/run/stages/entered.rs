@@ -18,6 +18,7 @@ use crate::normalise::ScaledBy;
 use crate::numbers::count_u64;
 use crate::record::{SiteMonth, Summary};
 use crate::run::charges::ChargePart;
+use crate::run::merge_queue::MergeQueue;
 use crate::run::partition::{PartitionResult, process};
 use crate::run::partition_context::PartitionContext;
 use crate::run::run_report::RunReport;
@@ -100,13 +101,10 @@ fn process_all(
     progress.begin("merging", count_u64(partitions.len()), "partitions");
     // In the order of time, in which dumps mostly are: what waits in memory is given back soonest.
     let work: Vec<_> = partitions.iter().collect();
-    let context = PartitionContext {
-        // A day that waits takes as much as the day of another partition.
-        are_days_taken_ahead: 2 * work.len() <= at_once,
-        ..*context
-    };
-    let done = pool::each(&work, at_once, |(SiteMonth { site, month }, days)| {
-        let done = process(&context, site, *month, days);
+    let queue = MergeQueue::new(work.len(), at_once);
+    let done = pool::each(&work, at_once, |(of, days)| {
+        let done = process(context, &queue, of, days);
+        queue.end_one();
         progress.add(1);
         done
     });

@@ -62,7 +62,6 @@ impl MergeInputs {
         PartitionContext {
             plan: run.plan,
             threads: run.threads,
-            are_days_taken_ahead: false,
             publication,
             spill: &self.spill,
             order: &self.order,

@@ -153,6 +153,38 @@ fn a_day_in_slices_is_the_day_at_once() {
     assert!(whole.keys().any(|path| path.starts_with("history/")));
 }
 
+/// Blocks of a large day that hardly overlap in time are gathered slice by slice, those that do are stored again: what is
+/// published is what a day held as a whole gives.
+#[test]
+fn a_huge_day_is_the_day_at_once_in_any_order() {
+    const JOBS: u32 = 180_000;
+    // Two blocks at a time fit into the first, which does not hold all of them in memory; none do into the second.
+    for (is_in_order, memory_byte_n) in [(true, 7 << 20), (false, 1 << 22)] {
+        let scene = Scene::new();
+        let rows = (0..JOBS).fold(HEADER.to_owned(), |rows, nth| {
+            let id = if is_in_order { nth } else { nth * 7_919 % JOBS };
+            // Of every thousandth job there is another version behind it.
+            let again = (id % 1_000 == 0).then(|| job(id, id * 2 / 5, "2"));
+            rows + &job(id, id * 2 / 5, "1") + &again.unwrap_or_default()
+        });
+        scene.write("dumps/a.txt", rows);
+        scene.write("p.toml", pipeline(&dumps(), ""));
+        let (plan, _) = Plan::load(&scene.path("p.toml")).unwrap();
+        let run = |memory_byte_n: usize| {
+            let lake_name = format!("lake-{memory_byte_n}");
+            let options = RunOptions {
+                out: Some(scene.path(&lake_name).to_str().unwrap().to_owned()),
+                memory_byte_n: Some(memory_byte_n),
+                threads: Some(2),
+                ..RunOptions::default()
+            };
+            stages::run(&plan, &options, &Silent).unwrap();
+            lake(&scene.path(&lake_name))
+        };
+        assert_same_files(&run(1 << 30), &run(memory_byte_n));
+    }
+}
+
 /// The candidates of a day that many files hold wait in many packed blocks: those are gathered some at a time, held as a whole or
 /// in slices, and what is published is the same.
 #[test]
