@@ -19,15 +19,6 @@ use crate::record::row::JobRow;
 use crate::record::unchanged_columns::UnchangedColumns;
 use crate::schema::dataset::{amount_fields, gpu_fields};
 
-/// What all records of one piece of input have in common.
-#[derive(Clone, Copy, Debug)]
-pub struct ColumnOrigin<'a> {
-    /// Source name.
-    pub source: &'a str,
-    /// Input file.
-    pub file_id: &'a str,
-}
-
 /// What the records room adds to a [`JobRow`].
 pub struct DerivedFields<'a> {
     /// Identity.
@@ -44,6 +35,10 @@ pub struct DerivedFields<'a> {
     pub anomalies: u32,
     /// Steps folded in.
     pub step_n: u32,
+    /// Input file.
+    pub file_id: &'a str,
+    /// Whether the row pushed before is of the same file.
+    pub is_file_repeated: bool,
     /// Line.
     pub line: i64,
     /// Offset.
@@ -116,7 +111,7 @@ columns! {
     numbers: jobstats_span_s jobstats_memory_used_byte jobstats_memory_total_byte gpu_stated_ms gpu_busy_ms;
     numbers: gpu_memory_used_byte gpu_memory_total_byte energy_j;
     numbers: exit_signal scaled_cpu_ms scaled_wall_ms benchmark_per_core anomalies step_n line byte_offset;
-    coded: format view cluster submit_host vo vo_group vo_role account user user_group global_user partition;
+    coded: file_id format view cluster submit_host vo vo_group vo_role account user user_group global_user partition;
     coded: fqan vo_name reportable_vo qos wckey reservation infrastructure node_list state benchmark jobstats;
     coded: energy_reading requested_exclusive;
     plain: job_id raw_job_id global_job_id job_name requested_dependency;
@@ -197,6 +192,8 @@ impl Columns {
 
     fn push_texts(&mut self, at: usize, row: &JobRow<'_>, sealed: &DerivedFields<'_>) -> Result<()> {
         let is = |text| sealed.repeats.has(text);
+        self.file_id
+            .push_or_repeat(at, Some(sealed.file_id), sealed.is_file_repeated)?;
         self.format.push(at, Some(sealed.format))?;
         self.view
             .push_or_repeat(at, Some(row.view), is(UnchangedColumns::VIEW))?;
@@ -272,15 +269,14 @@ impl Columns {
         self.requested_exclusive.push(at, exclusive.map(Exclusivity::as_str))
     }
 
-    /// The batch of everything pushed; the builders start empty.
+    /// The batch of everything pushed, from this source; the builders start empty.
     ///
     /// # Errors
     /// [`crate::error::Kind::Internal`] when the builders disagree.
-    pub fn finish(&mut self, origin: ColumnOrigin<'_>) -> Result<RecordBatch> {
+    pub fn finish(&mut self, source: &str) -> Result<RecordBatch> {
         let mut columns = Vec::with_capacity(64);
         let rows = self.rows();
-        columns.push(text::constant("source", origin.source, rows)?);
-        columns.push(text::constant("file_id", origin.file_id, rows)?);
+        columns.push(text::constant("source", source, rows)?);
         let ids = FixedSizeBinaryArray::try_new(16, Buffer::from(self.record_id.as_slice()), None)?;
         columns.push(whole("record_id", Arc::new(ids)));
         let hashes = UInt64Array::from(self.content_hash.clone());

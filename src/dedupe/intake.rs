@@ -3,9 +3,10 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::columns::{ColumnOrigin, Columns, DerivedFields};
+use super::columns::DerivedFields;
 use super::identity::{IdentityContent, record_id};
-use super::intake_batch::{IntakeBatch, IntakeBucket, Reject};
+use super::intake_batch::{IntakeBatch, Reject};
+use super::intake_rows::IntakeRows;
 use super::limits::{
     Placement, anomalies_of, check_inventory, check_names, check_summary, check_texts, node_list_within_limit, place,
 };
@@ -30,10 +31,8 @@ use crate::sources::dialect::Dialect;
 use crate::sources::{Position, Sink};
 use crate::time::{DAY_MS, Month};
 
-/// Rows of a waiting batch: so many that its dictionaries pay, so few that no thread holds much back.
-const BATCH_ROWS: usize = 8192;
-/// Bytes of texts that make a waiting batch, however few its rows.
-const BATCH_TEXT_BYTES: usize = 8 << 20;
+/// Summaries and rows about the machine that are held at most.
+const HELD_ROWS: usize = 8192;
 
 /// A [`Sink`] for one thread and one input file.
 pub struct Intake {
@@ -42,9 +41,9 @@ pub struct Intake {
     file_id: Arc<str>,
     window: Window,
     privacy: Option<Arc<Privacy>>,
-    columns: Columns,
-    buckets: Vec<IntakeBucket>,
-    sites: Vec<String>,
+    rows: IntakeRows,
+    /// Whether the last of the rows is of this file.
+    is_file_begun: bool,
     summaries: Vec<Summary>,
     rejects: Vec<Reject>,
     inventory: Vec<InventoryPlaced>,
@@ -62,7 +61,8 @@ pub struct Intake {
 }
 
 impl Intake {
-    /// An intake for `file_id`, read as `dialect`, completed by `options`; `columns` are empty, their room is used again.
+    /// An intake for `file_id`, read as `dialect`, completed by `options`; its candidates are put behind `rows`, which are of
+    /// the same source.
     #[must_use]
     #[expect(clippy::needless_pass_by_value, reason = "whoever makes one has the plan to give")]
     pub fn new(
@@ -70,7 +70,7 @@ impl Intake {
         dialect: Dialect,
         file_id: Arc<str>,
         window: Window,
-        columns: Columns,
+        rows: IntakeRows,
     ) -> Self {
         Self {
             // A copy of its own: it is taken up for every job, and a counter that threads share costs more than the rest.
@@ -79,9 +79,8 @@ impl Intake {
             file_id,
             window,
             privacy: None,
-            columns,
-            buckets: Vec::new(),
-            sites: Vec::new(),
+            rows,
+            is_file_begun: false,
             summaries: Vec::new(),
             rejects: Vec::new(),
             inventory: Vec::new(),
@@ -104,30 +103,21 @@ impl Intake {
         self
     }
 
-    /// Whether it holds as much as is worth a waiting batch. Refusals come with their raw text and do not wait.
+    /// Whether it holds enough to be harvested. Refusals come with their raw text and do not wait.
     #[must_use]
     pub fn is_full(&self) -> bool {
-        let besides = self.summaries.len() + self.inventory.len();
-        self.columns.rows() + besides >= BATCH_ROWS
-            || self.columns.text_bytes() >= BATCH_TEXT_BYTES
-            || !self.rejects.is_empty()
+        self.rows.is_full() || self.summaries.len() + self.inventory.len() >= HELD_ROWS || !self.rejects.is_empty()
     }
 
-    /// Everything taken in, and the columns, empty again.
+    /// Everything taken in, and the candidates, its own behind those it was given.
     ///
     /// # Errors
-    /// [`crate::error::Kind::Internal`] when the columns disagree.
-    pub fn harvest(mut self) -> Result<(IntakeBatch, Columns)> {
+    /// [`crate::error::Kind::Internal`] when the texts of a batch are too long.
+    pub fn harvest(mut self) -> Result<(IntakeBatch, IntakeRows)> {
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
         let harvest = IntakeBatch {
-            batch: self.columns.finish(ColumnOrigin {
-                source: &self.options.source,
-                file_id: &self.file_id,
-            })?,
-            buckets: self.buckets,
-            sites: self.sites,
             summaries: self.summaries,
             rejects: self.rejects,
             inventory: self.inventory,
@@ -136,7 +126,7 @@ impl Intake {
             rows_read: self.rows_read,
             rows_candidate: self.rows_candidate,
         };
-        Ok((harvest, self.columns))
+        Ok((harvest, self.rows))
     }
 
     /// The day of an instant, and its month.
@@ -146,17 +136,6 @@ impl Intake {
             self.day = (day, Month::of_ms(ms));
         }
         self.day
-    }
-
-    fn site_index(&mut self, site: &str) -> u32 {
-        // Nearly always the last one: files hold one site, or long runs of one.
-        let found = self.sites.iter().rposition(|known| known == site);
-        let index = found.unwrap_or_else(|| {
-            self.sites.push(site.to_owned());
-            self.sites.len() - 1
-        });
-        // Fallback: never taken, a batch has at most a site for each of its rows.
-        u32::try_from(index).unwrap_or(u32::MAX)
     }
 
     fn refuse_job(&mut self, reason: Reason, at: Position, rows: u64, row: &JobRow<'_>, detail: &str) {
@@ -282,19 +261,20 @@ impl Sink for Intake {
             wall_ms,
             anomalies,
             step_n,
+            file_id: &self.file_id,
+            is_file_repeated: self.is_file_begun,
             line: counted_i64(at.line),
             byte_offset: counted_i64(at.byte_offset),
             content_hash: self.content.hash(row, wall_ms, vo, repeats),
             repeats,
         };
-        if let Err(e) = self.columns.push(row, &sealed) {
+        if let Err(e) = self.rows.columns.push(row, &sealed) {
             self.failure.get_or_insert(e);
         }
         self.scratch = scratch;
-        let site = self.site_index(site);
         // Fallback: never taken, `limits::place` refuses instants after 2200.
-        let day = i32::try_from(day).unwrap_or(i32::MAX);
-        self.buckets.push(IntakeBucket { site, day });
+        self.rows.place(site, i32::try_from(day).unwrap_or(i32::MAX));
+        self.is_file_begun = true;
         self.rows_candidate += rows;
         self.is_last_kept = true;
     }

@@ -1,6 +1,4 @@
-//! What one piece of input came to.
-
-use arrow::array::RecordBatch;
+//! What one piece of input came to, but for its candidates.
 
 use super::mapping::MappingCounts;
 use crate::ledger::{Places, Reason};
@@ -49,23 +47,8 @@ impl Reject {
 /// The detail of a refusal whose values may name a person.
 const WITHHELD: &str = "withheld for privacy; see this line of the file";
 
-/// Day bucket a record belongs to: everything that can be the same job is in the same bucket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct IntakeBucket {
-    /// Index into [`IntakeBatch::sites`].
-    pub site: u32,
-    /// Days since 1970 of `record_utc`.
-    pub day: i32,
-}
-
-/// What one piece of input came to.
+/// What one piece of input came to, but for its candidates.
 pub struct IntakeBatch {
-    /// The records, in reading order, as a waiting batch.
-    pub batch: RecordBatch,
-    /// Bucket of each record.
-    pub buckets: Vec<IntakeBucket>,
-    /// Sites named by the buckets.
-    pub sites: Vec<String>,
     /// The summaries, in reading order.
     pub summaries: Vec<Summary>,
     /// Refusals.

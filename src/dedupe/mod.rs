@@ -12,6 +12,7 @@ pub mod history;
 pub mod identity;
 pub mod intake;
 pub mod intake_batch;
+pub mod intake_rows;
 mod job_facts;
 mod job_rows;
 pub mod keys;
@@ -37,5 +38,6 @@ pub mod window;
 
 pub use crate::dedupe::intake_batch::{IntakeBatch, Reject};
 pub use intake::Intake;
+pub use intake_rows::IntakeRows;
 pub use mapping::MappingCounts;
 pub use window::Window;

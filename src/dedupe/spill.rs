@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use arrow::array::RecordBatch;
 
-use super::intake_batch::IntakeBucket;
+use super::intake_rows::PlacedRows;
 use super::keys::{DayCuts, KeySample, merge_bytes};
 use super::packed::gather::with_words;
 use super::packed::{GatherPart, WaitingBatch, gather, gather_sorted, pack};
@@ -189,25 +189,26 @@ impl Spill {
         Ok(())
     }
 
-    /// Adds the records of one piece of input, with their buckets and the sites these name.
+    /// Adds records.
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when the temporary file cannot be written.
-    pub fn push(&self, batch: RecordBatch, buckets: &[IntakeBucket], sites: &[String]) -> Result<()> {
+    pub fn push(&self, rows: PlacedRows) -> Result<()> {
+        let PlacedRows { batch, buckets, sites } = rows;
         if batch.num_rows() == 0 {
             return Ok(());
         }
         let mut batch = WaitingBatch::of(batch)?;
         let bytes = batch.held_byte_n();
-        let in_buckets = if let Some(order) = bucket_order(buckets) {
+        let in_buckets = if let Some(order) = bucket_order(&buckets) {
             let moved = order.iter().filter_map(|row| buckets.get(index(*row)).copied());
-            let in_buckets = by_bucket(moved, sites)?;
+            let in_buckets = by_bucket(moved, &sites)?;
             batch = batch.in_order(&order.into())?;
             in_buckets
         } else {
-            by_bucket(buckets.iter().copied(), sites)?
+            by_bucket(buckets.iter().copied(), &sites)?
         };
-        let full = {
+        {
             let mut resident = lock(&self.resident)?;
             let Resident { segments, days, .. } = &mut *resident;
             if segments
@@ -225,17 +226,7 @@ impl Spill {
             segment.rows += batch.num_rows();
             segment.batches.push(batch);
             segment.bytes += bytes;
-            let is_scattered = segment.bytes >= self.budget / SEGMENTS && segment.is_scattered();
             resident.bytes += bytes;
-            let full = is_scattered.then(|| resident.segments.pop_back()).flatten();
-            resident.bytes -= full.as_ref().map_or(0, |segment| segment.bytes);
-            full
-        };
-        let full = full.map(SpillSegment::compacted).transpose()?;
-        if let Some(segment) = full {
-            let mut resident = lock(&self.resident)?;
-            resident.bytes += segment.bytes;
-            resident.segments.push_front(segment);
         }
         match self.oldest_beyond(self.budget)? {
             Some(segment) => self.flush(&segment),

@@ -1,6 +1,6 @@
 //! The buckets that candidates wait in: one of each site and day.
 
-use super::intake_batch::IntakeBucket;
+use super::intake_rows::IntakeBucket;
 use super::packed::GatherRun;
 use crate::error::{Error, Result};
 use crate::time::Day;

@@ -7,10 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::identity_index::{IdentityIndex, IdentityJoin};
 use super::reject_buffer::RejectBuffer;
 use crate::config::SourcePlan;
-use crate::dedupe::columns::Columns;
 use crate::dedupe::file_order::ArrivedFile;
 use crate::dedupe::spill::Spill;
-use crate::dedupe::{Intake, IntakeBatch, MappingCounts, Reject, Window, packed};
+use crate::dedupe::{Intake, IntakeBatch, IntakeRows, MappingCounts, Reject, Window, packed};
 use crate::error::{Error, Result};
 use crate::lake::found::ListedPlace;
 use crate::ledger::file_paths::FilePaths;
@@ -65,9 +64,9 @@ impl Reading {
 
     /// An intake for its rows. The id of a file depends on all of its bytes: until they are read, its place in the list
     /// of files, `at`, represents it.
-    pub(crate) fn intake(&self, at: usize, dialect: Dialect, window: Window, columns: Columns) -> Intake {
+    pub(crate) fn intake(&self, at: usize, dialect: Dialect, window: Window, rows: IntakeRows) -> Intake {
         let (options, file_id) = (Arc::clone(&self.source.intake), at.to_string().into());
-        Intake::new(options, dialect, file_id, window, columns).under(self.privacy.clone())
+        Intake::new(options, dialect, file_id, window, rows).under(self.privacy.clone())
     }
 
     /// Sends the rows of a piece to a sink: jobs with their grid identity, where that is in another log.
@@ -78,18 +77,34 @@ impl Reading {
         }
     }
 
-    /// Ends an intake: its candidates wait in the spill from here on, the rest is for [`ReadFile::take`].
+    /// Ends an intake: what it came to is for [`ReadFile::take`].
     ///
     /// # Errors
-    /// [`Kind::Io`] when candidates cannot be stored.
-    pub(crate) fn store(&self, intake: Intake, spill: &Spill) -> Result<(IntakeBatch, Columns)> {
-        let (harvest, columns) = intake.harvest().map_err(|e| e.at("file", &self.file.path))?;
+    /// [`Kind::Internal`] when its candidates are too large for a batch.
+    pub(crate) fn harvest(&self, intake: Intake) -> Result<(IntakeBatch, IntakeRows)> {
+        intake.harvest().map_err(|e| e.at("file", &self.file.path))
+    }
+
+    /// Whether rows of another file may wait in a batch with those of this one.
+    pub(crate) fn is_alike(&self, other: &Self) -> bool {
+        let is_same_index = match (&self.grid, &other.grid) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            (one, other) => one.is_none() && other.is_none(),
+        };
+        is_same_index && Arc::ptr_eq(&self.source, &other.source)
+    }
+
+    /// Has candidates of this file, and of those before it that are alike, wait in the spill from here on.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] when they cannot be stored.
+    pub(crate) fn store(&self, rows: &mut IntakeRows, spill: &Spill) -> Result<()> {
+        let rows = rows.finish(&self.source.name)?;
         if let Some(index) = &self.grid {
             // Completed just now, so none of them is late.
-            index.mark(&packed::unpacked(&harvest.batch)?, &self.source.name, |_, _| ())?;
+            index.mark(&packed::unpacked(&rows.batch)?, &self.source.name, |_, _| ())?;
         }
-        spill.push(harvest.batch.clone(), &harvest.buckets, &harvest.sites)?;
-        Ok((harvest, columns))
+        spill.push(rows)
     }
 }
 

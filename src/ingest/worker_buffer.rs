@@ -1,8 +1,8 @@
 //! The buffer of a reading thread for the rows of pieces of files.
 
+use super::read_file::Reading;
 use super::reading::{ReadPool, dead};
-use crate::dedupe::Intake;
-use crate::dedupe::columns::Columns;
+use crate::dedupe::{Intake, IntakeRows};
 use crate::error::Result;
 use crate::sources::Work;
 use crate::sources::dialect::Dialect;
@@ -10,9 +10,12 @@ use crate::sources::dialect::Dialect;
 /// The rows one thread has read from pieces, until they fill a batch.
 pub(crate) struct WorkerBuffer<'a> {
     pool: &'a ReadPool<'a>,
-    columns: Columns,
-    /// The file the pieces belong to, and their rows.
+    /// The file the pieces belong to, and their rows, behind those of files before it.
     open: Option<(usize, Intake)>,
+    /// While no file is open, the rows of files that were closed; `None` before the first one.
+    rows: Option<IntakeRows>,
+    /// The last file with rows.
+    last: Option<&'a Reading>,
 }
 
 impl<'a> WorkerBuffer<'a> {
@@ -20,8 +23,9 @@ impl<'a> WorkerBuffer<'a> {
     pub(crate) fn new(pool: &'a ReadPool<'a>) -> Self {
         Self {
             pool,
-            columns: Columns::new(),
             open: None,
+            rows: None,
+            last: None,
         }
     }
 
@@ -30,19 +34,26 @@ impl<'a> WorkerBuffer<'a> {
     /// # Errors
     /// As [`WorkerBuffer::clear`].
     pub(crate) fn take(&mut self, at: usize, dialect: Dialect, work: Work) -> Result<()> {
+        let reading = self.pool.files.get(at).ok_or_else(dead)?;
         if self.open.as_ref().is_some_and(|(open, _)| *open != at) {
+            self.close()?;
+        }
+        if self.last.is_some_and(|last| !last.is_alike(reading)) {
             self.clear()?;
         }
-        let pool = self.pool;
-        let reading = pool.files.get(at).ok_or_else(dead)?;
-        let columns = &mut self.columns;
+        self.last = Some(reading);
+        let rows = &mut self.rows;
         let (_, intake) = self.open.get_or_insert_with(|| {
-            let intake = reading.intake(at, dialect, pool.window, std::mem::take(columns));
-            (at, intake)
+            // Fallback: before the first file there are no rows.
+            let rows = rows.take().unwrap_or_default();
+            (at, reading.intake(at, dialect, self.pool.window, rows))
         });
         reading.send_to(work, intake);
         if intake.is_full() {
-            self.clear()?;
+            self.close()?;
+        }
+        if self.rows.as_ref().is_some_and(IntakeRows::is_full) {
+            self.store()?;
         }
         Ok(())
     }
@@ -52,13 +63,27 @@ impl<'a> WorkerBuffer<'a> {
     /// # Errors
     /// [`crate::error::Kind::Io`] when candidates or refusals cannot be stored.
     pub(crate) fn clear(&mut self) -> Result<()> {
+        self.close()?;
+        self.store()
+    }
+
+    /// Hands over what the open file came to, but for its candidates.
+    fn close(&mut self) -> Result<()> {
         let Some((at, intake)) = self.open.take() else {
             return Ok(());
         };
         let reading = self.pool.files.get(at).ok_or_else(dead)?;
-        let batch;
-        (batch, self.columns) = reading.store(intake, self.pool.spill)?;
+        let (batch, rows) = reading.harvest(intake)?;
+        self.rows = Some(rows);
         let result = self.pool.results.get(at).ok_or_else(dead)?;
         result.lock().map_err(|_| dead())?.take(batch)
+    }
+
+    /// Hands over the candidates of closed files.
+    fn store(&mut self) -> Result<()> {
+        match (self.last, &mut self.rows) {
+            (Some(last), Some(rows)) if !rows.is_empty() => last.store(rows, self.pool.spill),
+            _ => Ok(()),
+        }
     }
 }

@@ -2,8 +2,7 @@
 //! record.
 
 use arrow::array::RecordBatch;
-use gridtally::dedupe::columns::Columns;
-use gridtally::dedupe::{Intake, Window};
+use gridtally::dedupe::{Intake, IntakeRows, Window};
 use gridtally::ledger::Reason;
 use gridtally::record::{JobRow, UnchangedColumns};
 use gridtally::sources::apel::acceptance::Acceptance;
@@ -145,7 +144,7 @@ fn taken_in(all: &Collected, is_reported: bool) -> RecordBatch {
         apel::DIALECT,
         "0".into(),
         Window::default(),
-        Columns::new(),
+        IntakeRows::default(),
     );
     for job in &all.jobs {
         let repeats = job.row.repeats.when(is_reported);
@@ -158,7 +157,7 @@ fn taken_in(all: &Collected, is_reported: bool) -> RecordBatch {
             job.step_n,
         );
     }
-    intake.harvest().unwrap().0.batch
+    intake.harvest().unwrap().1.finish("source").unwrap().batch
 }
 
 proptest! {

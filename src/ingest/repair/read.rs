@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use super::entry::{RepairEntry, RepairKey, RepairOutcome};
 use super::targets::Targets;
-use crate::dedupe::columns::Columns;
 use crate::dedupe::spill::Spill;
-use crate::dedupe::{Intake, Window};
+use crate::dedupe::{Intake, IntakeRows, Window};
 use crate::error::{Error, Kind, Result};
 use crate::ingest::reading::{ReadFile, Reading};
 use crate::ingest::summary_limits::SummaryLimits;
@@ -64,7 +63,7 @@ pub(crate) fn read(
         dialect,
         at,
         window,
-        intake: reading.intake(at, dialect, window, Columns::new()),
+        intake: reading.intake(at, dialect, window, IntakeRows::default()),
         held: 0,
         filled,
         spill,
@@ -162,7 +161,8 @@ fn unreadable(mut filled: ReadFile, reading: &Reading, e: Error) -> Result<ReadF
 
 impl RepairReader<'_> {
     fn intake(&self) -> Intake {
-        self.reading.intake(self.at, self.dialect, self.window, Columns::new())
+        self.reading
+            .intake(self.at, self.dialect, self.window, IntakeRows::default())
     }
 
     /// Takes the rows of one text: all of them, or none.
@@ -214,7 +214,8 @@ impl RepairReader<'_> {
         self.held = 0;
         let none_yet = self.intake();
         let intake = std::mem::replace(&mut self.intake, none_yet);
-        let (harvest, _) = self.reading.store(intake, self.spill)?;
+        let (harvest, mut rows) = self.reading.harvest(intake)?;
+        self.reading.store(&mut rows, self.spill)?;
         self.filled.take(harvest)
     }
 }

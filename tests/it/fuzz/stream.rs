@@ -3,8 +3,7 @@
 use std::io::{self, Cursor, Read, Write as _};
 use std::sync::Arc;
 
-use gridtally::dedupe::columns::Columns;
-use gridtally::dedupe::{Intake, IntakeBatch, Window};
+use gridtally::dedupe::{Intake, IntakeBatch, IntakeRows, Window};
 use gridtally::error::Kind;
 use gridtally::sources::apel::acceptance::Acceptance;
 use gridtally::sources::cross_check::CrossCheck;
@@ -144,7 +143,13 @@ pub(super) fn read(rng: &mut Rng, input: Vec<u8>, format: Format, layout: Option
     if rng.one_in(2) {
         let id = "0".into();
         let site = rng.one_in(2).then_some("S");
-        let intake = Intake::new(collect::intake(site), dialect, id, Window::default(), Columns::new());
+        let intake = Intake::new(
+            collect::intake(site),
+            dialect,
+            id,
+            Window::default(),
+            IntakeRows::default(),
+        );
         watch.intake = Some(intake);
     }
     watch.cross_check = rng.one_in(2).then(CrossCheck::default);

@@ -4,11 +4,10 @@ use gridtally::sources::sacct;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use gridtally::dedupe::columns::Columns;
 use gridtally::dedupe::file_order::{ArrivedFile, FileOrder};
 use gridtally::dedupe::merge::{Loser, Merged, merge};
 use gridtally::dedupe::packed::{GatherPart, WaitingBatch, gather_sorted};
-use gridtally::dedupe::{Intake, Window};
+use gridtally::dedupe::{Intake, IntakeRows, Window};
 use gridtally::record::JobRow;
 use gridtally::schema::batch::decoded;
 use gridtally::sources::{Position, Sink};
@@ -168,7 +167,7 @@ fn gathered(versions: &[Version]) -> Option<RecordBatch> {
             sacct::DIALECT,
             Arc::from(*file),
             Window::default(),
-            Columns::new(),
+            IntakeRows::default(),
         );
         for (job, ended, wall_s, cpu_s, _, line) in versions.iter().filter(|version| version.4 == at) {
             let job_id = job.to_string();
@@ -188,7 +187,7 @@ fn gathered(versions: &[Version]) -> Option<RecordBatch> {
             };
             intake.job(&row, at, u32::try_from(*line % 3).unwrap());
         }
-        let batch = intake.harvest().unwrap().0.batch;
+        let batch = intake.harvest().unwrap().1.finish("source").unwrap().batch;
         GatherPart::whole(WaitingBatch::of(batch).unwrap())
     };
     let parts: Vec<GatherPart> = FILES.iter().enumerate().map(batch).collect();

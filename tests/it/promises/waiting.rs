@@ -3,7 +3,7 @@
 use arrow::array::{Array, AsArray, RecordBatch, UInt32Array};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Int64Type};
-use gridtally::dedupe::columns::{ColumnOrigin, Columns, DerivedFields};
+use gridtally::dedupe::columns::{Columns, DerivedFields};
 use gridtally::dedupe::packed;
 use gridtally::dedupe::packed::integer::{IntegerNumbers, IntegerPacking};
 use gridtally::dedupe::packed::text::TextWords;
@@ -143,6 +143,8 @@ fn gathered_rows_are_sorted_as_records_is() {
                 wall_ms: 1,
                 anomalies: 0,
                 step_n: 0,
+                file_id: ["f0", "f1", "f2"][usize::try_from(at.min(1) * nth / 15).unwrap()],
+                is_file_repeated: nth % 15 != 0,
                 line: job,
                 byte_offset: 0,
                 content_hash: u64::try_from(job).unwrap(),
@@ -150,12 +152,7 @@ fn gathered_rows_are_sorted_as_records_is() {
             };
             columns.push(&row, &sealed).unwrap();
         }
-        let batch = columns
-            .finish(ColumnOrigin {
-                source: "s",
-                file_id: "f",
-            })
-            .unwrap();
+        let batch = columns.finish("s").unwrap();
         let runs = (0..40).step_by(4).map(|first| GatherRun { first, len: 3 }).collect();
         let batch = WaitingBatch::of(batch).unwrap();
         parts.push(GatherPart { batch, runs });
