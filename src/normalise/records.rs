@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use arrow::array::{
-    Array, ArrayRef, BooleanArray, Decimal128Array, Int64Array, RecordBatch, StringBuilder, new_null_array,
-};
+use arrow::array::{Array, ArrayRef, BooleanArray, Decimal128Array, Int64Array, RecordBatch, new_null_array};
 
 use super::normaliser::{Normaliser, StatedBenchmark};
 use super::scale::{Scale, ScaleReference};
+use crate::absent;
 use crate::error::{Error, Kind, Result};
 use crate::numbers::{Extent, index};
 use crate::reference::benchmark::{Benchmark, BenchmarkOrigin, BenchmarkPlace, Factors, KnownFactor};
-use crate::schema::batch::{addend, column, decimal, flag, int, number, time, words};
+use crate::schema;
+use crate::schema::batch::{ColumnWords, addend, coded_texts, column, decimal, flag, int, number, time, words};
 
 /// A benchmark and where its value came from, as they are reported; `none` where nothing is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,10 +45,14 @@ impl Scales {
     }
 
     #[inline]
-    fn place(&self, row: usize) -> usize {
+    fn code(&self, row: usize) -> u32 {
         // Fallback: a row without a scale of its own has the first, as `all` writes them.
-        let code = self.of_row.get(row).copied().unwrap_or(0);
-        index(code)
+        self.of_row.get(row).copied().unwrap_or(0)
+    }
+
+    #[inline]
+    fn place(&self, row: usize) -> usize {
+        index(self.code(row))
     }
 
     /// All rows have this scale.
@@ -121,11 +125,13 @@ pub fn factors_of(batch: &RecordBatch, normaliser: &mut Normaliser<'_>) -> Resul
     let row_n = batch.num_rows();
     let is_silent = |name: &str| Ok::<_, Error>(column(batch, name)?.null_count() == row_n);
     if let Some(scale) = normaliser.unstated()
-        && is_silent("benchmark")?
         && is_silent("scaled_cpu_ms")?
         && is_silent("scaled_wall_ms")?
     {
-        return Ok(Scales::all(scale, row_n));
+        if is_silent("benchmark")? {
+            return Ok(Scales::all(scale, row_n));
+        }
+        return of_records_alone(batch, normaliser);
     }
     let mut scales = Scales {
         distinct: Vec::new(),
@@ -142,11 +148,7 @@ pub fn factors_of(batch: &RecordBatch, normaliser: &mut Normaliser<'_>) -> Resul
     let (scaled_cpu, scaled_wall) = (int(batch, "scaled_cpu_ms")?, int(batch, "scaled_wall_ms")?);
     let source = words(batch, "source")?;
     for row in 0..row_n {
-        let stated = benchmark.get(row).zip(number(per_core, row));
-        let stated = stated.and_then(|(name, milli)| {
-            let e3 = i64::try_from(milli).ok()?;
-            Some(StatedBenchmark { name, e3 })
-        });
+        let stated = stated(benchmark, per_core, row);
         let place = BenchmarkPlace {
             cluster: cluster.get(row),
             submit_host: submit_host.get(row),
@@ -180,6 +182,40 @@ pub fn factors_of(batch: &RecordBatch, normaliser: &mut Normaliser<'_>) -> Resul
             Scale::Known(arrived.or(scale.factors()))
         };
         scales.push(scale, reference);
+    }
+    Ok(scales)
+}
+
+/// What the record of a row states.
+fn stated<'a>(names: ColumnWords<'a>, per_core: &Decimal128Array, row: usize) -> Option<StatedBenchmark<'a>> {
+    let (name, milli) = names.get(row).zip(number(per_core, row))?;
+    let e3 = i64::try_from(milli).ok()?;
+    Some(StatedBenchmark { name, e3 })
+}
+
+/// The factors of records where nothing else states any: those of one batch state few.
+fn of_records_alone(batch: &RecordBatch, normaliser: &mut Normaliser<'_>) -> Result<Scales> {
+    /// Statements that are compared with that of a row.
+    const NEAR: usize = 16;
+    let (names, per_core) = (words(batch, "benchmark")?, decimal(batch, "benchmark_per_core")?);
+    let row_n = batch.num_rows();
+    let mut scales = Scales {
+        distinct: Vec::new(),
+        of_row: Vec::with_capacity(row_n),
+        row_n,
+    };
+    let mut near: Vec<(Option<StatedBenchmark<'_>>, u32)> = Vec::with_capacity(NEAR);
+    for row in 0..row_n {
+        let stated = stated(names, per_core, row);
+        if let Some((_, code)) = near.iter().find(|(known, _)| *known == stated) {
+            scales.of_row.push(*code);
+            continue;
+        }
+        scales.push(normaliser.scale(BenchmarkPlace::default(), 0, stated), None);
+        if near.len() == NEAR {
+            near.clear();
+        }
+        near.extend(scales.of_row.last().map(|code| (stated, *code)));
     }
     Ok(scales)
 }
@@ -255,11 +291,17 @@ pub fn with_factors(batch: &RecordBatch, scales: &Scales) -> Result<RecordBatch>
                 continue;
             }
             let made: ArrayRef = if name.ends_with("_origin") {
-                let mut words = StringBuilder::with_capacity(rows, 8 * rows);
-                (0..rows).for_each(|row| words.append_option(of(row).1.map(BenchmarkOrigin::as_str)));
-                Arc::new(words.finish())
+                let origins = known.iter().map(|(_, origin)| origin.map(BenchmarkOrigin::as_str));
+                // A scale without an origin has no text, and its rows no code.
+                let origins = origins.map(|origin| Some(absent::text(origin)));
+                let codes = (0..rows).map(|row| of(row).1.map(|_| scales.code(row)));
+                coded_texts(origins, codes)?
             } else {
-                let values: Decimal128Array = (0..rows).map(|row| of(row).0).collect();
+                let values: Decimal128Array = if known.iter().all(|(value, _)| value.is_some()) {
+                    Decimal128Array::from_iter_values((0..rows).filter_map(|row| of(row).0))
+                } else {
+                    (0..rows).map(|row| of(row).0).collect()
+                };
                 let (precision, scale) = match column.data_type() {
                     arrow::datatypes::DataType::Decimal128(precision, scale) => (*precision, *scale),
                     _ => return Err(Error::internal("a factor is a decimal").at("column", &name)),
@@ -272,7 +314,7 @@ pub fn with_factors(batch: &RecordBatch, scales: &Scales) -> Result<RecordBatch>
     if int(batch, "scaled_cpu_ms")?.null_count() < rows {
         raw_cpu(batch, scales, &mut columns)?;
     }
-    Ok(RecordBatch::try_new(batch.schema(), columns)?)
+    schema::dataset("records")?.batch(columns)
 }
 
 /// CPU time as it was before worker nodes scaled it, where that is known.

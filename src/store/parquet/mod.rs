@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, new_null_array};
 use arrow::datatypes::{DataType, Field, TimeUnit};
-use parquet::basic::Encoding;
+use parquet::basic::{Encoding, Type};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedRowGroupWriter;
 use parquet::schema::types::ColumnDescPtr;
@@ -51,7 +51,7 @@ pub(super) struct ParquetColumn {
 enum ParquetPages {
     /// Texts in a dictionary.
     Words(Box<StringColumn>),
-    /// Numbers in a dictionary.
+    /// Numbers in a dictionary, decimals of few digits included.
     Numbers(Box<NumberColumn>),
     /// Numbers as steps.
     Deltas(Box<Deltas>),
@@ -82,6 +82,9 @@ impl ParquetPages {
         Ok(match field.data_type() {
             DataType::Utf8 if is_coded => Self::Words(Box::new(StringColumn::new(leaf, compression)?)),
             DataType::Int64 | DataType::Timestamp(TimeUnit::Millisecond, None) | DataType::Date32 if is_coded => {
+                Self::Numbers(Box::new(NumberColumn::new(leaf, compression)?))
+            }
+            DataType::Decimal128(..) if is_coded && matches!(leaf.physical_type(), Type::INT32 | Type::INT64) => {
                 Self::Numbers(Box::new(NumberColumn::new(leaf, compression)?))
             }
             DataType::Int64 | DataType::Timestamp(TimeUnit::Millisecond, None)

@@ -1,11 +1,11 @@
-//! Integers, instants and dates as codes of a dictionary. A row group has fewer rows than a dictionary may have entries.
+//! Integers, instants, dates and short decimals as codes of a dictionary. A row group has fewer rows than a dictionary may have entries.
 
 use std::io::Write;
 use std::sync::Arc;
 
 use ahash::RandomState;
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
-use arrow::datatypes::{ArrowNativeType, Date32Type};
+use arrow::datatypes::{ArrowNativeType, Date32Type, Decimal128Type};
 use hashbrown::HashTable;
 use parquet::basic::{Compression, Encoding, Type};
 use parquet::file::statistics::{Statistics, ValueStatistics};
@@ -23,7 +23,7 @@ const NEAR: usize = 256;
 /// How wide numbers are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NumberWidth {
-    /// 32 bits: days.
+    /// 32 bits: days and decimals of few digits.
     Short,
     /// 64 bits.
     Long,
@@ -76,14 +76,7 @@ impl NumberColumn {
     /// # Errors
     /// [`crate::error::Kind::Internal`] when they are no numbers.
     pub(super) fn page(&mut self, arrays: &[ArrayRef], bench: &mut PageBuffers) -> Result<()> {
-        let widened: Vec<ArrayRef>;
-        let arrays = match self.width {
-            NumberWidth::Long => arrays,
-            NumberWidth::Short => {
-                widened = arrays.iter().map(widened_days).collect::<Result<_>>()?;
-                &widened
-            }
-        };
+        let arrays = &arrays.iter().map(as_long).collect::<Result<Vec<_>>>()?;
         let validity = Validity::of(arrays);
         self.chunk.begin_page(&validity, bench);
         self.pages += 1;
@@ -151,12 +144,24 @@ impl NumberColumn {
     }
 }
 
-/// Days as numbers of 64 bits.
-fn widened_days(array: &ArrayRef) -> Result<ArrayRef> {
-    let days = array.as_primitive_opt::<Date32Type>();
-    let days = days.ok_or_else(|| Error::internal("a column of days has none"))?;
-    let numbers = days.values().iter().map(|day| i64::from(*day)).collect();
-    Ok(Arc::new(Int64Array::new(numbers, days.nulls().cloned())))
+/// Numbers of 64 bits.
+fn as_long(array: &ArrayRef) -> Result<ArrayRef> {
+    if let Some(days) = array.as_primitive_opt::<Date32Type>() {
+        let days: Int64Array = days.unary(i64::from);
+        return Ok(Arc::new(days));
+    }
+    let Some(decimals) = array.as_primitive_opt::<Decimal128Type>() else {
+        return Ok(Arc::clone(array));
+    };
+    let long: Result<Int64Array, _> = if decimals.null_count() == 0 {
+        let long = decimals.values().iter().map(|decimal| i64::try_from(*decimal));
+        long.collect::<Result<Vec<_>, _>>().map(Int64Array::from)
+    } else {
+        let long = decimals.iter().map(|decimal| decimal.map(i64::try_from).transpose());
+        long.collect()
+    };
+    let long = long.map_err(|why| Error::internal("a decimal has more digits than its column").because(why))?;
+    Ok(Arc::new(long))
 }
 
 /// The value of all rows of arrays without nulls, if it is one.

@@ -324,6 +324,35 @@ fn days_come_back_with_their_bounds() {
 }
 
 #[test]
+fn short_decimals_come_back_with_their_bounds() {
+    let few = |i: usize| [0_i128, -1, 999_999_999, -999_999_999, 42_500][i * i % 5];
+    let many = |i: usize| i128::try_from(i).unwrap() * -7_919;
+    for (precision, scale) in [(9, 2), (12, 3), (18, 0)] {
+        for decimal in [few as fn(usize) -> i128, many, |_| 10_750] {
+            let n = PAGE_ROWS + 100;
+            let decimals: Decimal128Array = (0..n).map(|i| (i % 3 != 1).then(|| decimal(i))).collect();
+            let decimals = decimals.with_precision_and_scale(precision, scale).unwrap();
+            let known = || (0..n).filter(|i| i % 3 != 1).map(decimal);
+            let bounds = (known().min().unwrap(), known().max().unwrap());
+            let found = statistics(comes_back(&one("decimal", Arc::new(decimals), true))).remove(0);
+            let stated = match &found {
+                Statistics::Int32(found) => (
+                    found.min_opt().map(|n| (*n).into()),
+                    found.max_opt().map(|n| (*n).into()),
+                ),
+                Statistics::Int64(found) => (
+                    found.min_opt().map(|n| (*n).into()),
+                    found.max_opt().map(|n| (*n).into()),
+                ),
+                _ => panic!("of numbers"),
+            };
+            assert_eq!(stated, (Some(bounds.0), Some(bounds.1)));
+            assert_eq!(found.null_count_opt(), Some((n - known().count()) as u64));
+        }
+    }
+}
+
+#[test]
 fn steps_come_back_with_their_bounds() {
     // The library packs them in the same layout, and reads what it has not written.
     let patterns: [fn(i64) -> Option<i64>; 8] = [
