@@ -18,7 +18,7 @@ use crate::lake::refused_records::summed_records;
 use crate::record::SiteMonth;
 use crate::reference::decimal::text as amount;
 use crate::schema::batch::{addend, int, number, text, word};
-use crate::store::{Manifest, lake};
+use crate::store::{Manifest, TableRows, lake};
 
 /// Jobs that differ which are named.
 const NAMED: usize = 10;
@@ -126,11 +126,12 @@ pub fn compare(output: &str, tariff: &Tariff) -> Result<BillingComparison> {
     let mut sums: BTreeMap<BillingPlace, (PartitionBilling, i128)> = BTreeMap::new();
     let (mut different, mut unknown) = (Vec::new(), Vec::new());
     let mut out_of_scope = OutOfScope::default();
+    let wanted = TableRows::of_columns(&columns, 65_536);
     for file in manifest.dataset("records") {
         let Some(SiteMonth { site, .. }) = lake::parse_month_path(&file.path) else {
             continue;
         };
-        for batch in summed_records(&store, &manifest, &file.path, Some(&columns), 65_536, None)? {
+        for batch in summed_records(&store, &manifest, &file.path, &wanted)? {
             let batch = batch?;
             let facts = Facts::of_records(&batch, &site, &needs)?;
             let priced = price(policy, &tariff.options, &facts, true)?;

@@ -19,7 +19,7 @@ use crate::record::SiteMonth;
 use crate::reference::decimal::text as amount;
 use crate::runtime::pool;
 use crate::schema::batch::{text, word};
-use crate::store::{Manifest, lake};
+use crate::store::{Manifest, TableRows, lake};
 use crate::summarise::policy_facts::PolicyFacts;
 
 /// Rows that are priced at once.
@@ -202,8 +202,9 @@ fn scan(output: &str, tariffs: &[&Tariff]) -> Result<RepricedSums> {
     });
     let files: Vec<(String, String)> = files.collect();
     let threads = std::thread::available_parallelism().map_or(1, Into::into);
+    let wanted = TableRows::of_columns(&columns, BATCH_ROWS);
     let parts = pool::each(&files, threads, |(site, path)| {
-        let records = summed_records(&store, &manifest, path, Some(&columns), BATCH_ROWS, None)?;
+        let records = summed_records(&store, &manifest, path, &wanted)?;
         of_records(records, PolicyFacts::new(site, needs.clone(), energy.as_ref()), tariffs)
     })?;
     let mut sums = RepricedSums::new(tariffs.len());

@@ -13,7 +13,7 @@ use crate::lake::refused_records::summed_records;
 use crate::lake::views::folded;
 use crate::record::{SiteMonth, Summary, SummaryKind};
 use crate::schema::batch::{addend, text};
-use crate::store::{Manifest, Store, lake, read_table};
+use crate::store::{Manifest, Store, TableRows, lake, read_table};
 
 /// The jobs of one site, month and submit host.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -78,12 +78,13 @@ pub(crate) fn counts(store: &Store, manifest: &Manifest) -> Result<Vec<SyncCount
             }
         }
     }
+    let wanted = TableRows::of_columns(&["view", "submit_host"], 16_384);
     for path in manifest.dataset("records").map(|file| file.path.as_str()) {
         let place = place_of(path)?;
         if !announced(&counts, &place) {
             continue;
         }
-        for batch in summed_records(store, manifest, path, Some(&["view", "submit_host"]), 16_384, None)? {
+        for batch in summed_records(store, manifest, path, &wanted)? {
             let batch = batch?;
             let (views, hosts) = (text(&batch, "view")?, text(&batch, "submit_host")?);
             for row in (0..batch.num_rows()).filter(|row| views.value(*row) != "payload") {

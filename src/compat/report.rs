@@ -21,7 +21,7 @@ use crate::record::SiteMonth;
 use crate::reference::benchmark::{Benchmark, BenchmarkLevel, BenchmarkPlace, BenchmarkTable};
 use crate::reference::site_rename::SiteRenames;
 use crate::report::lake::Selection;
-use crate::store::{Manifest, Store, lake, read_table};
+use crate::store::{Manifest, Store, TableRows, lake, read_table};
 use crate::summarise::correction_effect::Corrections;
 use crate::time::Month;
 
@@ -158,9 +158,10 @@ impl PeerReportWalk<'_> {
         };
         let columns: BTreeSet<&str> = COLUMNS.into_iter().chain(jobs.effects.columns()).collect();
         let columns: Vec<&str> = columns.into_iter().collect();
+        let wanted = TableRows::of_columns(&columns, READ_ROWS);
         let mut groups = PeerGroups::default();
         for file in files.iter().filter(|file| file.is_jobs) {
-            let batches = summed_records(self.store, self.manifest, file.path, Some(&columns), READ_ROWS, None)?;
+            let batches = summed_records(self.store, self.manifest, file.path, &wanted)?;
             for batch in batches {
                 let batch = batch?;
                 jobs.add(&batch, &mut self.names, &mut groups, &mut self.left)?;

@@ -4,7 +4,6 @@
 //! the others overflows (see [`crate::summarise::budget`]).
 
 use std::collections::HashMap;
-use std::ops::Range;
 
 use ahash::RandomState;
 use arrow::array::{Array, BooleanArray, RecordBatch};
@@ -14,7 +13,7 @@ use crate::error::Result;
 use crate::ledger::Reason;
 use crate::schema::batch::{id, identity, text};
 use crate::store::lake::{parse_month_path, refused_records_path};
-use crate::store::{Manifest, Store, read_row_groups, read_table};
+use crate::store::{Manifest, Store, TableRows, read_rows, read_table};
 
 /// The identity of a record.
 pub const ID_COLUMN: &str = "record_id";
@@ -120,8 +119,7 @@ impl RefusedRecords {
     }
 }
 
-/// The batches of a published file of `records` without those records that the sums of their month cannot take: all columns,
-/// or the named ones, of all row groups or some.
+/// The batches of a published file of `records` without those records that the sums of their month cannot take.
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when it cannot be read.
@@ -129,16 +127,19 @@ pub fn summed_records(
     store: &Store,
     manifest: &Manifest,
     path: &str,
-    columns: Option<&[&str]>,
-    batch_rows: usize,
-    groups: Option<Range<usize>>,
+    wanted: &TableRows<'_>,
 ) -> Result<impl Iterator<Item = Result<RecordBatch>> + use<>> {
     let refused = RefusedRecords::of_file(store, manifest, path)?;
     let reads_ids = |columns: &&[&str]| !refused.are_within_sums() && !columns.contains(&ID_COLUMN);
-    let with_ids = columns
+    let with_ids = wanted
+        .columns
         .filter(reads_ids)
         .map(|columns| [columns, &[ID_COLUMN]].concat());
-    let batches = read_row_groups(store.reader(path)?, with_ids.as_deref().or(columns), batch_rows, groups)?;
+    let wanted = TableRows {
+        columns: with_ids.as_deref().or(wanted.columns),
+        ..wanted.clone()
+    };
+    let batches = read_rows(store.reader(path)?, &wanted)?;
     let drops_ids = with_ids.is_some();
     Ok(batches.map(move |batch| {
         let mut batch = refused.without(batch?)?;

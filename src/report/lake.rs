@@ -10,15 +10,16 @@ use crate::lake::refused_records::{RefusedRecords, summed_records};
 use crate::record::{SiteMonth, Summary};
 use crate::schema::batch::text;
 use crate::store::Fact;
-use crate::store::{Manifest, Store, lake, read_row_groups, read_table};
+use crate::store::table::ROW_GROUP_ROWS;
+use crate::store::{Manifest, Store, TableRows, lake, read_rows, read_table};
 use crate::summarise::correction_effect::Corrections;
 use crate::time::{Day, DaySpan, Month, Zone};
 
 /// Row groups a thread takes at once.
 const PIECE_GROUPS: usize = 8;
 
-/// Rows read at once.
-const BATCH_ROWS: usize = 16_384;
+/// Rows read at once: no batch spans two row groups, which have dictionaries of their own.
+const BATCH_ROWS: usize = ROW_GROUP_ROWS / 8;
 
 /// Which part of a lake a report is about. An empty selection means everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -175,15 +176,11 @@ impl Lake {
         piece: &LakePiece,
         columns: &[&str],
     ) -> Result<impl Iterator<Item = Result<RecordBatch>> + use<>> {
-        let groups = Some(piece.groups.clone());
-        summed_records(
-            &self.store,
-            &self.manifest,
-            &piece.path,
-            Some(columns),
-            BATCH_ROWS,
-            groups,
-        )
+        let wanted = TableRows {
+            groups: Some(piece.groups.clone()),
+            ..TableRows::of_columns(columns, BATCH_ROWS)
+        };
+        summed_records(&self.store, &self.manifest, &piece.path, &wanted)
     }
 
     /// The same of one published file of records.
@@ -195,7 +192,28 @@ impl Lake {
         path: &str,
         columns: &[&str],
     ) -> Result<impl Iterator<Item = Result<RecordBatch>> + use<>> {
-        summed_records(&self.store, &self.manifest, path, Some(columns), BATCH_ROWS, None)
+        summed_records(
+            &self.store,
+            &self.manifest,
+            path,
+            &TableRows::of_columns(columns, BATCH_ROWS),
+        )
+    }
+
+    /// The same, with texts as codes where they are stored as such.
+    ///
+    /// # Errors
+    /// As [`Self::record_batches`].
+    pub fn coded_record_batches(
+        &self,
+        path: &str,
+        columns: &[&str],
+    ) -> Result<impl Iterator<Item = Result<RecordBatch>> + use<>> {
+        let wanted = TableRows {
+            are_texts_coded: true,
+            ..TableRows::of_columns(columns, BATCH_ROWS)
+        };
+        summed_records(&self.store, &self.manifest, path, &wanted)
     }
 
     /// The refused records of the month of a piece.
@@ -216,7 +234,11 @@ impl Lake {
         columns: &[&str],
     ) -> Result<impl Iterator<Item = Result<RecordBatch>> + use<>> {
         let reader = self.store.reader(&piece.path)?;
-        read_row_groups(reader, Some(columns), BATCH_ROWS, Some(piece.groups.clone()))
+        let wanted = TableRows {
+            groups: Some(piece.groups.clone()),
+            ..TableRows::of_columns(columns, BATCH_ROWS)
+        };
+        read_rows(reader, &wanted)
     }
 
     /// The batches of one published file: all columns, or the named ones.

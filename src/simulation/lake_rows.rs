@@ -16,7 +16,7 @@ use crate::record::SiteMonth;
 use crate::runtime::column::{Column, ColumnBudget, ColumnWriter};
 use crate::schema::batch::{id, identity, int, number, text, time, word};
 use crate::store::lake::parse_month_path;
-use crate::store::{Manifest, Store};
+use crate::store::{Manifest, Store, TableRows};
 use crate::time::MsSpan;
 
 /// Rows read at once.
@@ -195,7 +195,7 @@ impl LakeRows {
         let site = crate::absent::text(site.as_deref()).to_owned();
         let mut all: BTreeMap<Option<String>, ClusterRows> = BTreeMap::new();
         for path in crate::absent::list(files.get(&site)) {
-            for batch in summed_records(store, manifest, path, Some(&COLUMNS), BATCH_ROWS, None)? {
+            for batch in summed_records(store, manifest, path, &TableRows::of_columns(&COLUMNS, BATCH_ROWS))? {
                 add(&batch?, selection, counted, &mut all)?;
             }
         }

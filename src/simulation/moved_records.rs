@@ -12,7 +12,7 @@ use crate::schema::batch::{decoded, id, identity, time, times};
 use crate::simulate::jobs::{JobList, Jobs};
 use crate::simulate::schedule::Schedule;
 use crate::store::lake::parse_month_path;
-use crate::store::{Manifest, Store};
+use crate::store::{Manifest, Store, TableRows};
 
 /// Rows read at once.
 const BATCH_ROWS: usize = 16_384;
@@ -58,7 +58,11 @@ impl<'a> SimulatedRecords<'a> {
             if parse_month_path(&file.path).is_none_or(|of| of.site != self.source.site) {
                 continue;
             }
-            for batch in summed_records(self.store, self.manifest, &file.path, None, BATCH_ROWS, None)? {
+            let wanted = TableRows {
+                batch_rows: BATCH_ROWS,
+                ..TableRows::default()
+            };
+            for batch in summed_records(self.store, self.manifest, &file.path, &wanted)? {
                 let batch = decoded(&batch?)?;
                 let ids = id(&batch, "record_id")?;
                 let mut places = Vec::new();

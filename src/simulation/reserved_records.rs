@@ -15,7 +15,7 @@ use crate::reference::hostlist::Hostlist;
 use crate::runtime::column::Column;
 use crate::schema::batch::{decoded, id, identity, text, word};
 use crate::store::lake::parse_month_path;
-use crate::store::{Manifest, Store};
+use crate::store::{Manifest, Store, TableRows};
 
 /// Rows read at once.
 const BATCH_ROWS: usize = 16_384;
@@ -49,7 +49,12 @@ pub(super) fn find_by_nodes(
             continue;
         }
         let columns = ["record_id", "node_list"];
-        for batch in summed_records(store, manifest, &file.path, Some(&columns), BATCH_ROWS, None)? {
+        for batch in summed_records(
+            store,
+            manifest,
+            &file.path,
+            &TableRows::of_columns(&columns, BATCH_ROWS),
+        )? {
             let batch = &decoded(&batch?)?;
             let (ids, lists) = (id(batch, "record_id")?, text(batch, "node_list")?);
             for at in 0..batch.num_rows() {

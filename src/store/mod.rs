@@ -67,6 +67,6 @@ pub use settled::{LakeState, StatePart};
 pub use staged::{Staged, StagedWriter};
 pub use table::{SCHEMA_VERSION_KEY, TableWriter};
 pub use table_form::TableOptions;
-pub use table_reader::{TableFile, footer, has_nulls, read_row_groups, read_table, row_groups, rows};
+pub use table_reader::{TableFile, TableRows, footer, has_nulls, read_rows, read_table, row_groups, rows};
 pub use temporary::TemporaryFolder;
 pub use writer::{ObjectWriter, WrittenObject};

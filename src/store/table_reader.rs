@@ -3,13 +3,15 @@
 use super::reader::ObjectReader;
 use crate::error::{Error, Kind, Result};
 use arrow::array::RecordBatch;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use arrow::datatypes::{DataType, Fields, Schema, SchemaRef};
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use parquet::arrow::{ARROW_SCHEMA_META_KEY, ProjectionMask};
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData};
 use parquet::file::reader::ChunkReader;
 use parquet::file::statistics::Statistics;
 use std::fs::File;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A file tables are read from.
 pub trait TableFile: ChunkReader + 'static {
@@ -32,37 +34,70 @@ fn of_file(error: impl Into<Error>, path: Option<&str>) -> Error {
     }
 }
 
+/// Which rows and columns of a table are read, and how.
+#[derive(Clone, Debug, Default)]
+pub struct TableRows<'c> {
+    /// The columns, in the order of the file; all of them when none are named.
+    pub columns: Option<&'c [&'c str]>,
+    /// Rows of a batch, at most.
+    pub batch_rows: usize,
+    /// Row groups; all of them when none are named.
+    pub groups: Option<Range<usize>>,
+    /// Whether texts that are stored as codes are returned as such, instead of each for itself.
+    pub are_texts_coded: bool,
+}
+
+impl<'c> TableRows<'c> {
+    /// All rows of these columns, texts as they are.
+    #[must_use]
+    pub fn of_columns(columns: &'c [&'c str], batch_rows: usize) -> Self {
+        Self {
+            columns: Some(columns),
+            batch_rows,
+            ..Self::default()
+        }
+    }
+}
+
 /// Reads a table in batches of at most `batch_rows` rows, all columns or the named ones (in the order of the file).
 ///
 /// # Errors
-/// `Data` when the file has no such column, `Io` when it is damaged. They name the file.
+/// As [`read_rows`].
 pub fn read_table<R: TableFile>(
     reader: R,
     columns: Option<&[&str]>,
     batch_rows: usize,
 ) -> Result<impl Iterator<Item = Result<RecordBatch>> + use<R>> {
-    read_row_groups(reader, columns, batch_rows, None)
+    let wanted = TableRows {
+        columns,
+        batch_rows,
+        ..TableRows::default()
+    };
+    read_rows(reader, &wanted)
 }
 
-/// The same of some row groups; of all of them when none are named.
+/// Reads some rows and columns of a table.
 ///
 /// # Errors
-/// As [`read_table`].
-pub fn read_row_groups<R: TableFile>(
+/// `Data` when the file has no such column, `Io` when it is damaged. They name the file.
+pub fn read_rows<R: TableFile>(
     reader: R,
-    columns: Option<&[&str]>,
-    batch_rows: usize,
-    groups: Option<Range<usize>>,
+    wanted: &TableRows<'_>,
 ) -> Result<impl Iterator<Item = Result<RecordBatch>> + use<R>> {
     let path = reader.path().map(str::to_owned);
-    let builder = ParquetRecordBatchReaderBuilder::try_new(reader);
-    let mut builder = builder
-        .map_err(|e| of_file(e, path.as_deref()))?
-        .with_batch_size(batch_rows.max(1));
-    if let Some(groups) = groups {
-        builder = builder.with_row_groups(groups.collect());
+    let metadata = ArrowReaderMetadata::load(&reader, ArrowReaderOptions::new());
+    let mut metadata = metadata.map_err(|e| of_file(e, path.as_deref()))?;
+    if wanted.are_texts_coded {
+        let options = ArrowReaderOptions::new().with_schema(coded(&metadata));
+        let as_codes = ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options);
+        metadata = as_codes.map_err(|e| of_file(e, path.as_deref()))?;
     }
-    if let Some(names) = columns {
+    let mut builder =
+        ParquetRecordBatchReaderBuilder::new_with_metadata(reader, metadata).with_batch_size(wanted.batch_rows.max(1));
+    if let Some(groups) = &wanted.groups {
+        builder = builder.with_row_groups(groups.clone().collect());
+    }
+    if let Some(names) = wanted.columns {
         let schema = builder.schema();
         let roots = names
             .iter()
@@ -79,6 +114,30 @@ pub fn read_row_groups<R: TableFile>(
     let batches = builder.build().map_err(|e| of_file(e, path.as_deref()))?;
     let damaged = move |e| of_file(Error::io("a Parquet file is damaged").because(e), path.as_deref());
     Ok(batches.map(move |batch| batch.map_err(&damaged)))
+}
+
+/// The columns, with codes for texts that are stored as such in all row groups: of others the library would have to find them.
+fn coded(metadata: &ArrowReaderMetadata) -> SchemaRef {
+    let codes = DataType::Dictionary(Box::new(DataType::UInt32), Box::new(DataType::Utf8));
+    let is_stored_as_codes = |name: &str| {
+        let is_of_field = |chunk: &&ColumnChunkMetaData| chunk.column_path().string() == name;
+        let mut groups = metadata.metadata().row_groups().iter();
+        groups.all(|group| {
+            let chunk = group.columns().iter().find(is_of_field);
+            chunk.is_some_and(|chunk| chunk.dictionary_page_offset().is_some())
+        })
+    };
+    let schema = metadata.schema();
+    let fields = schema.fields().iter().map(|field| match field.data_type() {
+        DataType::Utf8 if is_stored_as_codes(field.name()) => {
+            Arc::new(field.as_ref().clone().with_data_type(codes.clone()))
+        }
+        _ => Arc::clone(field),
+    });
+    Arc::new(Schema::new_with_metadata(
+        fields.collect::<Fields>(),
+        schema.metadata().clone(),
+    ))
 }
 
 /// The key-value pairs of the footer, sorted, without the Arrow schema.

@@ -24,7 +24,7 @@ use arrow::datatypes::{Int32Type, Int64Type};
 use gridtally::occupancy::{
     AllocationShapes, Grid, History, NodeQuery, Resource, Resources, Scheme, Slices, Unit, tally_all,
 };
-use gridtally::store::{read_row_groups, row_groups};
+use gridtally::store::{TableRows, read_rows, row_groups};
 use gridtally::time::{SecondSpan, Zone};
 use parquet::arrow::ArrowWriter;
 use python::{interpreter, run};
@@ -243,7 +243,12 @@ fn kernel(file: &Path, slice_n: i64) {
                 loop {
                     let next = groups.lock().unwrap().next();
                     let Some(group) = next else { break };
-                    for batch in read_row_groups(open(), None, BATCH_N, Some(group..group + 1)).unwrap() {
+                    let wanted = TableRows {
+                        batch_rows: BATCH_N,
+                        groups: Some(group..group + 1),
+                        ..TableRows::default()
+                    };
+                    for batch in read_rows(open(), &wanted).unwrap() {
                         sender.send(Rows::of(&batch.unwrap())).unwrap();
                     }
                 }

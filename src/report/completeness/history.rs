@@ -2,11 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use arrow::array::{Array as _, ArrayRef, RecordBatch, StringArray, UInt32Array};
+use arrow::compute::cast;
+use arrow::datatypes::DataType;
+
 use crate::absent;
 use crate::amounts::{add, too_large};
 use crate::error::{Error, Result};
+use crate::numbers::index;
 use crate::report::lake::{Lake, Selection};
-use crate::schema::batch::{int, number, text, time, word};
+use crate::schema::batch::{ColumnWords, codes, column, int, number, time, words_of};
 use crate::time::zone::OffsetSpan;
 use crate::time::{Day, Month, Zone};
 
@@ -60,32 +65,15 @@ pub(super) fn history_since(lake: &Lake, selection: &Selection, since: Option<Mo
         if !selection.has_site(&site) || since.is_some_and(|since| month < since) {
             continue;
         }
-        for batch in lake.record_batches(&path, &COLUMNS)? {
+        for batch in lake.coded_record_batches(&path, &COLUMNS)? {
             let batch = batch?;
-            let (view, cluster, host) = (
-                text(&batch, "view")?,
-                text(&batch, "cluster")?,
-                text(&batch, "submit_host")?,
-            );
-            let (end, wall, cores) = (
-                time(&batch, "end_utc")?,
-                int(&batch, "wall_s")?,
-                int(&batch, "alloc_core_n")?,
-            );
             let of_site = |error: Error| error.at("site", &site);
-            let mut ended = EndedJobs::default();
-            for row in 0..batch.num_rows() {
-                let Some(end_ms) = number(end, row) else { continue };
-                if view.value(row) != "batch" {
+            let mut ended = EndedJobs::of(&batch, &mut local).map_err(of_site)?;
+            for at_ce in ended.by_name() {
+                let (ce, days) = at_ce.map_err(of_site)?;
+                if days.is_empty() {
                     continue;
                 }
-                let ce = absent::text(word(host, row).or(word(cluster, row)));
-                let core_n = number(cores, row).unwrap_or(1);
-                let held_core_s = wall.value(row).checked_mul(core_n);
-                let held_core_s = held_core_s.ok_or_else(|| of_site(too_large("alloc_core_s")))?;
-                ended.add_job(ce, local.day(end_ms), held_core_s).map_err(of_site)?;
-            }
-            for (ce, days) in ended.into_days().map_err(of_site)? {
                 let of = SiteCe {
                     site: site.clone(),
                     ce: ce.to_owned(),
@@ -131,37 +119,99 @@ impl<'z> LocalDays<'z> {
     }
 }
 
-/// What ended at the CEs of a batch of records. Records that follow each other are often of one CE and day: these are added up
-/// before they are looked up.
-#[derive(Default)]
-struct EndedJobs<'b> {
-    days: BTreeMap<&'b str, Days>,
-    ce: &'b str,
+/// What ended at the CEs of a batch of records.
+struct EndedJobs {
+    /// The submit hosts, then the clusters, which are the CEs of records without a host, then records without either.
+    by_ce: Vec<EndedAtCe>,
+    hosts: StringArray,
+    clusters: StringArray,
+}
+
+impl EndedJobs {
+    fn of(batch: &RecordBatch, local: &mut LocalDays<'_>) -> Result<Self> {
+        let (views, view_names) = codes_of(column(batch, "view")?)?;
+        let (host_codes, hosts) = codes_of(column(batch, "submit_host")?)?;
+        let (cluster_codes, clusters) = codes_of(column(batch, "cluster")?)?;
+        let (end, wall) = (time(batch, "end_utc")?, int(batch, "wall_s")?);
+        let cores = int(batch, "alloc_core_n")?;
+        let mut by_ce = vec![EndedAtCe::default(); hosts.len() + clusters.len() + 1];
+        for row in 0..batch.num_rows() {
+            let Some(end_ms) = number(end, row) else { continue };
+            if code(&views, row).is_none_or(|view| view_names.value(view) != "batch") {
+                continue;
+            }
+            let ce = match (code(&host_codes, row), code(&cluster_codes, row)) {
+                (Some(host), _) => host,
+                (None, Some(cluster)) => hosts.len() + cluster,
+                (None, None) => hosts.len() + clusters.len(),
+            };
+            let core_n = number(cores, row).unwrap_or(1);
+            let held_core_s = wall.value(row).checked_mul(core_n);
+            let held_core_s = held_core_s.ok_or_else(|| too_large("alloc_core_s"))?;
+            if let Some(ended) = by_ce.get_mut(ce) {
+                ended.add_job(local.day(end_ms), held_core_s)?;
+            }
+        }
+        Ok(Self { by_ce, hosts, clusters })
+    }
+
+    /// The days of each CE.
+    fn by_name(&mut self) -> impl Iterator<Item = Result<(&str, Days)>> {
+        let names = self.hosts.iter().chain(&self.clusters).chain([None]);
+        let ended = names.zip(std::mem::take(&mut self.by_ce));
+        ended.map(|(name, ended)| Ok((absent::text(name), ended.into_days()?)))
+    }
+}
+
+/// Codes and entries of a column of texts, which are made where it has none.
+fn codes_of(array: &ArrayRef) -> Result<(UInt32Array, StringArray)> {
+    if array.null_count() == array.len() {
+        return Ok((UInt32Array::new_null(array.len()), StringArray::new_null(0)));
+    }
+    let array = match words_of(array)? {
+        ColumnWords::Coded(..) => ArrayRef::clone(array),
+        ColumnWords::Plain(_) => {
+            let coded = DataType::Dictionary(Box::new(DataType::UInt32), Box::new(DataType::Utf8));
+            cast(array, &coded)?
+        }
+    };
+    let (codes, entries) = codes(&array)?;
+    Ok((codes.clone(), entries.clone()))
+}
+
+/// The code of a row; `None` when null.
+fn code(codes: &UInt32Array, row: usize) -> Option<usize> {
+    number(codes, row).map(index)
+}
+
+/// What ended at a CE. Records that follow each other mostly ended on one day: these are added up before the day is looked up.
+#[derive(Clone, Default)]
+struct EndedAtCe {
+    days: Days,
     day: Day,
     sums: EndedOnDay,
 }
 
-impl<'b> EndedJobs<'b> {
-    fn add_job(&mut self, ce: &'b str, day: Day, core_s: i64) -> Result<()> {
-        if (self.day, self.ce) != (day, ce) {
+impl EndedAtCe {
+    fn add_job(&mut self, day: Day, core_s: i64) -> Result<()> {
+        if self.day != day {
             self.close()?;
-            (self.ce, self.day) = (ce, day);
+            self.day = day;
         }
         self.sums.job_n += 1;
         add(&mut self.sums.core_s, core_s, "alloc_core_s")
     }
 
-    /// Adds the jobs since the last call to their CE and day.
+    /// Adds the jobs since the last call to their day.
     fn close(&mut self) -> Result<()> {
         let more = std::mem::take(&mut self.sums);
         if more.job_n > 0 {
-            let days = self.days.entry(self.ce).or_default();
-            days.entry(self.day).or_default().take(more)?;
+            self.days.entry(self.day).or_default().take(more)?;
         }
         Ok(())
     }
 
-    fn into_days(mut self) -> Result<BTreeMap<&'b str, Days>> {
+    fn into_days(mut self) -> Result<Days> {
         self.close()?;
         Ok(self.days)
     }

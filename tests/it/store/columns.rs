@@ -19,7 +19,7 @@ use parquet::file::serialized_reader::{ReadOptionsBuilder, SerializedFileReader}
 use parquet::file::statistics::Statistics;
 use std::sync::Arc;
 
-fn written(schema: &SchemaRef, batches: &[RecordBatch]) -> Vec<u8> {
+pub(super) fn written(schema: &SchemaRef, batches: &[RecordBatch]) -> Vec<u8> {
     let mut options = TableOptions::default();
     for (name, encoding) in [
         ("flag", Encoding::Flag),
