@@ -7,12 +7,15 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
+use ahash::RandomState;
+use arrow::array::{Array as _, RecordBatch, UInt32Array};
 
 use super::file_order::FileOrder;
 use super::job_facts::JobFacts;
 use super::job_rows::JobRows;
 use crate::error::Result;
+use crate::numbers::index;
+use crate::schema::batch::{ColumnWords, number, words};
 use crate::time::DAY_MS;
 use crate::time::Day;
 
@@ -73,6 +76,16 @@ struct SeenJob {
     is_copy: bool,
 }
 
+/// A file with jobs that are looked at.
+struct SeenFile {
+    file_id: Arc<str>,
+    rank: u32,
+    /// It is read in this run.
+    is_fresh: bool,
+    /// Its jobs.
+    extent: CopyExtent,
+}
+
 /// A day, sorted by key.
 #[derive(Default)]
 struct Looked {
@@ -85,9 +98,9 @@ struct Looked {
 pub struct Copies<'a> {
     order: &'a FileOrder,
     fresh: &'a BTreeSet<Arc<str>>,
-    /// Files by number: name, rank, and whether it is read in this run.
-    files: Vec<(Arc<str>, u32, bool)>,
-    file_at: HashMap<Arc<str>, usize>,
+    /// Files by number.
+    files: Vec<SeenFile>,
+    file_at: HashMap<Arc<str>, usize, RandomState>,
     clusters: Vec<Option<Arc<str>>>,
     /// Days with new records, in order.
     days: &'a [Day],
@@ -114,7 +127,7 @@ impl<'a> Copies<'a> {
             order,
             fresh,
             files: Vec::new(),
-            file_at: HashMap::new(),
+            file_at: HashMap::default(),
             clusters: Vec::new(),
             days,
             before: Looked::default(),
@@ -126,7 +139,14 @@ impl<'a> Copies<'a> {
     /// What was found.
     #[must_use]
     pub fn into_found(self) -> CopyFound {
-        self.found
+        let fresh = self
+            .files
+            .into_iter()
+            .filter(|file| file.is_fresh && file.extent.sample_n > 0);
+        CopyFound {
+            job_n: fresh.map(|file| (file.file_id, file.extent)).collect(),
+            ..self.found
+        }
     }
 
     /// Begins a day, which comes after all days before it.
@@ -165,9 +185,8 @@ impl<'a> Copies<'a> {
         };
         today.jobs.sort_unstable_by_key(|job| job.key);
         for job in &today.jobs {
-            if let Some((file_id, ..)) = self.files.get(job.file).filter(|(.., is_fresh)| *is_fresh) {
-                let reported = self.found.job_n.entry(Arc::clone(file_id)).or_default();
-                reported.add(CopyExtent::of_level(today.level, job.core_s));
+            if let Some(file) = self.files.get_mut(job.file) {
+                file.extent.add(CopyExtent::of_level(today.level, job.core_s));
             }
         }
         let mut before = std::mem::take(&mut self.before);
@@ -181,8 +200,9 @@ impl<'a> Copies<'a> {
     /// Takes up the jobs of a batch whose number is in the sample.
     fn sample(&mut self, batch: &RecordBatch, level: u32, into: &mut Vec<SeenJob>) -> Result<()> {
         let mut rows = JobRows::new(batch)?;
-        let (mut file, mut cluster) = (None, None);
-        for job in (0..batch.num_rows()).filter_map(|row| rows.job(row, level)) {
+        let (mut files, mut cluster) = (BatchFiles::of(batch)?, None);
+        for row in 0..batch.num_rows() {
+            let Some(job) = rows.job(row, level) else { continue };
             into.push(SeenJob {
                 key: job.key,
                 facts: job.facts,
@@ -190,7 +210,7 @@ impl<'a> Copies<'a> {
                 start_ms: job.start_ms,
                 core_s: job.core_s,
                 cluster: self.cluster(job.cluster, &mut cluster),
-                file: self.file(job.file_id, &mut file)?,
+                file: files.number(row, || self.file(job.file_id))?,
                 is_copy: false,
             });
         }
@@ -209,22 +229,20 @@ impl<'a> Copies<'a> {
         at
     }
 
-    /// The number of a file; `last` is that of the row before.
-    fn file(&mut self, file_id: &str, last: &mut Option<usize>) -> Result<usize> {
-        let is = |at: &usize| self.files.get(*at).is_some_and(|(known, ..)| **known == *file_id);
-        let known = last.filter(is).or_else(|| self.file_at.get(file_id).copied());
-        let at = if let Some(at) = known {
-            at
-        } else {
-            let rank = self.order.rank(file_id)?;
-            let is_fresh = self.fresh.contains(file_id);
-            let file_id: Arc<str> = Arc::from(file_id);
-            self.file_at.insert(Arc::clone(&file_id), self.files.len());
-            self.files.push((file_id, rank, is_fresh));
-            self.files.len() - 1
+    /// The number of a file.
+    fn file(&mut self, file_id: &str) -> Result<usize> {
+        if let Some(at) = self.file_at.get(file_id) {
+            return Ok(*at);
+        }
+        let file = SeenFile {
+            file_id: Arc::from(file_id),
+            rank: self.order.rank(file_id)?,
+            is_fresh: self.fresh.contains(file_id),
+            extent: CopyExtent::default(),
         };
-        *last = Some(at);
-        Ok(at)
+        self.file_at.insert(Arc::clone(&file.file_id), self.files.len());
+        self.files.push(file);
+        Ok(self.files.len() - 1)
     }
 
     /// Compares the jobs of a day among each other and with those of the day before.
@@ -266,36 +284,64 @@ impl<'a> Copies<'a> {
 
     /// Counts the newer of two jobs if it is a copy of the other.
     fn weigh(&mut self, one: &mut SeenJob, other: &mut SeenJob, level: u32) {
-        let rank = |job: &SeenJob| self.files.get(job.file).map(|(_, rank, is_fresh)| (*is_fresh, *rank));
+        let rank = |job: &SeenJob| self.files.get(job.file).map(|file| (file.is_fresh, file.rank));
         let (copy, of) = if rank(one) > rank(other) {
             (one, other)
         } else {
             (other, one)
         };
-        let (Some((file_id, _, true)), Some((of_file_id, ..))) = (self.files.get(copy.file), self.files.get(of.file))
-        else {
+        let (Some(file), Some(of_file)) = (self.files.get(copy.file), self.files.get(of.file)) else {
             return;
         };
         let shift_ms = copy.start_ms - of.start_ms;
         let is_zone = shift_ms.abs() <= SHIFT_MOST_MS && shift_ms % QUARTER_MS == 0;
         let is_other = shift_ms != 0 || copy.cluster != of.cluster;
-        if copy.is_copy || !is_zone || !is_other || !copy.facts.agree_with(of.facts) {
+        if !file.is_fresh || copy.is_copy || !is_zone || !is_other || !copy.facts.agree_with(of.facts) {
             return;
         }
         copy.is_copy = true;
         let name = |at: usize| self.clusters.get(at).cloned().flatten();
         let copied = Copied {
-            file_id: Arc::clone(file_id),
+            file_id: Arc::clone(&file.file_id),
             cluster: name(copy.cluster),
             of_cluster: name(of.cluster),
             shift_ms,
-            of_file_id: Arc::clone(of_file_id),
+            of_file_id: Arc::clone(&of_file.file_id),
         };
         self.found
             .copied
             .entry(copied)
             .or_default()
             .add(CopyExtent::of_level(level, copy.core_s));
+    }
+}
+
+/// The numbers of the files of a batch by their codes: rows of many small files alternate.
+struct BatchFiles<'b> {
+    codes: Option<&'b UInt32Array>,
+    by_code: Vec<Option<usize>>,
+}
+
+impl<'b> BatchFiles<'b> {
+    fn of(batch: &'b RecordBatch) -> Result<Self> {
+        let (codes, file_n) = match words(batch, "file_id")? {
+            ColumnWords::Coded(codes, names) => (Some(codes), names.len()),
+            ColumnWords::Plain(_) => (None, 0),
+        };
+        Ok(Self {
+            codes,
+            by_code: vec![None; file_n],
+        })
+    }
+
+    /// The number of the file of a row, which is looked up once for each code.
+    fn number(&mut self, row: usize, look_up: impl FnOnce() -> Result<usize>) -> Result<usize> {
+        let code = self.codes.and_then(|codes| number(codes, row)).map(index);
+        match code.and_then(|code| self.by_code.get_mut(code)) {
+            Some(Some(known)) => Ok(*known),
+            Some(none) => Ok(*none.insert(look_up()?)),
+            None => look_up(),
+        }
     }
 }
 
