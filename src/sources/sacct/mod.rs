@@ -29,6 +29,7 @@ mod options;
 mod piece;
 mod projected_columns;
 mod recent_allocs;
+mod recent_layout;
 mod refusal;
 mod requested;
 mod row;

@@ -10,6 +10,7 @@ use super::fields::scan;
 use super::fixed::{self, FixedOrder};
 use super::layout::{self, ColumnLayout, Header};
 use super::piece::SacctPiece;
+use super::recent_layout::layout_of;
 use super::start::{self, RowStart};
 use super::stretch::LineRange;
 use super::zone_check;
@@ -249,14 +250,14 @@ impl SacctSplitter {
         if !is_same && !is_header(line, declared) {
             return Ok(None);
         }
-        let Some(found) = ColumnLayout::of(line, declared).map_err(|e| e.at("line", self.position.line))? else {
+        let Some(found) = layout_of(line, declared).map_err(|e| e.at("line", self.position.line))? else {
             return Ok(None);
         };
         let is_changed = !is_same || found.is_crlf != layout.is_crlf;
         self.cut(end + 1);
         self.is_continuation = false;
         if is_changed {
-            self.layout = Some(Arc::new(found));
+            self.layout = Some(found);
             self.is_zone_unchecked = true;
         }
         Ok(is_same.then(message))
@@ -288,7 +289,7 @@ impl SacctSplitter {
             return Ok(Preamble::Message(message()));
         }
         let declared = self.options.sacct.delimiter.as_deref().map(str::as_bytes);
-        let found = ColumnLayout::of(line, declared).map_err(|e| e.at("line", self.position.line))?;
+        let found = layout_of(line, declared).map_err(|e| e.at("line", self.position.line))?;
         let Some(found) = found else {
             let Some(order) = self.options.sacct.layout else {
                 return Err(no_header(line, &self.text));
@@ -300,7 +301,7 @@ impl SacctSplitter {
             self.layout = Some(Arc::new(fixed));
             return Ok(Preamble::Again);
         };
-        self.layout = Some(Arc::new(found));
+        self.layout = Some(found);
         self.cut(next);
         Ok(Preamble::Again)
     }
