@@ -137,17 +137,29 @@ fn pipelines(folder: &Path) {
 
 /// The same jobs in no order.
 pub(crate) fn shuffled(jobs: i64) -> Shape {
-    let folder = folder(&format!("shuffled-{jobs}"), |folder| {
-        let shuffled = dump(jobs, RowOrder::Shuffled);
-        to_file(&folder.join("sacct.txt"), |to| rows::jobs(&shuffled, to));
+    of_one_dump("shuffled", dump(jobs, RowOrder::Shuffled))
+}
+
+/// As many jobs, all of them submitted on one day.
+pub(crate) fn one_day(jobs: i64) -> Shape {
+    let dump = DenseDump {
+        days: 1,
+        ..dump(jobs, RowOrder::Submitted)
+    };
+    of_one_dump("one day", dump)
+}
+
+fn of_one_dump(name: &'static str, dump: DenseDump) -> Shape {
+    let folder = folder(&format!("{}-{}", name.replace(' ', "-"), dump.jobs), |folder| {
+        to_file(&folder.join("sacct.txt"), |to| rows::jobs(&dump, to));
     });
     let text = head() + &sacct_source("dumps", "FELL", "\"sacct.txt\"");
     fs::write(folder.join("pipeline.toml"), text).unwrap();
     Shape {
-        name: "shuffled",
+        name,
         path: folder.join("sacct.txt"),
         folder,
-        rows: count(jobs),
+        rows: count(dump.jobs),
         peer: Some("sacct"),
     }
 }

@@ -1,6 +1,6 @@
-//! Shapes of work other than a few groups in order: one job to a row, in order and shuffled; many small partitions; summaries;
-//! charges; overhead; one more night; nothing new; many small files. Each against a scan for line ends, and against DuckDB where
-//! that can do the like. The table is printed, and kept in a file that is named after the commit.
+//! Shapes of work other than a few groups in order: one job to a row, in order, shuffled and of one day; many small partitions;
+//! summaries; charges; overhead; one more night; nothing new; many small files. Each against a scan for line ends, and against
+//! DuckDB where that can do the like. The table is printed, and kept in a file that is named after the commit.
 
 mod inputs;
 
@@ -30,10 +30,11 @@ pub(crate) fn run(sizes: ShapeSizes) {
     let mut table = ShapeTable::new();
     let dense = inputs::dense(sizes.jobs);
     let shuffled = inputs::shuffled(sizes.jobs);
+    let one_day = inputs::one_day(sizes.jobs);
     let partitions = inputs::partitions(sizes.jobs / 10);
     let apel = inputs::apel_summaries(sizes.jobs / 100);
     let gracc = inputs::gracc_summaries(sizes.jobs / 10_000);
-    for shape in [&dense, &shuffled, &partitions, &apel, &gracc] {
+    for shape in [&dense, &shuffled, &one_day, &partitions, &apel, &gracc] {
         whole_job(&mut table, shape, sizes.runs);
     }
     for (work, file) in [
