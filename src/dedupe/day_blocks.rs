@@ -73,7 +73,11 @@ impl<'a> DayBlocks<'a> {
         let is_near = |place: &mut SpillPlace| cut.is_none_or(|cut| place.keys.first().is_none_or(|first| first < cut));
         while let Some(place) = self.waiting.pop_if(is_near) {
             let part = self.spill.load(&place)?;
-            self.held.push(DealtRows::new(&part, &self.cuts)?);
+            let rows = DealtRows::new(&part, &self.cuts)?;
+            if rows.has_any_before(nth) {
+                return Err(Error::internal("a block has rows before its first key"));
+            }
+            self.held.push(rows);
         }
         let parts: Vec<GatherPart> = self.held.iter().filter_map(|rows| rows.of_slice(nth)).collect();
         self.held.retain(|rows| rows.has_any_behind(nth));
@@ -142,6 +146,12 @@ impl DealtRows {
         }
         let batch = || self.batch.clone();
         (!runs.is_empty()).then(|| GatherPart { batch: batch(), runs })
+    }
+
+    /// Whether slices before this one have rows.
+    fn has_any_before(&self, nth: usize) -> bool {
+        let before = nth.checked_sub(1).and_then(|before| self.ends.get(before));
+        before.is_some_and(|end| *end > 0)
     }
 
     /// Whether slices behind this one have rows.
