@@ -55,6 +55,15 @@ impl Scales {
         index(self.code(row))
     }
 
+    /// Of no row yet, with room for so many.
+    fn with_room(row_n: usize) -> Self {
+        Self {
+            distinct: Vec::new(),
+            of_row: Vec::with_capacity(row_n),
+            row_n,
+        }
+    }
+
     /// All rows have this scale.
     fn all(scale: Scale, row_n: usize) -> Self {
         Self {
@@ -133,11 +142,7 @@ pub fn factors_of(batch: &RecordBatch, normaliser: &mut Normaliser<'_>) -> Resul
         }
         return of_records_alone(batch, normaliser);
     }
-    let mut scales = Scales {
-        distinct: Vec::new(),
-        of_row: Vec::with_capacity(row_n),
-        row_n,
-    };
+    let mut scales = Scales::with_room(row_n);
     let [cluster, submit_host, partition, node_list, benchmark] =
         ["cluster", "submit_host", "partition", "node_list", "benchmark"].map(|name| words(batch, name));
     let (cluster, submit_host, partition) = (cluster?, submit_host?, partition?);
@@ -199,11 +204,7 @@ fn of_records_alone(batch: &RecordBatch, normaliser: &mut Normaliser<'_>) -> Res
     const NEAR: usize = 16;
     let (names, per_core) = (words(batch, "benchmark")?, decimal(batch, "benchmark_per_core")?);
     let row_n = batch.num_rows();
-    let mut scales = Scales {
-        distinct: Vec::new(),
-        of_row: Vec::with_capacity(row_n),
-        row_n,
-    };
+    let mut scales = Scales::with_room(row_n);
     let mut near: Vec<(Option<StatedBenchmark<'_>>, u32)> = Vec::with_capacity(NEAR);
     for row in 0..row_n {
         let stated = stated(names, per_core, row);
@@ -228,11 +229,7 @@ fn of_records_alone(batch: &RecordBatch, normaliser: &mut Normaliser<'_>) -> Res
 /// known origin.
 pub fn kept_factors(batch: &RecordBatch) -> Result<Scales> {
     let row_n = batch.num_rows();
-    let mut scales = Scales {
-        distinct: Vec::new(),
-        of_row: Vec::with_capacity(row_n),
-        row_n,
-    };
+    let mut scales = Scales::with_room(row_n);
     let mut kept = Vec::with_capacity(Benchmark::ALL.len());
     for kind in Benchmark::ALL {
         let values = decimal(batch, &format!("{}_per_core", kind.as_str()))?;

@@ -125,6 +125,12 @@ pub fn codes(array: &ArrayRef) -> Result<(&UInt32Array, &StringArray)> {
     parts.ok_or_else(|| Error::internal("a column of texts is neither plain nor coded"))
 }
 
+/// The type of a column that holds codes of texts.
+#[must_use]
+pub fn coded_type() -> DataType {
+    DataType::Dictionary(Box::new(DataType::UInt32), Box::new(DataType::Utf8))
+}
+
 /// Whether a column of this type holds codes of texts.
 pub fn is_coded(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Dictionary(key, entries) if **key == DataType::UInt32 && **entries == DataType::Utf8)

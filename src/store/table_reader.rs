@@ -2,6 +2,7 @@
 
 use super::reader::ObjectReader;
 use crate::error::{Error, Kind, Result};
+use crate::schema::batch::coded_type;
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, Fields, Schema, SchemaRef};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
@@ -88,7 +89,7 @@ pub fn read_rows<R: TableFile>(
     let metadata = ArrowReaderMetadata::load(&reader, ArrowReaderOptions::new());
     let mut metadata = metadata.map_err(|e| of_file(e, path.as_deref()))?;
     if wanted.are_texts_coded {
-        let options = ArrowReaderOptions::new().with_schema(coded(&metadata));
+        let options = ArrowReaderOptions::new().with_schema(coded(&metadata, wanted.columns));
         let as_codes = ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options);
         metadata = as_codes.map_err(|e| of_file(e, path.as_deref()))?;
     }
@@ -116,21 +117,18 @@ pub fn read_rows<R: TableFile>(
     Ok(batches.map(move |batch| batch.map_err(&damaged)))
 }
 
-/// The columns, with codes for texts that are stored as such in all row groups: of others the library would have to find them.
-fn coded(metadata: &ArrowReaderMetadata) -> SchemaRef {
-    let codes = DataType::Dictionary(Box::new(DataType::UInt32), Box::new(DataType::Utf8));
+/// The columns, with codes for those texts among `wanted` (all, if none are named) that are stored as such in all row groups:
+/// of others the library would have to find them.
+fn coded(metadata: &ArrowReaderMetadata, wanted: Option<&[&str]>) -> SchemaRef {
+    let is_wanted = |name: &str| wanted.is_none_or(|wanted| wanted.contains(&name));
     let is_stored_as_codes = |name: &str| {
-        let is_of_field = |chunk: &&ColumnChunkMetaData| chunk.column_path().string() == name;
         let mut groups = metadata.metadata().row_groups().iter();
-        groups.all(|group| {
-            let chunk = group.columns().iter().find(is_of_field);
-            chunk.is_some_and(|chunk| chunk.dictionary_page_offset().is_some())
-        })
+        groups.all(|group| chunk_of(group, name).is_some_and(|chunk| chunk.dictionary_page_offset().is_some()))
     };
     let schema = metadata.schema();
     let fields = schema.fields().iter().map(|field| match field.data_type() {
-        DataType::Utf8 if is_stored_as_codes(field.name()) => {
-            Arc::new(field.as_ref().clone().with_data_type(codes.clone()))
+        DataType::Utf8 if is_wanted(field.name()) && is_stored_as_codes(field.name()) => {
+            Arc::new(field.as_ref().clone().with_data_type(coded_type()))
         }
         _ => Arc::clone(field),
     });
@@ -157,12 +155,16 @@ pub fn row_groups<R: TableFile>(reader: &R) -> Result<usize> {
 pub fn has_nulls<R: TableFile>(reader: &R, column: &str) -> Result<bool> {
     let metadata = metadata(reader)?;
     let is_full = |group: &RowGroupMetaData| {
-        let mut chunks = group.columns().iter();
-        let chunk = chunks.find(|chunk| chunk.column_path().string() == column);
-        let statistics = chunk.and_then(ColumnChunkMetaData::statistics);
+        let statistics = chunk_of(group, column).and_then(ColumnChunkMetaData::statistics);
         statistics.and_then(Statistics::null_count_opt) == Some(0)
     };
     Ok(!metadata.row_groups().iter().all(is_full))
+}
+
+/// The chunk of a plain column of a row group.
+fn chunk_of<'g>(group: &'g RowGroupMetaData, column: &str) -> Option<&'g ColumnChunkMetaData> {
+    let is_it = |chunk: &&ColumnChunkMetaData| matches!(chunk.column_path().parts(), [only] if only == column);
+    group.columns().iter().find(is_it)
 }
 
 /// The number of rows.
