@@ -67,7 +67,7 @@ fn answer(args: &Args) -> Result<()> {
             _ => dataset.path.clone(),
         }))
     };
-    let script = sql::script(pipeline, schema::datasets()?, files);
+    let script = sql::script(pipeline, schema::lake_datasets()?, files);
     output::text(&sql::script_at(&root(&store)?, &script))
 }
 

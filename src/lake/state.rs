@@ -426,7 +426,7 @@ impl State {
         }
         // Where an earlier version put it, it would be in the ledger's folder.
         publication.remove(publication.published().map_or(INPUTS, lake::inputs_path));
-        let datasets = schema::datasets()?;
+        let datasets = schema::lake_datasets()?;
         empty::publish(publication, datasets)?;
         let files = |dataset: &Dataset| {
             let name = dataset.name.as_str();

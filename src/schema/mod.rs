@@ -8,4 +8,4 @@ pub mod render;
 pub mod sql;
 
 pub use dataset::{Column, ColumnType, Dataset, Encoding, UNKNOWN_PARTITION};
-pub use registry::{dataset, datasets, listing_datasets};
+pub use registry::{dataset, datasets, lake_datasets, listing_datasets};

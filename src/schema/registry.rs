@@ -4,8 +4,10 @@ use std::sync::LazyLock;
 
 use super::dataset::Dataset;
 use crate::error::{Error, Result};
+use crate::numbers::Part;
 
-const FILES: &[&str] = &[
+/// Those of a lake.
+const LAKE: &[&str] = &[
     include_str!("../../schemas/usage.toml"),
     include_str!("../../schemas/charges.toml"),
     include_str!("../../schemas/overhead.toml"),
@@ -48,13 +50,15 @@ const FILES: &[&str] = &[
     include_str!("../../schemas/share.toml"),
     include_str!("../../schemas/scheduler_setting.toml"),
     include_str!("../../schemas/queued_job.toml"),
-    include_str!("../../schemas/simulate.toml"),
 ];
 
-static DATASETS: LazyLock<Result<Vec<Dataset>>> =
-    LazyLock::new(|| FILES.iter().map(|text| Dataset::parse(text)).collect());
+/// Those that commands write elsewhere.
+const OTHERS: &[&str] = &[include_str!("../../schemas/simulate.toml")];
 
-/// Every dataset, the headline first.
+static DATASETS: LazyLock<Result<Vec<Dataset>>> =
+    LazyLock::new(|| LAKE.iter().chain(OTHERS).map(|text| Dataset::parse(text)).collect());
+
+/// Every dataset, the headline first, and those that are no part of a lake last.
 ///
 /// # Errors
 /// [`crate::error::Kind::Internal`] when a compiled-in schema file is wrong.
@@ -63,6 +67,14 @@ pub fn datasets() -> Result<&'static [Dataset]> {
         Ok(all) => Ok(all),
         Err(e) => Err(Error::internal(e.to_string())),
     }
+}
+
+/// The datasets of a lake, the headline first.
+///
+/// # Errors
+/// As [`datasets`].
+pub fn lake_datasets() -> Result<&'static [Dataset]> {
+    Ok(datasets()?.part(..LAKE.len()))
 }
 
 /// The datasets that listings of the machine fill: a folder for each source, a file for each listing. None where a

@@ -17,11 +17,18 @@ use crate::schema::Dataset;
 /// The run such a file belongs to by the manifest.
 const EMPTY: &str = "empty";
 
-/// Adds such a file for each dataset that will hold nothing, and takes it away from the others.
+/// Adds such a file for each dataset that will hold nothing, and takes it away from the others, and from those that are no part of
+/// the lake any more.
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when it cannot be staged.
 pub fn publish(publication: &Publication, datasets: &[Dataset]) -> Result<()> {
+    let former = publication.published().into_iter();
+    for file in former.flat_map(|manifest| manifest.dataset(EMPTY)) {
+        if !datasets.iter().any(|dataset| path(dataset) == file.path) {
+            publication.remove(&file.path);
+        }
+    }
     for dataset in datasets {
         // These datasets are written outside the manifest, and their readers take every file in the folder for one of them.
         if dataset.name == "runs" || PUBLICATION_BOOKS.contains(&dataset.name.as_str()) {

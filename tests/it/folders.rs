@@ -219,6 +219,38 @@ fn the_list_of_inputs_moves_out_of_the_folder_of_the_ledger() {
     assert!(house.gridtally(&["verify", "lake"]).contains("sound"));
 }
 
+/// An earlier version put a file without rows of a dataset into the lake that is written elsewhere.
+#[test]
+fn a_dataset_that_is_no_part_of_the_lake_leaves_it() {
+    let house = House::new();
+    house.gridtally(&["run", "p.toml"]);
+    let fresh = listing(&house.path("lake"));
+    assert!(!fresh.iter().any(|path| path.contains("simulate")), "{fresh:?}");
+    let views = fs::read_to_string(house.path("lake/gridtally.sql")).unwrap();
+    assert!(!views.contains("VIEW \"simulate\""));
+    let (folder, path) = (house.path("lake/simulate.parquet"), "simulate.parquet/empty.parquet");
+    fs::create_dir(&folder).unwrap();
+    fs::copy(house.path("lake/charges/empty.parquet"), folder.join("empty.parquet")).unwrap();
+    forge_manifest(&house.path("lake"), |manifest| {
+        let entry = manifest.file("charges/empty.parquet").unwrap().clone();
+        manifest.insert(FileEntry {
+            path: path.to_owned(),
+            ..entry
+        });
+    });
+    assert!(house.gridtally(&["verify", "lake"]).contains("sound"));
+    // The next run that publishes anything takes it away.
+    fs::write(
+        house.path("one-more"),
+        format!("{HEADER}\n{}\n", JOB.replace("1|", "2|")),
+    )
+    .unwrap();
+    house.gridtally(&["run", "p.toml"]);
+    assert_eq!(listing(&house.path("lake")), fresh);
+    assert!(!folder.exists());
+    assert!(house.gridtally(&["verify", "lake"]).contains("sound"));
+}
+
 /// The tables of a lake by path, but for the runs.
 fn listing(lake: &Path) -> Vec<String> {
     let mut found = Vec::new();

@@ -279,7 +279,7 @@ fn outputs(lake: &Lake, report: &RunReport) -> Result<Vec<Value>> {
         }
     }
     let mut outputs = Vec::new();
-    for dataset in schema::datasets()? {
+    for dataset in schema::lake_datasets()? {
         let Some(of) = written.get(dataset.name.as_str()) else {
             continue;
         };

@@ -46,7 +46,7 @@ impl DeltaLogs<'_> {
         let mut present = named(self.after);
         present.extend(self.before.map(named).into_iter().flatten());
         let mut commits = Vec::new();
-        for dataset in schema::datasets()? {
+        for dataset in schema::lake_datasets()? {
             // A log that was not continued for a while may name files of a dataset that is gone since.
             if present.contains(&dataset.name) || self.logged().is_none() {
                 commits.extend(self.commit(dataset)?);

@@ -42,7 +42,7 @@ pub fn delta_versions(store: &Store) -> Result<Vec<DeltaVersion>> {
         .map(|entry| (entry.path, entry.size))
         .collect();
     let mut versions = Vec::new();
-    for dataset in schema::datasets()? {
+    for dataset in schema::lake_datasets()? {
         let log = DeltaLog::new(store, dataset);
         let mut files = DeltaFiles::new();
         for version in 0..log.next_version()? {
@@ -70,7 +70,7 @@ pub(in crate::store) fn examine(store: &Store, published: &Manifest) -> Result<V
     if !published.facts.has(Fact::DeltaLog) {
         return Ok(findings);
     }
-    for dataset in schema::datasets()? {
+    for dataset in schema::lake_datasets()? {
         let log = DeltaLog::new(store, dataset);
         let problem = match log.replay() {
             Ok(files) if files == files_of(published, dataset) => continue,
