@@ -57,20 +57,54 @@ pub(super) fn difference(left: i128, right: i128) -> Option<i128> {
 
 /// `left * right`, rounded half to even.
 pub(super) fn product(left: i128, right: i128) -> Option<i128> {
-    let product = if let Some(left) = whole(left) {
-        times(right, left)?
-    } else if let Some(right) = whole(right) {
-        times(left, right)?
-    } else if let Some(divisor) = reciprocal(right) {
-        nearest(left, divisor)
-    } else if let Some(divisor) = reciprocal(left) {
-        nearest(right, divisor)
-    } else if let Some(product) = left.checked_mul(right) {
-        nearest(product, ONE)
-    } else {
-        wide_nearest(left, right, ONE)?
-    };
-    fits(product).then_some(product)
+    match whole(left) {
+        Some(left) => Factor::Whole(left).times(right),
+        None => Factor::of(right).times(left),
+    }
+}
+
+/// A number that others are multiplied by.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Factor {
+    /// A whole number.
+    Whole(i64),
+    /// One divided by this whole number: weights mostly are a half, a quarter or a tenth, and to divide by two, four or ten is less
+    /// than to multiply and to take away twelve places.
+    Reciprocal(i128),
+    /// Any other.
+    Other(i128),
+}
+
+impl Factor {
+    /// How to multiply by a number.
+    pub(super) fn of(value: i128) -> Self {
+        match (whole(value), reciprocal(value)) {
+            (Some(whole), _) => Self::Whole(whole),
+            (None, Some(divisor)) => Self::Reciprocal(divisor),
+            (None, None) => Self::Other(value),
+        }
+    }
+
+    /// The product with a number, rounded half to even.
+    #[inline]
+    pub(super) fn times(self, value: i128) -> Option<i128> {
+        let product = match self {
+            Self::Whole(factor) => times(value, factor)?,
+            Self::Reciprocal(divisor) => nearest(value, divisor),
+            Self::Other(factor) => {
+                if let Some(value) = whole(value) {
+                    times(factor, value)?
+                } else if let Some(divisor) = reciprocal(value) {
+                    nearest(factor, divisor)
+                } else if let Some(product) = factor.checked_mul(value) {
+                    nearest(product, ONE)
+                } else {
+                    wide_nearest(factor, value, ONE)?
+                }
+            }
+        };
+        fits(product).then_some(product)
+    }
 }
 
 /// A number so many times. Numbers of 64 bits are multiplied at once, and always fit.
@@ -83,16 +117,49 @@ fn times(value: i128, times: i64) -> Option<i128> {
 
 /// `left / right`, rounded half to even; `right` is not zero.
 pub(super) fn quotient(left: i128, right: i128) -> Option<i128> {
-    // Numbers fit 38 digits, so that their negation fits as well.
-    let (left, right) = if right < 0 { (-left, -right) } else { (left, right) };
-    let quotient = if let Some(right) = whole(right) {
-        nearest(left, i128::from(right))
-    } else if let Some(left) = left.checked_mul(ONE) {
-        nearest(left, right)
-    } else {
-        wide_nearest(left, ONE, right)?
-    };
-    fits(quotient).then_some(quotient)
+    Divisor::of(right).divide(left)
+}
+
+/// A number other than zero that others are divided by.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Divisor {
+    is_negative: bool,
+    size: DivisorSize,
+}
+
+/// A divisor without its sign.
+#[derive(Clone, Copy, Debug)]
+enum DivisorSize {
+    /// A whole number.
+    Whole(i128),
+    /// Any other, in units of the last place.
+    Other(i128),
+}
+
+impl Divisor {
+    /// How to divide by a number, which is not zero.
+    pub(super) fn of(value: i128) -> Self {
+        // Numbers fit 38 digits, so that their negation fits as well.
+        let size = value.abs();
+        Self {
+            is_negative: value < 0,
+            size: whole(size).map_or(DivisorSize::Other(size), |whole| DivisorSize::Whole(i128::from(whole))),
+        }
+    }
+
+    /// A number divided by it, rounded half to even.
+    #[inline]
+    pub(super) fn divide(self, value: i128) -> Option<i128> {
+        let value = if self.is_negative { -value } else { value };
+        let quotient = match self.size {
+            DivisorSize::Whole(divisor) => nearest(value, divisor),
+            DivisorSize::Other(divisor) => match value.checked_mul(ONE) {
+                Some(value) => nearest(value, divisor),
+                None => wide_nearest(value, ONE, divisor)?,
+            },
+        };
+        fits(quotient).then_some(quotient)
+    }
 }
 
 /// The largest whole number that is not above.
@@ -128,8 +195,7 @@ fn whole(value: i128) -> Option<i64> {
     (whole * SHORT_ONE == short).then_some(whole)
 }
 
-/// The whole number whose reciprocal a number is: weights mostly are a half, a quarter or a tenth, and to divide by two, four or ten
-/// is less than to multiply and to take away twelve places.
+/// The whole number whose reciprocal a number is.
 #[inline]
 fn reciprocal(value: i128) -> Option<i128> {
     let short = i64::try_from(value).ok().filter(|short| *short > 0)?;
@@ -168,16 +234,22 @@ pub(crate) fn divided(value: i128, divisor: i128, is_away: impl Fn(Rest) -> bool
     // Nearly all numbers have 64 bits, which divide in a fraction of the time.
     if let (Ok(value), Ok(divisor)) = (i64::try_from(value), i64::try_from(divisor)) {
         let (whole, rest) = (value / divisor, value % divisor);
+        if rest == 0 {
+            return i128::from(whole);
+        }
         let half = (2 * rest.unsigned_abs()).cmp(&divisor.unsigned_abs());
         let is_odd = whole & 1 != 0;
-        let is_further = rest != 0 && is_away(Rest { is_odd, half });
+        let is_further = is_away(Rest { is_odd, half });
         return i128::from(whole + if is_further { rest.signum() } else { 0 });
     }
     let whole = toward_zero(value, divisor);
     let rest = value - whole * divisor;
+    if rest == 0 {
+        return whole;
+    }
     let half = (2 * rest.unsigned_abs()).cmp(&divisor.unsigned_abs());
     let is_odd = whole & 1 != 0;
-    let is_further = rest != 0 && is_away(Rest { is_odd, half });
+    let is_further = is_away(Rest { is_odd, half });
     whole + if is_further { rest.signum() } else { 0 }
 }
 

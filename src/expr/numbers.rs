@@ -6,7 +6,7 @@ use arrow::error::ArrowError;
 
 use super::cell::Cells;
 use super::compute::{Operand, Rows};
-use super::decimal;
+use super::decimal::{self, Divisor, Factor};
 use super::node::{Arithmetic, NumberOperation, TierSteps};
 use crate::error::{Error, Kind, Result};
 
@@ -23,8 +23,8 @@ impl Operand for i128 {
                 match arithmetic {
                     Arithmetic::Plus => both(left, right, decimal::sum),
                     Arithmetic::Minus => both(left, right, decimal::difference),
-                    Arithmetic::Times => both(left, right, decimal::product),
-                    Arithmetic::Over => both(left, without_zeros(right), decimal::quotient),
+                    Arithmetic::Times => product(left, right),
+                    Arithmetic::Over => quotient(left, without_zeros(right)),
                 }
             }
             NumberOperation::Negative(of) => each(rows.compute(of)?, |value| Some(-value)),
@@ -61,6 +61,28 @@ fn both(left: Numbers, right: Numbers, operation: impl Fn(i128, i128) -> Option<
             Cells::Each(values.map_err(|_| overflow())?)
         }
     })
+}
+
+/// Products, row by row.
+fn product(left: Numbers, right: Numbers) -> Result<Numbers> {
+    match (left, right) {
+        (Cells::One(Some(factor)), of) | (of, Cells::One(Some(factor))) => {
+            let factor = Factor::of(factor);
+            each(of, |value| factor.times(value))
+        }
+        (left, right) => both(left, right, decimal::product),
+    }
+}
+
+/// Quotients, row by row; no divisor is zero.
+fn quotient(left: Numbers, right: Numbers) -> Result<Numbers> {
+    match (left, right) {
+        (of, Cells::One(Some(divisor))) => {
+            let divisor = Divisor::of(divisor);
+            each(of, |value| divisor.divide(value))
+        }
+        (left, right) => both(left, right, decimal::quotient),
+    }
 }
 
 /// Divisors: zero is unknown.
