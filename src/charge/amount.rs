@@ -142,7 +142,7 @@ pub fn written(text: &str) -> Option<(i128, u32)> {
 }
 
 /// A unit of memory. A policy states which it means: 1 GB is 1 000 000 000 bytes, 1 GiB is 1 073 741 824.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MemoryUnit {
     /// 10^6 bytes.
     Mb,

@@ -9,10 +9,11 @@ use arrow::array::{
 };
 use arrow::datatypes::{DataType, Field};
 
-use super::amount::whole;
+use super::amount::{MemoryUnit, whole};
 use super::inputs::{ENERGY_CLASS, EnergyInput, INPUTS, Input};
 use super::table::{converted, decimals, devices, elements};
 use crate::error::{Error, Result};
+use crate::expr::decimal::nearest;
 use crate::expr::{Type, Value};
 use crate::schema::batch::{coded_texts, column, decimal, int, number, texts, time, words_of};
 use crate::schema::dataset::gpu_fields;
@@ -22,12 +23,25 @@ fn is_read(input: &Input, reads: &BTreeSet<&str>) -> bool {
     reads.contains(input.name) || (input.name == "seconds" && (reads.contains("hours") || reads.contains("minutes")))
 }
 
+/// The inputs that are sizes of memory.
+const MEMORY: [&str; 2] = ["memory", "requested_memory"];
+
+/// An input in a unit of memory.
+#[derive(Clone, Debug)]
+struct ConvertedMemory {
+    name: &'static str,
+    unit: MemoryUnit,
+    numbers: ArrayRef,
+}
+
 /// Jobs, or examples of jobs, as columns. Memory is in bytes here.
 #[derive(Clone, Debug)]
 pub struct Facts {
     pub(super) rows: usize,
     pub(super) columns: BTreeMap<String, ArrayRef>,
     pub(super) gpus: ListArray,
+    /// Memory in units that several policies state.
+    memory: Vec<ConvertedMemory>,
     /// Which jobs never ran; `None` when each did.
     never_ran: Option<BooleanArray>,
     /// Whether a scope with a condition on an unknown fact may apply to the job; otherwise it does not apply.
@@ -71,6 +85,7 @@ impl Facts {
             rows,
             columns,
             gpus,
+            memory: Vec::new(),
             never_ran: never_ran(batch)?,
             is_unknown_in_scope: false,
         };
@@ -125,6 +140,7 @@ impl Facts {
             rows: 1,
             columns,
             gpus: list.finish(),
+            memory: Vec::new(),
             never_ran: None,
             is_unknown_in_scope: false,
         };
@@ -166,6 +182,36 @@ impl Facts {
         self.rows
     }
 
+    /// Converts memory to a unit that several policies state, once for all of them.
+    pub fn share_memory_unit(&mut self, unit: MemoryUnit) {
+        for name in MEMORY {
+            if let Some(numbers) = self.memory_in(name, unit) {
+                self.memory.push(ConvertedMemory { name, unit, numbers });
+            }
+        }
+    }
+
+    /// States memory in this unit instead of bytes.
+    pub(super) fn set_memory_unit(&mut self, unit: MemoryUnit) {
+        for name in MEMORY {
+            if let Some(numbers) = self.memory_in(name, unit) {
+                self.columns.insert(name.to_owned(), numbers);
+            }
+        }
+        self.memory.clear();
+    }
+
+    /// An input that is in bytes in this unit.
+    fn memory_in(&self, name: &str, unit: MemoryUnit) -> Option<ArrayRef> {
+        let is_it = |known: &&ConvertedMemory| known.name == name && known.unit == unit;
+        if let Some(known) = self.memory.iter().find(is_it) {
+            return Some(ArrayRef::clone(&known.numbers));
+        }
+        let byte_n = unit.byte_n();
+        // Bytes are stored with decimals: a whole number of bytes is divided exactly once.
+        Some(converted(self.number(name)?, |value| nearest(value, byte_n)))
+    }
+
     /// A column of numbers.
     pub(super) fn number(&self, name: &str) -> Option<&Decimal128Array> {
         self.columns.get(name)?.as_primitive_opt()
@@ -196,8 +242,16 @@ impl Facts {
             columns.insert(name.clone(), take(array)?);
         }
         let gpus = take(&self.gpus)?.as_list_opt::<i32>().cloned();
+        let memory = self.memory.iter().map(|known| {
+            let numbers = take(&known.numbers)?;
+            Ok(ConvertedMemory {
+                numbers,
+                ..known.clone()
+            })
+        });
         Ok(Self {
             rows: rows.len(),
+            memory: memory.collect::<Result<_>>()?,
             columns,
             gpus: gpus.ok_or_else(|| Error::internal("a list changed its type"))?,
             never_ran: self

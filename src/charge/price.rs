@@ -9,7 +9,7 @@ use super::amount::{CHARGE_SCALE, Rounder};
 use super::facts::Facts;
 use super::options::Options;
 use super::policy::{CHARGE, Policy};
-use super::scope::{KeptOut, Within, within};
+use super::scope::{JobKeptOut, KeptOut, Within, within};
 use super::table::{constant, converted, decimals, numbers};
 use crate::error::{Error, Kind, Result};
 use crate::expr::decimal::nearest;
@@ -29,10 +29,10 @@ pub struct JobPriced {
     pub charge: Vec<Option<i128>>,
     /// Every named value of the jobs in scope by the columns of the scope, in their order.
     pub values: BTreeMap<String, ArrayRef>,
-    /// Row of `values` of every job.
+    /// Row of `values` of every job; empty where values are not kept.
     pub row: Vec<Option<usize>>,
-    /// What keeps each job out of scope; `None` for those in it.
-    pub kept_out: Vec<Option<KeptOut>>,
+    /// The jobs out of scope, and what keeps them out.
+    pub kept_out: Vec<JobKeptOut>,
     /// Jobs in scope whose charge is unknown because a number on the way to it does not fit.
     pub misfits: BTreeSet<usize>,
 }
@@ -58,7 +58,7 @@ fn all_that_fit(policy: &Policy, chosen: &Options, facts: &Facts, is_traced: boo
         ended => return ended,
     }
     if facts.rows <= 1 {
-        return unfit(policy, facts);
+        return unfit(policy, facts, is_traced);
     }
     let row_n = u32::try_from(facts.rows).map_err(|why| Error::internal("4 billion jobs at once").because(why))?;
     let half = |rows: std::ops::Range<u32>| {
@@ -71,9 +71,12 @@ fn all_that_fit(policy: &Policy, chosen: &Options, facts: &Facts, is_traced: boo
 }
 
 /// The one job whose numbers do not fit: it is in scope, as one is whose condition is unknown, and not charged.
-fn unfit(policy: &Policy, facts: &Facts) -> Result<JobPriced> {
-    let mut kept_out = vec![None; facts.rows];
-    let in_scope = within(policy, facts, &mut kept_out)?.rows;
+fn unfit(policy: &Policy, facts: &Facts, is_traced: bool) -> Result<JobPriced> {
+    let Within {
+        rows: in_scope,
+        kept_out,
+        ..
+    } = within(policy, facts)?;
     Ok(JobPriced {
         is_in_scope: (0..facts.rows).map(|row| in_scope.contains(&row)).collect(),
         // What never ran costs nothing, whatever a formula makes of it.
@@ -81,18 +84,24 @@ fn unfit(policy: &Policy, facts: &Facts) -> Result<JobPriced> {
             .map(|row| (in_scope.contains(&row) && facts.never_ran(row)).then_some(0))
             .collect(),
         values: BTreeMap::new(),
-        row: vec![None; facts.rows],
+        row: no_rows(facts, is_traced),
         misfits: in_scope.into_iter().filter(|row| !facts.never_ran(*row)).collect(),
         kept_out,
     })
 }
 
+/// Rows of kept values, none of which is known yet.
+fn no_rows(facts: &Facts, is_traced: bool) -> Vec<Option<usize>> {
+    let row_n = if is_traced { facts.rows } else { 0 };
+    vec![None; row_n]
+}
+
 fn priced(policy: &Policy, chosen: &Options, facts: &Facts, is_traced: bool) -> Result<JobPriced> {
-    let mut kept_out = vec![None; facts.rows];
     let Within {
         rows: within,
         unknown: unknown_scope,
-    } = within(policy, facts, &mut kept_out)?;
+        kept_out,
+    } = within(policy, facts)?;
     let rows: Vec<u32> = within.iter().filter_map(|row| u32::try_from(*row).ok()).collect();
     let mut columns = if within.len() == facts.rows {
         facts.clone()
@@ -123,7 +132,7 @@ fn priced(policy: &Policy, chosen: &Options, facts: &Facts, is_traced: bool) -> 
         is_in_scope: vec![false; facts.rows],
         charge: vec![None; facts.rows],
         values: BTreeMap::new(),
-        row: vec![None; facts.rows],
+        row: no_rows(facts, is_traced),
         kept_out,
         misfits: BTreeSet::new(),
     };
@@ -131,20 +140,22 @@ fn priced(policy: &Policy, chosen: &Options, facts: &Facts, is_traced: bool) -> 
     for (at, row) in within.iter().enumerate() {
         // A condition that is unknown does not keep a job out: it is in, and not charged.
         let is_met = condition.is_none_or(|condition| condition.is_null(at) || condition.value(at));
-        let is_known = condition.is_none_or(|condition| condition.is_valid(at)) && charge.is_valid(at);
-        if let (Some(is_in_scope), Some(place)) = (result.is_in_scope.get_mut(*row), result.row.get_mut(*row)) {
-            (*is_in_scope, *place) = (is_met, Some(at));
+        if let Some(place) = result.row.get_mut(*row) {
+            *place = Some(at);
         }
-        if let Some(why) = result.kept_out.get_mut(*row).filter(|_| !is_met) {
-            *why = Some(KeptOut::Condition);
+        if !is_met {
+            let why = KeptOut::Condition;
+            result.kept_out.push(JobKeptOut { job: *row, why });
+            continue;
         }
-        let is_known = is_known && unknown_scope.binary_search(row).is_err();
-        let Some(slot) = result.charge.get_mut(*row).filter(|_| is_met) else {
+        let (Some(is_in_scope), Some(slot)) = (result.is_in_scope.get_mut(*row), result.charge.get_mut(*row)) else {
             continue;
         };
+        *is_in_scope = true;
+        let is_known = charge.is_valid(at) && condition.is_none_or(|condition| condition.is_valid(at));
         if facts.never_ran(*row) {
             *slot = Some(0);
-        } else if is_known {
+        } else if is_known && unknown_scope.binary_search(row).is_err() {
             *slot = Some(settling.settled(charge.value(at))?);
         }
     }
@@ -180,7 +191,11 @@ impl Settling {
     /// The charge, in units of 10^-[`CHARGE_SCALE`].
     fn settled(&self, value: i128) -> Result<i128> {
         let least = self.minimum.map_or(value, |minimum| value.max(minimum));
-        let charge = self.rounder.round(least).checked_mul(self.to_scale);
+        let rounded = self.rounder.round(least);
+        let charge = match self.to_scale {
+            1 => Some(rounded),
+            times => rounded.checked_mul(times),
+        };
         charge
             .filter(|charge| (-CHARGE_LIMIT..=CHARGE_LIMIT).contains(charge))
             .ok_or_else(|| Error::new(Kind::Data, "a charge does not fit"))
@@ -190,13 +205,8 @@ impl Settling {
 /// Fills stand-ins, converts units, works out hours, tables and devices.
 fn prepare(policy: &Policy, chosen: &Options, facts: &mut Facts) -> Result<()> {
     let reads = policy.reads();
-    let unit = policy.memory_unit(chosen)?;
-    for name in ["memory", "requested_memory"] {
-        let Some(bytes) = facts.number(name) else { continue };
-        let byte_n = unit.map_or(1, super::amount::MemoryUnit::byte_n);
-        // Bytes are stored with decimals: a whole number of bytes is divided exactly once.
-        let array = converted(bytes, |value| nearest(value, byte_n));
-        facts.columns.insert(name.to_owned(), array);
+    if let Some(unit) = policy.memory_unit(chosen)? {
+        facts.set_memory_unit(unit);
     }
     stand_in(policy, facts)?;
     if let (Some(minimum), Some(seconds)) = (policy.minimum_seconds, facts.number("seconds")) {
@@ -313,7 +323,9 @@ impl JobPriced {
         let value_n = self.values.values().next().map_or(0, Array::len);
         self.is_in_scope.extend(other.is_in_scope);
         self.charge.extend(other.charge);
-        self.kept_out.extend(other.kept_out);
+        let kept_out = other.kept_out.into_iter();
+        self.kept_out
+            .extend(kept_out.map(|JobKeptOut { job, why }| JobKeptOut { job: job_n + job, why }));
         self.row.extend(other.row.into_iter().map(|row| Some(row? + value_n)));
         self.misfits.extend(other.misfits.into_iter().map(|job| job_n + job));
         for (name, array) in other.values {

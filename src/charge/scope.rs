@@ -21,18 +21,29 @@ pub enum KeptOut {
     Condition,
 }
 
+/// A job out of a scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JobKeptOut {
+    /// The job, by its place.
+    pub job: usize,
+    /// What keeps it out.
+    pub why: KeptOut,
+}
+
 /// The rows that the columns of a scope let in.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Within {
     pub(super) rows: Vec<usize>,
     /// Those of them of which a column is unknown, in order.
     pub(super) unknown: Vec<usize>,
+    /// The others, and what keeps them out.
+    pub(super) kept_out: Vec<JobKeptOut>,
 }
 
-/// The rows that match the columns of the scope. What keeps the others out is noted in `kept_out`, by row.
-pub(super) fn within(policy: &Policy, facts: &Facts, kept_out: &mut [Option<KeptOut>]) -> Result<Within> {
+/// The rows that match the columns of the scope.
+pub(super) fn within(policy: &Policy, facts: &Facts) -> Result<Within> {
     let mut rows: Vec<usize> = (0..facts.rows).collect();
-    let mut unknown = Vec::new();
+    let (mut unknown, mut kept_out) = (Vec::new(), Vec::new());
     for (nth, (name, wanted)) in policy.scope.only.iter().enumerate() {
         let texts = facts.columns.get(name).map(words_of).transpose()?;
         rows.retain(|row| {
@@ -44,14 +55,19 @@ pub(super) fn within(policy: &Policy, facts: &Facts, kept_out: &mut [Option<Kept
             if is_within && text.is_none() {
                 unknown.push(*row);
             }
-            if let Some(why) = kept_out.get_mut(*row).filter(|_| !is_within) {
-                *why = Some(KeptOut::Column(nth));
+            if !is_within {
+                let why = KeptOut::Column(nth);
+                kept_out.push(JobKeptOut { job: *row, why });
             }
             is_within
         });
     }
     unknown.sort_unstable();
-    Ok(Within { rows, unknown })
+    Ok(Within {
+        rows,
+        unknown,
+        kept_out,
+    })
 }
 
 /// Jobs that one value of a column keeps out of a scope.
@@ -74,18 +90,17 @@ impl OutOfScope {
     ///
     /// # Errors
     /// [`crate::error::Kind::Internal`] when a column of the scope is not text.
-    pub fn add(&mut self, policy: &Policy, facts: &Facts, kept_out: &[Option<KeptOut>]) -> Result<()> {
+    pub fn add(&mut self, policy: &Policy, facts: &Facts, kept_out: &[JobKeptOut]) -> Result<()> {
         let columns = policy.scope.only.iter();
         let columns = columns.map(|(name, _)| facts.columns.get(name).map(words_of).transpose());
         let columns = columns.collect::<Result<Vec<_>>>()?;
         let mut counted: HashMap<(KeptOut, Option<&str>), u64, ahash::RandomState> = HashMap::default();
-        for (row, why) in kept_out.iter().enumerate() {
-            let Some(why) = *why else { continue };
+        for JobKeptOut { job, why } in kept_out.iter().copied() {
             let texts = match why {
                 KeptOut::Column(nth) => columns.get(nth).copied().flatten(),
                 KeptOut::Condition => None,
             };
-            let value = texts.and_then(|texts| texts.get(row));
+            let value = texts.and_then(|texts| texts.get(job));
             *counted.entry((why, value)).or_default() += 1;
         }
         for ((why, value), n) in counted {

@@ -3,6 +3,7 @@
 mod additions;
 mod batch;
 mod columns;
+mod cut_job;
 mod groups;
 mod part;
 mod reassigned;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 
 use self::batch::ChargeBatch;
+use self::cut_job::{ChargedJob, CutJob};
 use self::groups::ChargeGroups;
 use self::row::ChargeRow;
 use super::apportion::{apportion, apportion_wide};
@@ -25,6 +27,7 @@ use super::policy_facts::PolicyFacts;
 use super::settings::Settings;
 use super::usage::RefusedJob;
 use super::view::RecordView;
+use crate::charge::amount::MemoryUnit;
 use crate::charge::facts::{Facts, PolicyInputs};
 use crate::charge::policy::Subject;
 use crate::charge::{JobPriced, Tariff, price};
@@ -32,9 +35,7 @@ use crate::error::{Error, Result};
 use crate::numbers::{Comparand, Extent, Part};
 use crate::schema::batch::{addend, number, words};
 use crate::summarise::apportion::share_of;
-use crate::summarise::sums::time_held;
 use crate::time::MsSpan;
-use crate::time::calendar::Period;
 
 pub use self::columns::{RECORDED, job_charges};
 pub use self::part::{KEYS, SUMMED, part};
@@ -71,7 +72,14 @@ struct ChargedJobs<'b> {
 }
 
 impl<'b> ChargedJobs<'b> {
-    fn new(batch: &'b RecordBatch, facts: Facts, charges: &Charges<'_>) -> Result<Self> {
+    fn new(batch: &'b RecordBatch, mut facts: Facts, charges: &Charges<'_>) -> Result<Self> {
+        let mut units = Vec::with_capacity(charges.tariffs.len());
+        for tariff in &charges.tariffs {
+            units.extend(tariff.policy.memory_unit(&tariff.options)?);
+        }
+        for unit in shared(units) {
+            facts.share_memory_unit(unit);
+        }
         let priced = charges
             .tariffs
             .iter()
@@ -85,58 +93,20 @@ impl<'b> ChargedJobs<'b> {
     }
 }
 
+/// The units that more than one policy states.
+fn shared(mut units: Vec<MemoryUnit>) -> Vec<MemoryUnit> {
+    units.sort_unstable();
+    let runs = units.chunk_by(|unit, next| unit == next);
+    runs.filter_map(|run| run.first().filter(|_| run.len() > 1).copied())
+        .collect()
+}
+
 /// How much of each period of a job a policy held.
 struct HeldPieces {
     /// By period, then what no policy held.
     weights: Vec<i64>,
     /// Whether the policy charges the job in a period at all.
     is_held: Vec<bool>,
-}
-
-/// What a period has of a job.
-struct PieceShare {
-    charge: i128,
-    wall_s: i64,
-    held_s: i64,
-}
-
-/// A job under a tariff.
-struct ChargedJob {
-    job: usize,
-    tariff: usize,
-    charge: Option<i128>,
-    core_n: i64,
-    gpu_n: i64,
-    fraction_ms: i64,
-    /// The period it ends in; `None` while it has not ended.
-    end_piece: Option<usize>,
-    /// Whether the policy held when it ended.
-    ends_here: bool,
-    last_piece: usize,
-}
-
-impl ChargedJob {
-    /// What it is charged in its period `piece`.
-    fn row(&self, piece: usize, period: Period, share: &PieceShare, why_unpriced: Option<Arc<str>>) -> ChargeRow {
-        let counts = i64::from(self.end_piece == Some(piece) && self.ends_here);
-        // The remainder of whole seconds goes to the end of the job, as in usage.
-        let fraction_ms = self.fraction_ms * i64::from(piece == self.last_piece && self.ends_here);
-        ChargeRow {
-            job: self.job,
-            record: self.job,
-            tariff: self.tariff,
-            piece,
-            period,
-            job_n: if self.charge.is_some() { counts } else { 0 },
-            unpriced_job_n: if self.charge.is_none() { counts } else { 0 },
-            alloc_core_s: time_held(share.wall_s, self.core_n),
-            alloc_core_fraction_ms: time_held(fraction_ms, self.core_n),
-            alloc_gpu_s: time_held(share.held_s, self.gpu_n),
-            charge: self.charge.map(|_| share.charge),
-            why_unpriced,
-            correction_id: None,
-        }
-    }
 }
 
 impl<'a> Charges<'a> {
@@ -232,55 +202,38 @@ impl<'a> Charges<'a> {
         let Some(end_piece) = self.cutter.cut(&jobs.view, job, end_ms) else {
             return Ok(false);
         };
+        let cut = CutJob::new(&jobs.view, &self.cutter, job, end_ms.map(|_| end_piece));
         for (nth, priced) in jobs.priced.iter().enumerate() {
             if priced.is_in_scope.get(job) == Some(&true) {
-                self.charge_by(nth, jobs, job, end_ms.map(|_| end_piece), rows)?;
+                self.charge_by(nth, jobs, &cut, rows)?;
             }
         }
         Ok(true)
     }
 
     /// One job under one tariff: its charge in proportion to the time it ran in each period while the policy held.
-    fn charge_by(
-        &self,
-        nth: usize,
-        jobs: &ChargedJobs<'_>,
-        job: usize,
-        end_piece: Option<usize>,
-        rows: &mut Vec<ChargeRow>,
-    ) -> Result<()> {
+    fn charge_by(&self, nth: usize, jobs: &ChargedJobs<'_>, cut: &CutJob, rows: &mut Vec<ChargeRow>) -> Result<()> {
         let (Some(&MsSpan { from_ms, until_ms }), Some(priced)) = (self.holds.get(nth), jobs.priced.get(nth)) else {
             return Ok(());
         };
-        let (cutter, view) = (&self.cutter, &jobs.view);
+        let (cutter, job) = (&self.cutter, cut.job);
         let charge = priced.charge.get(job).copied().flatten();
-        // A job counts where it ends; a policy that no longer holds then charged it in part.
-        let is_empty_end = cutter.weights.last().is_some_and(|weight| *weight == 0);
-        let end_ms = cutter.until_ms - i64::from(!is_empty_end);
         let why = || charge.is_none().then(|| self.why_unpriced(nth, jobs, job));
         let charged = ChargedJob {
-            job,
+            cut,
             tariff: nth,
             charge,
-            core_n: addend(number(view.alloc_core_n, job)),
-            gpu_n: addend(number(view.alloc_gpu_n, job)),
-            fraction_ms: view.wall_fraction_ms.value(job),
-            end_piece,
-            ends_here: from_ms <= end_ms && end_ms < until_ms,
-            last_piece: cutter.pieces.len().less(1),
+            ends_here: from_ms <= cut.counted_ms && cut.counted_ms < until_ms,
         };
-        let total = PieceShare {
-            charge: addend(charge),
-            wall_s: view.wall_s.value(job),
-            held_s: view.held_s(job),
-        };
+        let whole = addend(charge);
         // Nearly every job is in one period, and all of it while the policy held.
         if let ([period], [weight]) = (cutter.pieces.as_slice(), cutter.weights.as_slice())
             && from_ms <= cutter.from_ms
             && cutter.from_ms < until_ms
             && cutter.from_ms + weight <= until_ms
         {
-            rows.push(charged.row(0, *period, &total, why()));
+            let share = cut.share(whole, cut.wall_s, cut.held_s);
+            rows.push(charged.row(0, *period, &share, why()));
             return Ok(());
         }
         let held = self.held(from_ms, until_ms);
@@ -289,17 +242,13 @@ impl<'a> Charges<'a> {
         }
         // No charge is larger than can be split.
         let too_large = || Error::internal("a charge is too large to be split");
-        let amounts = apportion_wide(total.charge, &held.weights).ok_or_else(too_large)?;
+        let amounts = apportion_wide(whole, &held.weights).ok_or_else(too_large)?;
         let (mut walls, mut helds) = (Vec::new(), Vec::new());
-        apportion(total.wall_s, &held.weights, &mut walls);
-        apportion(total.held_s, &held.weights, &mut helds);
+        apportion(cut.wall_s, &held.weights, &mut walls);
+        apportion(cut.held_s, &held.weights, &mut helds);
         let why = why();
         for (at, period) in cutter.pieces.iter().enumerate() {
-            let share = PieceShare {
-                charge: share_of(&amounts, at),
-                wall_s: share_of(&walls, at),
-                held_s: share_of(&helds, at),
-            };
+            let share = cut.share(share_of(&amounts, at), share_of(&walls, at), share_of(&helds, at));
             if held.is_held.get(at) == Some(&true) || share.charge != 0 {
                 rows.push(charged.row(at, *period, &share, why.clone()));
             }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::charge::Tariff;
-use crate::charge::scope::KeptOut;
+use crate::charge::scope::{JobKeptOut, KeptOut};
 use crate::numbers::count_u64;
 
 /// Jobs under one tariff.
@@ -34,13 +34,13 @@ impl ChargeTally {
     }
 
     /// Counts what keeps jobs of a batch out of the scope.
-    pub(super) fn count(&mut self, tariff: &Tariff, kept_out: &[Option<KeptOut>]) {
+    pub(super) fn count(&mut self, tariff: &Tariff, kept_out: &[JobKeptOut]) {
         let only = &tariff.policy.scope.only;
         if only.is_empty() && tariff.policy.scope.when.is_none() {
             return;
         }
         let mut by_place = vec![0_u64; only.len() + 1];
-        for why in kept_out.iter().flatten() {
+        for JobKeptOut { why, .. } in kept_out {
             let place = match why {
                 KeptOut::Column(nth) => *nth,
                 KeptOut::Condition => only.len(),
