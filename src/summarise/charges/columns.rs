@@ -131,7 +131,7 @@ impl ChargeColumns {
         calendar: &Calendar,
     ) -> Result<RecordBatch> {
         let row_n = self.records.len();
-        let tariffs = TariffTexts::new(self.tariffs, tariffs);
+        let mut tariffs = TariffTexts::new(self.tariffs, tariffs)?;
         let mut lengths = YearLengths::new(calendar);
         let mut year_s = |period: &Period| lengths.of(period.allocation_year);
         let periods = &self.periods;
@@ -183,36 +183,57 @@ fn of_periods<T: ArrowPrimitiveType>(
     Arc::new(column.finish())
 }
 
+/// Codes that several columns of texts share.
+struct SharedCodes {
+    /// How many of them.
+    row_n: usize,
+    /// The code of the first entry for each row; made when a column needs it.
+    first: Option<DictionaryArray<UInt32Type>>,
+}
+
+impl SharedCodes {
+    fn new(row_n: usize) -> Self {
+        Self { row_n, first: None }
+    }
+
+    /// A column that has one text in all rows: of the only entry a file takes no more than a number.
+    fn only(&mut self, entry: ArrayRef) -> Result<ArrayRef> {
+        // Codes are compared with the number of entries once.
+        let coded = match self.first.take() {
+            Some(coded) => coded.with_values(entry),
+            None => DictionaryArray::try_new(UInt32Array::from(vec![0; self.row_n]), entry)?,
+        };
+        Ok(Arc::new(self.first.insert(coded).clone()))
+    }
+}
+
 /// Texts of the tariffs of rows.
 struct TariffTexts<'a> {
-    /// The tariff of each row.
-    codes: UInt32Array,
-    /// As many codes of the first entry.
-    first: UInt32Array,
+    /// The id of the tariff of each row.
+    ids: DictionaryArray<UInt32Type>,
+    shared: SharedCodes,
     tariffs: &'a [&'a Tariff],
 }
 
 impl<'a> TariffTexts<'a> {
-    fn new(codes: Vec<u32>, tariffs: &'a [&'a Tariff]) -> Self {
-        Self {
-            first: UInt32Array::from(vec![0; codes.len()]),
-            codes: UInt32Array::from(codes),
+    fn new(codes: Vec<u32>, tariffs: &'a [&'a Tariff]) -> Result<Self> {
+        let ids = texts(tariffs.iter().map(|tariff| Some(&tariff.policy.id)));
+        Ok(Self {
+            shared: SharedCodes::new(codes.len()),
+            ids: DictionaryArray::try_new(UInt32Array::from(codes), ids)?,
             tariffs,
-        }
+        })
     }
 
-    /// A text of each row's tariff. One that all tariffs have is the only entry, of which a file takes no more than a number.
-    fn of(&self, text: fn(&Tariff) -> &str) -> Result<ArrayRef> {
-        let mut entries: Vec<&str> = self.tariffs.iter().map(|tariff| text(tariff)).collect();
-        let codes = match entries.split_first() {
+    /// A text of each row's tariff.
+    fn of(&mut self, text: fn(&Tariff) -> &str) -> Result<ArrayRef> {
+        let entries: Vec<&str> = self.tariffs.iter().map(|tariff| text(tariff)).collect();
+        match entries.split_first() {
             Some((first, others)) if others.iter().all(|other| other == first) => {
-                entries.truncate(1);
-                &self.first
+                self.shared.only(texts([Some(first)]))
             }
-            _ => &self.codes,
-        };
-        let entries = texts(entries.into_iter().map(Some));
-        Ok(Arc::new(DictionaryArray::try_new(codes.clone(), entries)?))
+            _ => Ok(Arc::new(self.ids.with_values(texts(entries.into_iter().map(Some))))),
+        }
     }
 }
 
@@ -234,7 +255,7 @@ pub fn job_charges(records: &[&RecordBatch], at: &UInt32Array, made: &[(&str, Ar
     let dataset = schema::dataset("job_charges")?;
     let record_n: usize = records.iter().map(|batch| batch.num_rows()).sum();
     let is_each_once = at.len() == record_n && (0..).zip(at.values()).all(|(place, at)| place == *at);
-    let mut first: Option<UInt32Array> = None;
+    let mut shared = SharedCodes::new(at.len());
     let columns = dataset.columns.iter().map(|declared| {
         let name = declared.name.as_str();
         if RECORDED.contains(&name) {
@@ -246,10 +267,7 @@ pub fn job_charges(records: &[&RecordBatch], at: &UInt32Array, made: &[(&str, Ar
                     Arc::new(DictionaryArray::try_new(at.clone(), ArrayRef::clone(only))?)
                 }
                 // Most columns of texts have one text in all rows of a batch.
-                [only] if let Some(entry) = only_entry(only) => {
-                    let first = first.get_or_insert_with(|| UInt32Array::from(vec![0; at.len()]));
-                    Arc::new(DictionaryArray::try_new(first.clone(), ArrayRef::clone(entry))?)
-                }
+                [only] if let Some(entry) = only_entry(only) => shared.only(ArrayRef::clone(entry))?,
                 [only] => take(only, at, None)?,
                 several => {
                     let several = several.iter().map(|part| plain(part)).collect::<Result<Vec<_>>>()?;
