@@ -37,6 +37,38 @@ enum IdLayout {
     Coded(IdDictionary),
 }
 
+impl IdLayout {
+    fn of(arrays: &[&[Id]], row_n: usize) -> Self {
+        let pairs = arrays.iter().flat_map(|ids| ids.iter().zip(ids.part(1..)));
+        let repeated_n = pairs.filter(|(id, next)| id == next).count();
+        if repeated_n * REPEATED >= row_n {
+            Self::Coded(IdDictionary::default())
+        } else {
+            Self::Plain
+        }
+    }
+}
+
+/// Which identities a page has.
+struct SeenIds<'c> {
+    /// Of the row group.
+    filter: &'c mut Sbbf,
+    /// The smallest and the largest.
+    bounds: Option<(u128, u128)>,
+}
+
+impl SeenIds<'_> {
+    #[inline]
+    fn add(&mut self, id: &Id) {
+        self.filter.insert(id.as_slice());
+        let number = u128::from_be_bytes(*id);
+        let bounds = self
+            .bounds
+            .map_or((number, number), |(low, high)| (low.min(number), high.max(number)));
+        self.bounds = Some(bounds);
+    }
+}
+
 /// Identities in the order of rows, each as often as it comes after another.
 #[derive(Default)]
 struct IdDictionary {
@@ -84,55 +116,46 @@ impl IdColumn {
         let validity = Validity::of(arrays);
         self.chunk.begin_page(&validity, bench);
         let arrays = arrays.iter().map(ids).collect::<Result<Vec<_>>>()?;
-        let mut facts = ChunkFacts {
-            rows: validity.rows,
-            ..ChunkFacts::default()
+        let layout = self.layout.get_or_insert_with(|| IdLayout::of(&arrays, validity.rows));
+        let mut seen = SeenIds {
+            filter: &mut self.filter,
+            bounds: None,
         };
-        let mut bounds: Option<(u128, u128)> = None;
-        let mut repeated_n = 0;
-        for ids in &arrays {
-            let mut last = None;
-            for id in *ids {
-                // Charges of several policies for a record follow each other.
-                if last.replace(id) == Some(id) {
-                    repeated_n += 1;
-                    continue;
-                }
-                self.filter.insert(id.as_slice());
-                let number = u128::from_be_bytes(*id);
-                bounds = Some(bounds.map_or((number, number), |(low, high)| (low.min(number), high.max(number))));
-            }
-        }
-        facts.bounds = bounds.map(|(low, high)| PageBounds {
-            low: low.to_be_bytes().to_vec(),
-            high: high.to_be_bytes().to_vec(),
-        });
-        let layout = self.layout.get_or_insert_with(|| {
-            if repeated_n * REPEATED >= validity.rows {
-                IdLayout::Coded(IdDictionary::default())
-            } else {
-                IdLayout::Plain
-            }
-        });
         let PageBuffers { codes, page, .. } = bench;
         let encoding = match layout {
             IdLayout::Plain => {
                 page.reserve(validity.rows * ID_BYTES);
                 for ids in arrays {
                     page.extend_from_slice(ids.as_flattened());
+                    for id in ids {
+                        seen.add(id);
+                    }
                 }
                 Encoding::PLAIN
             }
             IdLayout::Coded(dictionary) => {
                 codes.clear();
                 codes.reserve(validity.rows);
+                let mut last = None;
                 for id in arrays.into_iter().flatten() {
-                    codes.push(dictionary.code(id)?);
+                    let code = dictionary.code(id)?;
+                    if last.replace(code) != Some(code) {
+                        seen.add(id);
+                    }
+                    codes.push(code);
                 }
                 let width = runs::begin_codes(dictionary.entry_n(), page);
                 runs::codes(codes, width, page);
                 Encoding::RLE_DICTIONARY
             }
+        };
+        let facts = ChunkFacts {
+            rows: validity.rows,
+            bounds: seen.bounds.map(|(low, high)| PageBounds {
+                low: low.to_be_bytes().to_vec(),
+                high: high.to_be_bytes().to_vec(),
+            }),
+            ..ChunkFacts::default()
         };
         self.chunk.add_page(bench, encoding, facts)
     }

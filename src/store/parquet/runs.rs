@@ -9,6 +9,8 @@ use crate::numbers::{Part, count_u64, index};
 
 /// Values that are packed together.
 const GROUP: usize = 8;
+/// Codes of so many bits are packed a group at once.
+const SHORT_BITS: u32 = 16;
 /// So many groups of equal flags are worth a run of their own.
 const RUN_GROUPS: usize = 3;
 
@@ -96,6 +98,9 @@ fn packed(codes: &[u32], width: u32, into: &mut Vec<u8>) {
     }
     let groups = codes.len().div_ceil(GROUP);
     header(groups << 1 | 1, into);
+    if width <= SHORT_BITS {
+        return groups_of_short(codes, width, into);
+    }
     let end = into.len() + groups * index(width);
     let (mut word, mut bits) = (0_u64, 0);
     for code in codes {
@@ -111,6 +116,32 @@ fn packed(codes: &[u32], width: u32, into: &mut Vec<u8>) {
     into.extend_from_slice(&word.to_le_bytes());
     // The last group is filled up with zeros; what is beyond it is zeros too.
     into.resize(end, 0);
+}
+
+/// Appends groups of codes of at most [`SHORT_BITS`] bits: a group is one number of 128.
+fn groups_of_short(codes: &[u32], width: u32, into: &mut Vec<u8>) {
+    let four = |[a, b, c, d]: [u32; 4]| {
+        let [a, b, c, d] = [a, b, c, d].map(u64::from);
+        a | b << width | c << (2 * width) | d << (3 * width)
+    };
+    let mut append = |[a, b, c, d, e, f, g, h]: [u32; GROUP]| {
+        let word = u128::from(four([a, b, c, d])) | u128::from(four([e, f, g, h])) << (4 * width);
+        let end = into.len() + index(width);
+        into.extend_from_slice(&word.to_le_bytes());
+        into.truncate(end);
+    };
+    let (groups, rest) = codes.as_chunks();
+    for group in groups {
+        append(*group);
+    }
+    if !rest.is_empty() {
+        // The last group is filled up with zeros.
+        let mut group = [0; GROUP];
+        for (slot, code) in group.iter_mut().zip(rest) {
+            *slot = *code;
+        }
+        append(group);
+    }
 }
 
 fn packed_flags(bytes: &[u8], into: &mut Vec<u8>) {
