@@ -2,7 +2,7 @@
 
 use super::packed::{self, GatherPart};
 use crate::error::Result;
-use crate::numbers::Extent;
+use crate::numbers::{Extent, index};
 
 /// What records are sorted by: rows of one job agree in both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,16 +48,24 @@ impl KeySample {
     /// [`crate::error::Kind::Internal`] when a batch is not a waiting one.
     pub(super) fn of(parts: &[GatherPart], packed_bytes: usize) -> Result<Self> {
         let (instants, ids) = packed::keys(parts)?;
+        let row_n = ids.len();
+        let places = packed::places(&instants, &ids)?;
         let keys = instants.into_iter().zip(ids);
-        let mut keys: Vec<RecordKey> = keys
-            .map(|(record_ms, record_id)| RecordKey { record_ms, record_id })
-            .collect();
-        keys.sort_unstable();
-        let of_row = merge_bytes(keys.len(), packed_bytes) / keys.len().max(1);
-        let mut sample = Vec::with_capacity(keys.len().div_ceil(SAMPLE_ROWS));
-        let chunks = keys.chunks(SAMPLE_ROWS);
-        sample.extend(chunks.filter_map(|chunk| Some((*chunk.first()?, of_row.times(chunk.len())))));
-        Ok(Self(sample))
+        let keys = keys.map(|(record_ms, record_id)| RecordKey { record_ms, record_id });
+        let sampled: Vec<RecordKey> = match places {
+            None => keys.step_by(SAMPLE_ROWS).collect(),
+            Some(places) => {
+                let is_sampled = |place: u32| index(place).is_multiple_of(SAMPLE_ROWS);
+                let sampled = keys.zip(places).filter(|(_, place)| is_sampled(*place));
+                let mut sampled: Vec<RecordKey> = sampled.map(|(key, _)| key).collect();
+                sampled.sort_unstable();
+                sampled
+            }
+        };
+        let of_row = merge_bytes(row_n, packed_bytes) / row_n.max(1);
+        let firsts = (0..row_n).step_by(SAMPLE_ROWS);
+        let bytes = firsts.map(|first| of_row.times(SAMPLE_ROWS.min(row_n - first)));
+        Ok(Self(sampled.into_iter().zip(bytes).collect()))
     }
 
     /// Adds a key, and what the rows behind it take.

@@ -8,6 +8,7 @@
 
 pub mod gather;
 pub mod integer;
+mod key_order;
 mod kind;
 mod recent_texts;
 mod route;
@@ -34,6 +35,7 @@ use crate::schema::batch::decoded;
 use crate::schema::dataset::Encoding;
 
 pub use gather::{GatherPart, gather, gather_sorted, keys};
+pub use key_order::places;
 pub use kind::{ANOMALIES, batch};
 pub use route::{GatherRun, Route};
 pub use waiting::WaitingBatch;
