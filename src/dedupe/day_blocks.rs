@@ -1,6 +1,7 @@
 //! A day of many rows whose blocks hardly overlap in time, as those of dumps in order do: each block is loaded for the first
 //! slice with rows of it, and dropped behind the last one.
 
+use super::dealt::Dealt;
 use super::fresh_slice::FreshSlice;
 use super::keys::{DayCuts, RecordKey, slice_of};
 use super::packed::{self, GatherPart, GatherRun, WaitingBatch};
@@ -74,13 +75,13 @@ impl<'a> DayBlocks<'a> {
         while let Some(place) = self.waiting.pop_if(is_near) {
             let part = self.spill.load(&place)?;
             let rows = DealtRows::new(&part, &self.cuts)?;
-            if rows.has_any_before(nth) {
+            if rows.slices.has_any_before(nth) {
                 return Err(Error::internal("a block has rows before its first key"));
             }
             self.held.push(rows);
         }
         let parts: Vec<GatherPart> = self.held.iter().filter_map(|rows| rows.of_slice(nth)).collect();
-        self.held.retain(|rows| rows.has_any_behind(nth));
+        self.held.retain(|rows| rows.slices.has_any_behind(nth));
         Ok(Some(FreshSlice {
             last: cut.map(RecordKey::before),
             rows: (!parts.is_empty()).then(|| self.spill.gathered(&parts)).transpose()?,
@@ -92,10 +93,7 @@ impl<'a> DayBlocks<'a> {
 /// Rows of a waiting batch, dealt out to the slices of a day.
 struct DealtRows {
     batch: WaitingBatch,
-    /// Those of the first slice, then those of the next.
-    rows: Vec<u32>,
-    /// Behind the rows of each slice.
-    ends: Vec<usize>,
+    slices: Dealt<u32>,
 }
 
 impl DealtRows {
@@ -105,39 +103,21 @@ impl DealtRows {
         let slices: Vec<usize> = keys
             .map(|(record_ms, record_id)| slice_of(RecordKey { record_ms, record_id }, cuts))
             .collect();
-        // How many rows each has, then where the next of them goes, and in the end where they end.
-        let mut ends = vec![0_usize; cuts.len() + 1];
-        for slice in &slices {
-            if let Some(end) = ends.get_mut(*slice) {
-                *end += 1;
-            }
-        }
-        let mut first = 0;
-        for end in &mut ends {
-            first += std::mem::replace(end, first);
-        }
-        let mut rows = vec![0; slices.len()];
         let of_runs = part.runs.iter().flat_map(|run| run.first..run.first + run.len);
-        for (row, slice) in of_runs.zip(slices) {
-            let row = u32::try_from(row).map_err(|why| Error::internal("too many rows at once").because(why))?;
-            if let Some(end) = ends.get_mut(slice)
-                && let Some(slot) = rows.get_mut(*end)
-            {
-                *slot = row;
-                *end += 1;
-            }
-        }
-        let batch = part.batch.clone();
-        Ok(Self { batch, rows, ends })
+        let rows = of_runs.map(u32::try_from).collect::<std::result::Result<Vec<u32>, _>>();
+        let rows = rows.map_err(|why| Error::internal("too many rows at once").because(why))?;
+        // Fallback: never taken, each row has its key.
+        let slice = |nth: usize, _: &u32| slices.get(nth).copied().unwrap_or_default();
+        Ok(Self {
+            batch: part.batch.clone(),
+            slices: Dealt::new(&rows, cuts.len() + 1, slice),
+        })
     }
 
     /// The rows of a slice; `None` where it has none.
     fn of_slice(&self, nth: usize) -> Option<GatherPart> {
-        let first = nth
-            .checked_sub(1)
-            .map_or(Some(0), |before| self.ends.get(before).copied())?;
         let mut runs: Vec<GatherRun> = Vec::new();
-        for row in self.rows.get(first..*self.ends.get(nth)?)? {
+        for row in self.slices.group(nth) {
             let row = index(*row);
             match runs.last_mut() {
                 Some(run) if run.first + run.len == row => run.len += 1,
@@ -146,16 +126,5 @@ impl DealtRows {
         }
         let batch = || self.batch.clone();
         (!runs.is_empty()).then(|| GatherPart { batch: batch(), runs })
-    }
-
-    /// Whether slices before this one have rows.
-    fn has_any_before(&self, nth: usize) -> bool {
-        let before = nth.checked_sub(1).and_then(|before| self.ends.get(before));
-        before.is_some_and(|end| *end > 0)
-    }
-
-    /// Whether slices behind this one have rows.
-    fn has_any_behind(&self, nth: usize) -> bool {
-        self.ends.get(nth).is_some_and(|end| *end < self.rows.len())
     }
 }

@@ -4,6 +4,7 @@ mod canonical;
 pub mod columns;
 pub mod copies;
 mod day_blocks;
+mod dealt;
 mod dialects;
 pub mod file_order;
 pub mod fresh_day;

@@ -200,7 +200,7 @@ impl Spill {
         }
         let mut batch = WaitingBatch::of(batch)?;
         let bytes = batch.held_byte_n();
-        let in_buckets = if let Some(order) = bucket_order(&buckets) {
+        let in_buckets = if let Some(order) = bucket_order(&buckets)? {
             let moved = order.iter().filter_map(|row| buckets.get(index(*row)).copied());
             let in_buckets = by_bucket(moved, &sites)?;
             batch = batch.in_order(&order.into())?;

@@ -1,5 +1,10 @@
 //! The buckets that candidates wait in: one of each site and day.
 
+use std::collections::HashMap;
+
+use ahash::RandomState;
+
+use super::dealt::Dealt;
 use super::intake_rows::IntakeBucket;
 use super::packed::GatherRun;
 use crate::error::{Error, Result};
@@ -24,15 +29,34 @@ pub(super) struct BucketRuns {
 }
 
 /// The order of rows in which those of a bucket follow each other, where their own has them in many runs.
-pub(super) fn bucket_order(buckets: &[IntakeBucket]) -> Option<Vec<u32>> {
+///
+/// # Errors
+/// [`crate::error::Kind::Internal`] for a batch of more than 4 billion rows.
+pub(super) fn bucket_order(buckets: &[IntakeBucket]) -> Result<Option<Vec<u32>>> {
     let run_n = buckets.chunk_by(|a, b| a == b).count();
     if run_n * FEW_ROWS < buckets.len() {
-        return None;
+        return Ok(None);
     }
-    let mut rows: Vec<(IntakeBucket, u32)> = buckets.iter().copied().zip(0..).collect();
-    rows.sort_unstable();
-    let is_changed = rows.windows(2).any(|pair| matches!(pair, [a, b] if a.1 > b.1));
-    is_changed.then(|| rows.into_iter().map(|(_, row)| row).collect())
+    let mut known: HashMap<IntakeBucket, usize, RandomState> = HashMap::default();
+    let mut last = None;
+    let groups = buckets.iter().map(|bucket| match last {
+        Some((same, group)) if same == *bucket => group,
+        _ => {
+            let next = known.len();
+            let group = *known.entry(*bucket).or_insert(next);
+            last = Some((*bucket, group));
+            group
+        }
+    });
+    let groups: Vec<usize> = groups.collect();
+    if groups.is_sorted() {
+        return Ok(None);
+    }
+    let row_n = u32::try_from(buckets.len()).map_err(|why| Error::internal("4 billion rows at once").because(why))?;
+    let rows: Vec<u32> = (0..row_n).collect();
+    // Fallback: never taken, each row has its group.
+    let group = |nth: usize, _: &u32| groups.get(nth).copied().unwrap_or_default();
+    Ok(Some(Dealt::new(&rows, known.len(), group).into_items()))
 }
 
 /// The runs of rows of each (site, day).

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use crate::dedupe::dealt::Dealt;
 use crate::error::{Error, Result};
 use crate::numbers::index_u64;
 
@@ -59,35 +60,7 @@ fn sorted(keys: &[GatherKey], compare: impl Fn(&GatherKey, &GatherKey) -> Orderi
     /// No more places than keep near.
     const MOST_BITS: u32 = 16;
     let bits = (usize::BITS - keys.len().leading_zeros()).clamp(1, MOST_BITS);
-    let of = |of: &GatherKey| index_u64(of.key >> (u64::BITS - bits));
-    let mut ends = vec![0_usize; 1 << bits];
-    for key in keys {
-        if let Some(n) = ends.get_mut(of(key)) {
-            *n += 1;
-        }
-    }
-    // How many there are, and from here on where the first of them goes.
-    let mut first = 0;
-    for end in &mut ends {
-        first += std::mem::replace(end, first);
-    }
-    let mut sorted = keys.to_vec();
-    for key in keys {
-        if let Some(end) = ends.get_mut(of(key))
-            && let Some(slot) = sorted.get_mut(*end)
-        {
-            *slot = *key;
-            *end += 1;
-        }
-    }
-    let mut first = 0;
-    for end in ends {
-        if end > first + 1
-            && let Some(together) = sorted.get_mut(first..end)
-        {
-            together.sort_unstable_by(&compare);
-        }
-        first = end;
-    }
-    sorted
+    let mut dealt = Dealt::new(keys, 1 << bits, |_, of| index_u64(of.key >> (u64::BITS - bits)));
+    dealt.each_several(|together| together.sort_unstable_by(&compare));
+    dealt.into_items()
 }
