@@ -65,6 +65,8 @@ pub struct EarlierVersion {
 pub struct ExplainedPiece {
     /// First day of the month.
     pub month: String,
+    /// The day, in a lake of days.
+    pub day: Option<String>,
     /// Account that pays.
     pub account: Option<String>,
     /// The correction it is an entry of.
@@ -84,6 +86,8 @@ pub struct ExplainedPiece {
 pub struct JobUsage {
     /// First day of the month.
     pub month: String,
+    /// The day, in a lake of days.
+    pub day: Option<String>,
     /// How long it ran in the period, and in all, milliseconds.
     pub ran_ms: [i64; 2],
     /// Its part of the wall time, seconds.
@@ -421,7 +425,8 @@ impl ExplainedLake {
 /// What usage has of a job.
 fn used(shares: &[PeriodShare], site: &str, vo: Option<&str>) -> Vec<JobUsage> {
     let used = shares.iter().map(|share| JobUsage {
-        month: month_text(share.period.month),
+        month: day_text(share.period.month),
+        day: share.period.day.map(day_text),
         ran_ms: [share.ran_ms, share.of_ms],
         wall_s: share.wall_s,
         alloc_core_s: share.alloc_core_s,
@@ -432,8 +437,8 @@ fn used(shares: &[PeriodShare], site: &str, vo: Option<&str>) -> Vec<JobUsage> {
     used.collect()
 }
 
-pub(crate) fn month_text(month: Day) -> String {
-    let date = crate::time::month::date_of(month);
+pub(crate) fn day_text(day: Day) -> String {
+    let date = crate::time::month::date_of(day);
     date.map_or_else(String::new, |date| date.to_string())
 }
 

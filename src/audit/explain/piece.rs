@@ -2,7 +2,7 @@
 
 use arrow::array::RecordBatch;
 
-use super::job::{ExplainedPiece, month_text};
+use super::job::{ExplainedPiece, day_text};
 use crate::charge::amount::CHARGE_SCALE;
 use crate::error::Result;
 use crate::numbers::Comparand;
@@ -56,7 +56,8 @@ pub(crate) fn pieces(
                 [ran_ms, share.of_ms]
             });
             pieces.push(ExplainedPiece {
-                month: month_text(month.value(row)),
+                month: day_text(month.value(row)),
+                day: number(day, row).map(day_text),
                 account: word(account, row).map(str::to_owned),
                 correction_id: word(correction, row).map(str::to_owned),
                 ran_ms,

@@ -87,7 +87,12 @@ impl Explained {
             let counted = if used.is_counted { ", counted here" } else { "" };
             add_line(&format!(
                 "  {}: ran {} of {} ms: {} s wall, {} core s, {cpu}{counted} -> {}",
-                used.month, ran_ms, of_ms, used.wall_s, used.alloc_core_s, used.cell
+                used.day.as_ref().unwrap_or(&used.month),
+                ran_ms,
+                of_ms,
+                used.wall_s,
+                used.alloc_core_s,
+                used.cell
             ));
         }
         text.push_str(&charges(&self.charges));
@@ -133,7 +138,8 @@ fn charges(charges: &[JobCharge]) -> String {
             let entry = entry.map_or_else(String::new, |id| format!(" by correction {id}"));
             add_line(&format!(
                 "    {}: {amount}{ran}{entry}, {payer} -> {}",
-                piece.month, piece.cell
+                piece.day.as_ref().unwrap_or(&piece.month),
+                piece.cell
             ));
         }
     }

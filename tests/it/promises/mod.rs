@@ -7,6 +7,7 @@ mod copies;
 mod corrections;
 mod encodings;
 mod explain;
+mod explained_cells;
 mod gracc_facts;
 mod joined;
 mod killed;
