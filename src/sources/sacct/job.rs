@@ -190,7 +190,9 @@ impl<'t> SacctJob<'t> {
         let reported = &mut self.reported;
         (reported.submit_ms, reported.eligible_ms) = (earlier_ms(submit), earlier_ms(eligible));
         (reported.start_ms, reported.end_ms) = (ms(start_s), ms(span.end_s));
-        (reported.wall_ms, reported.suspended_s) = (ms(wall_s), stated_suspended_s);
+        // What is beyond 63 bits is beyond the limit of a wall time, which refuses it.
+        reported.wall_ms = wall_s.map(|second| second.product_to_compare(1000));
+        reported.suspended_s = stated_suspended_s;
         Ok(())
     }
 

@@ -286,3 +286,18 @@ proptest! {
         check(&scene, &pipeline("format = \"apel\"\npaths = [\"dumps\"]", &rooms()), &text)?;
     }
 }
+
+/// Beyond 63 bits in milliseconds an elapsed time is no less a mistake: it was passed over, and the span taken for it.
+#[test]
+fn an_elapsed_time_beyond_63_bits_is_refused() {
+    let scene = Scene::new();
+    let elapsed = ["3600", "100000000000", "9223372036854776", "9223372036854775807"];
+    let rows = (1..)
+        .zip(elapsed)
+        .map(|(id, elapsed)| row(id, &[("ElapsedRaw", elapsed)]));
+    scene.write("dumps/a.txt", HEADER.to_owned() + &rows.collect::<String>());
+    let source = format!("{DUMPS}\nsite = \"S\"\nvo = {{ value = \"v\" }}\n");
+    scene.run(&pipeline(&source, ""));
+    let lines: Vec<i64> = super::rejects(&scene).into_iter().map(|(_, line, _)| line).collect();
+    assert_eq!(lines, [3, 4, 5]);
+}

@@ -231,7 +231,9 @@ impl SacctJsonJob {
         );
         let raw_id = self.raw_id.to_string();
         let ms = |second: Option<i64>| second.and_then(|s| s.checked_mul(1000));
-        let held_ms = jobstats::held_ms(ms(self.wall_s), self.suspended_s);
+        // What is beyond 63 bits is beyond the limit of a wall time, which refuses it.
+        let wall_ms = self.wall_s.map(|second| second.product_to_compare(1000));
+        let held_ms = jobstats::held_ms(wall_ms, self.suspended_s);
         let jobstats = fields
             .admin_comment
             .and_then(|comment| jobstats::read(comment.decode().0.as_bytes(), held_ms));
@@ -267,7 +269,7 @@ impl SacctJsonJob {
             eligible_ms: ms(self.eligible_s),
             start_ms: ms(self.start_s),
             end_ms: ms(self.end_s),
-            wall_ms: ms(self.wall_s),
+            wall_ms,
             suspended_s: self.suspended_s,
             cpu_ms: cpu.total_ms,
             cpu_user_ms: cpu.user_ms,
