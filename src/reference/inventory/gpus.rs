@@ -36,6 +36,27 @@ impl Gpus {
     /// # Errors
     /// The entry that is not valid.
     pub fn of_gres(text: &str) -> Result<Self, String> {
+        Self::read(text, |_| Ok(()))
+    }
+
+    /// Reads a column that people fill, written as `Gres`: an entry that names no resource is an error.
+    ///
+    /// # Errors
+    /// The entry that is not valid.
+    pub fn of_column(text: &str) -> Result<Self, String> {
+        Self::read(text, |other| {
+            let is_name = other.starts_with(|first: char| first.is_ascii_alphabetic()) && !other.contains('=');
+            if is_name || other == "0" {
+                return Ok(());
+            }
+            Err(format!(
+                "\"{other}\" names no resource; 4 GPUs are gpu:4, or gpu:a100:4 with their model"
+            ))
+        })
+    }
+
+    /// Reads `Gres`; `other` looks at each entry that is no GPU.
+    fn read(text: &str, other: impl Fn(&str) -> Result<(), String>) -> Result<Self, String> {
         let mut found = Builder::default();
         if super::absent::is_absent(text) {
             return Ok(Self::default());
@@ -45,6 +66,7 @@ impl Gpus {
             let plain = entry.split('(').next().unwrap_or_default();
             let mut words = plain.split(':').filter(|word| *word != "no_consume");
             if words.next() != Some("gpu") {
+                other(entry)?;
                 continue;
             }
             let (model, count) = match (words.next(), words.next(), words.next()) {

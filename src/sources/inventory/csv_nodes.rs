@@ -139,7 +139,10 @@ fn nodes(fields: &InventoryFields<'_>, options: &ReaderOptions) -> Result<Vec<No
         return Err(missing("node"));
     }
     let gpus = match fields.get("gpus") {
-        Some(text) => Some(Gpus::of_gres(text).map_err(|why| Refusal::new(Reason::BadNumber, format!("gpus: {why}")))?),
+        Some(text) => {
+            let gpus = Gpus::of_column(text);
+            Some(gpus.map_err(|why| Refusal::new(Reason::BadNumber, format!("gpus: {why}")))?)
+        }
         None => fields.int("gpu_n")?.map(|n| Gpus {
             models: Vec::new(),
             untyped_n: Some(n),

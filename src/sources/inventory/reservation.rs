@@ -171,7 +171,10 @@ fn row(fields: &InventoryFields<'_>, keys: &Keys, zone: Option<&Zone>) -> Result
         .transpose()?;
     let tres = fields.tres(keys.tres)?;
     let gpus = match fields.get("gpus") {
-        Some(text) => Some(Gpus::of_gres(text).map_err(|why| Refusal::new(Reason::BadNumber, format!("gpus: {why}")))?),
+        Some(text) => {
+            let gpus = Gpus::of_column(text);
+            Some(gpus.map_err(|why| Refusal::new(Reason::BadNumber, format!("gpus: {why}")))?)
+        }
         None => fields.get(keys.tres).map(|_| tres.gpus),
     };
     Ok(InventoryRow::Reservation(Box::new(ReservationRow {

@@ -54,3 +54,21 @@ fn an_addition_whose_charge_does_not_fit_is_unpriced_and_named() {
     let why = scene.try_run(&text).unwrap_err().to_string();
     assert!(why.contains("cpu_ms: 900000000000000000 is beyond 10^17"), "{why}");
 }
+
+/// The number of GPUs that a row means is not known: taken as none, all that jobs held of them would be held of nothing.
+#[test]
+fn a_number_in_the_column_of_gpus_is_refused() {
+    let scene = Scene::new();
+    scene.write("dumps/a.txt", HEADER.to_owned() + &row(1, &[]));
+    let cells = ["4", "-1", "4x", "a100=4", "gpu:4", "0", "shard:8", "gpu:a100:2"];
+    let nodes = cells.iter().enumerate();
+    let nodes = nodes.map(|(nth, cell)| format!("n{nth},oak,64,{cell},cpu,2026-10-01\n"));
+    let header = "node,cluster,cpu_n,gpus,partitions,as_of\n".to_owned();
+    scene.write("nodes.csv", header + &nodes.collect::<String>());
+    let more = "[[inventory]]\nname = \"state\"\npaths = [\"nodes.csv\"]\ntimezone = \"UTC\"\nsite = \"S\"\n\
+                [overhead]\nbilling = \"overhead-aware\"\n[[overhead.unit]]\nname = \"1c2g\"\ncore = 1\nmemory = \"2GiB\"";
+    let source = format!("{DUMPS}\nsite = \"S\"\nvo = {{ value = \"v\" }}");
+    scene.run(&pipeline(&source, more));
+    let refused: Vec<(i64, String)> = rejects(&scene).into_iter().map(|(_, line, why)| (line, why)).collect();
+    assert_eq!(refused, [2, 3, 4, 5].map(|line| (line, "bad_number".to_owned())));
+}
