@@ -1,8 +1,9 @@
 //! What some usage comes to, exactly.
 
 use super::level::DifferenceLevel;
-use crate::amounts::{add, product};
+use crate::amounts::{add, finer, product};
 use crate::error::Result;
+use crate::numbers::Comparand;
 
 /// Parts of a second of work: a thousandth of a second times a thousandth of a value, and SI00 divided by 250.
 pub const WORK_UNITS_PER_S: i128 = 250_000_000;
@@ -116,6 +117,20 @@ impl Amount {
     pub fn has_same_time(self, other: Self, rounded_n: i128) -> bool {
         (self.job_n, self.wall_s) == (other.job_n, other.wall_s)
             && (self.cpu_ms - other.cpu_ms).abs() <= rounded_n * 500
+    }
+
+    /// By how much work may be off that publishers round once for each of so many rows.
+    #[must_use]
+    pub fn wall_work_slack(rounded_n: i128) -> i128 {
+        finer(rounded_n, WORK_UNITS_PER_S)
+    }
+
+    /// By how much work of CPU time may be off where each of so many rows rounds its CPU time to seconds, and its work: half a second
+    /// of each at the mean factor comes on top.
+    #[must_use]
+    pub fn cpu_work_slack(self, rounded_n: i128) -> i128 {
+        let halves = finer(rounded_n, self.wall_work) / self.wall_s.product_to_compare(2).max(1);
+        Self::wall_work_slack(rounded_n).sum_to_compare(halves)
     }
 
     /// Whether there is work.

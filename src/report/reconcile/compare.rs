@@ -81,15 +81,13 @@ impl Compared {
             let off = (a - b).abs();
             off <= slack || off.product_to_compare(1_000_000) <= self.tolerance_e6.product_to_compare(a.max(b))
         };
-        // Publishers round work once for each row.
-        let slack = finer(rounded_n, WORK_UNITS_PER_S);
         let (a, b) = (self.part(a), self.part(b));
         near(a.job_n, b.job_n, 0)
             && near(a.wall_s, b.wall_s, 0)
             && near(a.core_wall_s, b.core_wall_s, 0)
             && near(a.cpu_ms, b.cpu_ms, finer(rounded_n, 500))
-            && near(a.wall_work, b.wall_work, slack)
-            && near(a.cpu_work, b.cpu_work, slack)
+            && near(a.wall_work, b.wall_work, Amount::wall_work_slack(rounded_n))
+            && near(a.cpu_work, b.cpu_work, a.cpu_work_slack(rounded_n))
     }
 }
 

@@ -1,11 +1,10 @@
 //! The least set of causes that explains a difference of sums exactly.
 
-use crate::amounts::finer;
 use crate::numbers::count_i128;
 
 use std::collections::BTreeMap;
 
-use super::amount::{Amount, WORK_UNITS_PER_S};
+use super::amount::Amount;
 use super::difference_cause::{Cause, CauseShare};
 use super::elsewhere::{month_boundary, other_name};
 use super::job_population::KnownJobs;
@@ -130,8 +129,8 @@ impl SumRule<'_> {
             };
             add((named.cause, named.words), amount);
         }
-        let slack = finer(rounded_n, WORK_UNITS_PER_S);
-        let is_off = whole.wall_work.abs() > slack || whole.cpu_work.abs() > slack;
+        let is_off = whole.wall_work.abs() > Amount::wall_work_slack(rounded_n)
+            || whole.cpu_work.abs() > p.cpu_work_slack(rounded_n);
         if self.has_work && is_factor_looked_at && is_off {
             let rule = FactorRule {
                 key: self.key,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use gridtally::report::apel::MessageKind;
 use gridtally::report::lake::Selection;
+use gridtally::report::publication::message_record::MessageRecord;
 use gridtally::report::reconcile::compare::compare;
 use gridtally::report::reconcile::difference_cause::Cause;
 use gridtally::report::reconcile::usage_source::UsageSource;
@@ -114,4 +115,31 @@ fn a_lake_agrees_with_the_messages_made_of_it() {
             assert_eq!(comparison.differences, [], "{kind:?} {scale:?}");
         }
     }
+}
+
+/// A row rounds its CPU time to seconds: work may be off by half a second of each at the factor, which is no other factor.
+#[test]
+fn work_of_cpu_time_that_is_rounded_is_the_same() {
+    let side = |cpu: [[i64; 2]; 2]| {
+        let rows = cpu.iter().zip(["ann", "bob"]).map(|([cpu_s, work_s], user)| {
+            format!(
+                "Site: S\nMonth: 10\nYear: 2026\nGlobalUserName: {user}\nVO: v\nInfrastructure: grid\nSubmitHost: ce\n\
+                 NodeCount: 1\nProcessors: 1\nEarliestEndTime: 1791849600\nLatestEndTime: 1791849600\nWallDuration: 1000\n\
+                 CpuDuration: {cpu_s}\nNormalisedWallDuration: 14063\nNormalisedCpuDuration: {work_s}\nNumberOfJobs: 1\n%%\n"
+            )
+        });
+        let text = "APEL-summary-job-message: v0.3\n".to_owned() + &rows.collect::<String>();
+        let records = MessageRecord::read(&text).unwrap();
+        UsageSource::of_messages(&records, &Selection::default(), WorkScale::Hs06).unwrap()
+    };
+    let rounded = [[100, 1406], [101, 1420]];
+    let comparison = compare(&side([[99, 1392], [101, 1420]]), &side(rounded), 0).unwrap();
+    assert_eq!(
+        (comparison.compared_n, comparison.differences.len()),
+        (1, 0),
+        "{comparison:?}"
+    );
+    // More than that is not rounding.
+    let comparison = compare(&side([[99, 1380], [101, 1420]]), &side(rounded), 0).unwrap();
+    assert_eq!(comparison.differences.len(), 1, "{comparison:?}");
 }
