@@ -78,8 +78,12 @@ pub fn policy(output: &str, cluster: Option<&str>) -> Result<String> {
         .map(|((_, partition), (_, billing))| (partition.clone(), billing.clone()))
         .collect();
     if partitions.is_empty() {
+        let of_cluster = match cluster {
+            "" => String::new(),
+            cluster => format!(" of {cluster}"),
+        };
         let message =
-            format!("{output} knows no partition of {cluster}: it needs an [[inventory]] with scontrol or slurm.conf");
+            format!("{output} knows no partition{of_cluster}: it needs an [[inventory]] with scontrol or slurm.conf");
         return Err(Error::new(Kind::NoInput, message));
     }
     weights::policy(cluster, &partitions).map_err(Error::config)
