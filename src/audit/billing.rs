@@ -66,7 +66,7 @@ pub fn policy(output: &str, cluster: Option<&str>) -> Result<String> {
     let cluster = match (cluster, clusters.iter().copied().collect::<Vec<_>>().as_slice()) {
         (Some(named), _) => named,
         (None, [only]) => only,
-        (None, []) => "",
+        (None, []) => return Err(no_partition(output, "")),
         (None, several) => {
             let message = format!("name one of the clusters: --cluster {}", several.join(", "));
             return Err(Error::new(Kind::Usage, message));
@@ -78,15 +78,16 @@ pub fn policy(output: &str, cluster: Option<&str>) -> Result<String> {
         .map(|((_, partition), (_, billing))| (partition.clone(), billing.clone()))
         .collect();
     if partitions.is_empty() {
-        let of_cluster = match cluster {
-            "" => String::new(),
-            cluster => format!(" of {cluster}"),
-        };
-        let message =
-            format!("{output} knows no partition{of_cluster}: it needs an [[inventory]] with scontrol or slurm.conf");
-        return Err(Error::new(Kind::NoInput, message));
+        return Err(no_partition(output, &format!(" of {cluster}")));
     }
     weights::policy(cluster, &partitions).map_err(Error::config)
+}
+
+/// That a lake has no listing of partitions, or none of a cluster.
+fn no_partition(output: &str, of_cluster: &str) -> Error {
+    let message =
+        format!("{output} knows no partition{of_cluster}: it needs an [[inventory]] with scontrol or slurm.conf");
+    Error::new(Kind::NoInput, message)
 }
 
 /// When a listing was made, for a comparison of listings.

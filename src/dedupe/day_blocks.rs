@@ -106,11 +106,9 @@ impl DealtRows {
         let of_runs = part.runs.iter().flat_map(|run| run.first..run.first + run.len);
         let rows = of_runs.map(u32::try_from).collect::<std::result::Result<Vec<u32>, _>>();
         let rows = rows.map_err(|why| Error::internal("too many rows at once").because(why))?;
-        // Fallback: never taken, each row has its key.
-        let slice = |nth: usize, _: &u32| slices.get(nth).copied().unwrap_or_default();
         Ok(Self {
             batch: part.batch.clone(),
-            slices: Dealt::new(&rows, cuts.len() + 1, slice),
+            slices: Dealt::new(&rows, slices.iter().copied(), cuts.len() + 1),
         })
     }
 

@@ -10,11 +10,11 @@ pub(super) struct Dealt<T> {
 }
 
 impl<T: Copy> Dealt<T> {
-    /// Of items, each of which has a place among them and belongs to one of so many groups.
-    pub(super) fn new(items: &[T], group_n: usize, group: impl Fn(usize, &T) -> usize) -> Self {
+    /// Of items and the group of each, of which there are so many.
+    pub(super) fn new(items: &[T], groups: impl Iterator<Item = usize> + Clone, group_n: usize) -> Self {
         let mut ends = vec![0_usize; group_n];
-        for (nth, item) in items.iter().enumerate() {
-            if let Some(n) = ends.get_mut(group(nth, item)) {
+        for group in groups.clone() {
+            if let Some(n) = ends.get_mut(group) {
                 *n += 1;
             }
         }
@@ -24,8 +24,8 @@ impl<T: Copy> Dealt<T> {
             first += std::mem::replace(end, first);
         }
         let mut dealt = items.to_vec();
-        for (nth, item) in items.iter().enumerate() {
-            if let Some(end) = ends.get_mut(group(nth, item))
+        for (item, group) in items.iter().zip(groups) {
+            if let Some(end) = ends.get_mut(group)
                 && let Some(slot) = dealt.get_mut(*end)
             {
                 *slot = *item;

@@ -54,9 +54,9 @@ pub(super) fn bucket_order(buckets: &[IntakeBucket]) -> Result<Option<Vec<u32>>>
     }
     let row_n = u32::try_from(buckets.len()).map_err(|why| Error::internal("4 billion rows at once").because(why))?;
     let rows: Vec<u32> = (0..row_n).collect();
-    // Fallback: never taken, each row has its group.
-    let group = |nth: usize, _: &u32| groups.get(nth).copied().unwrap_or_default();
-    Ok(Some(Dealt::new(&rows, known.len(), group).into_items()))
+    Ok(Some(
+        Dealt::new(&rows, groups.iter().copied(), known.len()).into_items(),
+    ))
 }
 
 /// The runs of rows of each (site, day).

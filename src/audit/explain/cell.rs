@@ -117,7 +117,8 @@ pub fn cell(output: &str, path: &str, top: usize) -> Result<Vec<ExplainedCell>> 
             let (whys, corrections) = (of("why_unpriced")?, of("correction_id")?);
             let (years, charge) = (int(&batch, "allocation_year")?, decimal(&batch, "charge")?);
             let ids = id(&batch, "record_id")?;
-            let counted = COUNTED.map(|name| int(&batch, name));
+            let counted = COUNTED.iter().map(|name| int(&batch, name));
+            let counted = counted.collect::<Result<Vec<_>>>()?;
             for row in 0..batch.num_rows() {
                 if years.value(row) != year || word(vos, row) != vo.as_deref() {
                     continue;
@@ -132,7 +133,6 @@ pub fn cell(output: &str, path: &str, top: usize) -> Result<Vec<ExplainedCell>> 
                 let share = payers.entry(key).or_default().entry(job).or_default();
                 add_known(&mut share.charge, number(charge, row), "charge")?;
                 for ((sum, column), name) in share.counted.iter_mut().zip(&counted).zip(COUNTED) {
-                    let column = column.as_ref().map_err(|why| Error::internal(why.to_string()))?;
                     add(sum, column.value(row), name)?;
                 }
                 share.is_corrected |= word(corrections, row).is_some();

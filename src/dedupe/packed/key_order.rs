@@ -60,7 +60,8 @@ fn sorted(keys: &[GatherKey], compare: impl Fn(&GatherKey, &GatherKey) -> Orderi
     /// No more places than keep near.
     const MOST_BITS: u32 = 16;
     let bits = (usize::BITS - keys.len().leading_zeros()).clamp(1, MOST_BITS);
-    let mut dealt = Dealt::new(keys, 1 << bits, |_, of| index_u64(of.key >> (u64::BITS - bits)));
+    let groups = keys.iter().map(|of| index_u64(of.key >> (u64::BITS - bits)));
+    let mut dealt = Dealt::new(keys, groups, 1 << bits);
     dealt.each_several(|together| together.sort_unstable_by(&compare));
     dealt.into_items()
 }

@@ -138,11 +138,8 @@ fn nodes(fields: &InventoryFields<'_>, options: &ReaderOptions) -> Result<Vec<No
     if hosts.is_empty() {
         return Err(missing("node"));
     }
-    let gpus = match fields.get("gpus") {
-        Some(text) => {
-            let gpus = Gpus::of_column(text);
-            Some(gpus.map_err(|why| Refusal::new(Reason::BadNumber, format!("gpus: {why}")))?)
-        }
+    let gpus = match fields.gpus()? {
+        Some(gpus) => Some(gpus),
         None => fields.int("gpu_n")?.map(|n| Gpus {
             models: Vec::new(),
             untyped_n: Some(n),

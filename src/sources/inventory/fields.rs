@@ -6,6 +6,7 @@ use super::moment::{self, PrintedInstant};
 use super::trouble::missing;
 use crate::absent;
 use crate::ledger::Reason;
+use crate::reference::inventory::Gpus;
 use crate::reference::inventory::absent::is_absent;
 use crate::reference::inventory::quantity;
 use crate::reference::inventory::tres::{MIB, Tres};
@@ -51,6 +52,12 @@ impl<'t> InventoryFields<'t> {
     pub(super) fn owned_name(&self, key: &str) -> Option<String> {
         let name = self.name(key).filter(|name| !name.eq_ignore_ascii_case("n/a"));
         name.map(str::to_owned)
+    }
+
+    /// The column of GPUs in a table of a site's own.
+    pub(super) fn gpus(&self) -> Result<Option<Gpus>, Refusal> {
+        let gpus = self.get("gpus").map(Gpus::of_column).transpose();
+        gpus.map_err(|why| Refusal::new(Reason::BadNumber, format!("gpus: {why}")))
     }
 
     /// A count. The numbers that stand for "not set" are `None`; anything that is not a number is a mistake.

@@ -10,7 +10,7 @@ use super::trouble::{cut_off, missing, settle};
 use super::{csv_nodes, scontrol, table};
 use crate::ledger::Reason;
 use crate::reference::hostlist::Hostlist;
-use crate::reference::inventory::{Gpus, InventoryRow, ReservationRow};
+use crate::reference::inventory::{InventoryRow, ReservationRow};
 use crate::reference::table_columns::{RESERVATION_LISTING, names};
 use crate::sources::Sink;
 use crate::sources::options::ReaderOptions;
@@ -170,11 +170,8 @@ fn row(fields: &InventoryFields<'_>, keys: &Keys, zone: Option<&Zone>) -> Result
         })
         .transpose()?;
     let tres = fields.tres(keys.tres)?;
-    let gpus = match fields.get("gpus") {
-        Some(text) => {
-            let gpus = Gpus::of_column(text);
-            Some(gpus.map_err(|why| Refusal::new(Reason::BadNumber, format!("gpus: {why}")))?)
-        }
+    let gpus = match fields.gpus()? {
+        Some(gpus) => Some(gpus),
         None => fields.get(keys.tres).map(|_| tres.gpus),
     };
     Ok(InventoryRow::Reservation(Box::new(ReservationRow {
