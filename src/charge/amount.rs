@@ -1,9 +1,10 @@
 //! Decimal amounts: read, rounded, printed.
 
 use std::cmp::Ordering;
+use std::num::NonZeroU32;
 
 use crate::expr::SCALE;
-use crate::expr::decimal::{Rest, divided, half_even, nearest, parse};
+use crate::expr::decimal::{Rest, divided, half_even, nearest, parse, short_divided};
 
 /// Decimal places of a stored charge.
 pub const CHARGE_SCALE: u32 = 9;
@@ -79,6 +80,23 @@ pub struct Rounder {
     mode: RoundingMode,
 }
 
+/// Rounds amounts of 64 bits to fewer decimal places: nearly all charges are such amounts.
+#[derive(Clone, Copy, Debug)]
+pub struct ShortRounder {
+    /// The value is divided by this.
+    unit: NonZeroU32,
+    mode: RoundingMode,
+}
+
+impl ShortRounder {
+    /// A value, rounded.
+    #[inline]
+    #[must_use]
+    pub fn round(self, value: i64) -> i64 {
+        short_divided(value, i64::from(self.unit.get()), |rest| self.mode.is_away(rest))
+    }
+}
+
 /// How the number of decimal places changes.
 #[derive(Clone, Copy, Debug)]
 enum PlaceChange {
@@ -99,7 +117,19 @@ impl Rounder {
         Self { change, mode }
     }
 
+    /// The same for values of 64 bits; `None` where they do not lose decimal places, or more than nine.
+    #[must_use]
+    pub fn short(&self) -> Option<ShortRounder> {
+        let PlaceChange::Fewer(unit) = self.change else {
+            return None;
+        };
+        // Fallback: a unit of more than 32 bits is for the general way.
+        let unit = u32::try_from(unit).ok().and_then(NonZeroU32::new)?;
+        Some(ShortRounder { unit, mode: self.mode })
+    }
+
     /// A value, rounded.
+    #[inline]
     #[must_use]
     pub fn round(&self, value: i128) -> i128 {
         match self.change {

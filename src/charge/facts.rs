@@ -176,6 +176,12 @@ impl Facts {
         never_ran.is_some_and(|never_ran| row < never_ran.len() && never_ran.value(row))
     }
 
+    /// Whether each job ran, as far as its start shows.
+    #[must_use]
+    pub(super) fn each_ran(&self) -> bool {
+        self.never_ran.is_none()
+    }
+
     /// How many jobs.
     #[must_use]
     pub fn rows(&self) -> usize {

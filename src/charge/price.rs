@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use arrow::array::{Array, ArrayRef, AsArray, Decimal128Array, RecordBatch, RecordBatchOptions, UInt32Array};
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions, UInt32Array};
 use arrow::datatypes::{Decimal128Type, Field, Schema};
 
-use super::amount::{CHARGE_SCALE, Rounder};
+use super::amount::{CHARGE_SCALE, Rounder, ShortRounder};
 use super::facts::Facts;
 use super::options::Options;
 use super::policy::{CHARGE, Policy};
@@ -38,7 +38,7 @@ pub struct JobPriced {
 }
 
 /// Largest charge, in units of 10^-[`CHARGE_SCALE`]: it can be split by any time a job runs, and added up.
-const CHARGE_LIMIT: i128 = 10_i128.pow(25);
+const CHARGE_LIMIT: u128 = 10_u128.pow(25);
 
 /// Charges jobs. `chosen` are options as [`Policy::choose`] gives them; with `is_traced` every named value is kept.
 ///
@@ -102,10 +102,10 @@ fn priced(policy: &Policy, chosen: &Options, facts: &Facts, is_traced: bool) -> 
         unknown: unknown_scope,
         kept_out,
     } = within(policy, facts)?;
-    let rows: Vec<u32> = within.iter().filter_map(|row| u32::try_from(*row).ok()).collect();
     let mut columns = if within.len() == facts.rows {
         facts.clone()
     } else {
+        let rows: Vec<u32> = within.iter().filter_map(|row| u32::try_from(*row).ok()).collect();
         facts.take(&UInt32Array::from(rows))?
     };
     prepare(policy, chosen, &mut columns)?;
@@ -129,35 +129,47 @@ fn priced(policy: &Policy, chosen: &Options, facts: &Facts, is_traced: bool) -> 
     let charge = crate::schema::batch::decimal(&given, CHARGE)?;
     let condition = given.column_by_name(WHEN).and_then(|array| array.as_boolean_opt());
     let mut result = JobPriced {
-        is_in_scope: vec![false; facts.rows],
-        charge: vec![None; facts.rows],
+        is_in_scope: Vec::with_capacity(facts.rows),
+        charge: Vec::with_capacity(facts.rows),
         values: BTreeMap::new(),
         row: no_rows(facts, is_traced),
         kept_out,
         misfits: BTreeSet::new(),
     };
     let settling = Settling::of(policy);
-    for (at, row) in within.iter().enumerate() {
-        // A condition that is unknown does not keep a job out: it is in, and not charged.
-        let is_met = condition.is_none_or(|condition| condition.is_null(at) || condition.value(at));
-        if let Some(place) = result.row.get_mut(*row) {
-            *place = Some(at);
+    let is_one_scope = within.len() == facts.rows && condition.is_none() && unknown_scope.is_empty();
+    if is_one_scope && facts.each_ran() && charge.null_count() == 0 {
+        // Nearly every batch: all of its jobs ran, are in scope, and their charge is known.
+        result.is_in_scope.resize(facts.rows, true);
+        for value in charge.values() {
+            result.charge.push(Some(settling.settled(*value).ok_or_else(misfit)?));
         }
-        if !is_met {
-            let why = KeptOut::Condition;
-            result.kept_out.push(JobKeptOut { job: *row, why });
-            continue;
+        result.row.iter_mut().enumerate().for_each(|(at, row)| *row = Some(at));
+    } else {
+        for (at, row) in within.iter().enumerate() {
+            // A condition that is unknown does not keep a job out: it is in, and not charged.
+            let is_met = condition.is_none_or(|condition| condition.is_null(at) || condition.value(at));
+            if let Some(place) = result.row.get_mut(*row) {
+                *place = Some(at);
+            }
+            if !is_met {
+                let why = KeptOut::Condition;
+                result.kept_out.push(JobKeptOut { job: *row, why });
+                continue;
+            }
+            let is_known = charge.is_valid(at) && condition.is_none_or(|condition| condition.is_valid(at));
+            let settled = if facts.never_ran(*row) {
+                Some(0)
+            } else if is_known && unknown_scope.binary_search(row).is_err() {
+                Some(settling.settled(charge.value(at)).ok_or_else(misfit)?)
+            } else {
+                None
+            };
+            result.leave_out_until(*row);
+            result.is_in_scope.push(true);
+            result.charge.push(settled);
         }
-        let (Some(is_in_scope), Some(slot)) = (result.is_in_scope.get_mut(*row), result.charge.get_mut(*row)) else {
-            continue;
-        };
-        *is_in_scope = true;
-        let is_known = charge.is_valid(at) && condition.is_none_or(|condition| condition.is_valid(at));
-        if facts.never_ran(*row) {
-            *slot = Some(0);
-        } else if is_known && unknown_scope.binary_search(row).is_err() {
-            *slot = Some(settling.settled(charge.value(at))?);
-        }
+        result.leave_out_until(facts.rows);
     }
     if is_traced {
         let fields = given.schema_ref().fields().iter();
@@ -175,31 +187,49 @@ struct Settling {
     rounder: Rounder,
     /// From the places that are rounded to, to those of a charge.
     to_scale: i128,
+    /// Where nothing but this becomes of an amount of 64 bits.
+    short: Option<ShortRounder>,
 }
 
 impl Settling {
     fn of(policy: &Policy) -> Self {
         let rounding = policy.rounding;
+        let rounder = Rounder::new(SCALE, rounding.digits, rounding.mode);
+        let is_plain = policy.minimum_charge.is_none() && rounding.digits == CHARGE_SCALE;
         Self {
             minimum: policy.minimum_charge,
-            rounder: Rounder::new(SCALE, rounding.digits, rounding.mode),
+            rounder,
+            short: rounder.short().filter(|_| is_plain),
             // Fallback: no policy rounds to more digits than charges have, which reading it ensures.
             to_scale: 10_i128.pow(CHARGE_SCALE.saturating_sub(rounding.digits)),
         }
     }
 
-    /// The charge, in units of 10^-[`CHARGE_SCALE`].
-    fn settled(&self, value: i128) -> Result<i128> {
+    /// The charge, in units of 10^-[`CHARGE_SCALE`]; `None` where it does not fit.
+    #[inline]
+    fn settled(&self, value: i128) -> Option<i128> {
+        match (self.short, i64::try_from(value)) {
+            // No amount of 64 bits is beyond the limit.
+            (Some(short), Ok(value)) => Some(i128::from(short.round(value))),
+            _ => self.settled_widely(value),
+        }
+    }
+
+    /// The same for any amount.
+    fn settled_widely(&self, value: i128) -> Option<i128> {
         let least = self.minimum.map_or(value, |minimum| value.max(minimum));
         let rounded = self.rounder.round(least);
         let charge = match self.to_scale {
-            1 => Some(rounded),
-            times => rounded.checked_mul(times),
+            1 => rounded,
+            times => rounded.checked_mul(times)?,
         };
-        charge
-            .filter(|charge| (-CHARGE_LIMIT..=CHARGE_LIMIT).contains(charge))
-            .ok_or_else(|| Error::new(Kind::Data, "a charge does not fit"))
+        (charge.unsigned_abs() <= CHARGE_LIMIT).then_some(charge)
     }
+}
+
+/// What becomes of a batch of which a charge does not fit: [`all_that_fit`] finds it.
+fn misfit() -> Error {
+    Error::new(Kind::Data, "a charge does not fit")
 }
 
 /// Fills stand-ins, converts units, works out hours, tables and devices.
@@ -220,9 +250,7 @@ fn prepare(policy: &Policy, chosen: &Options, facts: &mut Facts) -> Result<()> {
         }
     }
     for devices in &policy.devices {
-        let none = Decimal128Array::new_null(facts.rows);
-        let gpu_n = facts.number("gpus").unwrap_or(&none);
-        let sums = devices.add_up(&facts.gpus, gpu_n)?;
+        let sums = devices.add_up(&facts.gpus, facts.number("gpus"))?;
         facts.columns.extend(devices.gives.iter().cloned().zip(sums));
     }
     for table in &policy.tables {
@@ -317,6 +345,12 @@ fn batch(facts: &Facts) -> Result<RecordBatch> {
 }
 
 impl JobPriced {
+    /// Leaves the jobs before this one out that were not met.
+    fn leave_out_until(&mut self, job: usize) {
+        self.is_in_scope.resize(job, false);
+        self.charge.resize(job, None);
+    }
+
     /// Adds the jobs of another batch behind these.
     fn append(&mut self, other: Self) -> Result<()> {
         let job_n = self.is_in_scope.len();

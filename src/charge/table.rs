@@ -213,17 +213,23 @@ pub(super) fn numbers(array: &ArrayRef) -> Result<&Decimal128Array> {
 
 impl Devices {
     /// The sums over each job's devices. A job of no GPU has none of anything; one whose models are not named is unknown.
+    /// `gpu_n` is how many GPUs jobs have, where that is known.
     ///
     /// # Errors
     /// [`Kind::Data`] when a sum does not fit.
-    pub fn add_up(&self, gpus: &ListArray, gpu_n: &Decimal128Array) -> Result<Vec<ArrayRef>> {
+    pub fn add_up(&self, gpus: &ListArray, gpu_n: Option<&Decimal128Array>) -> Result<Vec<ArrayRef>> {
+        let is_none = |gpu_n: &&Decimal128Array| gpu_n.null_count() == 0 && gpu_n.values().iter().all(|n| *n == 0);
+        if let Some(none) = gpu_n.filter(is_none) {
+            // A number of zero is zero of anything.
+            return Ok(vec![Arc::new(none.clone()) as ArrayRef; self.gives.len()]);
+        }
         let index: HashMap<&str, &[i128]> = self.rows.iter().map(|(model, values)| (&**model, &**values)).collect();
         let (models, counts) = elements(gpus.values().as_struct_opt())?;
         let new = || Decimal128Builder::with_capacity(gpus.len()).with_data_type(Type::Number.arrow());
         let mut sums: Vec<Decimal128Builder> = self.gives.iter().map(|_| new()).collect();
         for row in 0..gpus.len() {
             // Most jobs have no GPU.
-            if gpu_n.is_valid(row) && gpu_n.value(row) == 0 {
+            if gpu_n.is_some_and(|gpu_n| gpu_n.is_valid(row) && gpu_n.value(row) == 0) {
                 for sums in &mut sums {
                     sums.append_value(0);
                 }

@@ -232,16 +232,28 @@ pub(crate) struct Rest {
 #[inline]
 pub(crate) fn divided(value: i128, divisor: i128, is_away: impl Fn(Rest) -> bool) -> i128 {
     // Nearly all numbers have 64 bits, which divide in a fraction of the time.
-    if let (Ok(value), Ok(divisor)) = (i64::try_from(value), i64::try_from(divisor)) {
-        let (whole, rest) = (value / divisor, value % divisor);
-        if rest == 0 {
-            return i128::from(whole);
-        }
-        let half = (2 * rest.unsigned_abs()).cmp(&divisor.unsigned_abs());
-        let is_odd = whole & 1 != 0;
-        let is_further = is_away(Rest { is_odd, half });
-        return i128::from(whole + if is_further { rest.signum() } else { 0 });
+    match (i64::try_from(value), i64::try_from(divisor)) {
+        (Ok(value), Ok(divisor)) => i128::from(short_divided(value, divisor, is_away)),
+        _ => wide_divided(value, divisor, is_away),
     }
+}
+
+/// The same of 64 bits.
+#[inline]
+pub(crate) fn short_divided(value: i64, divisor: i64, is_away: impl Fn(Rest) -> bool) -> i64 {
+    let (whole, rest) = (value / divisor, value % divisor);
+    if rest == 0 {
+        return whole;
+    }
+    let half = (2 * rest.unsigned_abs()).cmp(&divisor.unsigned_abs());
+    let is_odd = whole & 1 != 0;
+    let is_further = is_away(Rest { is_odd, half });
+    whole + if is_further { rest.signum() } else { 0 }
+}
+
+/// Apart, so that what divides short numbers is small.
+#[inline(never)]
+fn wide_divided(value: i128, divisor: i128, is_away: impl Fn(Rest) -> bool) -> i128 {
     let whole = toward_zero(value, divisor);
     let rest = value - whole * divisor;
     if rest == 0 {

@@ -1,6 +1,7 @@
 //! What gives a number.
 
-use arrow::array::Decimal128Array;
+use arrow::array::{Array, Decimal128Array};
+use arrow::buffer::ScalarBuffer;
 use arrow::datatypes::Decimal128Type;
 use arrow::error::ArrowError;
 
@@ -42,6 +43,9 @@ fn each(numbers: Numbers, operation: impl Fn(i128) -> Option<i128>) -> Result<Nu
     let checked = |value: i128| operation(value).ok_or_else(overflow);
     Ok(match numbers {
         Cells::One(value) => Cells::One(value.map(checked).transpose()?),
+        Cells::Each(array) if array.null_count() == 0 => {
+            Cells::Each(computed(array.values().iter().map(|value| operation(*value)))?)
+        }
         Cells::Each(array) => Cells::Each(array.try_unary::<_, Decimal128Type, _>(checked)?),
     })
 }
@@ -52,6 +56,10 @@ fn both(left: Numbers, right: Numbers, operation: impl Fn(i128, i128) -> Option<
         (Cells::One(None), _) | (_, Cells::One(None)) => Cells::One(None),
         (left, Cells::One(Some(right))) => return each(left, |left| operation(left, right)),
         (Cells::One(Some(left)), right) => return each(right, |right| operation(left, right)),
+        (Cells::Each(left), Cells::Each(right)) if left.null_count() + right.null_count() == 0 => {
+            let pairs = left.values().iter().zip(right.values());
+            Cells::Each(computed(pairs.map(|(left, right)| operation(*left, *right)))?)
+        }
         (Cells::Each(left), Cells::Each(right)) => {
             let checked = |left, right| {
                 let value = operation(left, right);
@@ -61,6 +69,20 @@ fn both(left: Numbers, right: Numbers, operation: impl Fn(i128, i128) -> Option<
             Cells::Each(values.map_err(|_| overflow())?)
         }
     })
+}
+
+/// Numbers of all rows, each of which must fit. None stands out before the end, so that the others are stored without a test
+/// of the room for each.
+fn computed(numbers: impl Iterator<Item = Option<i128>>) -> Result<Decimal128Array> {
+    let mut do_fit = true;
+    let values: ScalarBuffer<i128> = numbers
+        .map(|number| {
+            do_fit &= number.is_some();
+            // Fallback: never given, as one that does not fit fails them all.
+            number.unwrap_or_default()
+        })
+        .collect();
+    do_fit.then(|| Decimal128Array::new(values, None)).ok_or_else(overflow)
 }
 
 /// Products, row by row.
