@@ -7,7 +7,8 @@ use arrow::array::{ArrayRef, RecordBatch};
 
 use super::batch::ChargeBatch;
 use super::columns::RECORDED;
-use super::row::ChargeRow;
+use super::job_charger::MISFIT;
+use super::row::{ChargeFigures, ChargeRow};
 use super::{Charges, UnpricedAddition};
 use crate::charge::amount::{ratio, whole};
 use crate::charge::facts::{Facts, PolicyInputs};
@@ -62,14 +63,16 @@ impl Charges<'_> {
             })
             .collect();
         rules.sort_by_key(|of| of.id);
-        let Some(period) = period_of(month, &mut self.cutter.calendar).filter(|_| !self.tariffs.is_empty()) else {
+        let Some(period) =
+            period_of(month, &mut self.charger.cutter.calendar).filter(|_| !self.charger.tariffs.is_empty())
+        else {
             return Ok(None);
         };
         let mut rows = Vec::new();
         for (nth, IdentifiedRule { rule, .. }) in rules.iter().enumerate() {
             let equal = equal(rule, self.site);
             let facts = Facts::of_example(&equal.known, &equal.gpus)?.stated_in_part();
-            for (tariff_nth, (tariff, holds)) in self.tariffs.iter().zip(&self.holds).enumerate() {
+            for (tariff_nth, (tariff, holds)) in self.charger.tariffs.iter().zip(&self.charger.holds).enumerate() {
                 if noon_ms(month) < holds.from_ms || holds.until_ms <= noon_ms(month) {
                     continue;
                 }
@@ -85,7 +88,7 @@ impl Charges<'_> {
                 let charge = all.flatten();
                 let why = charge.is_none().then(|| match equal.why {
                     Some(why) => Arc::from(why),
-                    None if one.is_some() || priced.misfits.contains(&0) => Arc::from(super::MISFIT),
+                    None if one.is_some() || priced.misfits.contains(&0) => Arc::from(MISFIT),
                     None => Arc::from(facts.why_unpriced(&PolicyInputs::new(&tariff.policy, &[]), 0)),
                 });
                 if let Some(why) = &why {
@@ -98,16 +101,18 @@ impl Charges<'_> {
                 let adds = |column: &str| addend(rule.adds(column));
                 rows.push(ChargeRow {
                     job: nth,
-                    record: nth,
-                    tariff: tariff_nth,
                     piece: 0,
-                    period,
-                    job_n: if charge.is_some() { adds("job_n") } else { 0 },
-                    unpriced_job_n: if charge.is_none() { adds("job_n") } else { 0 },
-                    alloc_core_s: adds("alloc_core_s"),
-                    alloc_core_fraction_ms: 0,
-                    alloc_gpu_s: adds("alloc_gpu_s"),
-                    charge,
+                    figures: ChargeFigures {
+                        record: nth,
+                        tariff: tariff_nth,
+                        period,
+                        job_n: if charge.is_some() { adds("job_n") } else { 0 },
+                        unpriced_job_n: if charge.is_none() { adds("job_n") } else { 0 },
+                        alloc_core_s: adds("alloc_core_s"),
+                        alloc_core_fraction_ms: 0,
+                        alloc_gpu_s: adds("alloc_gpu_s"),
+                        charge,
+                    },
                     why_unpriced: why,
                     correction_id: Some(Arc::from(rule.id.as_str())),
                 });
@@ -116,7 +121,7 @@ impl Charges<'_> {
         let records = records(month, &rules)?;
         let mut charged = ChargeBatch::begin(&records, rows.len(), &mut self.groups)?;
         charged.take(&mut rows, &mut self.groups)?;
-        charged.finish(&self.tariffs, &self.cutter.calendar)
+        charged.finish(&mut self.groups, &self.charger.tariffs, &self.charger.cutter.calendar)
     }
 }
 

@@ -3,19 +3,19 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, ArrowPrimitiveType, AsArray, Decimal128Builder, DictionaryArray, Int64Array, PrimitiveBuilder,
-    RecordBatch, UInt32Array, new_null_array,
+    Array, ArrayRef, ArrowPrimitiveType, AsArray, Decimal128Array, DictionaryArray, Int64Array, NullBufferBuilder,
+    PrimitiveBuilder, RecordBatch, UInt32Array, new_null_array,
 };
 use arrow::compute::{concat, take};
 use arrow::datatypes::{DataType, Date32Type, Int64Type, UInt32Type};
 
-use super::row::ChargeRow;
+use super::row::ChargeFigures;
 use super::year_lengths::YearLengths;
 use crate::charge::Tariff;
 use crate::charge::amount::CHARGE_PLACES;
 use crate::error::{Error, Result};
 use crate::schema;
-use crate::schema::batch::{column, plain, texts};
+use crate::schema::batch::{addend, column, plain, texts};
 use crate::time::Calendar;
 use crate::time::calendar::Period;
 
@@ -57,7 +57,8 @@ pub(super) struct ChargeColumns {
     alloc_core_s: Vec<i64>,
     alloc_core_fraction_ms: Vec<i64>,
     alloc_gpu_s: Vec<i64>,
-    charge: Decimal128Builder,
+    charge: Vec<i128>,
+    is_charge_known: NullBufferBuilder,
     why_unpriced: Vec<RowText>,
     correction_id: Vec<RowText>,
 }
@@ -74,50 +75,62 @@ impl ChargeColumns {
             alloc_core_s: Vec::with_capacity(row_n),
             alloc_core_fraction_ms: Vec::with_capacity(row_n),
             alloc_gpu_s: Vec::with_capacity(row_n),
-            charge: Decimal128Builder::with_capacity(row_n),
+            charge: Vec::with_capacity(row_n),
+            is_charge_known: NullBufferBuilder::new(row_n),
             why_unpriced: Vec::new(),
             correction_id: Vec::new(),
         }
     }
 
-    /// Whether there are no rows.
-    pub(super) fn is_empty(&self) -> bool {
-        self.records.is_empty()
+    /// How many rows there are.
+    pub(super) fn row_n(&self) -> usize {
+        self.records.len()
     }
 
-    /// Adds a row.
+    /// Adds rows.
     ///
     /// # Errors
     /// [`crate::error::Kind::Internal`] for more than 4 billion records or policies.
-    #[inline]
-    pub(super) fn push(&mut self, row: &ChargeRow) -> Result<()> {
-        let nth = self.records.len();
-        let place = |at: usize| u32::try_from(at).map_err(|why| Error::internal("4 billion at once").because(why));
-        self.records.push(place(row.record)?);
-        self.tariffs.push(place(row.tariff)?);
-        match self.periods.last_mut() {
-            Some(last) if last.period == row.period => last.row_n += 1,
-            _ => self.periods.push(PeriodRows {
-                period: row.period,
-                row_n: 1,
-            }),
+    pub(super) fn extend(&mut self, rows: &[ChargeFigures]) -> Result<()> {
+        for row in rows {
+            self.records.push(place(row.record)?);
+            self.tariffs.push(place(row.tariff)?);
         }
-        self.job_n.push(row.job_n);
-        self.unpriced_job_n.push(row.unpriced_job_n);
-        self.alloc_core_s.push(row.alloc_core_s);
-        self.alloc_core_fraction_ms.push(row.alloc_core_fraction_ms);
-        self.alloc_gpu_s.push(row.alloc_gpu_s);
-        self.charge.append_option(row.charge);
-        for (texts, text) in [
-            (&mut self.why_unpriced, &row.why_unpriced),
-            (&mut self.correction_id, &row.correction_id),
-        ] {
-            if let Some(text) = text {
-                let text = Arc::clone(text);
-                texts.push(RowText { row: nth, text });
+        if rows.iter().all(|row| row.charge.is_some()) {
+            self.is_charge_known.append_n_non_nulls(rows.len());
+        } else {
+            for row in rows {
+                self.is_charge_known.append(row.charge.is_some());
             }
         }
+        for alike in rows.chunk_by(|row, next| row.period == next.period) {
+            match (self.periods.last_mut(), alike.first()) {
+                (Some(last), Some(first)) if last.period == first.period => last.row_n += alike.len(),
+                (_, Some(ChargeFigures { period, .. })) => self.periods.push(PeriodRows {
+                    period: *period,
+                    row_n: alike.len(),
+                }),
+                (_, None) => {}
+            }
+        }
+        self.job_n.extend(rows.iter().map(|row| row.job_n));
+        self.unpriced_job_n.extend(rows.iter().map(|row| row.unpriced_job_n));
+        self.alloc_core_s.extend(rows.iter().map(|row| row.alloc_core_s));
+        let fractions = rows.iter().map(|row| row.alloc_core_fraction_ms);
+        self.alloc_core_fraction_ms.extend(fractions);
+        self.alloc_gpu_s.extend(rows.iter().map(|row| row.alloc_gpu_s));
+        self.charge.extend(rows.iter().map(|row| addend(row.charge)));
         Ok(())
+    }
+
+    /// Notes why a row has no charge. Rows come in their order.
+    pub(super) fn note_why_unpriced(&mut self, row: usize, text: Arc<str>) {
+        self.why_unpriced.push(RowText { row, text });
+    }
+
+    /// Notes the correction that a row is an entry of. Rows come in their order.
+    pub(super) fn note_correction_id(&mut self, row: usize, text: Arc<str>) {
+        self.correction_id.push(RowText { row, text });
     }
 
     /// The rows as a batch of `job_charges`. `records` hold the columns of [`RECORDED`], one batch behind the other.
@@ -135,7 +148,7 @@ impl ChargeColumns {
         let mut lengths = YearLengths::new(calendar);
         let mut year_s = |period: &Period| lengths.of(period.allocation_year);
         let periods = &self.periods;
-        let charge = self.charge.finish();
+        let charge = Decimal128Array::try_new(self.charge.into(), self.is_charge_known.finish())?;
         let charge_type = DataType::Decimal128(38, CHARGE_PLACES.cast_signed());
         let made: Vec<(&str, ArrayRef)> = vec![
             ("subject", tariffs.of(|tariff| tariff.policy.subject.as_str())?),
@@ -165,6 +178,11 @@ impl ChargeColumns {
         ];
         job_charges(records, &UInt32Array::from(self.records), &made)
     }
+}
+
+/// A place as columns have it.
+fn place(at: usize) -> Result<u32> {
+    u32::try_from(at).map_err(|why| Error::internal("4 billion at once").because(why))
 }
 
 /// What each row has of its period.

@@ -1,8 +1,6 @@
 //! A job that was cut into periods, and what a tariff charges it in each.
 
-use std::sync::Arc;
-
-use super::row::ChargeRow;
+use super::row::ChargeFigures;
 use crate::numbers::Extent;
 use crate::schema::batch::{addend, number};
 use crate::summarise::periods::PeriodSplitter;
@@ -78,22 +76,15 @@ pub(super) struct ChargedJob<'c> {
 
 impl ChargedJob<'_> {
     /// What it is charged in its period `piece`.
-    pub(super) fn row(
-        &self,
-        piece: usize,
-        period: Period,
-        share: &PieceShare,
-        why_unpriced: Option<Arc<str>>,
-    ) -> ChargeRow {
+    #[inline]
+    pub(super) fn figures(&self, piece: usize, period: Period, share: &PieceShare) -> ChargeFigures {
         let cut = self.cut;
         let counts = i64::from(cut.end_piece == Some(piece) && self.ends_here);
         // The remainder of whole seconds goes to the end of the job, as in usage.
         let has_fraction = piece == cut.last_piece && self.ends_here;
-        ChargeRow {
-            job: cut.job,
+        ChargeFigures {
             record: cut.job,
             tariff: self.tariff,
-            piece,
             period,
             job_n: if self.charge.is_some() { counts } else { 0 },
             unpriced_job_n: if self.charge.is_none() { counts } else { 0 },
@@ -101,8 +92,6 @@ impl ChargedJob<'_> {
             alloc_core_fraction_ms: if has_fraction { cut.alloc_core_fraction_ms } else { 0 },
             alloc_gpu_s: share.alloc_gpu_s,
             charge: self.charge.map(|_| share.charge),
-            why_unpriced,
-            correction_id: None,
         }
     }
 }

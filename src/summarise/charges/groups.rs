@@ -6,7 +6,7 @@ use ahash::RandomState;
 use arrow::array::{ArrayRef, RecordBatch};
 use hashbrown::HashTable;
 
-use super::row::ChargeRow;
+use super::row::ChargeFigures;
 use super::year_lengths::YearLengths;
 use crate::amounts::{add, add_known};
 use crate::charge::Tariff;
@@ -36,7 +36,8 @@ struct ChargeSums {
 }
 
 impl ChargeSums {
-    fn add(&mut self, row: &ChargeRow) -> Result<()> {
+    #[inline]
+    fn add(&mut self, row: &ChargeFigures) -> Result<()> {
         add(&mut self.job_n, row.job_n, "job_n")?;
         add(&mut self.unpriced_job_n, row.unpriced_job_n, "unpriced_job_n")?;
         add(&mut self.alloc_core_s, row.alloc_core_s, "alloc_core_s")?;
@@ -132,23 +133,39 @@ impl ChargeGroups {
         self.known.iter_mut().for_each(KnownGroups::clear);
     }
 
-    /// Adds a row of the records at hand.
+    /// Adds a row of the records at hand, which may be an entry of a correction.
     ///
     /// # Errors
     /// [`crate::error::Kind::Data`] when a sum does not fit.
     #[inline]
-    pub(super) fn add(&mut self, row: &ChargeRow, records: &StatedRecords<'_>) -> Result<()> {
+    pub(super) fn add(
+        &mut self,
+        row: &ChargeFigures,
+        correction_id: Option<&str>,
+        records: &StatedRecords<'_>,
+    ) -> Result<()> {
         let Self {
             slots,
             groups,
             hasher,
             known,
         } = self;
-        let place = match (records.combination(row), known.get_mut(row.tariff)) {
+        let alike = records.combination(row.record).filter(|_| correction_id.is_none());
+        let place = match (alike, known.get_mut(row.tariff)) {
             (Some(combination), Some(known)) => known.group(combination, row.period.from_ms, || {
-                place(slots, groups, hasher, key_of(row, records.first.stated(row.record)))
+                place(
+                    slots,
+                    groups,
+                    hasher,
+                    key_of(row, None, records.first.stated(row.record)),
+                )
             }),
-            _ => place(slots, groups, hasher, key_of(row, records.stated(row.record)?)),
+            _ => place(
+                slots,
+                groups,
+                hasher,
+                key_of(row, correction_id, records.stated(row.record)?),
+            ),
         };
         let group = groups.get_mut(place);
         group
@@ -178,7 +195,11 @@ impl ChargeGroups {
     }
 }
 
-fn key_of<'a>(row: &'a ChargeRow, stated: [Option<&'a str>; STATED.len()]) -> ChargeKeyRef<'a> {
+fn key_of<'a>(
+    row: &ChargeFigures,
+    correction_id: Option<&'a str>,
+    stated: [Option<&'a str>; STATED.len()],
+) -> ChargeKeyRef<'a> {
     let Period {
         allocation_year,
         month,
@@ -191,7 +212,7 @@ fn key_of<'a>(row: &'a ChargeRow, stated: [Option<&'a str>; STATED.len()]) -> Ch
         month,
         day,
         tariff: row.tariff,
-        correction_id: row.correction_id.as_deref(),
+        correction_id,
     }
 }
 
@@ -270,11 +291,10 @@ impl<'b> StatedRecords<'b> {
         Ok(())
     }
 
-    /// What the keys of a row that no correction made are combined of.
+    /// What the keys of a record as it was read are combined of.
     #[inline]
-    fn combination(&self, row: &ChargeRow) -> Option<u64> {
-        let alike = self.alike.as_ref().filter(|_| row.correction_id.is_none())?;
-        alike.get(row.record).copied()
+    fn combination(&self, record: usize) -> Option<u64> {
+        self.alike.as_ref()?.get(record).copied()
     }
 
     /// What is stated of a record.

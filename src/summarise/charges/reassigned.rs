@@ -8,8 +8,8 @@ use arrow::array::{ArrayRef, RecordBatch, UInt32Array};
 use arrow::compute::take_record_batch;
 use arrow::datatypes::SchemaRef;
 
+use super::Charges;
 use super::row::ChargeRow;
-use super::{ChargedJobs, Charges};
 use crate::error::{Error, Result};
 use crate::numbers::Part;
 use crate::reference::correction::CorrectionTable;
@@ -201,7 +201,7 @@ impl Charges<'_> {
         moves: &mut Vec<ReassignedMove>,
     ) {
         let dimensions = view.dimensions.map(|column| column.get(job));
-        for (piece, period) in self.cutter.pieces.iter().enumerate() {
+        for (piece, period) in self.charger.cutter.pieces.iter().enumerate() {
             let key = KeyRef {
                 vo: view.vo.get(job),
                 allocation_year: period.allocation_year,
@@ -231,13 +231,11 @@ impl Charges<'_> {
         let others = under(batch, order)?;
         let mut rebuilt: Vec<Vec<ChargeRow>> = Vec::with_capacity(order.len());
         if !order.is_empty() {
-            let facts = self.facts.of(&others)?;
-            let jobs = ChargedJobs::new(&others, facts, self)?;
+            let jobs = self.charger.jobs(&others)?;
             for (at, RenamedJob { job, .. }) in order.iter().enumerate() {
-                let mut own = Vec::new();
-                self.charge(&jobs, at, &mut own)?;
+                let mut own = self.charger.rows(&jobs, at)?;
                 for row in &mut own {
-                    (row.job, row.record) = (*job, batch.num_rows() + at);
+                    (row.job, row.figures.record) = (*job, batch.num_rows() + at);
                 }
                 rebuilt.push(own);
             }

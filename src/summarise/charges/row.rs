@@ -4,18 +4,14 @@ use std::sync::Arc;
 
 use crate::time::calendar::Period;
 
-/// What one tariff charges a job in one period.
-#[derive(Clone)]
-pub(super) struct ChargeRow {
-    /// The job, by its place in the batch.
-    pub(super) job: usize,
-    /// Where its recorded columns stand: in the batch, or behind it among jobs under other names.
+/// What one tariff charges a job in one period, in numbers.
+#[derive(Clone, Copy)]
+pub(super) struct ChargeFigures {
+    /// Where the recorded columns of the job stand: in the batch, or behind it among jobs under other names.
     pub(super) record: usize,
     /// Place of the tariff.
     pub(super) tariff: usize,
-    /// Which of the job's periods.
-    pub(super) piece: usize,
-    /// That period.
+    /// The period.
     pub(super) period: Period,
     /// Jobs charged.
     pub(super) job_n: i64,
@@ -29,7 +25,17 @@ pub(super) struct ChargeRow {
     pub(super) alloc_gpu_s: i64,
     /// The charge.
     pub(super) charge: Option<i128>,
-    /// Why there is none.
+}
+
+/// What one tariff charges a job in one period, with what few rows have.
+#[derive(Clone)]
+pub(super) struct ChargeRow {
+    /// The job, by its place in the batch.
+    pub(super) job: usize,
+    /// Which of the job's periods.
+    pub(super) piece: usize,
+    pub(super) figures: ChargeFigures,
+    /// Why there is no charge.
     pub(super) why_unpriced: Option<Arc<str>>,
     /// The correction it is an entry of.
     pub(super) correction_id: Option<Arc<str>>,
@@ -38,13 +44,17 @@ pub(super) struct ChargeRow {
 impl ChargeRow {
     /// What takes this row out again, to the last digit, as an entry of a correction.
     pub(super) fn taken(&self, correction_id: &Arc<str>) -> Self {
+        let of = self.figures;
         Self {
-            job_n: -self.job_n,
-            unpriced_job_n: -self.unpriced_job_n,
-            alloc_core_s: -self.alloc_core_s,
-            alloc_core_fraction_ms: -self.alloc_core_fraction_ms,
-            alloc_gpu_s: -self.alloc_gpu_s,
-            charge: self.charge.map(|charge| -charge),
+            figures: ChargeFigures {
+                job_n: -of.job_n,
+                unpriced_job_n: -of.unpriced_job_n,
+                alloc_core_s: -of.alloc_core_s,
+                alloc_core_fraction_ms: -of.alloc_core_fraction_ms,
+                alloc_gpu_s: -of.alloc_gpu_s,
+                charge: of.charge.map(|charge| -charge),
+                ..of
+            },
             ..self.given(correction_id)
         }
     }
@@ -59,6 +69,6 @@ impl ChargeRow {
 
     /// The order of the rows of a file after the record, as in its schema.
     pub(super) fn key(&self) -> (usize, usize, usize, Option<&str>) {
-        (self.job, self.tariff, self.piece, self.correction_id.as_deref())
+        (self.job, self.figures.tariff, self.piece, self.correction_id.as_deref())
     }
 }

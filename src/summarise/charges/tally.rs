@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::row::ChargeFigures;
 use crate::charge::Tariff;
 use crate::charge::scope::{JobKeptOut, KeptOut};
 use crate::numbers::count_u64;
@@ -52,6 +53,15 @@ impl ChargeTally {
         let names = only.iter().map(|(name, _)| name.as_str()).chain(["when"]);
         for (name, count) in names.zip(by_place).filter(|(_, count)| *count > 0) {
             *self.out_of_scope.entry(name.to_owned()).or_default() += count;
+        }
+    }
+
+    /// Counts a job by its first row.
+    #[inline]
+    pub(super) fn count_charged(&mut self, row: &ChargeFigures) {
+        match row.charge {
+            Some(_) => self.job_n += 1,
+            None => self.unpriced_job_n += 1,
         }
     }
 

@@ -1,0 +1,192 @@
+//! What tariffs charge a job, period by period.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+
+use super::charged_jobs::ChargedJobs;
+use super::cut_job::{ChargedJob, CutJob};
+use super::held_pieces::HeldPieces;
+use super::row::{ChargeFigures, ChargeRow};
+use crate::charge::Tariff;
+use crate::charge::facts::PolicyInputs;
+use crate::charge::policy::Subject;
+use crate::error::{Error, Result};
+use crate::schema::batch::{addend, number};
+use crate::summarise::apportion::{apportion, apportion_wide, share_of};
+use crate::summarise::periods::PeriodSplitter;
+use crate::summarise::policy_facts::PolicyFacts;
+use crate::summarise::settings::Settings;
+use crate::time::MsSpan;
+
+/// Why a job has no charge where a number is too large.
+pub(super) const MISFIT: &str = "a number of the formula does not fit 38 digits, or the charge is beyond 10^16 units";
+
+/// Charges jobs by the tariffs of one subject.
+pub(super) struct JobCharger<'a> {
+    pub(super) tariffs: Vec<&'a Tariff>,
+    /// When each tariff holds.
+    pub(super) holds: Vec<MsSpan>,
+    pub(super) cutter: PeriodSplitter,
+    /// By tariff: what its charge depends on.
+    inputs: Vec<PolicyInputs<'a>>,
+    /// What pricing by them takes of a record.
+    facts: PolicyFacts<'a>,
+}
+
+impl<'a> JobCharger<'a> {
+    /// For the jobs of a site.
+    pub(super) fn new(settings: Settings<'a>, site: &'a str, subject: Subject) -> Self {
+        let cutter = PeriodSplitter::new(settings);
+        let own = settings.tariffs.iter().map(AsRef::as_ref);
+        let tariffs: Vec<&Tariff> = own.filter(|tariff| tariff.policy.subject == subject).collect();
+        let holds = tariffs.iter().map(|tariff| tariff.policy.holds(&cutter.calendar));
+        let needs: BTreeSet<&str> = tariffs.iter().flat_map(|tariff| tariff.policy.needs()).collect();
+        let inputs = tariffs.iter().map(|tariff| PolicyInputs::new(&tariff.policy, &[]));
+        Self {
+            holds: holds.collect(),
+            inputs: inputs.collect(),
+            facts: PolicyFacts::new(site, needs, settings.energy.filter(|_| subject == Subject::Jobs)),
+            tariffs,
+            cutter,
+        }
+    }
+
+    /// Prices a batch of `records`.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] naming the policy when its formulas contradict what they were compiled for.
+    pub(super) fn jobs<'b>(&mut self, batch: &'b RecordBatch) -> Result<ChargedJobs<'b>> {
+        let facts = self.facts.of(batch)?;
+        ChargedJobs::new(batch, facts, &self.tariffs)
+    }
+
+    /// Cuts a job into periods; `None` when there is nothing to attribute.
+    pub(super) fn cut(&mut self, jobs: &ChargedJobs<'_>, job: usize) -> Option<CutJob> {
+        let end_ms = number(jobs.view.end_utc, job);
+        let end_piece = self.cutter.cut(&jobs.view, job, end_ms)?;
+        Some(CutJob::new(&jobs.view, &self.cutter, job, end_ms.map(|_| end_piece)))
+    }
+
+    /// The charge of the job that was cut last under a tariff that held all of its one period; `None` for any other job.
+    /// Nearly every job is such a job.
+    #[inline]
+    pub(super) fn whole(&self, nth: usize, jobs: &ChargedJobs<'_>, cut: &CutJob) -> Option<ChargeFigures> {
+        let MsSpan { from_ms, until_ms } = *self.holds.get(nth)?;
+        let ([period], [weight]) = (self.cutter.pieces.as_slice(), self.cutter.weights.as_slice()) else {
+            return None;
+        };
+        let start_ms = self.cutter.from_ms;
+        if start_ms < from_ms || until_ms <= start_ms || until_ms < start_ms + weight {
+            return None;
+        }
+        let charged = self.charged(nth, jobs, cut)?;
+        let share = cut.share(addend(charged.charge), cut.wall_s, cut.held_s);
+        Some(charged.figures(0, *period, &share))
+    }
+
+    /// Adds what a tariff charges for the job that was cut last: in proportion to the time it ran in each period while
+    /// the policy held.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when a charge cannot be split.
+    pub(super) fn split(
+        &self,
+        nth: usize,
+        jobs: &ChargedJobs<'_>,
+        cut: &CutJob,
+        rows: &mut Vec<ChargeRow>,
+    ) -> Result<()> {
+        let (Some(span), Some(charged)) = (self.holds.get(nth), self.charged(nth, jobs, cut)) else {
+            return Ok(());
+        };
+        let held = HeldPieces::new(&self.cutter, *span);
+        if !held.is_held.contains(&true) {
+            return Ok(());
+        }
+        // No charge is larger than can be split.
+        let too_large = || Error::internal("a charge is too large to be split");
+        let amounts = apportion_wide(addend(charged.charge), &held.weights).ok_or_else(too_large)?;
+        let (mut walls, mut helds) = (Vec::new(), Vec::new());
+        apportion(cut.wall_s, &held.weights, &mut walls);
+        apportion(cut.held_s, &held.weights, &mut helds);
+        let why_unpriced = self.why_unpriced(nth, jobs, cut.job);
+        for (at, period) in self.cutter.pieces.iter().enumerate() {
+            let share = cut.share(share_of(&amounts, at), share_of(&walls, at), share_of(&helds, at));
+            if held.is_held.get(at) == Some(&true) || share.charge != 0 {
+                rows.push(ChargeRow {
+                    job: cut.job,
+                    piece: at,
+                    figures: charged.figures(at, *period, &share),
+                    why_unpriced: why_unpriced.clone(),
+                    correction_id: None,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// What every tariff that is for a job charges it.
+    ///
+    /// # Errors
+    /// As [`Self::split`].
+    pub(super) fn rows(&mut self, jobs: &ChargedJobs<'_>, job: usize) -> Result<Vec<ChargeRow>> {
+        let mut rows = Vec::new();
+        let Some(cut) = self.cut(jobs, job) else {
+            return Ok(rows);
+        };
+        for nth in (0..self.tariffs.len()).filter(|nth| jobs.is_in_scope(*nth, job)) {
+            self.charge(nth, jobs, &cut, &mut rows)?;
+        }
+        Ok(rows)
+    }
+
+    /// Adds what a tariff charges for the job that was cut last.
+    ///
+    /// # Errors
+    /// As [`Self::split`].
+    pub(super) fn charge(
+        &self,
+        nth: usize,
+        jobs: &ChargedJobs<'_>,
+        cut: &CutJob,
+        rows: &mut Vec<ChargeRow>,
+    ) -> Result<()> {
+        let Some(figures) = self.whole(nth, jobs, cut) else {
+            return self.split(nth, jobs, cut, rows);
+        };
+        rows.push(ChargeRow {
+            job: cut.job,
+            piece: 0,
+            figures,
+            why_unpriced: self.why_unpriced(nth, jobs, cut.job),
+            correction_id: None,
+        });
+        Ok(())
+    }
+
+    /// A job under a tariff.
+    #[inline]
+    fn charged<'c>(&self, nth: usize, jobs: &ChargedJobs<'_>, cut: &'c CutJob) -> Option<ChargedJob<'c>> {
+        let MsSpan { from_ms, until_ms } = *self.holds.get(nth)?;
+        Some(ChargedJob {
+            cut,
+            tariff: nth,
+            charge: jobs.charge(nth, cut.job),
+            ends_here: from_ms <= cut.counted_ms && cut.counted_ms < until_ms,
+        })
+    }
+
+    /// Why a job has no charge; `None` for one that has.
+    pub(super) fn why_unpriced(&self, nth: usize, jobs: &ChargedJobs<'_>, job: usize) -> Option<Arc<str>> {
+        if jobs.charge(nth, job).is_some() {
+            return None;
+        }
+        if jobs.priced.get(nth).is_some_and(|priced| priced.misfits.contains(&job)) {
+            return Some(Arc::from(MISFIT));
+        }
+        let inputs = self.inputs.get(nth)?;
+        Some(Arc::from(jobs.facts.why_unpriced(inputs, job)))
+    }
+}
