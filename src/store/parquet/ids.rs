@@ -136,13 +136,10 @@ impl IdColumn {
             IdLayout::Coded(dictionary) => {
                 codes.clear();
                 codes.reserve(validity.rows);
-                let mut last = None;
-                for id in arrays.into_iter().flatten() {
-                    let code = dictionary.code(id)?;
-                    if last.replace(code) != Some(code) {
-                        seen.add(id);
-                    }
-                    codes.push(code);
+                for alike in arrays.into_iter().flat_map(|ids| ids.chunk_by(|id, next| id == next)) {
+                    let Some(id) = alike.first() else { continue };
+                    seen.add(id);
+                    codes.extend(std::iter::repeat_n(dictionary.code(id)?, alike.len()));
                 }
                 let width = runs::begin_codes(dictionary.entry_n(), page);
                 runs::codes(codes, width, page);
