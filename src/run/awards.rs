@@ -178,7 +178,7 @@ fn basis(charges: &[Current], records: Option<&Current>) -> String {
 }
 
 fn footer_basis(publication: &Publication, part: &Current) -> Result<Option<String>> {
-    let footer = footer(&publication.store().reader(&part.place)?)?;
+    let footer = footer(&publication.reader(&part.place)?)?;
     let basis = footer.into_iter().find(|(key, _)| key == BASIS);
     Ok(basis.map(|(_, basis)| basis))
 }
@@ -187,7 +187,7 @@ fn footer_basis(publication: &Publication, part: &Current) -> Result<Option<Stri
 fn part(publication: &Publication, charges: &[Current], records: Option<&Current>) -> Result<Option<RecordBatch>> {
     let mut submitters = Submitters::default();
     if let Some(records) = records {
-        let reader = publication.store().reader(&records.place)?;
+        let reader = publication.reader(&records.place)?;
         for batch in read_table(reader, Some(&["record_id", "user"]), BATCH_ROWS)? {
             submitters.note(&batch?)?;
         }
@@ -195,7 +195,7 @@ fn part(publication: &Publication, charges: &[Current], records: Option<&Current
     let dataset = schema::dataset("award_part")?;
     let mut added = Vec::new();
     for file in charges {
-        for batch in read_table(publication.store().reader(&file.place)?, None, BATCH_ROWS)? {
+        for batch in read_table(publication.reader(&file.place)?, None, BATCH_ROWS)? {
             let batch = batch?;
             let own = text(&batch, "view")?.iter().map(|view| view == Some(OWN_VIEW));
             let batch = filter_record_batch(&batch, &own.collect::<BooleanArray>())?;
@@ -273,7 +273,7 @@ fn publish_site(
 ) -> Result<()> {
     let mut used = AwardUse::new(awards, site, calendar);
     for part in parts {
-        for batch in read_table(publication.store().reader(&part.place)?, None, BATCH_ROWS)? {
+        for batch in read_table(publication.reader(&part.place)?, None, BATCH_ROWS)? {
             used.add(&batch?)?;
         }
     }

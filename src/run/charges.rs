@@ -102,7 +102,7 @@ pub(crate) fn corrections(context: &PartitionContext<'_>, parts: &[ChargePart]) 
         let is_asked = |rule: &&Correction| rule.is_about(&site, month) && !ids.contains(&rule.id);
         if rules.iter().any(is_asked) {
             for batch in read_table(
-                context.publication.store().reader(&bill.place)?,
+                context.publication.reader(&bill.place)?,
                 Some(&["correction_id"]),
                 16_384,
             )? {
@@ -192,7 +192,7 @@ fn publish_site(
     is_everything: bool,
 ) -> Result<Vec<String>> {
     let dataset = schema::dataset("charge_part")?;
-    let read = |place: &str| read_table(context.publication.store().reader(place)?, None, 16_384);
+    let read = |place: &str| read_table(context.publication.reader(place)?, None, 16_384);
     let now = |part: &Current| match fresh.get(part.path.as_str()) {
         Some(part) => part.rows(),
         None => whole(dataset, Some(read(&part.place)?)),

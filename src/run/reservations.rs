@@ -120,7 +120,7 @@ fn windows(context: &PartitionContext<'_>) -> Result<BTreeMap<SiteMonth, Charged
         let source = file.path.split('/').nth(1).and_then(crate::hive::parse);
         // Fallback: the folder of an unknown source has the empty name.
         let source = source.and_then(|(_, source)| source).unwrap_or_default();
-        for batch in read_table(context.publication.store().reader(&file.place)?, None, 16_384)? {
+        for batch in read_table(context.publication.reader(&file.place)?, None, 16_384)? {
             let batch = batch?;
             sources.extend(std::iter::repeat_n(source.clone(), batch.num_rows()));
             batches.push(batch);

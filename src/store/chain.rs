@@ -1,7 +1,6 @@
 //! The pages of a book: each carries its path, its number, and the hash of the page before it.
 
 use super::finding::Finding;
-use super::journal::hash;
 use super::location::Store;
 use super::seal::{PAGE_KEY, PAGE_N_KEY, PREVIOUS_KEY, PUT_BACK, Seal, SealHead};
 use super::table_reader::describe;
@@ -101,10 +100,7 @@ impl Chain {
     }
 
     fn find(&mut self, path: &str, problem: impl Into<String>) {
-        self.findings.push(Finding {
-            path: path.to_owned(),
-            problem: problem.into(),
-        });
+        self.findings.push(Finding::new(path, problem));
     }
 }
 
@@ -136,7 +132,7 @@ impl Store {
 
 /// The page at a path, or why the object is not a page.
 fn page(store: &Store, path: &str) -> Result<Result<Page, String>> {
-    let blake3 = hash(store, path)?;
+    let blake3 = store.reader(path)?.blake3()?;
     let footer = match describe(&store.reader(path)?) {
         Ok((footer, _)) => footer,
         Err(why) => return Ok(Err(format!("not readable as Parquet: {why}"))),

@@ -7,4 +7,25 @@ pub struct Finding {
     pub path: String,
     /// What.
     pub problem: String,
+    /// Whether it was left behind by a write that was cut off, and is no part of what is published: the next run removes it.
+    pub is_leftover: bool,
+}
+
+impl Finding {
+    /// What is wrong with what is published.
+    pub(super) fn new(path: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self {
+            path: path.into(),
+            problem: problem.into(),
+            is_leftover: false,
+        }
+    }
+
+    /// What was left behind.
+    pub(super) fn leftover(path: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self {
+            is_leftover: true,
+            ..Self::new(path, problem)
+        }
+    }
 }

@@ -2,8 +2,6 @@
 //!
 //! Once it is there the commit has happened: whoever finds it carries it out, from wherever the last one stopped.
 
-use std::io::Read;
-
 use serde::{Deserialize, Serialize};
 
 use super::folders::DurableFolders;
@@ -103,25 +101,9 @@ impl JournalMove {
             .at("staged", &self.from)
             .at("target", &self.to)
         };
-        if store.size(&self.to)? != Some(self.bytes) || hash(store, &self.to)? != self.blake3 {
+        if store.size(&self.to)? != Some(self.bytes) || store.reader(&self.to)?.blake3()? != self.blake3 {
             return Err(lost());
         }
         Ok(())
-    }
-}
-
-/// BLAKE3 of an object, hexadecimal.
-pub(super) fn hash(store: &Store, path: &str) -> Result<String> {
-    let mut hasher = blake3::Hasher::new();
-    let mut contents = store.reader(path)?.sequential();
-    let mut buffer = vec![0; 64 << 10];
-    loop {
-        let n = contents
-            .read(&mut buffer)
-            .map_err(|e| Error::from(e).at("path", path))?;
-        match buffer.get(..n) {
-            None | Some([]) => return Ok(hasher.finalize().to_hex().to_string()),
-            Some(read) => hasher.update(read),
-        };
     }
 }

@@ -362,7 +362,7 @@ pub fn column_batches(
         return Ok(None);
     }
     Ok(Some(Box::new(read_table(
-        publication.store().reader(path)?,
+        publication.reader(path)?,
         columns,
         READ_ROWS,
     )?)))

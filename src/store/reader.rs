@@ -97,6 +97,17 @@ impl ObjectReader {
         }
     }
 
+    /// BLAKE3 of its contents, hexadecimal.
+    ///
+    /// # Errors
+    /// `Io` when they cannot be read.
+    pub fn blake3(&self) -> Result<String> {
+        let mut hasher = blake3::Hasher::new();
+        let contents = hasher.update_reader(self.sequential());
+        contents.map_err(|why| Error::from(why).at("path", &self.path))?;
+        Ok(hasher.finalize().to_hex().to_string())
+    }
+
     /// The bytes of a range.
     ///
     /// # Errors

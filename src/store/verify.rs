@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::chain::{Chain, Page};
 use super::finding::Finding;
-use super::journal::hash;
 use super::location::Store;
 use super::machinery::{
     BOOKS, INPUT_HASHES, JOURNAL, KEPT, LAST_RUN, LOCK, MACHINERY, SENDING, SNAPSHOTS, STAGING, TAGS,
@@ -66,10 +65,7 @@ pub fn verify_store(store: &Store) -> Result<Verified> {
 
 impl Verified {
     fn find(&mut self, path: &str, problem: impl Into<String>) {
-        self.findings.push(Finding {
-            path: path.to_owned(),
-            problem: problem.into(),
-        });
+        self.findings.push(Finding::new(path, problem));
     }
 
     fn sorted(mut self) -> Self {
@@ -84,12 +80,7 @@ impl Verified {
 /// As [`verify_store`].
 pub fn verify_files(store: &Store) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
-    let mut report = |path: &str, problem: String| {
-        findings.push(Finding {
-            path: path.to_owned(),
-            problem,
-        });
-    };
+    let mut report = |path: &str, problem: String| findings.push(Finding::new(path, problem));
     let manifest = match Manifest::load(store) {
         Ok(Some(manifest)) => manifest,
         Ok(None) => {
@@ -112,7 +103,7 @@ pub fn verify_files(store: &Store) -> Result<Vec<Finding>> {
             Some(&size) if size != file.bytes => {
                 report(&file.path, format!("{size} bytes, the manifest states {}", file.bytes));
             }
-            Some(_) if hash(store, &file.path)? != file.blake3 => {
+            Some(_) if store.reader(&file.path)?.blake3()? != file.blake3 => {
                 report(
                     &file.path,
                     "its contents are not those of the manifest (blake3)".to_owned(),
@@ -125,38 +116,40 @@ pub fn verify_files(store: &Store) -> Result<Vec<Finding>> {
             }
         }
     }
-    for path in present.files.keys().map(String::as_str) {
-        if manifest.file(path).is_none()
-            && let Some(problem) = stray(path)
-        {
-            report(path, problem.to_owned());
-        }
-    }
-    for path in &present.parts {
-        report(path, "left over from an interrupted write".to_owned());
-    }
     for (path, problem) in present.others {
         report(path.trim_end_matches('/'), problem);
     }
+    let unnamed = present.files.keys().filter(|path| manifest.file(path).is_none());
+    findings.extend(unnamed.filter_map(|path| stray(path)));
+    let parts = present.parts.iter();
+    findings.extend(parts.map(|path| Finding::leftover(path, "left over from an interrupted write")));
     findings.sort();
     Ok(findings)
 }
 
-fn stray(path: &str) -> Option<&'static str> {
+/// What a file is that the manifest does not name; `None` where it belongs there.
+fn stray(path: &str) -> Option<Finding> {
     let below = |folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
-    match path {
-        MANIFEST | SEAL | LOCK | LAST_RUN | INPUT_HASHES => None,
-        JOURNAL => Some("a commit was interrupted; the next run completes it"),
-        INTENT => Some("a publication was cut off; the next one, or a lock of a month, finishes it"),
-        _ if below(SENDING) => Some("left over from a publication that was cut off; the next one removes it"),
+    let problem = match path {
+        MANIFEST | SEAL | LOCK | LAST_RUN | INPUT_HASHES => return None,
+        JOURNAL => "a commit was interrupted; the next run completes it",
+        INTENT => "a publication was cut off; the next one, or a lock of a month, finishes it",
+        _ if below(SENDING) => {
+            let problem = "left over from a publication that was cut off; the next one removes it";
+            return Some(Finding::leftover(path, problem));
+        }
         // They are held against what snapshots need.
-        _ if [SNAPSHOTS, KEPT, TAGS].into_iter().any(below) => None,
+        _ if [SNAPSHOTS, KEPT, TAGS].into_iter().any(below) => return None,
         // Their pages are held against their chains.
-        _ if BOOKS.into_iter().any(below) => None,
-        _ if below(STAGING) => Some("left over from an interrupted run; the next run removes it"),
-        _ if below(MACHINERY) => Some("does not belong here"),
-        _ => Some("not in the manifest"),
-    }
+        _ if BOOKS.into_iter().any(below) => return None,
+        _ if below(STAGING) => {
+            let problem = "left over from an interrupted run; the next run removes it";
+            return Some(Finding::leftover(path, problem));
+        }
+        _ if below(MACHINERY) => "does not belong here",
+        _ => "not in the manifest",
+    };
+    Some(Finding::new(path, problem))
 }
 
 fn table_problems(store: &Store, file: &FileEntry) -> Result<Vec<String>> {

@@ -113,7 +113,12 @@ fn verify_state(output: &str, heads: &[String], is_locked: bool) -> Result<Verif
     let is_of_run = |path: &str| is_locked && path.split('/').next() == Some(MACHINERY);
     let verified = verify_store(&store)?;
     for finding in verified.findings {
-        if !is_of_run(&finding.path) {
+        if is_of_run(&finding.path) {
+            continue;
+        }
+        if finding.is_leftover {
+            report.leftovers.push((finding.path, finding.problem));
+        } else {
             report.find(&finding.path, finding.problem);
         }
     }
@@ -121,6 +126,7 @@ fn verify_state(output: &str, heads: &[String], is_locked: bool) -> Result<Verif
     let Some(manifest) = manifest.filter(|_| report.is_sound()) else {
         return Ok(report); // files that are not what they were prove nothing about their content
     };
+    report.is_content_verified = true;
     report.files_n = count_u64(manifest.files().len());
     let table = |path: &str| -> Result<Vec<RecordBatch>> { read_table(store.reader(path)?, None, 16_384)?.collect() };
     let book = Book::load(&table(lake::inputs_path(&manifest))?, &table(LEDGER)?)?;

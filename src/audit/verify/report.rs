@@ -7,11 +7,17 @@ use serde::Serialize;
 use super::recompute::Recomputed;
 use crate::store::Heads;
 
+/// Leftovers that are named to people.
+const SHOWN_LEFTOVERS: usize = 5;
+
 /// What was checked and what was found.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct VerifyReport {
     /// Lake.
     pub output: String,
+    /// Whether the content of the files was verified; files that are not those of the manifest prove nothing, and nothing is
+    /// counted then.
+    pub is_content_verified: bool,
     /// Files checked.
     pub files_n: u64,
     /// Records counted.
@@ -24,6 +30,8 @@ pub struct VerifyReport {
     pub recomputed: Vec<Recomputed>,
     /// What could not be computed again, and why.
     pub not_recomputed: Vec<String>,
+    /// What interrupted writes left behind, as (path, what it is): no part of what is published.
+    pub leftovers: Vec<(String, String)>,
     /// Everything that is not as it should be, as (path, problem).
     pub findings: Vec<(String, String)>,
 }
@@ -51,12 +59,33 @@ impl VerifyReport {
         for left in &self.not_recomputed {
             let _ = writeln!(text, "not recomputed: {left}");
         }
-        let verdict = if self.is_sound() { "sound" } else { "NOT sound" };
-        let _ = writeln!(
-            text,
-            "{}: {verdict}; {} files, {} records, {} input rows accounted for",
-            self.output, self.files_n, self.records_n, self.rows_n
-        );
+        for (path, what) in self.leftovers.iter().take(SHOWN_LEFTOVERS) {
+            let _ = writeln!(text, "{path}: {what}");
+        }
+        if let Some(more) = self
+            .leftovers
+            .len()
+            .checked_sub(SHOWN_LEFTOVERS)
+            .filter(|more| *more > 0)
+        {
+            let _ = writeln!(text, "and {more} more of what was left over");
+        }
+        let verdict = if self.is_sound() {
+            "sound"
+        } else if self.is_content_verified {
+            "NOT sound"
+        } else {
+            "NOT sound; what the files hold was not verified"
+        };
+        let _ = write!(text, "{}: {verdict}", self.output);
+        if self.is_content_verified {
+            let (files_n, records_n, rows_n) = (self.files_n, self.records_n, self.rows_n);
+            let _ = write!(
+                text,
+                "; {files_n} files, {records_n} records, {rows_n} input rows accounted for"
+            );
+        }
+        text.push('\n');
         text
     }
 

@@ -78,10 +78,7 @@ pub(in crate::store) fn examine(store: &Store, published: &Manifest) -> Result<V
             Err(why) if why.kind() == Kind::Data => why.to_string(),
             Err(why) => return Err(why),
         };
-        findings.push(Finding {
-            path: root(dataset),
-            problem: format!("the Delta log: {problem}"),
-        });
+        findings.push(Finding::new(root(dataset), format!("the Delta log: {problem}")));
     }
     Ok(findings)
 }

@@ -15,6 +15,7 @@
 //! `AWS_CONDITIONAL_PUT=disabled`) have no lock: there **seeing to it is the operator's duty**. Uploads that a kill cuts
 //! off are invisible but may be billed: give the bucket a rule that aborts incomplete uploads after a day.
 
+mod published_files;
 mod snapshot;
 
 use std::collections::btree_map::Entry;
@@ -25,6 +26,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
+use self::published_files::IntactFiles;
 use super::folders::DurableFolders;
 use super::journal::{Journal, JournalMove};
 use super::lake_facts::{Fact, LakeFacts};
@@ -49,6 +51,7 @@ pub struct Publication {
     /// From the moment the journal may be there, what is staged belongs to it.
     committing: bool,
     lock: Arc<LakeLock>,
+    intact: IntactFiles,
 }
 
 #[derive(Default)]
@@ -121,6 +124,7 @@ impl Publication {
             staged_n: AtomicU64::new(0),
             committing: false,
             lock,
+            intact: IntactFiles::default(),
         })
     }
 

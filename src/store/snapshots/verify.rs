@@ -9,7 +9,6 @@ use super::tags::tags;
 use crate::error::{Kind, Result};
 use crate::store::delta;
 use crate::store::finding::Finding;
-use crate::store::journal::hash;
 use crate::store::location::Store;
 use crate::store::machinery::{KEPT, SNAPSHOTS, TAGS};
 use crate::store::manifest::{FileEntry, Manifest};
@@ -18,7 +17,7 @@ use crate::store::manifest::{FileEntry, Manifest};
 /// what a killed run left, and no damage.
 pub(in crate::store) fn examine(store: &Store) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
-    let mut find = |path: String, problem: String| findings.push(Finding { path, problem });
+    let mut find = |path: String, problem: String| findings.push(Finding::new(path, problem));
     let known = names(store)?;
     let paths: BTreeSet<String> = known.iter().map(SnapshotName::path).collect();
     for entry in store.list(SNAPSHOTS)? {
@@ -74,7 +73,7 @@ pub(in crate::store) fn examine(store: &Store) -> Result<Vec<Finding>> {
             }
             // The published file under its other name was read already.
             Some(_) if published.file(&file.path) == Some(file) && store.is_same_file(path, &file.path)? => {}
-            Some(_) if hash(store, path)? != file.blake3 => {
+            Some(_) if store.reader(path)?.blake3()? != file.blake3 => {
                 find(
                     path.clone(),
                     "its contents are not those it is named by (blake3)".to_owned(),

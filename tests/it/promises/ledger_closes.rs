@@ -103,6 +103,43 @@ fn verify_finds_damage_to_files() {
     assert_eq!(paths(&stray), ["records/site=ALP-T2/copy.parquet"]);
 }
 
+/// A run that was killed before its commit leaves a lake as it was, and files that the next run removes.
+#[test]
+fn what_a_killed_run_left_behind_is_no_damage() {
+    let scene = Scene::empty();
+    copy_lake(lake(), &scene.path("lake"));
+    let verify = || {
+        let output = Command::new(env!("CARGO_BIN_EXE_gridtally"))
+            .arg("verify")
+            .arg(scene.path("lake"))
+            .output()
+            .unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let (_, before) = verify();
+    for number in 0..7 {
+        scene.write(&format!("lake/.gridtally/staging/0-{number}"), b"half of a file");
+    }
+    let (code, text) = verify();
+    assert_eq!(code, Some(0), "{text}");
+    assert!(
+        text.contains(".gridtally/staging/0-0: left over from an interrupted run"),
+        "{text}"
+    );
+    assert!(text.contains("and 2 more of what was left over"), "{text}");
+    assert_eq!(text.lines().last(), before.lines().last());
+    assert!(text.contains(": sound; ") && !text.contains(" 0 records"), "{text}");
+    // Nothing is counted of files that prove nothing.
+    fs::remove_file(scene.path("lake").join(RECORDS)).unwrap();
+    let (code, text) = verify();
+    assert_eq!(code, Some(65));
+    let last = text.lines().last().unwrap();
+    assert!(
+        last.ends_with("NOT sound; what the files hold was not verified"),
+        "{last}"
+    );
+}
+
 fn with_column(batch: &RecordBatch, name: &str, change: impl Fn(&mut Vec<Option<i64>>)) -> RecordBatch {
     let mut values: Vec<_> = (0..batch.num_rows()).map(|row| int(batch, name, row)).collect();
     change(&mut values);

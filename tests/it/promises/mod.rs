@@ -5,6 +5,7 @@ mod charge_corrections;
 mod charges;
 mod copies;
 mod corrections;
+mod damaged_files;
 mod encodings;
 mod explain;
 mod explained_cells;

@@ -81,6 +81,10 @@ fn strays_and_leftovers_are_found() {
             "usage/site=A/other.parquet: not in the manifest",
         ]
     );
+    // What a write that was cut off left behind is no damage.
+    let findings = verify_files(&store).unwrap().into_iter();
+    let leftovers: Vec<String> = findings.filter(|of| of.is_leftover).map(|of| of.path).collect();
+    assert_eq!(leftovers, [".gridtally/staging/1", "usage/part.parquet#1"]);
 }
 
 /// What is not a file ended the verification, or was not seen, or was followed over a whole disk.

@@ -131,7 +131,8 @@ impl Scene {
     }
 }
 
-/// What `verify` finds in a lake.
+/// What a verification names: what is wrong, and what does not belong to what is published.
 pub(super) fn findings(lake: &Path) -> Vec<(String, String)> {
-    verify::verify(lake.to_str().unwrap()).unwrap().findings
+    let report = verify::verify(lake.to_str().unwrap()).unwrap();
+    [report.findings, report.leftovers].concat()
 }
