@@ -12,6 +12,7 @@ pub(crate) mod energy_tables;
 pub mod found;
 pub mod moment;
 pub mod new_corrections;
+mod rebuild;
 pub mod refused_records;
 pub mod retention;
 pub(crate) mod state;

@@ -8,10 +8,9 @@ use arrow::array::RecordBatch;
 use super::benchmark_fact::ScaledData;
 use super::found::FoundFile;
 use super::{benchmark_fact, calendar_fact, capacity, energy_fact};
-use crate::config::{Plan, SourcePlan};
+use crate::config::Plan;
 use crate::dedupe::Window;
-use crate::dedupe::file_order::{ArrivedFile, FileOrder};
-use crate::dedupe::summary::publishing::SummaryParts;
+use crate::dedupe::file_order::ArrivedFile;
 use crate::error::{Error, Result};
 use crate::ledger::Places;
 use crate::ledger::book::InputEntry;
@@ -33,7 +32,7 @@ use crate::store::{Fact, LakeFacts, Publication, empty};
 pub(crate) struct State {
     /// The ledger.
     pub(crate) book: Book,
-    facts: LakeFacts,
+    pub(super) facts: LakeFacts,
     partitions: Vec<SiteMonth>,
     contributions: Vec<SiteMonth>,
     summaries: Vec<SiteMonth>,
@@ -120,21 +119,6 @@ impl State {
         }
     }
 
-    /// The sources that are read under other settings now than when their files were read.
-    fn changed_sources<'a>(&self, plan: &'a Plan) -> Vec<&'a str> {
-        plan.sources
-            .iter()
-            .filter(|source| !source.is_inventory() && self.is_changed(source))
-            .map(|source| source.name.as_str())
-            .collect()
-    }
-
-    fn is_changed(&self, source: &SourcePlan) -> bool {
-        self.facts
-            .get(Fact::Source(&source.name))
-            .is_some_and(|was| was != source.fingerprint)
-    }
-
     /// The inventories whose files are read under other settings now. No record depends on them, and files that are
     /// gone keep their rows.
     ///
@@ -147,8 +131,9 @@ impl State {
             if let Some(first) = gone.first() {
                 return Err(Error::config(format!(
                     "[privacy] withholds users, and {} listings of the machine that were read before name them and are \
-                     no longer there (the first: {first}); bring them back, or publish to a new output",
-                    gone.len()
+                     no longer there (the first: {}); bring them back, or publish to a new output",
+                    gone.len(),
+                    first.path()
                 )));
             }
         }
@@ -199,96 +184,6 @@ impl State {
         let former = std::mem::take(self).book;
         self.book.keep(&former, is_inventory);
         former
-    }
-
-    /// Whether the records on file were made under other settings, or by a version with other columns.
-    pub(crate) fn settings_changed(&self, plan: &Plan) -> bool {
-        let schema_changed = self
-            .facts
-            .get(Fact::Schemas)
-            .is_some_and(|was| was != records_version());
-        schema_changed || !self.changed_sources(plan).is_empty()
-    }
-
-    /// Whether all records have to be rebuilt from all files, because the settings changed.
-    ///
-    /// # Errors
-    /// [`crate::error::Kind::Config`] when files that would have to be read again are gone, or only some months of
-    /// them are requested: the lake would lose the other months.
-    pub(crate) fn wants_rebuild(&self, plan: &Plan, found: &[FoundFile], window: Window) -> Result<bool> {
-        if !self.settings_changed(plan) {
-            return Ok(false);
-        }
-        let changed = self.changed_sources(plan);
-        let gone = self.gone(found, |input| !is_inventory(input));
-        if gone.is_empty() && window.is_everything() {
-            return Ok(true);
-        }
-        let why = if changed.is_empty() {
-            "the lake was made by another version of gridtally".to_owned()
-        } else {
-            format!(
-                "the settings of {} changed since its files were read",
-                changed.join(", ")
-            )
-        };
-        if gone.is_empty() {
-            return Err(Error::config(format!(
-                "{why}, so every file has to be read again, and --from and --to would leave months out that are \
-                 published; run once without them, publish to a new output, or restore the settings"
-            )));
-        }
-        Err(Error::config(format!(
-            "{why}, so every file has to be read again, but {} of them are no longer there (the first: {}); bring them \
-             back, publish to a new output, or restore the settings",
-            gone.len(),
-            // Fallback: never taken, the list is not empty here.
-            gone.first().copied().unwrap_or_default()
-        )))
-    }
-
-    /// A path of every known file of a kind that is not among those found.
-    fn gone(&self, found: &[FoundFile], is_of_kind: impl Fn(&InputEntry) -> bool) -> Vec<&str> {
-        let found: BTreeSet<Arc<str>> = found.iter().filter_map(FoundFile::file_id).collect();
-        self.book
-            .inputs()
-            .iter()
-            .filter(|(file_id, input)| is_of_kind(input) && !found.contains(&**file_id))
-            .filter_map(|(_, input)| input.paths.first().map(|path| &**path))
-            .collect()
-    }
-
-    /// Whether known files are found under names that put them in another order. Of two versions of a job the other
-    /// one may win then, and only its file contains it: records are rebuilt from all files. Where
-    /// that cannot be now (a file is gone, or only some months are requested), the lake remembers that it is due.
-    ///
-    /// Where publications of summaries are made of several files, it is also decided by the names which files these are.
-    pub(crate) fn is_reordered(&mut self, plan: &Plan, found: &[FoundFile], window: Window) -> bool {
-        let is_new_name = |found: &&FoundFile| {
-            let known = found.file_id().and_then(|id| self.book.inputs().get(&id));
-            known.is_some_and(|input| !input.paths.contains(&found.file.path))
-        };
-        let renamed: Vec<&FoundFile> = found.iter().filter(is_new_name).collect();
-        let has_renamed = !renamed.is_empty();
-        let has_parts = (plan.sources.iter()).any(|source| source.publishing.parts != SummaryParts::File);
-        let is_other = || {
-            let mut book = self.book.clone();
-            for found in renamed {
-                found.file_id().map(|id| book.seen(&id, &found.file.path));
-            }
-            let (was, is) = (FileOrder::new(arrivals(&self.book)), FileOrder::new(arrivals(&book)));
-            !was.has_same_ranks(&is) || has_parts && was != is
-        };
-        let is_due = self.facts.has(Fact::Reordered) || has_renamed && is_other();
-        if !is_due {
-            return false;
-        }
-        let can_be = window.is_everything() && self.gone(found, |input| !is_inventory(input)).is_empty();
-        if !can_be {
-            let why = "files were seen under other names, records have to be rebuilt";
-            self.facts.insert(Fact::Reordered, why);
-        }
-        can_be
     }
 
     /// Whether records lack the identity that a late CE log contains.
@@ -444,7 +339,7 @@ const LAYOUT: &str = "3";
 
 /// (file id, arrival in the name, path) of every input of a book. A file that arrives again unchanged counts from then on: in
 /// between, another file may have replaced its content.
-fn arrivals(book: &Book) -> Vec<ArrivedFile> {
+pub(super) fn arrivals(book: &Book) -> Vec<ArrivedFile> {
     let of_records = book.inputs().iter().filter(|(_, input)| !is_inventory(input));
     of_records
         .map(|(file_id, input)| ArrivedFile::latest(file_id, &input.paths))
@@ -467,7 +362,7 @@ fn delta_log(plan: &Plan) -> Option<String> {
 }
 
 /// The columns whose names are withheld; `None` where all are kept.
-fn withheld_fields(plan: &Plan) -> Option<String> {
+pub(super) fn withheld_fields(plan: &Plan) -> Option<String> {
     let privacy = plan.privacy.as_ref()?;
     let withheld = Field::ALL.into_iter().filter(|field| !privacy.keeps(*field));
     let names: Vec<&str> = withheld.map(Field::as_str).collect();
@@ -485,7 +380,7 @@ fn withholds_users(plan: &Plan) -> bool {
     plan.privacy.as_ref().is_some_and(|privacy| !privacy.keeps(Field::User))
 }
 
-fn is_inventory(input: &InputEntry) -> bool {
+pub(super) fn is_inventory(input: &InputEntry) -> bool {
     input.format == Format::AutoInventory.as_str()
         || registry::named(&input.format).is_some_and(|dialect| dialect.inventory().is_some())
 }

@@ -9,6 +9,7 @@ mod damaged_files;
 mod encodings;
 mod explain;
 mod explained_cells;
+mod former_sources;
 mod gracc_facts;
 mod joined;
 mod killed;

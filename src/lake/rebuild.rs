@@ -1,0 +1,221 @@
+//! Whether records have to be rebuilt from all files.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::found::FoundFile;
+use super::state::{State, arrivals, is_inventory, records_version, withheld_fields};
+use crate::config::{Plan, SourcePlan};
+use crate::dedupe::Window;
+use crate::dedupe::file_order::FileOrder;
+use crate::dedupe::summary::publishing::SummaryParts;
+use crate::error::{Error, Result};
+use crate::ledger::book::InputEntry;
+use crate::ledger::{Outcome, Places};
+use crate::store::Fact;
+
+/// Why all records have to be rebuilt from all files.
+enum RebuildReason<'a> {
+    /// Another version of this program made them.
+    Version,
+    /// The settings of these sources changed.
+    Settings(Vec<&'a str>),
+    /// A file of a source that the pipeline no longer names is a file of another source now: its jobs would count twice.
+    MovedFile(KnownInput<'a>),
+    /// More is withheld than when the files of a source were read that the pipeline no longer names.
+    Privacy(&'a str),
+}
+
+impl RebuildReason<'_> {
+    fn text(&self) -> String {
+        match self {
+            Self::Version => "the lake was made by another version of gridtally".to_owned(),
+            Self::Settings(sources) => format!(
+                "the settings of {} changed since {} files were read",
+                sources.join(", "),
+                if sources.len() == 1 { "its" } else { "their" }
+            ),
+            Self::MovedFile(of) => format!(
+                "the pipeline no longer names the source {}, and a file of it ({}) is now a file of another source",
+                of.input.source,
+                of.path()
+            ),
+            Self::Privacy(source) => format!(
+                "[privacy] withholds more than when the files of the source {source} were read, and the pipeline no longer \
+                 names that source"
+            ),
+        }
+    }
+}
+
+/// A file that the lake knows.
+#[derive(Clone, Copy)]
+pub(super) struct KnownInput<'a> {
+    file_id: &'a Arc<str>,
+    input: &'a InputEntry,
+}
+
+impl KnownInput<'_> {
+    /// The path it was first seen under.
+    pub(super) fn path(&self) -> &str {
+        // Fallback: never taken, a file was seen under some path.
+        self.input.paths.first().map_or("", |path| &**path)
+    }
+}
+
+impl State {
+    /// The sources that are read under other settings now than when their files were read.
+    fn changed_sources<'a>(&self, plan: &'a Plan) -> Vec<&'a str> {
+        plan.sources
+            .iter()
+            .filter(|source| !source.is_inventory() && self.is_changed(source))
+            .map(|source| source.name.as_str())
+            .collect()
+    }
+
+    pub(super) fn is_changed(&self, source: &SourcePlan) -> bool {
+        self.facts
+            .get(Fact::Source(&source.name))
+            .is_some_and(|was| was != source.fingerprint)
+    }
+
+    /// Whether the records on file were made under other settings, or by a version with other columns.
+    pub(crate) fn settings_changed(&self, plan: &Plan) -> bool {
+        let schema_changed = self
+            .facts
+            .get(Fact::Schemas)
+            .is_some_and(|was| was != records_version());
+        schema_changed || !self.changed_sources(plan).is_empty()
+    }
+
+    /// The files of records of sources that the pipeline no longer names.
+    fn former_inputs(&self, plan: &Plan) -> Vec<KnownInput<'_>> {
+        let named: BTreeSet<String> = plan.all_sources().map(|source| source.name.clone()).collect();
+        let inputs = self.book.inputs().iter();
+        inputs
+            .filter(|(_, input)| !is_inventory(input) && !named.contains(&input.source))
+            .map(|(file_id, input)| KnownInput { file_id, input })
+            .collect()
+    }
+
+    /// Those of them whose bytes are found in another source for the first time, and of which jobs were accepted.
+    fn moved_inputs(&self, plan: &Plan, found: &[FoundFile]) -> Vec<KnownInput<'_>> {
+        let is_new = |found: &&FoundFile| found.file_id().is_some_and(|id| !self.book.inputs().contains_key(&id));
+        let new: BTreeSet<&str> = found
+            .iter()
+            .filter(is_new)
+            .filter_map(|of| of.blake3.as_deref())
+            .collect();
+        let has_jobs = |of: &KnownInput<'_>| {
+            let places = self.book.places(of.file_id);
+            let mut reasons = places.into_iter().flat_map(Places::keys).map(|place| place.reason);
+            reasons.any(|reason| reason.outcome() == Outcome::Accepted)
+        };
+        let mut former = self.former_inputs(plan);
+        former.retain(|of| new.contains(&*of.input.blake3) && has_jobs(of));
+        former
+    }
+
+    /// Whether columns are withheld that were not when the lake was published.
+    fn withholds_more(&self, plan: &Plan) -> bool {
+        // Fallback: a lake that withholds nothing names no columns.
+        let was = self.facts.get(Fact::Privacy).unwrap_or_default();
+        let was: BTreeSet<&str> = was.split(' ').collect();
+        withheld_fields(plan).is_some_and(|now| now.split(' ').any(|column| !was.contains(column)))
+    }
+
+    /// Why all records have to be rebuilt from all files; `None` where they stay as they are.
+    fn rebuild_reason<'a>(&'a self, plan: &'a Plan, found: &[FoundFile]) -> Option<RebuildReason<'a>> {
+        let changed = self.changed_sources(plan);
+        if !changed.is_empty() {
+            return Some(RebuildReason::Settings(changed));
+        }
+        if self.settings_changed(plan) {
+            return Some(RebuildReason::Version);
+        }
+        if let Some(moved) = self.moved_inputs(plan, found).first() {
+            return Some(RebuildReason::MovedFile(*moved));
+        }
+        let former = self.former_inputs(plan);
+        let first = former.first().filter(|_| self.withholds_more(plan));
+        first.map(|of| RebuildReason::Privacy(&of.input.source))
+    }
+
+    /// Whether all records have to be rebuilt from all files, because the settings or the sources changed.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Config`] when files that would have to be read again are gone, or only some months of
+    /// them are requested: the lake would lose the other months.
+    pub(crate) fn wants_rebuild(&self, plan: &Plan, found: &[FoundFile], window: Window) -> Result<bool> {
+        let Some(reason) = self.rebuild_reason(plan, found) else {
+            return Ok(false);
+        };
+        let moved: BTreeSet<&str> = (self.moved_inputs(plan, found).iter())
+            .map(|of| of.file_id.as_ref())
+            .collect();
+        let mut gone = self.gone(found, |input| !is_inventory(input));
+        gone.retain(|of| !moved.contains(of.file_id.as_ref()));
+        let why = reason.text();
+        let Some(first) = gone.first().map(KnownInput::path) else {
+            if window.is_everything() {
+                return Ok(true);
+            }
+            return Err(Error::config(format!(
+                "{why}, so every file has to be read again, and --from and --to would leave months out that are \
+                 published; run once without them, publish to a new output, or restore the settings"
+            )));
+        };
+        let are_missing = match gone.len() {
+            1 => "one of them is no longer there, or in no source that the pipeline names".to_owned(),
+            n => format!("{n} of them are no longer there, or in no source that the pipeline names"),
+        };
+        Err(Error::config(format!(
+            "{why}, so every file has to be read again, but {are_missing} (the first: {first}); bring them back, publish \
+             to a new output, or restore the settings"
+        )))
+    }
+
+    /// Every known file of a kind that is not among those found.
+    pub(super) fn gone(&self, found: &[FoundFile], is_of_kind: impl Fn(&InputEntry) -> bool) -> Vec<KnownInput<'_>> {
+        let found: BTreeSet<Arc<str>> = found.iter().filter_map(FoundFile::file_id).collect();
+        self.book
+            .inputs()
+            .iter()
+            .filter(|(file_id, input)| is_of_kind(input) && !found.contains(&**file_id))
+            .map(|(file_id, input)| KnownInput { file_id, input })
+            .collect()
+    }
+
+    /// Whether known files are found under names that put them in another order. Of two versions of a job the other
+    /// one may win then, and only its file contains it: records are rebuilt from all files. Where
+    /// that cannot be now (a file is gone, or only some months are requested), the lake remembers that it is due.
+    ///
+    /// Where publications of summaries are made of several files, it is also decided by the names which files these are.
+    pub(crate) fn is_reordered(&mut self, plan: &Plan, found: &[FoundFile], window: Window) -> bool {
+        let is_new_name = |found: &&FoundFile| {
+            let known = found.file_id().and_then(|id| self.book.inputs().get(&id));
+            known.is_some_and(|input| !input.paths.contains(&found.file.path))
+        };
+        let renamed: Vec<&FoundFile> = found.iter().filter(is_new_name).collect();
+        let has_renamed = !renamed.is_empty();
+        let has_parts = (plan.sources.iter()).any(|source| source.publishing.parts != SummaryParts::File);
+        let is_other = || {
+            let mut book = self.book.clone();
+            for found in renamed {
+                found.file_id().map(|id| book.seen(&id, &found.file.path));
+            }
+            let (was, is) = (FileOrder::new(arrivals(&self.book)), FileOrder::new(arrivals(&book)));
+            !was.has_same_ranks(&is) || has_parts && was != is
+        };
+        let is_due = self.facts.has(Fact::Reordered) || has_renamed && is_other();
+        if !is_due {
+            return false;
+        }
+        let can_be = window.is_everything() && self.gone(found, |input| !is_inventory(input)).is_empty();
+        if !can_be {
+            let why = "files were seen under other names, records have to be rebuilt";
+            self.facts.insert(Fact::Reordered, why);
+        }
+        can_be
+    }
+}

@@ -1,0 +1,114 @@
+//! Sources that a pipeline no longer names: their files do not count twice, and their names do not stay where names are
+//! withheld.
+
+use std::fs;
+
+use gridtally::error::Kind;
+use gridtally::run::RunOptions;
+use gridtally::run::run_report::{RunReport, Status};
+
+use super::scene::{Scene, assert_same};
+use super::tables::{all, sum};
+
+const HEADER: &str = "JobIDRaw|Cluster|Account|User|JobName|State|Submit|Start|End|ElapsedRaw|NCPUS|TotalCPU\n";
+
+/// A dump of ten jobs, and one row that is refused.
+fn dump(first: usize) -> String {
+    let rows = (first..first + 10).map(|number| {
+        let at = format!("2026-03-{:02}T10:00", 1 + number % 28);
+        format!("{number}|oak|phys|wendeline|thesis|COMPLETED|{at}:00|{at}:00|{at}:40|40|2|00:00:30\n")
+    });
+    let refused = format!("{}|oak|phys|wendeline|thesis|COMPLETED|x|x|x|40|2|0\n", first + 10);
+    HEADER.to_owned() + &rows.collect::<String>() + &refused
+}
+
+fn source(name: &str, file: &str, site: &str) -> String {
+    format!(
+        "[[source]]\nname = \"{name}\"\nformat = \"sacct\"\npaths = [\"in/{file}.txt\"]\nsite = \"{site}\"\n\
+         timezone = \"UTC\"\nvo = {{ column = \"account\" }}\n"
+    )
+}
+
+fn scene() -> Scene {
+    let scene = Scene::empty();
+    scene.write("in/a.txt", dump(0).as_bytes());
+    scene.write("in/b.txt", dump(100).as_bytes());
+    let both = [source("first", "a", "OAK"), source("second", "b", "OAK")].concat();
+    run(&scene, &both, "lake").unwrap();
+    scene
+}
+
+fn run(scene: &Scene, sections: &str, lake: &str) -> gridtally::error::Result<RunReport> {
+    let pipeline = format!("[pipeline]\nname = \"oak\"\noutput = \"lake\"\nmax_rejected = 10\n{sections}");
+    scene.write("pipeline.toml", pipeline.as_bytes());
+    scene.run_file("pipeline.toml", lake, RunOptions::default())
+}
+
+const DROPS: &str = "[privacy]\nuser = \"drop\"\njob_name = \"drop\"\n";
+
+#[test]
+fn files_of_a_source_under_another_name_count_once() {
+    for (what, renamed) in [
+        ("another name", source("renamed", "a", "OAK")),
+        ("another name and site", source("renamed", "a", "ELM")),
+    ] {
+        let scene = scene();
+        let sections = [renamed, source("second", "b", "OAK")].concat();
+        assert_eq!(run(&scene, &sections, "lake").unwrap().status, Status::Published);
+        run(&scene, &sections, "fresh").unwrap();
+        assert_same(&scene.lake("fresh"), &scene.lake("lake"), what);
+        assert_eq!(sum(&all(&scene.path("lake"), "usage"), "job_n"), 20, "{what}");
+        assert_eq!(scene.findings("lake"), [], "{what}");
+        assert_eq!(
+            run(&scene, &sections, "lake").unwrap().status,
+            Status::Unchanged,
+            "{what}"
+        );
+    }
+}
+
+#[test]
+fn a_source_under_another_name_is_not_rebuilt_from_files_that_are_gone() {
+    let scene = scene();
+    fs::remove_file(scene.path("in/b.txt")).unwrap();
+    let before = scene.lake("lake");
+    let why = run(&scene, &source("renamed", "a", "ELM"), "lake").unwrap_err();
+    assert_eq!(why.kind(), Kind::Config, "{why}");
+    for word in ["first", "in/a.txt", "one of them is no longer there", "in/b.txt"] {
+        assert!(why.to_string().contains(word), "{word}: {why}");
+    }
+    assert_same(&before, &scene.lake("lake"), "after the refusal");
+}
+
+#[test]
+fn names_that_a_former_source_gave_are_withheld_or_the_run_stops() {
+    let scene = scene();
+    let both = [source("renamed", "a", "OAK"), source("second", "b", "OAK")].concat() + DROPS;
+    run(&scene, &both, "lake").unwrap();
+    run(&scene, &both, "fresh").unwrap();
+    assert_same(&scene.lake("fresh"), &scene.lake("lake"), "withheld");
+
+    // More is withheld of a source from now on, and its files are in no source.
+    let scene = self::scene();
+    run(&scene, &source("second", "b", "OAK"), "lake").unwrap();
+    let third = source("third", "c", "OAK") + DROPS;
+    scene.write("in/c.txt", dump(200).as_bytes());
+    let before = scene.lake("lake");
+    let why = run(&scene, &third, "lake").unwrap_err();
+    assert_eq!(why.kind(), Kind::Config, "{why}");
+    for word in ["[privacy]", "2 of them are no longer there, or in no source"] {
+        assert!(why.to_string().contains(word), "{word}: {why}");
+    }
+    assert_same(&before, &scene.lake("lake"), "after the refusal");
+}
+
+#[test]
+fn records_of_a_source_that_is_gone_stay() {
+    let scene = scene();
+    let report = run(&scene, &source("second", "b", "OAK"), "lake").unwrap();
+    assert_eq!(report.status, Status::Unchanged);
+    assert_eq!(sum(&all(&scene.path("lake"), "usage"), "job_n"), 20);
+    // A source of that name may come again.
+    let both = [source("first", "a", "OAK"), source("second", "b", "OAK")].concat();
+    assert_eq!(run(&scene, &both, "lake").unwrap().status, Status::Unchanged);
+}
