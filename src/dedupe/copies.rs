@@ -1,4 +1,5 @@
-//! Jobs that two files contain under two identities: one file was printed in another zone, or has another name of the cluster.
+//! Jobs that two files contain under two identities: one file was printed in another zone, has another name of the cluster,
+//! or has no raw numbers of array tasks and components.
 //!
 //! Such jobs agree in number and duration, in user, cores, CPU time and wait where both state them, and their times differ
 //! by one constant that zones can differ by. Days are compared in order, each with the one before; of large days, a sample by job number. Jobs further apart,
@@ -73,6 +74,8 @@ struct SeenJob {
     core_s: u64,
     cluster: usize,
     file: usize,
+    /// By the number it is displayed with, in addition to its raw number.
+    is_displayed: bool,
     is_copy: bool,
 }
 
@@ -184,7 +187,7 @@ impl<'a> Copies<'a> {
             return;
         };
         today.jobs.sort_unstable_by_key(|job| job.key);
-        for job in &today.jobs {
+        for job in today.jobs.iter().filter(|job| !job.is_displayed) {
             if let Some(file) = self.files.get_mut(job.file) {
                 file.extent.add(CopyExtent::of_level(today.level, job.core_s));
             }
@@ -202,17 +205,21 @@ impl<'a> Copies<'a> {
         let mut rows = JobRows::new(batch)?;
         let (mut files, mut cluster) = (BatchFiles::of(batch)?, None);
         for row in 0..batch.num_rows() {
-            let Some(job) = rows.job(row, level) else { continue };
-            into.push(SeenJob {
-                key: job.key,
-                facts: job.facts,
-                spread: job.spread,
-                start_ms: job.start_ms,
-                core_s: job.core_s,
-                cluster: self.cluster(job.cluster, &mut cluster),
-                file: files.number(row, || self.file(job.file_id))?,
-                is_copy: false,
-            });
+            let numbered = [(rows.job(row, level), false), (rows.displayed(row, level), true)];
+            for (job, is_displayed) in numbered {
+                let Some(job) = job else { continue };
+                into.push(SeenJob {
+                    key: job.key,
+                    facts: job.facts,
+                    spread: job.spread,
+                    start_ms: job.start_ms,
+                    core_s: job.core_s,
+                    cluster: self.cluster(job.cluster, &mut cluster),
+                    file: files.number(row, || self.file(job.file_id))?,
+                    is_displayed,
+                    is_copy: false,
+                });
+            }
         }
         Ok(())
     }
@@ -295,8 +302,10 @@ impl<'a> Copies<'a> {
         };
         let shift_ms = copy.start_ms - of.start_ms;
         let is_zone = shift_ms.abs() <= SHIFT_MOST_MS && shift_ms % QUARTER_MS == 0;
-        let is_other = shift_ms != 0 || copy.cluster != of.cluster;
-        if !file.is_fresh || copy.is_copy || !is_zone || !is_other || !copy.facts.agree_with(of.facts) {
+        let is_other = shift_ms != 0 || copy.cluster != of.cluster || copy.is_displayed != of.is_displayed;
+        // Two jobs with raw numbers are compared by these.
+        let is_compared = !(copy.is_displayed && of.is_displayed);
+        if !is_compared || !file.is_fresh || copy.is_copy || !is_zone || !is_other || !copy.facts.agree_with(of.facts) {
             return;
         }
         copy.is_copy = true;

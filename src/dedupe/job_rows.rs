@@ -66,6 +66,21 @@ impl<'a> JobRows<'a> {
     /// The job of a row; `None` where it is not in the sample of `level`, or is none that is compared.
     pub(super) fn job(&mut self, row: usize, level: u32) -> Option<JobRow<'a>> {
         let id = self.raw_ids.get(row).unwrap_or_else(|| self.ids.value(row));
+        self.numbered(row, level, id)
+    }
+
+    /// The same by the number it is displayed with (`12_3`, `12+1`), where that is another one: a dump without `JobIDRaw`
+    /// knows it by no other.
+    pub(super) fn displayed(&mut self, row: usize, level: u32) -> Option<JobRow<'a>> {
+        let id = self.ids.value(row);
+        let raw_id = self.raw_ids.get(row)?;
+        if raw_id == id {
+            return None;
+        }
+        self.numbered(row, level, id)
+    }
+
+    fn numbered(&mut self, row: usize, level: u32, id: &str) -> Option<JobRow<'a>> {
         let spread = spread(id.as_bytes());
         if spread.trailing_zeros() < level {
             return None;

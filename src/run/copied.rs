@@ -61,6 +61,14 @@ struct Alike {
     shift_ms: i64,
 }
 
+impl Alike {
+    /// Whether nothing differs but that one file has no raw numbers of array tasks and components: a single job is no
+    /// coincidence.
+    fn is_renumbered(&self) -> bool {
+        self.shift_ms == 0 && self.cluster == self.of_cluster
+    }
+}
+
 /// How many copies, or what share of a file, are no coincidence.
 const FEW: u64 = 3;
 const MANY: u64 = 50;
@@ -149,7 +157,7 @@ pub(crate) fn judge(
             .copied()
             // Fallback: a file without jobs in these months has an extent of none.
             .unwrap_or_default();
-        if !is_alarming(extent, jobs) {
+        if !alike.is_renumbered() && !is_alarming(extent, jobs) {
             continue;
         }
         reported.insert(alike.clone());
@@ -179,12 +187,13 @@ pub(crate) fn judge(
         for report in reports.iter().take(NAMED) {
             let _ = write!(why, "\n  {}", report.sentence());
         }
-        if reports.len() > NAMED {
-            let _ = write!(why, "\n  and {} more such files", reports.len() - NAMED);
+        if let Some(more) = reports.len().checked_sub(NAMED).filter(|more| *more > 0) {
+            let files = if more == 1 { "file" } else { "files" };
+            let _ = write!(why, "\n  and {more} more such {files}");
         }
         why.push_str(
             "\n  set the timezone the file was printed in or print it again with TZ=UTC, name the cluster as in the other file, \
-             or take the file out; copied_jobs = \"keep\" in [pipeline] counts such jobs twice",
+             print the file again with raw job numbers, or take it out; copied_jobs = \"keep\" in [pipeline] counts such jobs twice",
         );
         return Err(Error::new(Kind::Data, why));
     }
@@ -253,6 +262,7 @@ impl CopiedReport {
             [] => ("another file", String::new()),
             [only] if *only == self.file => ("the same file once more", String::new()),
             [only] => (only.as_str(), String::new()),
+            [first, _] => (first.as_str(), " and 1 more file".to_owned()),
             [first, more @ ..] => (first.as_str(), format!(" and {} more files", more.len())),
         };
         let mut how = String::new();
@@ -269,19 +279,25 @@ impl CopiedReport {
                 name(&self.cluster)
             );
         }
+        if self.shift_s == 0 && self.cluster == self.of_cluster && self.first_byte.is_none() {
+            how.push_str(", and one of the two files has no raw job numbers");
+        }
+        let cluster = self
+            .cluster
+            .as_ref()
+            .map_or_else(String::new, |name| format!(", cluster {name},"));
+        let core_hours = match self.core_hour_tenths {
+            0 => "core hours below 0.1 or unknown".to_owned(),
+            tenths => format!("{about}{}.{} core hours", tenths / 10, tenths % 10),
+        };
         let place = match (self.first_byte, self.last_byte) {
             (Some(first), Some(last)) => format!(" (bytes {first} to {last})"),
             _ => String::new(),
         };
         format!(
-            "{}{place}: {about}{} of {} jobs of {} are in {first}{more} with the same number and duration, and the same user and cores as far as both state them{how}; \
-             {about}{}.{} core hours",
-            self.file,
-            self.job_n,
-            self.of_job_n,
-            self.site,
-            self.core_hour_tenths / 10,
-            self.core_hour_tenths % 10
+            "{}{place}: {about}{} of {} jobs of {}{cluster} are in {first}{more} with the same number and duration, and the \
+             same user and cores as far as both state them{how}; {core_hours}",
+            self.file, self.job_n, self.of_job_n, self.site,
         )
     }
 }

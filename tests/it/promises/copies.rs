@@ -77,7 +77,7 @@ fn a_night_printed_in_another_zone_stops_the_run() {
         let before = scene.lake("lake");
         let why = stopped(&scene, &["1.txt", "2.txt"]);
         assert!(
-            why.contains("2.txt: 350 of 350 jobs of ZOO are in ") && why.contains("1.txt"),
+            why.contains("2.txt: 350 of 350 jobs of ZOO, cluster zoo, are in ") && why.contains("1.txt"),
             "{why}"
         );
         assert!(
@@ -168,7 +168,7 @@ fn a_copy_within_one_file_stops_the_run() {
         let why = stopped(&scene, &["1.txt"]);
         let place = format!("1.txt (bytes {behind} to ");
         assert!(
-            why.contains(&place) && why.contains("40 of 80 jobs of ZOO are in the same file once more"),
+            why.contains(&place) && why.contains("40 of 80 jobs of ZOO, cluster zoo, are in the same file once more"),
             "{why}"
         );
         assert!(why.contains(stated) && why.contains("core hours"), "{why}");
@@ -317,6 +317,56 @@ fn a_copy_without_user_and_cores_stops_the_run() {
 }
 
 /// Dumps of a real cluster, one printed in UTC and one, with fewer columns, in the time of Zurich.
+/// Tasks of an array and components of a heterogeneous job.
+fn tasks(has_raw_ids: bool, tasks: &[(i64, &str)]) -> String {
+    let rows = tasks.iter().map(|(id, name)| {
+        let row = job("c1", *id, NIGHT + id * 600, 300 + id, 0).replacen(&format!("|{id}|"), &format!("|{name}|"), 1);
+        if has_raw_ids {
+            row
+        } else {
+            row.split_once('|').unwrap().1.to_owned()
+        }
+    });
+    let header = if has_raw_ids {
+        HEADER
+    } else {
+        HEADER.split_once('|').unwrap().1
+    };
+    header.to_owned() + &rows.collect::<String>()
+}
+
+#[test]
+fn a_task_that_one_dump_knows_by_its_displayed_number_alone_stops_the_run() {
+    let ids = [
+        (900, "900_1"),
+        (901, "900_2"),
+        (950, "950+0"),
+        (951, "950+1"),
+        (970, "970"),
+    ];
+    for (first, second) in [(true, false), (false, true)] {
+        let scene = scene(&[("a.txt", tasks(first, &ids)), ("b.txt", tasks(second, &ids))]);
+        let why = stopped(&scene, &["a.txt", "b.txt"]);
+        assert!(
+            why.contains("4 of 5 jobs of ZOO, cluster c1, are in data/a.txt") && why.contains("has no raw job numbers"),
+            "{why}"
+        );
+        // The night after.
+        let scene = self::scene(&[("a.txt", tasks(first, &ids))]);
+        scene.run(&pipeline(&["a.txt"]), "lake");
+        scene.write("data/b.txt", tasks(second, &ids[1..2]).as_bytes());
+        let why = stopped(&scene, &["a.txt", "b.txt"]);
+        assert!(why.contains("1 of 1 jobs"), "{why}");
+    }
+    // Of either kind two dumps hold the same jobs.
+    for has_raw_ids in [true, false] {
+        let again = tasks(has_raw_ids, &ids).replace("|COMPLETED|", "|FAILED|");
+        let scene = scene(&[("a.txt", tasks(has_raw_ids, &ids)), ("b.txt", again)]);
+        let report = scene.run(&pipeline(&["a.txt", "b.txt"]), "lake");
+        assert_eq!(report.outcomes["accepted"], 5, "{has_raw_ids}");
+    }
+}
+
 #[test]
 fn a_real_dump_in_local_time_in_addition_to_one_in_utc_stops_the_run() {
     let test = "promises::copies::a_real_dump_in_local_time_beside_one_in_utc_stops_the_run";
