@@ -9,6 +9,7 @@ mod formats;
 mod interest;
 mod jobstats;
 pub(crate) mod json;
+mod json_documents;
 mod layouts;
 mod real;
 mod steps;

@@ -1,4 +1,4 @@
-//! Cuts the objects of one list out of a stream of JSON, so that no more than a few of them are held at once.
+//! Cuts the objects of named lists out of a stream of JSON, so that no more than a few of them are held at once.
 //!
 //! `{ .., "jobs": [ {..}, {..} ], .. }`: only strings, brackets and the names of the outermost keys are looked at;
 //! whether an object is sound JSON is decided by its reader. Damage stays local. A string cannot hold a line break, so
@@ -10,6 +10,9 @@ use crate::numbers::{Extent, Part};
 /// More bytes than a line break and the blanks people indent a list by.
 const WIDEST_MARGIN: usize = 64;
 
+/// No key of a list is longer.
+const LONGEST_KEY: usize = 16;
+
 /// One object of the list, or the text in its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::sources) struct JsonFrame {
@@ -19,6 +22,8 @@ pub(in crate::sources) struct JsonFrame {
     pub(in crate::sources) end: usize,
     /// How it ended.
     pub(in crate::sources) ending: JsonEnding,
+    /// The place of the key of its list among those that are framed.
+    pub(in crate::sources) list: usize,
 }
 
 /// How a frame ended.
@@ -43,6 +48,8 @@ enum JsonState {
     Behind(usize, usize),
     /// After an object and its comma. If a key follows, a bracket was lost and the object continues.
     Comma(usize, usize),
+    /// In a number or a word that begins here.
+    Bare(usize),
     /// In something that is not an object and begins here.
     Lost(usize),
 }
@@ -50,8 +57,10 @@ enum JsonState {
 /// Reads a stream in a buffer that grows at its end and is cut off at its front.
 #[derive(Debug)]
 pub(in crate::sources) struct JsonFramer {
-    /// The key of the list.
-    key: &'static [u8],
+    /// The keys of the lists; the first one is that of the rows.
+    keys: &'static [&'static str],
+    /// The place of the key of the list the stream is in, or was in last.
+    list: usize,
     state: JsonState,
     /// Up to here the buffer was looked at.
     at: usize,
@@ -61,31 +70,38 @@ pub(in crate::sources) struct JsonFramer {
     is_escaped: bool,
     /// The last string directly in the document, as far as it can matter.
     word: Vec<u8>,
-    /// The key of the list and its colon were just read.
-    is_due: bool,
+    /// The key of a list and its colon were just read.
+    due: Option<usize>,
+    /// Whether the document has had a list of rows.
+    has_rows: bool,
+    /// Characters outside of documents.
+    stray_n: u64,
     /// The line break and the blanks before the first object, empty when it has none; `None` until it was seen.
     margin: Option<Vec<u8>>,
     list_n: u64,
 }
 
 impl JsonFramer {
-    /// Frames the objects of the lists called `key`.
-    pub(in crate::sources) fn new(key: &'static str) -> Self {
+    /// Frames the objects of the lists with these keys.
+    pub(in crate::sources) fn new(keys: &'static [&'static str]) -> Self {
         Self {
-            key: key.as_bytes(),
+            keys,
+            list: 0,
             state: JsonState::Outside,
             at: 0,
             depth: 0,
             is_in_string: false,
             is_escaped: false,
             word: Vec::new(),
-            is_due: false,
+            due: None,
+            has_rows: false,
+            stray_n: 0,
             margin: None,
             list_n: 0,
         }
     }
 
-    /// How many lists of that name have begun.
+    /// How many lists of rows have begun.
     pub(in crate::sources) fn list_n(&self) -> u64 {
         self.list_n
     }
@@ -93,6 +109,21 @@ impl JsonFramer {
     /// Whether the stream is in the list: if it ends here, it was cut off.
     pub(in crate::sources) fn is_in_list(&self) -> bool {
         self.state != JsonState::Outside
+    }
+
+    /// The place of the key of the list the stream is in, or was in last.
+    pub(in crate::sources) fn list(&self) -> usize {
+        self.list
+    }
+
+    /// Whether the stream is in a document whose rows have not begun: if it ends here, it was cut off.
+    pub(in crate::sources) fn is_before_rows(&self) -> bool {
+        self.state == JsonState::Outside && self.depth > 0 && !self.has_rows
+    }
+
+    /// Whether there was text outside of documents.
+    pub(in crate::sources) fn has_stray_text(&self) -> bool {
+        self.stray_n > 0
     }
 
     /// The first byte that must stay in the buffer.
@@ -104,6 +135,7 @@ impl JsonFramer {
             JsonState::Within(start)
             | JsonState::Behind(start, _)
             | JsonState::Comma(start, _)
+            | JsonState::Bare(start)
             | JsonState::Lost(start) => start,
         }
     }
@@ -111,7 +143,7 @@ impl JsonFramer {
     /// The object the stream is in, if it is not closed yet.
     pub(in crate::sources) fn open(&self) -> Option<usize> {
         match self.state {
-            JsonState::Within(start) | JsonState::Lost(start) => Some(start),
+            JsonState::Within(start) | JsonState::Bare(start) | JsonState::Lost(start) => Some(start),
             JsonState::Outside | JsonState::Between | JsonState::Behind(..) | JsonState::Comma(..) => None,
         }
     }
@@ -128,6 +160,7 @@ impl JsonFramer {
                 start,
                 end,
                 ending: JsonEnding::Closed,
+                list: self.list,
             }),
             _ => None,
         }
@@ -141,6 +174,7 @@ impl JsonFramer {
             JsonState::Within(start) => JsonState::Within(moved(start)),
             JsonState::Behind(start, end) => JsonState::Behind(moved(start), moved(end)),
             JsonState::Comma(start, end) => JsonState::Comma(moved(start), moved(end)),
+            JsonState::Bare(start) => JsonState::Bare(moved(start)),
             JsonState::Lost(start) => JsonState::Lost(moved(start)),
             state => state,
         };
@@ -165,6 +199,7 @@ impl JsonFramer {
                 JsonState::Within(start) => self.within(buffer, until, start, frames),
                 JsonState::Behind(start, end) => self.behind(buffer, start, end, frames),
                 JsonState::Comma(start, end) => self.comma(buffer, start, end, frames),
+                JsonState::Bare(start) => self.bare(buffer, start, frames),
                 JsonState::Lost(start) => self.lost(buffer, until, start, frames),
             }
         }
@@ -180,8 +215,8 @@ impl JsonFramer {
                     b'"' | b'\n' => self.is_in_string = false,
                     _ => {}
                 }
-                // One byte more than the key is enough to detect another key.
-                if self.is_in_string && self.depth == 1 && self.word.len() <= self.key.len() {
+                // One byte more than a key is enough to detect another key.
+                if self.is_in_string && self.depth == 1 && self.word.len() <= LONGEST_KEY {
                     self.word.push(byte);
                 }
                 continue;
@@ -189,27 +224,33 @@ impl JsonFramer {
             match byte {
                 b'"' => {
                     self.is_in_string = true;
-                    self.is_due = false;
+                    self.due = None;
+                    self.stray_n += u64::from(self.depth == 0);
                     if self.depth == 1 {
                         self.word.clear();
                     }
                 }
-                b':' => self.is_due = self.depth == 1 && self.word == self.key,
-                b'[' if self.is_due => {
-                    self.is_due = false;
+                b':' if self.depth == 1 => self.due = self.keys.iter().position(|key| key.as_bytes() == self.word),
+                b'[' if let Some(list) = self.due.take() => {
                     self.word.clear();
-                    self.list_n += 1;
+                    self.list = list;
+                    if list == 0 {
+                        self.list_n += 1;
+                        self.has_rows = true;
+                    }
                     self.margin = None;
                     self.state = JsonState::Between;
                     return;
                 }
                 b'{' | b'[' => {
-                    self.is_due = false;
+                    self.due = None;
+                    self.has_rows &= self.depth > 0;
                     self.depth += 1;
                 }
                 b'}' | b']' => self.depth = self.depth.less(1),
-                b',' => self.is_due = false,
-                _ => {}
+                b',' => self.due = None,
+                b' ' | b'\t' | b'\r' | b'\n' => {}
+                _ => self.stray_n += u64::from(self.depth == 0),
             }
         }
     }
@@ -223,7 +264,25 @@ impl JsonFramer {
                 self.state = JsonState::Outside;
             }
             Some(b',' | b' ' | b'\t' | b'\r' | b'\n') => self.at += 1,
+            Some(byte) if is_bare(*byte) => self.state = JsonState::Bare(self.at),
             _ => self.state = JsonState::Lost(self.at),
+        }
+    }
+
+    /// A number or a word in place of an object ends where another character follows.
+    fn bare(&mut self, buffer: &[u8], start: usize, frames: &mut Vec<JsonFrame>) {
+        match buffer.get(self.at) {
+            Some(byte) if is_bare(*byte) => self.at += 1,
+            Some(b',' | b']') => {
+                frames.push(JsonFrame {
+                    start,
+                    end: self.at,
+                    ending: JsonEnding::Closed,
+                    list: self.list,
+                });
+                self.state = JsonState::Between;
+            }
+            _ => self.state = JsonState::Lost(start),
         }
     }
 
@@ -300,6 +359,7 @@ impl JsonFramer {
             start,
             end: self.at,
             ending: JsonEnding::Broken,
+            list: self.list,
         });
         self.is_in_string = false;
         self.is_escaped = false;
@@ -329,6 +389,7 @@ impl JsonFramer {
                     start,
                     end,
                     ending: JsonEnding::Closed,
+                    list: self.list,
                 });
                 self.state = JsonState::Between;
             }
@@ -345,6 +406,11 @@ impl JsonFramer {
         }
         self.at = until;
     }
+}
+
+/// Whether a character can be of a number or of `null`, `true` and `false`.
+fn is_bare(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.')
 }
 
 /// The line break and the blanks before the object at `start`, if its own lines are indented more.

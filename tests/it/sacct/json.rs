@@ -117,7 +117,7 @@ pub(crate) const NEW: &str = r#"    {
     }"#;
 
 /// A job with these fields and no more.
-fn small(id: u32, more: &str) -> String {
+pub(super) fn small(id: u32, more: &str) -> String {
     format!(
         "    {{\n      \"job_id\": {id},\n      \"state\": {{\"current\": [\"COMPLETED\"]}},\n      \"name\": \"j{id}\",\n      \
          \"time\": {{\"start\": 1790812860, \"end\": 1790812870, \"elapsed\": 10}}{more}\n    }}"
@@ -372,41 +372,6 @@ fn damage_stays_local() {
 }
 
 #[test]
-fn a_file_that_was_cut_off_keeps_the_sound_jobs() {
-    let jobs: Vec<String> = (1..=3).map(|id| small(id, "")).collect();
-    let whole = document(&jobs);
-    let second = whole.find("\"j2\"").unwrap();
-    let found = read(&whole[..second]);
-    assert_eq!(found.jobs.len(), 1);
-    let [reject] = &found.rejects[..] else {
-        panic!("{found:#?}")
-    };
-    assert_eq!((reject.reason, reject.rows, reject.at.line), (Reason::Truncated, 1, 9));
-    assert!(reject.raw.starts_with(b"{\n      \"job_id\": 2") && reject.raw.ends_with(b"\"name\": "));
-    // Between two jobs: no intact row is lost, and possibly missing rows are reported.
-    let found = read(&whole[..=whole.find("},\n    {").unwrap()]);
-    assert_eq!((found.jobs.len(), found.rejects.len()), (1, 1));
-    assert!(found.rejects.first().unwrap().detail.contains("some may be missing"));
-    // Behind the list nothing is lost.
-    let found = read(&whole[..whole.find("\"meta\"").unwrap() + 10]);
-    assert_eq!((found.jobs.len(), found.rejects.len()), (3, 0));
-}
-
-#[test]
-fn documents_may_follow_one_another_and_are_on_one_line() {
-    let pretty = document(&[small(1, ""), small(2, "")]);
-    let compact = "{\"meta\":{\"jobs\":[1]},\"jobs\":[{\"job_id\":3,\"state\":{\"current\":\"COMPLETED\"},\"time\":{\"start\":1,\"end\":9,\"elapsed\":8}}],\"errors\":[]}";
-    let found = read(format!("\u{feff}{pretty}{compact}{{\"jobs\":[]}}\n{pretty}"));
-    let ids: Vec<_> = found.jobs.iter().map(|job| job.row.job_id).collect();
-    assert_eq!(ids, ["1", "2", "3", "1", "2"], "{:#?}", found.rejects);
-    assert_eq!((found.rows_read, found.rejects.len()), (5, 0));
-    assert_eq!(
-        found.jobs.first().unwrap().at.byte_offset,
-        3 + pretty.find("{\n      \"job_id\"").unwrap() as u64
-    );
-}
-
-#[test]
 fn a_job_of_hostile_size_is_refused_and_the_next_is_read() {
     let jobs = [
         small(1, ""),
@@ -446,7 +411,7 @@ fn json_of_something_else_is_no_dump() {
     ));
 }
 
-fn in_blocks(text: &[u8], block: usize) -> Collected {
+pub(super) fn in_blocks(text: &[u8], block: usize) -> Collected {
     let input = Box::new(std::io::Cursor::new(text.to_vec()));
     Collected::all(sacct::pieces_with_block(input, Arc::new(plan(None)), block).unwrap()).unwrap()
 }

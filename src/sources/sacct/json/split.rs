@@ -2,15 +2,21 @@
 
 use std::io::Read;
 
-use super::job;
+use super::{job, value};
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Reason;
 use crate::numbers::{Extent, Part};
 use crate::sources::dialect::ReadSizes;
 use crate::sources::input_stream::{InputStream, StreamPlace};
+use crate::sources::json::Scanner;
 use crate::sources::json::frames::{JsonEnding, JsonFrame, JsonFramer};
 use crate::sources::steps::ReadStep;
+use crate::sources::truncate::clip;
 use crate::sources::{Position, Sink, Work};
+
+/// The lists of a document: jobs, and what the tool reports to have gone wrong.
+const LISTS: [&str; 2] = ["jobs", "errors"];
+const ERRORS: usize = 1;
 
 /// Sizes in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +72,7 @@ impl SacctJsonSplitter {
         Self {
             feed: InputStream::new(input, at),
             limits,
-            framer: JsonFramer::new("jobs"),
+            framer: JsonFramer::new(&LISTS),
             frames: Vec::new(),
             is_skipping: false,
             is_done: false,
@@ -153,7 +159,14 @@ impl SacctJsonSplitter {
             (None, last) => {
                 // Behind an object that was too long there is no second row either.
                 self.frames.extend(last.filter(|_| !self.is_skipping));
-                self.framer.is_in_list().then_some(SacctJsonEnd::InList)
+                let is_in_list = self.framer.is_in_list() && self.framer.list() != ERRORS;
+                if is_in_list {
+                    Some(SacctJsonEnd::InList)
+                } else if self.framer.is_before_rows() {
+                    Some(SacctJsonEnd::BeforeList)
+                } else {
+                    self.framer.has_stray_text().then_some(SacctJsonEnd::Stray)
+                }
             }
         };
         if self.frames.is_empty() && end.is_none() {
@@ -179,6 +192,10 @@ enum SacctJsonEnd {
     InJob(usize),
     /// Between two jobs.
     InList,
+    /// In a document, before its list.
+    BeforeList,
+    /// Not in a document, and there is other text than documents.
+    Stray,
     /// In a job that was too long.
     Skipped,
 }
@@ -196,7 +213,11 @@ fn read(
     for frame in frames {
         let at = place.go_to(frame.start);
         let raw = bytes.part(frame.start..frame.end);
-        if raw.len() > limits.job {
+        if frame.list == ERRORS {
+            sink.rows_read(1);
+            let detail = format!("sacct reports an error, jobs may be missing: {}", described(raw));
+            sink.reject(Reason::Truncated, at, 1, &detail, raw);
+        } else if raw.len() > limits.job {
             sink.rows_read(1);
             too_long(raw.get(..limits.kept).unwrap_or(raw), at, limits, sink);
         } else if frame.ending == JsonEnding::Broken {
@@ -207,12 +228,23 @@ fn read(
             job::take(raw, at, sink);
         }
     }
-    let (start, detail) = match end {
+    let (start, reason, detail) = match end {
         None | Some(SacctJsonEnd::Skipped) => return,
-        Some(SacctJsonEnd::InJob(start)) => (start, "the file ends inside this job"),
+        Some(SacctJsonEnd::InJob(start)) => (start, Reason::Truncated, "the file ends inside this job"),
         Some(SacctJsonEnd::InList) => (
             bytes.len(),
+            Reason::Truncated,
             "the file ends inside the list of jobs: some may be missing",
+        ),
+        Some(SacctJsonEnd::BeforeList) => (
+            bytes.len(),
+            Reason::Truncated,
+            "the file ends inside a document, before its list of jobs: they are missing",
+        ),
+        Some(SacctJsonEnd::Stray) => (
+            bytes.len(),
+            Reason::BadJson,
+            "there is text outside of the documents of this file: jobs may be missing",
         ),
     };
     let at = place.go_to(start);
@@ -222,7 +254,25 @@ fn read(
         // Whether its end is missing was not known where pieces are smaller.
         return too_long(raw.get(..limits.kept).unwrap_or(raw), at, limits, sink);
     }
-    sink.reject(Reason::Truncated, at, 1, detail, raw);
+    sink.reject(reason, at, 1, detail, raw);
+}
+
+/// What an error of the tool describes; the object itself where it describes nothing.
+fn described(raw: &[u8]) -> String {
+    let mut description = None;
+    let read = Scanner::new(raw).object(|scanner, key| {
+        let text = value::text(scanner)?;
+        if key.plain() == Some(b"description") {
+            description = text;
+        }
+        Ok(())
+    });
+    let mut is_replaced = false;
+    let described = value::decode(description.filter(|_| read.is_ok()), &mut is_replaced);
+    described.map_or_else(
+        || clip(&String::from_utf8_lossy(raw)).to_owned(),
+        |text| clip(&text).to_owned(),
+    )
 }
 
 fn too_long(raw: &[u8], at: Position, limits: SacctJsonLimits, sink: &mut dyn Sink) {
