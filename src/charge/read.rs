@@ -5,14 +5,15 @@ use std::collections::BTreeMap;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::amount::{CHARGE_SCALE, MemoryUnit, Rounding, RoundingMode, whole};
+use super::amount::{CHARGE_SCALE, MemoryUnit, Rounding, RoundingMode, round, whole};
 use super::inputs::{INPUTS, SCOPES};
 use super::policy::{CHARGE, Choice, Extra, MEMORY_UNIT, Policy, PolicyOrigin, Scope, Step, Subject};
 use super::{read_example, read_table};
 use crate::diagnostics::section::{At, Section, SectionSource, kind, root, table_of};
 use crate::diagnostics::{Problems, did_you_mean};
 use crate::expr::decimal::parse;
-use crate::expr::{Formula, Mistake, Type, Value, words};
+use crate::expr::{Formula, Mistake, SCALE, Type, Value, words};
+use crate::reference::decimal::text;
 use crate::time::Day;
 use crate::time::month::day_of;
 
@@ -160,8 +161,9 @@ fn read(source: SectionSource<'_>, table: &Spanned<DeTable<'_>>, problems: &mut 
     let memory_unit = memory_unit(&top, &choices, problems);
     let unknown = unknown(&top, &names, memory_unit, problems);
     let rounding = rounding(&top, problems);
-    let minimum_seconds = number(&top, "minimum_seconds", problems);
-    let minimum_charge = number(&top, "minimum_charge", problems);
+    let minimum_seconds = minimum(&top, "minimum_seconds", problems);
+    let minimum_charge = minimum(&top, "minimum_charge", problems);
+    hold_minimum_charge(&top, minimum_charge, rounding, problems);
     steps.push(Step {
         name: CHARGE.to_owned(),
         origin: PolicyOrigin::Expression(formula?.value),
@@ -243,6 +245,33 @@ fn number(section: &Section<'_>, key: &str, problems: &mut Problems) -> Option<i
         );
     }
     number
+}
+
+/// What something is at least.
+fn minimum(section: &Section<'_>, key: &str, problems: &mut Problems) -> Option<i128> {
+    let minimum = number(section, key, problems)?;
+    if minimum < 0 {
+        let line = section.get(key).map_or(0, |(_, line)| line);
+        section.wrong(line, format!("{key} is below zero"), problems);
+    }
+    Some(minimum)
+}
+
+/// A charge is rounded after the minimum was applied: rounding must not go below it.
+fn hold_minimum_charge(section: &Section<'_>, minimum: Option<i128>, rounding: Rounding, problems: &mut Problems) {
+    const KEY: &str = "minimum_charge";
+    let (Some(minimum), Some((_, line))) = (minimum, section.get(KEY)) else {
+        return;
+    };
+    let rounded = round(minimum, SCALE, rounding.digits, rounding.mode);
+    let shown = text(rounded, rounding.digits);
+    let unit = SCALE
+        .checked_sub(rounding.digits)
+        .map_or(1, |places| 10_i128.pow(places));
+    if rounded.checked_mul(unit).is_some_and(|rounded| rounded < minimum) {
+        let message = format!("{KEY} is rounded to {shown}, as charges of this policy are, and that is below it");
+        section.wrong(line, message, problems);
+    }
 }
 
 /// A day without quotes.

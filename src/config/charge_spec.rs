@@ -1,14 +1,17 @@
 //! `[[charge]]` as it is written, and what it means.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::compiler::Compiler;
 use crate::charge::options::Options;
+use crate::charge::page::period;
 use crate::charge::policy::Subject;
 use crate::charge::{Policy, Tariff};
 use crate::diagnostics::Problems;
 use crate::diagnostics::section::{At, Section, kind};
+use crate::time::Day;
 
 /// `[[charge]]`
 #[derive(Debug)]
@@ -90,6 +93,10 @@ impl Compiler {
                     self.wrong(*line, why);
                 }
             }
+        }
+        for gap in gaps(tariffs.iter().map(|(_, tariff)| tariff.as_ref())) {
+            let line = specs.first().and_then(|spec| spec.policies.first());
+            self.doubt(line.map_or(0, |named| named.line), gap);
         }
         tariffs.into_iter().map(|(_, tariff)| tariff).collect()
     }
@@ -183,18 +190,35 @@ fn clash(a: &Tariff, b: &Tariff) -> Option<String> {
     if a.policy.version == b.policy.version {
         return Some(format!("the policy {name} is named twice"));
     }
-    let span = |policy: &Policy| {
-        (
-            // Fallback: a policy without a first day has always held.
-            policy.valid_from.unwrap_or(i32::MIN),
-            // Fallback: a policy without a last day holds for ever.
-            policy.valid_to.unwrap_or(i32::MAX),
-        )
-    };
-    let ((a_from, a_to), (b_from, b_to)) = (span(&a.policy), span(&b.policy));
+    let (a_days, b_days) = (days(&a.policy), days(&b.policy));
     let message = format!(
         "two versions of {} hold at once: {} and {}",
         a.policy.id, a.policy.version, b.policy.version
     );
-    (a_from < b_to && b_from < a_to).then_some(message)
+    (a_days.start < b_days.end && b_days.start < a_days.end).then_some(message)
+}
+
+/// The days on which a policy holds.
+fn days(policy: &Policy) -> Range<Day> {
+    // Fallback: a policy without a first day has always held, and one without a last day holds for ever.
+    policy.valid_from.unwrap_or(Day::MIN)..policy.valid_to.unwrap_or(Day::MAX)
+}
+
+/// Spans between two versions of a policy in which none holds. Tariffs are in the order of policies.
+fn gaps<'t>(tariffs: impl Iterator<Item = &'t Tariff>) -> Vec<String> {
+    let mut versions: Vec<&Tariff> = tariffs.collect();
+    versions.sort_by_key(|tariff| (&tariff.policy.id, &tariff.chosen, days(&tariff.policy).start));
+    let pairs = versions.iter().zip(versions.iter().skip(1));
+    let gaps = pairs.filter_map(|(before, after)| {
+        let is_one_policy = before.policy.id == after.policy.id && before.chosen == after.chosen;
+        let (from, until) = (days(&before.policy).end, days(&after.policy).start);
+        (is_one_policy && from < until).then(|| {
+            format!(
+                "no version of {} holds {}: what jobs use then is not charged by it",
+                before.policy.id,
+                period(Some(from), Some(until))
+            )
+        })
+    });
+    gaps.collect()
 }

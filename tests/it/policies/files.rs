@@ -161,6 +161,38 @@ fn what_is_no_policy_is_refused() {
     );
 }
 
+/// A charge is rounded after the minimum.
+#[test]
+fn a_minimum_that_rounding_undercuts_is_a_mistake() {
+    let formula = "formula =";
+    let with = |minimum: &str, round: &str| {
+        let text = GOOD.replacen(formula, &format!("{minimum}\n{formula}"), 1);
+        read(&format!("{text}[round]\n{round}\n")).map(|policy| policy.name())
+    };
+    for (minimum, round, below) in [
+        ("0.25", "digits = 1", "0.2"),
+        ("0.5", "digits = 0", "0"),
+        ("1.99", "digits = 0\nmode = \"down\"", "1"),
+    ] {
+        let reported = with(&format!("minimum_charge = {minimum}"), round).unwrap_err();
+        let wanted =
+            format!("minimum_charge is rounded to {below}, as charges of this policy are, and that is below it");
+        assert!(reported.contains(&wanted), "{reported}");
+    }
+    for (minimum, round) in [
+        ("0.25", "digits = 2"),
+        ("0.25", "digits = 1\nmode = \"up\""),
+        ("0.5", "digits = 0\nmode = \"half-up\""),
+        ("0", "digits = 0"),
+    ] {
+        with(&format!("minimum_charge = {minimum}"), round).unwrap();
+    }
+    let reported = with("minimum_charge = -5", "digits = 1").unwrap_err();
+    assert!(reported.contains("minimum_charge is below zero"), "{reported}");
+    let reported = with("minimum_seconds = -1", "digits = 1").unwrap_err();
+    assert!(reported.contains("minimum_seconds is below zero"), "{reported}");
+}
+
 /// Bytes of every sort are a mistake or a policy, never a panic.
 #[test]
 fn damaged_files_are_reported() {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use arrow::array::{Array, RecordBatch};
 use gridtally::audit::reprice;
 use gridtally::charge::Tariff;
+use gridtally::config::Plan;
 use gridtally::error::Kind;
 use gridtally::run::RunOptions;
 use gridtally::run::run_report::Status;
@@ -290,6 +291,19 @@ fn verify_finds_a_charge_that_is_not_its_jobs() {
     forge(&lake, &path, |batch| batch.slice(1, batch.num_rows() - 1));
     let findings = scene.findings("lake");
     assert!(findings.iter().any(|(place, _)| place == "charges"), "{findings:?}");
+}
+
+#[test]
+fn days_between_two_versions_of_a_policy_are_named() {
+    let scene = scene();
+    let winter = cores("winter", "valid_to = 2026-03-15", 1);
+    for (valid_to, has_gap) in [("2026-03-15", false), ("2026-03-10", true)] {
+        let version = winter.replace("2026-03-15", valid_to);
+        scene.write("policies/winter.toml", version.as_bytes());
+        let (_, warnings) = Plan::load(&scene.file(&charged())).unwrap();
+        let gap = "no version of cores holds from 2026-03-10 until before 2026-03-15: what jobs use then is not charged by it";
+        assert_eq!(warnings.iter().any(|text| text.contains(gap)), has_gap, "{warnings:?}");
+    }
 }
 
 #[test]
