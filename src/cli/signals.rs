@@ -2,10 +2,12 @@
 
 use std::io::{IsTerminal, Write, stderr, stdout};
 use std::sync::mpsc::channel;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use libc::SIGXFSZ;
 use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
 use signal_hook::iterator::Signals;
 
 use crate::error::{Error, Kind};
@@ -25,6 +27,8 @@ static PATIENCE: Mutex<Duration> = Mutex::new(PRINTING);
 /// From now on signals end the process in order. Those that were ignored when it began stay so, as `nohup` and the shell's
 /// jobs in the background want it.
 pub(super) fn watch() {
+    // A write beyond the limit of the size of files fails then, and is reported as any other that fails.
+    drop(flag::register(SIGXFSZ, Arc::default()));
     let wanted = [(SIGINT, Kind::Interrupted), (SIGTERM, Kind::Terminated)];
     let ignored = ignored();
     let wanted: Vec<_> = wanted
