@@ -85,7 +85,8 @@ pub(crate) fn of_plan(
     text.line(
         "attribution",
         match attribution {
-            Attribution::Prorated => "prorated",
+            // Lakes written when a clock that was not set spread a job over the time since 1970 are summed up again.
+            Attribution::Prorated => "prorated over the time it ran",
             Attribution::ByEnd => "by-end",
         },
     );

@@ -3,7 +3,6 @@
 use super::attribution::Attribution;
 use super::settings::Settings;
 use super::view::RecordView;
-use crate::schema::batch::number;
 use crate::time::Calendar;
 use crate::time::calendar::Period;
 
@@ -44,7 +43,7 @@ impl PeriodSplitter {
 
     /// Cuts a row into periods with their lengths; returns the piece that holds its end. `None`: nothing to attribute.
     pub(super) fn cut(&mut self, view: &RecordView<'_>, row: usize, end_ms: Option<i64>) -> Option<usize> {
-        let start_ms = number(view.start_utc, row);
+        let start_ms = view.start_ms(row);
         let (from_ms, until_ms) = match (self.attribution, start_ms, end_ms) {
             (Attribution::ByEnd, _, end) => (end?, end?),
             (Attribution::Prorated, Some(start), Some(end)) if end > start => (start, end),

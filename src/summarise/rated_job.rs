@@ -88,7 +88,7 @@ impl<'a> EnergyColumns<'a> {
 
 /// When the job of a row ran: its energy is spread evenly over that.
 fn run_of(view: &RecordView<'_>, row: usize) -> RunSpan {
-    let (start_ms, end_ms) = (number(view.start_utc, row), number(view.end_utc, row));
+    let (start_ms, end_ms) = (view.start_ms(row), number(view.end_utc, row));
     let at = |at_ms: i64| RunSpan {
         from_ms: at_ms,
         until_ms: at_ms,

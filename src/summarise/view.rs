@@ -5,6 +5,7 @@ use arrow::array::{Array, BooleanArray, Int64Array, RecordBatch, TimestampMillis
 use super::sums::MeasuredSums;
 use crate::error::Result;
 use crate::schema::batch::{ColumnWords, addend, flag, int, number, time, words};
+use crate::time::DAY_MS;
 
 /// A batch of `records`, seen by the summarise room.
 pub struct RecordView<'a> {
@@ -69,6 +70,18 @@ impl<'a> RecordView<'a> {
             is_core_unknown: seen(batch, "is_core_unknown")?,
             is_core_assumed: seen(batch, "is_core_assumed")?,
         })
+    }
+
+    /// When a job began to run, Unix milliseconds; `None` where that is unknown. Where the clock was not set, which gives a start in
+    /// the first day of 1970, it is what the end leaves of the time that it ran.
+    pub(super) fn start_ms(&self, row: usize) -> Option<i64> {
+        let start_ms = number(self.start_utc, row)?;
+        if !(0..DAY_MS).contains(&start_ms) {
+            return Some(start_ms);
+        }
+        let ran_from_ms = number(self.end_utc, row).map(|end_ms| end_ms - self.held_s(row) * 1000);
+        // A trace whose clock begins at zero has jobs of that day as well: they ran all the time to their end.
+        Some(ran_from_ms.map_or(start_ms, |from_ms| start_ms.max(from_ms)))
     }
 
     /// Wall time plus suspension, seconds: how long nodes, memory and GPUs were held.

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use arrow::array::RecordBatch;
+use arrow::array::{AsArray, RecordBatch};
+use arrow::datatypes::Date32Type;
 use gridtally::report::apel::users::Users;
 use gridtally::report::gracc;
 use gridtally::report::lake::{Lake, Selection};
 use gridtally::report::render::objects;
+use gridtally::schema::batch::time;
 
 use super::scene::{Pipeline, Scene, Source};
 use super::tables::{all, decimal, files, int, read, sum, text};
@@ -204,4 +206,27 @@ fn documents_for_gracc_state_no_cpu_time_that_is_unknown() {
         .map(|reported| reported.map(|field| field.trim_end_matches(".000").trim_end_matches(".0").to_owned()))
         .collect();
     assert_eq!(reported, expected);
+}
+
+/// A host whose clock was not set states a start of 1970.
+#[test]
+fn a_start_of_an_unset_clock_spreads_no_hours_over_the_years() {
+    let start = "\"StartTime\":\"2026-03-01T00:00:00Z\"";
+    let unset = "\"StartTime\":\"1970-01-01T00:00:10Z\"";
+    let ends = ["2026-02-28T23:20:00Z", "2026-03-14T09:00:00Z"];
+    let documents = (1..).zip(ends).map(|(id, end)| {
+        let document = raw(id, "coral", "coral", "\"WallDuration\":3600,\"CpuDuration\":7200");
+        document.replace(start, unset).replace("2026-03-01T01:00:00Z", end)
+    });
+    let scene = lake(&documents.collect::<String>());
+    let usage = all(&scene.path("out"), "usage");
+    let month = usage.column_by_name("month").unwrap().as_primitive::<Date32Type>();
+    let months: BTreeMap<i32, i64> = (0..usage.num_rows())
+        .map(|row| (month.value(row), int(&usage, "wall_s", row).unwrap()))
+        .collect();
+    // February and March of 2026, in days since 1970. The first ran for 40 minutes of February in Zurich.
+    assert_eq!(months, BTreeMap::from([(20_485, 2400), (20_513, 1200 + 3600)]));
+    let records = all(&scene.path("out"), "records");
+    let stated = time(&records, "start_utc").unwrap();
+    assert_eq!(stated.value(0), 10_000, "what was stated stays");
 }
