@@ -302,7 +302,7 @@ impl RefusedFile {
             text.push('\n');
         }
         if let Some(more) = self.reasons.len().checked_sub(SHOWN_REASONS).filter(|more| *more > 0) {
-            let _ = writeln!(text, "    and {more} more reasons");
+            let _ = writeln!(text, "    further reasons: {more}");
         }
         text
     }
@@ -320,7 +320,7 @@ pub(crate) fn refused_text<'a>(files: impl Iterator<Item = &'a RefusedFile>, is_
     }
     if let Some(rest) = files.get(NAMED..).filter(|rest| !rest.is_empty()) {
         let rows: u64 = rest.iter().map(|file| file.rejected_n).sum();
-        let _ = writeln!(text, "  and {} more files with {rows} refused rows", rest.len());
+        let _ = writeln!(text, "  further files with refused rows: {}, rows: {rows}", rest.len());
     }
     text
 }
@@ -333,7 +333,7 @@ pub(crate) fn empty_text(files: &[EmptyFile]) -> String {
         let _ = writeln!(text, "  warning: {path} {what} ({bytes} bytes)");
     }
     if let Some(more) = files.len().checked_sub(NAMED).filter(|more| *more > 0) {
-        let _ = writeln!(text, "  warning: and {more} more files without a row");
+        let _ = writeln!(text, "  warning: further files without a row: {more}");
     }
     text
 }

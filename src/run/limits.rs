@@ -126,8 +126,12 @@ fn of_source(name: &str, own: RejectLimits, pipeline: RejectLimits, sums: &Sourc
     {
         let _ = writeln!(
             broken,
-            "  source {name}: {} of {} rows were refused, more than the 5 % of a source that has no max_rejected",
-            sums.new_rejected, sums.new_rows
+            "  source {name}: {} of {} rows were refused, more than the 5 % of a source without max_rejected of its own{}",
+            sums.new_rejected,
+            sums.new_rows,
+            pipeline.max_rejected.map_or_else(String::new, |limit| format!(
+                ", and more than max_rejected = {limit} of [pipeline] allows"
+            ))
         );
     }
     let limit = own.unread().or(pipeline.unread());

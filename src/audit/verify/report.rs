@@ -68,7 +68,7 @@ impl VerifyReport {
             .checked_sub(SHOWN_LEFTOVERS)
             .filter(|more| *more > 0)
         {
-            let _ = writeln!(text, "and {more} more of what was left over");
+            let _ = writeln!(text, "further files left over: {more}");
         }
         let verdict = if self.is_sound() {
             "sound"

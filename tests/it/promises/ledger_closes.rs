@@ -126,7 +126,7 @@ fn what_a_killed_run_left_behind_is_no_damage() {
         text.contains(".gridtally/staging/0-0: left over from an interrupted run"),
         "{text}"
     );
-    assert!(text.contains("and 2 more of what was left over"), "{text}");
+    assert!(text.contains("further files left over: 2"), "{text}");
     assert_eq!(text.lines().last(), before.lines().last());
     assert!(text.contains(": sound; ") && !text.contains(" 0 records"), "{text}");
     // Nothing is counted of files that prove nothing.
