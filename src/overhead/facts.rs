@@ -22,4 +22,4 @@ pub(crate) fn from_fact<T: DeserializeOwned>(text: Option<&str>) -> Option<T> {
 }
 
 /// Changes when listings come to mean something else: what was made of them is made again.
-pub(crate) const LISTING_RULES: u32 = 2;
+pub(crate) const LISTING_RULES: u32 = 3;

@@ -67,17 +67,55 @@ pub(crate) struct NodeHistoryEvent {
 }
 
 /// What a node was for as long as two listings, one after the other, agree: the state of both, at least that it took no
-/// jobs. Where they do not, or one is missing, it is taken for up. `reported` are the states from listings in the order of time.
-fn agreed(reported: &[ListedState], at_s: i64) -> CapacityState {
+/// jobs. Where they do not, or one is missing, it is taken for up. An event of the node between them states more exactly
+/// when it was down: then it was so only as the events state. `reported` are the states from listings in the order of time.
+fn agreed(reported: &[ListedState], events: &[&NodeHistoryEvent], at_s: i64) -> CapacityState {
     let (before, after) = reported.split_at(reported.partition_point(|listed| listed.as_of_s <= at_s));
-    let state = |listed: &ListedState| listed.state;
-    match (before.last().map(state), after.first().map(state)) {
-        (Some(before), Some(after)) if before == after => before,
-        (Some(CapacityState::Down | CapacityState::Reserved), Some(CapacityState::Down | CapacityState::Reserved)) => {
+    let (Some(before), Some(after)) = (before.last(), after.first()) else {
+        return CapacityState::Up;
+    };
+    let both = match (before.state, after.state) {
+        (before, after) if before == after => before,
+        (CapacityState::Down | CapacityState::Reserved, CapacityState::Down | CapacityState::Reserved) => {
             CapacityState::Down
         }
         _ => CapacityState::Up,
+    };
+    let is_between = |event: &&NodeHistoryEvent| {
+        event.state == CapacityState::Down && event.from_s < after.as_of_s && before.as_of_s < event.until_s
+    };
+    match both {
+        CapacityState::Down if events.iter().any(is_between) => CapacityState::Up,
+        both => both,
     }
+}
+
+/// An amount of a node, and how much of it is set aside.
+#[derive(Clone, Copy, Debug)]
+struct ListedAmount {
+    capacity: i64,
+    set_aside: i64,
+}
+
+/// The listing that holds at an instant: the first one holds from always.
+fn current(listings: &[&NodeListing], at_s: i64) -> usize {
+    let listed_n = listings.partition_point(|listing| listing.as_of_s <= at_s);
+    // Fallback: before the first listing there is none, and the first one holds.
+    listed_n.saturating_sub(1)
+}
+
+/// The amount at a place of the listings, which are in the order of time: of `current`, or where it does not state it, of
+/// the last one before it that does, else of the first one after it. `None` where none does.
+fn amount(listings: &[&NodeListing], current: usize, place: usize) -> Option<ListedAmount> {
+    let of = |listing: &&NodeListing| {
+        Some(ListedAmount {
+            capacity: listing.capacity.get(place).copied().flatten()?,
+            // Fallback: a listing without that place sets nothing of it aside.
+            set_aside: listing.set_aside.get(place).copied().unwrap_or(0),
+        })
+    };
+    let (before, after) = listings.split_at_checked(current + 1)?;
+    before.iter().rev().find_map(of).or_else(|| after.iter().find_map(of))
 }
 
 /// The events, each once: one that still lasted when it was first exported ends as in a later export.
@@ -109,12 +147,12 @@ impl Presence<'_> {
 }
 
 /// What a node was over time. The first listing holds from always, each until the next one; where complete listings do not
-/// name the node, there is none. A state holds at its instant: to the next listing as far as both agree or events cover
-/// it, else the node is taken for up.
+/// name the node, there is none. An amount that a listing leaves out is the last one before it, else the first after it. A
+/// state holds at its instant: to the next listing as far as both agree or events of the node cover it, else the node is
+/// taken for up.
 pub(crate) fn history(
     listings: &[&NodeListing],
     events: &[&NodeHistoryEvent],
-    has_events: bool,
     presence: Presence<'_>,
     width: usize,
 ) -> History {
@@ -123,12 +161,7 @@ pub(crate) fn history(
     cuts.extend(events.iter().flat_map(|event| [event.from_s, event.until_s]));
     cuts.extend(presence.span.iter().flat_map(|span| [span.start_s, span.end_s]));
     cuts.extend(presence.life.iter().map(|change| change.from_s));
-    let mut known = vec![false; width];
-    for (at, known) in known.iter_mut().enumerate() {
-        *known = listings
-            .iter()
-            .any(|listing| listing.capacity.get(at).copied().flatten().is_some());
-    }
+    let known = (0..width).map(|place| amount(listings, 0, place).is_some()).collect();
     let states = listings.iter().filter_map(|listing| {
         Some(ListedState {
             as_of_s: listing.as_of_s,
@@ -138,31 +171,18 @@ pub(crate) fn history(
     let reported: Vec<ListedState> = states.collect();
     let mut segments: Vec<CapacitySegment> = Vec::new();
     for from_s in cuts {
-        let current = listings.iter().rev().find(|listing| listing.as_of_s <= from_s);
-        let Some(listing) = current.or(listings.first()) else {
-            continue;
-        };
+        let current = current(listings, from_s);
         let is_there = presence.holds(from_s);
-        let amount = |at: usize| {
-            // Where this listing does not state it, the nearest one that does.
-            let reported = listing.capacity.get(at).copied().flatten();
-            let any = || {
-                listings
-                    .iter()
-                    .find_map(|listing| listing.capacity.get(at).copied().flatten())
-            };
-            // Fallback: what no listing of the node states it does not have.
-            reported.or_else(any).unwrap_or(0)
-        };
+        // What no listing of the node states it does not have.
+        let amounts = (0..width).map(|place| amount(listings, current, place).filter(|_| is_there));
+        let (capacity, set_aside) = amounts
+            .map(|amount| amount.map_or((0, 0), |amount| (amount.capacity, amount.set_aside)))
+            .unzip();
         let during = events
             .iter()
             .filter(|event| event.from_s <= from_s && from_s < event.until_s)
             .map(|event| event.state);
-        let listed = match agreed(&reported, from_s) {
-            CapacityState::Down if has_events => CapacityState::Up,
-            other => other,
-        };
-        let state = during.fold(listed, |state, event| match (state, event) {
+        let state = during.fold(agreed(&reported, events, from_s), |state, event| match (state, event) {
             (CapacityState::Reserved, _) | (_, CapacityState::Reserved) => CapacityState::Reserved,
             (CapacityState::Down, _) | (_, CapacityState::Down) => CapacityState::Down,
             _ => CapacityState::Up,
@@ -170,12 +190,8 @@ pub(crate) fn history(
         let segment = CapacitySegment {
             from_s,
             state,
-            capacity: (0..width).map(|at| if is_there { amount(at) } else { 0 }).collect(),
-            set_aside: if is_there {
-                listing.set_aside.clone()
-            } else {
-                vec![0; width]
-            },
+            capacity,
+            set_aside,
         };
         let is_same = segments.last().is_some_and(|last| {
             (last.state, &last.capacity, &last.set_aside) == (segment.state, &segment.capacity, &segment.set_aside)

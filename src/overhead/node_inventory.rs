@@ -371,7 +371,6 @@ impl NodeInventory {
                 }
             }
         }
-        let has_events = !events.is_empty();
         let lives = self.lives();
         let listed = self.partitions_of_nodes();
         let nodes = listings.into_iter().map(|(name, mut listings)| {
@@ -386,7 +385,6 @@ impl NodeInventory {
                 history: history(
                     &listings,
                     events,
-                    has_events,
                     Presence {
                         span: validity.get(name).copied(),
                         life: life_of(&lives, name, validity.contains_key(name)),

@@ -103,6 +103,43 @@ fn an_event_states_it_between_listings_and_ends_as_the_later_export_reports() {
 }
 
 #[test]
+fn an_event_of_a_node_leaves_the_listed_states_of_the_others() {
+    let scene = scene(&[
+        ("nodes-2026-10-01.txt", "o1:DOWN o2 o3:DOWN"),
+        ("nodes-2026-10-11.txt", "o1:DOWN o2 o3:DOWN"),
+        ("nodes-2026-10-21.txt", "o1 o2 o3"),
+    ]);
+    // The event of o3 states more exactly than both listings when it was down.
+    scene.write(
+        "events.txt",
+        "Cluster|NodeName|TimeStart|TimeEnd|State|Reason\n\
+         oak|o2|2026-10-15T00:00:00|2026-10-16T00:00:00|DOWN|fan\n\
+         oak|o3|2026-09-30T00:00:00|2026-10-04T00:00:00|DOWN|fan\n",
+    );
+    let events = "[[inventory]]\nname = \"events\"\npaths = [\"events.txt\"]\ntimezone = \"UTC\"\n";
+    scene.run(&pipeline(&format!("{}{events}", inventory("nodes", "nodes-*.txt", ""))));
+    assert_eq!(days(&scene), ["o1 31 10 0", "o2 31 1 0", "o3 31 3 0"]);
+}
+
+#[test]
+fn an_amount_that_a_listing_leaves_out_is_that_of_the_nearest_one() {
+    let scene = scene(&[]);
+    scene.write(
+        "nodes.csv",
+        "node,cluster,cpu_n,memory_byte,as_of\n\
+         o1,oak,4,8589934592,2026-10-01T00:00:00Z\n\
+         o1,oak,8,8589934592,2026-10-11T00:00:00Z\n\
+         o1,oak,,8589934592,2026-10-21T00:00:00Z\n\
+         o2,oak,,8589934592,2026-10-01T00:00:00Z\n\
+         o2,oak,4,8589934592,2026-10-11T00:00:00Z\n\
+         o2,oak,8,8589934592,2026-10-21T00:00:00Z\n",
+    );
+    scene.run(&pipeline("[[inventory]]\nname = \"nodes\"\npaths = [\"nodes.csv\"]\n"));
+    // In days of four cores: ten and twice twenty-one; and twenty and twice eleven.
+    assert_eq!(days(&scene), ["o1 52 0 0", "o2 42 0 0"]);
+}
+
+#[test]
 fn listings_of_other_parts_of_a_machine_are_in_parallel() {
     let scene = scene(&[
         ("cpu-2026-10-01.txt", "o1 o2"),
