@@ -1,9 +1,11 @@
 //! Nodes as a CSV of a site's own, under the names the lake has for them:
 //! `node,cluster,as_of,cpu_n,memory_byte,gpu_n,gpus,partitions,state`. `node` may be a host list in quotes, `gpus` is
 //! written like `Gres` (`gpu:a100:4`), several partitions are separated by blanks or semicolons. Only `node` and one of the
-//! amounts must be there; an empty cell is unknown. Lines that begin with `#` are comments.
+//! amounts must be there; an empty cell is unknown. Lines that begin with `#` are comments. A line that lists a node otherwise than an earlier one of
+//! the same cluster and instant is refused.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use super::fields::{InventoryFields, sorted_names};
 use super::lines::lines;
@@ -74,8 +76,56 @@ pub(super) fn misread(line: &str, is_header: impl Fn(&str) -> bool) -> Option<Ot
     OtherSeparator::of(&cells(line)?).filter(|other| is_header(&other.commas))
 }
 
+/// A node at an instant.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct NodeInstant {
+    node: String,
+    cluster: Option<String>,
+    as_of_ms: Option<i64>,
+}
+
+/// What a line lists, without the name of the node.
+struct ListedLine {
+    of_any: NodeRow,
+    line: u64,
+}
+
+/// The nodes of the lines so far.
+#[derive(Default)]
+struct ListedNodes(BTreeMap<NodeInstant, Rc<ListedLine>>);
+
+impl ListedNodes {
+    /// Takes the nodes of a line, of which none may be listed otherwise before.
+    fn take(&mut self, rows: Vec<NodeRow>, line: u64) -> Result<Vec<NodeRow>, Refusal> {
+        let Some(first) = rows.first() else {
+            return Ok(rows);
+        };
+        let of_any = NodeRow {
+            node: String::new(),
+            ..first.clone()
+        };
+        let instant = |row: &NodeRow| NodeInstant {
+            node: row.node.clone(),
+            cluster: row.cluster.clone(),
+            as_of_ms: row.as_of_ms,
+        };
+        for row in &rows {
+            if let Some(known) = self.0.get(&instant(row)).filter(|known| known.of_any != of_any) {
+                let detail = format!("{} differs from line {}", row.node, known.line);
+                return Err(Refusal::new(Reason::Contradiction, detail));
+            }
+        }
+        let own = Rc::new(ListedLine { of_any, line });
+        for row in &rows {
+            self.0.entry(instant(row)).or_insert_with(|| Rc::clone(&own));
+        }
+        Ok(rows)
+    }
+}
+
 pub(super) fn read(bytes: &[u8], options: &ReaderOptions, sink: &mut dyn Sink) {
     let mut header = NodeTableHeader::default();
+    let mut listed = ListedNodes::default();
     for line in lines(bytes) {
         let text = line.text();
         if line.is_blank() || text.starts_with('#') {
@@ -90,6 +140,7 @@ pub(super) fn read(bytes: &[u8], options: &ReaderOptions, sink: &mut dyn Sink) {
             Err(trouble) => Err(trouble),
             Ok(columns) => named(&text, columns, &names(NODE_LISTING), |fields| nodes(fields, options)),
         };
+        let rows = rows.and_then(|rows| listed.take(rows, line.at.line));
         match rows {
             Ok(rows) => {
                 for (nth, row) in rows.into_iter().enumerate() {

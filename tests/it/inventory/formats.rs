@@ -287,3 +287,18 @@ fn a_csv_of_nodes_is_read_by_the_names_of_the_lake() {
     let why: Vec<&str> = reported.rejects.iter().map(|reject| reject.0.code()).collect();
     assert_eq!(why, ["bad_number", "field_count", "missing_field"]);
 }
+
+#[test]
+fn a_csv_that_lists_a_node_twice_and_otherwise_contradicts_itself() {
+    let text = "node,cpu_n,as_of\n\"n[1-2]\",4,2026-10-01\nn2,4,2026-10-01\nn2,16,2026-10-01\nn2,16,2026-11-01\n\"n[1,3]\",8,2026-10-01\n";
+    let reported = read(text, InventoryKind::Csv);
+    let nodes = reported.nodes();
+    let listed: Vec<_> = nodes.iter().map(|node| (node.node.as_str(), node.cpu_n)).collect();
+    // The same again is no contradiction, and another instant is another listing.
+    assert_eq!(
+        listed,
+        [("n1", Some(4)), ("n2", Some(4)), ("n2", Some(4)), ("n2", Some(16))]
+    );
+    let why: Vec<_> = reported.rejects.iter().map(|reject| reject.0.code()).collect();
+    assert_eq!(why, ["contradiction", "contradiction"]);
+}
