@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::award::{Award, AwardChange, AwardLimit};
+use super::same_award::{ParentName, ParentNames, is_same_award, take_columns};
 use super::unit::STORAGE;
 use crate::diagnostics::{Problems, did_you_mean};
 use crate::reference::allocation::{Allocation, AllocationTable, EntryKind};
@@ -45,8 +46,9 @@ impl AwardLedger {
     #[must_use]
     pub fn of(table: &AllocationTable, file: &str, problems: &mut Problems) -> Self {
         let mut ledger = Self::default();
+        let mut parents = BTreeMap::new();
         for row in table.rows.iter().filter(|row| row.kind == EntryKind::Award) {
-            if let Err(why) = ledger.grant(row) {
+            if let Err(why) = ledger.grant(row, &mut parents) {
                 problems.mistake(file, row.line, why);
             }
         }
@@ -60,23 +62,25 @@ impl AwardLedger {
         for award in &mut ledger.awards {
             award.changes.sort_by_key(|change| (change.day, change.line));
         }
-        ledger.join_parents(table, file, problems);
+        ledger.join_parents(&parents, file, problems);
         ledger
     }
 
-    fn grant(&mut self, row: &Allocation) -> Result<(), String> {
-        let same = self.awards.iter_mut().find(|award| is_same_award(award, row));
-        if let Some(same) = same {
-            if row.award.is_some() && row.award.as_deref() != Some(same.id.as_str()) {
-                return Err(format!(
-                    "is for the same account, policy, place and days as the award of line {}: a second amount is a supplement",
-                    same.line
-                ));
+    fn grant(&mut self, row: &Allocation, parents: &mut ParentNames) -> Result<(), String> {
+        let parent = row.parent.as_ref().map(|id| ParentName {
+            id: id.clone(),
+            line: row.line,
+        });
+        let same = self.awards.iter_mut().enumerate();
+        if let Some((at, same)) = same.into_iter().find(|(_, award)| is_same_award(award, row)) {
+            let known = parents.get(&at).map(|known| known.id.as_str());
+            take_columns(same, row, known)?;
+            if let Some(parent) = parent {
+                parents.entry(at).or_insert(parent);
             }
             // Two awards of the same days add up, as they always did.
             same.changes.push(change(row, row.amount_e9));
             same.users.extend(row.users.iter().cloned());
-            same.coldfront_attribute = same.coldfront_attribute.or(row.coldfront_attribute);
             return Ok(());
         }
         let id = row.award.clone().unwrap_or_else(|| made_id(row));
@@ -88,6 +92,9 @@ impl AwardLedger {
             return Err("unit is missing: a maximum of storage has one, such as TB".to_owned());
         }
         let at = self.awards.len();
+        if let Some(parent) = parent {
+            parents.insert(at, parent);
+        }
         self.by_account.entry(row.account.clone()).or_default().push(at);
         self.awards.push(Award {
             id,
@@ -317,21 +324,19 @@ impl AwardLedger {
         format!("; the table has no award of that account{hint}")
     }
 
-    fn join_parents(&mut self, table: &AllocationTable, file: &str, problems: &mut Problems) {
-        let stated: BTreeMap<usize, &str> = (table.rows.iter())
-            .filter_map(|row| Some((row.line, row.parent.as_deref()?)))
-            .collect();
+    fn join_parents(&mut self, stated: &ParentNames, file: &str, problems: &mut Problems) {
         let mut parents = Vec::with_capacity(self.awards.len());
         for (at, award) in self.awards.iter().enumerate() {
-            let parent = match stated.get(&award.line) {
+            let stated = stated.get(&at);
+            let parent = match stated {
                 Some(_) if award.user.is_some() => {
                     Err("parent: a user's part is of the award of the account, which may have a parent".to_owned())
                 }
-                Some(id) => self.parent(at, award, id),
+                Some(parent) => self.parent(at, award, &parent.id),
                 None => Ok(self.account_award(award)),
             };
             parents.push(parent.unwrap_or_else(|why| {
-                problems.mistake(file, award.line, why);
+                problems.mistake(file, stated.map_or(award.line, |parent| parent.line), why);
                 None
             }));
         }
@@ -440,13 +445,6 @@ impl AwardLedger {
         counting.sort_by_key(|at| (std::cmp::Reverse(self.awards.get(*at).map(|award| award.level)), *at));
         counting
     }
-}
-
-fn is_same_award(award: &Award, row: &Allocation) -> bool {
-    (&award.account, &award.policy, &award.user) == (&row.account, &row.policy, &row.user)
-        && (&award.site, &award.cluster) == (&row.site, &row.cluster)
-        && (award.from, award.reference_until) == (row.from, row.until)
-        && award.unit == row.unit
 }
 
 fn change(row: &Allocation, delta_e9: i128) -> AwardChange {

@@ -19,6 +19,7 @@ pub mod plan;
 pub mod projection;
 mod read_rule;
 pub mod rule;
+mod same_award;
 pub mod unit;
 pub mod use_rows;
 

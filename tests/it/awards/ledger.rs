@@ -166,6 +166,37 @@ fn every_contradiction_is_reported_with_its_line_at_once() {
 }
 
 #[test]
+fn rows_of_one_award_state_one_parent_and_one_rule_in_any_order() {
+    const COLUMNS: &str =
+        "award,account,policy,amount,valid_from,valid_to,parent,period_rule,project,coldfront_attribute\n";
+    let lab = "P,lab,oak,9,2024-04-01,2025-04-01,,,,\n";
+    let plain = ",kelp,oak,1,2024-04-01,2025-04-01,,,,\n";
+    let stated = ",kelp,oak,2,2024-04-01,2025-04-01,P,halves,Kelp,7\n";
+    for rows in [[plain, stated], [stated, plain]] {
+        let ledger = read(&format!("{COLUMNS}{lab}{}", rows.concat())).unwrap();
+        let [_, kelp] = ledger.awards.as_slice() else {
+            panic!("{ledger:?}")
+        };
+        assert_eq!((kelp.parent, kelp.level), (Some(0), 1));
+        assert_eq!(kelp.period_rule.as_deref(), Some("halves"));
+        assert_eq!(
+            (kelp.project.as_deref(), kelp.coldfront_attribute),
+            (Some("Kelp"), Some(7))
+        );
+    }
+    for (other, column) in [
+        (",kelp,oak,1,2024-04-01,2025-04-01,Q,,,\n", "parent"),
+        (",kelp,oak,1,2024-04-01,2025-04-01,,quarters,,\n", "period_rule"),
+        (",kelp,oak,1,2024-04-01,2025-04-01,,,Alga,\n", "project"),
+        (",kelp,oak,1,2024-04-01,2025-04-01,,,,8\n", "coldfront_attribute"),
+    ] {
+        let reported = read(&format!("{COLUMNS}{lab}{stated}{other}")).unwrap_err();
+        let expected = format!("awards.csv:4: {column} is another than that of the award of line 3");
+        assert!(reported.contains(&expected), "{reported}");
+    }
+}
+
+#[test]
 fn an_extension_does_not_run_into_the_next_award() {
     let reported = mistakes(&[
         "award,A,kelp,,oak,1,2024-04-01,2025-04-01,,,,,,,",
