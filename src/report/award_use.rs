@@ -16,7 +16,7 @@ use crate::reference::stored::StoredTable;
 use crate::schema::batch::{addend, date, decimal, int, number, text, word};
 use crate::store::lake::parse_award_use_path;
 use crate::time::month::date_of;
-use crate::time::{Date, Day, Grain, Month, YearStart};
+use crate::time::{Date, Day, Grain, Month, YearStart, Zone};
 
 /// One row of `award_use`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,6 +98,7 @@ pub struct LakeAwards {
     /// Whether use is known by day.
     pub is_by_day: bool,
     year_start: YearStart,
+    zone: Zone,
 }
 
 impl LakeAwards {
@@ -166,10 +167,11 @@ impl LakeAwards {
             plan,
             rows,
             running: RunningJobs::read(lake, on)?,
-            pending: PendingJobs::read(lake)?,
+            pending: PendingJobs::read(lake, on)?,
             stored: None,
             is_by_day: calendar.grain == Grain::Day,
             year_start: calendar.year_start,
+            zone: calendar.zone,
         })
     }
 
@@ -191,6 +193,12 @@ impl LakeAwards {
             Some(crate::time::month::day_of(date))
         };
         Some((first(year)?, first(year + 1)?))
+    }
+
+    /// The first instant of a day of the lake's calendar, Unix milliseconds.
+    #[must_use]
+    pub fn begins_ms(&self, day: Day) -> i64 {
+        self.zone.begins_ms(day)
     }
 
     /// Refuses a day inside a month whose days are not known.

@@ -62,6 +62,8 @@ pub struct AwardQuestion {
 
 /// One award with what was made of it by a day.
 pub struct AwardState<'a> {
+    /// Its place in the ledger.
+    pub at: usize,
     /// The award.
     pub award: &'a Award,
     /// How use becomes its units.
@@ -75,11 +77,11 @@ pub struct AwardState<'a> {
     pub peak_e9: Option<i128>,
     /// Use at its end at the rate of the method; `None` when it is over or not known.
     pub projected_e9: Option<i128>,
-    /// What running jobs will still use, to their limits and at their rate so far, in billionths of its unit; `None` where
-    /// no dump states running jobs, or only later ones.
+    /// What running jobs will still use before it ends, to their limits and at their rate so far, in billionths of its unit;
+    /// `None` where no dump states running jobs, or only later ones.
     pub in_flight_e9: Option<i128>,
-    /// What waiting jobs will use, to their limits and with what they request, in billionths of its unit; `None` where no
-    /// listing states waiting jobs, or only later ones.
+    /// What waiting jobs will use before it ends, to their limits and with what they request, in billionths of its unit;
+    /// `None` where no listing states waiting jobs, or only later ones.
     pub pending_e9: Option<i128>,
     /// What running and waiting jobs will use, as the award counts it; `None` where neither is known.
     pub to_limits: Option<i128>,
@@ -94,6 +96,12 @@ pub struct AwardState<'a> {
 }
 
 impl AwardState<'_> {
+    /// Whether it is a user's part of another award.
+    #[must_use]
+    pub fn is_part_of(&self, whole: &Self) -> bool {
+        self.award.user.is_some() && self.award.parent == Some(whole.at)
+    }
+
     /// What is left of the amount; negative when more was used. Nothing is refused for that.
     #[must_use]
     pub fn remaining_e9(&self) -> Option<i128> {
@@ -126,16 +134,22 @@ pub fn states<'a>(lake: &'a LakeAwards, question: &AwardQuestion) -> Result<Vec<
     Ok(states)
 }
 
-/// What jobs that run, or that wait, will still use of the `at`-th award of the ledger, as the award counts it. `known_on` is
-/// the day they were listed on; `None` where nothing lists them, or only on a later day.
-fn still_used(
-    lake: &LakeAwards,
+/// An award of the ledger to which use is to come.
+#[derive(Clone, Copy, Debug)]
+struct OpenAward {
     at: usize,
+    /// What it counts.
     counted: CountedUse,
+    /// The day of the report.
     on: Day,
-    known_on: Option<Day>,
-    listed: &[JobUse],
-) -> Result<Option<i128>> {
+    /// The first day on which it is no longer good.
+    end: Day,
+}
+
+/// What jobs that run, or that wait, will still use of an award before it ends, as it counts it. `known_on` is the day they
+/// were listed on; `None` where nothing lists them, or only on a later day.
+fn still_used(lake: &LakeAwards, award: OpenAward, known_on: Option<Day>, listed: &[JobUse]) -> Result<Option<i128>> {
+    let OpenAward { at, counted, on, end } = award;
     let misfit = || Error::new(Kind::Data, "what jobs will still use is too large to be counted");
     if known_on.is_none_or(|known_on| on < known_on) {
         return Ok(None);
@@ -151,7 +165,8 @@ fn still_used(
         };
         let is_counted = |award: &Award| award.tariff.as_ref() == Some(&job.tariff);
         if lake.plan.ledger.counting(user, is_counted).contains(&at) {
-            to_come = to_come.checked_add(job.to_come.counted(counted)).ok_or_else(misfit)?;
+            let of_job = job.before(lake.begins_ms(end), counted).ok_or_else(misfit)?;
+            to_come = to_come.checked_add(of_job).ok_or_else(misfit)?;
         }
     }
     Ok(Some(to_come))
@@ -174,6 +189,7 @@ fn state<'a>(
         amounts.add(&row.used);
     }
     let mut state = AwardState {
+        at,
         award,
         measure,
         amount_e9: award.amount_e9(on),
@@ -202,7 +218,13 @@ fn state<'a>(
     let used_by_day = by_day(state.rows.iter().copied(), measure.counted);
     let of_award = of_days(award.from, end, &used_by_day, lake.is_by_day);
     let window_days = lake.plan.window_days;
-    let to_come = |known_on, listed: &[JobUse]| still_used(lake, at, measure.counted, on, known_on, listed);
+    let open = OpenAward {
+        at,
+        counted: measure.counted,
+        on,
+        end,
+    };
+    let to_come = |known_on, listed: &[JobUse]| still_used(lake, open, known_on, listed);
     let in_flight = to_come(lake.running.known_on, &lake.running.uses)?;
     let pending = to_come(lake.pending.known_on, &lake.pending.uses)?;
     let in_units = |to_come: Option<i128>| to_come.map(|to_come| measure.in_units_e9(to_come).ok_or_else(misfit));

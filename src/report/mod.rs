@@ -11,6 +11,7 @@
 
 pub mod accounts;
 pub mod apel;
+mod array_tasks;
 pub mod award_back_test;
 pub mod award_files;
 pub mod award_page;
@@ -34,6 +35,7 @@ mod group_index;
 pub mod html;
 pub mod known_names;
 pub mod lake;
+mod left_queue;
 pub mod node_energy;
 pub mod osg;
 pub mod overhead;

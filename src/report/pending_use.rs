@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use arrow::array::RecordBatch;
 
+use super::array_tasks::ArrayTasks;
 use super::award_use::UsedAmounts;
 use super::lake::Lake;
+use super::left_queue::{LeftJobs, ListedQueue};
 use super::running_use::JobUse;
 use crate::charge::amount::whole;
 use crate::charge::charged_tariff::BalanceTariff;
@@ -20,7 +22,7 @@ use crate::schema::batch::{int, number, text, time, word};
 use crate::time::{DAY_MS, Day};
 
 /// Jobs count as Slurm's own record of them will.
-const VIEW: &str = "batch";
+pub(super) const VIEW: &str = "batch";
 /// The state in which they will be charged.
 const STATE: &str = "COMPLETED";
 
@@ -42,8 +44,30 @@ struct ClusterQueue {
     jobs: Vec<PendingJob>,
 }
 
+impl ClusterQueue {
+    /// Which of the jobs wait no longer by the end of a day, as their records state.
+    fn left(&self, key: &QueueKey, lake: &Lake, on: Day) -> Result<LeftJobs> {
+        // Jobs without a site are unknown, whether they wait or not.
+        let Some(site) = &key.site else {
+            return Ok(LeftJobs::default());
+        };
+        let mut listed = ListedQueue::new(site, key.cluster.as_deref(), self.as_of_ms);
+        for (place, job) in self.jobs.iter().enumerate() {
+            match (&job.array_job_id, &job.array_tasks) {
+                (Some(array), Some(tasks)) => listed.add_tasks(place, array, tasks.clone()),
+                _ => listed.add(place, &job.job_id),
+            }
+        }
+        listed.left(lake, on)
+    }
+}
+
 /// A job that waits.
 struct PendingJob {
+    job_id: String,
+    array_job_id: Option<String>,
+    /// Its tasks of that array, where they can be read.
+    array_tasks: Option<ArrayTasks>,
     /// What its site and cluster are, as far as the listing states them.
     site: Option<String>,
     cluster: Option<String>,
@@ -64,23 +88,29 @@ struct PendingJob {
 }
 
 impl PendingJobs {
-    /// Reads the listings of waiting jobs, and what they would be charged.
+    /// Reads the listings of waiting jobs, and what they would be charged. Jobs that have started by the end of a day, or ended
+    /// without a start, as their records state, do not wait any more.
     ///
     /// # Errors
     /// [`Kind::Io`] when the lake cannot be read; [`Kind::Data`] when an amount does not fit; [`Kind::Config`] when this version
     /// does not understand a policy of the lake.
-    pub fn read(lake: &Lake) -> Result<Self> {
+    pub fn read(lake: &Lake, on: Day) -> Result<Self> {
         let queues = queues(lake)?;
         let mut pending = Self::default();
         if queues.is_empty() {
             return Ok(pending);
         }
         let tariffs = tariffs(lake)?;
-        for queue in queues.into_values() {
+        for (key, mut queue) in queues {
             let day = Day::try_from(queue.as_of_ms.div_euclid(DAY_MS)).ok();
             pending.known_on = pending.known_on.max(day);
-            for job in &queue.jobs {
-                if !pending.add(job, &tariffs, day)? {
+            let left = queue.left(&key, lake, on)?;
+            for (place, job) in queue.jobs.iter_mut().enumerate() {
+                // Tasks that cannot be counted are one job.
+                let listed_n = job.task_n.unwrap_or(1);
+                let waiting_n = left.waiting_n(place, listed_n);
+                job.task_n = job.task_n.map(|_| waiting_n);
+                if waiting_n > 0 && !pending.add(job, &tariffs, queue.as_of_ms)? {
                     pending.unknown_n += 1;
                 }
             }
@@ -89,7 +119,8 @@ impl PendingJobs {
     }
 
     /// Adds what a job will use under each policy that is for it; whether all of that is known.
-    fn add(&mut self, job: &PendingJob, tariffs: &[PooledTariff], day: Option<Day>) -> Result<bool> {
+    fn add(&mut self, job: &PendingJob, tariffs: &[PooledTariff], as_of_ms: i64) -> Result<bool> {
+        let day = Day::try_from(as_of_ms.div_euclid(DAY_MS)).ok();
         let known = (&job.site, &job.account, job.time_limit_s, job.task_n);
         let (Some(site), Some(account), Some(limit_s), Some(task_n)) = known else {
             return Ok(false);
@@ -126,6 +157,8 @@ impl PendingJobs {
                 account: account.clone(),
                 submitter: job.user.clone(),
                 tariff: of.name.clone(),
+                from_ms: as_of_ms,
+                left_s: limit_s,
                 to_come: UsedAmounts {
                     job_n: 0,
                     unpriced_job_n: 0,
@@ -260,7 +293,11 @@ fn pending_job(batch: &RecordBatch, row: usize) -> Result<PendingJob> {
     let number_of = |name: &str| Ok::<_, Error>(number(int(batch, name)?, row));
     let partitions = word_of("partitions")?;
     let requested = word_of("req_tres")?;
+    let printed_tasks = word_of("array_tasks")?;
+    let array_tasks = printed_tasks.as_deref().and_then(ArrayTasks::parse);
     Ok(PendingJob {
+        job_id: text(batch, "job_id")?.value(row).to_owned(),
+        array_job_id: word_of("array_job_id")?,
         site: word_of("site")?,
         cluster: word_of("cluster")?,
         account: word_of("account")?,
@@ -275,10 +312,11 @@ fn pending_job(batch: &RecordBatch, row: usize) -> Result<PendingJob> {
         gpu_n: number_of("gpu_n")?,
         gpus: requested.as_deref().map_or_else(Vec::new, models),
         billing_n: number_of("billing_n")?,
-        task_n: match word_of("array_tasks")? {
-            Some(tasks) => task_n(&tasks),
+        task_n: match printed_tasks {
+            Some(_) => array_tasks.as_ref().and_then(ArrayTasks::task_n),
             None => Some(1),
         },
+        array_tasks,
     })
 }
 
@@ -289,22 +327,4 @@ fn models(requested: &str) -> Vec<(String, i64)> {
         Some((model.to_owned(), count.parse().ok()?))
     };
     requested.split(',').filter_map(of_entry).collect()
-}
-
-/// Tasks of an array as Slurm prints them: `7`, `1-10`, `1-9:2`, `1,4-6%2` (at most two at a time); `None` for anything else,
-/// such as a list that Slurm cut off.
-fn task_n(tasks: &str) -> Option<u32> {
-    let listed = tasks.split_once('%').map_or(tasks, |(listed, _)| listed);
-    let mut task_n: u32 = 0;
-    for range in listed.split(',') {
-        let (range, step) = match range.split_once(':') {
-            Some((range, step)) => (range, step.parse::<u32>().ok().filter(|step| *step > 0)?),
-            None => (range, 1),
-        };
-        let (first, last) = range.split_once('-').unwrap_or((range, range));
-        let (first, last) = (first.parse::<u32>().ok()?, last.parse::<u32>().ok()?);
-        let of_range = (last.checked_sub(first)? / step).checked_add(1)?;
-        task_n = task_n.checked_add(of_range)?;
-    }
-    Some(task_n)
 }

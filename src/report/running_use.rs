@@ -6,6 +6,7 @@ use arrow::array::Array;
 
 use super::award_use::UsedAmounts;
 use super::lake::Lake;
+use crate::award::unit::CountedUse;
 use crate::charge::charged_tariff::BalanceTariff;
 use crate::charge::span::times_over;
 use crate::error::{Error, Kind, Result};
@@ -30,7 +31,11 @@ pub struct JobUse {
     pub submitter: Option<String>,
     /// Under what it is charged.
     pub tariff: BalanceTariff,
-    /// What is still to come, at most.
+    /// When it was listed, Unix milliseconds: what is to come begins then at the earliest.
+    pub from_ms: i64,
+    /// Seconds from then to its time limit.
+    pub left_s: i64,
+    /// What is still to come until its time limit, at most.
     pub to_come: UsedAmounts,
 }
 
@@ -50,8 +55,22 @@ struct RunningJob {
     account: String,
     submitter: Option<String>,
     cluster: Option<String>,
+    listed_ms: i64,
     wall_s: i64,
     left_s: i64,
+}
+
+impl JobUse {
+    /// What is to come of one measure before an instant, at an even rate; `None` when it does not fit.
+    #[must_use]
+    pub fn before(&self, until_ms: i64, counted: CountedUse) -> Option<i128> {
+        let to_come = self.to_come.counted(counted);
+        let within_s = until_ms.checked_sub(self.from_ms)?.max(0) / 1000;
+        if self.left_s <= within_s {
+            return Some(to_come);
+        }
+        times_over(to_come, i128::from(within_s), i128::from(self.left_s))
+    }
 }
 
 impl RunningJobs {
@@ -116,7 +135,7 @@ impl RunningJobs {
                 let day = listed_ms.and_then(|ms| Day::try_from(ms.div_euclid(DAY_MS)).ok());
                 self.known_on = self.known_on.max(day);
                 let left_s = number(limit, row).and_then(|limit_s| limit_s.checked_sub(wall_s));
-                let (Some(account), Some(left_s)) = (word(account, row), left_s) else {
+                let (Some(account), Some(left_s), Some(listed_ms)) = (word(account, row), left_s, listed_ms) else {
                     self.unknown_n += 1;
                     continue;
                 };
@@ -124,6 +143,7 @@ impl RunningJobs {
                     account: account.to_owned(),
                     submitter: word(user, row).map(str::to_owned),
                     cluster: word(cluster, row).map(str::to_owned),
+                    listed_ms,
                     wall_s,
                     // A job beyond its limit is about to end.
                     left_s: left_s.max(0),
@@ -169,6 +189,8 @@ impl RunningJobs {
                         options: options.value(row).to_owned(),
                         unit: unit.value(row).to_owned(),
                     },
+                    from_ms: job.listed_ms,
+                    left_s: job.left_s,
                     to_come: UsedAmounts {
                         job_n: 0,
                         unpriced_job_n: 0,

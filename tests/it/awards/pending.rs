@@ -119,3 +119,74 @@ fn what_a_listing_does_not_state_leaves_the_charge_unknown_and_not_zero() {
         "{stderr}"
     );
 }
+
+/// The columns of a dump with a job that has started or ended.
+const RECORDS: &str = "JobIDRaw|JobID|User|Account|Cluster|Partition|Submit|Start|End|ElapsedRaw|State|NCPUS|NNodes|AllocTRES|TimelimitRaw\n";
+
+#[test]
+fn jobs_that_have_started_or_ended_wait_no_longer() {
+    let queue = [
+        waiting(11, "rrg-ice", "1-00:00:00", "cpu=2,mem=8G,node=1", ""),
+        waiting(
+            12,
+            "rrg-ice",
+            "01:00:00",
+            "cpu=2,mem=8G,node=1",
+            "ArrayJobId=12 ArrayTaskId=1-10 ",
+        ),
+        waiting(30, "rrg-ice", "1-00:00:00", "cpu=2,mem=8G,node=1", ""),
+    ];
+    let scene = scene(&queue.concat());
+    // 48 + 20 + 48 of 8760 hours.
+    assert_eq!(cell(&scene, &ON, "A", "pending"), "0.013242009");
+    // Job 11 runs since, two tasks have ended, job 30 was cancelled. A former attempt of a task, and a job of another cluster
+    // with the number of one, are none of them.
+    let ran = "billing=2,cpu=2,mem=8G,node=1";
+    scene.write(
+        "jobs-later.txt",
+        &format!(
+            "{RECORDS}\
+             11|11|ada|rrg-ice|cedar|cpu|2025-06-12T00:00:00|2025-06-13T00:00:00|Unknown|21600|RUNNING|2|1|{ran}|1440\n\
+             13|12_3|ada|rrg-ice|cedar|cpu|2025-06-12T00:00:00|2025-06-13T00:00:00|2025-06-13T01:00:00|3600|COMPLETED|2|1|{ran}|60\n\
+             14|12_4|ada|rrg-ice|cedar|cpu|2025-06-12T00:00:00|2025-06-13T00:00:00|2025-06-13T01:00:00|3600|COMPLETED|2|1|{ran}|60\n\
+             15|12_5|ada|rrg-ice|cedar|cpu|2025-06-11T00:00:00|2025-06-11T00:00:00|2025-06-11T01:00:00|3600|NODE_FAIL|2|1|{ran}|60\n\
+             16|12_6|ada|rrg-ice|graham|cpu|2025-06-12T00:00:00|2025-06-13T00:00:00|2025-06-13T01:00:00|3600|COMPLETED|2|1|{ran}|60\n\
+             30|30|ada|rrg-ice|cedar|cpu|2025-06-12T00:00:00|Unknown|2025-06-13T00:00:00|0|CANCELLED|0|1||1440\n"
+        ),
+    );
+    scene.run();
+    // On the day they were listed all of them waited; a day later eight tasks of an hour do.
+    assert_eq!(cell(&scene, &ON, "A", "pending"), "0.013242009");
+    assert_eq!(cell(&scene, &["--on", "2025-06-13"], "A", "pending"), "0.001826484");
+    // What job 11 will still use is in flight: 36 of 8760 hours.
+    assert_eq!(cell(&scene, &["--on", "2025-06-13"], "A", "in_flight"), "0.004109589");
+}
+
+#[test]
+fn no_use_is_to_come_after_the_end_of_an_award() {
+    // Listed six and twelve hours before the end; both may run for ten days.
+    let queue = waiting(11, "rrg-ice", "10-00:00:00", "cpu=2,mem=8G,node=1", "");
+    let scene = scene(&queue);
+    scene.write(
+        "awards.csv",
+        "award,account,policy,amount,unit,valid_from,valid_to,cluster\n\
+         A,rrg-ice,ce,1000,core_equivalent_hour,2025-04-01,2025-06-13,cedar\n",
+    );
+    scene.write(
+        "jobs-running.txt",
+        &format!(
+            "{RECORDS}90|90|ada|rrg-ice|cedar|cpu|2025-06-12T00:00:00|2025-06-12T00:00:00|Unknown|43200|RUNNING|2|1|\
+             billing=2,cpu=2,mem=8G,node=1|14400\n"
+        ),
+    );
+    scene.run();
+    assert_eq!(
+        cell(&scene, &ON, "A", "in_flight"),
+        "24.000000000",
+        "two cores for half a day"
+    );
+    assert_eq!(cell(&scene, &ON, "A", "pending"), "48.000000000", "two cores for a day");
+    // 200 hours before, and 24 of the running job so far.
+    let to_limits = [ON[0], ON[1], "--method", "jobs-to-limits", "-v"];
+    assert_eq!(cell(&scene, &to_limits[..4], "A", "used"), "224.000000000");
+}
