@@ -8,6 +8,7 @@ use hashbrown::HashTable;
 use super::energy_plan::EnergyPlan;
 use super::job_energy::JobEnergy;
 use super::job_load::{JobLoad, RunSpan};
+use super::meter_users::{MeterUsers, SharedMeter};
 use super::node_part::NodePart;
 use crate::reference::benchmark::AskedSpan;
 use crate::reference::energy::Course;
@@ -49,6 +50,9 @@ pub struct SiteEnergy<'a> {
     hasher: RandomState,
     last: usize,
     asked: Option<AskedSpan>,
+    /// Nodes whose meters the job that was asked last used, as the table names them.
+    metered: Vec<&'a str>,
+    users: MeterUsers<'a>,
 }
 
 impl<'a> SiteEnergy<'a> {
@@ -69,6 +73,8 @@ impl<'a> SiteEnergy<'a> {
             hasher: RandomState::with_seeds(1, 2, 3, 4),
             last: 0,
             asked: None,
+            metered: Vec::new(),
+            users: MeterUsers::default(),
         }
     }
 
@@ -100,16 +106,31 @@ impl<'a> SiteEnergy<'a> {
         JobEnergy::of(&JobLoad { metered_uj, ..*load }, nodes, shared)
     }
 
+    /// Notes that the job that was asked last, of a view, counts by the meters of its nodes.
+    pub fn note_meters(&mut self, view: Option<&str>, cluster: Option<&str>, run: RunSpan) {
+        for node in &self.metered {
+            self.users.add(node, view, cluster, run);
+        }
+    }
+
+    /// A node whose meter jobs of two clusters used at the same time, if there is one.
+    #[must_use]
+    pub fn shared_meter(&self) -> Option<SharedMeter> {
+        self.users.shared()
+    }
+
     /// What the meters of the nodes of a place counted in a span, microjoules; `None` unless all did for all of it.
-    fn metered_uj(&self, place: &NodePlace<'_>, run: RunSpan) -> Option<i128> {
+    fn metered_uj(&mut self, place: &NodePlace<'_>, run: RunSpan) -> Option<i128> {
+        self.metered.clear();
         if self.plan.meters.is_empty() {
             return None;
         }
         let hosts = job_hosts(place.node_list?);
         let mut sum = (!hosts.is_empty()).then_some(0_i128);
         for host in &hosts {
-            let readings = self.plan.meters.of(self.site, host);
-            let of_node = readings.and_then(|readings| readings.energy_uj(run.from_ms, run.until_ms));
+            let meter = self.plan.meters.meter_of(self.site, host);
+            let of_node = meter.and_then(|meter| meter.readings.energy_uj(run.from_ms, run.until_ms));
+            self.metered.extend(meter.map(|meter| meter.node));
             sum = sum.zip(of_node).and_then(|(sum, of_node)| sum.checked_add(of_node));
         }
         sum

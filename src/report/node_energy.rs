@@ -76,7 +76,7 @@ pub fn gather(
     meters: &NodeMeterTable,
     unit: Option<&str>,
 ) -> Result<NodeEnergyRows> {
-    let sites = site_days(lake, selection, unit)?;
+    let sites = site_days(lake, selection, meters, unit)?;
     let mut calendar = Calendar::new(lake.zone()?, Grain::Day, YearStart::CALENDAR_YEAR);
     let mut rows = NodeEnergyRows::new();
     for (site, nodes) in &sites {
@@ -124,6 +124,7 @@ type CoreDays = BTreeMap<Day, CoreDay>;
 fn site_days(
     lake: &Lake,
     selection: &Selection,
+    meters: &NodeMeterTable,
     wanted: Option<&str>,
 ) -> Result<BTreeMap<String, BTreeMap<String, CoreDays>>> {
     if lake.manifest.dataset("overhead").next().is_none() {
@@ -138,6 +139,11 @@ fn site_days(
         let nodes = sites.entry(site).or_default();
         for batch in lake.batches(&file.path, None)? {
             nodes.add(&batch?)?;
+        }
+    }
+    for (site, nodes) in &sites {
+        for (node, _) in meters.of_site(site) {
+            nodes.hold_single(node).map_err(|e| e.at("site", site))?;
         }
     }
     let units: BTreeSet<String> = (sites.values())

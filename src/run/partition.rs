@@ -194,6 +194,7 @@ fn merge_days(
     }
     refusals.publish(context.publication, &lake::refused_records_path(site, month))?;
     usage.add_corrections(month);
+    usage.hold_meters().map_err(|e| e.at("site", site).at("month", month))?;
     let energy_asked = usage.energy_asked();
     let groups = usage.into_groups().into_sorted();
     sums::check(&groups).map_err(|e| e.at("month", month).at("site", site))?;

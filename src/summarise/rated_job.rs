@@ -4,8 +4,8 @@ use arrow::array::{Array, Int64Array, RecordBatch};
 
 use super::sums::{MeasuredSums, time_held};
 use super::view::RecordView;
-use crate::energy::{EnergyClass, EnergyPlan, JobEnergy, JobLoad, RunSpan, SiteEnergy};
-use crate::error::Result;
+use crate::energy::{EnergyClass, EnergyPlan, JobEnergy, JobLoad, RunSpan, SharedMeter, SiteEnergy};
+use crate::error::{Error, Kind, Result};
 use crate::normalise::Scale;
 use crate::record::Exclusivity;
 use crate::reference::benchmark::{AskedSpan, Benchmark};
@@ -162,6 +162,22 @@ impl<'a> EnergyRater<'a> {
         self.site.asked()
     }
 
+    /// Refuses a meter that counted for jobs of two clusters at the same time: the table does not state whose node it is of.
+    pub(super) fn hold_meters(&self) -> Result<()> {
+        let Some(SharedMeter {
+            node,
+            clusters: [one, other],
+        }) = self.site.shared_meter()
+        else {
+            return Ok(());
+        };
+        let message = format!(
+            "[energy] meters: jobs of the clusters \"{one}\" and \"{other}\" ran on the node {node} at the same time, \
+             and what its meter counted would count for both: take the rows of such nodes out of the table"
+        );
+        Err(Error::new(Kind::Config, message))
+    }
+
     /// The means of PUE and of PUE times intensity over a run.
     pub(super) fn means(&self, run: RunSpan) -> (Option<CourseMean>, Option<CourseMean>) {
         self.site.means(run)
@@ -183,11 +199,13 @@ impl<'a> EnergyRater<'a> {
                 per_core.get(Benchmark::Hs23.place()).copied().flatten()
             }
         };
-        RatedJob {
-            energy: self.site.job(&columns.load(view, row, self.name), run),
-            run,
-            hs23_e4,
+        let load = columns.load(view, row, self.name);
+        let energy = self.site.job(&load, run);
+        if energy.energy.is_some_and(|of| of.class == EnergyClass::NodeMeter) {
+            let [_, _, _, of_view, ..] = view.dimensions;
+            self.site.note_meters(of_view.get(row), load.place.cluster, run);
         }
+        RatedJob { energy, run, hs23_e4 }
     }
 
     /// The columns of energy of a job in all of its run.

@@ -229,6 +229,14 @@ impl<'a> Usage<'a> {
         self.energy.as_ref()?.asked()
     }
 
+    /// Refuses meters of nodes that two clusters have.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Config`] when jobs of both used one at the same time.
+    pub fn hold_meters(&self) -> Result<()> {
+        self.energy.as_ref().map_or(Ok(()), EnergyRater::hold_meters)
+    }
+
     /// Adds what corrections add to the records of a month.
     pub fn add_corrections(&mut self, month: Month) {
         self.corrector

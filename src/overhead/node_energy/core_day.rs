@@ -5,9 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use arrow::array::{Int64Array, RecordBatch};
 
 use crate::amounts::add_known;
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::schema::batch::{addend, date, int, number, text, word};
 use crate::time::Day;
+
+/// Seconds of a day on which clocks are set back by an hour.
+const LONGEST_DAY_S: i64 = 25 * 3600;
 
 /// What cores of a node did, in the order of the parts of its energy.
 pub const PARTS: [&str; 5] = [
@@ -30,7 +33,7 @@ pub struct CoreDay {
 }
 
 impl CoreDay {
-    /// Nodes of one name in several clusters have one meter.
+    /// Adds what the node was on that day in another cluster.
     fn add(&mut self, more: &Self) -> Result<()> {
         let too_large = || Error::internal("the core time of a node and day does not fit 63 bits");
         for (sum, part) in self.core_s.iter_mut().zip(more.core_s) {
@@ -39,7 +42,7 @@ impl CoreDay {
         let mut billed = self.billed_core_s.map(i128::from);
         add_known(&mut billed, more.billed_core_s.map(i128::from), "billed_core_s")?;
         self.billed_core_s = billed.map(i64::try_from).transpose().map_err(|_| too_large())?;
-        self.listed_s = self.listed_s.max(more.listed_s);
+        self.listed_s = self.listed_s.checked_add(more.listed_s).ok_or_else(too_large)?;
         Ok(())
     }
 }
@@ -51,6 +54,8 @@ pub(crate) type UnitDays = BTreeMap<Option<String>, BTreeMap<Day, CoreDay>>;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NodeDays {
     nodes: BTreeMap<String, UnitDays>,
+    /// Nodes that two clusters have at the same time.
+    shared: BTreeSet<String>,
 }
 
 impl NodeDays {
@@ -74,9 +79,28 @@ impl NodeDays {
             };
             let units = self.nodes.entry(node.value(row).to_owned()).or_default();
             let days = units.entry(word(unit, row).map(str::to_owned)).or_default();
-            days.entry(day.value(row)).or_default().add(&given)?;
+            let of_day = days.entry(day.value(row)).or_default();
+            of_day.add(&given)?;
+            if of_day.listed_s > LONGEST_DAY_S {
+                self.shared.insert(node.value(row).to_owned());
+            }
         }
         Ok(())
+    }
+
+    /// Refuses a node that two clusters have at the same time: its meter would be split over both.
+    ///
+    /// # Errors
+    /// [`Kind::Config`] when it is one.
+    pub(crate) fn hold_single(&self, node: &str) -> Result<()> {
+        if !self.shared.contains(node) {
+            return Ok(());
+        }
+        let message = format!(
+            "[energy] meters: several clusters have a node {node} at the same time, and what its meter counted would be split \
+             over both: take the rows of such nodes out of the table"
+        );
+        Err(Error::new(Kind::Config, message))
     }
 
     /// The names of the nodes.

@@ -57,7 +57,8 @@ pub(super) struct PlaceFiles {
 /// The rows of a place, in the order of the dataset; none where no node of it has a reading.
 ///
 /// # Errors
-/// [`crate::error::Kind::Io`] when a file cannot be read; [`crate::error::Kind::Data`] when a sum is too large.
+/// [`crate::error::Kind::Io`] when a file cannot be read; [`crate::error::Kind::Data`] when a sum is too large;
+/// [`crate::error::Kind::Config`] when two clusters have a node with a meter.
 pub(super) fn rows(
     store: &Store,
     place: &SweepPlace,
@@ -93,6 +94,7 @@ pub(super) fn rows(
     }
     let mut rows = Vec::new();
     for MeteredDays { node, days } in &metered {
+        nodes.hold_single(node).map_err(|e| e.at("site", &place.site))?;
         for unit in nodes.units(node) {
             let cores = nodes.days(node, unit.as_ref());
             let mut energy = NodeEnergy {

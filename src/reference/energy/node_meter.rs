@@ -1,6 +1,6 @@
 //! What meters of nodes counted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::Path;
 
@@ -8,6 +8,7 @@ use super::cells::WrittenSpan;
 use super::columns::NODE_METERS;
 use super::meter_readings::{MeterReading, MeterReadings};
 use crate::diagnostics::Problems;
+use crate::error::{Error, Kind, Result};
 use crate::reference::csv_table::{self, CsvTable, is_any};
 
 /// A node, by its site and name; without a site any has it.
@@ -17,6 +18,15 @@ pub struct MeteredNode {
     pub node: String,
     /// Site; `None` is any.
     pub site: Option<String>,
+}
+
+/// What the meter of a node counted.
+#[derive(Clone, Copy, Debug)]
+pub struct NodeMeter<'m> {
+    /// The node, as the table names it.
+    pub node: &'m str,
+    /// Its readings.
+    pub readings: &'m MeterReadings,
 }
 
 /// The rows of a table of meters: `node,valid_from,valid_to,joules`, and `site`, `recorded_at` and `source` as wanted.
@@ -85,10 +95,37 @@ impl NodeMeterTable {
     /// The readings of a node of a site: its own, or those of any site; also by its name without the domain.
     #[must_use]
     pub fn of(&self, site: &str, node: &str) -> Option<&MeterReadings> {
-        let short = || node.split_once('.').and_then(|(short, _)| self.nodes.get(short));
-        let sites = self.nodes.get(node).or_else(short)?;
+        self.meter_of(site, node).map(|meter| meter.readings)
+    }
+
+    /// As [`Self::of`], with the name of the node in the table.
+    #[must_use]
+    pub fn meter_of(&self, site: &str, node: &str) -> Option<NodeMeter<'_>> {
+        let short = || {
+            node.split_once('.')
+                .and_then(|(short, _)| self.nodes.get_key_value(short))
+        };
+        let (node, sites) = self.nodes.get_key_value(node).or_else(short)?;
         let own = || sites.iter().find(|(of, _)| of.as_deref() == Some(site));
-        own().map(|(_, readings)| readings).or_else(|| sites.get(&None))
+        let readings = own().map(|(_, readings)| readings).or_else(|| sites.get(&None))?;
+        Some(NodeMeter { node, readings })
+    }
+
+    /// Refuses a row without a site where there are several: its energy would count at each.
+    ///
+    /// # Errors
+    /// [`Kind::Config`] when it is so.
+    pub fn hold_sites<'s>(&self, sites: impl IntoIterator<Item = &'s str>) -> Result<()> {
+        let sites: BTreeSet<&str> = sites.into_iter().collect();
+        match (self.without_site(), sites.len()) {
+            (Some(node), site_n @ 2..) => {
+                let message = format!(
+                    "[energy] meters: the row of node {node} names no site, and {site_n} sites have nodes: add a column site to the table"
+                );
+                Err(Error::new(Kind::Config, message))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Nodes of a site, or of any.
@@ -151,7 +188,7 @@ fn resolved(node: &str, mut readings: Vec<MeterReading>, file: &str, problems: &
     readings
 }
 
-fn reading<'c>(line: usize, cell: &impl Fn(&str) -> &'c str) -> Result<MeterReading, String> {
+fn reading<'c>(line: usize, cell: &impl Fn(&str) -> &'c str) -> std::result::Result<MeterReading, String> {
     if cell("node").is_empty() {
         return Err("node: is empty".to_owned());
     }

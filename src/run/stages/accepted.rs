@@ -10,6 +10,7 @@ use super::merge_inputs::{MergeInputs, Partitions};
 use super::open_lake::OpenLake;
 use super::scope::RunScope;
 use super::staged::StagedRun;
+use crate::energy::EnergyPlan;
 use crate::error::{Error, Result};
 use crate::lake::found::FoundFile;
 use crate::lake::state::State;
@@ -83,6 +84,9 @@ impl<'a> AcceptedRecords<'a> {
             // Before the files are listed that there will be.
             forget_stale(publication, state, &partitions);
         }
+        if let Some(energy) = &plan.energy {
+            hold_sites(publication, energy)?;
+        }
         let sweep = Sweep {
             plan,
             publication,
@@ -126,6 +130,15 @@ fn publish_sums(
     })?;
     energy_tables::publish(context)?;
     charges::corrections(context, charged)
+}
+
+/// Refuses tables of energy that are good for one site alone where the lake has several.
+fn hold_sites(publication: &Publication, energy: &EnergyPlan) -> Result<()> {
+    let records = publication.current("records");
+    let places = records.iter().filter_map(|file| lake::parse_month_path(&file.path));
+    let sites: BTreeSet<String> = places.map(|place| place.site).collect();
+    let sites: BTreeSet<&str> = sites.iter().map(String::as_str).collect();
+    energy.meters.hold_sites(sites.iter().copied())
 }
 
 fn note_corrections(report: &RunReport) {

@@ -33,6 +33,22 @@ impl Case {
         Self(folder)
     }
 
+    /// A folder without files.
+    pub(super) fn empty() -> Self {
+        Self(TempDir::new().unwrap())
+    }
+
+    pub(super) fn write(&self, name: &str, text: &str) {
+        fs::write(self.path(name), text).unwrap();
+    }
+
+    /// stderr of a command, whether it succeeds or not.
+    pub(super) fn stderr(&self, arguments: &[&str]) -> String {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gridtally"));
+        let output = command.current_dir(self.0.path()).args(arguments).output().unwrap();
+        String::from_utf8(output.stderr).unwrap()
+    }
+
     pub(super) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }

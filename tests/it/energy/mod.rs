@@ -6,6 +6,7 @@ mod job;
 mod lake;
 mod node_energy;
 mod node_meter;
+mod small_lakes;
 mod tables;
 
 use gridtally::diagnostics::Problems;

@@ -1,0 +1,100 @@
+//! Small lakes with tables of energy: what they refuse, what they warn of, and what a run reports of months.
+
+use super::lake::Case;
+
+const SACCT: &str = "JobIDRaw|JobID|Cluster|Account|User|Partition|Submit|Start|End|ElapsedRaw|State|AllocCPUS|NNodes|\
+                     NodeList|AllocTRES|TotalCPU|ConsumedEnergyRaw\n";
+
+/// A job of four cores of n1 that ran for some days of March 2024.
+fn job(id: u32, cluster: &str, from: &str, until: &str, joules: &str) -> String {
+    let day = |text: &str| text.parse::<i64>().unwrap();
+    let seconds = (day(until) - day(from)) * 86_400;
+    format!(
+        "{id}|{id}|{cluster}|a|ana|cpu|2024-03-{from}T00:00:00|2024-03-{from}T00:00:00|2024-03-{until}T00:00:00|{seconds}|\
+         COMPLETED|4|1|n1|cpu=4,mem=4G,node=1|1:00:00|{joules}\n"
+    )
+}
+
+fn source(name: &str, site: &str) -> String {
+    format!(
+        "[[source]]\nname = \"{name}\"\nformat = \"sacct\"\npaths = [\"{name}.txt\"]\nsite = \"{site}\"\n\
+         timezone = \"UTC\"\nvo = {{ column = \"account\" }}\n"
+    )
+}
+
+fn case(sources: &[(&str, &str, &[String])], rest: &str) -> Case {
+    let case = Case::empty();
+    let mut pipeline = "[pipeline]\nname = \"p\"\noutput = \"lake\"\n".to_owned();
+    for (name, site, jobs) in sources {
+        case.write(&format!("{name}.txt"), &(SACCT.to_owned() + &jobs.concat()));
+        pipeline.push_str(&source(name, site));
+    }
+    case.write("types.csv", "site,node_type,cores\n*,x,4\n");
+    case.write("pipeline.toml", &(pipeline + rest));
+    case
+}
+
+const METERED: &str = "[energy]\nmeters = \"meters.csv\"\nnodes = \"types.csv\"\nshared = \"allocated_cores\"\n";
+const OVERHEAD: &str = "[[inventory]]\nname = \"nodes\"\nformat = \"csv\"\npaths = [\"nodes.csv\"]\nsite = \"OAK\"\n\
+                        as_of = 2024-01-01\n[overhead]\n[[overhead.unit]]\nname = \"u\"\ncore = 1\n";
+
+#[test]
+fn a_meter_of_a_node_that_two_clusters_have_is_refused() {
+    let jobs = |elm: (&str, &str)| [job(1, "oak", "05", "07", ""), job(2, "elm", elm.0, elm.1, "")];
+    let at_once = jobs(("05", "07"));
+    let case = case(&[("dump", "OAK", &at_once)], METERED);
+    case.write(
+        "meters.csv",
+        "node,valid_from,valid_to,joules\nn1,2024-03-01,2024-03-31,30000\n",
+    );
+    let reported = case.stderr(&["run", "pipeline.toml"]);
+    assert!(
+        reported.contains("jobs of the clusters \"elm\" and \"oak\" ran on the node n1 at the same time"),
+        "{reported}"
+    );
+    assert!(!case.path("lake/usage").exists());
+    // A node that went from one cluster to the other has one meter, of which each has its days.
+    case.write("dump.txt", &(SACCT.to_owned() + &jobs(("07", "09")).concat()));
+    case.run();
+    let sums = case.sums("energy_node_meter_j");
+    assert_eq!(sums.values().copied().sum::<Option<i64>>(), Some(4000));
+}
+
+#[test]
+fn a_meter_is_not_split_over_two_nodes_of_one_name() {
+    let jobs = [job(1, "oak", "05", "07", "")];
+    let case = case(&[("dump", "OAK", &jobs)], &format!("{OVERHEAD}{METERED}"));
+    case.write(
+        "meters.csv",
+        "node,valid_from,valid_to,joules\nn1,2024-03-01,2024-03-31,30000\n",
+    );
+    case.write("nodes.csv", "node,cluster,cpu_n\nn1,oak,4\nn1,elm,4\n");
+    // The second cluster has jobs on other nodes alone.
+    let other = job(2, "elm", "05", "07", "").replace("|n1|", "|n2|");
+    case.write("dump.txt", &(SACCT.to_owned() + &jobs.concat() + &other));
+    let reported = case.stderr(&["run", "pipeline.toml"]);
+    assert!(
+        reported.contains("several clusters have a node n1 at the same time"),
+        "{reported}"
+    );
+}
+
+#[test]
+fn a_meter_without_a_site_is_refused_where_there_are_two() {
+    let [oak, elm] = ["oak", "elm"].map(|cluster| [job(1, cluster, "05", "07", "")]);
+    let case = case(&[("oak", "OAK", &oak), ("elm", "ELM", &elm)], METERED);
+    case.write(
+        "meters.csv",
+        "node,valid_from,valid_to,joules\nn1,2024-03-01,2024-03-31,30000\n",
+    );
+    let reported = case.stderr(&["run", "pipeline.toml"]);
+    assert!(
+        reported.contains("the row of node n1 names no site, and 2 sites"),
+        "{reported}"
+    );
+    case.write(
+        "meters.csv",
+        "site,node,valid_from,valid_to,joules\nOAK,n1,2024-03-01,2024-03-31,30000\n",
+    );
+    case.run();
+}
