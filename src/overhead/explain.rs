@@ -6,7 +6,7 @@ use arrow::array::RecordBatch;
 
 use super::bills::{POOLS, options};
 use super::facts::from_fact;
-use super::inventories::{INVENTORIES, InventoryFile, machine_in, periods};
+use super::inventories::{InventoryFile, SWEPT, machine_in, periods};
 use super::job_spans::{JobColumns, Reach, join, span};
 use super::jobs::COLUMNS;
 use super::node_inventory::InventoryNode;
@@ -53,7 +53,7 @@ pub(crate) fn explain(store: &Store, manifest: &Manifest, site: &str, record: &R
         return Ok(OverheadLines::new());
     };
     let resources = Resources::of(&basis.overhead.units);
-    let inventories = INVENTORIES.into_iter().flat_map(|dataset| {
+    let inventories = SWEPT.into_iter().flat_map(|dataset| {
         let files = manifest.dataset(dataset);
         files.map(move |file| (dataset, file.path.clone()))
     });

@@ -22,7 +22,7 @@ pub(crate) fn machine_of(
     let mut hasher = blake3::Hasher::new();
     let mut files = Vec::new();
     let mut listings = BTreeSet::new();
-    for dataset in INVENTORIES {
+    for dataset in SWEPT {
         for current in sweep.publication.current(dataset) {
             let file_id = current
                 .path
@@ -54,6 +54,9 @@ pub(crate) fn machine_of(
 
 /// Datasets that describe nodes.
 pub(crate) const INVENTORIES: [&str; 3] = ["node", "node_event", "partition"];
+
+/// Datasets by which nodes are swept: those, and in which time they were reserved.
+pub(crate) const SWEPT: [&str; 4] = ["node", "node_event", "partition", "reservation"];
 
 /// A file with rows of inventories.
 pub(crate) struct InventoryFile {
@@ -87,6 +90,7 @@ pub(crate) fn machine_in(
         for batch in batches {
             match file.dataset {
                 "node_event" => machine.add_events(&batch?)?,
+                "reservation" => machine.add_reservations(&batch?)?,
                 _ => machine.add_partitions(&batch?, file.is_present)?,
             }
         }

@@ -23,6 +23,7 @@ pub mod node_energy;
 mod node_history;
 pub(crate) mod node_inventory;
 mod node_life;
+mod node_reservations;
 mod node_spill;
 pub(crate) mod node_units;
 pub mod report;

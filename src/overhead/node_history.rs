@@ -92,9 +92,9 @@ fn agreed(reported: &[ListedState], events: &[&NodeHistoryEvent], at_s: i64) -> 
 
 /// An amount of a node, and how much of it is set aside.
 #[derive(Clone, Copy, Debug)]
-struct ListedAmount {
-    capacity: i64,
-    set_aside: i64,
+pub(super) struct ListedAmount {
+    pub(super) capacity: i64,
+    pub(super) set_aside: i64,
 }
 
 /// The listing that holds at an instant: the first one holds from always.
@@ -102,6 +102,11 @@ fn current(listings: &[&NodeListing], at_s: i64) -> usize {
     let listed_n = listings.partition_point(|listing| listing.as_of_s <= at_s);
     // Fallback: before the first listing there is none, and the first one holds.
     listed_n.saturating_sub(1)
+}
+
+/// The amount at a place of the listings of a node, which are in the order of time, at an instant.
+pub(super) fn listed_amount(listings: &[&NodeListing], at_s: i64, place: usize) -> Option<ListedAmount> {
+    amount(listings, current(listings, at_s), place)
 }
 
 /// The amount at a place of the listings, which are in the order of time: of `current`, or where it does not state it, of

@@ -6,6 +6,7 @@ use arrow::array::{Array, AsArray, RecordBatch};
 
 use super::node_history::{NodeHistoryEvent, NodeListing, Presence, ended, history};
 use super::node_life::{Complete, LifeChange, Lives, lives};
+use super::node_reservations::{self, NodeReservation};
 use crate::error::{Error, Result};
 use crate::occupancy::{CapacityState, History, Resource, Resources};
 use crate::reference::hostlist::Hostlist;
@@ -29,6 +30,9 @@ pub(crate) struct NodeInventory {
     listings: Vec<NodeListing>,
     events: Vec<NodeHistoryEvent>,
     parts: Vec<NodePart>,
+    reservations: Vec<NodeReservation>,
+    /// The place of cores among the amounts of listings.
+    core_place: Option<usize>,
 }
 
 /// A node of a cluster.
@@ -177,6 +181,7 @@ impl NodeInventory {
         let (cpu, effective) = (int(batch, "cpu_n")?, int(batch, "effective_cpu_n")?);
         let (memory, system) = (int(batch, "memory_byte")?, int(batch, "system_memory_byte")?);
         let gpu = int(batch, "gpu_n")?;
+        self.core_place = resources.iter().position(|resource| *resource == Resource::Core);
         let partitions = text(batch, "partitions")?;
         let (state, flags) = (text(batch, "state")?, text(batch, "state_flags")?);
         for row in (0..batch.num_rows()).filter(|row| undated || as_of.is_valid(*row)) {
@@ -236,6 +241,12 @@ impl NodeInventory {
             };
             self.events.push(event);
         }
+        Ok(())
+    }
+
+    /// Adds a batch of `reservation`.
+    pub(crate) fn add_reservations(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.reservations.extend(node_reservations::of_batch(batch)?);
         Ok(())
     }
 
@@ -311,6 +322,12 @@ impl NodeInventory {
                 ours.parts.push(row.clone());
             }
         }
+        for row in &self.reservations {
+            if is_ours(row.site.as_ref(), row.cluster.as_ref())? {
+                ours.reservations.push(row.clone());
+            }
+        }
+        ours.core_place = self.core_place;
         ours.parts.sort_by_key(|part| part.as_of_s);
         ours.events = ended(ours.events);
         Ok(ours)
@@ -355,9 +372,13 @@ impl NodeInventory {
         for listing in &self.listings {
             listings.entry(&listing.node).or_default().push(listing);
         }
+        for of_node in listings.values_mut() {
+            of_node.sort_by_key(|listing| listing.as_of_s);
+        }
+        let reserved = node_reservations::events(&self.reservations, &listings, self.core_place);
         let mut events: HashMap<&str, Vec<&NodeHistoryEvent>> = HashMap::new();
         let mut validity: HashMap<String, SecondSpan> = HashMap::new();
-        for event in &self.events {
+        for event in self.events.iter().chain(&reserved) {
             if let Some(node) = &event.node {
                 events.entry(node).or_default().push(event);
             } else if let Some(nodes) = event.nodes.as_deref().and_then(|nodes| Hostlist::parse(nodes).ok()) {
@@ -373,8 +394,7 @@ impl NodeInventory {
         }
         let lives = self.lives();
         let listed = self.partitions_of_nodes();
-        let nodes = listings.into_iter().map(|(name, mut listings)| {
-            listings.sort_by_key(|listing| listing.as_of_s);
+        let nodes = listings.into_iter().map(|(name, listings)| {
             let partitions = listings.iter().rev().find_map(|listing| listing.partitions.clone());
             // Fallback: a node without events has none.
             let events = events.get(name).map(Vec::as_slice).unwrap_or_default();

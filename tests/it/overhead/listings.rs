@@ -195,3 +195,39 @@ fn nodes_that_are_gone_are_reported() {
     );
     assert!(reported().is_empty(), "once");
 }
+
+const RESERVATIONS: &str =
+    "[[inventory]]\nname = \"reserved\"\nformat = \"csv-reservation\"\npaths = [\"reserved.csv\"]\n";
+
+#[test]
+fn nodes_of_a_reservation_are_reserved_from_its_start_to_its_end() {
+    let scene = scene(&[
+        ("nodes-2026-09-30.txt", "o1 o2 o3 o4"),
+        ("nodes-2026-11-02.txt", "o1 o2 o3 o4"),
+    ]);
+    // The later listing of the window counts; a window of two of eight cores leaves room, and one that had not begun when it was
+    // listed was a plan. Nodes that no listing has are of nobody.
+    scene.write(
+        "reserved.csv",
+        "reservation,cluster,start,end,core_n,nodes,flags,as_of\n\
+         upgrade,oak,2026-10-05T00:00:00Z,2026-10-09T00:00:00Z,,\"o[1-2],x9\",MAINT,2026-10-05T12:00:00Z\n\
+         upgrade,oak,2026-10-05T00:00:00Z,2026-10-07T00:00:00Z,,\"o[1-2],x9\",MAINT,2026-10-06T12:00:00Z\n\
+         course,oak,2026-10-12T00:00:00Z,2026-10-13T00:00:00Z,8,\"o[2-3]\",,2026-11-01\n\
+         corner,oak,2026-10-20T00:00:00Z,2026-10-21T00:00:00Z,2,\"o[3-4]\",,2026-11-01\n\
+         plan,oak,2026-10-25T00:00:00Z,2026-10-26T00:00:00Z,,o4,MAINT,2026-10-24\n",
+    );
+    let inventories = format!("{}{RESERVATIONS}", inventory("nodes", "nodes-*.txt", ""));
+    scene.run(&pipeline(&inventories));
+    assert_eq!(days(&scene), ["o1 31 0 2", "o2 31 0 3", "o3 31 0 1", "o4 31 0 0"]);
+    // What a job holds of it is allocated: the job has two cores of o1 for half a day.
+    scene.write(
+        "reserved.csv",
+        "reservation,cluster,start,end,nodes\nours,oak,2026-10-30T00:00:00Z,2026-10-31T00:00:00Z,o1\n",
+    );
+    scene.run(&pipeline(&inventories));
+    let parts = scene.ask(
+        "SELECT sum(allocated_core_s) // 3600, sum(reserved_core_s) // 3600, sum(overhead_core_s) // 3600 FROM overhead \
+         WHERE unit = '1c2g' AND node = 'o1' AND day = '2026-10-30'",
+    );
+    assert_eq!(parts, ["24 72 0"]);
+}
