@@ -44,7 +44,7 @@ pub struct NormaliseSpec {
     pub nodes: Option<At<String>>,
     /// `order`
     pub order: Option<At<Vec<BenchmarkLevel>>>,
-    /// `known_on`, Unix milliseconds of that day's midnight
+    /// `known_on`, the last Unix millisecond of that day, UTC
     pub known_on_ms: Option<At<i64>>,
     /// `missing`
     pub missing: Option<MissingSpec>,
@@ -93,7 +93,7 @@ fn order(section: &Section<'_>, problems: &mut Problems) -> Option<At<Vec<Benchm
     })
 }
 
-/// A day, bare or in quotes.
+/// A day, bare or in quotes, as its last Unix millisecond, UTC: what was recorded on that day counts.
 pub(crate) fn known_on(section: &Section<'_>, what: &str, problems: &mut Problems) -> Option<At<i64>> {
     let (value, line) = section.get("known_on")?;
     let text = match value {
@@ -101,15 +101,15 @@ pub(crate) fn known_on(section: &Section<'_>, what: &str, problems: &mut Problem
         DeValue::Datetime(day) => day.to_string(),
         _ => String::new(),
     };
-    let midnight = (text.len() == "2026-01-01".len())
+    let last_ms = (text.len() == "2026-01-01".len())
         .then(|| text.parse::<Date>().ok())
         .flatten()
-        .map(|date| i64::from(day_of(date)) * DAY_MS);
-    if midnight.is_none() {
+        .map(|date| i64::from(day_of(date)) * DAY_MS + (DAY_MS - 1));
+    if last_ms.is_none() {
         let message = format!("known_on must be a day such as 2026-01-01: {what} recorded later do not count");
         section.wrong(line, message, problems);
     }
-    midnight.map(|midnight| At { value: midnight, line })
+    last_ms.map(|last_ms| At { value: last_ms, line })
 }
 
 fn missing(section: &Section<'_>, problems: &mut Problems) -> Option<MissingSpec> {

@@ -98,3 +98,22 @@ fn a_meter_without_a_site_is_refused_where_there_are_two() {
     );
     case.run();
 }
+
+#[test]
+fn what_was_recorded_on_the_day_itself_was_known_on_it() {
+    let jobs = [job(1, "oak", "05", "07", "1000")];
+    let pipeline = |day: &str| {
+        format!("[energy]\npue = \"pue.csv\"\nnodes = \"types.csv\"\nshared = \"unused\"\nknown_on = {day}\n")
+    };
+    let case = case(&[("dump", "OAK", &jobs)], &pipeline("2026-06-30"));
+    case.write(
+        "pue.csv",
+        "site,pue,valid_from,valid_to,recorded_at\nOAK,1.3,2020-01-01,,2026-01-01\nOAK,1.5,2024-03-01,,2026-06-30T12:00:00Z\n",
+    );
+    case.run();
+    let of = || case.sums("energy_pue_j").values().copied().sum::<Option<i64>>();
+    assert_eq!(of(), Some(1500));
+    case.replace("pipeline.toml", "2026-06-30", "2026-06-29");
+    case.run();
+    assert_eq!(of(), Some(1300));
+}
