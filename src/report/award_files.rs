@@ -29,8 +29,8 @@ fn quoted(text: &str) -> Result<String> {
 
 /// The balance file of Open `OnDemand`, version 1, of one unit. `OnDemand` reads the leading whole number of a value, so
 /// whole numbers are written: rounded down, also below zero, so that nobody sees more than there is. An award lists the
-/// users its table names, else those who used it. Awards without an amount that is known, and without days at the present
-/// rate, are left out.
+/// users its table names, else those who used it. A user with a part of it has one balance, the smaller of both. Awards
+/// without an amount that is known, and without days at the present rate, are left out.
 ///
 /// # Errors
 /// [`Kind::Usage`] when the awards are of several units: a file has one.
@@ -49,14 +49,21 @@ pub fn ondemand(states: &[AwardState<'_>], value: BalanceValue, now_s: i64) -> R
             return Err(Error::new(Kind::Usage, message));
         }
     };
+    let value_of = |state: &AwardState<'_>| match value {
+        BalanceValue::Remaining => state.remaining_e9().map(|left| left.div_euclid(ONE_E9)),
+        BalanceValue::DaysLeft => state.days_left,
+    };
     let mut entries = Vec::new();
     for state in own {
-        let value = match value {
-            BalanceValue::Remaining => state.remaining_e9().map(|left| left.div_euclid(ONE_E9)),
-            BalanceValue::DaysLeft => state.days_left,
-        };
-        let Some(value) = value else { continue };
-        for user in users(state) {
+        let parts = states.iter().filter(|part| part.is_part_of(state));
+        let parted: BTreeSet<&str> = parts
+            .filter(|part| value_of(part).is_some())
+            .filter_map(|part| part.award.user.as_deref())
+            .collect();
+        let Some(value) = value_of(state) else { continue };
+        let whole = states.iter().find(|whole| state.is_part_of(whole));
+        let value = whole.and_then(value_of).map_or(value, |whole| value.min(whole));
+        for user in users(state).difference(&parted) {
             entries.push(format!(
                 "    {{\"user\": {}, \"project\": {}, \"value\": {value}}}",
                 quoted(user)?,
@@ -134,7 +141,7 @@ pub fn coldfront_script(states: &[AwardState<'_>], attribute: &str) -> Result<St
 }
 
 /// Usage for Waldur, as JSON: an entry for each award with the amount of its unit to two places, rounded half to even, and
-/// one for each user of it.
+/// one for each user of it. A user's part of an award is no resource: its use is among that of the award.
 ///
 /// # Errors
 /// [`Kind::Internal`] when a name cannot be written.
@@ -147,7 +154,8 @@ pub fn waldur(states: &[AwardState<'_>], on: Day) -> Result<String> {
     };
     let date = day_text(Some(on), "");
     let (mut usages, mut of_users) = (Vec::new(), Vec::new());
-    for state in states {
+    let is_part = |state: &&AwardState<'_>| states.iter().any(|whole| state.is_part_of(whole));
+    for state in states.iter().filter(|state| !is_part(state)) {
         let Some(used_e9) = state.used_e9 else { continue };
         let (resource, kind) = (quoted(&state.award.account)?, quoted(&state.measure.unit)?);
         usages.push(format!(

@@ -417,3 +417,41 @@ fn the_coldfront_script_sets_usage_by_the_account_name() {
     let printed = crate::support::python::python(run, &[folder.to_str().unwrap()]);
     assert_eq!(printed, "rrg-ice Core Usage (Hours) 0.050114155\n");
 }
+
+/// The account's award of which one user has a part.
+fn scene_of_parts() -> Scene {
+    let scene = scene();
+    scene.write(
+        "awards.csv",
+        "award,account,user,policy,amount,unit,valid_from,valid_to\n\
+         A,rrg-ice,,ce,500,core_equivalent_hour,2025-04-01,2026-04-01\n\
+         P,rrg-ice,ada,ce,210,core_equivalent_hour,2025-04-01,2026-04-01\n\
+         Q,rrg-ice,bo,ce,1000,core_equivalent_hour,2025-04-01,2026-04-01\n",
+    );
+    scene.run();
+    scene
+}
+
+#[test]
+fn a_part_of_a_user_is_no_resource_of_its_own_for_waldur() {
+    let scene = scene_of_parts();
+    let json = scene.stdout(&["report", "awards", "lake", "--on", "2025-06-12", "--for", "waldur"]);
+    let file: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(file["usages"].as_array().unwrap().len(), 1, "{json}");
+    assert_eq!(file["usages"][0]["usages"][0]["amount"], "439.00");
+    let users = file["user_usages"].as_array().unwrap();
+    let users: Vec<_> = users.iter().map(|user| (&user["username"], &user["usage"])).collect();
+    assert_eq!(users.len(), 2, "{json}");
+    assert_eq!((users[0].0, users[0].1), (&"ada".into(), &"201.00".into()));
+}
+
+#[test]
+fn a_user_with_a_part_has_the_smaller_of_both_balances() {
+    let scene = scene_of_parts();
+    let report = ["report", "awards", "lake", "--on", "2025-06-12", "--for", "ondemand"];
+    let (_, mut balances) = ondemand(&scene.stdout(&report));
+    balances.sort();
+    // 9 of ada's part are left; of bo's 762, but 61 of all.
+    let entry = |user: &str, value| (user.to_owned(), "rrg-ice".to_owned(), value);
+    assert_eq!(balances, [entry("ada", 9), entry("bo", 61)]);
+}
