@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::award::{Award, AwardLimit};
 use super::ledger::AwardLedger;
 use super::rule::PeriodRule;
-use super::unit::{AwardMeasure, YearLength};
+use super::unit::{AwardMeasure, YearLength, bytes_of};
 use crate::charge::charged_tariff::{BalanceTariff, called};
 use crate::diagnostics::{Problems, did_you_mean};
 use crate::reference::allocation::AllocationTable;
@@ -139,6 +139,11 @@ fn resolve(
     if award.limit == AwardLimit::Maximum {
         // Fallback: an award of storage without a unit is measured in nothing that is known.
         let unit = award.unit.as_deref().unwrap_or_default();
+        if bytes_of(unit).is_none() {
+            return Err(format!(
+                "unit: a maximum of storage is not counted in \"{unit}\", but in a unit of bytes such as TB or TiB"
+            ));
+        }
         award.measure = Some(AwardMeasure::stored(unit));
         return Ok(());
     }

@@ -254,19 +254,6 @@ fn a_table_of_stored_bytes_gives_awards_of_storage_their_latest_use_and_their_pe
     ] {
         assert!(refused.contains(why), "{why}: {refused}");
     }
-    scene.write("awards.csv", &TABLE.replace(",10,TB,", ",10,bags,"));
-    scene.write("stored.csv", "account,day,stored_byte\nrpp-tarn,2025-06-01,5\n");
-    scene.run();
-    let refused = scene.refused(&[
-        "report",
-        "awards",
-        "lake",
-        "--on",
-        "2025-06-12",
-        "--stored",
-        "stored.csv",
-    ]);
-    assert!(refused.contains("stored bytes are not counted in bags"), "{refused}");
 }
 
 #[test]
@@ -454,4 +441,21 @@ fn a_user_with_a_part_has_the_smaller_of_both_balances() {
     // 9 of ada's part are left; of bo's 762, but 61 of all.
     let entry = |user: &str, value| (user.to_owned(), "rrg-ice".to_owned(), value);
     assert_eq!(balances, [entry("ada", 9), entry("bo", 61)]);
+}
+
+#[test]
+fn a_maximum_of_storage_in_another_unit_than_of_bytes_is_a_mistake() {
+    let scene = scene();
+    scene.write(
+        "awards.csv",
+        "account,policy,amount,unit,valid_from,valid_to\n\
+         rrg-ice,storage,10,TB,2025-04-01,2026-04-01\n\
+         def-moor,storage,10,Tb,2025-04-01,2026-04-01\n\
+         def-none,storage,10,core_hour,2025-04-01,2026-04-01\n",
+    );
+    let reported = scene.refused(&["check", "p.toml"]);
+    assert!(!reported.contains("awards.csv:2:"), "{reported}");
+    for line in ["awards.csv:3: unit: ", "awards.csv:4: unit: "] {
+        assert!(reported.contains(line), "{reported}");
+    }
 }
