@@ -27,7 +27,7 @@ pub struct EnergySpec {
     pub shared: Option<At<SharedRule>>,
     /// `meters`
     pub meters: Option<At<String>>,
-    /// `known_on`, Unix milliseconds of that day's midnight
+    /// `known_on`, the last Unix millisecond of that day, UTC
     pub known_on_ms: Option<At<i64>>,
 }
 
@@ -88,18 +88,13 @@ impl Compiler {
             (None, Some(shared)) => self.doubt(shared.line, "shared needs nodes (a table of nodes): there is none"),
             _ => {}
         }
-        if let (Some(meters), None) = (&spec.meters, &spec.nodes) {
-            let message =
-                "meters needs nodes (a table of nodes): without their cores no part of a meter is known to be a job's";
-            self.doubt(meters.line, message);
-        }
         if spec.intensity.is_some() && spec.pue.is_none() {
             let message = "intensity needs pue (a table of PUE): without it the energy of the site is unknown, and so is its carbon";
             self.doubt(spec.line, message);
         }
         if spec.nodes.is_none() {
-            let message = "[energy] has no nodes (a table of nodes): no job is known to have had its nodes to itself, and nothing is \
-                           modelled, so that all energy is unknown";
+            let message = "[energy] has no nodes (a table of nodes): energy is known only of jobs that requested nodes of their own, \
+                           and nothing is modelled";
             self.doubt(spec.line, message);
         }
         let settings = EnergySettings {

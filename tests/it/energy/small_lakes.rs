@@ -117,3 +117,21 @@ fn what_was_recorded_on_the_day_itself_was_known_on_it() {
     case.run();
     assert_eq!(of(), Some(1300));
 }
+
+#[test]
+fn without_a_table_of_nodes_the_energy_of_requested_nodes_is_known_and_nothing_warns_of_the_contrary() {
+    let jobs = [job(1, "oak", "05", "07", "1000")];
+    let case = case(&[("dump", "OAK", &jobs)], "[energy]\nmeters = \"meters.csv\"\n");
+    case.write(
+        "meters.csv",
+        "node,valid_from,valid_to,joules\nn1,2024-03-01,2024-03-31,30000\n",
+    );
+    let warned = case.stderr(&["check", "pipeline.toml"]);
+    assert!(
+        warned.contains("energy is known only of jobs that requested nodes of their own"),
+        "{warned}"
+    );
+    for wrong in ["all energy is unknown", "no part of a meter is known"] {
+        assert!(!warned.contains(wrong), "{warned}");
+    }
+}
