@@ -33,6 +33,7 @@ mod run_words;
 pub(crate) mod slices;
 pub mod stages;
 pub(crate) mod summaries;
+mod unbuilt_parts;
 pub(crate) mod usage;
 pub(crate) mod usage_rejects;
 

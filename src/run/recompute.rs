@@ -7,8 +7,9 @@ use serde::Serialize;
 use super::outdated::Outdated;
 use super::partition_context::PartitionContext;
 use super::run_words::signed;
+use super::unbuilt_parts::unbuilt_parts;
 use super::usage::UsagePart;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::record::SiteMonth;
 use crate::reference::benchmark::Benchmark;
 use crate::reference::decimal::text as decimal_text;
@@ -80,36 +81,55 @@ struct MonthWork {
     has_new_records: bool,
 }
 
-/// What each outdated place contributed before and contributes now, by site, month of usage and benchmark. Rows that did
-/// not change are left out; unknown work counts as none.
-///
-/// # Errors
-/// [`crate::error::Kind::Io`] when the lake cannot be read.
-pub(crate) fn compare(
-    context: &PartitionContext<'_>,
-    outdated: &Outdated,
-    parts: &[UsagePart],
-    fresh: impl Fn(&SiteMonth) -> bool,
-) -> Result<Vec<Recomputed>> {
-    let mut months: BTreeMap<(String, Day), MonthWork> = BTreeMap::new();
-    for part in parts {
-        let place = SiteMonth::new(part.site.as_str(), part.month);
-        if !outdated.jobs.contains(&place) && !outdated.summaries.contains(&place) {
-            continue;
+impl MonthWork {
+    /// Whether the work is other work now.
+    fn is_changed(&self) -> bool {
+        known(&self.former) != known(&self.now)
+    }
+}
+
+/// Work by site and month of usage.
+#[derive(Default)]
+struct WorkMonths {
+    months: BTreeMap<SiteMonth, MonthWork>,
+    /// Whether months are added that are not there.
+    is_open: bool,
+}
+
+impl WorkMonths {
+    /// The work of the month that contains a day; `None` where it is not one of those.
+    fn of(&mut self, site: &str, day: Day) -> Result<Option<&mut MonthWork>> {
+        let month = Month::of_day(day).ok_or_else(|| Error::internal("usage of a month that has no name"))?;
+        let place = SiteMonth::new(site, month);
+        if self.is_open {
+            return Ok(Some(self.months.entry(place).or_default()));
         }
-        let is_fresh = fresh(&place);
-        let mut add = |month: Day, former: &WorkSums, now: &WorkSums| {
-            let of = months.entry((part.site.clone(), month)).or_default();
-            of.former.add(former);
-            of.now.add(now);
-            of.has_new_records |= is_fresh;
-        };
+        Ok(self.months.get_mut(&place))
+    }
+
+    /// Adds what a place that this run has built contributed before and contributes now.
+    fn add_built(&mut self, context: &PartitionContext<'_>, part: &UsagePart, is_fresh: bool) -> Result<()> {
         for UsageGroup { key, sums } in part.groups.groups()? {
-            add(key.month, &WorkSums::default(), &sums.work);
+            if let Some(of) = self.of(&part.site, key.month)? {
+                of.now.add(&sums.work);
+                of.has_new_records |= is_fresh;
+            }
         }
-        let path = lake::month_path("usage_part", &part.site, part.month);
-        let former = lake::batches(context.publication, &path)?;
-        for batch in former.into_iter().flatten() {
+        self.add_published(context, &SiteMonth::new(part.site.as_str(), part.month), |of, work| {
+            of.former.add(work);
+            of.has_new_records |= is_fresh;
+        })
+    }
+
+    /// Adds what is published of a place.
+    fn add_published(
+        &mut self,
+        context: &PartitionContext<'_>,
+        place: &SiteMonth,
+        add: impl Fn(&mut MonthWork, &WorkSums),
+    ) -> Result<()> {
+        let path = lake::month_path("usage_part", &place.site, place.month);
+        for batch in lake::batches(context.publication, &path)?.into_iter().flatten() {
             let batch = batch?;
             let month = date(&batch, "month")?;
             let columns: Vec<_> = WORK_COLUMNS
@@ -121,14 +141,60 @@ pub(crate) fn compare(
                 for (value, column) in e7.iter_mut().zip(&columns) {
                     *value = number(column, row);
                 }
-                add(month.value(row), &WorkSums::from_e7(e7), &WorkSums::default());
+                if let Some(of) = self.of(&place.site, month.value(row))? {
+                    add(of, &WorkSums::from_e7(e7));
+                }
             }
         }
+        Ok(())
     }
+}
+
+/// The work of each site and month of usage that other benchmarks changed, before and now, by benchmark, with what other places
+/// contribute to the month. Rows that did not change are left out; unknown work counts as none.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when the lake cannot be read.
+pub(crate) fn compare(
+    context: &PartitionContext<'_>,
+    outdated: &Outdated,
+    parts: &[UsagePart],
+    fresh: impl Fn(&SiteMonth) -> bool,
+) -> Result<Vec<Recomputed>> {
+    let place = |part: &UsagePart| SiteMonth::new(part.site.as_str(), part.month);
+    let is_outdated = |part: &&UsagePart| {
+        let place = place(part);
+        outdated.jobs.contains(&place) || outdated.summaries.contains(&place)
+    };
+    let (scaled, others): (Vec<_>, Vec<_>) = parts.iter().partition(is_outdated);
+    let mut found = WorkMonths {
+        is_open: true,
+        ..WorkMonths::default()
+    };
+    for part in scaled {
+        found.add_built(context, part, fresh(&place(part)))?;
+    }
+    found.months.retain(|_, work| work.is_changed());
+    found.is_open = false;
+    if found.months.is_empty() {
+        return Ok(Vec::new());
+    }
+    for part in others {
+        found.add_built(context, part, fresh(&place(part)))?;
+    }
+    for place in unbuilt_parts(context, parts, &found.months.keys().cloned().collect()) {
+        found.add_published(context, &place, |of, work| {
+            of.former.add(work);
+            of.now.add(work);
+        })?;
+    }
+    Ok(rows(found.months))
+}
+
+/// The rows of what changed, by benchmark.
+fn rows(months: BTreeMap<SiteMonth, MonthWork>) -> Vec<Recomputed> {
     let mut rows = Vec::new();
-    for ((site, day), work) in months {
-        // Fallback: only whether work changes is compared, and unknown work is none.
-        let known = |work: &WorkSums| work.e7().map(Option::unwrap_or_default);
+    for (SiteMonth { site, month }, work) in months {
         let (former, now) = (known(&work.former), known(&work.now));
         let of_kinds = former.as_chunks::<3>().0.iter().zip(now.as_chunks::<3>().0);
         for (kind, (former, now)) in Benchmark::ALL.into_iter().zip(of_kinds) {
@@ -139,7 +205,7 @@ pub(crate) fn compare(
             change.iter_mut().zip(former).for_each(|(now, was)| *now -= was);
             rows.push(Recomputed {
                 site: site.clone(),
-                month: Month::of_day(day).map_or_else(String::new, |month| month.to_string()),
+                month: month.to_string(),
                 benchmark: kind.as_str().to_owned(),
                 former: amounts(*former),
                 now: amounts(*now),
@@ -148,7 +214,13 @@ pub(crate) fn compare(
             });
         }
     }
-    Ok(rows)
+    rows
+}
+
+/// Work with nothing in the place of what is unknown.
+fn known(work: &WorkSums) -> [i128; 9] {
+    // Fallback: only whether work changes is compared, and unknown work is none.
+    work.e7().map(Option::unwrap_or_default)
 }
 
 fn amounts([cpu, wall, core_wall]: [i128; 3]) -> RecomputedAmounts {

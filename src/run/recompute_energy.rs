@@ -6,6 +6,7 @@ use arrow::array::Int64Array;
 use serde::Serialize;
 
 use super::partition_context::PartitionContext;
+use super::unbuilt_parts::unbuilt_parts;
 use super::usage::UsagePart;
 use crate::amounts::add_known;
 use crate::error::{Error, Result};
@@ -95,8 +96,80 @@ impl RecomputedEnergy {
     }
 }
 
-/// What each outdated place contributed before and contributes now, by site and month of usage. Rows that did not change are
-/// left out.
+/// Energy and carbon by site and month of usage.
+#[derive(Default)]
+struct EnergyMonths {
+    months: BTreeMap<SiteMonth, RecomputedEnergy>,
+    /// Whether months are added that are not there.
+    is_open: bool,
+}
+
+impl EnergyMonths {
+    /// The row of the month that contains a day; `None` where it is not one of those.
+    fn of(&mut self, site: &str, day: Day) -> Result<Option<&mut RecomputedEnergy>> {
+        let month = Month::of_day(day).ok_or_else(|| Error::internal("usage of a month that has no name"))?;
+        let place = SiteMonth::new(site, month);
+        if self.is_open {
+            let of = self.months.entry(place).or_insert_with(|| RecomputedEnergy {
+                site: site.to_owned(),
+                month: month.to_string(),
+                ..RecomputedEnergy::default()
+            });
+            return Ok(Some(of));
+        }
+        Ok(self.months.get_mut(&place))
+    }
+
+    /// Adds what a place that this run has built contributed before and contributes now.
+    fn add_built(&mut self, context: &PartitionContext<'_>, part: &UsagePart, is_fresh: bool) -> Result<()> {
+        for group in part.groups.groups()? {
+            let Some(of) = self.of(&part.site, group.key.month)? else {
+                continue;
+            };
+            of.has_new_records |= is_fresh;
+            for (name, place) in COLUMNS {
+                let sum = MeasuredSums::column(name).and_then(|column| *column(&group.sums.measured));
+                add_known(place(&mut of.now), sum.map(i128::from), name)?;
+            }
+        }
+        self.add_published(context, &SiteMonth::new(part.site.as_str(), part.month), |of| {
+            of.has_new_records |= is_fresh;
+            [Some(&mut of.former), None]
+        })
+    }
+
+    /// Adds what is published of a place to amounts of each month.
+    fn add_published(
+        &mut self,
+        context: &PartitionContext<'_>,
+        place: &SiteMonth,
+        amounts: impl Fn(&mut RecomputedEnergy) -> [Option<&mut EnergyAmounts>; 2],
+    ) -> Result<()> {
+        let path = lake::month_path("usage_part", &place.site, place.month);
+        for batch in lake::batches(context.publication, &path)?.into_iter().flatten() {
+            let batch = batch?;
+            let month = date(&batch, "month")?;
+            let columns: Vec<&Int64Array> = COLUMNS
+                .iter()
+                .map(|(name, _)| int(&batch, name))
+                .collect::<Result<_>>()?;
+            for row in 0..batch.num_rows() {
+                let Some(of) = self.of(&place.site, month.value(row))? else {
+                    continue;
+                };
+                for into in amounts(of).into_iter().flatten() {
+                    for ((name, amount), column) in COLUMNS.iter().zip(&columns) {
+                        add_known(amount(into), number(column, row).map(i128::from), name)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What other tables made of each site and month of usage, before and now, with what other places contribute to the month.
+/// Months that did not change are left out.
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when the lake cannot be read, [`crate::error::Kind::Internal`] when its usage is not what was written.
@@ -106,54 +179,25 @@ pub(crate) fn compare(
     parts: &[UsagePart],
     fresh: impl Fn(&SiteMonth) -> bool,
 ) -> Result<Vec<RecomputedEnergy>> {
-    let mut months: BTreeMap<SiteMonth, RecomputedEnergy> = BTreeMap::new();
-    for part in parts {
-        let place = SiteMonth::new(part.site.as_str(), part.month);
-        if !outdated.contains(&place) {
-            continue;
-        }
-        let is_fresh = fresh(&place);
-        for group in part.groups.groups()? {
-            let of = entry(&mut months, &part.site, group.key.month, is_fresh)?;
-            for (name, place) in COLUMNS {
-                let sum = MeasuredSums::column(name).and_then(|column| *column(&group.sums.measured));
-                add_known(place(&mut of.now), sum.map(i128::from), name)?;
-            }
-        }
-        let path = lake::month_path("usage_part", &part.site, part.month);
-        for batch in lake::batches(context.publication, &path)?.into_iter().flatten() {
-            let batch = batch?;
-            let month = date(&batch, "month")?;
-            let columns: Vec<&Int64Array> = COLUMNS
-                .iter()
-                .map(|(name, _)| int(&batch, name))
-                .collect::<Result<_>>()?;
-            for row in 0..batch.num_rows() {
-                let of = entry(&mut months, &part.site, month.value(row), is_fresh)?;
-                for ((name, place), column) in COLUMNS.iter().zip(&columns) {
-                    add_known(place(&mut of.former), number(column, row).map(i128::from), name)?;
-                }
-            }
-        }
+    let place = |part: &UsagePart| SiteMonth::new(part.site.as_str(), part.month);
+    let (rated, others): (Vec<_>, Vec<_>) = parts.iter().partition(|part| outdated.contains(&place(part)));
+    let mut found = EnergyMonths {
+        is_open: true,
+        ..EnergyMonths::default()
+    };
+    for part in rated {
+        found.add_built(context, part, fresh(&place(part)))?;
     }
-    Ok(months.into_values().filter(|of| of.former != of.now).collect())
-}
-
-/// The row of the month that contains a day.
-fn entry<'m>(
-    months: &'m mut BTreeMap<SiteMonth, RecomputedEnergy>,
-    site: &str,
-    day: Day,
-    has_new_records: bool,
-) -> Result<&'m mut RecomputedEnergy> {
-    let month = Month::of_day(day).ok_or_else(|| Error::internal("usage of a month that has no name"))?;
-    let of = months
-        .entry(SiteMonth::new(site, month))
-        .or_insert_with(|| RecomputedEnergy {
-            site: site.to_owned(),
-            month: month.to_string(),
-            ..RecomputedEnergy::default()
-        });
-    of.has_new_records |= has_new_records;
-    Ok(of)
+    found.months.retain(|_, of| of.former != of.now);
+    found.is_open = false;
+    if found.months.is_empty() {
+        return Ok(Vec::new());
+    }
+    for part in others {
+        found.add_built(context, part, fresh(&place(part)))?;
+    }
+    for place in unbuilt_parts(context, parts, &found.months.keys().cloned().collect()) {
+        found.add_published(context, &place, |of| [Some(&mut of.former), Some(&mut of.now)])?;
+    }
+    Ok(found.months.into_values().filter(|of| of.former != of.now).collect())
 }

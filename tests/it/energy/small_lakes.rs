@@ -135,3 +135,28 @@ fn without_a_table_of_nodes_the_energy_of_requested_nodes_is_known_and_nothing_w
         assert!(!warned.contains(wrong), "{warned}");
     }
 }
+
+#[test]
+fn a_recomputed_month_is_reported_with_all_its_energy() {
+    // The first job ends in April and is of other records than the second; a row of PUE concerns the second alone.
+    let jobs = [
+        job(1, "oak", "30", "31", "2000000").replace("2024-03-31T00:00:00|86400", "2024-04-01T00:00:00|172800"),
+        job(2, "oak", "05", "06", "1000000"),
+    ];
+    let rest = "[energy]\npue = \"pue.csv\"\nnodes = \"types.csv\"\nshared = \"unused\"\n";
+    let case = case(&[("dump", "OAK", &jobs)], rest);
+    case.write(
+        "pue.csv",
+        "site,pue,valid_from,valid_to\nOAK,1.2,,2024-03-15\nOAK,1.3,2024-03-15,\n",
+    );
+    case.run();
+    case.replace("pue.csv", "OAK,1.2", "OAK,1.5");
+    let report = case.run();
+    let [month] = report["recomputed_energy"].as_array().unwrap().as_slice() else {
+        panic!("{report:#}")
+    };
+    let of = |side: &str| month[side]["energy_pue_j"].as_i64();
+    let usage = case.sums("energy_pue_j").values().copied().sum::<Option<i64>>();
+    assert_eq!((of("former"), of("now")), (Some(1_200_000 + 2_600_000), usage));
+    assert_eq!(usage, Some(1_500_000 + 2_600_000));
+}
