@@ -29,12 +29,12 @@ use super::record_files::{RecordFile, record_files};
 use super::sweep::{Sweep, SweepPlace, settings};
 use crate::config::Plan;
 use crate::energy::EnergyPlan;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::lake::state::State;
 use crate::lake::{calendar_fact, energy_tables};
 use crate::reference::energy::NodeMeterTable;
 use crate::store::lake::{LakeTable, overhead_path, parse_overhead_path};
-use crate::store::{Fact, Manifest, Store, read_table};
+use crate::store::{Current, Fact, Manifest, Store, read_table};
 use crate::time::SecondSpan;
 use crate::time::calendar::Period;
 
@@ -48,7 +48,7 @@ const OVERHEAD: &str = "overhead";
 struct MadeOf {
     /// A hash of the tables and settings.
     settings: String,
-    /// By path of a file of overhead: a hash of what the rows of its place were made of.
+    /// By path of a file of the dataset: a hash of what its rows were made of; also of places without rows.
     places: BTreeMap<String, String>,
 }
 
@@ -80,8 +80,12 @@ pub(crate) fn is_changed(plan: &Plan, state: &State) -> bool {
 /// Stages the months that change, after those of overhead.
 ///
 /// # Errors
-/// [`Kind::Config`] when the site of a meter cannot be determined; [`Kind::Data`] when a sum does not fit its column; [`Kind::Io`] when
-/// the lake cannot be read or written.
+/// [`Kind::Config`] when the site or cluster of a meter cannot be determined; [`Kind::Data`] when a sum does not fit its column;
+/// [`Kind::Io`] when the lake cannot be read or written.
+///
+/// [`Kind::Config`]: crate::error::Kind::Config
+/// [`Kind::Data`]: crate::error::Kind::Data
+/// [`Kind::Io`]: crate::error::Kind::Io
 pub(crate) fn publish(sweep: &Sweep<'_>, state: &mut State) -> Result<()> {
     let publication = sweep.publication;
     let (Some(energy), Some(settings)) = (meters(sweep.plan), settings_of(sweep.plan)) else {
@@ -107,19 +111,21 @@ pub(crate) fn publish(sweep: &Sweep<'_>, state: &mut State) -> Result<()> {
         .map(|of| (of.place.as_str(), of.blake3.as_str()))
         .collect();
     let overhead = publication.current(OVERHEAD);
-    must_name_sites(meters, overhead.iter().filter_map(|file| place_of(&file.path)))?;
+    let swept = overhead.iter().filter_map(|file| Some((place_of(&file.path)?, file)));
+    let swept: BTreeMap<SweepPlace, &Current> = swept.collect();
+    meters.hold_sites(swept.keys().map(|place| place.site.as_str()))?;
     let mut kept = BTreeSet::new();
-    for file in &overhead {
-        let Some(place) = place_of(&file.path) else { continue };
+    for place in places(meters, swept.keys(), &calendar)? {
         let period = calendar.period(&place)?;
+        let file = swept.get(&place);
         let own = crate::absent::list(records.get(&place.site));
         let files = PlaceFiles {
-            overhead: file.place.clone(),
-            records: within(own, &period),
+            overhead: file.map(|file| file.place.clone()),
+            records: file.map_or_else(Vec::new, |_| within(own, &period)),
         };
         let mut made_of = format!(
             "{} {}",
-            file.blake3,
+            file.map_or("-", |file| file.blake3.as_str()),
             meters.relevant(&place.site, period.from_ms, period.until_ms)
         );
         for record in &files.records {
@@ -133,13 +139,13 @@ pub(crate) fn publish(sweep: &Sweep<'_>, state: &mut State) -> Result<()> {
         }
         let made_of = blake3::hash(made_of.as_bytes()).to_hex().to_string();
         let path = path_of(&place);
-        if was.places.get(&file.path) == Some(&made_of) {
+        if was.places.get(&path) == Some(&made_of) {
+            now.places.insert(path.clone(), made_of);
             kept.insert(path);
-            now.places.insert(file.path.clone(), made_of);
             continue;
         }
         let rows = place_rows::rows(publication.store(), &place, &files, meters, &calendar)?;
-        now.places.insert(file.path.clone(), made_of);
+        now.places.insert(path.clone(), made_of);
         if rows.is_empty() {
             continue;
         }
@@ -151,6 +157,20 @@ pub(crate) fn publish(sweep: &Sweep<'_>, state: &mut State) -> Result<()> {
     remove_others(sweep, &kept);
     state.set_fact(Fact::NodeEnergy, Some(to_fact(&now)?));
     Ok(())
+}
+
+/// The places that rows may be of: those of overhead, and the months of its sites in which meters counted.
+fn places<'p>(
+    meters: &NodeMeterTable,
+    swept: impl Iterator<Item = &'p SweepPlace>,
+    calendar: &NodeCalendar,
+) -> Result<BTreeSet<SweepPlace>> {
+    let mut places: BTreeSet<SweepPlace> = swept.cloned().collect();
+    let sites: BTreeSet<String> = places.iter().map(|place| place.site.clone()).collect();
+    for site in sites {
+        places.extend(calendar.metered(meters, &site)?);
+    }
+    Ok(places)
 }
 
 /// Takes away what is published of other places.
@@ -188,37 +208,23 @@ fn within(files: &[RecordFile], month: &Period) -> Vec<String> {
     held.map(|file| file.place.clone()).collect()
 }
 
-/// A meter without a site would count at every site.
-fn must_name_sites(meters: &NodeMeterTable, places: impl Iterator<Item = SweepPlace>) -> Result<()> {
-    let sites: BTreeSet<String> = places.map(|place| place.site).collect();
-    match (meters.without_site(), sites.len()) {
-        (Some(node), site_n @ 2..) => {
-            let message = format!(
-                "[energy] meters: the row of node {node} names no site, and {site_n} sites have nodes: add a column site to the table"
-            );
-            Err(Error::new(Kind::Config, message))
-        }
-        _ => Ok(()),
-    }
-}
-
 /// Makes all of it again from the tables, overhead and records of a lake. Gives (path, problem).
 ///
 /// # Errors
-/// [`Kind::Io`] when a file cannot be read, [`Kind::Data`] when the tables of the lake are damaged.
+/// [`crate::error::Kind::Io`] when a file cannot be read, [`crate::error::Kind::Data`] when the tables of the lake are damaged.
 pub(crate) fn verify(store: &Store, manifest: &Manifest) -> Result<Vec<(String, String)>> {
-    let mut held: BTreeMap<&str, Vec<NodeEnergyRow>> = BTreeMap::new();
+    let mut published: BTreeMap<&str, Vec<NodeEnergyRow>> = BTreeMap::new();
     for file in manifest
         .dataset(NODE_ENERGY)
         .filter(|file| place_of(&file.path).is_some())
     {
-        let rows = held.entry(&file.path).or_default();
+        let rows = published.entry(&file.path).or_default();
         for batch in read_table(store.reader(&file.path)?, None, READ_ROWS)? {
             rows.extend(of_batch(&batch?)?);
         }
     }
     let mut findings = Vec::new();
-    for (path, rows) in &held {
+    for (path, rows) in &published {
         for row in rows {
             let problem = row.energy.unbalanced();
             findings.extend(problem.map(|problem| ((*path).to_owned(), format!("node {}: {problem}", row.node))));
@@ -233,20 +239,25 @@ pub(crate) fn verify(store: &Store, manifest: &Manifest) -> Result<Vec<(String, 
             year_start: rule.year_start,
         };
         let records = published_records(manifest);
-        for file in manifest.dataset(OVERHEAD) {
-            let Some(place) = place_of(&file.path) else { continue };
+        let swept = manifest.dataset(OVERHEAD);
+        let swept: BTreeMap<SweepPlace, &str> = swept
+            .filter_map(|file| Some((place_of(&file.path)?, file.path.as_str())))
+            .collect();
+        for place in places(&energy.meters, swept.keys(), &calendar)? {
+            let file = swept.get(&place);
             let own = crate::absent::list(records.get(&place.site));
+            let held = |_: &&str| Ok::<_, Error>(within(own, &calendar.period(&place)?));
             let files = PlaceFiles {
-                overhead: file.path.clone(),
-                records: within(own, &calendar.period(&place)?),
+                overhead: file.map(|path| (*path).to_owned()),
+                records: crate::absent::entry(file.map(held).transpose()?),
             };
             let again = place_rows::rows(store, &place, &files, &energy.meters, &calendar)?;
             let path = path_of(&place);
-            let rows = crate::absent::entry(held.remove(path.as_str()));
+            let rows = crate::absent::entry(published.remove(path.as_str()));
             findings.extend(different(&rows, &again).map(|problem| (path, problem)));
         }
     }
-    let strays = held
+    let strays = published
         .into_keys()
         .map(|path| (path.to_owned(), "no meters are of its site and month".to_owned()));
     findings.extend(strays);

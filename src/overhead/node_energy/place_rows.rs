@@ -1,13 +1,15 @@
 //! The rows of one site and month, made of its meters, its overhead and its records.
 
+use std::collections::BTreeSet;
+
 use super::core_day::NodeDays;
 use super::cpu_day::{CpuDays, columns};
 use super::meter_day::{MeterDay, by_day};
 use super::rows::NodeEnergyRow;
 use super::split::NodeEnergy;
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::overhead::facts::READ_ROWS;
-use crate::overhead::sweep::SweepPlace;
+use crate::overhead::sweep::{self, SweepPlace};
 use crate::reference::energy::NodeMeterTable;
 use crate::store::{Store, read_table};
 use crate::time::calendar::Period;
@@ -45,11 +47,38 @@ impl NodeCalendar {
     }
 }
 
+impl NodeCalendar {
+    /// The places of a site in whose months meters counted.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Data`] when a reading is of a year without days.
+    pub(super) fn metered(&self, meters: &NodeMeterTable, site: &str) -> Result<BTreeSet<SweepPlace>> {
+        let mut calendar = self.of(Grain::Month);
+        let mut places = BTreeSet::new();
+        for (_, readings) in meters.of_site(site) {
+            let mut done_ms = i64::MIN;
+            for reading in readings.each() {
+                let mut at_ms = reading.from_ms.max(done_ms);
+                while at_ms < reading.until_ms {
+                    let period = calendar.period(at_ms).ok_or_else(|| {
+                        let message = format!("line {} of the meters is of a year without days", reading.line);
+                        Error::new(Kind::Data, message)
+                    })?;
+                    places.insert(sweep::place(site, &period));
+                    at_ms = period.until_ms;
+                    done_ms = period.until_ms;
+                }
+            }
+        }
+        Ok(places)
+    }
+}
+
 /// Files that the rows of a place are made of.
 #[derive(Clone, Debug)]
 pub(super) struct PlaceFiles {
-    /// Where the bytes of its file of `overhead` are.
-    pub(super) overhead: String,
+    /// Where the bytes of its file of `overhead` are; `None` where no node is swept in its month.
+    pub(super) overhead: Option<String>,
     /// Where the bytes of the files of `records` are whose jobs ran in its month.
     pub(super) records: Vec<String>,
 }
@@ -83,8 +112,10 @@ pub(super) fn rows(
         return Ok(Vec::new());
     }
     let mut nodes = NodeDays::default();
-    for batch in read_table(store.reader(&files.overhead)?, None, READ_ROWS)? {
-        nodes.add(&batch?)?;
+    if let Some(overhead) = &files.overhead {
+        for batch in read_table(store.reader(overhead)?, None, READ_ROWS)? {
+            nodes.add(&batch?)?;
+        }
     }
     let mut cpu = CpuDays::new(metered.iter().map(|of| of.node), period, days);
     for file in &files.records {

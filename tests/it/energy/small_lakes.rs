@@ -100,6 +100,42 @@ fn a_meter_without_a_site_is_refused_where_there_are_two() {
 }
 
 #[test]
+fn months_in_which_a_meter_counted_and_nothing_was_swept_have_rows() {
+    let jobs = [job(1, "oak", "05", "07", "")];
+    let case = case(&[("dump", "OAK", &jobs)], &format!("{OVERHEAD}{METERED}"));
+    case.write(
+        "meters.csv",
+        "node,valid_from,valid_to,joules\nn1,2024-02-01,2024-03-01,2900\nn1,2024-03-01,2024-04-01,3100\n\
+         n1,2024-04-01,2024-05-02,3001\n",
+    );
+    case.write("nodes.csv", "node,cluster,cpu_n\nn1,oak,4\n");
+    case.run();
+    let table = case.gridtally(&["report", "node-energy", "lake", "--format", "csv"]);
+    let mut reader = csv::Reader::from_reader(table.as_bytes());
+    let rows: Vec<std::collections::BTreeMap<String, String>> = reader.deserialize().map(Result::unwrap).collect();
+    let of = |column: &str| rows.iter().map(|row| row[column].as_str()).collect::<Vec<_>>();
+    assert_eq!(of("month"), ["2024-02", "2024-03", "2024-04", "2024-05"]);
+    assert_eq!(of("meter_j"), ["2900", "3100", "2905", "96"]);
+    assert_eq!(of("jobs_j"), ["0", "200", "0", "0"]);
+    assert_eq!(of("unlisted_j"), ["2900", "2900", "2905", "96"]);
+    assert!(
+        case.gridtally(&["verify", "lake"])
+            .contains("node_energy from energy_table")
+    );
+    let former = case.bytes("node_energy");
+    assert_eq!(case.run()["status"], "unchanged");
+    // A late job sweeps its month, and the others stay.
+    case.write(
+        "dump.txt",
+        &(SACCT.to_owned() + &jobs.concat() + &job(2, "oak", "08", "09", "")),
+    );
+    case.run();
+    let later = case.bytes("node_energy");
+    let changed = later.iter().filter(|(path, bytes)| former.get(*path) != Some(bytes));
+    assert_eq!(changed.count(), 1);
+}
+
+#[test]
 fn what_was_recorded_on_the_day_itself_was_known_on_it() {
     let jobs = [job(1, "oak", "05", "07", "1000")];
     let pipeline = |day: &str| {
