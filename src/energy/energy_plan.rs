@@ -1,7 +1,9 @@
 //! What energy and carbon are computed by.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use super::table_gap::EnergyTableGap;
 use crate::diagnostics::Problems;
 use crate::reference::benchmark::AskedSpan;
 use crate::reference::energy::{CarbonBasis, IntensityTable, NodeEnergyTable, NodeMeterTable, PueTable, SiteValues};
@@ -174,6 +176,23 @@ impl EnergyPlan {
             meters: crate::absent::entry(meters),
             tables,
         }
+    }
+
+    /// Tables that state nothing of some of the sites of a lake, and have rows of others, or none at all.
+    #[must_use]
+    pub fn gaps(&self, lake: &BTreeSet<&str>) -> Vec<EnergyTableGap> {
+        let tables = [
+            (&self.tables.pue, self.pue.sites()),
+            (&self.tables.intensity, self.intensity.sites()),
+            (&self.tables.nodes, self.nodes.sites()),
+            (&self.tables.meters, self.meters.sites()),
+        ];
+        let named = tables
+            .iter()
+            .filter_map(|(table, sites)| Some((table.as_ref()?, sites)));
+        named
+            .filter_map(|(table, sites)| EnergyTableGap::of(&table.file, sites, lake))
+            .collect()
     }
 
     /// What of it decides figures of a site between two instants (Unix milliseconds): equal texts, equal figures. Without a time

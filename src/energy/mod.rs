@@ -15,6 +15,7 @@ pub mod meter_users;
 pub mod node_part;
 pub mod nodes_share;
 pub mod site_energy;
+pub mod table_gap;
 
 pub use energy_class::EnergyClass;
 pub use energy_plan::{EnergyPlan, EnergySettings, EnergyTables, NamedTable, SharedRule};
@@ -24,3 +25,4 @@ pub use meter_users::SharedMeter;
 pub use node_part::NodePart;
 pub use nodes_share::OwnNodes;
 pub use site_energy::SiteEnergy;
+pub use table_gap::EnergyTableGap;

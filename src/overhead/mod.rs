@@ -46,11 +46,11 @@ use crate::config::overhead_plan::NodesFrom;
 use crate::error::Result;
 use crate::lake::new_corrections;
 use crate::lake::state::State;
-use crate::occupancy::Resources;
+use crate::occupancy::{Resources, Unit};
 use crate::overhead::facts::to_fact;
 use crate::overhead::inventories::{machine_of, periods};
 use crate::overhead::node_inventory::NodeInventory;
-use crate::overhead::report::OverheadReport;
+use crate::overhead::report::{OverheadReport, UnlistedPartition};
 use crate::overhead::stage::{DuePeriod, SweptSite};
 use crate::overhead::sweep::{Basis, Sweep, SweepPlace, place, published, remove, settings};
 use crate::record::SiteMonth;
@@ -106,6 +106,9 @@ pub(crate) fn publish(
         is_from_jobs: overhead.nodes == NodesFrom::Jobs,
         ..OverheadReport::default()
     };
+    if overhead.nodes == NodesFrom::Inventory {
+        report.unlisted_partitions = unlisted_partitions(&overhead.units, &machine);
+    }
     for reach in sites.values().flatten().map(|file| &file.reach) {
         report.too_long_job_n += reach.too_long_n;
         let first = &mut report.first_too_long_job;
@@ -180,6 +183,21 @@ pub(crate) fn publish(
     state.set_fact(Fact::OverheadMachine, Some(machine_hash));
     state.set_fact(Fact::OverheadBasis, Some(to_fact(&basis)?));
     Ok(Some(report))
+}
+
+/// Units for partitions that no listing has: they are for no node.
+fn unlisted_partitions(units: &[Unit], machine: &NodeInventory) -> Vec<UnlistedPartition> {
+    let listed = machine.partitions();
+    let partitions = units
+        .iter()
+        .flat_map(|unit| unit.partitions.iter().map(move |name| (unit, name)));
+    partitions
+        .filter(|(_, name)| !listed.contains(name.as_str()))
+        .map(|(unit, name)| UnlistedPartition {
+            unit: unit.name.clone(),
+            partition: name.clone(),
+        })
+        .collect()
 }
 
 /// Takes away what was published of overhead, for a pipeline that has none any more.

@@ -356,6 +356,13 @@ impl NodeInventory {
         overlapping_n
     }
 
+    /// All partitions that listings name.
+    pub(crate) fn partitions(&self) -> BTreeSet<&str> {
+        let of_nodes = self.listings.iter().filter_map(|listing| listing.partitions.as_deref());
+        let own = self.parts.iter().map(|part| part.partition.as_str());
+        of_nodes.flat_map(|names| names.split(',')).chain(own).collect()
+    }
+
     /// Partitions whose jobs have their nodes to themselves, from the last listing.
     pub(crate) fn exclusive(&self) -> BTreeSet<&str> {
         let last: BTreeMap<&str, bool> = self

@@ -5,6 +5,15 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
+/// A canonical unit for a partition that no listing has.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct UnlistedPartition {
+    /// Name of the unit.
+    pub unit: String,
+    /// Partition.
+    pub partition: String,
+}
+
 /// What a run did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct OverheadReport {
@@ -26,6 +35,9 @@ pub struct OverheadReport {
     /// The first of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_too_long_job: Option<String>,
+    /// Units for partitions that no listing has.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unlisted_partitions: Vec<UnlistedPartition>,
     /// Findings by kind.
     pub findings: BTreeMap<String, u64>,
     /// The capacity of nodes is unknown: the most that jobs held is used.
@@ -35,7 +47,7 @@ pub struct OverheadReport {
 impl OverheadReport {
     /// Whether there is anything to report.
     pub(crate) fn has_changes(&self) -> bool {
-        self.month_n + self.too_long_job_n > 0
+        self.month_n + self.too_long_job_n > 0 || !self.unlisted_partitions.is_empty()
     }
 
     /// Adds what was done of one month.
@@ -83,6 +95,12 @@ impl OverheadReport {
             let _ = writeln!(
                 text,
                 "  {job_n:>12} jobs left out: more than five years on their nodes (first: job {job_id})"
+            );
+        }
+        for UnlistedPartition { unit, partition } in &self.unlisted_partitions {
+            let _ = writeln!(
+                text,
+                "  overhead: the unit {unit} is for the partition {partition}, which no listing has"
             );
         }
         for (kind, row_n) in &self.findings {

@@ -17,6 +17,7 @@ use super::run_words::commonest;
 use crate::config::Plan;
 use crate::dedupe::MappingCounts;
 use crate::display_text::without_passwords;
+use crate::energy::EnergyTableGap;
 use crate::error::Error;
 use crate::ingest::findings::{EmptyFile, Findings, RefusedFile, empty_text, refused_text};
 use crate::lake::state::State;
@@ -193,6 +194,9 @@ pub struct RunReport {
     /// What other tables of energy than before made of energy and carbon that were published.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub recomputed_energy: Vec<RecomputedEnergy>,
+    /// Tables of energy that state nothing of sites of the lake, and have rows of other sites or none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub energy_table_gaps: Vec<EnergyTableGap>,
     /// Files published.
     pub written: Vec<String>,
     /// Files taken away.
@@ -446,6 +450,9 @@ impl RunReport {
         }
         for month in &self.recomputed_energy {
             let _ = writeln!(text, "  {}", month.text());
+        }
+        for gap in &self.energy_table_gaps {
+            let _ = writeln!(text, "  [energy] {}", gap.text());
         }
         if !self.unmatched_corrections.is_empty() {
             let ids = self.unmatched_corrections.join(", ");

@@ -134,6 +134,13 @@ impl NodeMeterTable {
         names.filter_map(move |node| Some((node, self.of(site, node)?)))
     }
 
+    /// The sites of rows; `None` is any.
+    #[must_use]
+    pub fn sites(&self) -> BTreeSet<Option<&str>> {
+        let sites = self.nodes.values().flat_map(BTreeMap::keys);
+        sites.map(Option::as_deref).collect()
+    }
+
     /// A node without a site, if there is one.
     #[must_use]
     pub fn without_site(&self) -> Option<&str> {

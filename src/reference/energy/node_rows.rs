@@ -1,6 +1,7 @@
 //! The rows of a table of nodes that hold for a job.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use ahash::AHashMap;
@@ -130,6 +131,12 @@ impl NodeEnergyTable {
     #[must_use]
     pub fn names_nodes(&self, site: &str) -> bool {
         self.of_site(site).any(|row| row.nodes.is_some())
+    }
+
+    /// The sites of rows; `None` is any.
+    #[must_use]
+    pub fn sites(&self) -> BTreeSet<Option<&str>> {
+        self.rows.iter().map(|row| row.site.as_deref()).collect()
     }
 
     /// Whether it has no row.

@@ -1,6 +1,6 @@
 //! Dated values of sites: PUE, and the carbon intensity of their electricity.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::cells::{ONE_E4, WrittenSpan, decimal_e4};
@@ -57,6 +57,12 @@ impl SiteValues {
     pub fn of(&self, site: &str) -> &[SpanValue] {
         let own = self.sites.get(&Some(site.to_owned()));
         crate::absent::list(own.or_else(|| self.sites.get(&None)))
+    }
+
+    /// The sites of values; `None` is any.
+    #[must_use]
+    pub fn sites(&self) -> BTreeSet<Option<&str>> {
+        self.sites.keys().map(Option::as_deref).collect()
     }
 
     /// Whether no site has a value.

@@ -10,7 +10,7 @@ use super::merge_inputs::{MergeInputs, Partitions};
 use super::open_lake::OpenLake;
 use super::scope::RunScope;
 use super::staged::StagedRun;
-use crate::energy::EnergyPlan;
+use crate::energy::{EnergyPlan, EnergyTableGap};
 use crate::error::{Error, Result};
 use crate::lake::found::FoundFile;
 use crate::lake::state::State;
@@ -85,7 +85,7 @@ impl<'a> AcceptedRecords<'a> {
             forget_stale(publication, state, &partitions);
         }
         if let Some(energy) = &plan.energy {
-            hold_sites(publication, energy)?;
+            monitor.report.energy_table_gaps = hold_sites(publication, energy)?;
         }
         let sweep = Sweep {
             plan,
@@ -132,13 +132,14 @@ fn publish_sums(
     charges::corrections(context, charged)
 }
 
-/// Refuses tables of energy that are good for one site alone where the lake has several.
-fn hold_sites(publication: &Publication, energy: &EnergyPlan) -> Result<()> {
+/// Refuses tables of energy that are good for one site alone where the lake has several; gives those that state nothing of some.
+fn hold_sites(publication: &Publication, energy: &EnergyPlan) -> Result<Vec<EnergyTableGap>> {
     let records = publication.current("records");
     let places = records.iter().filter_map(|file| lake::parse_month_path(&file.path));
     let sites: BTreeSet<String> = places.map(|place| place.site).collect();
     let sites: BTreeSet<&str> = sites.iter().map(String::as_str).collect();
-    energy.meters.hold_sites(sites.iter().copied())
+    energy.meters.hold_sites(sites.iter().copied())?;
+    Ok(energy.gaps(&sites))
 }
 
 fn note_corrections(report: &RunReport) {

@@ -196,3 +196,29 @@ fn a_recomputed_month_is_reported_with_all_its_energy() {
     assert_eq!((of("former"), of("now")), (Some(1_200_000 + 2_600_000), usage));
     assert_eq!(usage, Some(1_500_000 + 2_600_000));
 }
+
+#[test]
+fn a_table_of_misspelt_sites_or_without_rows_is_named() {
+    let jobs = [job(1, "oak", "05", "07", "1000")];
+    let rest = "[energy]\npue = \"pue.csv\"\nintensity = \"intensity.csv\"\nbasis = \"location\"\nnodes = \"types.csv\"\n\
+                shared = \"unused\"\n";
+    let case = case(&[("dump", "OAK", &jobs)], rest);
+    case.write("pue.csv", "site,pue,valid_from,valid_to\noak,1.2,,\nelm,1.3,,\n");
+    case.write("intensity.csv", "site,basis,g_per_kwh,valid_from,valid_to\n");
+    let reported = case.gridtally(&["run", "pipeline.toml"]);
+    for line in [
+        "pue.csv: no row is of OAK, and rows are of sites that the lake does not have: elm, oak",
+        "intensity.csv: has no row, and states nothing of OAK",
+    ] {
+        assert!(reported.contains(line), "{reported}");
+    }
+    assert!(!reported.contains("types.csv"), "{reported}");
+    // Tables of a federation have rows of other sites.
+    case.write("pue.csv", "site,pue,valid_from,valid_to\nOAK,1.2,,\nelm,1.3,,\n");
+    case.write(
+        "intensity.csv",
+        "site,basis,g_per_kwh,valid_from,valid_to\n*,location,30,,\nelm,location,30,,\n",
+    );
+    let report = case.run();
+    assert!(report["energy_table_gaps"].is_null(), "{report:#}");
+}

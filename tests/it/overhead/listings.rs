@@ -231,3 +231,15 @@ fn nodes_of_a_reservation_are_reserved_from_its_start_to_its_end() {
     );
     assert_eq!(parts, ["24 72 0"]);
 }
+
+#[test]
+fn a_unit_for_a_partition_that_no_listing_has_is_named() {
+    let scene = scene(&[("nodes-2026-10-01.txt", "o1")]);
+    let unit = "[[overhead.unit]]\nname = \"typo\"\ncore = 1\npartition = [\"cpu\", \"cpuu\"]\n";
+    let report = scene.run(&(pipeline(&inventory("nodes", "nodes-*.txt", "")) + unit));
+    let unlisted = report.overhead.as_ref().unwrap().unlisted_partitions.iter();
+    let unlisted: Vec<_> = unlisted.map(|of| (of.unit.as_str(), of.partition.as_str())).collect();
+    assert_eq!(unlisted, [("typo", "cpuu")]);
+    let line = "overhead: the unit typo is for the partition cpuu, which no listing has";
+    assert!(report.text().contains(line), "{}", report.text());
+}
