@@ -21,7 +21,7 @@ pub struct OverheadReport {
     pub month_n: u64,
     /// Nodes swept in them, each counted once per month.
     pub node_month_n: u64,
-    /// Jobs on nodes in them, each counted once per month.
+    /// Jobs on nodes in them, each counted once per node and month.
     pub interval_n: u64,
     /// Jobs that waited in them, each counted once per month.
     pub wait_n: u64,
@@ -66,7 +66,7 @@ impl OverheadReport {
     /// The report for people.
     pub(crate) fn text(&self) -> String {
         let mut text = format!(
-            "  overhead: {} months swept, {} jobs on nodes, {} in queues{}\n",
+            "  overhead: {} months swept, {} jobs on nodes (once for each node), {} in queues{}\n",
             self.month_n,
             self.interval_n,
             self.wait_n,
