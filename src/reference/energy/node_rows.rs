@@ -83,7 +83,11 @@ impl NodeEnergyTable {
             match Hostlist::parse_within(pattern, ROW_NODES) {
                 Ok(list) => {
                     for host in list.hosts().map(Cow::into_owned) {
-                        self.named.entry(host).or_default().push(at);
+                        let places = self.named.entry(host).or_default();
+                        // A list may name a node twice.
+                        if places.last() != Some(&at) {
+                            places.push(at);
+                        }
                     }
                 }
                 Err(why) => problems.mistake(file, row.line, format!("nodes: {why}")),

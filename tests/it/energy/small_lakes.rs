@@ -222,3 +222,14 @@ fn a_table_of_misspelt_sites_or_without_rows_is_named() {
     let report = case.run();
     assert!(report["energy_table_gaps"].is_null(), "{report:#}");
 }
+
+#[test]
+fn a_list_that_names_a_node_twice_does_not_overlap_itself() {
+    let jobs = [job(1, "oak", "05", "07", "1000")];
+    let rest = "[energy]\nnodes = \"types.csv\"\nshared = \"unused\"\n";
+    let case = case(&[("dump", "OAK", &jobs)], rest);
+    case.write("types.csv", "site,node_type,nodes,cores\nOAK,x,\"n1,n1\",4\n");
+    let reported = case.stderr(&["check", "pipeline.toml"]);
+    assert!(!reported.contains("overlaps"), "{reported}");
+    case.run();
+}
