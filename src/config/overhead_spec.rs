@@ -111,10 +111,12 @@ pub(crate) fn period(section: &Section<'_>, problems: &mut Problems) -> Option<(
             .then(|| rfc3339_ms(&format!("{text}T00:00:00Z")))
             .flatten()
             .and_then(|ms| Day::try_from(ms.div_euclid(86_400_000)).ok());
+        // Instants of records begin with 1970: earlier months would all be empty.
+        let day = day.filter(|day| *day >= 0);
         if day.is_none() {
             period.wrong(
                 line,
-                format!("{key} = {text} is not a day such as 2026-10-01"),
+                format!("{key} = {text} is not a day from 1970 on, such as 2026-10-01"),
                 problems,
             );
         }

@@ -46,6 +46,19 @@ fn everything_that_can_be_stated() {
 }
 
 #[test]
+fn a_period_before_1970_is_a_mistake() {
+    let unit = "[[overhead.unit]]\nname = \"a\"\ncore = 1\n";
+    for from in ["0000-01-01", "1969-12-31"] {
+        let period = format!("period = {{ from = \"{from}\", to = \"2026-11-01\" }}");
+        let reported = mistakes(&format!("[overhead]\nnodes = [\"nodes.txt\"]\n{period}\n{unit}"));
+        assert!(
+            reported.contains(&format!("from = {from} is not a day from 1970 on")),
+            "{reported}"
+        );
+    }
+}
+
+#[test]
 fn every_mistake_at_once() {
     let reported = mistakes(
         "[overhead]\nnodes = \"jobs\"\nperiod = { from = \"2026-11-01\", to = \"2026-11-01\" }\nbilling = \"fair\"\n\
