@@ -73,6 +73,12 @@ pub struct ShareChange {
 }
 
 impl ShareChange {
+    /// Whether an option of the command line states it, and not a file.
+    #[must_use]
+    pub fn is_of_command_line(&self) -> bool {
+        self.place.starts_with("--")
+    }
+
     /// The change of `ACCOUNT`, `ACCOUNT/USER` or `ACCOUNT/USER/PARTITION`.
     ///
     /// # Errors

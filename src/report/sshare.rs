@@ -73,7 +73,7 @@ impl Sshare {
     /// where no other instant is requested.
     ///
     /// # Errors
-    /// [`Kind::Usage`] when the lake has no fairshare, or several clusters and none is chosen; as
+    /// [`Kind::NoInput`] when the lake has no fairshare; [`Kind::Usage`] when it has several clusters and none is chosen; as
     /// [`ClusterInstant::read`].
     pub fn of_lake(
         lake: &Lake,
@@ -371,7 +371,7 @@ pub(super) fn choose(known: &LakeFairshare, cluster: Option<&str>) -> Result<Fai
     let names: Vec<&str> = known.plans().map(|plan| plan.cluster.as_str()).collect();
     if names.is_empty() {
         let message = "the lake has no fairshare: its pipeline has no [[fairshare]]";
-        return Err(Error::new(Kind::Usage, message));
+        return Err(Error::new(Kind::NoInput, message));
     }
     let listed = names.join(", ");
     let mut found = known

@@ -2,7 +2,7 @@
 
 use super::listing::DatedTrees;
 use crate::diagnostics::did_you_mean;
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::fairshare::{AssociationId, AssociationKey, AssociationTree, RawShares};
 use crate::reference::share_change::{ShareAmount, ShareChange};
 
@@ -22,8 +22,8 @@ impl DatedTrees {
     /// association follow earlier ones. A tree of another time that does not have an association stays as it is.
     ///
     /// # Errors
-    /// [`crate::error::Kind::Config`] for an association that the tree at the instant does not have, with the nearest name,
-    /// and for numbers of shares that are impossible; every mistake with its place.
+    /// [`Kind::Config`] for an association that the tree at the instant does not have, with the nearest name, and for numbers
+    /// of shares that are impossible; every mistake with its place. [`Kind::Usage`] when all of them are of the command line.
     pub fn with_shares(&self, changes: &[ShareChange], at_s: i64) -> Result<(Self, Vec<ChangedShares>)> {
         // Fallback: an instant beyond all milliseconds has the last tree.
         let instant_ms = at_s.saturating_mul(1000);
@@ -31,12 +31,21 @@ impl DatedTrees {
             .at(instant_ms)
             .ok_or_else(|| Error::internal("a cluster without a tree"))?;
         let mut mistakes = Vec::new();
+        let mut kind = Kind::Usage;
+        let mut mistake = |change: &ShareChange, why: String| {
+            if !change.is_of_command_line() {
+                kind = Kind::Config;
+            }
+            if !mistakes.contains(&why) {
+                mistakes.push(why);
+            }
+        };
         let mut known = Vec::new();
         for change in changes {
             match now.find(&key_of(change)) {
-                Some(id) if id == now.root() => mistakes.push(format!("{}: the root has no shares", change.place)),
+                Some(id) if id == now.root() => mistake(change, format!("{}: the root has no shares", change.place)),
                 Some(_) => known.push(change),
-                None => mistakes.push(unlisted(change, now)),
+                None => mistake(change, unlisted(change, now)),
             }
         }
         let mut assumed = self.clone();
@@ -47,17 +56,12 @@ impl DatedTrees {
                 };
                 match shares_after(tree, id, change.amount) {
                     Ok(shares) => tree.set_shares(id, shares),
-                    Err(why) => {
-                        let mistake = format!("{}: {}: {why}", change.place, change.name());
-                        if !mistakes.contains(&mistake) {
-                            mistakes.push(mistake);
-                        }
-                    }
+                    Err(why) => mistake(change, format!("{}: {}: {why}", change.place, change.name())),
                 }
             }
         });
         if !mistakes.is_empty() {
-            return Err(Error::config(mistakes.join("\n")));
+            return Err(Error::new(kind, mistakes.join("\n")));
         }
         let after = assumed
             .at(instant_ms)

@@ -79,8 +79,8 @@ impl FairshareWhatIf {
     /// Computes both sides.
     ///
     /// # Errors
-    /// [`Kind::Usage`] when the lake has no fairshare, or several clusters and none is chosen, or the period has no day;
-    /// [`Kind::Config`] for shares of associations that no listing has and for what jobs cannot be counted by; as
+    /// [`Kind::NoInput`] when the lake has no fairshare; [`Kind::Usage`] when it has several clusters and none is chosen, or the
+    /// period has no day, and for shares on the command line of associations that no listing has; [`Kind::Config`] for shares of associations that no listing has and for what jobs cannot be counted by; as
     /// [`ClusterInstant::read`].
     pub fn of_lake(lake: &Lake, request: &WhatIfRequest) -> Result<Self> {
         let known = LakeFairshare::of_manifest(&lake.manifest);

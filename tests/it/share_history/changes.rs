@@ -99,7 +99,7 @@ fn without_the_section_the_dataset_is_taken_away() {
     assert_eq!(scene.run(HEAD).status, Status::Unchanged);
     let output = scene.gridtally(&["report", "sshare", "lake"]);
     let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert_eq!(output.status.code(), Some(66), "{stderr}");
     assert!(
         stderr.contains("the lake has no fairshare: its pipeline has no [[fairshare]]"),
         "{stderr}"

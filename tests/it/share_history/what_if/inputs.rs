@@ -127,7 +127,7 @@ fn options_that_cannot_be_are_refused() {
     assert_refused(
         &scene,
         &["--shares", "lad=1"],
-        CONFIG,
+        USAGE,
         "--shares lad=1: the listing of associations has no account",
     );
     let shares = ["--shares", "lab=1"];
