@@ -1,10 +1,11 @@
 //! The files of a lake that the fairshare of a cluster is made of.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::basis::Basis;
 use crate::config::fairshare_plan::FairsharePlan;
+use crate::ledger::Book;
 use crate::store::lake::{month_path, parse_month_path};
 use crate::store::{Current, Manifest, Publication};
 
@@ -41,6 +42,8 @@ pub struct ClusterFiles {
     /// Paths of the listings whose inputs still exist. One that was overwritten remains in the lake; where both are of one
     /// instant, the present one counts.
     pub(crate) present: BTreeSet<String>,
+    /// Paths of inputs by their ids, as far as they are known: messages name them.
+    pub(crate) input_paths: BTreeMap<String, String>,
 }
 
 impl ClusterFiles {
@@ -89,6 +92,18 @@ impl ClusterFiles {
             settings: listings("scheduler_setting"),
             shares: listings("share"),
             present,
+            input_paths: BTreeMap::new(),
         }
+    }
+
+    /// With the paths of the inputs of a ledger.
+    pub(crate) fn with_input_paths(mut self, book: &Book) -> Self {
+        let listings = self.associations.iter().filter_map(|file| {
+            let name = file.path.rsplit('/').next()?.strip_suffix(".parquet")?;
+            let path = book.inputs().get(name)?.paths.first()?;
+            Some((name.to_owned(), path.to_string()))
+        });
+        self.input_paths = listings.collect();
+        self
     }
 }

@@ -1,7 +1,6 @@
 //! Listings of associations: trees, each with the instant from which it holds.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use arrow::array::{Array, Int64Array, RecordBatch, StringArray};
 
@@ -96,15 +95,16 @@ impl RowPlaceInFile {
     }
 }
 
-impl fmt::Display for RowPlaceInFile {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl RowPlaceInFile {
+    /// Line and file for people; the file by its path, where that is known.
+    fn text(&self, paths: &BTreeMap<String, String>) -> String {
         let unknown = || "an unknown".to_owned();
         let line = self.line.map_or_else(unknown, |line| line.to_string());
-        write!(
-            f,
-            "line {line} of input {}",
-            self.file_id.as_deref().unwrap_or("unknown")
-        )
+        let file_id = self.file_id.as_deref().unwrap_or("unknown");
+        match paths.get(file_id) {
+            Some(path) => format!("line {line} of {path}"),
+            None => format!("line {line} of input {file_id}"),
+        }
     }
 }
 
@@ -122,7 +122,7 @@ impl DatedTrees {
             let is_present = files.present.contains(&file.path);
             let rows = if is_present { &mut listed } else { &mut replaced };
             for batch in read_table(store.reader(&file.place)?, None, READ_ROWS)? {
-                add_rows(&batch?, of, rows)?;
+                add_rows(&batch?, of, &files.input_paths, rows)?;
             }
         }
         for (at, rows) in replaced {
@@ -139,7 +139,7 @@ impl DatedTrees {
         let mut trees = BTreeMap::new();
         for (at, rows) in listed {
             let tree = AssociationTree::of_rows(&rows.rows, of.parentless);
-            let tree = tree.map_err(|problems| no_tree(&problems, &rows))?;
+            let tree = tree.map_err(|problems| no_tree(&problems, &rows, &files.input_paths))?;
             let limits = rows.limits;
             trees.insert(at, ListedTree { tree, limits });
         }
@@ -236,7 +236,12 @@ fn instants_ms(store: &Store, file: &Current) -> Result<BTreeSet<Option<i64>>> {
     Ok(instants_ms)
 }
 
-fn add_rows(batch: &RecordBatch, of: &FairsharePlan, listed: &mut BTreeMap<Option<i64>, ListedRows>) -> Result<()> {
+fn add_rows(
+    batch: &RecordBatch,
+    of: &FairsharePlan,
+    paths: &BTreeMap<String, String>,
+    listed: &mut BTreeMap<Option<i64>, ListedRows>,
+) -> Result<()> {
     let (site, cluster) = (text(batch, "site")?, text(batch, "cluster")?);
     let (account, user) = (text(batch, "account")?, text(batch, "user")?);
     let (partition, parent) = (text(batch, "partition")?, text(batch, "parent_account")?);
@@ -264,7 +269,7 @@ fn add_rows(batch: &RecordBatch, of: &FairsharePlan, listed: &mut BTreeMap<Optio
             None => {
                 let message = format!("{key} has impossible shares");
                 let place = RowPlaceInFile::of(file_id, line, row);
-                return Err(Error::config(message).at("row", place));
+                return Err(Error::config(message).at("row", place.text(paths)));
             }
         };
         let priority = match priority_of(word(other_limits, row)) {
@@ -272,7 +277,7 @@ fn add_rows(batch: &RecordBatch, of: &FairsharePlan, listed: &mut BTreeMap<Optio
             Err(text) => {
                 let message = format!("{key} has the priority {text}, which is not a number");
                 let place = RowPlaceInFile::of(file_id, line, row);
-                return Err(Error::config(message).at("row", place));
+                return Err(Error::config(message).at("row", place.text(paths)));
             }
         };
         let rows = listed.entry(number(as_of, row)).or_default();
@@ -305,10 +310,13 @@ fn priority_of(limits: Option<&str>) -> Result<Option<u32>, String> {
 /// Mistakes that an error lists.
 const LISTED_PROBLEMS: usize = 10;
 
-fn no_tree(problems: &[TreeProblem], rows: &ListedRows) -> Error {
+fn no_tree(problems: &[TreeProblem], rows: &ListedRows, paths: &BTreeMap<String, String>) -> Error {
     let lines = problems.iter().take(LISTED_PROBLEMS).map(|problem| {
         let place = problem.row().and_then(|row| rows.places.get(row));
-        place.map_or_else(|| problem.to_string(), |place| format!("{problem} ({place})"))
+        place.map_or_else(
+            || problem.to_string(),
+            |place| format!("{problem} ({})", place.text(paths)),
+        )
     });
     let mut listed: Vec<String> = lines.collect();
     if problems.len() > LISTED_PROBLEMS {

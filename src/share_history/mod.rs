@@ -78,6 +78,7 @@ use crate::config::Plan;
 use crate::config::fairshare_plan::FairsharePlan;
 use crate::error::Result;
 use crate::lake::state::State;
+use crate::ledger::Book;
 use crate::numbers::Comparand;
 use crate::store::lake::{LakeTable, fairshare_path, parse_fairshare_path};
 use crate::store::{Fact, Publication};
@@ -117,6 +118,7 @@ pub(crate) fn publish(
             of,
             publication,
             present,
+            book: &state.book,
             threads,
         };
         let made = cluster
@@ -141,13 +143,15 @@ struct Cluster<'a> {
     of: &'a FairsharePlan,
     publication: &'a Publication,
     present: &'a BTreeSet<Arc<str>>,
+    /// The ledger, which has the paths of inputs.
+    book: &'a Book,
     threads: usize,
 }
 
 impl Cluster<'_> {
     /// Makes the days that changed again, with `reports` of jobs that are not counted; returns what they were made of.
     fn publish(&self, former: Option<&ClusterBasis>, reports: &mut Vec<UncountedReport>) -> Result<ClusterBasis> {
-        let files = ClusterFiles::of_publication(self.publication, self.of, self.present);
+        let files = ClusterFiles::of_publication(self.publication, self.of, self.present).with_input_paths(self.book);
         let store = self.publication.store();
         let zone = &self.plan.calendar_zone;
         let settings = FairshareSettings::resolve(self.of, zone, store, &files)?;
