@@ -104,7 +104,7 @@ fn share(text: Option<&str>) -> Result<(Option<i64>, Option<bool>), Refusal> {
         Some(share_n) => Ok((Some(share_n), Some(false))),
         None => Err(Refusal::new(
             Reason::BadNumber,
-            format!("share {text:?} is not a number"),
+            format!("share {text:?} is neither a whole number from 0 on nor parent"),
         )),
     }
 }
