@@ -14,8 +14,9 @@ use crate::store::StatePart;
 /// HEPscore23 hour.
 ///
 /// What is unknown is in no sum, and next to every sum is how much of the core time it is of. The classes are `exclusive`
-/// (measured, on nodes that jobs had to themselves), `apportioned` (their part of what was measured of shared nodes), `modelled`
-/// (from the power of the type of their nodes) and unknown. Only the view `batch` is reported.
+/// (measured, on nodes that jobs had to themselves), `apportioned` (their part of what was measured of shared nodes), `node meter`
+/// (their part of what the meters of their nodes counted), `modelled` (from the power of the type of their nodes) and unknown. Only
+/// the view `batch` is reported.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
