@@ -49,6 +49,7 @@ pub mod swf;
 mod truncate;
 mod unsupported_files;
 mod window;
+mod xml_scan;
 
 use dialect::Dialect;
 

@@ -9,8 +9,8 @@ use crate::numbers::{Extent, Part, count_u64};
 const STEP_BYTES: u64 = 256 << 10;
 
 /// The unread part of a stream, as far as it was fetched.
-pub(super) struct SlidingWindow {
-    input: Box<dyn Read + Send>,
+pub(super) struct SlidingWindow<'a> {
+    input: Box<dyn Read + Send + 'a>,
     buffer: Vec<u8>,
     /// Bytes of the buffer that are done with.
     done: usize,
@@ -19,9 +19,9 @@ pub(super) struct SlidingWindow {
     is_ended: bool,
 }
 
-impl SlidingWindow {
+impl<'a> SlidingWindow<'a> {
     /// Looks at `input`, whose first byte has this offset.
-    pub(super) fn new(input: Box<dyn Read + Send>, offset: u64) -> Self {
+    pub(super) fn new(input: Box<dyn Read + Send + 'a>, offset: u64) -> Self {
         Self {
             input,
             buffer: Vec::new(),

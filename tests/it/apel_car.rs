@@ -125,6 +125,93 @@ fn damage_loses_only_what_is_damaged() {
     assert_eq!(read(document(&[]), Acceptance::StrictApel).rows_read, 0);
 }
 
+/// Each kind of damage costs the record it is in; the records before and behind are read.
+#[test]
+fn records_behind_damage_are_read() {
+    let whole = record("2", "");
+    let long_comment = whole.replace("<Queue>", "<!-- <Queue>");
+    for (damaged, what) in [
+        (whole.replace("&amp;", "&"), "a lone ampersand"),
+        (whole.replace("long", "a&nbsp;b"), "an entity of HTML"),
+        (whole.replace("long", "a < b"), "a lone less-than sign"),
+        (whole.replace("</Queue>", "</Qeue>"), "another end tag"),
+        (whole.replace("urf:usageType=\"all\"", "urf:usageType=all"), "no quotes"),
+        (whole.replace("</UsageRecord>", ""), "no end tag of the record"),
+        (long_comment, "a comment without an end"),
+        (
+            whole.replace("long", &"long ".repeat(300_000)),
+            "a record that is too long",
+        ),
+    ] {
+        let text = document(&[record("1", ""), damaged.clone(), record("3", ""), record("4", "")]);
+        let all = read(&text, Acceptance::Salvage);
+        let ids: Vec<&str> = all.jobs.iter().map(|job| job.row.job_id).collect();
+        assert_eq!((all.rows_read, ids), (4, vec!["1", "3", "4"]), "{what}");
+        let expected = if damaged.len() > 1 << 20 {
+            Reason::TooLong
+        } else {
+            Reason::BadXml
+        };
+        assert_eq!(all.reasons(), [expected], "{what}");
+        let lines: u64 = text.lines().position(|line| line.contains(">3<")).unwrap() as u64 + 1;
+        assert_eq!(all.jobs[1].at.line, lines, "{what}");
+        let offset = usize::try_from(all.jobs[1].at.byte_offset).unwrap();
+        assert!(text[offset..].starts_with(&record("3", "")[..40]), "{what}");
+        // The strict rule refuses the document, and counts all of it.
+        let all = read(&text, Acceptance::StrictApel);
+        assert_eq!((all.jobs.len(), all.rows_read, all.outcomes()), (0, 4, 4), "{what}");
+    }
+    // The last record has no end tag, but the document goes on.
+    let last = document(&[record("1", ""), whole.replace("</UsageRecord>", "")]);
+    let all = read(last, Acceptance::Salvage);
+    assert_eq!((all.jobs.len(), all.reasons()), (1, vec![Reason::BadXml]));
+}
+
+/// Damage between records counts as one: a record may have been there.
+#[test]
+fn damage_between_records_is_counted() {
+    let records: Vec<String> = (0..5).map(|n| record(&n.to_string(), "")).collect();
+    for (between, expected) in [
+        (" & ", vec![Reason::BadXml]),
+        ("<UsageRecorx><Site>S</Site></UsageRecord>", vec![Reason::BadXml]),
+        ("<!-- no record -->", vec![]),
+    ] {
+        let text = document(&[records[0].clone(), between.to_owned(), records[1..].concat()]);
+        let all = read(&text, Acceptance::Salvage);
+        assert_eq!((all.jobs.len(), all.reasons()), (5, expected.clone()), "{between}");
+        let all = read(&text, Acceptance::StrictApel);
+        assert_eq!(
+            (all.rows_read, all.outcomes()),
+            (5 + expected.len() as u64, all.rows_read)
+        );
+    }
+    // The end of the document is missing, between two records.
+    let all = read(format!("{OPEN}{}", records.concat()), Acceptance::Salvage);
+    assert_eq!((all.jobs.len(), all.reasons()), (5, vec![Reason::Truncated]));
+}
+
+/// A declared encoding holds; without one, text is UTF-8 and bytes that are not cost the record they are in.
+#[test]
+fn declared_encoding() {
+    let text = document(&[
+        record("1", ""),
+        record("2", "").replace("CN=Pat", "CN=Zoë"),
+        record("3", ""),
+    ]);
+    let latin1 = |text: &str| -> Vec<u8> { text.chars().map(|letter| u8::try_from(letter).unwrap()).collect() };
+    let declared = text.replace("version=\"1.0\"", "version=\"1.0\" encoding=\"ISO-8859-1\"");
+    let all = read(latin1(&declared), Acceptance::StrictApel);
+    assert_eq!(all.reasons(), []);
+    assert_eq!(all.jobs[1].row.global_user, Some("CN=Zoë & Co,O=Reef"));
+    let all = read(latin1(&text), Acceptance::Salvage);
+    assert_eq!((all.jobs.len(), all.reasons()), (2, vec![Reason::BadXml]));
+    assert!(
+        all.rejects[0].detail.contains("ISO 8859-1"),
+        "{}",
+        all.rejects[0].detail
+    );
+}
+
 #[test]
 fn bombs_are_refused() {
     let laughs = "<?xml version=\"1.0\"?><!DOCTYPE x [<!ENTITY a \"ha\"><!ENTITY b \"&a;&a;&a;&a;\">]>";
@@ -139,7 +226,7 @@ fn bombs_are_refused() {
     // An entity nobody declared.
     assert_eq!(
         read(document(&[record("&b;", "")]), Acceptance::Salvage).reasons(),
-        [Reason::Truncated]
+        [Reason::BadXml]
     );
     let deep = record(
         "1",
@@ -168,7 +255,7 @@ fn bombs_are_refused() {
         .unwrap())
     };
     let long = small(document(&[record("1", ""), record("2", &" ".repeat(1000))]));
-    assert_eq!((long.jobs.len(), long.reasons()), (1, vec![Reason::Truncated]));
+    assert_eq!((long.jobs.len(), long.reasons()), (1, vec![Reason::TooLong]));
     let large = small(document(
         &(0..9).map(|n| record(&n.to_string(), "")).collect::<Vec<_>>(),
     ));

@@ -8,14 +8,15 @@ use std::borrow::Cow;
 
 use quick_xml::NsReader;
 use quick_xml::escape::resolve_predefined_entity;
+use quick_xml::events::attributes::Attribute;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::name::{Namespace, ResolveResult};
 
 use super::duration::iso8601_s;
 use super::limits::ApelLimits;
-use super::message::{line_ends, to_u64};
+use super::message::{line_ends, to_u64, too_long};
 use super::record::ApelJob;
-use super::{python_scalars, service_level};
+use super::{car_frames, python_scalars, service_level};
 use crate::ledger::Reason;
 use crate::numbers::{Extent, Part, index_u64};
 use crate::record::UnchangedColumns;
@@ -28,6 +29,8 @@ use crate::sources::truncate::clip;
 
 /// Namespace of the record.
 pub(super) const NAMESPACE: &[u8] = b"http://eu-emi.eu/namespaces/2012/11/computerecord";
+/// Local name of the element that is a record.
+pub(super) const RECORD: &[u8] = b"UsageRecord";
 /// Deepest element; real ones are four deep.
 const DEPTH_LIMIT: usize = 64;
 
@@ -44,6 +47,9 @@ pub(super) struct CarFields {
 pub(super) struct Car {
     texts: Vec<(&'static str, String)>,
 }
+
+/// Names of ISO 8859-1 in the declaration of a document.
+const LATIN1: [&[u8]; 4] = [b"ISO-8859-1", b"ISO_8859-1", b"latin1", b"l1"];
 
 /// Elements whose text is read.
 const ELEMENTS: &[&str] = &[
@@ -64,35 +70,81 @@ const ELEMENTS: &[&str] = &[
     "ServiceLevel",
 ];
 
-/// The records of a document, and why it could not be read to its end.
+/// The records of a document, and why it could not be read to its end. Then its records are cut out and read one by one,
+/// so that damage costs only the record it is in.
 pub(super) fn read(document: &[u8], at: Position, limits: ApelLimits) -> (Vec<CarFields>, Option<String>) {
-    let mut walk = CarWalk {
-        reader: NsReader::from_reader(document),
-        document,
+    let text = CarText {
         limits,
-        base: at,
-        reached: 0,
-        lines: 0,
-        depth: 0,
-        open: None,
-        found: Vec::new(),
+        is_latin1: is_latin1(document),
     };
-    let failure = walk.run().err();
-    if let (Some(mut open), Some(why)) = (walk.open.take(), &failure) {
-        open.span.end = document.len();
-        open.car = Err(Refusal::new(
-            Reason::Truncated,
-            format!("the document ends inside the record: {why}"),
-        ));
-        walk.found.push(open);
+    match text.read(document, at) {
+        Ok((found, 0)) => (found, None),
+        Ok(_) => (
+            car_frames::read(document, at, text),
+            Some("elements are left open".to_owned()),
+        ),
+        Err(bad) => (car_frames::read(document, at, text), Some(bad.detail)),
     }
-    (walk.found, failure)
+}
+
+/// How the bytes of a document are read.
+#[derive(Clone, Copy)]
+pub(super) struct CarText {
+    pub(super) limits: ApelLimits,
+    /// The document declares ISO 8859-1; otherwise it is UTF-8.
+    is_latin1: bool,
+}
+
+impl CarText {
+    /// The records of `part`, which begins at this position, and how many elements it leaves open.
+    pub(super) fn read(self, part: &[u8], at: Position) -> Result<(Vec<CarFields>, usize), Refusal> {
+        let mut walk = CarWalk {
+            reader: NsReader::from_reader(part),
+            document: part,
+            text: self,
+            base: at,
+            reached: 0,
+            lines: 0,
+            depth: 0,
+            open: None,
+            found: Vec::new(),
+        };
+        walk.run()?;
+        Ok((walk.found, walk.depth))
+    }
+
+    fn decode(self, bytes: &[u8]) -> Result<Cow<'_, str>, Refusal> {
+        match std::str::from_utf8(bytes) {
+            Ok(text) if !self.is_latin1 || bytes.is_ascii() => Ok(Cow::Borrowed(text)),
+            // The code points of ISO 8859-1 are the first of Unicode.
+            _ if self.is_latin1 => Ok(Cow::Owned(bytes.iter().copied().map(char::from).collect())),
+            Ok(text) => Ok(Cow::Borrowed(text)),
+            Err(why) => Err(bad(&format!("{why}, and the document does not declare ISO 8859-1"))),
+        }
+    }
+}
+
+/// Whether a document declares to be ISO 8859-1.
+fn is_latin1(document: &[u8]) -> bool {
+    let mut reader = NsReader::from_reader(document);
+    let Ok(Event::Decl(declaration)) = reader.read_event() else {
+        return false;
+    };
+    let Some(Ok(name)) = declaration.encoding() else {
+        return false;
+    };
+    LATIN1.iter().any(|known| name.eq_ignore_ascii_case(known))
+}
+
+/// A record or a part of the document that is not well-formed.
+fn bad(why: &dyn std::fmt::Display) -> Refusal {
+    Refusal::new(Reason::BadXml, format!("it is not well-formed XML: {why}"))
 }
 
 struct CarWalk<'a> {
     reader: NsReader<&'a [u8]>,
     document: &'a [u8],
-    limits: ApelLimits,
+    text: CarText,
     base: Position,
     reached: usize,
     lines: u64,
@@ -102,18 +154,20 @@ struct CarWalk<'a> {
 }
 
 impl CarWalk<'_> {
-    fn run(&mut self) -> Result<(), String> {
+    /// Reads up to the end; elements may be left open there, records may not.
+    fn run(&mut self) -> Result<(), Refusal> {
         // Name of the element whose text is wanted, its depth, and the text so far.
         let mut wanted: Option<(&'static str, usize, String)> = None;
         loop {
             let start = self.place();
-            let (of, event) = self.reader.read_resolved_event().map_err(|why| why.to_string())?;
+            let (of, event) = self.reader.read_resolved_event().map_err(|why| bad(&why))?;
             let is_ours = of == ResolveResult::Bound(Namespace(NAMESPACE));
             match event {
                 Event::Start(tag) => {
                     self.depth += 1;
                     if self.depth > DEPTH_LIMIT {
-                        return Err(format!("elements are nested more than {DEPTH_LIMIT} deep"));
+                        let detail = format!("elements are nested more than {DEPTH_LIMIT} deep");
+                        return Err(Refusal::new(Reason::LimitExceeded, detail));
                     }
                     let tag = tag.into_owned();
                     if let Some(name) = self.enter(&tag, start, is_ours)? {
@@ -123,12 +177,12 @@ impl CarWalk<'_> {
                 Event::Empty(tag) => {
                     let tag = tag.into_owned();
                     self.enter(&tag, start, is_ours)?;
-                    if is_ours && tag.local_name().as_ref() == b"UsageRecord" {
+                    if is_ours && tag.local_name().as_ref() == RECORD {
                         self.leave();
                     }
                 }
                 Event::End(tag) => {
-                    let is_record = is_ours && tag.local_name().as_ref() == b"UsageRecord";
+                    let is_record = is_ours && tag.local_name().as_ref() == RECORD;
                     if let Some((name, _, text)) = wanted.take_if(|(_, depth, _)| *depth == self.depth) {
                         self.put(name, text.trim().to_owned());
                     }
@@ -139,37 +193,38 @@ impl CarWalk<'_> {
                 }
                 Event::Text(text) => {
                     if let Some((_, _, into)) = &mut wanted {
-                        into.push_str(&text.decode().map_err(|why| why.to_string())?);
+                        into.push_str(&self.text.decode(&text)?);
                     }
                 }
                 Event::CData(text) => {
                     if let Some((_, _, into)) = &mut wanted {
-                        into.push_str(&text.decode().map_err(|why| why.to_string())?);
+                        into.push_str(&self.text.decode(&text)?);
                     }
                 }
                 Event::GeneralRef(name) => {
-                    let character = name.resolve_char_ref().map_err(|why| why.to_string())?;
-                    let name = name.decode().map_err(|why| why.to_string())?;
+                    let character = name.resolve_char_ref().map_err(|why| bad(&why))?;
+                    let name = self.text.decode(&name)?;
                     let known = character.map(String::from);
                     let known = known.or_else(|| resolve_predefined_entity(&name).map(str::to_owned));
                     let Some(known) = known else {
-                        return Err(format!("the entity &{}; is not one of XML's own", clip(&name)));
+                        return Err(bad(&format!("the entity &{}; is not one of XML's own", clip(&name))));
                     };
                     if let Some((_, _, into)) = &mut wanted {
                         into.push_str(&known);
                     }
                 }
                 Event::DocType(_) => {
-                    return Err("it declares a document type, which no accounting record needs".to_owned());
+                    let detail = "it declares a document type, which no accounting record needs";
+                    return Err(Refusal::new(Reason::BadMessage, detail));
                 }
-                Event::Eof if self.depth > 0 => return Err("elements are left open".to_owned()),
+                Event::Eof if self.open.is_some() => return Err(bad(&"the record has no end tag")),
                 Event::Eof => return Ok(()),
                 Event::Comment(_) | Event::Decl(_) | Event::PI(_) => {}
             }
             if let Some(open) = &self.open
-                && self.place().less(open.span.start) > self.limits.record
+                && self.place().less(open.span.start) > self.text.limits.record
             {
-                return Err(format!("a record is longer than {} bytes", self.limits.record));
+                return Err(too_long(self.text.limits));
             }
         }
     }
@@ -179,13 +234,16 @@ impl CarWalk<'_> {
     }
 
     /// Opens a record, or sets which text is wanted next.
-    fn enter(&mut self, tag: &BytesStart<'_>, start: usize, is_ours: bool) -> Result<Option<&'static str>, String> {
+    fn enter(&mut self, tag: &BytesStart<'_>, start: usize, is_ours: bool) -> Result<Option<&'static str>, Refusal> {
         let local = tag.local_name();
         let local = local.as_ref();
         if !is_ours {
             return Ok(None);
         }
-        if local == b"UsageRecord" && self.open.is_none() {
+        if local == RECORD {
+            if self.open.is_some() {
+                return Err(bad(&"a record begins inside another"));
+            }
             self.lines += line_ends(self.document.part(self.reached..start));
             self.reached = start;
             self.open = Some(CarFields {
@@ -231,16 +289,23 @@ impl CarWalk<'_> {
     }
 
     /// An attribute, with the record's namespace or without one.
-    fn attribute(&self, tag: &BytesStart<'_>, name: &str) -> Result<Option<String>, String> {
+    fn attribute(&self, tag: &BytesStart<'_>, name: &str) -> Result<Option<String>, Refusal> {
         for attribute in tag.attributes() {
-            let attribute = attribute.map_err(|why| why.to_string())?;
+            let attribute = attribute.map_err(|why| bad(&why))?;
             let (of, local) = self.reader.resolver().resolve_attribute(attribute.key);
             let is_ours = matches!(of, ResolveResult::Unbound) || of == ResolveResult::Bound(Namespace(NAMESPACE));
             if is_ours && local.as_ref() == name.as_bytes() {
+                let attribute = Attribute {
+                    key: attribute.key,
+                    value: match self.text.decode(&attribute.value)? {
+                        Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+                        Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+                    },
+                };
                 let value = attribute.normalized_value(quick_xml::XmlVersion::Implicit1_0);
                 return value
                     .map(|value| Some(value.trim().to_owned()))
-                    .map_err(|why| why.to_string());
+                    .map_err(|why| bad(&why));
             }
         }
         Ok(None)

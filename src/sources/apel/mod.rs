@@ -10,6 +10,7 @@
 
 pub mod acceptance;
 mod car;
+mod car_frames;
 mod diagnosis;
 mod duration;
 mod foreign;

@@ -36,7 +36,7 @@ enum JsonEnd {
 }
 
 pub(super) struct JsonValues {
-    window: SlidingWindow,
+    window: SlidingWindow<'static>,
     limits: GraccLimits,
     place: JsonPlace,
     batch: GraccBatch,
