@@ -115,6 +115,8 @@ pub(super) struct PeerJobs<'a> {
     pub(super) selection: &'a Selection,
     /// What corrections make of the jobs.
     pub(super) effects: CorrectionEffects<'a>,
+    /// Summaries count in place of its batch jobs.
+    pub(super) is_summarised: bool,
 }
 
 impl PeerJobs<'_> {
@@ -169,6 +171,9 @@ impl PeerJobs<'_> {
         }
         if !self.mode.takes_view(columns.view.value(row), infrastructure) {
             left.other_view_job_n += 1;
+            return Ok(());
+        }
+        if self.is_summarised && columns.view.value(row) == "batch" {
             return Ok(());
         }
         let wall_s = columns.wall_s.value(row).max(0);

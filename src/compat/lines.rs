@@ -48,7 +48,13 @@ impl Left {
                 self.added_job_n
             )
         });
-        reported.chain(added).collect()
+        let summarised = (self.summary_job_n != 0).then(|| {
+            format!(
+                "not published: {} jobs are in received summaries, which count in place of single jobs",
+                self.summary_job_n
+            )
+        });
+        reported.chain(summarised).chain(added).collect()
     }
 }
 

@@ -13,14 +13,15 @@ use super::mode::PeerMode;
 use super::names::PeerNames;
 use super::rules::{PeerNumbers, publish};
 use super::summary;
-use crate::amounts::total;
+use crate::amounts::{add, total};
 use crate::dedupe::summary::from_batch;
 use crate::error::{Error, Kind, Result};
 use crate::lake::refused_records::summed_records;
 use crate::record::SiteMonth;
 use crate::reference::benchmark::{Benchmark, BenchmarkLevel, BenchmarkPlace, BenchmarkTable};
 use crate::reference::site_rename::SiteRenames;
-use crate::report::lake::Selection;
+use crate::report::lake::{Lake, Selection};
+use crate::schema::batch::addend;
 use crate::store::{Manifest, Store, TableRows, lake, read_table};
 use crate::summarise::correction_effect::Corrections;
 use crate::time::Month;
@@ -54,6 +55,8 @@ pub struct Left {
     pub benchmark_missing_job_n: u64,
     /// They have no wall time, which AUDITOR leaves out.
     pub no_wall_job_n: u64,
+    /// They are in received summaries, which the mode does not publish.
+    pub summary_job_n: i64,
     /// Jobs that corrections added, which have no benchmark.
     pub added_job_n: i64,
 }
@@ -78,7 +81,9 @@ pub struct WorkReport {
 /// # Errors
 /// [`Kind::NoInput`] when there is no lake; [`Kind::Io`] when it cannot be read; [`Kind::Data`] when a sum is too large.
 pub fn report(output: &str, question: &PeerReportQuestion<'_>) -> Result<WorkReport> {
-    let (store, manifest) = Manifest::open(output)?;
+    let lake = Lake::open(output)?;
+    let summarised = lake.summarised_places()?;
+    let Lake { store, manifest } = lake;
     let by = question.by.clone().unwrap_or_else(|| default_dimensions(question.mode));
     let corrections = Corrections::read(&store, &manifest)?;
     let mut walk = PeerReportWalk {
@@ -86,6 +91,7 @@ pub fn report(output: &str, question: &PeerReportQuestion<'_>) -> Result<WorkRep
         store: &store,
         manifest: &manifest,
         question,
+        summarised,
         names: PeerNames::new(question.mode.folds_case()),
         buckets: BTreeMap::new(),
         cells: Cells::new(&by),
@@ -98,9 +104,8 @@ pub fn report(output: &str, question: &PeerReportQuestion<'_>) -> Result<WorkRep
                 return Err(Error::new(Kind::Data, "the path names no site and month").at("path", &file.path));
             };
             // A job of a later month has not ended before it.
-            let is_asked = question.selection.has_site(&site)
-                && question.selection.days.last_month().is_none_or(|to| month <= to)
-                && (is_jobs || question.mode.takes_summaries());
+            let is_asked =
+                question.selection.has_site(&site) && question.selection.days.last_month().is_none_or(|to| month <= to);
             if is_asked {
                 let path = &file.path;
                 sites.entry(site).or_default().push(PeerFile { month, is_jobs, path });
@@ -137,6 +142,8 @@ struct PeerReportWalk<'a> {
     store: &'a Store,
     manifest: &'a Manifest,
     question: &'a PeerReportQuestion<'a>,
+    /// Sites, in lower case, and months in which summaries count in place of batch jobs.
+    summarised: BTreeSet<(String, Month)>,
     names: PeerNames,
     /// Of renamed sites, by the name they get.
     buckets: BTreeMap<(String, PeerKey), GraccPeerBucket>,
@@ -151,16 +158,18 @@ impl PeerReportWalk<'_> {
         if question.mode != PeerMode::Gracc {
             self.names = PeerNames::new(question.mode.folds_case());
         }
-        let jobs = PeerJobs {
+        let mut jobs = PeerJobs {
             mode: question.mode,
             selection: question.selection,
             effects: self.corrections.of_site(site),
+            is_summarised: false,
         };
         let columns: BTreeSet<&str> = COLUMNS.into_iter().chain(jobs.effects.columns()).collect();
         let columns: Vec<&str> = columns.into_iter().collect();
         let wanted = TableRows::of_columns(&columns, READ_ROWS);
         let mut groups = PeerGroups::default();
         for file in files.iter().filter(|file| file.is_jobs) {
+            jobs.is_summarised = self.summarised.contains(&(site.to_lowercase(), file.month));
             let batches = summed_records(self.store, self.manifest, file.path, &wanted)?;
             for batch in batches {
                 let batch = batch?;
@@ -184,7 +193,8 @@ impl PeerReportWalk<'_> {
         Ok(())
     }
 
-    /// Summaries replace what jobs come to under the same key, as rows of the server's table do.
+    /// Summaries replace what jobs come to under the same key, as rows of the server's table do. A mode without summaries
+    /// counts their jobs as not published.
     fn summaries(
         &mut self,
         site: &str,
@@ -200,6 +210,10 @@ impl PeerReportWalk<'_> {
         for batch in read_table(self.store.reader(path)?, None, READ_ROWS)? {
             for row in from_batch(&batch?, site, month)? {
                 if row.is_usage() && row.words.view.as_deref() == Some("batch") && is_asked(row.words.vo.as_deref()) {
+                    if !question.mode.takes_summaries() {
+                        add(&mut self.left.summary_job_n, addend(row.numbers.job_n), "job_n")?;
+                        continue;
+                    }
                     question
                         .selection
                         .must_be_whole(month, &format!("the summaries of {site}"))?;

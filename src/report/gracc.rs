@@ -1,5 +1,7 @@
 //! GRACC's daily summary documents.
 //!
+//! Where received summaries count, they are exported in place of batch jobs, as far as they are of one day: documents are.
+//!
 //! The keys are GRACC's. A field that the lake does not keep is written as GRACC writes a missing value: the VO is used for the
 //! name before its corrections as well, and the host a payload ran on is `N/A`. CPU time that is unknown is null, and so are
 //! its user and system part where they are not known of all CPU time.
@@ -11,6 +13,7 @@ use hashbrown::HashMap;
 use serde_json::Value;
 
 use super::apel::users::Users;
+use super::gracc_summaries::add_summaries;
 use super::group_index::{KnownBy, Owned};
 use super::lake::{Lake, LakePiece, Selection, on_all_processors};
 use super::render::json_object;
@@ -23,7 +26,7 @@ use crate::time::{DAY_MS, Month};
 
 /// What a document is of, in the order of the documents.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct GraccKey {
+pub(super) struct GraccKey {
     /// Days since the Unix epoch.
     day: i64,
     vo: String,
@@ -39,20 +42,20 @@ struct GraccKey {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct GraccSums {
-    job_n: i128,
-    wall_ms: i128,
+pub(super) struct GraccSums {
+    pub(super) job_n: i128,
+    pub(super) wall_ms: i128,
     /// Of the jobs of which it is known; as are its parts.
-    cpu_ms: Option<i128>,
-    cpu_user_ms: Option<i128>,
-    cpu_system_ms: Option<i128>,
+    pub(super) cpu_ms: Option<i128>,
+    pub(super) cpu_user_ms: Option<i128>,
+    pub(super) cpu_system_ms: Option<i128>,
     /// Some CPU time is known whose parts are not: the parts of the others are not those of all.
-    is_split_unknown: bool,
-    core_wall_ms: i128,
+    pub(super) is_split_unknown: bool,
+    pub(super) core_wall_ms: i128,
 }
 
 impl GraccSums {
-    fn add(&mut self, other: &Self) {
+    pub(super) fn add(&mut self, other: &Self) {
         self.job_n += other.job_n;
         self.wall_ms += other.wall_ms;
         self.cpu_ms = known(self.cpu_ms, other.cpu_ms);
@@ -71,9 +74,9 @@ fn known(a: Option<i128>, b: Option<i128>) -> Option<i128> {
     a.zip(b).map(|(a, b)| a + b).or(a).or(b)
 }
 
-const MISSING: &str = "N/A";
+pub(super) const MISSING: &str = "N/A";
 /// GRACC's word for a view.
-fn resource_type(view: &str) -> String {
+pub(super) fn resource_type(view: &str) -> String {
     let mut letters = view.chars();
     letters
         .next()
@@ -145,7 +148,7 @@ struct GraccDocuments {
     sums: GraccSums,
 }
 
-/// Passes on the documents of each site and month; see [`table`].
+/// Passes on the documents of each site and month; see [`table`]. Returns what was left out, a line for people each.
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when the lake cannot be read, and what `take` fails with.
@@ -154,9 +157,9 @@ pub fn export(
     selection: &Selection,
     users: &Users,
     mut take: impl FnMut(&str, Month, String, [i64; 3]) -> Result<()>,
-) -> Result<()> {
+) -> Result<Vec<String>> {
     let mut places: BTreeMap<(String, Month), GraccDocuments> = BTreeMap::new();
-    let groups = groups(lake, selection, users)?;
+    let (groups, left_out) = groups(lake, selection, users)?;
     let columns = empty().columns;
     for (key, sums) in &groups {
         let day = i32::try_from(key.day).ok().and_then(Month::of_day);
@@ -182,21 +185,22 @@ pub fn export(
         ];
         take(&site, month, lines.join("\n") + "\n", sums)?;
     }
-    Ok(())
+    Ok(left_out)
 }
 
 /// Every document of the selection, sorted. Views are kept separate: they describe the same hours. Corrections are applied: those
 /// of one month concern jobs that ended in it, and additions count on its first day. Subjects are written as set by
-/// `users`.
+/// `users`. Returns also what was left out, a line for people each.
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when the lake cannot be read.
-pub fn table(lake: &Lake, selection: &Selection, users: &Users) -> Result<Table> {
+pub fn table(lake: &Lake, selection: &Selection, users: &Users) -> Result<(Table, Vec<String>)> {
     let mut table = empty();
-    for (key, sums) in &groups(lake, selection, users)? {
+    let (groups, left_out) = groups(lake, selection, users)?;
+    for (key, sums) in &groups {
         table.push(row(key, sums)?);
     }
-    Ok(table)
+    Ok((table, left_out))
 }
 
 /// The table before there are documents in it.
@@ -220,11 +224,17 @@ fn empty() -> Table {
     Table::new("Summary documents of GRACC", &columns)
 }
 
-fn groups(lake: &Lake, selection: &Selection, users: &Users) -> Result<BTreeMap<GraccKey, GraccSums>> {
+/// Sums by the key of their documents, and what no document can hold.
+type GraccGathered = (BTreeMap<GraccKey, GraccSums>, Vec<String>);
+
+fn groups(lake: &Lake, selection: &Selection, users: &Users) -> Result<GraccGathered> {
     let corrections = lake.corrections()?;
     let pieces = lake.record_pieces(selection)?;
+    let displaced = lake.summarised_places()?;
     let parts = on_all_processors(&pieces, |piece| {
-        let found = gather(lake, selection, piece, &corrections)?;
+        // Batch jobs do not count where summaries do.
+        let counts_batch = !displaced.contains(&(piece.site.to_lowercase(), piece.month));
+        let found = gather(lake, selection, piece, &corrections, counts_batch)?;
         found
             .into_iter()
             .map(|(key, sums)| Ok((sorted(key, users)?, sums)))
@@ -263,10 +273,17 @@ fn groups(lake: &Lake, selection: &Selection, users: &Users) -> Result<BTreeMap<
             ..GraccSums::default()
         });
     }
-    Ok(groups)
+    let left_out = add_summaries(&lake.summaries_of_months(selection)?, selection, users, &mut groups)?;
+    Ok((groups, left_out))
 }
 
-fn gather(lake: &Lake, selection: &Selection, piece: &LakePiece, corrections: &Corrections) -> Result<GraccGroups> {
+fn gather(
+    lake: &Lake,
+    selection: &Selection,
+    piece: &LakePiece,
+    corrections: &Corrections,
+    counts_batch: bool,
+) -> Result<GraccGroups> {
     const COLUMNS: [&str; 15] = [
         "view",
         "cluster",
@@ -302,6 +319,9 @@ fn gather(lake: &Lake, selection: &Selection, piece: &LakePiece, corrections: &C
         let (cores, gpus, exit) = (numbers("alloc_core_n")?, numbers("alloc_gpu_n")?, numbers("exit_code")?);
         for row in 0..batch.num_rows() {
             let Some(end_ms) = number(end, row) else { continue };
+            if !counts_batch && view.value(row) == "batch" {
+                continue;
+            }
             let Some(month) = Month::of_ms(end_ms).filter(|_| selection.days.has_ms(end_ms)) else {
                 continue;
             };
@@ -357,7 +377,7 @@ fn gather(lake: &Lake, selection: &Selection, piece: &LakePiece, corrections: &C
 }
 
 /// A group with the key that orders the documents, its subject as set by `users`.
-fn sorted(key: Owned<7, 4>, users: &Users) -> Result<GraccKey> {
+pub(super) fn sorted(key: Owned<7, 4>, users: &Users) -> Result<GraccKey> {
     let ([vo, project, dn, resource_type, grid, probe, site], [day, core_n, gpu_n, exit_code]) =
         (key.words, key.numbers);
     let month = i32::try_from(day).ok().and_then(Month::of_day);

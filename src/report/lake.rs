@@ -273,20 +273,28 @@ impl Lake {
     /// # Errors
     /// [`Kind::Io`] when they cannot be read; [`Kind::Usage`] when days of their months are requested.
     pub fn summaries(&self, selection: &Selection) -> Result<Vec<Summary>> {
+        let rows = self.summaries_of_months(selection)?;
+        for row in &rows {
+            selection.must_be_whole(row.month, &format!("the summaries of {}", row.site))?;
+        }
+        Ok(rows)
+    }
+
+    /// The same of all months of which days are requested.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] when they cannot be read.
+    pub fn summaries_of_months(&self, selection: &Selection) -> Result<Vec<Summary>> {
         let mut rows = Vec::new();
         for (site, month, path) in self.months("summary")? {
             if selection.has_site(&site) && selection.has_month(month) {
                 for batch in self.batches(&path, None)? {
-                    let read = from_batch(&batch?, &site, month)?;
-                    let before = rows.len();
                     rows.extend(
-                        read.into_iter()
+                        from_batch(&batch?, &site, month)?
+                            .into_iter()
                             .filter(|row| row.words.view.as_deref() == Some("batch"))
                             .filter(|row| !row.is_usage() || selection.has_vo(row.words.vo.as_deref())),
                     );
-                    if rows.len() > before {
-                        selection.must_be_whole(month, &format!("the summaries of {site}"))?;
-                    }
                 }
             }
         }

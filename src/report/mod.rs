@@ -30,6 +30,7 @@ pub mod energy_sums;
 pub mod federation;
 pub mod focus;
 pub mod gracc;
+mod gracc_summaries;
 pub mod greendigit;
 mod group_index;
 pub mod html;

@@ -1,6 +1,7 @@
 //! Documents of GRACC's summary index. The real ones are made here of real raw documents by the summariser's rules: the
 //! same jobs reported twice, once by one and once added up.
 
+mod exported;
 mod transfers;
 mod views;
 

@@ -1,5 +1,7 @@
 //! `gridtally report gracc`
 
+use tracing::warn;
+
 use super::print::print;
 use super::receiver::{Destination, ReceiverArgs};
 use super::users::UsersArgs;
@@ -19,8 +21,9 @@ use crate::store::StatePart;
 /// Write GRACC's daily summary documents.
 ///
 /// By UTC day of the end, VO, project, subject, processors, GPUs, resource type, exit code, grid, probe and site. Resource
-/// types (Batch, Payload, Storage) describe the same hours: never add them up. Subjects are withheld unless `--users` sets
-/// otherwise.
+/// types (Batch, Payload, Storage) describe the same hours: never add them up. Where received summaries count they are
+/// exported in place of batch jobs; those of more than one day fit no document, and are counted. Subjects are withheld
+/// unless `--users` sets otherwise.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -88,12 +91,22 @@ fn documents(args: &Args) -> Result<Option<Outbox>> {
     let users = args.users.users()?;
     let Some(out) = &args.out else {
         let format = args.format.unwrap_or(TableFormat::Ndjson);
-        print(&table(&lake, &selection, &users)?, format)?;
+        let (documents, left_out) = table(&lake, &selection, &users)?;
+        print(&documents, format)?;
+        note(&left_out);
         return Ok(None);
     };
     let mut outbox = Outbox::open(out, OutboxLayout::Files, clock::now_ms(), lake.store.url())?;
-    export(&lake, &selection, &users, |site, month, text, _| {
+    let left_out = export(&lake, &selection, &users, |site, month, text, _| {
         outbox.put(RecordFormat::Gracc, site, month, 1, text).map(drop)
     })?;
+    note(&left_out);
     Ok(Some(outbox))
+}
+
+/// Reports what no document can hold.
+fn note(left_out: &[String]) {
+    for line in left_out {
+        warn!("{line}");
+    }
 }

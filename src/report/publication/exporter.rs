@@ -63,7 +63,7 @@ impl Exporter {
             }
             Self::Gracc { selection, users } => {
                 let mut reported = Export::default();
-                gracc::export(lake, selection, users, |site, month, text, [job_n, wall_s, cpu_s]| {
+                let left_out = gracc::export(lake, selection, users, |site, month, text, [job_n, wall_s, cpu_s]| {
                     let sent = Sent {
                         message_n: 1,
                         record_n: count_i64(text.lines().count()),
@@ -76,6 +76,7 @@ impl Exporter {
                     reported.sent.insert(place, sent);
                     take(RecordFormat::Gracc, site, month, 1, text)
                 })?;
+                reported.left_out = left_out;
                 Ok(reported)
             }
         }

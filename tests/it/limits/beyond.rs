@@ -45,7 +45,7 @@ fn reports_of_jobs_leave_out_what_usage_does_not_hold() {
     let history = completeness::history(&lake, &everything).unwrap();
     let days = history.values().flat_map(|days| days.values());
     assert_eq!(days.map(|ended| i128::from(ended.job_n)).sum::<i128>(), counted);
-    let documents = gracc::table(&lake, &everything, &Users::Withhold).unwrap();
+    let documents = gracc::table(&lake, &everything, &Users::Withhold).unwrap().0;
     let job_n = documents.rows.iter().map(|cells| match cells.last() {
         Some(Cell::Int(job_n)) => *job_n,
         other => panic!("{other:?}"),

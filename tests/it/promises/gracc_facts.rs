@@ -184,7 +184,7 @@ fn documents_for_gracc_state_no_cpu_time_that_is_unknown() {
         .concat(),
     );
     let lake = Lake::open(scene.path("out").to_str().unwrap()).unwrap();
-    let table = gracc::table(&lake, &Selection::default(), &Users::Withhold).unwrap();
+    let table = gracc::table(&lake, &Selection::default(), &Users::Withhold).unwrap().0;
     let reported: Vec<[String; 4]> = objects(&table)
         .unwrap()
         .iter()

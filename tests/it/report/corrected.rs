@@ -101,7 +101,7 @@ fn difference(before: &Figures, after: &Figures) -> Figures {
 /// Jobs of GRACC's documents by site, VO and month.
 fn of_documents(lake: &Lake) -> BTreeMap<(String, String, String), i128> {
     let mut jobs: BTreeMap<_, i128> = BTreeMap::new();
-    for line in objects(&table(lake, &Selection::default(), &Users::Keep).unwrap()).unwrap() {
+    for line in objects(&table(lake, &Selection::default(), &Users::Keep).unwrap().0).unwrap() {
         let document: serde_json::Value = serde_json::from_str(&line).unwrap();
         if document["ResourceType"] == "Batch" {
             let word = |name: &str| document[name].as_str().unwrap().replace("N/A", "");

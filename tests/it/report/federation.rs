@@ -178,7 +178,7 @@ fn gracc_documents_add_up_to_the_dump() {
     let scene = Scene::new();
     let lake = scene.lake("lake", &format!("format = \"gracc\"\npaths = [{dump:?}]\n"), "");
     let mut totals: BTreeMap<String, (i64, f64, f64, f64)> = BTreeMap::new();
-    let documents = objects(&table(&lake, &Selection::default(), &Users::Keep).unwrap()).unwrap();
+    let documents = objects(&table(&lake, &Selection::default(), &Users::Keep).unwrap().0).unwrap();
     for line in &documents {
         let document: serde_json::Value = serde_json::from_str(line).unwrap();
         // Unknown CPU time is null.

@@ -356,7 +356,7 @@ fn documents_of_gracc_are_taken_back() {
     let mut all = String::new();
     // Files of documents compare as files of messages do.
     let file =
-        |lake: &Lake| ndjson(&objects(&gracc::table(lake, &Selection::default(), &Users::Keep).unwrap()).unwrap());
+        |lake: &Lake| ndjson(&objects(&gracc::table(lake, &Selection::default(), &Users::Keep).unwrap().0).unwrap());
     let [before, after] = [&first, &second].map(|lake| MessageRecord::read_file(&file(lake)).unwrap());
     let broken = MessageRecord::read_file("{\"EndTime\": 1}\n").unwrap_err().to_string();
     assert!(
