@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::apel::additions::additions;
-use super::apel::aggregate::{Aggregate, of_lake, of_summary};
+use super::apel::aggregate::{Aggregate, VoNames, of_lake, of_summary};
 use super::apel::jobs::JobMessageWanted;
 use super::apel::users::Users;
 use super::lake::{Lake, Selection};
@@ -21,7 +21,7 @@ pub(super) const COUNTED: &str = "jobs whole in the UTC month of their end";
 /// Everything of a selection, as federations count it.
 #[derive(Clone, Debug, Default)]
 pub struct FederationUsage {
-    /// By the keys of APEL's server, without names of people.
+    /// By the keys of APEL's server, without names of people; VOs as they are spelled.
     pub groups: Vec<Aggregate>,
     /// What is unknown of some jobs.
     pub notes: Vec<String>,
@@ -32,7 +32,13 @@ pub struct FederationUsage {
 /// # Errors
 /// [`crate::error::Kind::Io`] when it cannot be read.
 pub fn gather(lake: &Lake, selection: &Selection) -> Result<FederationUsage> {
-    let (mut groups, unknown) = of_lake(lake, selection, JobMessageWanted::Everything, &Users::Withhold)?;
+    let (mut groups, unknown) = of_lake(
+        lake,
+        selection,
+        JobMessageWanted::Everything,
+        &Users::Withhold,
+        VoNames::AsReported,
+    )?;
     let added = additions(lake, selection)?;
     let summaries = lake.summaries(selection)?;
     let usage = summaries.iter().filter(|row| row.kind != SummaryKind::Sync);

@@ -97,6 +97,15 @@ pub struct Aggregate {
     pub sums: ApelSums,
 }
 
+/// Which spellings of the name of a VO are one VO.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VoNames {
+    /// Those that differ in letter case alone, as APEL's server compares them.
+    AsServer,
+    /// Each is one of its own, as records spell it.
+    AsReported,
+}
+
 /// Adds jobs up, as they are spelled.
 #[derive(Default)]
 pub struct ApelGathering {
@@ -180,12 +189,15 @@ impl ApelGathering {
         self.groups.extend(other.groups);
     }
 
-    /// One aggregate per key of the server, sorted; work rounded once for each.
+    /// One aggregate per key, sorted; work rounded once for each.
     ///
     /// # Errors
     /// [`crate::error::Kind::Data`] naming the sum that is too large.
-    pub fn finish(self) -> Result<Vec<Aggregate>> {
-        let mut merged = merge(self.groups, key)?;
+    pub fn finish(self, names: VoNames) -> Result<Vec<Aggregate>> {
+        let mut merged = match names {
+            VoNames::AsServer => merge(self.groups, key)?,
+            VoNames::AsReported => merge(self.groups, |group| (key(group), spelled_vo(group)))?,
+        };
         for group in &mut merged {
             group.works = server_work(&group.levels_e3, &group.sums)?;
         }
@@ -202,6 +214,7 @@ pub fn of_lake(
     selection: &Selection,
     wanted: JobMessageWanted,
     users: &Users,
+    names: VoNames,
 ) -> Result<(Vec<Aggregate>, LeftOutCounts)> {
     let corrections = lake.corrections()?;
     let parts = on_all_processors(&job_pieces(lake, selection)?, |piece| {
@@ -218,7 +231,7 @@ pub fn of_lake(
             add(left_out.entry(why).or_default(), n, "job_n")?;
         }
     }
-    Ok((all.finish()?, left_out))
+    Ok((all.finish(names)?, left_out))
 }
 
 /// Makes one of those that have one key, in the order of keys.
@@ -311,6 +324,12 @@ fn key(group: &Aggregate) -> ApelKey {
         levels_e3: group.levels_e3,
         has_works: group.works.map(|work| work.is_some()),
     }
+}
+
+/// The VO as its records spell it.
+fn spelled_vo(group: &Aggregate) -> Option<String> {
+    let [_, vo, ..] = &group.words;
+    vo.clone()
 }
 
 /// A summary that was received, to be sent on.

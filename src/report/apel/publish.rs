@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::HashSet;
 
-use super::aggregate::{self, Aggregate, HostMonth};
+use super::aggregate::{self, Aggregate, HostMonth, VoNames};
 use super::jobs::{JobMessageLeftOut, JobMessageWanted, LeftOutCounts, LeftOutWhy, SendableJob, each_job};
 use super::kind::MessageKind;
 use super::message::{self, MessageBatch, RecordText};
@@ -80,8 +80,13 @@ pub fn publish(lake: &Lake, request: &ApelRequest, take: &mut ApelTake<'_>) -> R
     let usage: Vec<&Summary> = summaries.iter().filter(|row| row.kind != SummaryKind::Sync).collect();
     let (by_job, added_up): (Vec<MessageKind>, Vec<MessageKind>) = request.kinds.iter().partition(|kind| kind.is_job());
     if !added_up.is_empty() {
-        let (mut groups, mut lost) =
-            aggregate::of_lake(lake, &request.selection, JobMessageWanted::Groups, &request.users)?;
+        let (mut groups, mut lost) = aggregate::of_lake(
+            lake,
+            &request.selection,
+            JobMessageWanted::Groups,
+            &request.users,
+            VoNames::AsServer,
+        )?;
         note_additions(lake, request, &mut lost)?;
         for row in &usage {
             groups.push(aggregate::of_summary(row, &request.users)?);

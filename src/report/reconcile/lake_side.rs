@@ -11,7 +11,7 @@ use crate::amounts::add;
 use crate::error::Result;
 use crate::record::SummaryKind;
 use crate::report::apel::additions::additions;
-use crate::report::apel::aggregate::{Aggregate, ApelGathering, of_summary};
+use crate::report::apel::aggregate::{Aggregate, ApelGathering, VoNames, of_summary};
 use crate::report::apel::jobs::{JobMessageWanted, LeftOutCounts, each_job_of, job_pieces};
 use crate::report::apel::users::Users;
 use crate::report::known_names::KnownNames;
@@ -52,7 +52,7 @@ impl UsageSource {
                 side.held.entry(month).or_default().insert(filed);
             }
         }
-        for group in all.finish()? {
+        for group in all.finish(VoNames::AsServer)? {
             side.add_group(&group, scale, UsageOrigin::Jobs)?;
         }
         if source.is_none() {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use gridtally::report::apel::aggregate::Aggregate;
 use gridtally::report::federation::gather;
 use gridtally::report::lake::Selection;
 use gridtally::report::vo_case::VoCase;
@@ -161,4 +162,46 @@ fn vos_in_other_letters_are_merged_when_asked() {
         table.totals().unwrap().unwrap()[3]
     );
     assert_eq!(VoCase::find(&groups).note(true), None);
+}
+
+/// The same of single jobs, whose groups are added up by the keys of the server.
+#[test]
+fn vos_of_jobs_in_other_letters_are_kept_apart() {
+    let scene = Scene::new();
+    let record = |vo: &str, id: u8| {
+        format!(
+            "Site: S\nSubmitHost: ce\nMachineName: m\nQueue: q\nLocalJobId: {id}\nVO: {vo}\nWallDuration: 3600\n\
+             CpuDuration: 3600\nProcessors: 1\nNodeCount: 1\nStartTime: 1739613600\nEndTime: 1739617200\n\
+             InfrastructureType: grid\nServiceLevelType: HEPSPEC\nServiceLevel: 10\n%%\n"
+        )
+    };
+    let rows = [
+        record("reef", 1),
+        record("Reef", 2),
+        record("Reef", 3),
+        record("REEF", 4),
+    ];
+    scene.write(
+        "in/1.msg",
+        &format!("APEL-individual-job-message: v0.3\n{}", rows.concat()),
+    );
+    let lake = scene.of_messages("lake", &[&scene.path("in")]);
+    let mut groups = gather(&lake, &Selection::default()).unwrap().groups;
+    let jobs = |groups: &[Aggregate]| -> Vec<(String, String)> {
+        let table = portal::egi(groups, WorkScale::Hs23).unwrap();
+        let cells = table.rows.iter().map(|row| (row[1].to_string(), row[3].to_string()));
+        cells.collect()
+    };
+    let apart = [("REEF", "1"), ("Reef", "2"), ("reef", "1")];
+    let owned = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
+        pairs
+            .iter()
+            .map(|(vo, n)| ((*vo).to_owned(), (*n).to_owned()))
+            .collect()
+    };
+    assert_eq!(jobs(&groups), owned(&apart));
+    let case = VoCase::find(&groups);
+    assert!(case.note(false).is_some_and(|note| note.contains("REEF/Reef/reef")));
+    case.merge(&mut groups);
+    assert_eq!(jobs(&groups), owned(&[("REEF", "4")]));
 }
