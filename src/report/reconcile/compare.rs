@@ -98,7 +98,7 @@ impl Compared {
 /// [`crate::error::Kind::Io`] when the jobs of a lake cannot be read.
 pub fn compare(a: &UsageSource, b: &UsageSource, tolerance_e6: i128) -> Result<ReconcileComparison> {
     // A side that only counts jobs contains nothing about VOs.
-    let only_counts = a.cells.is_empty() && !a.counts.is_empty() || b.cells.is_empty() && !b.counts.is_empty();
+    let only_counts = a.is_counts_alone() || b.is_counts_alone();
     let mut comparison = ReconcileComparison {
         names: [a.name.clone(), b.name.clone()],
         notes: a.notes.iter().chain(&b.notes).cloned().collect(),
@@ -333,7 +333,7 @@ fn counts(
     let all: BTreeSet<(String, Month)> = keys
         .into_iter()
         .cloned()
-        .chain(of_cells.filter(|_| only_counts))
+        .chain(of_cells.filter(|_| only_counts && a.skipped_count_n + b.skipped_count_n == 0))
         .collect();
     for key in all {
         comparison.compared_n += 1;

@@ -65,8 +65,8 @@ impl UsageSource {
                 continue;
             }
             if row.kind == SummaryKind::Sync {
-                let count = side.counts.entry((row.site.to_lowercase(), row.month)).or_default();
-                *count += i128::from(addend(row.numbers.sync_job_n));
+                let job_n = i128::from(addend(row.numbers.sync_job_n));
+                side.add_count(&row.site, row.month, job_n, selection);
             } else {
                 side.add_group(&of_summary(&row, &Users::Keep)?, scale, UsageOrigin::Sums)?;
             }

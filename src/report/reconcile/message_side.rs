@@ -118,7 +118,7 @@ impl UsageSource {
             return Ok(());
         }
         if record.form == MessageKind::Sync.into() {
-            *self.counts.entry((site.to_lowercase(), month)).or_default() += i128::from(record.job_n());
+            self.add_count(site, month, i128::from(record.job_n()), selection);
             return Ok(());
         }
         if !selection.has_vo(Some(vo)) {

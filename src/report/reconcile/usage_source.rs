@@ -145,6 +145,8 @@ pub struct UsageSource {
     pub levels: BTreeMap<LevelKey, InUse>,
     /// Jobs by site in lower case and month, where only their number is stated (sync records).
     pub counts: BTreeMap<(String, Month), i128>,
+    /// Sync records that are not compared, because some VOs are requested and they count all of a site.
+    pub skipped_count_n: u64,
     /// The rule by which its usage is assigned to months, where known: attribution and zone.
     pub usage_rule: Option<String>,
     /// The sites and VOs it has anything of, in whatever month.
@@ -171,7 +173,29 @@ impl UsageSource {
             Self::of_files(Path::new(path), selection, scale)?
         };
         side.name = source.map_or_else(|| path.to_owned(), |source| format!("{path} ({source})"));
+        if side.skipped_count_n > 0 {
+            let note = format!(
+                "{}: sync records count all jobs of a site, whatever their VO: {} are not compared with --vo",
+                side.name, side.skipped_count_n
+            );
+            side.notes.push(note);
+        }
         Ok(side)
+    }
+
+    /// Adds the jobs that a sync record counts at a site, unless only some VOs are requested.
+    pub(super) fn add_count(&mut self, site: &str, month: Month, job_n: i128, selection: &Selection) {
+        if selection.vos.is_empty() {
+            *self.counts.entry((site.to_lowercase(), month)).or_default() += job_n;
+        } else {
+            self.skipped_count_n += 1;
+        }
+    }
+
+    /// Whether nothing but numbers of jobs is known.
+    #[must_use]
+    pub fn is_counts_alone(&self) -> bool {
+        self.cells.is_empty() && (!self.counts.is_empty() || self.skipped_count_n > 0)
     }
 
     /// Adds a row.
