@@ -19,7 +19,8 @@ use crate::time::DaySpan;
 ///
 /// Either side is a lake, one source of a lake, or a file or folder of APEL messages (jobs, summaries, normalised
 /// summaries, sync records) or of CAR XML. Each difference gets the causes its numbers prove, a row for each: the columns
-/// that end in _more are by how much B is more than A because of it, and add up to the difference. Sync records count all
+/// that end in _more are by how much B is more than A because of it, and add up to the difference. Work and cores that
+/// one side knows nothing of are not compared, which is reported, and have no such number. Sync records count all
 /// jobs of a site and are not compared where `--vo` is given.
 ///
 /// Where both sides hold single jobs, these are matched by identity, and causes are proven job by job: missing jobs, days and

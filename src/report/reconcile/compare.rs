@@ -52,7 +52,11 @@ pub struct ReconcileComparison {
     pub compared_n: usize,
     /// Those that differ.
     pub differences: Vec<Difference>,
-    /// What could not be read of either side.
+    /// Work is not compared: one side knows none at all.
+    pub is_without_work: bool,
+    /// Wall time times cores is not compared: one side knows no cores at all.
+    pub is_without_cores: bool,
+    /// What could not be read of either side, and what is not compared.
     pub notes: Vec<String>,
 }
 
@@ -116,6 +120,10 @@ pub fn compare(a: &UsageSource, b: &UsageSource, tolerance_e6: i128) -> Result<R
         cores: a.has_cores() && b.has_cores(),
         tolerance_e6,
     };
+    if !only_counts {
+        (comparison.is_without_work, comparison.is_without_cores) = (!compared.work, !compared.cores);
+        comparison.notes.extend(not_compared(a, b));
+    }
     let keys: BTreeSet<&CellKey> = a.cells.keys().chain(b.cells.keys()).collect();
     let mut by_month: BTreeMap<Month, Vec<&CellKey>> = BTreeMap::new();
     let mut scored_apart = [0_usize; 3];
@@ -126,7 +134,7 @@ pub fn compare(a: &UsageSource, b: &UsageSource, tolerance_e6: i128) -> Result<R
             a.cells.get(key).unwrap_or(&nothing),
             b.cells.get(key).unwrap_or(&nothing),
         );
-        let spelled_alike = of_a.spellings.keys().eq(of_b.spellings.keys());
+        let spelled_alike = of_a.spelled().eq(of_b.spelled());
         let is_same = compared.is_same(of_a.amount(), of_b.amount(), rounded_n(of_a, of_b));
         if !(spelled_alike && is_same) {
             by_month.entry(key.month).or_default().push(key);
@@ -154,6 +162,17 @@ pub fn compare(a: &UsageSource, b: &UsageSource, tolerance_e6: i128) -> Result<R
     comparison.differences.sort_by_key(order);
     counts(a, b, tolerance_e6, only_counts, &mut comparison);
     Ok(comparison)
+}
+
+/// What one side alone knows, and so is not compared.
+fn not_compared(a: &UsageSource, b: &UsageSource) -> Vec<String> {
+    let alone = |[of_a, of_b]: [bool; 2], what: &str, compared: &str| {
+        let (knows, lacks) = if of_a { ("A", "B") } else { ("B", "A") };
+        (of_a != of_b).then(|| format!("{knows} knows {what} and {lacks} does not: {compared} is not compared"))
+    };
+    let work = alone([a, b].map(UsageSource::has_work), "benchmarks or work", "work");
+    let cores = alone([a, b].map(UsageSource::has_cores), "cores", "wall time times cores");
+    [work, cores].into_iter().flatten().collect()
 }
 
 /// The differing cells of a month.
@@ -207,10 +226,10 @@ fn of_month(month: Month, keys: &[&CellKey], [a, b]: [&UsageSource; 2], compared
             share.amount = compared.part(share.amount);
         }
         shares.retain(|share| share.amount != Amount::default() || share.cause == Cause::CaseOfNames);
-        let spelled_alike = of_a.spellings.keys().eq(of_b.spellings.keys());
-        let is_both = !of_a.spellings.is_empty() && !of_b.spellings.is_empty();
+        let spelled_alike = of_a.spelled().eq(of_b.spelled());
+        let is_both = of_a.spelled().next().is_some() && of_b.spelled().next().is_some();
         // A spelling that only jobs missing on the other side have is not a separate cause.
-        let is_apart = !is_by_jobs && !of_a.spellings.keys().any(|name| of_b.spellings.contains_key(name));
+        let is_apart = !is_by_jobs && !of_a.spelled().any(|name| of_b.spelled().any(|other| other == name));
         if is_both
             && !spelled_alike
             && (shares.is_empty() || is_apart)
@@ -226,7 +245,7 @@ fn of_month(month: Month, keys: &[&CellKey], [a, b]: [&UsageSource; 2], compared
         let (amount_a, amount_b) = (compared.part(of_a.amount()), compared.part(of_b.amount()));
         shares.extend(rest(amount_b.minus(amount_a), &shares));
         shares.sort_by_key(|share| share.cause);
-        let spelled = of_a.spellings.keys().chain(of_b.spellings.keys()).next();
+        let spelled = of_a.spelled().chain(of_b.spelled()).next();
         let (site, vo) = spelled.cloned().unwrap_or_else(|| (key.site.clone(), key.vo.clone()));
         found.push(Difference {
             site,

@@ -16,7 +16,7 @@ const AMOUNTS: [(&str, &str); 6] = [
 
 impl ReconcileComparison {
     /// The differences. Each cause contributes B less A, and these add up; the amounts of both sides are in the first row of a
-    /// difference alone, so that the column can be added up as well.
+    /// difference alone, so that the column can be added up as well. What is not compared has no differences, and is empty.
     #[must_use]
     pub fn table(&self) -> Table {
         let [a, b] = &self.names;
@@ -38,39 +38,54 @@ impl ReconcileComparison {
         columns.push(("evidence", "", ColumnKind::Text));
         let mut table = Table::new(title, &columns);
         for one in &self.differences {
-            rows(one, &mut table);
+            self.rows(one, &mut table);
         }
         table
     }
-}
 
-fn rows(one: &Difference, table: &mut Table) {
-    // Each row shows by how much the rounded sum grows, so that rounded numbers add up as well.
-    let mut reached = one.a;
-    for (nth, share) in one.shares.iter().enumerate() {
-        let next = reached.plus(share.amount);
-        let mut row = vec![
-            Value::text(&one.site),
-            Value::text(&one.vo),
-            Value::text(one.month.to_string()),
-            Value::text(share.cause.as_str()),
-            Value::Int(share.job_n),
-        ];
-        let known = |at: usize, value: i128| {
-            if one.is_count && at > 0 {
-                Value::Empty
-            } else {
-                Value::Int(value)
+    fn rows(&self, one: &Difference, table: &mut Table) {
+        // Each row shows by how much the rounded sum grows, so that rounded numbers add up as well.
+        let mut reached = one.a;
+        for (nth, share) in one.shares.iter().enumerate() {
+            let next = reached.plus(share.amount);
+            let mut row = vec![
+                Value::text(&one.site),
+                Value::text(&one.vo),
+                Value::text(one.month.to_string()),
+                Value::text(share.cause.as_str()),
+                Value::Int(share.job_n),
+            ];
+            let known = |at: usize, value: i128| {
+                if one.is_count && at > 0 {
+                    Value::Empty
+                } else {
+                    Value::Int(value)
+                }
+            };
+            let steps = shown(reached).into_iter().zip(shown(next)).enumerate();
+            row.extend(steps.map(|(at, (before, after))| {
+                if self.is_compared(at) {
+                    known(at, after - before)
+                } else {
+                    Value::Empty
+                }
+            }));
+            for (at, (a, b)) in shown(one.a).into_iter().zip(shown(one.b)).enumerate() {
+                row.extend([a, b].map(|value| if nth == 0 { known(at, value) } else { Value::Empty }));
             }
-        };
-        let steps = shown(reached).into_iter().zip(shown(next)).enumerate();
-        row.extend(steps.map(|(at, (before, after))| known(at, after - before)));
-        for (at, (a, b)) in shown(one.a).into_iter().zip(shown(one.b)).enumerate() {
-            row.extend([a, b].map(|value| if nth == 0 { known(at, value) } else { Value::Empty }));
+            row.push(Value::text(&share.evidence));
+            table.push(row);
+            reached = next;
         }
-        row.push(Value::text(&share.evidence));
-        table.push(row);
-        reached = next;
+    }
+
+    /// Whether the column of this place in [`AMOUNTS`] is compared.
+    fn is_compared(&self, at: usize) -> bool {
+        match AMOUNTS.get(at) {
+            Some(("core_wall_s", _)) => !self.is_without_cores,
+            Some((_, "work s")) => !self.is_without_work,
+            _ => true,
+        }
     }
 }
 

@@ -59,6 +59,14 @@ impl SourceCell {
         self.spellings.values().fold(Amount::default(), |sum, of| sum.plus(*of))
     }
 
+    /// The spellings under which there is anything: a record of no jobs, as of what was taken back, is none.
+    pub fn spelled(&self) -> impl Iterator<Item = &(String, String)> {
+        let known = self.spellings.iter();
+        known
+            .filter(|(_, amount)| **amount != Amount::default())
+            .map(|(name, _)| name)
+    }
+
     /// Whether it has received sums.
     #[must_use]
     pub fn has_sums(&self) -> bool {
@@ -217,15 +225,24 @@ impl UsageSource {
         Ok(())
     }
 
-    /// Whether work is known of anything in it.
+    /// Whether there is no usage in it.
     #[must_use]
-    pub fn has_work(&self) -> bool {
-        self.cells.values().any(|cell| cell.amount().has_work())
+    pub fn is_empty(&self) -> bool {
+        self.cells.values().all(|cell| cell.amount() == Amount::default())
     }
 
-    /// Whether cores are known of anything in it.
+    /// Whether work is known of anything in it; that of nothing is.
+    #[must_use]
+    pub fn has_work(&self) -> bool {
+        self.is_empty() || self.cells.values().any(|cell| cell.amount().has_work())
+    }
+
+    /// Whether cores are known of anything in it; those of nothing are.
     #[must_use]
     pub fn has_cores(&self) -> bool {
+        if self.is_empty() {
+            return true;
+        }
         let mut rows = self.cells.values().flat_map(|cell| &cell.rows);
         rows.any(|row| row.key.get("cores").is_some_and(|cores| cores != "0"))
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use gridtally::report::lake::Selection;
+use gridtally::report::reconcile::amount::Amount;
 use gridtally::report::reconcile::compare::{ReconcileComparison, compare};
 use gridtally::report::reconcile::usage_source::UsageSource;
 use gridtally::report::work_scale::WorkScale;
@@ -50,5 +51,82 @@ fn counts_of_sites_are_not_compared_with_one_vo() {
         let one = compared(a, b, &["reef"]);
         assert_eq!((one.compared_n, one.differences.len()), (0, 0));
         assert!(one.notes.iter().any(|note| note.contains("--vo")), "{:?}", one.notes);
+    }
+}
+
+/// What one side knows nothing of is not compared, and that is reported; what it knows of some is.
+#[test]
+fn what_one_side_does_not_know_is_reported() {
+    let whole = [LEVEL, CORES].concat();
+    let rows = |more: [&str; 2]| summaries(&[summary("S", "reef", 2, more[0]), summary("T", "reef", 3, more[1])]);
+    let a = rows([&whole, &whole]);
+    for (b, differ_n, without, noted) in [
+        ([whole.as_str(), &whole], 0, [false, false], vec![]),
+        ([CORES, CORES], 0, [true, false], vec!["work is not compared"]),
+        (
+            [LEVEL, LEVEL],
+            0,
+            [false, true],
+            vec!["wall time times cores is not compared"],
+        ),
+        ([CORES, &whole], 1, [false, false], vec![]),
+        ([LEVEL, &whole], 1, [false, false], vec![]),
+    ] {
+        for (one, other) in [(&a, &rows(b)), (&rows(b), &a)] {
+            let found = compared(one, other, &[]);
+            assert_eq!((found.compared_n, found.differences.len()), (2, differ_n), "{b:?}");
+            assert_eq!([found.is_without_work, found.is_without_cores], without, "{b:?}");
+            assert_eq!(found.notes.len(), noted.len(), "{:?}", found.notes);
+            assert!(found.notes.iter().zip(&noted).all(|(note, part)| note.contains(part)));
+        }
+    }
+    // The columns of what is not compared have no differences.
+    let less = summaries(&[summary("S", "reef", 2, CORES)]);
+    let table = compared(&a, &less, &[]).table();
+    let cell = |name: &str| {
+        let at = table.columns.iter().position(|column| column.name == name).unwrap();
+        table.rows[0][at].to_string()
+    };
+    assert_eq!(
+        (cell("job_n_more"), cell("core_wall_s_more"), cell("wall_work_s_more")),
+        ("-3".into(), "-86400".into(), String::new())
+    );
+}
+
+/// An account of nothing lacks all of the other, work and cores as well.
+#[test]
+fn an_empty_account_lacks_everything() {
+    let a = summaries(&[summary("S", "reef", 2, &[LEVEL, CORES].concat())]);
+    let none = summaries(&[summary("S", "reef", 0, &[LEVEL, CORES].concat())]);
+    let found = compared(&a, &none, &[]);
+    let [one] = found.differences.as_slice() else {
+        panic!("{found:?}")
+    };
+    let [share] = one.shares.as_slice() else {
+        panic!("{one:?}")
+    };
+    let whole = Amount {
+        core_cpu_ms: 0,
+        ..one.b.minus(one.a)
+    };
+    assert_eq!(share.amount, whole);
+    assert!(found.notes.is_empty(), "{:?}", found.notes);
+}
+
+/// Records of no jobs, as of what was taken back, are no difference.
+#[test]
+fn records_of_no_jobs_are_no_difference() {
+    let row = summary("S", "reef", 2, LEVEL);
+    let zero = |site: &str, vo: &str| summary(site, vo, 0, LEVEL);
+    let a = summaries(std::slice::from_ref(&row));
+    for more in [
+        zero("T", "reef"),
+        zero("S", "kelp"),
+        zero("S", "REEF").replace("SubmitHost: ce", "SubmitHost: other"),
+    ] {
+        let b = summaries(&[row.clone(), more]);
+        for (one, other) in [(&a, &b), (&b, &a)] {
+            assert_eq!(compared(one, other, &[]).differences, []);
+        }
     }
 }
