@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::HashSet;
 
-use super::aggregate::{self, Aggregate, HostMonth, VoNames};
+use super::aggregate::{self, Aggregate, VoNames};
 use super::jobs::{JobMessageLeftOut, JobMessageWanted, LeftOutCounts, LeftOutWhy, SendableJob, each_job};
 use super::kind::MessageKind;
 use super::message::{self, MessageBatch, RecordText};
 use super::server_key::job_key;
+use super::sync_counts::{HostMonth, counts};
 use super::users::Users;
 use super::{additions, check};
 use crate::amounts::{add, total};
@@ -159,7 +160,7 @@ fn aggregates(
 ) -> Result<()> {
     let mut writer = ApelWriter::new(kind, request, published, take);
     if kind == MessageKind::Sync {
-        for (HostMonth { site, month, host }, job_n) in aggregate::counts(groups, &request.still_counted)? {
+        for (HostMonth { site, month, host }, job_n) in counts(groups, &request.still_counted)? {
             let text = message::sync(&site, month, host.as_deref(), job_n);
             let sums = SentSums {
                 job_n,

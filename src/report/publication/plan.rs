@@ -16,8 +16,8 @@ use super::terms::Terms;
 use crate::absent;
 use crate::error::Result;
 use crate::report::apel::MessageKind;
-use crate::report::apel::aggregate::HostMonth;
 use crate::report::apel::server_key::ServerKey;
+use crate::report::apel::sync_counts::HostMonth;
 use crate::report::known_names::note_of_new_receiver;
 use crate::report::lake::Lake;
 
