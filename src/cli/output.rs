@@ -94,6 +94,18 @@ impl OutputHeld {
     }
 }
 
+/// Throws away what is held back for stdout, and keeps what is for people: a command that fails writes no part of its
+/// result.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when the temporary file of it cannot be emptied.
+pub fn discard_data() -> Result<()> {
+    let Some(held) = &mut *held() else { return Ok(()) };
+    held.order.retain(|piece| matches!(piece, OutputPiece::People(_)));
+    let emptied = held.data.set_len(0).and_then(|()| held.data.rewind());
+    emptied.map_err(|why| Error::io("what was to be printed cannot be discarded").because(why))
+}
+
 fn held() -> MutexGuard<'static, Option<OutputHeld>> {
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -9,6 +9,7 @@ mod corrected;
 mod credit;
 pub(crate) mod every;
 mod federation;
+mod left_out;
 mod money;
 mod names;
 mod portals;

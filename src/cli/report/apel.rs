@@ -70,7 +70,7 @@ pub(super) struct Args {
     batch: usize,
 
     /// Leave out and count what is unknown, in place of failing: usage that the messages cannot express, without CPU time or
-    /// benchmark.
+    /// benchmark. Without it nothing is written where there is such usage.
     #[arg(long)]
     leave_out: bool,
 
@@ -150,13 +150,16 @@ fn request(args: &Args, lake: &Lake) -> Result<ApelRequest> {
     })
 }
 
-/// Reports all of it: to stdout, or to an outbox that still waits to be delivered.
+/// Reports all of it: to stdout, which is held back until all is known, or to an outbox that still waits to be delivered.
 fn export(args: &Args) -> Result<(Option<Outbox>, Published)> {
     let lake = Lake::open(args.as_of.place(&args.lake)?)?;
     let request = request(args, &lake)?;
     let Some(out) = &args.out else {
-        let published = publish(&lake, &request, &mut |_, _, _, _, text| output::text(&text))?;
-        return Ok((None, published));
+        let published = publish(&lake, &request, &mut |_, _, _, _, text| output::text(&text));
+        if published.is_err() {
+            output::discard_data()?;
+        }
+        return Ok((None, published?));
     };
     let mut outbox = Outbox::open(out, args.layout, clock::now_ms(), lake.store.url())?;
     let published = publish(&lake, &request, &mut |kind, site, month, number, text| {
