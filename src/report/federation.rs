@@ -38,6 +38,7 @@ pub fn gather(lake: &Lake, selection: &Selection) -> Result<FederationUsage> {
         JobMessageWanted::Everything,
         &Users::Withhold,
         VoNames::AsReported,
+        None,
     )?;
     let added = additions(lake, selection)?;
     let summaries = lake.summaries(selection)?;

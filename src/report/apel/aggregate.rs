@@ -8,9 +8,13 @@ use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
 
-use super::jobs::{JobMessageLeftOut, JobMessageWanted, LeftOutCounts, Levels, SendableJob, each_job_of, job_pieces};
+use super::check::is_future;
+use super::jobs::{
+    JobMessageLeftOut, JobMessageWanted, LeftOutCounts, LeftOutWhy, Levels, SendableJob, each_job_of, job_pieces,
+};
 use super::kind::MessageKind;
 use super::message::{benchmark_word, level_text};
+use super::rules::ApelRule;
 use super::server_key::{ServerKey, folded};
 use super::users::Users;
 use crate::absent;
@@ -205,7 +209,8 @@ impl ApelGathering {
     }
 }
 
-/// The jobs of a selection added up, on all processors, and what is unknown or left out of them.
+/// The jobs of a selection added up, on all processors, and what is unknown or left out of them: also those that the server
+/// would refuse because they end after `now_s`, where that is given.
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when the lake cannot be read; [`crate::error::Kind::Data`] when a sum is too large.
@@ -215,13 +220,23 @@ pub fn of_lake(
     wanted: JobMessageWanted,
     users: &Users,
     names: VoNames,
+    now_s: Option<i64>,
 ) -> Result<(Vec<Aggregate>, LeftOutCounts)> {
     let corrections = lake.corrections()?;
     let parts = on_all_processors(&job_pieces(lake, selection)?, |piece| {
         let (mut gathering, mut left_out) = (ApelGathering::default(), LeftOutCounts::new());
+        let mut future_n = 0;
         each_job_of(lake, piece, selection, wanted, &corrections, &mut left_out, |job| {
+            if is_future(job.end_s, now_s) {
+                future_n += 1;
+                return Ok(());
+            }
             gathering.add(&piece.site, job, users)
         })?;
+        if future_n > 0 {
+            let why = LeftOutWhy::by_rule(JobMessageLeftOut::Refused, ApelRule::Future.as_str());
+            left_out.insert(why, future_n);
+        }
         Ok((gathering, left_out))
     })?;
     let (mut all, mut left_out) = (ApelGathering::default(), LeftOutCounts::new());

@@ -22,6 +22,11 @@ const INFRASTRUCTURE_CHARS: usize = 20;
 /// A job may end this much later than now.
 const FUTURE_S: i64 = 2 * 86_400;
 
+/// Whether the server would refuse a job that ends then, Unix seconds; never where it is not known what time it is.
+pub(super) fn is_future(end_s: i64, now_s: Option<i64>) -> bool {
+    now_s.is_some_and(|now_s| end_s > now_s.sum_to_compare(FUTURE_S))
+}
+
 /// One broken rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageCheckFinding {
@@ -228,10 +233,7 @@ fn job(record: &MessageCheckRecord<'_>, kind: MessageKind, now_s: Option<i64>) -
     if start_s.zip(end_s).is_some_and(|(start, end)| end < start) {
         return Err(broken(ApelRule::Order, "EndTime is before StartTime"));
     }
-    if now_s
-        .zip(end_s)
-        .is_some_and(|(now, end)| end > now.sum_to_compare(FUTURE_S))
-    {
+    if end_s.is_some_and(|end_s| is_future(end_s, now_s)) {
         return Err(broken(ApelRule::Future, "EndTime is more than two days in the future"));
     }
     let (kind_word, level) = (record.get("ServiceLevelType"), record.get("ServiceLevel"));

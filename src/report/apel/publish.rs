@@ -87,6 +87,7 @@ pub fn publish(lake: &Lake, request: &ApelRequest, take: &mut ApelTake<'_>) -> R
             JobMessageWanted::Groups,
             &request.users,
             VoNames::AsServer,
+            request.now_s,
         )?;
         note_additions(lake, request, &mut lost)?;
         for row in &usage {

@@ -1,6 +1,9 @@
-//! What messages for APEL leave out: nothing is written where it is an error.
+//! What messages for APEL leave out: all kinds leave out the same jobs, and nothing is written where it is an error.
 
 use std::process::Command;
+
+use gridtally::report::apel::MessageKind;
+use gridtally::report::apel::publish::{ApelRequest, publish};
 
 use super::scene::Scene;
 
@@ -22,6 +25,33 @@ fn scene(year_of_second: u32) -> Scene {
         &format!("APEL-individual-job-message: v0.3\n{}", rows.concat()),
     );
     scene
+}
+
+/// The server refuses a job that ends in the future: a sync record that counted it would never agree.
+#[test]
+fn jobs_of_the_future_are_in_no_kind_of_message() {
+    let scene = scene(2030);
+    let lake = scene.of_messages("lake", &[&scene.path("in")]);
+    for (now_s, expected) in [(1_800_000_000, 1), (1_956_528_000, 2)] {
+        for kind in MessageKind::ALL {
+            let request = ApelRequest {
+                kinds: vec![kind],
+                batch_records: 100,
+                is_leaving_out: true,
+                now_s: Some(now_s),
+                ..ApelRequest::default()
+            };
+            let published = publish(&lake, &request, &mut |_, _, _, _, _| Ok(())).unwrap();
+            let job_n: i64 = published.sent.values().map(|sent| sent.job_n).sum();
+            assert_eq!(job_n, expected, "{kind:?}");
+            let lines = published.left_out_lines();
+            assert_eq!(
+                lines.iter().any(|line| line.contains("refused (future)")),
+                expected == 1,
+                "{kind:?}: {lines:?}"
+            );
+        }
+    }
 }
 
 /// Without `--leave-out` such a job is an error, and no message is written: neither of this kind nor of others.
