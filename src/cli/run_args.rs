@@ -23,6 +23,7 @@ use crate::run::RunOptions;
 use crate::run::run_report::{IncompleteDays, RunReport};
 use crate::runtime::clock;
 use crate::runtime::memory_limit::limit_memory;
+use crate::time::month::date_of;
 
 /// Options of a run that publishes.
 #[derive(Debug, clap::Args)]
@@ -214,8 +215,14 @@ fn attempt(
     ended
 }
 
-/// Days of the last months that look incomplete.
+/// Days of the last months that look incomplete. Jobs of the future are a warning.
 fn incomplete(lake: &str) -> Result<Vec<IncompleteDays>> {
-    let found = of_last_months(&Lake::open(lake)?, clock::now_ms())?.into_iter();
-    Ok(found.map(incomplete_days).collect())
+    let found = of_last_months(&Lake::open(lake)?, clock::now_ms())?;
+    if let Some(date) = found.last_future_day.and_then(date_of) {
+        let job_n = found.future_job_n;
+        warn!(
+            "jobs that end in the future: {job_n}, the last on {date}: look at the clocks or the zone of their source"
+        );
+    }
+    Ok(found.incomplete.into_iter().map(incomplete_days).collect())
 }

@@ -87,7 +87,7 @@ impl RunWatch {
         stamp(report, exit_code, finished_ms);
         let place = self.place(report, ended);
         let lake = place.as_deref().and_then(|place| self.lake(place));
-        let standing = lake.as_ref().and_then(standing);
+        let standing = lake.as_ref().and_then(|lake| standing(lake, finished_ms));
         if let Some(standing) = &standing {
             report.ending.newest_records = instants(standing);
         }
@@ -181,8 +181,8 @@ impl RunWatch {
 }
 
 /// How the lake is.
-fn standing(lake: &Lake) -> Option<LakeStanding> {
-    LakeStanding::read(lake).map_or_else(|why| unknown(&why), Some)
+fn standing(lake: &Lake, now_ms: i64) -> Option<LakeStanding> {
+    LakeStanding::read(lake, now_ms).map_or_else(|why| unknown(&why), Some)
 }
 
 /// What was published has not failed because it could not be looked at afterwards.

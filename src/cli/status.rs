@@ -16,7 +16,7 @@ use crate::store::StatePart;
 ///
 /// Reads the note of the last run, the dataset `runs`, the ledger and the newest records; nothing is changed. Ages are judged
 /// only where a limit is set. A last run that failed, days of the last two months that look incomplete (as in
-/// `gridtally report completeness`) and a silent source are warnings.
+/// `gridtally report completeness`), a silent source and records more than a day in the future are warnings.
 ///
 /// The exit code is 0 for every lake that can be read. With --nagios it is that of a plugin: 0 OK, 1 WARNING, 2 CRITICAL,
 /// 3 UNKNOWN (also where the lake cannot be read or the command line is wrong).

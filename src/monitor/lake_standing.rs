@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::Result;
-use crate::numbers::{counted_i64, stored_u64};
+use crate::numbers::{Comparand, counted_i64, stored_u64};
 use crate::report::lake::Lake;
 use crate::schema::batch::{date, int, number, text, time, word};
 use crate::store::lake::inputs_path;
-use crate::time::Month;
+use crate::time::{DAY_MS, Month};
 
 /// The datasets of records, and the column of the instant that places one.
 const PLACED: [(&str, &str); 2] = [("records", "record_utc"), ("summary", "latest_end_utc")];
@@ -19,21 +19,36 @@ pub struct LakeStanding {
     pub outcomes: BTreeMap<String, u64>,
     /// Bytes of its published files.
     pub lake_byte_n: u64,
-    /// The newest record of each source, Unix milliseconds. Sources without a record are left out.
+    /// The newest record of each source, Unix milliseconds: of those that are not in the future. Sources without one are
+    /// left out.
     pub newest_ms: BTreeMap<String, i64>,
+    /// Records of each source that are in the future. Sources without one are left out.
+    pub future: BTreeMap<String, FutureRecords>,
     /// All sources of which files were read.
     pub sources: BTreeSet<String>,
 }
+
+/// Records that are in the future.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FutureRecords {
+    /// How many.
+    pub record_n: u64,
+    /// The newest, Unix milliseconds.
+    pub newest_ms: i64,
+}
+
+/// A record is in the future from so much after now: clocks differ, and summaries are of whole days.
+const FUTURE_MS: i64 = DAY_MS;
 
 /// Where records of a source are: the sites by month.
 type Months = BTreeMap<Month, BTreeSet<String>>;
 
 impl LakeStanding {
-    /// Reads it from the ledger and the newest months of records.
+    /// Reads it from the ledger and the newest months of records; now in Unix milliseconds.
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when the lake cannot be read.
-    pub fn read(lake: &Lake) -> Result<Self> {
+    pub fn read(lake: &Lake, now_ms: i64) -> Result<Self> {
         let mut standing = Self {
             lake_byte_n: lake.manifest.files().map(|file| file.bytes).sum(),
             ..Self::default()
@@ -58,11 +73,13 @@ impl LakeStanding {
                 }
             }
         }
-        let mut newest = NewestRecords::new(lake, &source_of)?;
+        let mut newest = NewestRecords::new(lake, &source_of, now_ms)?;
         for (source, months) in places {
-            if let Some(ms) = newest.of(&source, &months)? {
-                standing.newest_ms.insert(source, ms);
-            }
+            let found = newest.of(&source, &months)?;
+            standing
+                .future
+                .extend(found.future.map(|future| (source.clone(), future)));
+            standing.newest_ms.extend(found.newest_ms.map(|ms| (source, ms)));
         }
         Ok(standing)
     }
@@ -100,17 +117,37 @@ fn sources_of_files(lake: &Lake) -> Result<BTreeMap<String, String>> {
     Ok(sources)
 }
 
+/// The newest records of a source.
+#[derive(Clone, Copy, Default)]
+struct SourceRecords {
+    newest_ms: Option<i64>,
+    future: Option<FutureRecords>,
+}
+
+impl SourceRecords {
+    fn add(&mut self, other: Self) {
+        self.newest_ms = self.newest_ms.max(other.newest_ms);
+        if let Some(more) = other.future {
+            let future = self.future.get_or_insert(FutureRecords { record_n: 0, ..more });
+            future.record_n += more.record_n;
+            future.newest_ms = future.newest_ms.max(more.newest_ms);
+        }
+    }
+}
+
 /// Files of records and the newest record in them by source, each read once.
 struct NewestRecords<'a> {
     lake: &'a Lake,
     source_of: &'a BTreeMap<String, String>,
     /// Column of the instant, by site, month and path.
     files: BTreeMap<(String, Month), BTreeMap<String, &'static str>>,
-    read: BTreeMap<String, BTreeMap<String, i64>>,
+    read: BTreeMap<String, BTreeMap<String, SourceRecords>>,
+    /// From when on records are in the future.
+    future_from_ms: i64,
 }
 
 impl<'a> NewestRecords<'a> {
-    fn new(lake: &'a Lake, source_of: &'a BTreeMap<String, String>) -> Result<Self> {
+    fn new(lake: &'a Lake, source_of: &'a BTreeMap<String, String>, now_ms: i64) -> Result<Self> {
         let mut files: BTreeMap<(String, Month), BTreeMap<String, &'static str>> = BTreeMap::new();
         for (dataset, column) in PLACED {
             for (site, month, path) in lake.months(dataset)? {
@@ -122,42 +159,51 @@ impl<'a> NewestRecords<'a> {
             source_of,
             files,
             read: BTreeMap::new(),
+            future_from_ms: now_ms.sum_to_compare(FUTURE_MS),
         })
     }
 
-    /// The newest record of a source: of the last month that has one.
-    fn of(&mut self, source: &str, months: &Months) -> Result<Option<i64>> {
+    /// The newest record of a source, of the last month that has one, and all that are in the future.
+    fn of(&mut self, source: &str, months: &Months) -> Result<SourceRecords> {
+        let mut found = SourceRecords::default();
         for (month, sites) in months.iter().rev() {
-            let mut newest = None;
             for site in sites {
                 // Fallback: a place whose rows were all refused has no files.
                 let files = self.files.get(&(site.clone(), *month)).cloned().unwrap_or_default();
                 for (path, column) in files {
-                    newest = newest.max(self.of_file(&path, column)?.get(source).copied());
+                    if let Some(records) = self.of_file(&path, column)?.get(source) {
+                        found.add(*records);
+                    }
                 }
             }
-            if newest.is_some() {
-                return Ok(newest);
+            if found.newest_ms.is_some() {
+                break;
             }
         }
-        Ok(None)
+        Ok(found)
     }
 
-    fn of_file(&mut self, path: &str, column: &'static str) -> Result<&BTreeMap<String, i64>> {
+    fn of_file(&mut self, path: &str, column: &'static str) -> Result<&BTreeMap<String, SourceRecords>> {
         if !self.read.contains_key(path) {
-            let mut newest: BTreeMap<String, i64> = BTreeMap::new();
+            let mut by_source: BTreeMap<String, SourceRecords> = BTreeMap::new();
             for batch in self.lake.batches(path, Some(&["file_id", column]))? {
                 let batch = batch?;
                 let (file_id, instant) = (text(&batch, "file_id")?, time(&batch, column)?);
                 for row in 0..batch.num_rows() {
                     let source = self.source_of.get(file_id.value(row));
                     if let (Some(source), Some(ms)) = (source, number(instant, row)) {
-                        let known = newest.entry(source.clone()).or_insert(ms);
-                        *known = ms.max(*known);
+                        let is_future = ms > self.future_from_ms;
+                        by_source.entry(source.clone()).or_default().add(SourceRecords {
+                            newest_ms: (!is_future).then_some(ms),
+                            future: is_future.then_some(FutureRecords {
+                                record_n: 1,
+                                newest_ms: ms,
+                            }),
+                        });
                     }
                 }
             }
-            self.read.insert(path.to_owned(), newest);
+            self.read.insert(path.to_owned(), by_source);
         }
         Ok(self.read.entry(path.to_owned()).or_default())
     }

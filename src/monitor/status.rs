@@ -69,7 +69,7 @@ pub struct StatusLimits {
 pub struct StatusFinding {
     /// How bad it is.
     pub level: StatusLevel,
-    /// What: `last_success`, `last_run`, `incomplete` or `silent_source`.
+    /// What: `last_success`, `last_run`, `incomplete`, `silent_source` or `future_records`.
     pub what: &'static str,
     /// In words.
     pub message: String,
@@ -80,12 +80,16 @@ pub struct StatusFinding {
 pub struct SourceStatus {
     /// Its name.
     pub source: String,
-    /// Its newest record, UTC; null for one without records, such as the listings of a machine.
+    /// Its newest record that is not in the future, UTC; null for one without records, such as the listings of a machine.
     pub newest_record_utc: Option<String>,
-    /// Age of that, seconds.
+    /// Age of that, seconds; negative where it is in the day to come.
     pub age_s: Option<i64>,
     /// Whether that is older than allowed; null where no age is set.
     pub is_silent: Option<bool>,
+    /// Records that are more than a day in the future.
+    pub future_record_n: u64,
+    /// The newest of them, UTC.
+    pub newest_future_record_utc: Option<String>,
 }
 
 /// The status of a lake. The JSON form is stable: fields are added, never renamed.
@@ -124,7 +128,7 @@ impl LakeStatus {
     /// # Errors
     /// [`crate::error::Kind::Io`] when it cannot be read, [`crate::error::Kind::Data`] when its note is damaged.
     pub fn read(lake: &Lake, limits: StatusLimits, now_ms: i64) -> Result<Self> {
-        let standing = LakeStanding::read(lake)?;
+        let standing = LakeStanding::read(lake, now_ms)?;
         let last_run = LastRun::load(&lake.store)?;
         let noted_s = last_run
             .as_ref()
@@ -139,7 +143,9 @@ impl LakeStatus {
             last_success_utc: success_s.and_then(|s| instant_text(s.checked_mul(1000)?)),
             last_success_age_s: success_s.map(age_s),
             last_run,
-            incomplete: of_last_months(lake, now_ms)?.into_iter().map(incomplete_days).collect(),
+            incomplete: (of_last_months(lake, now_ms)?.incomplete.into_iter())
+                .map(incomplete_days)
+                .collect(),
             sources: sources(&standing, limits, now_ms),
             rejected_ratio: standing.rejected_ratio(),
             lake_byte_n: standing.lake_byte_n,
@@ -198,6 +204,14 @@ impl LakeStatus {
             let message = format!("the newest record of the source {} is {age} old", source.source);
             find(StatusLevel::Warning, "silent_source", message);
         }
+        for source in &self.sources {
+            if let Some(newest) = &source.newest_future_record_utc {
+                let (name, record_n) = (&source.source, source.future_record_n);
+                let message =
+                    format!("records of the source {name} are in the future: {record_n}, the newest at {newest}");
+                find(StatusLevel::Warning, "future_records", message);
+            }
+        }
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.level));
         // Fallback: without a finding nothing is wrong.
         self.level = findings.first().map_or(StatusLevel::Ok, |worst| worst.level);
@@ -220,11 +234,14 @@ fn sources(standing: &LakeStanding, limits: StatusLimits, now_ms: i64) -> Vec<So
     let of = |source: &String| {
         let newest_ms = standing.newest_ms.get(source).copied();
         let age_s = newest_ms.map(|ms| (now_ms - ms).div_euclid(1000));
+        let future = standing.future.get(source);
         SourceStatus {
             source: source.clone(),
             newest_record_utc: newest_ms.and_then(instant_text),
             age_s,
             is_silent: limits.source_s.zip(age_s).map(|(limit_s, age_s)| age_s >= limit_s),
+            future_record_n: future.map_or(0, |future| future.record_n),
+            newest_future_record_utc: future.and_then(|future| instant_text(future.newest_ms)),
         }
     };
     standing.sources.iter().map(of).collect()

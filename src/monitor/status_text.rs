@@ -28,7 +28,7 @@ impl LakeStatus {
                         text,
                         "  source {}: newest record {at}, {} old",
                         source.source,
-                        age_text(age)
+                        age_text(age.max(0))
                     )
                 }
                 _ => writeln!(text, "  source {}: it has no records", source.source),

@@ -3,8 +3,11 @@
 
 mod history;
 
+use std::collections::BTreeSet;
+
 use super::lake::{Lake, Selection};
 use super::table::{Cell, ColumnKind, Table};
+use crate::amounts::add;
 use crate::error::Result;
 use crate::time::month::date_of;
 use crate::time::{Day, Month};
@@ -70,29 +73,60 @@ pub struct Incomplete {
     pub observed: i64,
 }
 
+/// What is found in the last months of a lake.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LastMonths {
+    /// Days that look incomplete.
+    pub incomplete: Vec<Incomplete>,
+    /// Jobs that ended later than tomorrow.
+    pub future_job_n: i64,
+    /// The last day on which one ended.
+    pub last_future_day: Option<Day>,
+}
+
+impl LastMonths {
+    /// Takes the days of the future out of a history.
+    fn take_future(&mut self, history: &mut CompletenessHistory, tomorrow: Day) -> Result<()> {
+        for days in history.values_mut() {
+            for (day, ended) in days.split_off(&later(tomorrow, 1)) {
+                add(&mut self.future_job_n, ended.job_n, "job_n")?;
+                self.last_future_day = self.last_future_day.max(Some(day));
+            }
+        }
+        history.retain(|_, days| !days.is_empty());
+        Ok(())
+    }
+}
+
 /// Days that look incomplete at the end of a lake, in the last two months with records: cheap enough for every day.
-/// Where the last days are days of this fortnight, silence until yesterday counts.
+/// Where the last days are days of this fortnight, silence until yesterday counts. Jobs of the future are counted, and no
+/// end of the lake.
 ///
 /// # Errors
 /// As [`history`].
-pub fn of_last_months(lake: &Lake, now_ms: i64) -> Result<Vec<Incomplete>> {
+pub fn of_last_months(lake: &Lake, now_ms: i64) -> Result<LastMonths> {
     /// Days after which a lake is one of the past.
     const FORTNIGHT: Day = 14;
-    let months = lake.months("records")?.into_iter().map(|(_, month, _)| month);
-    let Some(last) = months.max() else {
-        return Ok(Vec::new());
+    let mut found = LastMonths::default();
+    let today = local_day(&lake.zone()?, now_ms);
+    let (yesterday, tomorrow) = (later(today, -1), later(today, 1));
+    let months: BTreeSet<Month> = lake.months("records")?.into_iter().map(|(_, month, _)| month).collect();
+    let so_far = months.iter().rev().find(|month| month.first_day() <= tomorrow);
+    let Some(last) = so_far.or(months.first()).copied() else {
+        return Ok(found);
     };
     let selection = Selection::default();
     let since = Month::of_day(later(last.first_day(), -1)).unwrap_or(last);
-    let history = history_since(lake, &selection, Some(since))?;
-    let yesterday = later(local_day(&lake.zone()?, now_ms), -1);
+    let mut history = history_since(lake, &selection, Some(since))?;
+    found.take_future(&mut history, tomorrow)?;
     let last_day = history
         .values()
         .filter_map(|days| days.keys().next_back())
         .max()
         .copied();
     let is_live = last_day.is_some_and(|day| day > later(yesterday, -FORTNIGHT));
-    Ok(find(&history, &selection, is_live.then_some(yesterday)))
+    found.incomplete = find(&history, &selection, is_live.then_some(yesterday));
+    Ok(found)
 }
 
 /// Everything that looks incomplete in the days selected, sorted. Jobs are expected until the day `until`; where none is

@@ -7,7 +7,7 @@ use gridtally::report::lake::Lake;
 use gridtally::runtime::clock;
 use serde_json::Value;
 
-use super::{Scene, last_line, stderr};
+use super::{Scene, job, last_line, stderr};
 
 const HOUR_S: i64 = 3600;
 
@@ -98,6 +98,48 @@ fn sources_that_fell_silent_are_named() {
         text.contains("  WARNING: the newest record of the source oak is "),
         "{text}"
     );
+}
+
+/// Records of the future are a warning, and hide neither the newest record of the past nor its age.
+#[test]
+fn records_of_the_future_are_a_warning() {
+    let scene = published();
+    let future = [40, 41].map(|id| job(id, 29).replace("2026-10", "2090-10"));
+    scene.dump("dump2.txt", &[&future[..], &[job(42, 28)]].concat());
+    let ran = scene.gridtally(&["run", "oak.toml"]);
+    let reported = stderr(&ran);
+    assert!(ran.status.success(), "{reported}");
+    assert!(
+        reported.contains("jobs that end in the future: 2, the last on 2090-10-29"),
+        "{reported}"
+    );
+    let limits = StatusLimits {
+        source_s: Some(24 * HOUR_S),
+        ..StatusLimits::default()
+    };
+    let status = later(&scene, limits, 0);
+    let [source] = status.sources.as_slice() else {
+        panic!("{:?}", status.sources)
+    };
+    assert_eq!(source.newest_record_utc.as_deref(), Some("2026-10-30T00:00:00Z"));
+    assert_eq!(source.is_silent, Some(true));
+    assert_eq!(source.future_record_n, 2);
+    assert_eq!(source.newest_future_record_utc.as_deref(), Some("2090-10-29T00:00:00Z"));
+    let whats: Vec<&str> = status.findings.iter().map(|finding| finding.what).collect();
+    assert_eq!(
+        (status.level, whats),
+        (StatusLevel::Warning, vec!["silent_source", "future_records"])
+    );
+    // A site in a zone ahead of ours, or a summary of today, is not of the future.
+    let day_s = 24 * HOUR_S;
+    let newest = chrono::DateTime::parse_from_rfc3339("2026-10-30T00:00:00Z")
+        .unwrap()
+        .timestamp();
+    for (before_s, future_n) in [(day_s, 2), (day_s + 1, 3)] {
+        let lake = Lake::open(scene.path().join("lake").to_str().unwrap()).unwrap();
+        let status = LakeStatus::read(&lake, StatusLimits::default(), (newest - before_s) * 1000).unwrap();
+        assert_eq!(status.sources[0].future_record_n, future_n, "{before_s}");
+    }
 }
 
 #[test]
