@@ -2,13 +2,14 @@
 //!
 //! Where received summaries count, they are exported in place of batch jobs, as far as they are of one day: documents are.
 //!
-//! The keys are GRACC's. A field that the lake does not keep is written as GRACC writes a missing value: the VO is used for the
-//! name before its corrections as well, and the host a payload ran on is `N/A`. CPU time that is unknown is null, and so are
+//! The keys are GRACC's. A field that the lake does not keep is written as GRACC writes a missing value: the host a payload
+//! ran on is `N/A`. The VO stands for a reportable name that is not known, and unknown cores are taken for one. CPU time that is unknown is null, and so are
 //! its user and system part where they are not known of all CPU time.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use arrow::array::AsArray;
 use hashbrown::HashMap;
 use serde_json::Value;
 
@@ -30,6 +31,7 @@ pub(super) struct GraccKey {
     /// Days since the Unix epoch.
     day: i64,
     vo: String,
+    reportable_vo: String,
     project: String,
     dn: String,
     core_n: i64,
@@ -67,7 +69,7 @@ impl GraccSums {
 }
 
 /// The sums of a piece of the lake by the key of its documents.
-type GraccGroups = HashMap<Owned<7, 4>, GraccSums, ahash::RandomState>;
+type GraccGroups = HashMap<Owned<8, 4>, GraccSums, ahash::RandomState>;
 
 /// The sum of what is known of two; unknown where neither is.
 fn known(a: Option<i128>, b: Option<i128>) -> Option<i128> {
@@ -75,8 +77,19 @@ fn known(a: Option<i128>, b: Option<i128>) -> Option<i128> {
 }
 
 pub(super) const MISSING: &str = "N/A";
-/// GRACC's word for a view.
+
+/// Words of GRACC for what a record is about that are not the view with a capital letter.
+const RESOURCE_TYPES: [&str; 4] = ["GridMonitor", "OneVM", "AWSVM", "RawCPU"];
+
+/// The first version of `records` with the reportable name of a VO.
+const REPORTABLE_VO_SINCE: u32 = 8;
+const REPORTABLE_VO: &str = "reportable_vo";
+
+/// GRACC's word for a view, which is that word in lower case.
 pub(super) fn resource_type(view: &str) -> String {
+    if let Some(word) = RESOURCE_TYPES.iter().find(|word| word.eq_ignore_ascii_case(view)) {
+        return (*word).to_owned();
+    }
     let mut letters = view.chars();
     letters
         .next()
@@ -253,6 +266,7 @@ fn groups(lake: &Lake, selection: &Selection, users: &Users) -> Result<GraccGath
         let key = GraccKey {
             day: i64::from(month.first_day()),
             vo: of("vo"),
+            reportable_vo: of("vo"),
             project: of("account"),
             dn: MISSING.to_owned(),
             core_n: 1,
@@ -304,7 +318,9 @@ fn gather(
     let mut groups = GraccGroups::default();
     let (mut last_view, mut kind) = (String::new(), String::new());
     let effects = corrections.of_site(&piece.site);
-    let columns: BTreeSet<&str> = COLUMNS.into_iter().chain(effects.columns()).collect();
+    let mut columns: BTreeSet<&str> = COLUMNS.into_iter().chain(effects.columns()).collect();
+    let version = lake.manifest.file(&piece.path).map_or(0, |file| file.schema_version);
+    columns.extend((version >= REPORTABLE_VO_SINCE).then_some(REPORTABLE_VO));
     let columns: Vec<&str> = columns.into_iter().collect();
     for batch in lake.piece_batches(piece, &columns)? {
         let batch = batch?;
@@ -312,20 +328,23 @@ fn gather(
         let words = |name| text(&batch, name);
         let (vo, account, user) = (words("vo")?, words("account")?, words("global_user")?);
         let (view, grid, probe) = (words("view")?, words("infrastructure")?, words("cluster")?);
+        let reportable = batch
+            .column_by_name(REPORTABLE_VO)
+            .and_then(|column| column.as_string_opt());
         let end = time(&batch, "end_utc")?;
         let numbers = |name| int(&batch, name);
         let (wall, fraction, cpu) = (numbers("wall_s")?, numbers("wall_fraction_ms")?, numbers("cpu_ms")?);
         let (cpu_user, cpu_system) = (numbers("cpu_user_ms")?, numbers("cpu_system_ms")?);
         let (cores, gpus, exit) = (numbers("alloc_core_n")?, numbers("alloc_gpu_n")?, numbers("exit_code")?);
         for row in 0..batch.num_rows() {
-            let Some(end_ms) = number(end, row) else { continue };
-            if !counts_batch && view.value(row) == "batch" {
+            let Some(end_ms) = number(end, row).filter(|_| counts_batch || view.value(row) != "batch") else {
                 continue;
-            }
+            };
             let Some(month) = Month::of_ms(end_ms).filter(|_| selection.days.has_ms(end_ms)) else {
                 continue;
             };
             let (mut vo, mut account) = (word(vo, row), word(account, row));
+            let stated_vo = vo;
             if !effects.is_empty() {
                 let effect = effects.of(&looked_at, row, month);
                 if effect.is_void {
@@ -337,7 +356,12 @@ fn gather(
                 continue;
             }
             let of = |column| word(column, row).unwrap_or(MISSING);
-            let core_n = number(cores, row).unwrap_or(1);
+            // Fallback: GRACC takes unknown cores for one; lakes of before held 0 for some.
+            let core_n = number(cores, row).filter(|n| *n > 0).unwrap_or(1);
+            // A VO that was corrected is known by its new name alone.
+            let reportable = reportable
+                .filter(|_| vo == stated_vo)
+                .and_then(|column| word(column, row));
             if view.value(row) != last_view {
                 view.value(row).clone_into(&mut last_view);
                 kind = resource_type(&last_view);
@@ -345,6 +369,7 @@ fn gather(
             let key = KnownBy {
                 words: [
                     vo.unwrap_or(MISSING),
+                    reportable.or(vo).unwrap_or(MISSING),
                     account.unwrap_or(MISSING),
                     of(user),
                     &kind,
@@ -377,8 +402,8 @@ fn gather(
 }
 
 /// A group with the key that orders the documents, its subject as set by `users`.
-pub(super) fn sorted(key: Owned<7, 4>, users: &Users) -> Result<GraccKey> {
-    let ([vo, project, dn, resource_type, grid, probe, site], [day, core_n, gpu_n, exit_code]) =
+pub(super) fn sorted(key: Owned<8, 4>, users: &Users) -> Result<GraccKey> {
+    let ([vo, reportable_vo, project, dn, resource_type, grid, probe, site], [day, core_n, gpu_n, exit_code]) =
         (key.words, key.numbers);
     let month = i32::try_from(day).ok().and_then(Month::of_day);
     let month = month.ok_or_else(|| Error::internal("a day that no calendar has"))?;
@@ -389,6 +414,7 @@ pub(super) fn sorted(key: Owned<7, 4>, users: &Users) -> Result<GraccKey> {
     Ok(GraccKey {
         day,
         vo,
+        reportable_vo,
         project,
         dn,
         core_n,
@@ -413,7 +439,7 @@ fn row(key: &GraccKey, sums: &GraccSums) -> Result<Vec<Cell>> {
     Ok(vec![
         Cell::text(format!("{date}T00:00:00.000Z")),
         Cell::text(&key.vo),
-        Cell::text(&key.vo),
+        Cell::text(&key.reportable_vo),
         Cell::text(project),
         Cell::text(&key.dn),
         Cell::text(MISSING),

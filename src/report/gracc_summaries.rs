@@ -49,14 +49,15 @@ fn day(row: &Summary) -> Option<i64> {
 }
 
 /// The document of a summary of one day.
-fn document(row: &Summary, day: i64) -> (Owned<7, 4>, GraccSums) {
+fn document(row: &Summary, day: i64) -> (Owned<8, 4>, GraccSums) {
     let (words, numbers) = (&row.words, &row.numbers);
     let of = |word: &Option<String>| word.clone().unwrap_or_else(|| MISSING.to_owned());
     // Fallback: GRACC takes unknown cores for one.
-    let core_n = numbers.alloc_core_n.unwrap_or(1);
+    let core_n = numbers.alloc_core_n.filter(|n| *n > 0).unwrap_or(1);
     let key = Owned {
         words: [
             of(&words.vo),
+            words.reportable_vo.clone().unwrap_or_else(|| of(&words.vo)),
             of(&words.account),
             of(&words.global_user),
             resource_type(absent::text(words.view.as_deref())),

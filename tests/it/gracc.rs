@@ -115,7 +115,7 @@ fn cores_follow_graccs_own_rule() {
     assert_eq!(cores(r#"{"Processors":8}"#), (Some(8), 0));
     assert_eq!(cores(r#"{"Processors":"8.0"}"#), (Some(8), 0));
     assert_eq!(cores(r#"{"Processors":null}"#), (Some(1), Anomaly::CoreAssumed.bit()));
-    assert_eq!(cores(r#"{"Processors":0}"#), (Some(0), Anomaly::CoreUnknown.bit()));
+    assert_eq!(cores(r#"{"Processors":0}"#), (None, Anomaly::CoreUnknown.bit()));
     let dropped = Anomaly::CoreUnknown.bit() | Anomaly::ValueDropped.bit();
     assert_eq!(cores(r#"{"Processors":-1}"#), (None, dropped));
     assert_eq!(reject(r#"{"Processors":"many"}"#), Reason::BadNumber);

@@ -132,6 +132,7 @@ struct GraccMeasured {
     cpu_ms: Option<i64>,
     cpu_user_ms: Option<i64>,
     cpu_system_ms: Option<i64>,
+    /// As the record states them: 0 is unknown.
     core_n: Option<i64>,
     node_n: Option<i64>,
     gpu_n: Option<i64>,
@@ -194,7 +195,8 @@ pub(super) fn stated_cpu(total_ms: Option<i64>, user_ms: Option<i64>, system_ms:
     }
 }
 
-/// Cores by GRACC's own rule for core hours: missing means 1, and 0 stays 0.
+/// Cores as they are stated, by GRACC's own rule for core hours: missing means 1. Of 0, which probes write for what they do
+/// not know, they are unknown.
 fn cores(fields: &mut GraccFields<'_, '_>) -> Result<Option<i64>, Refusal> {
     let is_stated = fields.text(Key::Processors)?.is_some();
     let cores = fields.count(Key::Processors)?;
@@ -310,7 +312,7 @@ fn job(
         cpu_ms: measured.cpu_ms,
         cpu_user_ms: measured.cpu_user_ms,
         cpu_system_ms: measured.cpu_system_ms,
-        alloc_core_n: measured.core_n,
+        alloc_core_n: measured.core_n.filter(|&n| n > 0),
         alloc_node_n: measured.node_n,
         alloc_gpu_n: measured.gpu_n,
         max_rss_byte: measured.max_rss_byte,

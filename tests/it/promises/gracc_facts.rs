@@ -230,3 +230,50 @@ fn a_start_of_an_unset_clock_spreads_no_hours_over_the_years() {
     let stated = time(&records, "start_utc").unwrap();
     assert_eq!(stated.value(0), 10_000, "what was stated stays");
 }
+
+/// Words that GRACC groups by are written as it writes them, and unknown cores are taken for one.
+#[test]
+fn documents_for_gracc_keep_its_words() {
+    let fields = "\"WallDuration\":3600,\"CpuDuration\":100";
+    let kind = |n, word: &str| raw(n, "a", "a", &format!("{fields},\"ResourceType\":\"{word}\""));
+    let words = [
+        "Batch",
+        "Payload",
+        "Storage",
+        "GridMonitor",
+        "OneVM",
+        "AWSVM",
+        "RawCPU",
+        "Backfill",
+        "Transfer",
+    ];
+    let of_words = (1..).zip(words).map(|(n, word)| kind(n, word)).collect::<String>();
+    let other = raw(20, "a", "reportable", &format!("{fields},\"ResourceType\":\"Batch\""));
+    let unknown = raw(21, "z", "z", &format!("{fields},\"ResourceType\":\"Batch\""));
+    let unknown = unknown.replace("\"Processors\":4", "\"Processors\":0");
+    let scene = lake(&[of_words, other, unknown].concat());
+    let lake = Lake::open(scene.path("out").to_str().unwrap()).unwrap();
+    let table = gracc::table(&lake, &Selection::default(), &Users::Withhold).unwrap().0;
+    let documents: Vec<_> = objects(&table)
+        .unwrap()
+        .iter()
+        .map(|text| gracc::fields_of(text))
+        .collect();
+    let mut found: Vec<&str> = documents.iter().map(|fields| fields["ResourceType"].as_str()).collect();
+    found.sort_unstable();
+    found.dedup();
+    let mut expected = words.to_vec();
+    expected.sort_unstable();
+    assert_eq!(found, expected);
+    let of = |vo: &str, reportable: &str| {
+        let mut found = documents.iter().filter(|fields| {
+            fields["VOName"] == vo && fields["ReportableVOName"] == reportable && fields["ResourceType"] == "Batch"
+        });
+        let fields = found.next().unwrap();
+        assert!(found.next().is_none());
+        (fields["Processors"].as_str(), fields["CoreHours"].trim_end_matches('0'))
+    };
+    assert_eq!(of("a", "a"), ("4", "4."));
+    assert_eq!(of("a", "reportable"), ("4", "4."));
+    assert_eq!(of("z", "z"), ("1", "1."));
+}
