@@ -1,6 +1,6 @@
 //! The names of one row, masked.
 
-use super::{Field, Privacy, PrivacyAction, Rotation};
+use super::{Field, Privacy, PrivacyAction, Rotation, WITHHELD};
 use crate::numbers::Part;
 use crate::record::{JobRow, UnchangedColumns};
 use crate::time::Month;
@@ -39,9 +39,13 @@ impl Privacy {
         masked
     }
 
-    /// The pseudonym of a name in the period of `month`: `2026-Q1:` and 24 hexadecimal digits.
+    /// The pseudonym of a name in the period of `month`: `2026-Q1:` and 24 hexadecimal digits. A subject that was withheld
+    /// before is nobody's name, and stays what it is.
     #[must_use]
     pub fn pseudonym(&self, field: Field, name: &str, site: &str, month: Month) -> Option<String> {
+        if field.is_global() && name == WITHHELD {
+            return Some(WITHHELD.to_owned());
+        }
         let pseudonyms = self.pseudonyms.as_ref()?;
         let period = pseudonyms.rotation.period(month);
         let site = if field.is_global() { "" } else { site };

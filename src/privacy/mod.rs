@@ -11,6 +11,9 @@ use std::fmt::Write as _;
 pub use key::{KeyPlace, MIN_KEY_BYTES, PrivacyKey};
 pub use mask::Masked;
 
+/// The value APEL's own client writes for a subject that it withholds.
+pub const WITHHELD: &str = "withheld";
+
 /// What becomes of a field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PrivacyAction {

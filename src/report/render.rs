@@ -148,7 +148,14 @@ pub fn ndjson(objects: &[String]) -> String {
 /// # Errors
 /// As [`text`].
 pub fn markdown(table: &Table) -> Result<String> {
-    let cell = |text: &str| one_line(text).replace('|', "\\|");
+    // Pages that show it take HTML.
+    let cell = |text: &str| {
+        let text = one_line(text)
+            .replace('&', "&amp;")
+            .replace('<', "&lt;")
+            .replace('>', "&gt;");
+        text.replace('|', "\\|")
+    };
     let mut out = String::new();
     let names = table.columns.iter().map(|column| match column.unit {
         "" => column.name.clone(),

@@ -428,3 +428,22 @@ proptest! {
         prop_assert_eq!(read(block), read(1 << 20));
     }
 }
+
+/// A number that is too large is named as such, and not as no number.
+#[test]
+fn numbers_that_do_not_fit_are_named_so() {
+    for (more, expected) in [
+        ("Processors: 99999999999999999999\n", "does not fit 32 bits"),
+        ("WallDuration: 10000000000000000000\n", "does not fit 32 bits"),
+        ("Processors: 4294967296\n", "does not fit 32 bits"),
+        ("Processors: four\n", "is not an integer"),
+        ("Processors: 1__0\n", "is not an integer"),
+    ] {
+        let all = strict(format!("{HEADER}{}", record("1", more)));
+        assert!(
+            all.rejects[0].detail.contains(expected),
+            "{more}: {}",
+            all.rejects[0].detail
+        );
+    }
+}

@@ -1,6 +1,6 @@
 //! `gridtally report apel`
 
-use tracing::info;
+use tracing::{info, warn};
 
 use super::print::print;
 use super::receiver::{Destination, ReceiverArgs};
@@ -138,8 +138,15 @@ fn request(args: &Args, lake: &Lake) -> Result<ApelRequest> {
     } else {
         Finest::Month("summaries and sync records are of a month, and replace what the server has of it")
     };
+    let selection = args.selection.of(lake, finest)?;
+    if kinds.contains(&MessageKind::Sync) && !selection.vos.is_empty() {
+        warn!(
+            "sync records count all jobs of a site, whatever their VO: those of --vo replace the whole count there with a \
+             part of it"
+        );
+    }
     Ok(ApelRequest {
-        selection: args.selection.of(lake, finest)?,
+        selection,
         kinds,
         benchmark: args.benchmark,
         users: args.users.users()?,

@@ -439,6 +439,7 @@ pub fn rows(
     let mut reduced = Vec::with_capacity(groups.len());
     for group in groups {
         let mut group = group.clone();
+        let has_work = group.works.iter().any(Option::is_some);
         let sought = if kind.is_normalised() {
             group.levels_e3 = [None; 3];
             let unnamed = kind == MessageKind::NormalisedV03 && wanted.is_none();
@@ -449,7 +450,7 @@ pub fn rows(
             preferred(|place| group.levels_e3.get(place).is_some_and(Option::is_some), wanted)
         };
         let Some(place) = sought else {
-            let is_normalised = !kind.is_normalised() && wanted.is_none();
+            let is_normalised = has_work && !kind.is_normalised() && wanted.is_none();
             let why = if is_normalised {
                 JobMessageLeftOut::AlreadyNormalised
             } else {

@@ -2,11 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::privacy::{Field, Privacy};
+use crate::privacy::{Field, Privacy, WITHHELD};
 use crate::time::Month;
-
-/// The value APEL's own client writes for a missing name.
-pub const WITHHELD: &str = "withheld";
 
 /// What becomes of subjects and local users.
 #[derive(Clone, Debug, Default)]

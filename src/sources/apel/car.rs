@@ -437,7 +437,10 @@ impl Car {
 fn duration_s(name: &str, text: &str) -> Result<i64, Refusal> {
     let seconds = iso8601_s(text).filter(|s| i32::try_from(*s).is_ok());
     seconds.ok_or_else(|| {
-        let detail = format!("{name} {:?} is not an ISO 8601 duration that fits 32 bits", clip(text));
+        let detail = format!(
+            "{name} {:?} is not a duration such as P1DT2H3M4.5S (fractions of seconds alone), or does not fit 32 bits",
+            clip(text)
+        );
         Refusal::new(Reason::BadDuration, detail)
     })
 }

@@ -43,13 +43,15 @@ pub(super) fn int(text: &str) -> Option<i64> {
 }
 
 fn int_of(text: &str) -> Option<i64> {
+    is_int(text).then(|| without_underscores(strip(text))?.parse().ok())?
+}
+
+/// Whether [`int`] takes a text for an integer, of whatever size.
+pub(super) fn is_int(text: &str) -> bool {
     let text = strip(text);
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     let is_digits = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit() || b == b'_');
-    if !is_digits {
-        return None;
-    }
-    without_underscores(text)?.parse().ok()
+    is_digits && without_underscores(text).is_some()
 }
 
 /// Python's `float(text)`, in thousandths, rounded half away from zero as `DECIMAL(10,3)` is. `inf` and `nan` are

@@ -116,7 +116,14 @@ impl<'a> SummaryValues<'a> {
     fn int(&self, key: &str, reason: Reason) -> Result<Option<i64>, Refusal> {
         let Some(text) = self.get(key) else { return Ok(None) };
         let value = python_scalars::int(text);
-        let wrong = || Refusal::new(reason, format!("{key} {:?} is not an integer", clip(text)));
+        let wrong = || {
+            let why = if python_scalars::is_int(text) {
+                "does not fit 64 bits"
+            } else {
+                "is not an integer"
+            };
+            Refusal::new(reason, format!("{key} {:?} {why}", clip(text)))
+        };
         value.map(Some).ok_or_else(wrong)
     }
 

@@ -110,9 +110,9 @@ impl<'a> ApelValues<'a> {
 
     #[inline(never)]
     fn int_of(text: &str, field: Field, reason: Reason) -> Result<i64, Refusal> {
-        match python_scalars::int(text).map(|value| (value, i32::try_from(value).is_ok())) {
-            Some((value, true)) => Ok(value),
-            Some((_, false)) => Err(Refusal::new(
+        match python_scalars::int(text).filter(|value| i32::try_from(*value).is_ok()) {
+            Some(value) => Ok(value),
+            None if python_scalars::is_int(text) => Err(Refusal::new(
                 reason,
                 format!(
                     "{} {:?} does not fit 32 bits, as the server requires",

@@ -5,6 +5,8 @@ use std::fs;
 
 use gridtally::compat::{PeerMode, PeerReportQuestion, remarks, report};
 use gridtally::reference::site_rename::SiteRenames;
+use gridtally::report::apel::MessageKind;
+use gridtally::report::apel::publish::{ApelRequest, publish};
 use gridtally::report::apel::users::Users;
 use gridtally::report::gracc::table;
 use gridtally::report::lake::{Lake, Selection};
@@ -112,4 +114,25 @@ fn jobs_that_do_not_count_are_not_published() {
             .any(|line| line.contains("2 jobs are in received summaries"));
         assert_eq!(is_in_remarks, is_noted, "{mode:?}");
     }
+}
+
+/// Without a benchmark it is missing: nothing arrived normalised.
+#[test]
+fn summaries_without_a_benchmark_lack_it() {
+    let scene = Scene(tempfile::tempdir().unwrap());
+    let mut day = document();
+    day.remove("OIM_WLCGAPELNormalFactor");
+    fs::write(scene.0.path().join("sums"), hit(&day) + "\n").unwrap();
+    scene.run("lake", "", "", &["sums"]).unwrap();
+    let request = ApelRequest {
+        kinds: vec![MessageKind::SummaryV02],
+        is_leaving_out: true,
+        ..ApelRequest::default()
+    };
+    let lake = Lake::open(&lake(&scene)).unwrap();
+    let published = publish(&lake, &request, &mut |_, _, _, _, _| Ok(())).unwrap();
+    assert_eq!(
+        published.left_out_lines(),
+        ["summary-v0.2: 2 jobs left out: benchmark_missing"]
+    );
 }

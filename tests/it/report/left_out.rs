@@ -2,8 +2,11 @@
 
 use std::process::Command;
 
+use gridtally::privacy::{Privacy, PrivacyAction, PrivacyKey, Pseudonyms, Rotation};
 use gridtally::report::apel::MessageKind;
 use gridtally::report::apel::publish::{ApelRequest, publish};
+use gridtally::report::apel::users::Users;
+use gridtally::time::Month;
 
 use super::scene::Scene;
 
@@ -52,6 +55,26 @@ fn jobs_of_the_future_are_in_no_kind_of_message() {
             );
         }
     }
+}
+
+/// A subject that was withheld before is nobody, and gets no pseudonym.
+#[test]
+fn a_withheld_subject_is_no_person() {
+    let privacy = Privacy {
+        actions: [PrivacyAction::Pseudonym; 4],
+        pseudonyms: Some(Pseudonyms {
+            key: PrivacyKey::new(&[7; 32]).unwrap(),
+            rotation: Rotation::Year,
+            replaces: None,
+        }),
+    };
+    let users = Users::Pseudonym(Box::new(privacy));
+    let month = Month::of_ms(0).unwrap();
+    assert_eq!(users.subject(Some("withheld"), "S", month).as_deref(), Some("withheld"));
+    let of_person = users.subject(Some("/CN=pat"), "S", month);
+    assert!(of_person.is_some_and(|name| name.starts_with("1970:")));
+    // A local user may have any name.
+    assert_ne!(users.local(Some("withheld"), "S", month).as_deref(), Some("withheld"));
 }
 
 /// Without `--leave-out` such a job is an error, and no message is written: neither of this kind nor of others.

@@ -2,6 +2,7 @@
 
 use gridtally::report::charges::BalanceTariff;
 use gridtally::report::html::table;
+use gridtally::report::render::markdown;
 use gridtally::report::shown::{digits_that_matter, grouped};
 use gridtally::report::table::{Cell, ColumnKind, Table};
 
@@ -77,4 +78,13 @@ fn policies_have_names_for_people_that_are_understood() {
         }
         assert!(!tariff.is_called(&format!("{title} (pool gpu)")));
     }
+}
+
+/// A name is no HTML and no column of its own in a table of Markdown.
+#[test]
+fn names_are_text_in_markdown() {
+    let mut named = Table::new("t", &[("vo", "", ColumnKind::Text)]);
+    named.push(vec![Cell::text("<b>a|b</b> & c")]);
+    let text = markdown(&named).unwrap();
+    assert!(text.contains("| &lt;b&gt;a\\|b&lt;/b&gt; &amp; c |"), "{text}");
 }
