@@ -86,6 +86,8 @@ pub struct FederationSums {
     pub unscaled_job_n: i128,
     /// Jobs of unknown cores.
     pub core_unknown_job_n: i128,
+    /// Jobs of unknown CPU time, which counts as nothing.
+    pub cpu_unknown_job_n: i128,
     /// Benchmarks the work is in.
     pub benchmarks: WorkBenchmarks,
     /// Earliest end, Unix milliseconds.
@@ -122,10 +124,19 @@ impl FederationSums {
         if group.core_n == 0 {
             self.core_unknown_job_n += job_n;
         }
+        self.cpu_unknown_job_n += i128::from(group.sums.cpu_unknown_job_n);
         let earliest = [self.earliest_end_ms, group.sums.earliest_end_ms];
         self.earliest_end_ms = earliest.into_iter().flatten().min();
         self.latest_end_ms = self.latest_end_ms.max(group.sums.latest_end_ms);
         Ok(())
+    }
+}
+
+impl FederationSums {
+    /// Whether the CPU time of none of the jobs is known.
+    #[must_use]
+    pub fn is_cpu_unknown(&self) -> bool {
+        self.job_n > 0 && self.cpu_unknown_job_n == self.job_n
     }
 }
 

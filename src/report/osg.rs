@@ -50,6 +50,7 @@ pub fn report(
         // What no job of the row could be scaled to is unknown, not zero.
         let is_unknown = sums.unscaled_job_n == sums.job_n && sums.job_n > 0;
         let work = |seconds: i128| if is_unknown { Cell::Empty } else { hours(seconds, 1) };
+        let cpu = |cell: Cell| if sums.is_cpu_unknown() { Cell::Empty } else { cell };
         let resources = entry
             .resources
             .split(';')
@@ -61,9 +62,9 @@ pub fn report(
             Cell::text(entry.norm_factor),
             Cell::text(vo),
             Cell::Int(sums.job_n),
-            hours(sums.cpu_ms, 1000),
+            cpu(hours(sums.cpu_ms, 1000)),
             hours(sums.wall_s, 1),
-            work(sums.cpu_work_s),
+            cpu(work(sums.cpu_work_s)),
             work(sums.wall_work_s),
             day(sums.earliest_end_ms, month),
             day(sums.latest_end_ms, month),

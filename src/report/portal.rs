@@ -32,17 +32,34 @@ fn work(seconds: i128, sums: &FederationSums) -> Cell {
     hours(seconds)
 }
 
+/// Work of CPU time; unknown where no job of these has any, or none has CPU time.
+fn cpu_work(sums: &FederationSums) -> Cell {
+    if sums.is_cpu_unknown() {
+        return Cell::Empty;
+    }
+    work(sums.cpu_work_s, sums)
+}
+
 fn cpu_hours(sums: &FederationSums) -> Cell {
+    if sums.is_cpu_unknown() {
+        return Cell::Empty;
+    }
     Cell::ratio(sums.cpu_ms, HOUR_S * 1000, HOUR_DIGITS)
 }
 
 /// CPU time of the wall time of all cores, unscaled: WLCG's efficiency.
 fn raw_efficiency(sums: &FederationSums) -> Cell {
+    if sums.is_cpu_unknown() {
+        return Cell::Empty;
+    }
     Cell::ratio(finer(sums.cpu_ms, 100), finer(sums.core_wall_s, 1000), PERCENT_DIGITS)
 }
 
 /// The same of scaled times: EGI's efficiency. Sites whose benchmarks differ weigh by their power.
 fn scaled_efficiency(sums: &FederationSums) -> Cell {
+    if sums.is_cpu_unknown() {
+        return Cell::Empty;
+    }
     Cell::ratio(finer(sums.cpu_work_s, 100), sums.core_wall_work_s, PERCENT_DIGITS)
 }
 
@@ -82,6 +99,7 @@ pub fn egi(groups: &[Aggregate], scale: WorkScale) -> Result<Table> {
             ("cpu_efficiency_raw", "% of raw", percent),
             ("unscaled_jobs", "1", ColumnKind::Sum),
             ("processors_unknown_jobs", "1", ColumnKind::Sum),
+            ("cpu_unknown_jobs", "1", ColumnKind::Sum),
         ],
     );
     for ((site, vo, month), sums) in sums_by(groups, scale, site_vo_month)? {
@@ -91,7 +109,7 @@ pub fn egi(groups: &[Aggregate], scale: WorkScale) -> Result<Table> {
             Cell::text(month.to_string()),
             Cell::Int(sums.job_n),
             cpu_hours(&sums),
-            work(sums.cpu_work_s, &sums),
+            cpu_work(&sums),
             hours(sums.wall_s),
             work(sums.wall_work_s, &sums),
             hours(sums.core_wall_s),
@@ -100,6 +118,7 @@ pub fn egi(groups: &[Aggregate], scale: WorkScale) -> Result<Table> {
             raw_efficiency(&sums),
             Cell::Int(sums.unscaled_job_n),
             Cell::Int(sums.core_unknown_job_n),
+            Cell::Int(sums.cpu_unknown_job_n),
         ]);
     }
     Ok(table)
@@ -160,7 +179,7 @@ pub fn export(groups: &[Aggregate], scale: WorkScale, sites: &BTreeMap<String, S
             Cell::Int(sums.job_n),
             raw_efficiency(&sums),
             cpu_hours(&sums),
-            work(sums.cpu_work_s, &sums),
+            cpu_work(&sums),
             hours(sums.core_wall_s),
             work(sums.core_wall_work_s, &sums),
         ]);
@@ -211,6 +230,7 @@ pub fn wlcg(
             ("efficiency_work", "% of normalised", percent),
             ("pledge", label.unit, ColumnKind::Sum),
             ("of_pledge", "%", percent),
+            ("cpu_unknown_jobs", "1", ColumnKind::Sum),
         ],
     );
     let federation = |site: &str| absent::text(sites.get(site).map(|entry| entry.federation.as_str())).to_owned();
@@ -257,7 +277,7 @@ pub fn wlcg(
             Cell::text(month.to_string()),
             Cell::Int(sums.job_n),
             cpu_hours(&sums),
-            work(sums.cpu_work_s, &sums),
+            cpu_work(&sums),
             hours(sums.core_wall_s),
             work(sums.core_wall_work_s, &sums),
             grid,
@@ -267,6 +287,7 @@ pub fn wlcg(
             scaled_efficiency(&sums),
             promised.map_or(Cell::Empty, Cell::Int),
             share,
+            Cell::Int(sums.cpu_unknown_job_n),
         ]);
     }
     Ok(table)

@@ -95,6 +95,7 @@ fn of_addition(site: &str, month: Month, rule: &Correction) -> Aggregate {
             job_n: amount("job_n"),
             wall_s,
             cpu_ms: amount("cpu_ms"),
+            cpu_unknown_job_n: rule.adds("cpu_ms").map_or_else(|| amount("job_n"), |_| 0),
             earliest_end_ms: None,
             latest_end_ms: None,
         },

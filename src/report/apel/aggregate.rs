@@ -54,6 +54,8 @@ pub struct ApelSums {
     pub wall_s: i64,
     /// CPU time, milliseconds.
     pub cpu_ms: i64,
+    /// Jobs whose CPU time is unknown: it counts as nothing.
+    pub cpu_unknown_job_n: i64,
     /// Earliest end, Unix milliseconds.
     pub earliest_end_ms: Option<i64>,
     /// Latest end, Unix milliseconds.
@@ -65,6 +67,11 @@ impl ApelSums {
         add(&mut self.job_n, other.job_n, "job_n")?;
         add(&mut self.wall_s, other.wall_s, "wall_s")?;
         add(&mut self.cpu_ms, other.cpu_ms, "cpu_ms")?;
+        add(
+            &mut self.cpu_unknown_job_n,
+            other.cpu_unknown_job_n,
+            "cpu_unknown_job_n",
+        )?;
         let ends = [self.earliest_end_ms, other.earliest_end_ms];
         self.earliest_end_ms = ends.into_iter().flatten().min();
         self.latest_end_ms = self.latest_end_ms.max(other.latest_end_ms);
@@ -181,6 +188,7 @@ impl ApelGathering {
                 job_n: 1,
                 wall_s: job.wall_s,
                 cpu_ms: job.cpu_ms,
+                cpu_unknown_job_n: i64::from(job.is_cpu_unknown),
                 earliest_end_ms: Some(job.end_ms),
                 latest_end_ms: Some(job.end_ms),
             })?;
@@ -358,6 +366,7 @@ pub fn of_summary(row: &Summary, users: &Users) -> Result<Aggregate> {
         job_n: addend(row.numbers.job_n),
         wall_s: addend(row.numbers.wall_s),
         cpu_ms: addend(row.numbers.cpu_ms),
+        cpu_unknown_job_n: addend(row.numbers.job_n.filter(|_| row.numbers.cpu_ms.is_none())),
         earliest_end_ms: row.numbers.earliest_end_utc,
         latest_end_ms: row.numbers.latest_end_utc,
     };

@@ -128,8 +128,10 @@ pub struct SendableJob<'a> {
     pub end_ms: i64,
     /// Wall time, not times cores.
     pub wall_s: i64,
-    /// CPU time, milliseconds.
+    /// CPU time, milliseconds; 0 where it is unknown.
     pub cpu_ms: i64,
+    /// Its CPU time is unknown.
+    pub is_cpu_unknown: bool,
     /// Cores.
     pub core_n: Option<i64>,
     /// Nodes.
@@ -391,6 +393,7 @@ impl<'a> Rows<'a> {
             wall_s: self.wall_s.value(row),
             // Fallback: APEL's messages have no unknown CPU time, its guide sets 0.
             cpu_ms: cpu_ms.unwrap_or(0),
+            is_cpu_unknown: cpu_ms.is_none(),
             core_n: number(self.alloc_core_n, row).filter(|n| *n > 0),
             node_n: number(self.alloc_node_n, row).filter(|n| *n > 0),
             max_rss_byte: amount(self.max_rss_byte),

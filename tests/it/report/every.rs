@@ -366,6 +366,7 @@ fn line(lakes: &Lakes, report: &Report) -> String {
         .find(|row| row.get(report.of).and_then(Value::as_str) == Some("mist"));
     let cpu = match (report.cpu, of_unknown.and_then(|row| row.get(report.cpu?))) {
         (None, _) if has(prorated, UNKNOWN) => "–",
+        (_, Some(Value::Null)) if stated.contains("cpu_unknown") => "empty, with the number of jobs",
         (_, Some(Value::Null)) => "empty",
         (_, Some(_)) if stated.contains("cpu_unknown") => "zero, with the number of jobs",
         (_, Some(_)) => "zero",

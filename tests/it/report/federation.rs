@@ -119,11 +119,11 @@ fn portals_show_hours_work_both_efficiencies_and_pledges() {
     let lines: Vec<&str> = egi.lines().collect();
     assert_eq!(
         lines[1],
-        "S,Reef,2025-02,11,605.00,6100.00,110.00,1200.00,810.00,8200.00,74.4,74.7,0,1"
+        "S,Reef,2025-02,11,605.00,6100.00,110.00,1200.00,810.00,8200.00,74.4,74.7,0,1,0"
     );
     assert_eq!(
         lines[2],
-        "S,Reef,2025-04,1,1.00,10.00,1.00,10.00,1.00,10.00,100.0,100.0,0,0"
+        "S,Reef,2025-04,1,1.00,10.00,1.00,10.00,1.00,10.00,100.0,100.0,0,0,0"
     );
     let hs06 = csv(portal::egi(&usage.groups, WorkScale::Hs06).unwrap());
     assert!(
@@ -137,11 +137,11 @@ fn portals_show_hours_work_both_efficiencies_and_pledges() {
     // February 2025 is of the pledge year that began in April 2024: 100 x 28 x 24 h; April of the next: 10 x 30 x 24.
     assert_eq!(
         lines[1],
-        "F,S,Reef,2024,2025-02,11,605.00,6100.00,810.00,8200.00,8000.00,200.00,0.00,74.7,74.4,67200,12.2"
+        "F,S,Reef,2024,2025-02,11,605.00,6100.00,810.00,8200.00,8000.00,200.00,0.00,74.7,74.4,67200,12.2,0"
     );
     assert_eq!(
         lines[2],
-        "F,S,Reef,2025,2025-04,1,1.00,10.00,1.00,10.00,10.00,0.00,0.00,100.0,100.0,7200,0.1"
+        "F,S,Reef,2025,2025-04,1,1.00,10.00,1.00,10.00,10.00,0.00,0.00,100.0,100.0,7200,0.1,0"
     );
     // Work is named by unit and scale.
     let table = portal::egi(&usage.groups, WorkScale::Hs23).unwrap();

@@ -205,3 +205,53 @@ fn vos_of_jobs_in_other_letters_are_kept_apart() {
     case.merge(&mut groups);
     assert_eq!(jobs(&groups), owned(&[("REEF", "4")]));
 }
+
+/// CPU time that is unknown is not zero: it is empty where no job has any, and the jobs without are counted.
+#[test]
+fn unknown_cpu_time_is_counted() {
+    let scene = Scene::new();
+    let job = |id: u32, vo: &str, cpu: &str| {
+        format!(
+            "{{\"SiteName\":\"S\",\"ProbeName\":\"p\",\"LocalJobId\":\"{id}\",\"VOName\":\"{vo}\",\"Processors\":2,\
+             \"StartTime\":\"2026-03-01T00:00:00Z\",\"EndTime\":\"2026-03-01T01:00:00Z\",\"WallDuration\":3600{cpu}}}\n"
+        )
+    };
+    let known = ",\"CpuDuration\":3600,\"CpuDuration_user\":3600,\"CpuDuration_system\":0";
+    let zero = ",\"CpuDuration\":0,\"CpuDuration_user\":0,\"CpuDuration_system\":0";
+    let jobs = [
+        job(1, "kelp", ""),
+        job(2, "reef", known),
+        job(3, "reef", ""),
+        job(4, "still", zero),
+    ];
+    scene.write("jobs.json", &jobs.concat());
+    let lake = scene.lake("lake", "format = \"gracc\"\npaths = [\"jobs.json\"]", "");
+    let groups = gather(&lake, &Selection::default()).unwrap().groups;
+    let nothing = (BTreeMap::new(), BTreeMap::new());
+    let tables = [
+        (
+            portal::egi(&groups, WorkScale::Hs23).unwrap(),
+            ["sum_cpu", "cpu_efficiency_raw", "cpu_unknown_jobs"],
+            [["", "", "1"], ["1.00", "25.0", "1"], ["0.00", "0.0", "0"]],
+        ),
+        (
+            portal::wlcg(&groups, WorkScale::Hs23, &nothing.0, &nothing.1).unwrap(),
+            ["cpu_time", "efficiency", "cpu_unknown_jobs"],
+            [["", "", "1"], ["1.00", "25.0", "1"], ["0.00", "0.0", "0"]],
+        ),
+        (
+            osg::report(&groups, WorkScale::Hs23, &nothing.0, "now").unwrap(),
+            ["vo", "jobs", "cpu_hours"],
+            [["kelp", "1", ""], ["reef", "2", "1"], ["still", "1", "0"]],
+        ),
+    ];
+    for (table, columns, expected) in tables {
+        let places = columns.map(|name| table.columns.iter().position(|column| column.name == name).unwrap());
+        let cells: Vec<[String; 3]> = table
+            .rows
+            .iter()
+            .map(|row| places.map(|at| row[at].to_string()))
+            .collect();
+        assert_eq!(cells, expected.map(|row| row.map(str::to_owned)), "{}", table.title);
+    }
+}
