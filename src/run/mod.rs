@@ -35,6 +35,7 @@ pub mod stages;
 pub(crate) mod summaries;
 mod unbuilt_parts;
 pub(crate) mod usage;
+mod usage_months;
 pub(crate) mod usage_rejects;
 
 pub use options::RunOptions;

@@ -9,7 +9,8 @@ use super::partition_context::PartitionContext;
 use super::run_words::signed;
 use super::unbuilt_parts::unbuilt_parts;
 use super::usage::UsagePart;
-use crate::error::{Error, Result};
+use super::usage_months::UsageMonths;
+use crate::error::Result;
 use crate::record::SiteMonth;
 use crate::reference::benchmark::Benchmark;
 use crate::reference::decimal::text as decimal_text;
@@ -17,7 +18,6 @@ use crate::schema::batch::{date, decimal, number};
 use crate::store::lake;
 use crate::summarise::group::UsageGroup;
 use crate::summarise::sums::{WORK_COLUMNS, WorkSums};
-use crate::time::{Day, Month};
 
 /// Work as decimals of seconds times score.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -89,24 +89,9 @@ impl MonthWork {
 }
 
 /// Work by site and month of usage.
-#[derive(Default)]
-struct WorkMonths {
-    months: BTreeMap<SiteMonth, MonthWork>,
-    /// Whether months are added that are not there.
-    is_open: bool,
-}
+type WorkMonths = UsageMonths<MonthWork>;
 
 impl WorkMonths {
-    /// The work of the month that contains a day; `None` where it is not one of those.
-    fn of(&mut self, site: &str, day: Day) -> Result<Option<&mut MonthWork>> {
-        let month = Month::of_day(day).ok_or_else(|| Error::internal("usage of a month that has no name"))?;
-        let place = SiteMonth::new(site, month);
-        if self.is_open {
-            return Ok(Some(self.months.entry(place).or_default()));
-        }
-        Ok(self.months.get_mut(&place))
-    }
-
     /// Adds what a place that this run has built contributed before and contributes now.
     fn add_built(&mut self, context: &PartitionContext<'_>, part: &UsagePart, is_fresh: bool) -> Result<()> {
         for UsageGroup { key, sums } in part.groups.groups()? {
@@ -167,22 +152,19 @@ pub(crate) fn compare(
         outdated.jobs.contains(&place) || outdated.summaries.contains(&place)
     };
     let (scaled, others): (Vec<_>, Vec<_>) = parts.iter().partition(is_outdated);
-    let mut found = WorkMonths {
-        is_open: true,
-        ..WorkMonths::default()
-    };
+    let mut found = WorkMonths::open();
     for part in scaled {
         found.add_built(context, part, fresh(&place(part)))?;
     }
-    found.months.retain(|_, work| work.is_changed());
-    found.is_open = false;
+    found.close(MonthWork::is_changed);
     if found.months.is_empty() {
         return Ok(Vec::new());
     }
     for part in others {
         found.add_built(context, part, fresh(&place(part)))?;
     }
-    for place in unbuilt_parts(context, parts, &found.months.keys().cloned().collect()) {
+    let unbuilt = unbuilt_parts(context, parts, &found.sites());
+    for place in unbuilt {
         found.add_published(context, &place, |of, work| {
             of.former.add(work);
             of.now.add(work);

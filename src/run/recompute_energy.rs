@@ -1,6 +1,6 @@
 //! When a table of energy turns out wrong: by how much energy and carbon of a site and month change.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use arrow::array::Int64Array;
 use serde::Serialize;
@@ -8,13 +8,13 @@ use serde::Serialize;
 use super::partition_context::PartitionContext;
 use super::unbuilt_parts::unbuilt_parts;
 use super::usage::UsagePart;
+use super::usage_months::UsageMonths;
 use crate::amounts::add_known;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::record::SiteMonth;
 use crate::schema::batch::{date, int, number};
 use crate::store::lake;
 use crate::summarise::sums::MeasuredSums;
-use crate::time::{Day, Month};
 
 /// Energy and carbon of a site and month; `None` where nothing is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -96,30 +96,26 @@ impl RecomputedEnergy {
     }
 }
 
-/// Energy and carbon by site and month of usage.
+/// Energy and carbon of a site and month of usage, before and now.
 #[derive(Default)]
-struct EnergyMonths {
-    months: BTreeMap<SiteMonth, RecomputedEnergy>,
-    /// Whether months are added that are not there.
-    is_open: bool,
+struct MonthEnergy {
+    former: EnergyAmounts,
+    now: EnergyAmounts,
+    /// Whether records came as well.
+    has_new_records: bool,
 }
 
-impl EnergyMonths {
-    /// The row of the month that contains a day; `None` where it is not one of those.
-    fn of(&mut self, site: &str, day: Day) -> Result<Option<&mut RecomputedEnergy>> {
-        let month = Month::of_day(day).ok_or_else(|| Error::internal("usage of a month that has no name"))?;
-        let place = SiteMonth::new(site, month);
-        if self.is_open {
-            let of = self.months.entry(place).or_insert_with(|| RecomputedEnergy {
-                site: site.to_owned(),
-                month: month.to_string(),
-                ..RecomputedEnergy::default()
-            });
-            return Ok(Some(of));
-        }
-        Ok(self.months.get_mut(&place))
+impl MonthEnergy {
+    /// Whether it is other energy now.
+    fn is_changed(&self) -> bool {
+        self.former != self.now
     }
+}
 
+/// Energy and carbon by site and month of usage.
+type EnergyMonths = UsageMonths<MonthEnergy>;
+
+impl EnergyMonths {
     /// Adds what a place that this run has built contributed before and contributes now.
     fn add_built(&mut self, context: &PartitionContext<'_>, part: &UsagePart, is_fresh: bool) -> Result<()> {
         for group in part.groups.groups()? {
@@ -143,7 +139,7 @@ impl EnergyMonths {
         &mut self,
         context: &PartitionContext<'_>,
         place: &SiteMonth,
-        amounts: impl Fn(&mut RecomputedEnergy) -> [Option<&mut EnergyAmounts>; 2],
+        amounts: impl Fn(&mut MonthEnergy) -> [Option<&mut EnergyAmounts>; 2],
     ) -> Result<()> {
         let path = lake::month_path("usage_part", &place.site, place.month);
         for batch in lake::batches(context.publication, &path)?.into_iter().flatten() {
@@ -181,23 +177,28 @@ pub(crate) fn compare(
 ) -> Result<Vec<RecomputedEnergy>> {
     let place = |part: &UsagePart| SiteMonth::new(part.site.as_str(), part.month);
     let (rated, others): (Vec<_>, Vec<_>) = parts.iter().partition(|part| outdated.contains(&place(part)));
-    let mut found = EnergyMonths {
-        is_open: true,
-        ..EnergyMonths::default()
-    };
+    let mut found = EnergyMonths::open();
     for part in rated {
         found.add_built(context, part, fresh(&place(part)))?;
     }
-    found.months.retain(|_, of| of.former != of.now);
-    found.is_open = false;
+    found.close(MonthEnergy::is_changed);
     if found.months.is_empty() {
         return Ok(Vec::new());
     }
     for part in others {
         found.add_built(context, part, fresh(&place(part)))?;
     }
-    for place in unbuilt_parts(context, parts, &found.months.keys().cloned().collect()) {
+    let unbuilt = unbuilt_parts(context, parts, &found.sites());
+    for place in unbuilt {
         found.add_published(context, &place, |of| [Some(&mut of.former), Some(&mut of.now)])?;
     }
-    Ok(found.months.into_values().filter(|of| of.former != of.now).collect())
+    let changed = found.months.into_iter().filter(|(_, of)| of.is_changed());
+    let rows = changed.map(|(SiteMonth { site, month }, of)| RecomputedEnergy {
+        site,
+        month: month.to_string(),
+        former: of.former,
+        now: of.now,
+        has_new_records: of.has_new_records,
+    });
+    Ok(rows.collect())
 }

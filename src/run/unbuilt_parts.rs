@@ -7,12 +7,12 @@ use super::usage::UsagePart;
 use crate::record::SiteMonth;
 use crate::store::lake;
 
-/// The places whose published contributions stay, and may be to one of these months of usage of their site: a record is of
-/// the month in which its job ended, so that it is of no month of usage after it, but for the days by which zones differ.
+/// The places of some sites whose published contributions stay. A place may be of any month of usage: what places a record is
+/// the start of its job in some dialects and its end in others, and jobs run for months.
 pub(crate) fn unbuilt_parts(
     context: &PartitionContext<'_>,
     parts: &[UsagePart],
-    months: &BTreeSet<SiteMonth>,
+    sites: &BTreeSet<&str>,
 ) -> Vec<SiteMonth> {
     let built: BTreeSet<SiteMonth> = parts
         .iter()
@@ -22,11 +22,7 @@ pub(crate) fn unbuilt_parts(
     let places = published
         .flat_map(|manifest| manifest.dataset("usage_part"))
         .filter_map(|file| lake::parse_month_path(&file.path));
-    let may_be_of = |place: &SiteMonth| {
-        let mut of_site = months.iter().filter(|of| of.site == place.site);
-        of_site.any(|of| of.month <= place.month.next())
-    };
     places
-        .filter(|place| !built.contains(place) && may_be_of(place))
+        .filter(|place| !built.contains(place) && sites.contains(place.site.as_str()))
         .collect()
 }

@@ -174,16 +174,20 @@ fn without_a_table_of_nodes_the_energy_of_requested_nodes_is_known_and_nothing_w
 
 #[test]
 fn a_recomputed_month_is_reported_with_all_its_energy() {
-    // The first job ends in April and is of other records than the second; a row of PUE concerns the second alone.
+    // A row of PUE concerns the second job alone. The last one began in January, and is of other records.
+    let january = job(3, "oak", "01", "02", "31000000")
+        .replace("2024-03-01T00:00:00|2024-03-01T", "2024-01-31T00:00:00|2024-01-31T")
+        .replace("|86400|", "|2678400|");
     let jobs = [
         job(1, "oak", "30", "31", "2000000").replace("2024-03-31T00:00:00|86400", "2024-04-01T00:00:00|172800"),
         job(2, "oak", "05", "06", "1000000"),
+        january,
     ];
     let rest = "[energy]\npue = \"pue.csv\"\nnodes = \"types.csv\"\nshared = \"unused\"\n";
     let case = case(&[("dump", "OAK", &jobs)], rest);
     case.write(
         "pue.csv",
-        "site,pue,valid_from,valid_to\nOAK,1.2,,2024-03-15\nOAK,1.3,2024-03-15,\n",
+        "site,pue,valid_from,valid_to\nOAK,2,,2024-03-04\nOAK,1.2,2024-03-04,2024-03-15\nOAK,1.3,2024-03-15,\n",
     );
     case.run();
     case.replace("pue.csv", "OAK,1.2", "OAK,1.5");
@@ -193,8 +197,13 @@ fn a_recomputed_month_is_reported_with_all_its_energy() {
     };
     let of = |side: &str| month[side]["energy_pue_j"].as_i64();
     let usage = case.sums("energy_pue_j").values().copied().sum::<Option<i64>>();
-    assert_eq!((of("former"), of("now")), (Some(1_200_000 + 2_600_000), usage));
-    assert_eq!(usage, Some(1_500_000 + 2_600_000));
+    let others = 2_600_000 + 2_000_000;
+    assert_eq!(
+        (of("former"), of("now")),
+        (Some(1_200_000 + others), Some(1_500_000 + others))
+    );
+    // Of January and February as well.
+    assert_eq!(usage, Some(1_500_000 + others + 30 * 2_000_000));
 }
 
 #[test]
