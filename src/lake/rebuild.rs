@@ -98,8 +98,12 @@ impl State {
             .collect()
     }
 
-    /// Those of them whose bytes are found in another source for the first time, and of which jobs were accepted.
-    fn moved_inputs(&self, plan: &Plan, found: &[FoundFile]) -> Vec<KnownInput<'_>> {
+    /// Those of `former` inputs whose bytes are found in another source for the first time, and of which jobs were accepted.
+    fn moved_inputs<'a>(&self, former: &[KnownInput<'a>], found: &[FoundFile]) -> Vec<KnownInput<'a>> {
+        if former.is_empty() {
+            // Nearly every night: no id of a file need be worked out.
+            return Vec::new();
+        }
         let is_new = |found: &&FoundFile| found.file_id().is_some_and(|id| !self.book.inputs().contains_key(&id));
         let new: BTreeSet<&str> = found
             .iter()
@@ -111,9 +115,10 @@ impl State {
             let mut reasons = places.into_iter().flat_map(Places::keys).map(|place| place.reason);
             reasons.any(|reason| reason.outcome() == Outcome::Accepted)
         };
-        let mut former = self.former_inputs(plan);
-        former.retain(|of| new.contains(&*of.input.blake3) && has_jobs(of));
-        former
+        let moved = former.iter().copied();
+        moved
+            .filter(|of| new.contains(&*of.input.blake3) && has_jobs(of))
+            .collect()
     }
 
     /// Whether columns are withheld that were not when the lake was published.
@@ -124,8 +129,14 @@ impl State {
         withheld_fields(plan).is_some_and(|now| now.split(' ').any(|column| !was.contains(column)))
     }
 
-    /// Why all records have to be rebuilt from all files; `None` where they stay as they are.
-    fn rebuild_reason<'a>(&'a self, plan: &'a Plan, found: &[FoundFile]) -> Option<RebuildReason<'a>> {
+    /// Why all records have to be rebuilt from all files; `None` where they stay as they are. `moved` are those of the `former`
+    /// inputs that are in another source now.
+    fn rebuild_reason<'a>(
+        &self,
+        plan: &'a Plan,
+        former: &[KnownInput<'a>],
+        moved: &[KnownInput<'a>],
+    ) -> Option<RebuildReason<'a>> {
         let changed = self.changed_sources(plan);
         if !changed.is_empty() {
             return Some(RebuildReason::Settings(changed));
@@ -133,10 +144,9 @@ impl State {
         if self.settings_changed(plan) {
             return Some(RebuildReason::Version);
         }
-        if let Some(moved) = self.moved_inputs(plan, found).first() {
+        if let Some(moved) = moved.first() {
             return Some(RebuildReason::MovedFile(*moved));
         }
-        let former = self.former_inputs(plan);
         let first = former.first().filter(|_| self.withholds_more(plan));
         first.map(|of| RebuildReason::Privacy(&of.input.source))
     }
@@ -147,12 +157,12 @@ impl State {
     /// [`crate::error::Kind::Config`] when files that would have to be read again are gone, or only some months of
     /// them are requested: the lake would lose the other months.
     pub(crate) fn wants_rebuild(&self, plan: &Plan, found: &[FoundFile], window: Window) -> Result<bool> {
-        let Some(reason) = self.rebuild_reason(plan, found) else {
+        let former = self.former_inputs(plan);
+        let moved = self.moved_inputs(&former, found);
+        let Some(reason) = self.rebuild_reason(plan, &former, &moved) else {
             return Ok(false);
         };
-        let moved: BTreeSet<&str> = (self.moved_inputs(plan, found).iter())
-            .map(|of| of.file_id.as_ref())
-            .collect();
+        let moved: BTreeSet<&str> = moved.iter().map(|of| of.file_id.as_ref()).collect();
         let mut gone = self.gone(found, |input| !is_inventory(input));
         gone.retain(|of| !moved.contains(of.file_id.as_ref()));
         let why = reason.text();
