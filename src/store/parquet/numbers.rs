@@ -83,8 +83,8 @@ impl NumberColumn {
         let PageBuffers { codes, page, .. } = bench;
         let only = if validity.nulls == 0 { only(arrays)? } else { None };
         let bounds = if let Some(value) = only {
-            let code = self.dictionary.code(value)?;
-            let width = runs::begin_codes(self.dictionary.entries.len(), page);
+            let code = self.dictionary.code(value);
+            let width = self.begin_codes(page)?;
             runs::alike(code, validity.rows, width, page);
             Some((value, value))
         } else {
@@ -93,7 +93,7 @@ impl NumberColumn {
             for array in arrays {
                 self.take(array, codes)?;
             }
-            let width = runs::begin_codes(self.dictionary.entries.len(), page);
+            let width = self.begin_codes(page)?;
             runs::codes(codes, width, page);
             self.dictionary.look(codes, self.pages)
         };
@@ -109,20 +109,25 @@ impl NumberColumn {
         self.chunk.add_page(bench, Encoding::RLE_DICTIONARY, facts)
     }
 
+    /// Appends how many bits distinguish codes, and gives it.
+    fn begin_codes(&self, page: &mut Vec<u8>) -> Result<u32> {
+        let entry_n = self.dictionary.entries.len();
+        u32::try_from(entry_n).map_err(|why| Error::internal("too many numbers").because(why))?;
+        Ok(runs::begin_codes(entry_n, page))
+    }
+
     /// Adds the codes of an array.
     fn take(&mut self, array: &ArrayRef, codes: &mut Vec<u32>) -> Result<()> {
         let values = values(array)?;
         match array.nulls() {
             None => {
-                for value in values {
-                    codes.push(self.dictionary.code(*value)?);
-                }
+                codes.extend(values.iter().map(|value| self.dictionary.code(*value)));
             }
             Some(nulls) if nulls.null_count() == values.len() => {}
             Some(nulls) => {
                 for (value, is_valid) in values.iter().zip(nulls) {
                     if is_valid {
-                        codes.push(self.dictionary.code(*value)?);
+                        codes.push(self.dictionary.code(*value));
                     }
                 }
             }
@@ -262,36 +267,38 @@ impl NumberDictionary {
         }
     }
 
+    /// The code of a number.
     #[inline]
-    fn code(&mut self, value: i64) -> Result<u32> {
+    fn code(&mut self, value: i64) -> u32 {
         // The golden ratio spreads neighbours and multiples of anything.
         let [.., place] = value.wrapping_mul(-7_046_029_254_386_353_131).to_le_bytes();
         if let Some(Some((near, code))) = self.near.get(usize::from(place))
             && *near == value
         {
-            return Ok(*code);
+            return *code;
         }
-        let code = self.look_up(value)?;
+        let code = self.look_up(value);
         if let Some(near) = self.near.get_mut(usize::from(place)) {
             *near = Some((value, code));
         }
-        Ok(code)
+        code
     }
 
-    fn look_up(&mut self, value: i64) -> Result<u32> {
+    fn look_up(&mut self, value: i64) -> u32 {
         let Self {
             entries, table, hasher, ..
         } = self;
         let of = |code: u32| entries.get(code.as_usize()).map(|entry| entry.value);
         let hash = hasher.hash_one(value);
         if let Some(code) = table.find(hash, |code| of(*code) == Some(value)) {
-            return Ok(*code);
+            return *code;
         }
-        let code = u32::try_from(entries.len()).map_err(|e| Error::internal("too many numbers").because(e))?;
+        // Fallback: a column of more numbers is refused before its codes are written.
+        let code = u32::try_from(entries.len()).unwrap_or(u32::MAX);
         // Fallback: never taken, every code of the table has its number.
         table.insert_unique(hash, code, |code| hasher.hash_one(of(*code).unwrap_or(0)));
         entries.push(NumberEntry { value, page: 0 });
-        Ok(code)
+        code
     }
 
     /// Bounds of the numbers of a page.

@@ -92,10 +92,8 @@ impl ChargeColumns {
     /// # Errors
     /// [`crate::error::Kind::Internal`] for more than 4 billion records or policies.
     pub(super) fn extend(&mut self, rows: &[ChargeFigures]) -> Result<()> {
-        for row in rows {
-            self.records.push(place(row.record)?);
-            self.tariffs.push(place(row.tariff)?);
-        }
+        self.records.extend(places(rows, |row| row.record)?);
+        self.tariffs.extend(places(rows, |row| row.tariff)?);
         if rows.iter().all(|row| row.charge.is_some()) {
             self.is_charge_known.append_n_non_nulls(rows.len());
         } else {
@@ -103,9 +101,9 @@ impl ChargeColumns {
                 self.is_charge_known.append(row.charge.is_some());
             }
         }
-        for alike in rows.chunk_by(|row, next| row.period == next.period) {
+        for alike in rows.chunk_by(|row, next| row.period.from_ms == next.period.from_ms) {
             match (self.periods.last_mut(), alike.first()) {
-                (Some(last), Some(first)) if last.period == first.period => last.row_n += alike.len(),
+                (Some(last), Some(first)) if last.period.from_ms == first.period.from_ms => last.row_n += alike.len(),
                 (_, Some(ChargeFigures { period, .. })) => self.periods.push(PeriodRows {
                     period: *period,
                     row_n: alike.len(),
@@ -180,9 +178,12 @@ impl ChargeColumns {
     }
 }
 
-/// A place as columns have it.
-fn place(at: usize) -> Result<u32> {
-    u32::try_from(at).map_err(|why| Error::internal("4 billion at once").because(why))
+/// Places of rows as columns have them.
+fn places(rows: &[ChargeFigures], of: impl Fn(&ChargeFigures) -> usize) -> Result<impl Iterator<Item = u32>> {
+    let bits = rows.iter().fold(0, |bits, row| bits | of(row));
+    u32::try_from(bits).map_err(|why| Error::internal("4 billion at once").because(why))?;
+    // Fallback: never taken, no place has more bits than all of them.
+    Ok(rows.iter().map(move |row| u32::try_from(of(row)).unwrap_or(u32::MAX)))
 }
 
 /// What each row has of its period.

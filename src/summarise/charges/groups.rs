@@ -113,8 +113,22 @@ pub(super) struct ChargeGroups {
     slots: HashTable<usize>,
     groups: Vec<ChargeGroup>,
     hasher: RandomState,
-    /// By tariff: the groups of what the records of the batch at hand state.
-    known: Vec<KnownGroups>,
+    tariff_n: usize,
+    /// Where `places` has what the records of the batch at hand state, in each period.
+    known: KnownGroups,
+    /// Of the last row: rows of a job follow each other.
+    last: Option<RecordPeriod>,
+    /// Groups of what is stated in a period, one for each tariff; `None` before its first row.
+    places: Vec<Option<usize>>,
+}
+
+/// A record in a period, and where `places` has its groups.
+#[derive(Clone, Copy)]
+struct RecordPeriod {
+    record: usize,
+    from_ms: i64,
+    /// That of the first tariff; those of the others follow.
+    first: usize,
 }
 
 impl ChargeGroups {
@@ -124,13 +138,18 @@ impl ChargeGroups {
             slots: HashTable::new(),
             groups: Vec::new(),
             hasher: RandomState::default(),
-            known: (0..tariff_n).map(|_| KnownGroups::default()).collect(),
+            tariff_n,
+            known: KnownGroups::default(),
+            last: None,
+            places: Vec::new(),
         }
     }
 
     /// Begins the rows of other records: codes of another batch stand for other texts.
     pub(super) fn begin(&mut self) {
-        self.known.iter_mut().for_each(KnownGroups::clear);
+        self.known.clear();
+        self.last = None;
+        self.places.clear();
     }
 
     /// Adds a row of the records at hand, which may be an entry of a correction.
@@ -144,34 +163,51 @@ impl ChargeGroups {
         correction_id: Option<&str>,
         records: &StatedRecords<'_>,
     ) -> Result<()> {
+        let alike = self.alike(row, records).filter(|_| correction_id.is_none());
         let Self {
             slots,
             groups,
             hasher,
-            known,
+            places,
+            ..
         } = self;
-        let alike = records.combination(row.record).filter(|_| correction_id.is_none());
-        let place = match (alike, known.get_mut(row.tariff)) {
-            (Some(combination), Some(known)) => known.group(combination, row.period.from_ms, || {
-                place(
-                    slots,
-                    groups,
-                    hasher,
-                    key_of(row, None, records.first.stated(row.record)),
-                )
-            }),
-            _ => place(
-                slots,
-                groups,
-                hasher,
-                key_of(row, correction_id, records.stated(row.record)?),
-            ),
+        let place = match alike.and_then(|alike| places.get_mut(alike)) {
+            Some(Some(known)) => *known,
+            Some(unknown) => {
+                let key = key_of(row, None, records.first.stated(row.record));
+                *unknown.insert(place(slots, groups, hasher, key))
+            }
+            None => {
+                let key = key_of(row, correction_id, records.stated(row.record)?);
+                place(slots, groups, hasher, key)
+            }
         };
         let group = groups.get_mut(place);
         group
             .ok_or_else(|| Error::internal("a group of charges that is not there"))?
             .sums
             .add(row)
+    }
+
+    /// The place in `places` of rows whose records state the same, in the same period and under the same tariff.
+    #[inline]
+    fn alike(&mut self, row: &ChargeFigures, records: &StatedRecords<'_>) -> Option<usize> {
+        let (record, from_ms) = (row.record, row.period.from_ms);
+        if let Some(last) = self.last
+            && last.record == record
+            && last.from_ms == from_ms
+        {
+            return Some(last.first + row.tariff);
+        }
+        let combination = records.combination(record)?;
+        let (places, tariff_n) = (&mut self.places, self.tariff_n);
+        let first = self.known.group(combination, from_ms, || {
+            let first = places.len();
+            places.resize(first + tariff_n, None);
+            first
+        });
+        self.last = Some(RecordPeriod { record, from_ms, first });
+        Some(first + row.tariff)
     }
 
     /// The groups as a `charge_part` batch.

@@ -23,6 +23,14 @@ use crate::time::MsSpan;
 /// Why a job has no charge where a number is too large.
 pub(super) const MISFIT: &str = "a number of the formula does not fit 38 digits, or the charge is beyond 10^16 units";
 
+/// A job all of which is in one period.
+pub(super) struct OnePeriodJob {
+    /// When it ran.
+    ran: MsSpan,
+    /// Its row under a tariff that held then, but for the tariff and the charge.
+    figures: ChargeFigures,
+}
+
 /// Charges jobs by the tariffs of one subject.
 pub(super) struct JobCharger<'a> {
     pub(super) tariffs: Vec<&'a Tariff>,
@@ -69,21 +77,38 @@ impl<'a> JobCharger<'a> {
         Some(CutJob::new(&jobs.view, &self.cutter, job, end_ms.map(|_| end_piece)))
     }
 
-    /// The charge of the job that was cut last under a tariff that held all of its one period; `None` for any other job.
-    /// Nearly every job is such a job.
+    /// The job that was cut last, where all of it is in one period. Nearly every job is such a job.
     #[inline]
-    pub(super) fn whole(&self, nth: usize, jobs: &ChargedJobs<'_>, cut: &CutJob) -> Option<ChargeFigures> {
-        let MsSpan { from_ms, until_ms } = *self.holds.get(nth)?;
+    pub(super) fn in_one_period(&self, cut: &CutJob) -> Option<OnePeriodJob> {
         let ([period], [weight]) = (self.cutter.pieces.as_slice(), self.cutter.weights.as_slice()) else {
             return None;
         };
-        let start_ms = self.cutter.from_ms;
-        if start_ms < from_ms || until_ms <= start_ms || until_ms < start_ms + weight {
+        let from_ms = self.cutter.from_ms;
+        let job = ChargedJob {
+            cut,
+            tariff: 0,
+            charge: Some(0),
+            ends_here: true,
+        };
+        Some(OnePeriodJob {
+            ran: MsSpan {
+                from_ms,
+                until_ms: from_ms + weight,
+            },
+            figures: job.figures(0, *period, &cut.share(0, cut.wall_s, cut.held_s)),
+        })
+    }
+
+    /// The charge of a job under a tariff that held all the time it ran; `None` under any other.
+    #[inline]
+    pub(super) fn whole(&self, nth: usize, jobs: &ChargedJobs<'_>, job: &OnePeriodJob) -> Option<ChargeFigures> {
+        let MsSpan { from_ms, until_ms } = *self.holds.get(nth)?;
+        let ran = job.ran;
+        if ran.from_ms < from_ms || until_ms <= ran.from_ms || until_ms < ran.until_ms {
             return None;
         }
-        let charged = self.charged(nth, jobs, cut)?;
-        let share = cut.share(addend(charged.charge), cut.wall_s, cut.held_s);
-        Some(charged.figures(0, *period, &share))
+        let charge = jobs.charge(nth, job.figures.record);
+        Some(job.figures.under(nth, charge))
     }
 
     /// Adds what a tariff charges for the job that was cut last: in proportion to the time it ran in each period while
@@ -153,7 +178,8 @@ impl<'a> JobCharger<'a> {
         cut: &CutJob,
         rows: &mut Vec<ChargeRow>,
     ) -> Result<()> {
-        let Some(figures) = self.whole(nth, jobs, cut) else {
+        let whole = self.in_one_period(cut);
+        let Some(figures) = whole.and_then(|job| self.whole(nth, jobs, &job)) else {
             return self.split(nth, jobs, cut, rows);
         };
         rows.push(ChargeRow {

@@ -88,14 +88,13 @@ impl<'a> Charges<'a> {
             let Some(cut) = self.charger.cut(&jobs, job) else {
                 continue;
             };
+            // What corrections make of rows is known when all jobs are charged.
+            let whole = self.charger.in_one_period(&cut).filter(|_| names.is_none());
             for (nth, tally) in self.tallies.iter_mut().enumerate() {
                 if !jobs.is_in_scope(nth, job) {
                     continue;
                 }
-                // What corrections make of rows is known when all jobs are charged.
-                if names.is_none()
-                    && let Some(figures) = self.charger.whole(nth, &jobs, &cut)
-                {
+                if let Some(figures) = whole.as_ref().and_then(|whole| self.charger.whole(nth, &jobs, whole)) {
                     tally.count_charged(&figures);
                     if figures.charge.is_none()
                         && let Some(why) = self.charger.why_unpriced(nth, &jobs, job)

@@ -27,6 +27,24 @@ pub(super) struct ChargeFigures {
     pub(super) charge: Option<i128>,
 }
 
+impl ChargeFigures {
+    /// The row of a job of known charge under another tariff that charges it for the same time.
+    #[inline]
+    pub(super) fn under(&self, tariff: usize, charge: Option<i128>) -> Self {
+        let (job_n, unpriced_job_n) = match charge {
+            Some(_) => (self.job_n, 0),
+            None => (0, self.job_n),
+        };
+        Self {
+            tariff,
+            job_n,
+            unpriced_job_n,
+            charge,
+            ..*self
+        }
+    }
+}
+
 /// What one tariff charges a job in one period, with what few rows have.
 #[derive(Clone)]
 pub(super) struct ChargeRow {
