@@ -112,6 +112,10 @@ impl<'a> SummaryUsage<'a> {
                 alloc_node_s: time_held(wall_s, addend(row.numbers.alloc_node_n)),
                 cpu_unknown_job_n: count(cpu_ms.is_none()),
                 core_unknown_job_n: count(row.numbers.alloc_core_n.is_none()),
+                gpu_unknown_job_n: count(row.numbers.alloc_gpu_n.is_none()),
+                node_unknown_job_n: count(row.numbers.alloc_node_n.is_none()),
+                // No summary states any.
+                billing_unknown_job_n: job_n,
                 benchmark_missing_job_n: count(scale == Scale::Missing),
                 benchmark_fallback_job_n: count(matches!(scale, Scale::Fallback(_))),
                 ..CountedSums::default()

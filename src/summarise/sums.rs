@@ -136,6 +136,12 @@ column_struct! {
         cpu_unknown_job_n
         /// Jobs of an unknown number of cores.
         core_unknown_job_n
+        /// Jobs of an unknown number of GPUs.
+        gpu_unknown_job_n
+        /// Jobs of an unknown number of nodes.
+        node_unknown_job_n
+        /// Jobs of unknown billing units.
+        billing_unknown_job_n
         /// Jobs whose number of cores was assumed.
         core_assumed_job_n
         /// Jobs without a benchmark.

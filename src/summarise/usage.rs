@@ -1,6 +1,6 @@
 //! From job records to groups of usage.
 
-use arrow::array::{BooleanArray, RecordBatch};
+use arrow::array::{Array, BooleanArray, RecordBatch};
 
 use super::apportion::{apportion, share_of};
 use super::budget::{self, LoadClass, MonthBudget, VAST_JOB};
@@ -395,11 +395,8 @@ impl<'a> Usage<'a> {
                 whole => whole,
             };
             let counts = end_ms.is_some() && at == end_piece;
-            let count = |flag: bool| i64::from(counts && flag);
-            let is = |flags: Option<&BooleanArray>| flags.is_some_and(|flags| flags.value(row));
             // Each product is a part of the load that the budget of the month has room for: below 2^57.
             let counted = CountedSums {
-                job_n: count(true),
                 wall_s: wall,
                 wall_fraction_ms: fraction_ms,
                 alloc_core_s: wall * core_n,
@@ -407,11 +404,11 @@ impl<'a> Usage<'a> {
                 alloc_gpu_s: held * gpu_n,
                 alloc_node_s: held * node_n,
                 alloc_billing_s: held * billing_n,
-                cpu_unknown_job_n: count(is(view.is_cpu_unknown)),
-                core_unknown_job_n: count(is(view.is_core_unknown)),
-                core_assumed_job_n: count(is(view.is_core_assumed)),
-                benchmark_missing_job_n: count(matches!(scale, Scale::Missing)),
-                benchmark_fallback_job_n: count(matches!(scale, Scale::Fallback(_))),
+                ..if counts {
+                    job_counts(view, row, scale)
+                } else {
+                    CountedSums::default()
+                }
             };
             // Exact: what whole seconds leave of the wall time is in the piece of its end.
             let exact_ms = super::sums::exact_ms(wall, fraction_ms);
@@ -453,5 +450,23 @@ impl<'a> Usage<'a> {
                 self.corrector.post(names, row, key(), &part, groups);
             }
         }
+    }
+}
+
+/// What a job counts as in the period in which it ends.
+#[inline]
+fn job_counts(view: &RecordView<'_>, row: usize, scale: &Scale) -> CountedSums {
+    let is = |flags: Option<&BooleanArray>| i64::from(flags.is_some_and(|flags| flags.value(row)));
+    CountedSums {
+        job_n: 1,
+        cpu_unknown_job_n: is(view.is_cpu_unknown),
+        core_unknown_job_n: is(view.is_core_unknown),
+        gpu_unknown_job_n: i64::from(view.alloc_gpu_n.is_null(row)),
+        node_unknown_job_n: i64::from(view.alloc_node_n.is_null(row)),
+        billing_unknown_job_n: i64::from(view.alloc_billing_n.is_null(row)),
+        core_assumed_job_n: is(view.is_core_assumed),
+        benchmark_missing_job_n: i64::from(matches!(scale, Scale::Missing)),
+        benchmark_fallback_job_n: i64::from(matches!(scale, Scale::Fallback(_))),
+        ..CountedSums::default()
     }
 }
