@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
+use tracing::warn;
 
 use self::entry::{from_batches, to_batch};
 use self::targets::Targets;
@@ -98,9 +99,19 @@ impl Repairs {
                 marks: marks(&self.entries),
                 before: &self.before,
                 known: BTreeMap::new(),
+                mended_before_n: 0,
             };
             let (filled, mut entries) = read::read(reading, at, own, window, spill, &mut targets)
                 .map_err(|e| e.at("file", &reading.file.path))?;
+            if targets.mended_before_n > 0 {
+                warn!(
+                    file = reading.file.path,
+                    row_n = targets.mended_before_n,
+                    "repair file: {} of its texts do not count, their rows are mended by another repair file or by what this one held \
+                     before; correct what is mended by a correction",
+                    targets.mended_before_n
+                );
+            }
             if let Some(place) = read.get_mut(at) {
                 place.fill(filled);
             }

@@ -23,6 +23,8 @@ pub(crate) struct Targets<'a> {
     pub(crate) before: &'a BTreeMap<String, RepairMarks>,
     /// Refusals by file, as far as anybody asked.
     pub(crate) known: BTreeMap<String, BTreeMap<RepairKey, u64>>,
+    /// How many were named that are mended already.
+    pub(crate) mended_before_n: u64,
 }
 
 impl Targets<'_> {
@@ -32,10 +34,9 @@ impl Targets<'_> {
     /// [`crate::error::Kind::Io`] when refusals cannot be read.
     pub(crate) fn open(&mut self, source: &str, file_id: &str, key: RepairKey, by: &str) -> Result<Option<u64>> {
         let owner = self.before.get(file_id).and_then(|marks| marks.get(&key));
-        if owner.is_some_and(|mark| mark.by != by) {
-            return Ok(None);
-        }
-        if self.marks.get(file_id).is_some_and(|marks| marks.contains_key(&key)) {
+        let is_of_other = owner.is_some_and(|mark| mark.by != by);
+        if is_of_other || self.marks.get(file_id).is_some_and(|marks| marks.contains_key(&key)) {
+            self.mended_before_n += 1;
             return Ok(None);
         }
         if !self.known.contains_key(file_id) {
