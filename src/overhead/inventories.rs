@@ -77,6 +77,9 @@ pub(crate) fn machine_in(
     complete: &BTreeMap<String, bool>,
 ) -> Result<NodeInventory> {
     let mut machine = NodeInventory::default();
+    let mut files: Vec<InventoryFile> = files.collect();
+    // Of two listings of one instant the last one counts: that of a file that is there, not what was in its place.
+    files.sort_by_key(|file| file.is_present);
     for file in files {
         let batches = read_table(store.reader(&file.place)?, None, READ_ROWS)?;
         if file.dataset == "node" {
