@@ -4,10 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::ledger::file_paths::FilePaths;
+use crate::ledger::file_paths::FilePath;
 use crate::sources::input::arrival_ms;
 
-/// Ranks input files by arrival: later ones hold the later word. The order is that of (arrival in the name, path).
+/// Ranks input files by arrival: later ones hold the later word. The order is that of (arrival in the name, path, which content of
+/// the path it is).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileOrder {
     rank: HashMap<Arc<str>, u32>,
@@ -24,32 +25,39 @@ pub struct ArrivedFile {
     pub arrival_ms: Option<i64>,
     /// Its path.
     pub path: Arc<str>,
+    /// Which content of the path it is.
+    pub content_n: u32,
 }
 
 impl ArrivedFile {
-    /// A file under the path by which it arrived last, of all it was seen under; the first of them where no path contains one.
-    #[must_use]
-    pub fn latest(file_id: &Arc<str>, paths: &FilePaths) -> Self {
-        let arrivals = paths.iter().filter_map(|path| Some((arrival_ms(path)?, path)));
-        let (at, path) = match arrivals.max() {
-            Some((at, path)) => (Some(at), Arc::clone(path)),
-            None => (None, paths.first().map_or_else(|| Arc::from(""), Arc::clone)),
-        };
+    /// A file under the path by which it arrived last, of these; the first of them where no path contains an arrival.
+    pub fn latest<'p>(file_id: &Arc<str>, paths: impl Iterator<Item = &'p FilePath> + Clone) -> Self {
+        let first = paths.clone().next();
+        let arrivals = paths.filter_map(|of| Some((arrival_ms(&of.path)?, &of.path, of)));
+        let last = arrivals.max_by_key(|(at_ms, path, _)| (*at_ms, *path));
+        let (arrival_ms, of) = last.map_or((None, first), |(at_ms, _, of)| (Some(at_ms), Some(of)));
         Self {
             file_id: Arc::clone(file_id),
-            arrival_ms: at,
-            path,
+            arrival_ms,
+            path: of.map_or_else(|| Arc::from(""), |of| Arc::clone(&of.path)),
+            content_n: of.map_or(1, |of| of.content_n),
         }
     }
 
-    /// A file by its id, its arrival and its path.
+    /// A file by its id, its arrival and its path, whose first content it is.
     #[must_use]
     pub fn new(file_id: &str, arrival_ms: Option<i64>, path: &str) -> Self {
         Self {
             file_id: Arc::from(file_id),
             arrival_ms,
             path: Arc::from(path),
+            content_n: 1,
         }
+    }
+
+    /// By what files are ranked.
+    fn key(&self) -> (Option<i64>, &str, u32, &str) {
+        (self.arrival_ms, &self.path, self.content_n, &self.file_id)
     }
 }
 
@@ -66,7 +74,7 @@ impl FileOrder {
     /// The order of `files`.
     #[must_use]
     pub fn new(mut files: Vec<ArrivedFile>) -> Self {
-        files.sort_by(|a, b| (a.arrival_ms, &a.path, &a.file_id).cmp(&(b.arrival_ms, &b.path, &b.file_id)));
+        files.sort_by(|a, b| a.key().cmp(&b.key()));
         let mut folders: HashSet<Arc<str>> = HashSet::new();
         let mut origins = Vec::with_capacity(files.len());
         for file in &files {

@@ -15,6 +15,7 @@ use crate::dedupe::Window;
 use crate::error::{Error, Result};
 use crate::lake::found::FoundFile;
 use crate::ledger::file_paths::FilePaths;
+use crate::ledger::path_contents::PathContents;
 use crate::ledger::{Book, Outcome};
 use crate::runtime::pool;
 use crate::runtime::progress::Progress;
@@ -33,7 +34,7 @@ impl FoundFile {
             file: Arc::clone(&self.file),
             source: Arc::clone(&self.source),
             privacy: self.privacy.clone(),
-            copies: names.iter().map(ToString::to_string).collect(),
+            known_paths: names.clone(),
             new_copies: Vec::new(),
         }
     }
@@ -194,6 +195,7 @@ pub(crate) fn to_read(
     let mut files: Vec<Reading> = Vec::new();
     // Repair files whose originals were not there: these may come with any file that is new.
     let mut waiting: Vec<Reading> = Vec::new();
+    let contents = PathContents::of(found.iter().map(FoundFile::source_path), &[book, former]);
     for found in found {
         let file_id = found.file_id();
         let names = |book: &Book| Some(book.inputs().get(file_id.as_deref()?)?.paths.clone());
@@ -207,7 +209,7 @@ pub(crate) fn to_read(
                 known.is_some_and(|first| path < &**first) && book.outcomes(id).contains_key(&Outcome::Rejected);
             let is_again = again.inventories.contains(&found.source.name) || again.files.contains(id);
             if !is_renamed && !is_again && book.is_done(id, |month| window.holds(month)) {
-                if book.seen(id, path) {
+                if book.seen(id, path, contents.next(found.source_path())) {
                     seen.push(SeenFiles {
                         file_id: Arc::clone(id),
                         path: path.to_owned(),
@@ -221,7 +223,6 @@ pub(crate) fn to_read(
             }
             if let Some(place) = chosen.get(id) {
                 if let Some(reading) = place.and_then(|place| files.get_mut(place)) {
-                    reading.copies.push(path.to_owned());
                     reading.new_copies.push(path.to_owned());
                 }
                 continue;

@@ -18,5 +18,6 @@ pub(crate) mod reject_rows;
 pub(crate) mod repair;
 pub(crate) mod reread;
 pub mod seen;
+pub(crate) mod shared_bytes;
 pub mod summary_limits;
 pub(crate) mod worker_buffer;

@@ -13,6 +13,7 @@ use crate::dedupe::{Intake, IntakeBatch, IntakeRows, MappingCounts, Reject, Wind
 use crate::error::{Error, Result};
 use crate::lake::found::ListedPlace;
 use crate::ledger::file_paths::FilePaths;
+use crate::ledger::path_contents::{PathContents, SourcePath};
 use crate::ledger::{Places, Reason, RowPlace};
 use crate::numbers::{Extent, stored_u64};
 use crate::privacy::Privacy;
@@ -35,9 +36,9 @@ pub(crate) struct Reading {
     pub(crate) privacy: Option<Arc<Privacy>>,
     /// The time from its path when it was true, Unix milliseconds; for listings of a machine.
     pub(crate) dated_ms: Option<i64>,
-    /// Other paths with the same bytes.
-    pub(crate) copies: Vec<String>,
-    /// Those of them that this run met for the first time.
+    /// The paths under which its bytes were found before.
+    pub(crate) known_paths: FilePaths,
+    /// Other paths with the same bytes that this run found.
     pub(crate) new_copies: Vec<String>,
     /// The path its rows are accounted to, if it is another: the first of all it was ever seen under.
     pub(crate) first_path: Option<Arc<str>>,
@@ -51,15 +52,32 @@ impl Reading {
         self.first_path.as_deref().unwrap_or(&self.file.path)
     }
 
-    /// All paths its bytes were found under.
-    pub(crate) fn paths(&self) -> FilePaths {
-        let copies = self.copies.iter().map(String::as_str);
-        copies.chain([self.file.path.as_str()]).collect()
+    /// The paths under which this run found its bytes.
+    pub(crate) fn found_paths(&self) -> impl Iterator<Item = SourcePath<'_>> {
+        let paths = self.new_copies.iter().map(String::as_str);
+        paths.chain([self.file.path.as_str()]).map(|path| SourcePath {
+            source: &self.source.name,
+            path,
+        })
+    }
+
+    /// All paths its bytes were found under. `contents` are those that were known of the paths before.
+    pub(crate) fn paths(&self, contents: &PathContents<'_>) -> FilePaths {
+        let mut paths = self.known_paths.clone();
+        for of in self.found_paths() {
+            if paths
+                .content_n(of.path)
+                .is_none_or(|own_n| contents.last(of) != Some(own_n))
+            {
+                paths.insert(of.path, contents.next(of));
+            }
+        }
+        paths
     }
 
     /// The file as it arrived, under this id.
-    pub(crate) fn arrived(&self, file_id: &Arc<str>) -> ArrivedFile {
-        ArrivedFile::latest(file_id, &self.paths())
+    pub(crate) fn arrived(&self, file_id: &Arc<str>, contents: &PathContents<'_>) -> ArrivedFile {
+        ArrivedFile::latest(file_id, self.paths(contents).iter())
     }
 
     /// An intake for its rows. The id of a file depends on all of its bytes: until they are read, its place in the list

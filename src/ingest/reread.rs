@@ -6,7 +6,9 @@ use std::sync::Arc;
 use tracing::{info, warn};
 
 use super::identity_sources::{LateCompletion, LateLogs};
+use crate::lake::found::FoundFile;
 use crate::lake::state::State;
+use crate::ledger::path_contents::PathContents;
 
 /// Known files that are read again.
 pub(crate) struct ReadAgain {
@@ -16,11 +18,39 @@ pub(crate) struct ReadAgain {
     pub(crate) files: BTreeSet<Arc<str>>,
 }
 
-/// Reports lines of CEs that came late, and files that were refused; the files to read again for them.
-pub(crate) fn read_again(completion: LateCompletion, state: &State) -> BTreeSet<Arc<str>> {
+/// Reports lines of CEs that came late, files that were refused, and files whose former content is there again; the files to
+/// read again for them.
+pub(crate) fn read_again(completion: LateCompletion, state: &State, found: &[FoundFile]) -> BTreeSet<Arc<str>> {
     let mut again = completed_late(completion);
     again.append(&mut refused_before(state));
+    again.append(&mut restored(state, found));
     again
+}
+
+/// Known files that are found where another content was in between: they have the last word again.
+fn restored(state: &State, found: &[FoundFile]) -> BTreeSet<Arc<str>> {
+    let contents = PathContents::replaced(&state.book);
+    let is_restored = |found: &FoundFile, file_id: &Arc<str>| {
+        let of = found.source_path();
+        let own_n = state
+            .book
+            .inputs()
+            .get(file_id)
+            .and_then(|input| input.paths.content_n(of.path));
+        own_n.is_some_and(|own_n| contents.last(of).is_some_and(|last_n| own_n < last_n))
+    };
+    let known = found.iter().filter_map(|found| Some((found, found.file_id()?)));
+    let restored = known.filter(|(found, file_id)| is_restored(found, file_id));
+    let mut files = BTreeSet::new();
+    for (found, file_id) in restored {
+        info!(
+            source = found.source.name,
+            file = found.file.path,
+            "a former content of the file is there again, and is read again"
+        );
+        files.insert(file_id);
+    }
+    files
 }
 
 /// Reports late lines of CE logs; returns the files to read again for them.

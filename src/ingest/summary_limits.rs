@@ -7,10 +7,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::read_file::{LedgerFiles, ReadFile};
+use super::read_file::{LedgerFiles, ReadFile, Reading};
 use crate::dedupe::file_order::FileOrder;
 use crate::error::Result;
 use crate::ledger::Book;
+use crate::ledger::path_contents::PathContents;
 use crate::numbers::{Extent, index_u64, tally};
 use crate::time::Month;
 
@@ -45,8 +46,10 @@ impl SummaryLimits {
         if room.is_empty() {
             return Ok(());
         }
+        let contents = PathContents::of(files.readings.iter().flat_map(Reading::found_paths), &[book]);
         let arrived = files.readings.iter().zip(files.ids);
-        let order = FileOrder::new(arrived.map(|(reading, file_id)| reading.arrived(file_id)).collect());
+        let arrived = arrived.map(|(reading, file_id)| reading.arrived(file_id, &contents));
+        let order = FileOrder::new(arrived.collect());
         let mut by_rank: Vec<(u32, &mut ReadFile)> = Vec::with_capacity(read.len());
         for (file_id, read) in files.ids.iter().zip(read) {
             by_rank.push((order.rank(file_id)?, read));

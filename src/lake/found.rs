@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::config::SourcePlan;
+use crate::ledger::path_contents::SourcePath;
 use crate::privacy::Privacy;
 use crate::sources::input::InputFile;
 
@@ -29,6 +30,14 @@ impl FoundFile {
     pub(crate) fn file_id(&self) -> Option<Arc<str>> {
         let blake3 = self.blake3.as_ref()?;
         Some(file_id(&self.source.name, blake3, self.dated_ms))
+    }
+
+    /// Its path in its source.
+    pub(crate) fn source_path(&self) -> SourcePath<'_> {
+        SourcePath {
+            source: &self.source.name,
+            path: &self.file.path,
+        }
     }
 
     /// The id it has where it cannot be opened.

@@ -1,7 +1,9 @@
 //! Whether records have to be rebuilt from all files.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+
+use ahash::AHashSet;
 
 use super::found::FoundFile;
 use super::state::{State, arrivals, is_inventory, records_version, withheld_fields};
@@ -11,6 +13,7 @@ use crate::dedupe::file_order::FileOrder;
 use crate::dedupe::summary::publishing::SummaryParts;
 use crate::error::{Error, Result};
 use crate::ledger::book::InputEntry;
+use crate::ledger::path_contents::PathContents;
 use crate::ledger::{Outcome, Places};
 use crate::store::Fact;
 
@@ -20,8 +23,8 @@ enum RebuildReason<'a> {
     Version,
     /// The settings of these sources changed.
     Settings(Vec<&'a str>),
-    /// A file of a source that the pipeline no longer names is a file of another source now: its jobs would count twice.
-    MovedFile(KnownInput<'a>),
+    /// A file of a source is a file of another source now: its jobs would count twice.
+    MovedFile(MovedInput<'a>),
     /// More is withheld than when the files of a source were read that the pipeline no longer names.
     Privacy(&'a str),
 }
@@ -35,10 +38,22 @@ impl RebuildReason<'_> {
                 sources.join(", "),
                 if sources.len() == 1 { "its" } else { "their" }
             ),
-            Self::MovedFile(of) => format!(
-                "the pipeline no longer names the source {}, and a file of it ({}) is now a file of another source",
-                of.input.source,
-                of.path()
+            Self::MovedFile(MovedInput {
+                known,
+                is_named,
+                source,
+                ..
+            }) => format!(
+                "{} ({}) is now a file of the source {source}",
+                if *is_named {
+                    format!("a file of the source {}", known.input.source)
+                } else {
+                    format!(
+                        "the pipeline no longer names the source {}, and a file of it",
+                        known.input.source
+                    )
+                },
+                known.path()
             ),
             Self::Privacy(source) => format!(
                 "[privacy] withholds more than when the files of the source {source} were read, and the pipeline no longer \
@@ -61,6 +76,34 @@ impl KnownInput<'_> {
         // Fallback: never taken, a file was seen under some path.
         self.input.paths.first().map_or("", |path| &**path)
     }
+}
+
+/// Bytes of a source.
+#[derive(PartialEq, Eq, Hash)]
+struct SourceBytes<'a> {
+    source: &'a str,
+    blake3: &'a str,
+}
+
+impl<'a> SourceBytes<'a> {
+    fn of(input: &'a InputEntry) -> Self {
+        Self {
+            source: &input.source,
+            blake3: &input.blake3,
+        }
+    }
+}
+
+/// A file that the lake knows of one source, and that is found in another.
+#[derive(Clone, Copy)]
+struct MovedInput<'a> {
+    known: KnownInput<'a>,
+    /// Whether the pipeline still names its source.
+    is_named: bool,
+    /// The source it is in now.
+    source: &'a str,
+    /// Whether its bytes are as they were.
+    is_unchanged: bool,
 }
 
 impl State {
@@ -98,27 +141,50 @@ impl State {
             .collect()
     }
 
-    /// Those of `former` inputs whose bytes are found in another source for the first time, and of which jobs were accepted.
-    fn moved_inputs<'a>(&self, former: &[KnownInput<'a>], found: &[FoundFile]) -> Vec<KnownInput<'a>> {
-        if former.is_empty() {
+    /// The files of records that are no longer found in their source and are found in another one for the first time, and of which
+    /// jobs were accepted. Those of `former` sources also by their path: a file may have grown since.
+    fn moved_inputs<'a>(&'a self, former: &[KnownInput<'a>], found: &'a [FoundFile]) -> Vec<MovedInput<'a>> {
+        let known: AHashSet<SourceBytes<'_>> = self.book.inputs().values().map(SourceBytes::of).collect();
+        let mut by_bytes: BTreeMap<&str, &str> = BTreeMap::new();
+        let mut by_path: BTreeMap<&str, &str> = BTreeMap::new();
+        // A source that had a file of this path before has no file that moved.
+        let paths = found.iter().filter(|_| !former.is_empty()).map(FoundFile::source_path);
+        let contents = PathContents::of(paths, &[&self.book]);
+        for found in found {
+            let (source, path) = (found.source.name.as_str(), found.file.path.as_str());
+            match found.blake3.as_deref() {
+                Some(blake3) if known.contains(&SourceBytes { source, blake3 }) => continue,
+                Some(blake3) => by_bytes.insert(blake3, source),
+                None => None,
+            };
+            if !former.is_empty() && contents.last(found.source_path()).is_none() {
+                by_path.insert(path, source);
+            }
+        }
+        if by_bytes.is_empty() && by_path.is_empty() {
             // Nearly every night: no id of a file need be worked out.
             return Vec::new();
         }
-        let is_new = |found: &&FoundFile| found.file_id().is_some_and(|id| !self.book.inputs().contains_key(&id));
-        let new: BTreeSet<&str> = found
-            .iter()
-            .filter(is_new)
-            .filter_map(|of| of.blake3.as_deref())
-            .collect();
         let has_jobs = |of: &KnownInput<'_>| {
             let places = self.book.places(of.file_id);
             let mut reasons = places.into_iter().flat_map(Places::keys).map(|place| place.reason);
             reasons.any(|reason| reason.outcome() == Outcome::Accepted)
         };
-        let moved = former.iter().copied();
-        moved
-            .filter(|of| new.contains(&*of.input.blake3) && has_jobs(of))
-            .collect()
+        let former_ids: BTreeSet<&str> = former.iter().map(|of| of.file_id.as_ref()).collect();
+        let gone = self.gone(found, |input| !is_inventory(input));
+        let moved = gone.into_iter().filter_map(|known| {
+            let is_named = !former_ids.contains(known.file_id.as_ref());
+            let by_bytes = by_bytes.get(&*known.input.blake3).copied();
+            let by_bytes = by_bytes.filter(|source| *source != known.input.source);
+            let by_path = || by_path.get(known.path()).copied().filter(|_| !is_named);
+            Some(MovedInput {
+                known,
+                is_named,
+                source: by_bytes.or_else(by_path)?,
+                is_unchanged: by_bytes.is_some(),
+            })
+        });
+        moved.filter(|of| has_jobs(&of.known)).collect()
     }
 
     /// Whether columns are withheld that were not when the lake was published.
@@ -129,13 +195,13 @@ impl State {
         withheld_fields(plan).is_some_and(|now| now.split(' ').any(|column| !was.contains(column)))
     }
 
-    /// Why all records have to be rebuilt from all files; `None` where they stay as they are. `moved` are those of the `former`
-    /// inputs that are in another source now.
+    /// Why all records have to be rebuilt from all files; `None` where they stay as they are. `former` are the inputs of sources that
+    /// the pipeline no longer names, `moved` those that are in another source now.
     fn rebuild_reason<'a>(
         &self,
         plan: &'a Plan,
         former: &[KnownInput<'a>],
-        moved: &[KnownInput<'a>],
+        moved: &[MovedInput<'a>],
     ) -> Option<RebuildReason<'a>> {
         let changed = self.changed_sources(plan);
         if !changed.is_empty() {
@@ -162,11 +228,12 @@ impl State {
         let Some(reason) = self.rebuild_reason(plan, &former, &moved) else {
             return Ok(false);
         };
-        let moved: BTreeSet<&str> = moved.iter().map(|of| of.file_id.as_ref()).collect();
+        let unchanged = moved.iter().filter(|of| of.is_unchanged);
+        let unchanged: BTreeSet<&str> = unchanged.map(|of| of.known.file_id.as_ref()).collect();
         let mut gone = self.gone(found, |input| !is_inventory(input));
-        gone.retain(|of| !moved.contains(of.file_id.as_ref()));
+        gone.retain(|of| !unchanged.contains(of.file_id.as_ref()));
         let why = reason.text();
-        let Some(first) = gone.first().map(KnownInput::path) else {
+        if gone.is_empty() {
             if window.is_everything() {
                 return Ok(true);
             }
@@ -174,14 +241,37 @@ impl State {
                 "{why}, so every file has to be read again, and --from and --to would leave months out that are \
                  published; run once without them, publish to a new output, or restore the settings"
             )));
-        };
-        let are_missing = match gone.len() {
-            1 => "one of them is no longer there, or in no source that the pipeline names".to_owned(),
-            n => format!("{n} of them are no longer there, or in no source that the pipeline names"),
+        }
+        let there: BTreeSet<&str> = found.iter().map(|found| found.file.path.as_str()).collect();
+        let (replaced, missing): (Vec<_>, Vec<_>) = gone.into_iter().partition(|of| there.contains(of.path()));
+        let (what, remedy) = match (missing.as_slice(), replaced.as_slice()) {
+            ([first, others @ ..], _) => (
+                format!(
+                    "{} no longer there, or in no source that the pipeline names (the first: {})",
+                    if others.is_empty() {
+                        "one of them is".to_owned()
+                    } else {
+                        format!("{} of them are", 1 + others.len())
+                    },
+                    first.path()
+                ),
+                "bring them back, publish",
+            ),
+            ([], former) => (
+                format!(
+                    "{} replaced or extended since it was read (the first: {})",
+                    if former.len() == 1 {
+                        "the content of one was".to_owned()
+                    } else {
+                        format!("the contents of {} were", former.len())
+                    },
+                    former.first().map_or("", KnownInput::path)
+                ),
+                "publish",
+            ),
         };
         Err(Error::config(format!(
-            "{why}, so every file has to be read again, but {are_missing} (the first: {first}); bring them back, publish \
-             to a new output, or restore the settings"
+            "{why}, so every file has to be read again, but {what}; {remedy} to a new output, or restore the settings"
         )))
     }
 
@@ -210,11 +300,22 @@ impl State {
         let has_renamed = !renamed.is_empty();
         let has_parts = (plan.sources.iter()).any(|source| source.publishing.parts != SummaryParts::File);
         let is_other = || {
+            let was = FileOrder::new(arrivals(&self.book, &PathContents::replaced(&self.book)));
+            let contents = PathContents::of(found.iter().map(FoundFile::source_path), &[&self.book]);
             let mut book = self.book.clone();
             for found in renamed {
-                found.file_id().map(|id| book.seen(&id, &found.file.path));
+                found
+                    .file_id()
+                    .map(|id| book.seen(&id, &found.file.path, contents.next(found.source_path())));
             }
-            let (was, is) = (FileOrder::new(arrivals(&self.book)), FileOrder::new(arrivals(&book)));
+            // Under a name that it had before, there is another file now.
+            let is_replaced =
+                |found: &&FoundFile| found.file_id().is_none_or(|id| !self.book.inputs().contains_key(&id));
+            let mut replaced = PathContents::replaced(&book);
+            for found in found.iter().filter(is_replaced) {
+                replaced.note(found.source_path(), contents.next(found.source_path()));
+            }
+            let is = FileOrder::new(arrivals(&book, &replaced));
             !was.has_same_ranks(&is) || has_parts && was != is
         };
         let is_due = self.facts.has(Fact::Reordered) || has_renamed && is_other();

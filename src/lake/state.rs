@@ -14,6 +14,8 @@ use crate::dedupe::file_order::ArrivedFile;
 use crate::error::{Error, Result};
 use crate::ledger::Places;
 use crate::ledger::book::InputEntry;
+use crate::ledger::file_paths::FilePath;
+use crate::ledger::path_contents::{PathContents, SourcePath};
 use crate::ledger::{BOOK_TABLES, Book, BookTable, Outcome, Reason};
 use crate::privacy::Field;
 use crate::record::SiteMonth;
@@ -277,10 +279,10 @@ impl State {
         facts
     }
 
-    /// (file id, arrival in the name, path) of every input.
+    /// Every input of records as it arrived.
     #[must_use]
     pub(crate) fn arrivals(&self) -> Vec<ArrivedFile> {
-        arrivals(&self.book)
+        arrivals(&self.book, &PathContents::replaced(&self.book))
     }
 
     /// Content hash by file id.
@@ -337,13 +339,27 @@ impl State {
 /// Value of [`Fact::Layout`]; it rises when folders or the script change.
 const LAYOUT: &str = "3";
 
-/// (file id, arrival in the name, path) of every input of a book. A file that arrives again unchanged counts from then on: in
-/// between, another file may have replaced its content.
-pub(super) fn arrivals(book: &Book) -> Vec<ArrivedFile> {
+/// Every input of records of a book, as it arrived. A file that arrives again unchanged counts from then on: in between,
+/// another file may have replaced its content. Paths whose last content is another one, of those in `contents`, count for
+/// a file that is found under no other: where logs are rotated, each is what its present name makes of it.
+pub(super) fn arrivals(book: &Book, contents: &PathContents<'_>) -> Vec<ArrivedFile> {
     let of_records = book.inputs().iter().filter(|(_, input)| !is_inventory(input));
-    of_records
-        .map(|(file_id, input)| ArrivedFile::latest(file_id, &input.paths))
-        .collect()
+    let arrived = of_records.map(|(file_id, input)| {
+        let is_last = |of: &&FilePath| {
+            let last = contents.last(SourcePath {
+                source: &input.source,
+                path: &of.path,
+            });
+            last.is_none_or(|last_n| last_n == of.content_n)
+        };
+        let present = input.paths.iter().filter(is_last);
+        if present.clone().next().is_some() {
+            ArrivedFile::latest(file_id, present)
+        } else {
+            ArrivedFile::latest(file_id, input.paths.iter())
+        }
+    });
+    arrived.collect()
 }
 
 /// Whether the inputs of a lake hold names that it withholds.

@@ -118,11 +118,10 @@ impl Book {
         }
     }
 
-    /// Notes that a known file was seen under another path; true if the path is new.
-    pub fn seen(&mut self, file_id: &str, path: &str) -> bool {
-        self.inputs
-            .get_mut(file_id)
-            .is_some_and(|input| input.paths.insert(path))
+    /// Notes that a known file was seen under another path, as this content of it; true if the path is new.
+    pub fn seen(&mut self, file_id: &str, path: &str, content_n: u32) -> bool {
+        let input = self.inputs.get_mut(file_id);
+        input.is_some_and(|input| !input.paths.contains(path) && input.paths.insert(path, content_n))
     }
 
     /// Enters one reading of a file. Rows left for later (outside the requested months) stay so only where no earlier
@@ -147,8 +146,8 @@ impl Book {
         match self.inputs.get_mut(file_id) {
             Some(known) => {
                 let mut paths = std::mem::take(&mut known.paths);
-                for path in &input.paths {
-                    paths.insert(path);
+                for of in &input.paths {
+                    paths.insert(&of.path, of.content_n);
                 }
                 // The same bytes may have been read as something else this time.
                 *known = InputEntry { paths, ..input };
@@ -296,6 +295,9 @@ impl Book {
             let (source, path, file_id) = (text(read, "source")?, text(read, "path")?, text(read, "file_id")?);
             let (format, blake3) = (text(read, "format")?, text(read, "blake3")?);
             let (bytes, rows) = (int(read, "bytes")?, int(read, "rows_read_n")?);
+            // Lakes of earlier versions do not have it.
+            let has_contents = read.column_by_name("content_n").is_some();
+            let contents = has_contents.then(|| int(read, "content_n")).transpose()?;
             for row in 0..read.num_rows() {
                 let (bytes, rows_read) = (
                     stored_u64(bytes.value(row), "bytes")?,
@@ -312,7 +314,9 @@ impl Book {
                         blake3: Arc::from(blake3.value(row)),
                         rows_read,
                     });
-                entry.paths.insert(path.value(row));
+                let content_n = contents.map_or(Ok(1), |contents| u32::try_from(contents.value(row)));
+                let content_n = content_n.map_err(|why| Error::internal("a content_n of no path").because(why))?;
+                entry.paths.insert(path.value(row), content_n);
             }
         }
         for read in ledger {

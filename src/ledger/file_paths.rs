@@ -2,19 +2,28 @@
 
 use std::sync::Arc;
 
+/// A path of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilePath {
+    /// As the pipeline names it.
+    pub path: Arc<str>,
+    /// Which content of the path the file is, in the order in which they were found: 1 for the first.
+    pub content_n: u32,
+}
+
 /// The paths under which the bytes of one file were found, sorted, each once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FilePaths(Vec<Arc<str>>);
+pub struct FilePaths(Vec<FilePath>);
 
 impl FilePaths {
     /// The first of them: the one the rows of the file are accounted to.
     #[must_use]
     pub fn first(&self) -> Option<&Arc<str>> {
-        self.0.first()
+        self.0.first().map(|of| &of.path)
     }
 
     /// All of them.
-    pub fn iter(&self) -> std::slice::Iter<'_, Arc<str>> {
+    pub fn iter(&self) -> std::slice::Iter<'_, FilePath> {
         self.0.iter()
     }
 
@@ -33,16 +42,32 @@ impl FilePaths {
     /// Whether this path is one of them.
     #[must_use]
     pub fn contains(&self, path: &str) -> bool {
-        self.place(path).is_ok()
+        self.content_n(path).is_some()
     }
 
-    /// Adds a path; false if it is one of them already.
-    pub fn insert(&mut self, path: &str) -> bool {
+    /// Which content of a path the file is; `None` where it was not found there.
+    #[must_use]
+    pub fn content_n(&self, path: &str) -> Option<u32> {
         match self.place(path) {
-            Ok(_) => false,
+            Ok(at) => self.0.get(at).map(|of| of.content_n),
+            Err(_) => None,
+        }
+    }
+
+    /// Adds a path; false if it is one of them already. A file that is found again where another content was in between is
+    /// the later content of the path.
+    pub fn insert(&mut self, path: &str, content_n: u32) -> bool {
+        match self.place(path) {
+            Ok(at) => {
+                if let Some(of) = self.0.get_mut(at) {
+                    of.content_n = of.content_n.max(content_n);
+                }
+                false
+            }
             Err(at) => {
+                let path = Arc::from(path);
                 self.0.reserve_exact(1);
-                self.0.insert(at, Arc::from(path));
+                self.0.insert(at, FilePath { path, content_n });
                 true
             }
         }
@@ -50,25 +75,15 @@ impl FilePaths {
 
     /// Where a path is, or would have to be inserted.
     fn place(&self, path: &str) -> Result<usize, usize> {
-        self.0.binary_search_by(|known| (**known).cmp(path))
+        self.0.binary_search_by(|known| (*known.path).cmp(path))
     }
 }
 
 impl<'a> IntoIterator for &'a FilePaths {
-    type Item = &'a Arc<str>;
-    type IntoIter = std::slice::Iter<'a, Arc<str>>;
+    type Item = &'a FilePath;
+    type IntoIter = std::slice::Iter<'a, FilePath>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
-    }
-}
-
-impl<'a> FromIterator<&'a str> for FilePaths {
-    fn from_iter<I: IntoIterator<Item = &'a str>>(paths: I) -> Self {
-        let mut all = Self::default();
-        for path in paths {
-            all.insert(path);
-        }
-        all
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod book;
 pub mod file_paths;
+pub mod path_contents;
 pub mod places;
 pub mod reason;
 mod tables;

@@ -34,6 +34,8 @@ pub const BOOK_TABLES: &[BookTable] = &[
 struct FileRow<'a> {
     file_id: &'a str,
     path: &'a str,
+    /// Which content of the path it is.
+    content_n: u32,
     input: &'a InputEntry,
     /// Whether it is the path its rows are accounted to. Under all others its rows are duplicates.
     is_first_path: bool,
@@ -67,9 +69,10 @@ struct LedgerRow<'a> {
 impl Book {
     fn file_rows(&self) -> impl Iterator<Item = FileRow<'_>> {
         self.inputs().iter().flat_map(|(file_id, input)| {
-            input.paths.iter().enumerate().map(move |(nth, path)| FileRow {
+            input.paths.iter().enumerate().map(move |(nth, of)| FileRow {
                 file_id,
-                path,
+                path: &of.path,
+                content_n: of.content_n,
                 input,
                 is_first_path: nth == 0,
             })
@@ -89,6 +92,7 @@ impl Book {
             texts(rows.iter().map(|row| Some(&row.input.source))),
             texts(rows.iter().map(|row| Some(row.path))),
             texts(rows.iter().map(|row| Some(row.file_id))),
+            counts(rows.iter().map(|row| u64::from(row.content_n))),
             texts(rows.iter().map(|row| Some(&row.input.format))),
             counts(rows.iter().map(|row| row.input.bytes)),
             texts(rows.iter().map(|row| Some(&row.input.blake3))),

@@ -20,6 +20,7 @@ use crate::ingest::read_file::{ReadFile, Reading};
 use crate::ingest::reading::read_all;
 use crate::ingest::summary_limits::SummaryLimits;
 use crate::ledger::Outcome;
+use crate::ledger::file_paths::FilePaths;
 use crate::numbers::count_u64;
 use crate::runtime::progress::Progress;
 use crate::sources::input::InputFile;
@@ -163,7 +164,7 @@ fn readings(plan: &Plan, list: &DigestedList, shard: u32, roots: &Roots) -> Resu
             grid: None,
             privacy: plan.privacy.clone(),
             dated_ms: None,
-            copies: Vec::new(),
+            known_paths: FilePaths::default(),
             new_copies: Vec::new(),
             first_path: None,
             listed: None,

@@ -15,8 +15,11 @@ use crate::ingest::findings::Notes;
 use crate::ingest::reading::{LedgerFiles, ReadFile, Reading, read_all};
 use crate::ingest::reject_buffer::RejectOrigin;
 use crate::ingest::repair::{RepairMarks, Repairs, annotate, settle};
+use crate::ingest::shared_bytes::warn_of_shared_bytes;
 use crate::lake::found::{self, FoundFile};
 use crate::ledger::book::{InputEntry, is_settled_by_merge};
+use crate::ledger::file_paths::FilePaths;
+use crate::ledger::path_contents::PathContents;
 use crate::ledger::{Book, Outcome};
 use crate::reference::inventory::InventoryPlaced;
 use crate::run::{inventory, summaries};
@@ -119,23 +122,34 @@ impl<'a> ReadInputs<'a> {
         } = self;
         let summaries = summaries::fresh(&mut read, &file_ids);
         let marks = repairs.marks();
+        let found_paths = scope.files.iter().flat_map(Reading::found_paths);
+        let contents = PathContents::of(found_paths, &[&scope.lake.state.book, &scope.former_book]);
         let mut notes = Notes::begin(file_ids.iter(), &scope.lake.state.book, &scope.former_book);
+        let mut with_jobs = Vec::new();
         for ((reading, file_id), mut read) in scope.files.iter().zip(&file_ids).zip(read) {
+            if read.rows_candidate > 0 {
+                with_jobs.push(Arc::clone(file_id));
+            }
             let refused_n = balance(reading, &read)?;
             notes.take(file_id, reading, &mut read);
             let source = &reading.source.name;
             monitor.report.read(source, &reading.file, read.rows_read, refused_n);
             monitor.report.mapped(source, &read.mapping);
+            let file = EnteredFile {
+                file_id,
+                paths: reading.paths(&contents),
+                read,
+            };
             enter_file(
                 scope.context.plan,
                 reading,
-                file_id,
-                read,
+                file,
                 marks.get(&**file_id),
                 &scope.lake.publication,
                 &mut scope.lake.state.book,
             )?;
         }
+        warn_of_shared_bytes(&scope.lake.state.book, &with_jobs);
         repairs.touch(&file_ids, &scope.lake.publication, &mut scope.lake.state)?;
         repairs.publish(&scope.lake.publication)?;
         Ok(EnteredInputs {
@@ -186,22 +200,30 @@ fn balance(reading: &Reading, read: &ReadFile) -> Result<u64> {
     Ok(refused.map(|(_, n)| n).sum())
 }
 
+/// A file that was read.
+struct EnteredFile<'a> {
+    file_id: &'a Arc<str>,
+    /// Where its bytes were found.
+    paths: FilePaths,
+    read: ReadFile,
+}
+
 /// Enters one file into the ledger, and stages its refusals; those of a listing of the machine also its rows.
 fn enter_file(
     plan: &Plan,
     reading: &Reading,
-    file_id: &Arc<str>,
-    read: ReadFile,
+    file: EnteredFile<'_>,
     marks: Option<&RepairMarks>,
     publication: &Publication,
     book: &mut Book,
 ) -> Result<()> {
+    let EnteredFile { file_id, paths, read } = file;
     let format = read
         .dialect
         .map_or(reading.source.format().as_str(), |dialect| dialect.as_str());
     let entry = InputEntry {
         source: reading.source.name.clone(),
-        paths: reading.paths(),
+        paths,
         format: format.to_owned(),
         bytes: reading.file.bytes,
         blake3: Arc::from(read.blake3.as_str()),

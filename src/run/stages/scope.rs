@@ -80,7 +80,7 @@ impl<'a> RunScope<'a> {
             IdentitySources::prepare(plan, &found, state, &lake.publication, is_rebuild, window)?;
         let again = ReadAgain {
             inventories,
-            files: read_again(completion, state),
+            files: read_again(completion, state, &found),
         };
         let former_book = if is_rebuild {
             state.forget_records()

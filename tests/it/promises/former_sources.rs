@@ -67,6 +67,58 @@ fn files_of_a_source_under_another_name_count_once() {
     }
 }
 
+/// A dump that was in the wrong folder.
+#[test]
+fn a_file_that_moves_to_another_source_that_is_named_counts_once() {
+    let scene = Scene::empty();
+    scene.write("in/a.txt", dump(0).as_bytes());
+    scene.write("in/b.txt", dump(100).as_bytes());
+    scene.write("in/c.txt", dump(200).as_bytes());
+    let source = |name, files, site| source(name, "FILES", site).replace("\"in/FILES.txt\"", files);
+    let both = |first, second| [source("first", first, "OAK"), source("second", second, "ELM")].concat();
+    run(&scene, &both("\"in/a.txt\", \"in/b.txt\"", "\"in/c.txt\""), "lake").unwrap();
+    let moved = both("\"in/b.txt\"", "\"in/c.txt\", \"in/d.txt\"");
+    fs::rename(scene.path("in/a.txt"), scene.path("in/d.txt")).unwrap();
+    assert_eq!(run(&scene, &moved, "lake").unwrap().status, Status::Published);
+    run(&scene, &moved, "fresh").unwrap();
+    assert_eq!(sum(&all(&scene.path("lake"), "usage"), "job_n"), 30);
+    assert_same(&scene.lake("fresh"), &scene.lake("lake"), "moved");
+    assert_eq!(scene.findings("lake"), []);
+}
+
+#[test]
+fn a_file_that_grew_while_its_source_was_renamed_does_not_count_twice() {
+    let scene = scene();
+    scene.write(
+        "in/a.txt",
+        (dump(0) + dump(40).strip_prefix(HEADER).unwrap()).as_bytes(),
+    );
+    let before = scene.lake("lake");
+    let sections = [source("renamed", "a", "ELM"), source("second", "b", "OAK")].concat();
+    let why = run(&scene, &sections, "lake").unwrap_err();
+    assert_eq!(why.kind(), Kind::Config, "{why}");
+    for word in ["first", "renamed", "in/a.txt", "replaced or extended"] {
+        assert!(why.to_string().contains(word), "{word}: {why}");
+    }
+    assert_same(&before, &scene.lake("lake"), "after the refusal");
+}
+
+/// Two sources had the file, and one of them stays.
+#[test]
+fn a_file_that_grows_in_a_source_that_had_it_before_has_not_moved() {
+    let scene = Scene::empty();
+    scene.write("in/a.txt", dump(0).as_bytes());
+    let both = [source("first", "a", "OAK"), source("second", "a", "ELM")].concat();
+    run(&scene, &both, "lake").unwrap();
+    let grown = dump(0) + dump(40).strip_prefix(HEADER).unwrap();
+    scene.write("in/a.txt", grown.as_bytes());
+    assert_eq!(
+        run(&scene, &source("second", "a", "ELM"), "lake").unwrap().status,
+        Status::Published
+    );
+    assert_eq!(sum(&all(&scene.path("lake"), "usage"), "job_n"), 30);
+}
+
 #[test]
 fn a_source_under_another_name_is_not_rebuilt_from_files_that_are_gone() {
     let scene = scene();

@@ -23,6 +23,7 @@ mod privacy;
 mod reading_along;
 mod renderings;
 mod repair;
+mod replaced_files;
 mod same_bytes;
 mod scaled;
 pub(crate) mod scene;
