@@ -7,7 +7,9 @@ use arrow::array::Array;
 
 use super::report::VerifyReport;
 use crate::amounts::add;
+use crate::charge::amount::CHARGE_SCALE;
 use crate::error::Result;
+use crate::reference::decimal::text as decimal_text;
 use crate::schema;
 use crate::schema::batch::{addend, date, decimal, id, int, number, text, word};
 use crate::store::{Manifest, Store, lake, read_table};
@@ -44,16 +46,24 @@ pub(crate) fn check(store: &Store, manifest: &Manifest, report: &mut VerifyRepor
                     version,
                     options,
                 } = group;
+                let (here, one_by_one) = (in_words(here), in_words(one_by_one));
                 report.find(
                     dataset,
-                    format!(
-                        "{site}, {policy} {version} {options}: holds {here:?}, its {subject} were charged {one_by_one:?}"
-                    ),
+                    format!("{site}, {policy} {version} {options}: holds {here}; its {subject}: {one_by_one}"),
                 );
             }
         }
     }
     refunds(store, manifest, report)
+}
+
+/// Sums for people.
+fn in_words(sums: Option<&[i128; 3]>) -> String {
+    let Some([charge, job_n, unpriced_n]) = sums else {
+        return "no charges".to_owned();
+    };
+    let charge = decimal_text(*charge, CHARGE_SCALE);
+    format!("charge {charge}, {job_n} charged, {unpriced_n} without a price")
 }
 
 fn sums(store: &Store, manifest: &Manifest, dataset: &str, report: &mut VerifyReport) -> Result<ChargeCheckSums> {
@@ -129,7 +139,7 @@ fn refunds(store: &Store, manifest: &Manifest, report: &mut VerifyReport) -> Res
             let (vo, account) = (of("vo")?, of("account")?);
             let (year, month) = (int(&batch, "allocation_year")?, date(&batch, "month")?);
             let (day, charge) = (date(&batch, "day")?, decimal(&batch, "charge")?);
-            let counted = ["job_n", "unpriced_job_n", "alloc_core_s"].map(|name| int(&batch, name));
+            let counted = ["job_n", "unpriced_job_n", "alloc_core_s", "alloc_gpu_s"].map(|name| int(&batch, name));
             let counted = counted.into_iter().collect::<Result<Vec<_>>>()?;
             for row in 0..batch.num_rows() {
                 let Some(record) = <[u8; 16]>::try_from(ids.value(row))
@@ -150,8 +160,12 @@ fn refunds(store: &Store, manifest: &Manifest, report: &mut VerifyReport) -> Res
                     day: number(day, row),
                 };
                 let amount = number(charge, row);
-                let is_taken =
-                    amount.is_some_and(|amount| amount < 0) || counted.iter().any(|column| column.value(row) < 0);
+                // A charge can be below 0: its sign decides only where nothing was counted.
+                let counted_sign = counted
+                    .iter()
+                    .map(|column| column.value(row).signum())
+                    .find(|sign| *sign != 0);
+                let is_taken = counted_sign.map_or(amount.is_some_and(|amount| amount < 0), |sign| sign < 0);
                 match word(corrections, row).filter(|_| is_taken) {
                     Some(correction) => taken.push((name, correction.to_owned(), amount)),
                     None => standing.entry(name).or_default().push(amount),
@@ -167,7 +181,13 @@ fn refunds(store: &Store, manifest: &Manifest, report: &mut VerifyReport) -> Res
                 }
                 None => report.find(
                     &file.path,
-                    format!("correction {correction} takes {amount:?} billionths, which nothing was charged"),
+                    format!(
+                        "correction {correction} takes {}, which nothing was charged",
+                        amount.map_or_else(
+                            || "an unknown charge".to_owned(),
+                            |amount| decimal_text(amount, CHARGE_SCALE)
+                        )
+                    ),
                 ),
             }
         }

@@ -271,3 +271,19 @@ fn verify_finds_a_refund_of_another_amount() {
         "{findings:?}"
     );
 }
+
+#[test]
+fn a_job_of_a_negative_charge_is_moved_and_verified() {
+    let (scene, pipeline) = house();
+    let refund = PAID.replace("cores * price", "-1 * cores * price");
+    let refund = refund
+        .replace("minimum_charge = 0.5\n", "")
+        .replace("expect = 3", "expect = -3");
+    scene.write("paid.toml", refund.as_bytes());
+    sign(&scene, &["C1,remap,,,,lawine,,,moraene"]);
+    scene.run(&pipeline, "lake");
+    let jobs = all(&scene.path("lake"), "job_charges");
+    let moved = (0..jobs.num_rows()).filter(|row| text(&jobs, "correction_id", *row).is_some());
+    assert!(moved.filter_map(|row| charge(&jobs, row)).any(|charge| charge < 0));
+    assert_eq!(scene.findings("lake"), []);
+}
