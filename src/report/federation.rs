@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::apel::additions::additions;
+use super::apel::additions::{Additions, additions};
 use super::apel::aggregate::{Aggregate, VoNames, of_lake, of_summary};
 use super::apel::jobs::JobMessageWanted;
 use super::apel::users::Users;
@@ -40,7 +40,10 @@ pub fn gather(lake: &Lake, selection: &Selection) -> Result<FederationUsage> {
         VoNames::AsReported,
         None,
     )?;
-    let added = additions(lake, selection)?;
+    let Additions {
+        groups: added,
+        wall_unknown_n,
+    } = additions(lake, selection)?;
     let summaries = lake.summaries(selection)?;
     let usage = summaries.iter().filter(|row| row.kind != SummaryKind::Sync);
     for row in usage {
@@ -53,6 +56,11 @@ pub fn gather(lake: &Lake, selection: &Selection) -> Result<FederationUsage> {
     if !added.is_empty() {
         let n = total(added.iter().map(|group| group.sums.job_n), "job_n")?;
         notes.push(format!("{n} jobs: added by corrections, of no known benchmark"));
+    }
+    if wall_unknown_n > 0 {
+        notes.push(format!(
+            "{wall_unknown_n} corrections add usage without a wall time, which counts as nothing"
+        ));
     }
     groups.extend(added);
     let unknown = (groups.iter()).filter(|group| Infrastructure::of(group) == Infrastructure::Unknown);
@@ -74,7 +82,7 @@ pub struct FederationSums {
     pub cpu_ms: i128,
     /// Wall time, not times cores.
     pub wall_s: i128,
-    /// Wall time times cores; jobs of unknown cores count as one core, and are counted.
+    /// Wall time times cores, or as a correction states it; jobs of unknown cores count as one core, and are counted.
     pub core_wall_s: i128,
     /// CPU time in seconds of the benchmark.
     pub cpu_work_s: i128,
@@ -107,7 +115,8 @@ impl FederationSums {
         self.job_n += job_n;
         self.cpu_ms += i128::from(group.sums.cpu_ms);
         self.wall_s += wall_s;
-        add(&mut self.core_wall_s, wall_s * cores, "core_wall_s")?;
+        let core_wall_s = group.stated_core_s.map_or(wall_s * cores, i128::from);
+        add(&mut self.core_wall_s, core_wall_s, "core_wall_s")?;
         match scale.work(group) {
             Some(work) => {
                 self.wall_work_s += i128::from(work.wall_s);
@@ -121,7 +130,7 @@ impl FederationSums {
             }
             None => self.unscaled_job_n += job_n,
         }
-        if group.core_n == 0 {
+        if group.core_n == 0 && group.stated_core_s.is_none() {
             self.core_unknown_job_n += job_n;
         }
         self.cpu_unknown_job_n += i128::from(group.sums.cpu_unknown_job_n);

@@ -87,6 +87,7 @@ fn group(sums: ApelSums, core_n: i64) -> Aggregate {
         words: [None, word("kelp"), None, None, word("ce1"), word("grid")],
         node_n: 1,
         core_n,
+        stated_core_s: None,
         levels_e3: [Some(10_000), None, None],
         works: [None; 4],
         sums,

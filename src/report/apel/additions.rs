@@ -1,6 +1,6 @@
 //! What signed corrections add: usage without a job and without a benchmark.
 
-use super::aggregate::{Aggregate, ApelSums, Works};
+use super::aggregate::{Aggregate, ApelSums, Works, server_number};
 use crate::error::Result;
 use crate::reference::correction::Correction;
 use crate::reference::decimal;
@@ -10,18 +10,29 @@ use crate::schema::batch::addend;
 use crate::summarise::correction_effect::{Corrections, added_view};
 use crate::time::Month;
 
+/// What corrections add to a selection.
+#[derive(Clone, Debug, Default)]
+pub struct Additions {
+    /// One for each correction.
+    pub groups: Vec<Aggregate>,
+    /// Corrections among them that state no wall time: it counts as nothing.
+    pub wall_unknown_n: usize,
+}
+
 /// What signed corrections add to a selection.
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when the lake cannot be read; [`crate::error::Kind::Usage`] when days of a month are requested
 /// to which something is added.
-pub fn additions(lake: &Lake, selection: &Selection) -> Result<Vec<Aggregate>> {
+pub fn additions(lake: &Lake, selection: &Selection) -> Result<Additions> {
     let corrections = lake.corrections()?;
-    let asked = asked(&corrections, selection).map(|(site, month, rule)| {
+    let mut added = Additions::default();
+    for (site, month, rule) in asked(&corrections, selection) {
         selection.must_be_whole(month, ADDED)?;
-        Ok(of_addition(site, month, rule))
-    });
-    asked.collect()
+        added.groups.push(of_addition(site, month, rule));
+        added.wall_unknown_n += usize::from(rule.adds("wall_s").is_none());
+    }
+    Ok(added)
 }
 
 /// What is known of whole months.
@@ -62,20 +73,12 @@ fn asked<'a>(
     })
 }
 
-/// What a correction adds. The number of cores is unknown, the core time is known: where it is not a multiple of the wall
-/// time, it is reported as core time on one core.
+/// What a correction adds. The number of cores is known where the core time is a multiple of the wall time.
 fn of_addition(site: &str, month: Month, rule: &Correction) -> Aggregate {
     let amount = |name: &str| addend(rule.adds(name));
-    let (wall_s, core_wall_s) = (amount("wall_s"), amount("alloc_core_s"));
-    let cores = core_wall_s
-        .checked_rem(wall_s)
-        .filter(|rest| *rest == 0)
-        .map(|_| core_wall_s / wall_s);
-    let (wall_s, core_n) = match cores {
-        Some(core_n) if core_n > 0 => (wall_s, core_n),
-        _ if core_wall_s == 0 => (wall_s, 0),
-        _ => (core_wall_s, 1),
-    };
+    let (wall_s, core_s) = (amount("wall_s"), rule.adds("alloc_core_s"));
+    let multiple = core_s.filter(|core_s| core_s.checked_rem(wall_s) == Some(0));
+    let core_n = multiple.and_then(|core_s| core_s.checked_div(wall_s));
     Aggregate {
         site: site.to_owned(),
         month,
@@ -88,7 +91,8 @@ fn of_addition(site: &str, month: Month, rule: &Correction) -> Aggregate {
             None,
         ],
         node_n: 0,
-        core_n,
+        core_n: server_number(core_n.filter(|core_n| *core_n > 0)),
+        stated_core_s: core_s,
         levels_e3: [None; 3],
         works: Works::default(),
         sums: ApelSums {

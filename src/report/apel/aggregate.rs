@@ -100,6 +100,8 @@ pub struct Aggregate {
     pub node_n: i64,
     /// Cores of each job; 0 is unknown.
     pub core_n: i64,
+    /// Core time, seconds, where a correction states it; else it is wall time times cores.
+    pub stated_core_s: Option<i64>,
     /// Values per core, in thousandths.
     pub levels_e3: Levels,
     /// Work; of jobs it is what the server would round it to.
@@ -177,6 +179,7 @@ impl ApelGathering {
                 words: owned,
                 node_n,
                 core_n,
+                stated_core_s: None,
                 levels_e3: job.levels_e3,
                 works: Works::default(),
                 sums: ApelSums::default(),
@@ -398,6 +401,7 @@ pub fn of_summary(row: &Summary, users: &Users) -> Result<Aggregate> {
         ],
         node_n: addend(row.numbers.alloc_node_n),
         core_n: addend(row.numbers.alloc_core_n),
+        stated_core_s: None,
         levels_e3,
         works,
         sums,

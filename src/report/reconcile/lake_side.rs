@@ -56,7 +56,7 @@ impl UsageSource {
             side.add_group(&group, scale, UsageOrigin::Jobs)?;
         }
         if source.is_none() {
-            for group in additions(&lake, selection)? {
+            for group in additions(&lake, selection)?.groups {
                 side.add_group(&group, scale, UsageOrigin::Additions)?;
             }
         }
@@ -84,6 +84,9 @@ impl UsageSource {
         let level = DifferenceLevel::chosen(&group.levels_e3, scale);
         let [job_n, wall_s, cpu_ms] = [sums.job_n, sums.wall_s, sums.cpu_ms].map(i128::from);
         let mut amount = Amount::of_jobs(job_n, wall_s, cpu_ms, group.core_n, level)?;
+        if let Some(core_s) = group.stated_core_s {
+            amount.core_wall_s = i128::from(core_s);
+        }
         if let (None, Some(work)) = (level, scale.work(group)) {
             amount.wall_work = i128::from(work.wall_s) * WORK_UNITS_PER_S;
             amount.cpu_work = i128::from(work.cpu_s) * WORK_UNITS_PER_S;

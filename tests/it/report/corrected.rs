@@ -231,3 +231,33 @@ fn a_job_that_was_sent_and_taken_out_is_taken_back() {
     assert_eq!(after.len(), before.len());
     assert!(hand_over(&corrected, 3_000).is_empty(), "nothing changed since");
 }
+
+/// Wall time and core time of additions are what they state, whether the one is a multiple of the other or not.
+#[test]
+fn additions_keep_wall_time_and_core_time_as_stated() {
+    let scene = Scene::new();
+    let added = [
+        ("even", "9000", "36000", (9000, 36_000, 0)),
+        ("odd", "9001", "36000", (9001, 36_000, 0)),
+        ("less", "-1000", "-3500", (-1000, -3500, 0)),
+        ("core", "", "36000", (0, 36_000, 0)),
+        // Without a core time a core each is taken, as of jobs, and the jobs are counted.
+        ("wall", "3600", "", (3600, 3600, 10)),
+    ];
+    let rows = added.map(|(vo, wall_s, core_s, _)| {
+        let job_n = if vo == "less" { -10 } else { 10 };
+        format!("{vo},add,ALP-T2,2026-02,{vo},a,,,,{job_n},{wall_s},{core_s},,,E. Office,log lost,2026-04-03\n")
+    });
+    let usage = gather(&lake(&scene, &rows.concat()), &Selection::default()).unwrap();
+    let sums = sums_by(&usage.groups, WorkScale::Hs23, site_vo_month).unwrap();
+    for (vo, _, _, expected) in added {
+        let sums = sums[&("ALP-T2".to_owned(), vo.to_owned(), "2026-02".parse().unwrap())];
+        assert_eq!(
+            (sums.wall_s, sums.core_wall_s, sums.core_unknown_job_n),
+            expected,
+            "{vo}"
+        );
+    }
+    let noted = "1 corrections add usage without a wall time, which counts as nothing";
+    assert!(usage.notes.iter().any(|note| note == noted), "{:?}", usage.notes);
+}
