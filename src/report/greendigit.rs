@@ -3,9 +3,14 @@
 //! What is unknown is null, never zero: a footprint of zero would state that a job emitted nothing. `CI_g` is the mean intensity of
 //! the electricity while the job ran, `PUE` that of its site, `CFP_g` operational CO2 equivalent of the energy of the site; `energy_wh`
 //! is energy of the nodes. `work` and `tdp_w` have no figure in a lake.
+//!
+//! Corrections are applied: those of one month concern jobs that ended in it. What they add has no job and fits no document.
+
+use std::collections::BTreeSet;
 
 use arrow::array::RecordBatch;
 
+use super::apel::additions::requested_in_words;
 use super::lake::{Lake, Selection};
 use super::table::{Cell, ColumnKind, Table, divide};
 use crate::amounts::finer;
@@ -13,7 +18,9 @@ use crate::energy::EnergyPlan;
 use crate::error::{Error, Kind, Result};
 use crate::lake::energy_tables;
 use crate::schema::batch::{decimal, int, number, text, time, word};
+use crate::summarise::correction_effect::CorrectionEffects;
 use crate::summarise::energy_figures::{EnergyFigureReader, EnergyFigures};
+use crate::time::Month;
 
 /// The view of jobs of the site's own account; others describe the same hours.
 const OWN_VIEW: &str = "batch";
@@ -90,26 +97,41 @@ const READ: [&str; 39] = [
     "is_cpu_unknown",
 ];
 
-/// Hands the jobs of a selection that ended in its days (UTC) to `write`, some at a time.
+/// Hands the jobs of a selection that ended in its days (UTC) to `write`, some at a time. Returns what was left out, a line for
+/// people each.
 ///
 /// # Errors
 /// [`Kind::NoInput`] when the lake has no energy; [`Kind::Io`] when it cannot be read; those of `write`.
-pub fn export(lake: &Lake, selection: &Selection, write: &mut dyn FnMut(&Table) -> Result<()>) -> Result<()> {
+pub fn export(lake: &Lake, selection: &Selection, write: &mut dyn FnMut(&Table) -> Result<()>) -> Result<Vec<String>> {
     let Some(plan) = energy_tables::read(&lake.store, &lake.manifest)? else {
         let message = "the lake has no energy: its pipeline needs [energy]";
         return Err(Error::new(Kind::NoInput, message).at("lake", lake.store.url()));
     };
+    let corrections = lake.corrections()?;
     for piece in lake.record_pieces(selection)? {
-        for batch in lake.piece_batches(&piece, &READ)? {
-            write(&table(&plan, selection, &piece.site, &batch?)?)?;
+        let effects = corrections.of_site(&piece.site);
+        let columns: BTreeSet<&str> = READ.into_iter().chain(effects.columns()).collect();
+        let columns: Vec<&str> = columns.into_iter().collect();
+        for batch in lake.piece_batches(&piece, &columns)? {
+            write(&table(&plan, selection, &piece.site, &effects, &batch?)?)?;
         }
     }
-    Ok(())
+    let added = requested_in_words(&corrections, selection);
+    let left_out =
+        added.map(|(stated, job_n)| format!("{stated}: {job_n} jobs are left out, a document is of a recorded job"));
+    Ok(left_out.collect())
 }
 
-fn table(plan: &EnergyPlan, selection: &Selection, site: &str, batch: &RecordBatch) -> Result<Table> {
+fn table(
+    plan: &EnergyPlan,
+    selection: &Selection,
+    site: &str,
+    effects: &CorrectionEffects<'_>,
+    batch: &RecordBatch,
+) -> Result<Table> {
     let mut table = Table::new("Jobs in the fields of GreenDIGIT", &COLUMNS);
     let figures = EnergyFigureReader::new(plan, site).of(batch)?;
+    let looked_at = effects.of_batch(batch)?;
     let (start, end) = (time(batch, "start_utc")?, time(batch, "end_utc")?);
     let words = |name| text(batch, name);
     let (view, vo, state) = (words("view")?, words("vo")?, words("state")?);
@@ -121,11 +143,20 @@ fn table(plan: &EnergyPlan, selection: &Selection, site: &str, batch: &RecordBat
     );
     let score = decimal(batch, "hs23_per_core")?;
     for (row, figures) in figures.iter().enumerate() {
-        let ended = number(end, row);
-        let is_wanted = word(view, row) == Some(OWN_VIEW)
-            && selection.has_vo(word(vo, row))
-            && ended.is_some_and(|end_ms| selection.days.has_ms(end_ms));
-        if !is_wanted {
+        let ended = number(end, row).filter(|end_ms| selection.days.has_ms(*end_ms));
+        let month = ended
+            .and_then(Month::of_ms)
+            .filter(|_| word(view, row) == Some(OWN_VIEW));
+        let Some(month) = month else { continue };
+        let mut vo = word(vo, row);
+        if !effects.is_empty() {
+            let effect = effects.of(&looked_at, row, month);
+            if effect.is_void {
+                continue;
+            }
+            vo = effect.vo;
+        }
+        if !selection.has_vo(vo) {
             continue;
         }
         let instant = |ms: Option<i64>| ms.map_or(Cell::Empty, Cell::Instant);
@@ -158,7 +189,7 @@ fn table(plan: &EnergyPlan, selection: &Selection, site: &str, batch: &RecordBat
             start,
             instant(ended),
             Cell::word(word(state, row)),
-            Cell::word(word(vo, row)),
+            Cell::word(vo),
             Cell::word(word(global, row).or_else(|| word(job, row))),
             Cell::int(1),
             Cell::int(wall_s),

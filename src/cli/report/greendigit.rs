@@ -1,5 +1,7 @@
 //! `gridtally report greendigit`
 
+use tracing::warn;
+
 use crate::cli::as_of::AsOfArgs;
 use crate::cli::output;
 use crate::cli::reading::reading;
@@ -13,7 +15,8 @@ use crate::store::StatePart;
 /// Write jobs with energy and carbon in the fields of `GreenDIGIT`'s records, one document to a line.
 ///
 /// Each job that ended in the days requested (UTC), with the fields of `fact_site_event` and `detail_grid`. What is unknown is null,
-/// never zero. The owner is the VO; `work` and `tdp_w` have no figure in a lake. Only the view `batch` is written.
+/// never zero. The owner is the VO; `work` and `tdp_w` have no figure in a lake. Only the view `batch` is written. Corrections are
+/// applied; what they add has no job: it is left out and reported on stderr.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Example:
@@ -37,5 +40,9 @@ pub(super) fn run(args: &Args) -> Result<()> {
 fn answer(args: &Args) -> Result<()> {
     let lake = Lake::open(args.as_of.place(&args.lake)?)?;
     let selection = args.selection.of(&lake, Finest::Day)?;
-    export(&lake, &selection, &mut |table| output::text(&ndjson(&objects(table)?)))
+    let left_out = export(&lake, &selection, &mut |table| output::text(&ndjson(&objects(table)?)))?;
+    for line in left_out {
+        warn!("{line}");
+    }
+    Ok(())
 }

@@ -44,12 +44,22 @@ const ADDED: &str = "the hours that corrections add";
 /// As [`additions`].
 pub fn additions_in_words(lake: &Lake, selection: &Selection) -> Result<Vec<(String, i64)>> {
     let corrections = lake.corrections()?;
+    for (_, month, _) in asked(&corrections, selection) {
+        selection.must_be_whole(month, ADDED)?;
+    }
+    Ok(requested_in_words(&corrections, selection).collect())
+}
+
+/// The same, also of months of which only some days are requested.
+pub fn requested_in_words<'a>(
+    corrections: &'a Corrections,
+    selection: &'a Selection,
+) -> impl Iterator<Item = (String, i64)> + use<'a> {
     let hours = |amount: Option<i64>, a_second: i128| {
         let hundredths = amount.and_then(|amount| divide(i128::from(amount) * 100, 3600 * a_second));
         hundredths.map_or_else(|| "unknown".to_owned(), |hundredths| decimal::text(hundredths, 2))
     };
-    let words = asked(&corrections, selection).map(|(site, month, rule)| {
-        selection.must_be_whole(month, ADDED)?;
+    asked(corrections, selection).map(move |(site, month, rule)| {
         let (wall, core, cpu) = (rule.adds("wall_s"), rule.adds("alloc_core_s"), rule.adds("cpu_ms"));
         let stated = format!(
             "correction {} of {site} {month}: wall hours {}, core hours {}, CPU hours {}",
@@ -58,9 +68,8 @@ pub fn additions_in_words(lake: &Lake, selection: &Selection) -> Result<Vec<(Str
             hours(core, 1),
             hours(cpu, 1000)
         );
-        Ok((stated, addend(rule.adds("job_n"))))
-    });
-    words.collect()
+        (stated, addend(rule.adds("job_n")))
+    })
 }
 
 fn asked<'a>(

@@ -2,6 +2,7 @@
 
 mod course;
 mod focus;
+mod greendigit;
 mod job;
 mod lake;
 mod node_energy;

@@ -449,6 +449,7 @@ pub(crate) fn table() -> String {
         "{held} of {recorded} hours that nodes gave"
     );
     for row in [
+        "| `greendigit` | in; additions are left out, which is reported | whole, in the month of its end | empty | empty | none |",
         "| `sshare` | not in: shares follow what ran | by the second, whatever the month | – | those of the recorded billing or the policy | none; with `--users` |",
         "| `sprio` | not in: it looks at jobs that wait | – | – | an error | none; with `--users` |",
         "| `shares` | not in: it looks at nodes | – | – | – | none; users in files of `--for` |",
