@@ -30,8 +30,10 @@ pub struct Balance {
     pub charged_e9: i128,
     /// Jobs whose charge is unknown, so that less is left than is reported.
     pub unpriced_job_n: i64,
-    /// Other sums of which no charge is known, such as additions of hours without jobs.
-    pub unpriced_sum_n: usize,
+    /// Corrections without jobs whose charge is unknown, such as additions of hours.
+    pub unpriced_correction_n: usize,
+    /// Sums of parts of jobs whose charge is unknown and that end in another period.
+    pub unpriced_part_n: usize,
     /// Accounts below it, whose jobs use it as well: by name, the places.
     pub below: BTreeMap<String, BTreeSet<AccountPlace>>,
     /// Who sees it.
@@ -106,7 +108,8 @@ pub fn balances(
             tariff,
             charged_e9: 0,
             unpriced_job_n: 0,
-            unpriced_sum_n: 0,
+            unpriced_correction_n: 0,
+            unpriced_part_n: 0,
             below: accounts.below(&row.account, row.site.as_deref(), row.cluster.as_deref()),
             users: BTreeSet::new(),
         };
@@ -115,7 +118,9 @@ pub fn balances(
                 balance.unpriced_job_n += charge.unpriced_job_n;
                 match charge.charge_e9 {
                     Some(charge_e9) => balance.charged_e9 += charge_e9,
-                    None => balance.unpriced_sum_n += usize::from(charge.unpriced_job_n == 0),
+                    None if charge.unpriced_job_n != 0 => {}
+                    None if charge.correction_id.is_some() => balance.unpriced_correction_n += 1,
+                    None => balance.unpriced_part_n += 1,
                 }
             }
         }

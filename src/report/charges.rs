@@ -189,22 +189,38 @@ pub fn tariffs(lake: &Lake) -> Result<BTreeSet<BalanceTariff>> {
     Ok(tariffs)
 }
 
-/// The charges under the requested tariffs, or under the only one.
+/// Refuses the name of a policy that the lake does not charge by, whether it charged anything in a period or not.
 ///
 /// # Errors
-/// [`Kind::Usage`] when charges of one pool would be reported twice, or no tariff has the requested name; the message names all of them.
+/// [`Kind::Usage`] naming all of them; [`Kind::Io`] when the lake cannot be read.
+pub fn refuse_unknown(lake: &Lake, charged: &[AccountCharge], asked: &[String]) -> Result<()> {
+    let mut all = tariffs(lake)?;
+    all.extend(charged.iter().map(|row| row.tariff.clone()));
+    match asked
+        .iter()
+        .find(|word| !all.iter().any(|tariff| tariff.is_called(word)))
+    {
+        Some(word) => Err(unknown(word, &all)),
+        None => Ok(()),
+    }
+}
+
+fn unknown(word: &str, all: &BTreeSet<BalanceTariff>) -> Error {
+    let names: Vec<String> = all.iter().map(BalanceTariff::title_with_pool).collect();
+    let message = format!("nothing is charged under {word:?}; there is {}", names.join(", "));
+    Error::new(Kind::Usage, message)
+}
+
+/// The charges under the requested tariffs, or under the only one; none where nothing was charged under them.
+///
+/// # Errors
+/// [`Kind::Usage`] when charges of one pool would be reported twice; the message names all of them.
 pub fn choose(charged: Vec<AccountCharge>, asked: &[String]) -> Result<Vec<AccountCharge>> {
     let all: BTreeSet<BalanceTariff> = charged.iter().map(|row| row.tariff.clone()).collect();
     let list = |tariffs: &mut dyn Iterator<Item = &BalanceTariff>| {
         let names: Vec<String> = tariffs.map(BalanceTariff::title_with_pool).collect();
         names.join(", ")
     };
-    for word in asked {
-        if !all.iter().any(|tariff| tariff.is_called(word)) {
-            let message = format!("nothing is charged under {word:?}; there is {}", list(&mut all.iter()));
-            return Err(Error::new(Kind::Usage, message));
-        }
-    }
     if asked.is_empty() && all.len() > 1 {
         let message = format!(
             "charges under several policies are views of the same jobs: select one by --policy: {}",

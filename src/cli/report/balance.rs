@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use tracing::info;
+use tracing::{info, warn};
 
 use super::print::print;
 use crate::cli::as_of::AsOfArgs;
@@ -10,10 +10,11 @@ use crate::cli::output;
 use crate::cli::reading::reading;
 use crate::cli::selection::day;
 use crate::diagnostics::Problems;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::reference::allocation::AllocationTable;
+use crate::reference::node_type::day_text;
 use crate::report::accounts::Accounts;
-use crate::report::balance::{On, add_users, balances, coldfront, ondemand, refuse_unknown, table};
+use crate::report::balance::{Balance, On, add_users, balances, coldfront, ondemand, refuse_unknown, table};
 use crate::report::lake::{Lake, Selection};
 use crate::report::render::TableFormat;
 use crate::report::{balance_table, charges};
@@ -24,7 +25,8 @@ use crate::time::Day;
 /// Report the balance of allocations: what was granted less what was charged, exactly.
 ///
 /// An allocation names account, policy, amount and days. Charges of its days count, up to --on and that day included:
-/// where the lake reports charges by month, allocations begin and end with a month, and so does a past day. Where a listing
+/// where the lake reports charges by month, allocations begin and end with a month, and so does a past day. Where no allocation is good
+/// on the day there are no balances, and a warning. Where a listing
 /// of associations has the tree of accounts, an account uses what it is granted together with those below it. Rows for the
 /// same account, policy and days add up.
 #[derive(Debug, clap::Args)]
@@ -101,17 +103,22 @@ fn answer(args: &Args) -> Result<()> {
     let mut problems = Problems::default();
     let mut allocations = AllocationTable::load(&args.allocations, &args.allocations.to_string_lossy(), &mut problems);
     problems.finish()?;
-    if !args.policy.is_empty() {
-        allocations.rows.retain(|row| args.policy.contains(&row.policy));
-    }
     let lake = Lake::open(args.as_of.place(&args.lake)?)?;
     let charged = charges::read(&lake, &Selection::default())?;
+    if !args.policy.is_empty() {
+        charges::refuse_unknown(&lake, &charged, &args.policy)?;
+        allocations.rows.retain(|row| args.policy.contains(&row.policy));
+    }
     let at_table = |e: Error| e.at("file", args.allocations.display());
     let accounts = Accounts::listed(&lake)?;
     let mut found = balances(&allocations, &charged, &accounts, on).map_err(at_table)?;
     refuse_unknown(&allocations, &accounts, &lake, on).map_err(at_table)?;
     if found.is_empty() {
-        return Err(Error::new(Kind::Data, "no allocation is good on that day").at("file", args.allocations.display()));
+        warn!(
+            "no allocation of {} is good on {}: there are no balances",
+            args.allocations.display(),
+            day_text(Some(day), "")
+        );
     }
     add_users(&mut found, &accounts, &lake)?;
     match args.reader {
@@ -131,16 +138,13 @@ fn answer(args: &Args) -> Result<()> {
         Some(BalanceReader::Coldfront) => output::text(&coldfront(&found).map_err(at_table)?)?,
     }
     for balance in &found {
-        let unknown = match (balance.unpriced_job_n, balance.unpriced_sum_n) {
-            (0, 0) => continue,
-            (jobs, 0) => format!("{jobs} jobs"),
-            (0, sums) => format!("{sums} sums without jobs, such as corrections"),
-            (jobs, sums) => format!("{jobs} jobs and {sums} sums without jobs, such as corrections"),
-        };
-        info!(
-            "{}: the charge of {unknown} is unknown, so that less is left than is reported",
-            balance.project()
-        );
+        let unknown = unknown_in_words(balance);
+        if !unknown.is_empty() {
+            info!(
+                "{}: the charge is unknown of {unknown}, so that less is left than is reported",
+                balance.project()
+            );
+        }
     }
     if args.reader == Some(BalanceReader::Ondemand) {
         for balance in found.iter().filter(|balance| balance.users.is_empty()) {
@@ -148,4 +152,15 @@ fn answer(args: &Args) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Of what the charge is unknown; empty where all of it is known.
+fn unknown_in_words(balance: &Balance) -> String {
+    let (job_n, part_n) = (balance.unpriced_job_n, balance.unpriced_part_n);
+    let correction_n = balance.unpriced_correction_n;
+    let jobs = (job_n != 0).then(|| format!("{job_n} jobs"));
+    let parts = (part_n > 0).then(|| format!("{part_n} sums of parts of jobs that end in another period"));
+    let corrections = (correction_n > 0).then(|| format!("{correction_n} corrections without jobs"));
+    let all: Vec<String> = [jobs, parts, corrections].into_iter().flatten().collect();
+    all.join(", ")
 }

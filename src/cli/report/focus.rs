@@ -69,7 +69,9 @@ pub(super) fn run(args: &Args) -> Result<()> {
 fn answer(args: &Args) -> Result<()> {
     let lake = Lake::open(args.as_of.place(&args.lake)?)?;
     let selection = args.selection.of(&lake, Finest::Day)?;
-    let charged = charges::choose(charges::read(&lake, &selection)?, &args.policy)?;
+    let charged = charges::read(&lake, &selection)?;
+    charges::refuse_unknown(&lake, &charged, &args.policy)?;
+    let charged = charges::choose(charged, &args.policy)?;
     let usage = usage_energy::read(&lake, &selection)?;
     let billing = FocusBilling {
         currency: args.currency.as_deref().map(str::to_ascii_uppercase),
@@ -80,7 +82,7 @@ fn answer(args: &Args) -> Result<()> {
     print(&table, args.format)?;
     if unpriced.job_n > 0 || unpriced.sum_n > 0 {
         info!(
-            "left out: the charge of {} jobs is unknown, and so are {} sums",
+            "left out: the charge of {} jobs is unknown, and so are {} sums (of parts of jobs, and of corrections)",
             unpriced.job_n, unpriced.sum_n
         );
     }

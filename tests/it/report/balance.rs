@@ -220,3 +220,67 @@ fn the_table_for_people_fits_and_the_file_is_exact() {
     assert_eq!(header.len(), 14);
     assert_eq!(exact[0]["balance"], "123447.500000000");
 }
+
+/// A period without charges has a table without rows; a policy that the lake does not have is a mistake.
+#[test]
+fn nothing_charged_is_no_mistake() {
+    let scene = lake("month", None);
+    let focus = |words: &[&str]| {
+        gridtally(
+            &scene,
+            &[&["report", "focus", "lake", "--currency", "EUR"], words].concat(),
+        )
+    };
+    let (header, empty) = rows(&stdout(&focus(&[
+        "--policy", "cores", "--from", "2025-11", "--to", "2025-11",
+    ])));
+    assert!(header.contains(&"BilledCost".to_owned()) && empty.is_empty());
+    let refused = focus(&["--policy", "nope", "--from", "2025-11", "--to", "2025-11"]);
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    let stated = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(
+        stated.contains("nothing is charged under \"nope\"; there is cores (pool cpu)"),
+        "{stated}"
+    );
+}
+
+#[test]
+fn a_day_without_allocations_has_no_balances() {
+    let scene = lake("month", None);
+    let allocations = "account,policy,amount,valid_from\nfirn,cores,100,2026-01-01\n";
+    assert_eq!(charged(&scene, allocations, &["--on", "2025-12-31"]).unwrap(), []);
+    let run = |words: &[&str]| {
+        let all = [
+            &["report", "balance", "lake", "--allocations", "allocations.csv"],
+            words,
+        ]
+        .concat();
+        gridtally(&scene, &all)
+    };
+    let stated = |words: &[&str]| String::from_utf8_lossy(&run(words).stderr).into_owned();
+    let warning = "no allocation of allocations.csv is good on 2025-12-31: there are no balances";
+    assert!(stated(&["--on", "2025-12-31"]).contains(warning));
+    assert_eq!(run(&["--policy", "nope"]).status.code(), Some(2));
+    assert!(stated(&["--policy", "nope"]).contains("nothing is charged under \"nope\"; there is cores (pool cpu)"));
+}
+
+/// By day a job of unknown charge has a part of it on every day it ran.
+#[test]
+fn parts_of_jobs_of_unknown_charge_are_named() {
+    let scene = lake("day", None);
+    let over =
+        "6|ada|firn|glacier|cpu|2026-03-01T00:00:00|2026-03-01T00:00:00|2026-03-03T01:00:00|2-01:00:00|COMPLETED||1|\n";
+    scene.write("jobs.txt", &format!("{JOBS}{over}"));
+    scene.run("lake");
+    scene.write(
+        "allocations.csv",
+        "account,policy,amount,valid_from\nfirn,cores,100,2026-01-01\n",
+    );
+    let reported = gridtally(
+        &scene,
+        &["report", "balance", "lake", "--allocations", "allocations.csv"],
+    );
+    let stated = String::from_utf8_lossy(&reported.stderr).into_owned();
+    let unknown = "firn: the charge is unknown of 1 jobs, 2 sums of parts of jobs that end in another period, so that";
+    assert!(stated.contains(unknown), "{stated}");
+}
