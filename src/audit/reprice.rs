@@ -1,5 +1,5 @@
 //! A lake priced again, under policies it need not have been charged by: what accounts would pay, and under two of them
-//! who would pay more, who less.
+//! who would pay more, who less. Jobs are priced as recorded: corrections are counted and left out.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
@@ -20,6 +20,7 @@ use crate::reference::decimal::text as amount;
 use crate::runtime::pool;
 use crate::schema::batch::{text, word};
 use crate::store::{Manifest, TableRows, lake};
+use crate::summarise::correction_effect::Corrections;
 use crate::summarise::policy_facts::PolicyFacts;
 
 /// Rows that are priced at once.
@@ -68,6 +69,8 @@ pub struct Comparison {
     pub unpriced_job_n: [u64; 2],
     /// Jobs out of the scope of each policy, by what keeps them out.
     pub out_of_scope: [Vec<ScopeLeftOut>; 2],
+    /// Corrections of the lake, which are left out.
+    pub left_out_correction_n: u64,
     /// The same for people.
     #[serde(skip)]
     left_out: [Option<String>; 2],
@@ -88,6 +91,8 @@ pub struct Priced {
     pub unpriced_job_n: u64,
     /// Jobs out of its scope, by what keeps them out.
     pub out_of_scope: Vec<ScopeLeftOut>,
+    /// Corrections of the lake, which are left out.
+    pub left_out_correction_n: u64,
     /// The same for people.
     #[serde(skip)]
     left_out: Option<String>,
@@ -119,6 +124,8 @@ struct RepricedSums {
     class_n: [u64; 4],
     /// Jobs out of scope, by tariff.
     out_of_scope: Vec<OutOfScope>,
+    /// Corrections of the lake, which are not applied.
+    left_out_correction_n: u64,
 }
 
 /// Prices every job of the lake under each policy, whenever it holds.
@@ -147,6 +154,7 @@ pub fn all(output: &str, tariffs: &[Tariff]) -> Result<Vec<Priced>> {
                 .out_of_scope
                 .get(nth)
                 .map_or_else(Vec::new, |out| out.rows(&tariff.policy)),
+            left_out_correction_n: sums.left_out_correction_n,
             left_out: sums.out_of_scope.get(nth).and_then(|out| out.text(&tariff.policy)),
             accounts: accounts
                 .into_iter()
@@ -180,6 +188,7 @@ pub fn compare(output: &str, a: &Tariff, b: &Tariff) -> Result<Comparison> {
             let out = sums.out_of_scope.get(nth);
             out.map_or_else(Vec::new, |out| out.rows(&tariff.policy))
         }),
+        left_out_correction_n: sums.left_out_correction_n,
         left_out: [(0, a), (1, b)].map(|(nth, tariff): (usize, &Tariff)| {
             let out = sums.out_of_scope.get(nth);
             out.and_then(|out| out.text(&tariff.policy))
@@ -207,7 +216,9 @@ fn scan(output: &str, tariffs: &[&Tariff]) -> Result<RepricedSums> {
         let records = summed_records(&store, &manifest, path, &wanted)?;
         of_records(records, PolicyFacts::new(site, needs.clone(), energy.as_ref()), tariffs)
     })?;
+    let corrections = Corrections::read(&store, &manifest)?;
     let mut sums = RepricedSums::new(tariffs.len());
+    sums.left_out_correction_n = count_u64(corrections.table().active().count());
     for part in parts {
         sums.add(part)?;
     }

@@ -233,3 +233,22 @@ fn an_addition_that_does_not_state_where_it_ran_is_unpriced_and_named() {
         "{reported}"
     );
 }
+
+/// Jobs are priced again as they were recorded, and whoever compares that with charges is warned.
+#[test]
+fn corrections_left_out_of_a_price_are_counted() {
+    let head = "id,action,site,job_id,undoes,author,reason,date\n";
+    let signed = "E. Office,as agreed,2026-06-01";
+    let rows = format!("C1,void,ALP,1,,{signed}\nC2,void,ALP,2,,{signed}\nC3,undo,,,C2,{signed}\n");
+    let (lake, _) = Lake::new(&format!("{head}{rows}"));
+    let warning = "1 corrections of the lake are left out: jobs are priced as they were recorded";
+    for words in [&["price", "memory.toml"][..], &["diff", "memory.toml", "memory.toml"]] {
+        let reported = text(&lake.run(&[&["policy"], words, &["--lake", "out"]].concat()));
+        assert!(reported.contains(warning), "{reported}");
+    }
+    let priced = lake.json(&["policy", "price", "memory.toml", "--lake", "out", "--report", "json"]);
+    assert_eq!(priced[0]["left_out_correction_n"], 1);
+    let (lake, _) = Lake::new("");
+    let reported = text(&lake.run(&["policy", "price", "memory.toml", "--lake", "out"]));
+    assert!(!reported.contains("corrections"), "{reported}");
+}
