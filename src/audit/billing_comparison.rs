@@ -45,7 +45,7 @@ pub struct PartitionBilling {
     pub equal_n: u64,
     /// Both are known and differ.
     pub different_n: u64,
-    /// Slurm recorded no billing, which means zero; the policy gives zero as well for those that are equal.
+    /// Slurm recorded no billing above 0: it leaves out a billing of zero. The policy gives zero as well for those that are equal.
     pub zero_n: u64,
     /// The policy gives no number.
     pub unknown_n: u64,
@@ -151,7 +151,7 @@ pub fn compare(output: &str, tariff: &Tariff) -> Result<BillingComparison> {
                 let recomputed = reported.as_deref().and_then(parse);
                 let billed = addend(number(recorded, row));
                 sum.job_n += 1;
-                sum.zero_n += u64::from(recorded.is_null(row));
+                sum.zero_n += u64::from(billed == 0);
                 sum.recorded += i128::from(billed);
                 // What has no price is counted as unknown.
                 add(recomputed_sum, addend(recomputed), "recomputed")?;
@@ -252,7 +252,7 @@ impl BillingComparison {
                 sum.recomputed
             );
         }
-        let _ = writeln!(text, "\nnone: Slurm recorded no billing, which means zero.");
+        let _ = writeln!(text, "\nnone: Slurm recorded no billing above 0, which it leaves out.");
         if let Some(left_out) = &self.left_out {
             let _ = writeln!(text, "{left_out}");
         }

@@ -219,7 +219,8 @@ impl Facts {
     }
 
     /// A column of numbers.
-    pub(super) fn number(&self, name: &str) -> Option<&Decimal128Array> {
+    #[must_use]
+    pub fn number(&self, name: &str) -> Option<&Decimal128Array> {
         self.columns.get(name)?.as_primitive_opt()
     }
 

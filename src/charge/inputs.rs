@@ -122,7 +122,7 @@ pub const INPUTS: [Input; 33] = [
     number(
         "billing",
         "alloc_billing_n",
-        "Slurm's recorded billing; not recorded when it is 0.",
+        "Slurm's recorded billing; 0 where the allocated TRES have none, because Slurm leaves out a TRES of 0.",
     ),
     number(
         "energy_joules",

@@ -36,7 +36,7 @@ pub fn policy(cluster: &str, partitions: &BTreeMap<String, WeightBilling>) -> Re
          source = \"TRESBillingWeights and PriorityFlags of {cluster}\"\npool = \"tres\"\nunit = \"billing_second\"\n\
          memory_unit = \"GiB\"\nformula = \"taken * seconds\"\nbilling_is = \"stored\"\n\n[scope]\ncluster = [{cluster:?}]\n\n[unknown]\ngpus = 0\n\n\
          [[option]]\nname = \"billing_from\"\nvalues = [\"recorded\", \"weights\", \"untruncated\"]\ndefault = \"recorded\"\n\
-         doc = \"What is charged: the billing Slurm recorded, where it did, or what the weights give for every job.\"\n\n\
+         doc = \"What is charged: the billing Slurm recorded (0 for an allocation that has none), or what the weights give for every job.\"\n\n\
          [[option]]\nname = \"rule\"\nvalues = [\"listed\", \"sum\", \"max_tres\", \"max_tres_gres\"]\ndefault = \"listed\"\n\
          doc = \"How weighted resources become one number: as listed of each partition, or for a time of other PriorityFlags.\"\n\n",
         id = name(cluster)

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::partition::PartitionResult;
 use super::run_report::RunReport;
-use crate::summarise::charges::ChargeTally;
+use crate::summarise::charges::{BillingUse, ChargeTally};
 
 /// Jobs of the months a run built, under one policy with its options.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -30,6 +30,20 @@ pub struct PolicyReport {
     /// The first of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_misfit: Option<String>,
+    /// Clusters of which the policy reads a billing that no charged job has.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub without_billing: Vec<WithoutBilling>,
+}
+
+/// A cluster whose charged jobs have no billing above 0.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WithoutBilling {
+    /// Site.
+    pub site: String,
+    /// Cluster; empty when unknown.
+    pub cluster: String,
+    /// Charged jobs.
+    pub job_n: u64,
 }
 
 /// What a correction adds and a policy cannot charge.
@@ -56,6 +70,7 @@ impl UnpricedCorrection {
 impl PolicyReport {
     fn of(tally: ChargeTally) -> Self {
         let [policy, version, options] = tally.policy;
+        let has_options = !options.is_empty();
         Self {
             policy,
             version,
@@ -66,7 +81,19 @@ impl PolicyReport {
             out_of_date_n: tally.out_of_date_n,
             misfit_job_n: tally.misfit_job_n,
             first_misfit: tally.first_misfit,
+            without_billing: without_billing(&tally.billing, has_options),
         }
+    }
+
+    /// For people: clusters whose jobs it charges by a billing that was not recorded.
+    pub(crate) fn billing_warnings(&self) -> impl Iterator<Item = String> {
+        self.without_billing.iter().map(|of| {
+            format!(
+                "{} {} reads billing, and none of the {} jobs it charges of {} {} has any: Slurm leaves out a billing of 0, so 0 \
+                 is taken; check that TRESBillingWeights are set and that dumps have billing among the allocated TRES",
+                self.policy, self.version, of.job_n, of.site, of.cluster
+            )
+        })
     }
 
     /// For people: how many jobs it charged, and what became of the others.
@@ -95,6 +122,19 @@ impl PolicyReport {
         others.insert(0, format!("{}: {} jobs charged", name.join(" "), self.job_n));
         others.join(", ")
     }
+}
+
+/// Clusters of which no job has a billing above 0. Where the policy has options and a job has a charge, this may come from elsewhere,
+/// such as weights that an option selects.
+fn without_billing(uses: &[BillingUse], has_options: bool) -> Vec<WithoutBilling> {
+    let is_zero = |of: &&BillingUse| of.billed_job_n == 0 && (of.charged_job_n == 0 || !has_options);
+    let without = uses.iter().filter(is_zero);
+    let without = without.map(|of| WithoutBilling {
+        site: of.site.clone(),
+        cluster: of.cluster.clone(),
+        job_n: of.job_n,
+    });
+    without.collect()
 }
 
 /// Puts into the report what partitions counted, with additions that a policy cannot charge.

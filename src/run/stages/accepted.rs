@@ -19,6 +19,7 @@ use crate::overhead::sweep::Sweep;
 use crate::record::SiteMonth;
 use crate::run::charges::{self, ChargePart};
 use crate::run::partition_context::PartitionContext;
+use crate::run::priced::PolicyReport;
 use crate::run::run_report::RunReport;
 use crate::run::usage::{UsagePart, publish_usage};
 use crate::run::{awards, corrections, energy_tables, recompute, recompute_energy};
@@ -148,6 +149,9 @@ fn note_corrections(report: &RunReport) {
     }
     for addition in &report.unpriced_corrections {
         warn!("{}", addition.text());
+    }
+    for warning in report.policies.iter().flat_map(PolicyReport::billing_warnings) {
+        warn!("{warning}");
     }
 }
 

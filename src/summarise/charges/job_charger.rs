@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 
+use super::billing_use;
 use super::charged_jobs::ChargedJobs;
 use super::cut_job::{ChargedJob, CutJob};
 use super::held_pieces::HeldPieces;
@@ -37,6 +38,8 @@ pub(super) struct JobCharger<'a> {
     /// When each tariff holds.
     pub(super) holds: Vec<MsSpan>,
     pub(super) cutter: PeriodSplitter,
+    /// Whether each tariff is for jobs and reads their billing.
+    reads_billing: Vec<bool>,
     /// By tariff: what its charge depends on.
     inputs: Vec<PolicyInputs<'a>>,
     /// What pricing by them takes of a record.
@@ -55,10 +58,17 @@ impl<'a> JobCharger<'a> {
         Self {
             holds: holds.collect(),
             inputs: inputs.collect(),
+            reads_billing: tariffs.iter().map(|tariff| billing_use::is_read_by(tariff)).collect(),
             facts: PolicyFacts::new(site, needs, settings.energy.filter(|_| subject == Subject::Jobs)),
             tariffs,
             cutter,
         }
+    }
+
+    /// Whether a tariff is for jobs and reads their billing.
+    #[inline]
+    pub(super) fn reads_billing(&self, nth: usize) -> bool {
+        self.reads_billing.get(nth) == Some(&true)
     }
 
     /// Prices a batch of `records`.

@@ -2,6 +2,7 @@
 
 mod additions;
 mod batch;
+mod billing_use;
 mod charged_jobs;
 mod columns;
 mod cut_job;
@@ -17,6 +18,7 @@ mod year_lengths;
 use arrow::array::RecordBatch;
 
 use self::batch::ChargeBatch;
+use self::billing_use::BatchBilling;
 use self::groups::ChargeGroups;
 use self::job_charger::JobCharger;
 use self::row::ChargeRow;
@@ -28,6 +30,7 @@ use crate::error::Result;
 use crate::numbers::Part;
 use crate::schema::batch::words;
 
+pub use self::billing_use::BillingUse;
 pub use self::columns::{RECORDED, job_charges};
 pub use self::part::{KEYS, SUMMED, part};
 pub use self::tally::{ChargeTally, UnpricedAddition};
@@ -76,6 +79,11 @@ impl<'a> Charges<'a> {
             tally.count(tariff, &priced.kept_out);
             tally.count_misfits(&priced.misfits, |job| job_ids.value(job));
         }
+        let billing = BatchBilling {
+            site: self.site,
+            clusters: words(batch, "cluster")?,
+            jobs: &jobs,
+        };
         let names = self.corrector.names(batch)?;
         let renamed;
         let row_n = batch.num_rows() * self.charger.tariffs.len();
@@ -96,6 +104,9 @@ impl<'a> Charges<'a> {
                 }
                 if let Some(figures) = whole.as_ref().and_then(|whole| self.charger.whole(nth, &jobs, whole)) {
                     tally.count_charged(&figures);
+                    if self.charger.reads_billing(nth) {
+                        billing.count(nth, job, &mut tally.billing);
+                    }
                     if figures.charge.is_none()
                         && let Some(why) = self.charger.why_unpriced(nth, &jobs, job)
                     {
@@ -107,7 +118,12 @@ impl<'a> Charges<'a> {
                 let from = rows.len();
                 self.charger.charge(nth, &jobs, &cut, &mut rows)?;
                 match rows.part(from..).first() {
-                    Some(ChargeRow { figures, .. }) => tally.count_charged(figures),
+                    Some(ChargeRow { figures, .. }) => {
+                        tally.count_charged(figures);
+                        if self.charger.reads_billing(nth) {
+                            billing.count(nth, job, &mut tally.billing);
+                        }
+                    }
                     None => tally.out_of_date_n += 1,
                 }
                 if names.is_none() {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::billing_use::BillingUse;
 use super::row::ChargeFigures;
 use crate::charge::Tariff;
 use crate::charge::scope::{JobKeptOut, KeptOut};
@@ -24,6 +25,8 @@ pub struct ChargeTally {
     pub misfit_job_n: u64,
     /// The first of them.
     pub first_misfit: Option<String>,
+    /// Jobs by cluster, where the policy reads their billing.
+    pub billing: Vec<BillingUse>,
 }
 
 impl ChargeTally {
@@ -79,6 +82,13 @@ impl ChargeTally {
         self.out_of_date_n += other.out_of_date_n;
         self.misfit_job_n += other.misfit_job_n;
         self.first_misfit = self.first_misfit.take().or_else(|| other.first_misfit.clone());
+        for counts in &other.billing {
+            let is_same = |known: &&mut BillingUse| (&known.site, &known.cluster) == (&counts.site, &counts.cluster);
+            match self.billing.iter_mut().find(is_same) {
+                Some(known) => known.add(counts),
+                None => self.billing.push(counts.clone()),
+            }
+        }
         for (column, count) in &other.out_of_scope {
             *self.out_of_scope.entry(column.clone()).or_default() += count;
         }

@@ -252,3 +252,74 @@ fn corrections_left_out_of_a_price_are_counted() {
     let reported = text(&lake.run(&["policy", "price", "memory.toml", "--lake", "out"]));
     assert!(!reported.contains("corrections"), "{reported}");
 }
+
+/// Billing that no job of a cluster has was not recorded: what is charged by it is zero, which a run warns of.
+#[test]
+fn a_policy_of_billing_warns_where_no_job_has_any() {
+    const BILLED: &str = r#"
+id = "billed"
+version = "1"
+title = "Billing"
+source = "invented"
+pool = "tres"
+unit = "billing_hour"
+formula = "taken * seconds / 3600"
+billing_is = "stored"
+[[option]]
+name = "billing_from"
+values = ["recorded", "weights"]
+default = "recorded"
+[[let]]
+name = "stored"
+is = "cores"
+[[let]]
+name = "taken"
+is = "CASE WHEN billing_from = 'recorded' THEN coalesce(billing, stored) ELSE stored END"
+[[example]]
+name = "one"
+in = { cores = 2, hours = 1 }
+expect = 2
+"#;
+    let without = JOBS
+        .replace("karst|short", "karst|bare")
+        .replace("billing=2,cpu=2,mem=4G", "cpu=2,mem=4G");
+    let run = |jobs: &str, options: &str| {
+        let lake = Lake(tempfile::tempdir().unwrap());
+        let write = |name: &str, text: &str| fs::write(lake.0.path().join(name), text).unwrap();
+        write("jobs.txt", jobs);
+        write("billed.toml", BILLED);
+        write(
+            "p.toml",
+            &format!(
+                "[pipeline]\nname = \"p\"\noutput = \"out\"\n[[source]]\nname = \"s\"\nformat = \"sacct\"\npaths = [\"jobs.txt\"]\n\
+                 site = \"ALP\"\ntimezone = \"UTC\"\nvo = {{ value = \"eis\" }}\n[[charge]]\npolicies = [\"billed.toml\"]\n{options}"
+            ),
+        );
+        let reported = text(&lake.run(&["run", "p.toml"]));
+        (lake, reported)
+    };
+    let warning = |n: u32, cluster: &str| {
+        format!("billed 1 reads billing, and none of the {n} jobs it charges of ALP {cluster} has any")
+    };
+    let (lake, reported) = run(&without, "");
+    assert!(
+        reported.contains(&warning(2, "firnfeld")) && reported.contains(&warning(1, "karst")),
+        "{reported}"
+    );
+    let compared = lake.run(&["policy", "billing", "out", "billed.toml", "--report", "json"]);
+    let compared: Value = serde_json::from_slice(&compared.stdout).unwrap();
+    let zeros = compared["partitions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|sum| sum["zero_n"].as_u64().unwrap());
+    assert_eq!(zeros.sum::<u64>(), 3, "{compared}");
+    // One job with a billing shows that billing is recorded there.
+    let (_, reported) = run(&without.replacen("cpu=2,mem=4G", "billing=2,cpu=2,mem=4G", 1), "");
+    assert!(
+        !reported.contains(&warning(2, "firnfeld")) && reported.contains(&warning(1, "karst")),
+        "{reported}"
+    );
+    let (_, reported) = run(&without, "options = { billing_from = \"weights\" }\n");
+    assert!(!reported.contains("reads billing"), "{reported}");
+}
