@@ -302,7 +302,7 @@ pub struct PolicyInputs<'p> {
     policy: &'p super::Policy,
     /// What its scope tests.
     scope: Vec<&'p str>,
-    /// What its formulas and tables read and nothing stands in for, in the order of the names.
+    /// What must be known for a charge and nothing stands in for, in the order of the names.
     stated: Vec<&'p str>,
     /// Of these, what no record states.
     unstated: Vec<&'p str>,
@@ -318,7 +318,7 @@ impl<'p> PolicyInputs<'p> {
             stated: Vec::new(),
             unstated: Vec::new(),
         };
-        for name in policy.reads() {
+        for name in policy.required() {
             if ignored.contains(&name) {
                 continue;
             }

@@ -241,6 +241,28 @@ impl Policy {
         reads
     }
 
+    /// What must be known for a charge: what the formula reads other than under `IS NULL` or where it has another value for it, with
+    /// what named values and tables on the way need.
+    #[must_use]
+    pub fn required(&self) -> BTreeSet<&str> {
+        let mut required = BTreeSet::new();
+        let last = self.steps.iter().filter(|step| step.name == CHARGE);
+        let conditions = last.chain(&self.scope.when).flat_map(|step| step.formula.required());
+        let mut open: Vec<&str> = conditions.map(String::as_str).collect();
+        while let Some(name) = open.pop() {
+            if !required.insert(name) {
+                continue;
+            }
+            let steps = self.steps.iter().filter(|step| step.name == name);
+            open.extend(steps.flat_map(|step| step.formula.required()).map(String::as_str));
+            let gives = |table: &&WeightTable| table.gives.iter().any(|(given, _)| given == name);
+            // A table with values for missing keys has them for unknown ones.
+            let tables = self.tables.iter().filter(|table| table.missing.is_none()).filter(gives);
+            open.extend(tables.flat_map(|table| &table.by).map(|(by, _)| by.as_str()));
+        }
+        required
+    }
+
     /// What pricing a record takes of it: what formulas and tables read, what the scope tests, and what devices are
     /// counted by.
     #[must_use]

@@ -9,6 +9,7 @@
 
 use std::collections::BTreeMap;
 
+use super::column_use::ColumnUse;
 use super::mistake::Mistake;
 use super::node::{AnyNode, Node, NumberOperation, TierStep, TierSteps};
 use super::value::{Type, Value};
@@ -19,6 +20,7 @@ use super::{syntax, words};
 pub struct Formula {
     pub(super) node: AnyNode,
     reads: Vec<String>,
+    columns: ColumnUse,
 }
 
 impl Formula {
@@ -32,6 +34,7 @@ impl Formula {
         Ok(Self {
             node: read.node,
             reads: read.reads,
+            columns: read.columns,
         })
     }
 
@@ -53,6 +56,7 @@ impl Formula {
                 is_upper_included,
             }))),
             reads: by.reads.clone(),
+            columns: by.columns.clone(),
         })
     }
 
@@ -69,6 +73,7 @@ impl Formula {
         Self {
             node,
             reads: Vec::new(),
+            columns: ColumnUse::default(),
         }
     }
 
@@ -86,5 +91,17 @@ impl Formula {
     #[must_use]
     pub fn reads(&self) -> &[String] {
         &self.reads
+    }
+
+    /// Of these, those that must be known: read other than under `IS NULL`, or where `coalesce` has another value.
+    #[must_use]
+    pub fn required(&self) -> &[String] {
+        &self.columns.required
+    }
+
+    /// The columns of products and quotients that it rounds by `ceil` or `floor`.
+    #[must_use]
+    pub fn rounded_factors(&self) -> &[String] {
+        &self.columns.rounded
     }
 }

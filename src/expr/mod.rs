@@ -11,6 +11,7 @@
 //! for all rows where it depends on none, else a column.
 
 mod cell;
+mod column_use;
 mod compute;
 pub mod decimal;
 pub mod evaluate;

@@ -10,6 +10,7 @@ use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::Token;
 
+use super::column_use::ColumnUse;
 use super::compute::Operand;
 use super::decimal::{SCALE, parse};
 use super::mistake::Mistake;
@@ -20,6 +21,7 @@ use super::value::Type;
 pub(super) struct ReadFormula {
     pub(super) node: AnyNode,
     pub(super) reads: Vec<String>,
+    pub(super) columns: ColumnUse,
 }
 
 /// Reads an expression over `columns`.
@@ -45,6 +47,7 @@ pub(super) fn read(sql: &str, columns: &BTreeMap<String, Type>) -> Result<ReadFo
     Ok(ReadFormula {
         node,
         reads: reader.reads,
+        columns: ColumnUse::of(&expr),
     })
 }
 
@@ -438,7 +441,7 @@ impl Reader<'_> {
 }
 
 /// The arguments of a plain call.
-fn arguments(function: &Function) -> Result<Vec<&Expr>, Mistake> {
+pub(super) fn arguments(function: &Function) -> Result<Vec<&Expr>, Mistake> {
     let odd = || Mistake::wrong(format!("{function} has no place in a formula"));
     let FunctionArguments::List(list) = &function.args else {
         return Err(odd());

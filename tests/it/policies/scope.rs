@@ -323,3 +323,27 @@ expect = 2
     let (_, reported) = run(&without, "options = { billing_from = \"weights\" }\n");
     assert!(!reported.contains("reads billing"), "{reported}");
 }
+
+/// What a formula reads only to know whether it is known is no reason for an unknown charge.
+#[test]
+fn a_charge_is_unknown_for_what_must_be_known() {
+    let limit = POLICY
+        .replace(
+            "memory * seconds / 3600",
+            "coalesce(energy_joules, 0) + part * limit_seconds",
+        )
+        .replace("minimum_charge = 0.5\n", "")
+        .replace(
+            "cluster = [\"firnfeld\"]\n",
+            "when = \"reservation IS NULL AND coalesce(qos, 'normal') <> 'low'\"\n",
+        )
+        .replace(
+            "[scope]",
+            "[[let]]\nname = \"part\"\nis = \"CASE WHEN reservation IS NULL THEN cores ELSE 0 END\"\n[scope]",
+        )
+        .replace("cluster = \"firnfeld\", ", "")
+        .replace("memory = 2, hours = 2", "cores = 2, limit_seconds = 2");
+    let (lake, _) = Lake::charged_by("", &[("limit.toml", &limit)]);
+    let reported = text(&lake.run(&["explain", "out", "1"]));
+    assert!(reported.contains("unknown, limit_seconds is unknown"), "{reported}");
+}
