@@ -107,7 +107,11 @@ pub const INPUTS: [Input; 33] = [
         "wall_s",
         "Elapsed time of the job, suspension taken off, at least minimum_seconds.",
     ),
-    number("minutes", "", "seconds / 60."),
+    number(
+        "minutes",
+        "",
+        "seconds / 60, to 12 decimals: multiply by seconds and divide last to keep every digit.",
+    ),
     number(
         "hours",
         "",

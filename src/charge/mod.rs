@@ -23,6 +23,7 @@ pub mod price;
 mod read;
 mod read_example;
 mod read_table;
+mod rounded_time;
 pub mod scope;
 pub mod show;
 pub mod span;

@@ -8,7 +8,7 @@ use toml::de::{DeTable, DeValue};
 use super::amount::{CHARGE_SCALE, MemoryUnit, Rounding, RoundingMode, round, whole};
 use super::inputs::{INPUTS, SCOPES};
 use super::policy::{CHARGE, Choice, Extra, MEMORY_UNIT, Policy, PolicyOrigin, Scope, Step, Subject};
-use super::{read_example, read_table};
+use super::{read_example, read_table, rounded_time};
 use crate::diagnostics::section::{At, Section, SectionSource, kind, root, table_of};
 use crate::diagnostics::{Problems, did_you_mean};
 use crate::expr::decimal::parse;
@@ -69,7 +69,10 @@ impl PolicyNames {
     /// Compiles an expression; reports what is wrong with it.
     pub(super) fn compile(&self, section: &Section<'_>, sql: &At<String>, problems: &mut Problems) -> Option<Formula> {
         let mistake = match Formula::compile(&sql.value, &self.types) {
-            Ok(formula) => return Some(formula),
+            Ok(formula) => {
+                rounded_time::warn(section, sql, &formula, problems);
+                return Some(formula);
+            }
             Err(mistake) => mistake,
         };
         let message = match mistake {

@@ -92,6 +92,11 @@ impl<'a> Section<'a> {
         problems.mistake(self.source.file, line, message);
     }
 
+    /// Warns of a line of this file.
+    pub(crate) fn warn(&self, line: usize, message: impl Into<String>, problems: &mut Problems) {
+        problems.warning(self.source.file, line, message);
+    }
+
     /// A text that must not be empty, if the key is there.
     pub(crate) fn text(&self, key: &str, problems: &mut Problems) -> Option<At<String>> {
         let (value, line) = self.get(key)?;

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use gridtally::charge::Policy;
+use gridtally::diagnostics::Problems;
 
 use super::{GOOD, read};
 
@@ -35,6 +36,38 @@ fn mistakes_are_reported_with_their_line_all_at_once() {
         reported.contains("p.toml:12: a job has no \"hous\", did you mean \"hours\"?"),
         "{reported}"
     );
+}
+
+/// Warnings of a policy that is sound.
+fn warnings(text: &str) -> Vec<String> {
+    let mut problems = Problems::default();
+    assert!(Policy::read("p.toml", text, &mut problems).is_some(), "{text}");
+    problems.finish().unwrap()
+}
+
+#[test]
+fn whole_numbers_of_a_product_with_a_rounded_time_are_warned_of() {
+    let of = |formula: &str| warnings(&GOOD.replace("greatest(cores, memory / 4) * hours", formula));
+    assert!(of("greatest(cores, memory / 4) * hours").is_empty());
+    for (formula, name) in [
+        ("ceil(cores * hours)", "hours"),
+        ("ceiling(2 + memory * (cores * hours))", "hours"),
+        ("floor(hours / 2)", "hours"),
+        ("ceil(cores * minutes / 60)", "minutes"),
+    ] {
+        let text = of(formula).join("\n");
+        assert!(
+            text.contains(&format!("rounds a product with {name}")),
+            "{formula}: {text}"
+        );
+    }
+    for formula in [
+        "ceil(hours) * cores",
+        "ceil(cores * seconds / 3600)",
+        "cores * ceil(hours + 1)",
+    ] {
+        assert!(of(formula).is_empty(), "{formula}");
+    }
 }
 
 /// The replaced text, its replacement, and the reported mistake.
