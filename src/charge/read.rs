@@ -12,7 +12,8 @@ use super::{read_example, read_table, rounded_time};
 use crate::diagnostics::section::{At, Section, SectionSource, kind, root, table_of};
 use crate::diagnostics::{Problems, did_you_mean};
 use crate::expr::decimal::parse;
-use crate::expr::{Formula, Mistake, SCALE, Type, Value, words};
+use crate::expr::functions::function_names;
+use crate::expr::{Formula, Mistake, SCALE, Type, Value};
 use crate::reference::decimal::text;
 use crate::time::Day;
 use crate::time::month::day_of;
@@ -87,11 +88,11 @@ impl PolicyNames {
                 let hint = match name.to_lowercase().as_str() {
                     "max" => "; the largest of several values is greatest(a, b)".to_owned(),
                     "min" => "; the smallest of several values is least(a, b)".to_owned(),
-                    lower => did_you_mean(lower, words::FUNCTIONS),
+                    lower => did_you_mean(lower, function_names()),
                 };
                 format!(
                     "formulas have no function {name}{hint} (there are {})",
-                    words::FUNCTIONS.join(", ")
+                    function_names().collect::<Vec<_>>().join(", ")
                 )
             }
             Mistake::Wrong(why) => format!("\"{}\" is not a formula: {why}", sql.value),

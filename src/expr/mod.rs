@@ -16,6 +16,7 @@ mod compute;
 pub mod decimal;
 pub mod evaluate;
 pub mod formula;
+pub mod functions;
 pub mod group;
 mod mistake;
 mod node;
@@ -23,7 +24,7 @@ mod numbers;
 mod syntax;
 mod truths;
 mod value;
-pub mod words;
+mod words;
 
 pub use decimal::SCALE;
 pub use evaluate::evaluate;

@@ -1,13 +1,9 @@
 //! Checks of a formula by its tokens alone, before it is read as SQL.
 
 use super::decimal::{SCALE, parse};
+use super::functions::function_names;
 use super::mistake::Mistake;
 use crate::numbers::Part;
-
-/// The functions formulas have.
-pub const FUNCTIONS: [&str; 11] = [
-    "greatest", "least", "ceil", "ceiling", "floor", "round", "abs", "coalesce", "ifnull", "nullif", "if",
-];
 
 /// Words that may precede a bracket without being a function.
 const KEYWORDS: [&str; 11] = [
@@ -52,7 +48,7 @@ pub(super) fn check(sql: &str) -> Result<(), Mistake> {
             let word = rest.part(..length);
             rest = after(length);
             let lower = word.to_lowercase();
-            let is_known = FUNCTIONS.contains(&lower.as_str()) || KEYWORDS.contains(&lower.as_str());
+            let is_known = function_names().any(|name| name == lower) || KEYWORDS.contains(&lower.as_str());
             if rest.trim_start().starts_with('(') && !is_known {
                 return Err(Mistake::NoFunction(word.to_owned()));
             }

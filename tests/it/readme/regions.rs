@@ -6,6 +6,7 @@ use clap::CommandFactory as _;
 use gridtally::charge::description::policy_file;
 use gridtally::config::description::pipeline_file;
 use gridtally::error::Kind;
+use gridtally::expr::functions::functions_markdown;
 use gridtally::ledger::Reason;
 use gridtally::reference::written_tables::{WrittenTable, written_tables};
 
@@ -15,7 +16,7 @@ use crate::support::sample::repository;
 type RegionWriter = fn() -> String;
 
 /// The regions there are, and what writes each.
-const REGIONS: [(&str, RegionWriter); 10] = [
+const REGIONS: [(&str, RegionWriter); 11] = [
     ("exit codes", exit_codes),
     ("reasons", reasons),
     ("datasets", datasets),
@@ -25,6 +26,7 @@ const REGIONS: [(&str, RegionWriter); 10] = [
     ("rooms", rooms),
     ("pipeline file", || pipeline_file().markdown()),
     ("policy file", || policy_file().markdown()),
+    ("formula functions", functions_markdown),
     ("tables", || {
         written_tables().iter().map(WrittenTable::markdown).collect()
     }),
