@@ -112,7 +112,8 @@ fn pipeline() -> ValueForm {
         optional(
             "attribution",
             Words(vec!["prorated", "by-end"]),
-            "Whether a job over the edge of a period is split, or counts whole where it ends; default `prorated`.",
+            "Whether a job over the edge of a period is split, or counts whole where it ends, under the policy that holds at that instant; \
+             default `prorated`.",
         ),
         optional(
             "grain",
