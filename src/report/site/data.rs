@@ -15,7 +15,7 @@ use crate::numbers::count_i128;
 use crate::report::completeness::{Incomplete, find, history};
 use crate::report::energy::EnergyKey;
 use crate::report::lake::{Lake, Selection};
-use crate::report::table::{Cell, ColumnKind, Table, divide, known_sum};
+use crate::report::table::{Cell, ColumnKind, Table, known_sum};
 use crate::schema::batch::{addend, date, decimal, flag, int, number, text, word};
 use crate::store::LakeFacts;
 use crate::store::lake::parse_usage_path;
@@ -23,6 +23,10 @@ use crate::time::{DaySpan, Month};
 
 /// Units of the decimals of usage.
 const WORK_SCALE: i128 = 10_000_000;
+/// Digits behind the point of hours on the page.
+pub const PAGE_DIGITS: u8 = 2;
+/// The same in the files next to it.
+pub const FILE_DIGITS: u8 = 9;
 
 /// Sums of one VO or account, view and month.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -347,10 +351,10 @@ impl SiteData {
         total
     }
 
-    /// Usage by month, VO or account, and view: what the page shows and the file next to it contain.
+    /// Usage by month, VO or account, and view, hours to so many digits: what the page shows and the file next to it contains.
     #[must_use]
-    pub fn table(&self) -> Table {
-        let hour = ColumnKind::DecimalSum(2);
+    pub fn table(&self, digits: u8) -> Table {
+        let hour = ColumnKind::DecimalSum(digits);
         let mut table = Table::new(
             format!("Usage of {}", self.site),
             &[
@@ -374,7 +378,7 @@ impl SiteData {
                 Cell::text(if name.is_empty() { "(unknown)" } else { name.as_str() }),
                 Cell::text(view.as_str()),
             ];
-            row.extend(amounts(sums));
+            row.extend(amounts(sums, digits));
             table.push(row);
         }
         table
@@ -449,20 +453,19 @@ pub fn efficiency(sums: &SitePageSums) -> Cell {
     cpu_ms.map_or(Cell::Empty, |cpu_ms| Cell::ratio(cpu_ms, finer(sums.core_s, 1000), 1))
 }
 
-/// Jobs, core hours, CPU hours, efficiency, GPU hours, work, jobs without benchmark, corrected jobs.
+/// Jobs, core hours, CPU hours, efficiency, GPU hours, work, jobs without benchmark, corrected jobs; hours to so many digits.
 #[must_use]
-pub fn amounts(sums: &SitePageSums) -> Vec<Cell> {
-    let hours = |seconds: i128| Cell::ratio(seconds, 3600, 2);
+pub fn amounts(sums: &SitePageSums, digits: u8) -> Vec<Cell> {
+    let hours = |seconds: i128| Cell::ratio(seconds, 3600, digits);
     let [hs06, hs23] = sums.work_s.map(|work| match work {
-        // Fallback: never taken, the divisor is not 0.
-        Some(work) => Cell::ratio(divide(work, WORK_SCALE / 1000).unwrap_or(0), 3_600_000, 2),
+        Some(work) => Cell::ratio(work, 3600 * WORK_SCALE, digits),
         None => Cell::Empty,
     });
     vec![
         Cell::Int(sums.job_n),
         hours(sums.core_s),
         sums.cpu_ms
-            .map_or(Cell::Empty, |cpu_ms| Cell::ratio(cpu_ms, 3_600_000, 2)),
+            .map_or(Cell::Empty, |cpu_ms| Cell::ratio(cpu_ms, 3_600_000, digits)),
         efficiency(sums),
         sums.gpu_s.map_or(Cell::Empty, hours),
         hs06,

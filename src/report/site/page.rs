@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::charged::by_policy;
 use super::chart::{SERIES_INKS, Series, percentages, stacked};
-use super::data::{PARTS, SiteData, SitePageSums, amounts, efficiency, is_own};
+use super::data::{FILE_DIGITS, PAGE_DIGITS, PARTS, SiteData, SitePageSums, amounts, efficiency, is_own};
 use super::split::{by_column, table};
 use super::supply::used_tenths;
 use super::{energy, provenance};
@@ -79,7 +79,7 @@ fn usage_basis(data: &SiteData) -> String {
 fn head(body: &mut String, data: &SiteData) {
     let total = data.total();
     let _ = writeln!(body, "{}<dl class=\"figures\">", usage_basis(data));
-    let cells = amounts(&total);
+    let cells = amounts(&total, PAGE_DIGITS);
     let names = [
         "jobs",
         "core hours",
@@ -193,12 +193,12 @@ fn charts(body: &mut String, data: &SiteData) -> Result<()> {
     );
     for (month, sums) in &months {
         let mut row = vec![Cell::text(month.to_string())];
-        row.extend(amounts(sums));
+        row.extend(amounts(sums, PAGE_DIGITS));
         by_month.push(row);
     }
     // Rounded once, not the sum of rounded months: the page shows one total.
     let mut totals = vec![Cell::text("total")];
-    totals.extend(amounts(&data.total()));
+    totals.extend(amounts(&data.total(), PAGE_DIGITS));
     by_month.exact_totals = Some(totals);
     section(
         body,
@@ -257,7 +257,7 @@ fn charges(body: &mut String, data: &SiteData) -> Result<()> {
     }
     let _ = writeln!(
         inside,
-        "{left_out}<p>The same sums are in <a href=\"charges.csv\">charges.csv</a>, with all their digits.</p>"
+        "{left_out}<p>The same sums are in <a href=\"charges.csv\">charges.csv</a>, with {FILE_DIGITS} decimals.</p>"
     );
     section(body, "charges", "Charges", &inside);
     Ok(())
@@ -283,13 +283,13 @@ fn overhead(body: &mut String, data: &SiteData) -> Result<()> {
 
 /// The table of the file next to the page. Only the site's own account has totals: other views describe the same hours.
 fn usage(data: &SiteData) -> Result<String> {
-    let all = data.table();
+    let all = data.table(PAGE_DIGITS);
     let (own, others): (Vec<_>, Vec<_>) = all.rows.iter().cloned().partition(|row| match row.get(2) {
         Some(Cell::Text(view)) => is_own(view),
         _ => false,
     });
     let mut totals = vec![Cell::text("total"), Cell::Empty, Cell::Empty];
-    totals.extend(amounts(&data.total()));
+    totals.extend(amounts(&data.total(), PAGE_DIGITS));
     let shown = |rows, exact_totals| {
         let columns = all.columns.clone();
         let title = all.title.clone();
@@ -305,8 +305,9 @@ fn usage(data: &SiteData) -> Result<String> {
         out.push_str("<h3>The same hours as others account them</h3>\n<p>Never add these to the table above.</p>\n");
         out.push_str(&shown(others, None)?);
     }
-    out.push_str(
-        "<p>The same rows are in <a href=\"usage.csv\">usage.csv</a> next to this page, with all their digits.</p>\n",
+    let _ = writeln!(
+        out,
+        "<p>The same rows are in <a href=\"usage.csv\">usage.csv</a> next to this page, hours with {FILE_DIGITS} decimals.</p>"
     );
     Ok(out)
 }
@@ -328,7 +329,7 @@ fn users(body: &mut String, data: &SiteData) -> Result<()> {
     };
     let mut inside = basis(
         data,
-        "At most ten; core time of batch jobs within these months, however the lake attributes jobs.",
+        "At most ten of each cluster; core time of batch jobs within these months, however the lake attributes jobs.",
     );
     if top.table.rows.is_empty() {
         inside.push_str("<p>The lake has no names of users.</p>\n");

@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::data::{Grouping, SitePageSums};
 use crate::amounts::add;
 use crate::amounts::finer;
-use crate::charge::amount::CHARGE_SCALE;
+use crate::charge::amount::CHARGE_PLACES;
 use crate::error::Result;
 use crate::numbers::tally;
 use crate::report::charges::{AccountCharge, BalanceTariff};
 use crate::report::lake::{Lake, Selection};
-use crate::report::table::{Cell, ColumnKind, Table, known_sum};
+use crate::report::table::{Cell, ColumnKind, Table, divide, known_sum};
 use crate::schema::batch::{addend, decimal, int, number, text, word};
 use crate::store::lake::parse_overhead_path;
 use crate::time::Month;
@@ -206,7 +206,7 @@ impl Supply {
     /// jobs, so that nothing is added up.
     #[must_use]
     pub fn charges_table(&self, grouping: Grouping) -> Table {
-        let amount = ColumnKind::Decimal(2);
+        let amount = ColumnKind::Decimal(CHARGE_PLACES);
         let mut table = Table::new(
             "Charges",
             &[
@@ -231,13 +231,18 @@ impl Supply {
         }
         for ((tariff, name), (charge_e9, job_n, unpriced_n)) in sums {
             let (unit, units_n) = tariff.unit_for_people();
-            let one = finer(10_i128.pow(CHARGE_SCALE), units_n);
+            let charge = |charge_e9: i128| {
+                divide(charge_e9, units_n).map_or(Cell::Empty, |value| Cell::Decimal {
+                    value,
+                    scale: CHARGE_PLACES,
+                })
+            };
             table.push(vec![
                 Cell::text(tariff.to_string()),
                 Cell::text(tariff.pool.as_str()),
                 Cell::text(unit),
                 Cell::text(name.map_or("(all)", |name| name.unwrap_or("(unknown)"))),
-                charge_e9.map_or(Cell::Empty, |charge| Cell::ratio(charge, one, 2)),
+                charge_e9.map_or(Cell::Empty, charge),
                 Cell::int(job_n),
                 Cell::int(unpriced_n),
             ]);
@@ -289,7 +294,7 @@ type OfName<'a> = (&'a BalanceTariff, Option<Option<&'a str>>);
 /// Per mille of capacity that was delivered; `None` where there is no capacity.
 #[must_use]
 pub fn used_tenths(installed: &Installed, sums: &SitePageSums) -> Option<i128> {
-    crate::report::table::divide(finer(sums.core_s, 1000), installed.core_s)
+    divide(finer(sums.core_s, 1000), installed.core_s)
 }
 
 fn capacity_row(name: String, installed: &Installed, sums: &SitePageSums) -> Vec<Cell> {

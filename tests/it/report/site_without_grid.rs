@@ -137,7 +137,7 @@ fn users_are_named_where_it_is_requested() {
         ]
     );
     assert!(
-        users.contains("2026-03 to 2026-04. At most ten; core time of batch jobs"),
+        users.contains("2026-03 to 2026-04. At most ten of each cluster; core time of batch jobs"),
         "{users}"
     );
     let scene = Scene::new();
