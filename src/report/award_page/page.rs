@@ -28,11 +28,12 @@ pub const DRAWN_ACCOUNTS: usize = 12;
 const DIGITS: u8 = 3;
 
 /// Columns of the report that the page shows; the file has all.
-const SHOWN: [&str; 16] = [
+const SHOWN: [&str; 17] = [
     "account",
     "award",
     "user",
     "cluster",
+    "policy",
     "unit",
     "allocated",
     "used",

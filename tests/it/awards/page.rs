@@ -82,6 +82,8 @@ fn numbers_on_the_page_are_those_of_the_report_and_of_the_datasets() {
     let awards = fs::read_to_string(scene.path("board/awards.csv")).unwrap();
     let report = scene.stdout(&[&["report", "awards", "lake", "--format", "csv"][..], &on].concat());
     assert_eq!(awards, report, "one table, in two places");
+    // Use without an award is by policy: a row of each.
+    assert!(page.contains("<th scope=\"col\">policy</th><th scope=\"col\">unit</th>"));
     let rows = scene.rows(&on);
     for award in ["A", "B", "C"] {
         for column in ["used", "remaining"] {
