@@ -12,6 +12,8 @@ use crate::report::table::{Cell, ColumnKind, Table, known_sum};
 use crate::schema::batch::{column, date, decimal, int, number, text, word};
 use crate::store::snapshots::{Snapshot, SnapshotName, names, snapshots};
 use crate::store::{Manifest, Store, lake, read_table};
+use crate::summarise::charges::SUMMED;
+use crate::summarise::sums::summed_columns;
 use crate::time::{Day, Month};
 
 /// Rows read at once.
@@ -25,25 +27,27 @@ struct ComparedDataset {
     name: &'static str,
     /// What distinguishes cells, besides site, VO and month: columns of the table.
     words: &'static [&'static str],
-    /// What is added up of a cell.
-    measures: &'static [&'static str],
+    /// The columns that are added up of a cell: all that may be.
+    measures: Vec<&'static str>,
 }
 
 /// Columns of words, of all datasets.
 const WORDS: [&str; 6] = ["view", "policy", "policy_version", "options", "subject", "unit"];
 
-const COMPARED: [ComparedDataset; 2] = [
-    ComparedDataset {
-        name: "usage",
-        words: &["view"],
-        measures: &["job_n", "wall_s", "alloc_core_s", "alloc_gpu_s", "cpu_ms"],
-    },
-    ComparedDataset {
-        name: "charges",
-        words: &WORDS,
-        measures: &["job_n", "charge"],
-    },
-];
+fn compared() -> [ComparedDataset; 2] {
+    [
+        ComparedDataset {
+            name: "usage",
+            words: &["view"],
+            measures: summed_columns().collect(),
+        },
+        ComparedDataset {
+            name: "charges",
+            words: &WORDS,
+            measures: SUMMED.to_vec(),
+        },
+    ]
+}
 
 /// What a cell is of.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,7 +61,7 @@ struct DiffKey {
 /// Sums of the measures of a cell, by the correction that made them, `None` for what was recorded.
 type DiffSums = BTreeMap<Option<String>, Vec<Option<i128>>>;
 
-/// The cells of one file.
+/// The cells of one file, or of all files of a place.
 type DiffCells = BTreeMap<DiffKey, DiffSums>;
 
 /// What is between two snapshots.
@@ -74,6 +78,16 @@ pub struct SnapshotDiff {
     /// Input files that the later one has and the earlier one has not.
     pub input_n: usize,
 }
+
+/// Whose files are compared together: a month may be in those of two allocation years.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct DiffPlace {
+    site: String,
+    vo: Option<String>,
+}
+
+/// The files of a snapshot, by place.
+type PlaceFiles = BTreeMap<DiffPlace, Vec<FileVersion>>;
 
 /// One version of a file, in a snapshot that has it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -116,7 +130,7 @@ pub fn diff(lake: &str, before: &SnapshotName, after: &SnapshotName) -> Result<S
         missing_n: (after.number.less(before.number)).less(count_u64(all.len()).less(1)),
         input_n: inputs.file_n,
     };
-    for dataset in &COMPARED {
+    for dataset in &compared() {
         let mut reader = VersionReader {
             lake,
             dataset,
@@ -146,32 +160,33 @@ fn compare(
     inputs: &NewInputs,
     found: &mut SnapshotDiff,
 ) -> Result<()> {
-    let (Some(first), Some(last)) = (all.first(), all.last()) else {
+    let files = all.iter().map(|snapshot| place_files(snapshot, reader.dataset.name));
+    let files: Vec<PlaceFiles> = files.collect::<Result<_>>()?;
+    let (Some((first, of_first)), Some((last, of_last))) =
+        (all.iter().zip(&files).next(), all.iter().zip(&files).next_back())
+    else {
         return Ok(());
     };
-    let name = reader.dataset.name;
-    let paths: BTreeSet<&str> = [first, last]
-        .into_iter()
-        .flat_map(|snapshot| snapshot.manifest.dataset(name))
-        .map(|file| file.path.as_str())
-        .collect();
-    for path in paths {
-        let is_same = |a: &Snapshot, b: &Snapshot| a.manifest.file(path) == b.manifest.file(path);
-        if is_same(first, last) {
+    let places: BTreeSet<&DiffPlace> = of_first.keys().chain(of_last.keys()).collect();
+    for place in places {
+        if of_first.get(place) == of_last.get(place) {
             continue;
         }
-        let (was, is) = (reader.cells(first, path)?, reader.cells(last, path)?);
+        reader.read.clear();
+        let was = reader.cells(first, place, of_first)?;
+        let is = reader.cells(last, place, of_last)?;
         let mut runs: BTreeMap<DiffKey, Vec<String>> = BTreeMap::new();
-        for pair in all.windows(2) {
-            let [a, b] = pair else { continue };
-            if is_same(a, b) {
+        for (before, after) in all.iter().zip(&files).zip(all.iter().zip(&files).skip(1)) {
+            let ((earlier, of_earlier), (later, of_later)) = (before, after);
+            if of_earlier.get(place) == of_later.get(place) {
                 continue;
             }
-            let (a, made) = (reader.cells(a, path)?, reader.cells(b, path)?);
-            let run = b
+            let a = reader.cells(earlier, place, of_earlier)?;
+            let made = reader.cells(later, place, of_later)?;
+            let run = later
                 .run_id
                 .clone()
-                .unwrap_or_else(|| format!("snapshot {}", b.name.number));
+                .unwrap_or_else(|| format!("snapshot {}", later.name.number));
             for key in a.keys().chain(made.keys()).collect::<BTreeSet<_>>() {
                 if a.get(key) != made.get(key) {
                     runs.entry(key.clone()).or_default().push(run.clone());
@@ -194,6 +209,21 @@ fn compare(
         }
     }
     Ok(())
+}
+
+/// The files of a dataset that a snapshot has.
+fn place_files(snapshot: &Snapshot, dataset: &str) -> Result<PlaceFiles> {
+    let mut found = PlaceFiles::new();
+    for file in snapshot.manifest.dataset(dataset) {
+        let (site, vo, _) = lake::parse_usage_path(&file.path).ok_or_else(|| {
+            Error::new(Kind::Data, "the path names no site, VO and allocation year").at("path", &file.path)
+        })?;
+        found.entry(DiffPlace { site, vo }).or_default().push(FileVersion {
+            path: file.path.clone(),
+            blake3: file.blake3.clone(),
+        });
+    }
+    Ok(found)
 }
 
 /// A cell that differs, and why.
@@ -221,11 +251,16 @@ impl CellChange<'_> {
             .filter(|id| of(self.before, id) != of(self.after, id))
             .filter_map(|id| id.as_deref())
             .collect();
-        for (nth, measure) in reader.dataset.measures.iter().enumerate() {
+        let measures = &reader.dataset.measures;
+        let mut changed: Vec<usize> = (0..measures.len())
+            .filter(|nth| total(self.before, *nth) != total(self.after, *nth))
+            .collect();
+        if changed.is_empty() {
+            // Entries of corrections that add up to nothing, as those that move usage between accounts of a VO.
+            changed.push(0);
+        }
+        for nth in changed {
             let (before, after) = (total(self.before, nth), total(self.after, nth));
-            if before == after {
-                continue;
-            }
             let shown = |value: Option<i128>| match (value, reader.scales.get(&nth)) {
                 (None, _) => Cell::Empty,
                 (Some(value), Some(scale)) => Cell::Decimal { value, scale: *scale },
@@ -246,7 +281,8 @@ impl CellChange<'_> {
                 let stated = at.and_then(|at| key.words.get(at)).and_then(Option::as_deref);
                 row.push(Cell::word(stated));
             }
-            row.extend([Cell::text(*measure), shown(before), shown(after), shown(Some(change))]);
+            row.push(measures.get(nth).map_or(Cell::Empty, |measure| Cell::text(*measure)));
+            row.extend([shown(before), shown(after), shown(Some(change))]);
             row.extend([
                 Cell::text(&self.runs),
                 Cell::text(&self.inputs),
@@ -258,21 +294,35 @@ impl CellChange<'_> {
 }
 
 impl VersionReader<'_> {
-    /// The cells of a file as a snapshot has it; none where it has no such file.
-    fn cells(&mut self, snapshot: &Snapshot, path: &str) -> Result<DiffCells> {
-        let Some(file) = snapshot.manifest.file(path) else {
-            return Ok(DiffCells::new());
-        };
-        let version = FileVersion {
-            path: path.to_owned(),
-            blake3: file.blake3.clone(),
-        };
-        if let Some(known) = self.read.get(&version) {
-            return Ok(known.clone());
+    /// The cells of a place as a snapshot has them, of all files it has there.
+    fn cells(&mut self, snapshot: &Snapshot, place: &DiffPlace, files: &PlaceFiles) -> Result<DiffCells> {
+        let mut all = DiffCells::new();
+        for version in files.get(place).into_iter().flatten() {
+            for (key, sums) in self.of_file(snapshot, place, version)? {
+                let of_key = all.entry(key.clone()).or_default();
+                for (id, parts) in sums {
+                    match of_key.get_mut(id) {
+                        Some(known) => add_known(known, parts.iter().copied()),
+                        None => drop(of_key.insert(id.clone(), parts.clone())),
+                    }
+                }
+            }
         }
+        Ok(all)
+    }
+
+    /// The cells of one file.
+    fn of_file(&mut self, snapshot: &Snapshot, place: &DiffPlace, version: &FileVersion) -> Result<&DiffCells> {
+        if !self.read.contains_key(version) {
+            let cells = self.read_file(snapshot, place, &version.path)?;
+            self.read.insert(version.clone(), cells);
+        }
+        let known = self.read.get(version);
+        known.ok_or_else(|| Error::internal("a file that was read is not known"))
+    }
+
+    fn read_file(&mut self, snapshot: &Snapshot, place: &DiffPlace, path: &str) -> Result<DiffCells> {
         let store = Store::open_existing(&snapshot.name.place(self.lake))?;
-        let (site, vo, _) = lake::parse_usage_path(path)
-            .ok_or_else(|| Error::new(Kind::Data, "the path names no site, VO and allocation year").at("path", path))?;
         let mut cells = DiffCells::new();
         for batch in read_table(store.reader(path)?, None, BATCH_ROWS)? {
             let batch = batch?;
@@ -294,8 +344,8 @@ impl VersionReader<'_> {
             }
             for row in 0..batch.num_rows() {
                 let key = DiffKey {
-                    site: site.clone(),
-                    vo: vo.clone(),
+                    site: place.site.clone(),
+                    vo: place.vo.clone(),
                     month: number(months, row),
                     words: words
                         .iter()
@@ -308,13 +358,17 @@ impl VersionReader<'_> {
                     .or_default()
                     .entry(id)
                     .or_insert_with(|| vec![None; measures.len()]);
-                for (sum, values) in sums.iter_mut().zip(&measures) {
-                    *sum = known_sum(*sum, values.get(row).copied().flatten());
-                }
+                add_known(sums, measures.iter().map(|values| values.get(row).copied().flatten()));
             }
         }
-        self.read.insert(version, cells.clone());
         Ok(cells)
+    }
+}
+
+/// Adds to each sum what is known of it.
+fn add_known(sums: &mut [Option<i128>], more: impl Iterator<Item = Option<i128>>) {
+    for (sum, part) in sums.iter_mut().zip(more) {
+        *sum = known_sum(*sum, part);
     }
 }
 
@@ -325,7 +379,14 @@ struct NumberColumn {
 }
 
 impl NumberColumn {
+    /// Reads a column; nothing is known of one that the version of the file does not have.
     fn read(batch: &RecordBatch, name: &str) -> Result<Self> {
+        if batch.column_by_name(name).is_none() {
+            return Ok(Self {
+                values: vec![None; batch.num_rows()],
+                scale: None,
+            });
+        }
         let DataType::Decimal128(_, scale) = column(batch, name)?.data_type() else {
             let values = int(batch, name)?.iter().map(|value| value.map(i128::from)).collect();
             return Ok(Self { values, scale: None });

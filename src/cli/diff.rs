@@ -10,7 +10,9 @@ use crate::report::render::TableFormat;
 
 /// Compare a lake with itself: which cells of `usage` and `charges` changed between two snapshots, and what changed them.
 ///
-/// A cell is a site, VO and month, of one view, and of charges one policy and unit; a row is one measure of it, before and after.
+/// A cell is a site, VO and month, of one view, and of charges one policy and unit; a row is one measure of it, before and after:
+/// each column that is added up. Where corrections changed and the sums did not, as when usage moves between accounts of a VO, the
+/// row is that of `job_n`.
 /// `runs` are those that changed the cell; `inputs` the files that came in between and have rows of the site filed in its month or
 /// the one before; `corrections` those whose entries in it changed.
 #[derive(Debug, clap::Args)]

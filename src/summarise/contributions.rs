@@ -3,7 +3,7 @@
 use arrow::array::RecordBatch;
 
 use super::group::DIMENSIONS;
-use super::sums::{CountedSums, MeasuredSums, WORK_COLUMNS};
+use super::sums::summed_columns;
 use crate::error::Result;
 use crate::expr::{GroupMeasure, How, add_up};
 use crate::schema;
@@ -53,8 +53,7 @@ fn total(batches: &[RecordBatch]) -> Result<RecordBatch> {
     let mut keys = vec!["vo", "allocation_year", "month", "day"];
     keys.extend(DIMENSIONS);
     keys.push("correction_id");
-    let sums = CountedSums::NAMES.iter().chain(["cpu_ms"].iter());
-    let sums = sums.chain(&MeasuredSums::NAMES).chain(&WORK_COLUMNS);
+    let sums = summed_columns();
     let mut measures: Vec<GroupMeasure<'_>> = sums.map(|column| GroupMeasure { column, how: How::Sum }).collect();
     measures.push(GroupMeasure {
         column: "earliest_end_utc",

@@ -228,6 +228,12 @@ impl MeasuredSums {
     }
 }
 
+/// The columns of `usage` that are added up.
+pub fn summed_columns() -> impl Iterator<Item = &'static str> {
+    let counted = CountedSums::NAMES.into_iter().chain(["cpu_ms"]);
+    counted.chain(MeasuredSums::NAMES).chain(WORK_COLUMNS)
+}
+
 /// Sums of one group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sums {

@@ -87,3 +87,71 @@ fn cells_are_compared_with_the_runs_inputs_and_corrections_that_changed_them() {
             .contains("the earlier one first")
     );
 }
+
+#[test]
+fn every_column_that_is_added_up_is_compared() {
+    let nights = Nights::new();
+    let keep = "keep = { nights = 30, months = 24 }\n";
+    let scored = "[normalise]\nbenchmarks = \"benchmarks.csv\"\nmissing = \"null\"\n";
+    let score =
+        |value: &str| format!("site,benchmark,value_per_core,valid_from,valid_to\nOAK,hs23,{value},2020-01-01,\n");
+    nights.write("p.toml", &(pipeline(keep) + scored));
+    nights.write("benchmarks.csv", &score("10"));
+    nights.night(0);
+    nights.write("benchmarks.csv", &score("12"));
+    nights.done(&["run", "p.toml"]);
+    let found = rows(&nights, "1", "2");
+    let of_vo1: Vec<&str> = (found.iter().filter(|row| row[1] == "vo1"))
+        .map(|row| row[2].as_str())
+        .collect();
+    assert_eq!(of_vo1, ["cpu_hs23_s", "wall_hs23_s", "core_wall_hs23_s"]);
+    // Five jobs of half an hour on two cores.
+    let work = found
+        .iter()
+        .find(|row| row[1] == "vo1" && row[2] == "core_wall_hs23_s")
+        .unwrap();
+    let work: Vec<f64> = work[3..5].iter().map(|work| work.parse().unwrap()).collect();
+    assert_eq!(work, [180_000.0, 216_000.0]);
+    nights.refused(&["diff", "lake", "1", "2", "--strict"], 65);
+}
+
+#[test]
+fn a_cell_whose_corrections_add_up_to_nothing_is_listed_with_them() {
+    let nights = Nights::new();
+    let keep = "keep = { nights = 30, months = 24 }\n";
+    nights.write("p.toml", &pipeline(keep));
+    nights.night(0);
+    nights.write(
+        "corrections.csv",
+        "id,action,site,month,account,to_account,author,reason,date\n\
+         C7,remap,OAK,2026-01,vo1,project,E. Office,wrong account,2026-02-03\n",
+    );
+    nights.write(
+        "p.toml",
+        &pipeline(&format!("{keep}corrections = \"corrections.csv\"\n")),
+    );
+    nights.done(&["run", "p.toml"]);
+    let found = rows(&nights, "1", "2");
+    assert_eq!(found.len(), 1, "{found:?}");
+    let [dataset, vo, measure, before, after, _, inputs, corrections] = &found[0];
+    assert_eq!([dataset, vo, measure], ["usage", "vo1", "job_n"]);
+    assert_eq!([before, after], ["5", "5"]);
+    assert_eq!([inputs.as_str(), corrections.as_str()], ["", "C7"]);
+}
+
+#[test]
+fn a_month_of_two_allocation_years_is_one_cell() {
+    let nights = Nights::new();
+    let keep = "keep = { nights = 30, months = 24 }\n";
+    nights.write("p.toml", &pipeline(keep));
+    nights.night(0);
+    // The same jobs, in another folder.
+    nights.write(
+        "p.toml",
+        &pipeline(&format!("{keep}allocation_year_start = \"04-01\"\n")),
+    );
+    nights.done(&["run", "p.toml"]);
+    assert!(nights.path("lake/usage/site=OAK/vo=vo1/allocation_year=2025").is_dir());
+    assert_eq!(rows(&nights, "1", "2"), [] as [[String; 8]; 0]);
+    nights.done(&["diff", "lake", "1", "2", "--strict"]);
+}
