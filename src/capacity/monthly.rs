@@ -26,7 +26,7 @@ pub struct MonthLine<'a> {
 }
 
 /// The node types of a site month by month, as the schema sorts them. Open intervals of the table begin with the month
-/// `first`; and end with the month `last`.
+/// `first`, or with that of the first dated row of the site if it is earlier; and end with the month `last`.
 #[must_use]
 pub fn monthly<'a>(table: &'a NodeTypeTable, site: &str, zone: &Zone, first: Month, last: Month) -> Vec<MonthLine<'a>> {
     let mut calendar = Calendar::new(zone.clone(), Grain::Month, YearStart::CALENDAR_YEAR);
@@ -36,9 +36,13 @@ pub fn monthly<'a>(table: &'a NodeTypeTable, site: &str, zone: &Zone, first: Mon
         return Vec::new();
     };
     let midnight_ms = |day: Day| i64::from(day) * DAY_MS;
+    let own = || table.rows.iter().filter(|row| row.site == site);
+    let dated = own().filter_map(|nodes| nodes.from).min();
+    let dated = dated.and_then(|day| calendar.period(midnight_ms(day)));
+    let first_ms = dated.map_or(first.from_ms, |dated| dated.from_ms.min(first.from_ms));
     let mut lines = Vec::new();
-    for nodes in table.rows.iter().filter(|row| row.site == site) {
-        let mut from_ms = nodes.from.map_or(first.from_ms, midnight_ms);
+    for nodes in own() {
+        let mut from_ms = nodes.from.map_or(first_ms, midnight_ms);
         // People write days like 9999-12-31 for an unknown end.
         let end_ms = nodes.until.map_or(last.until_ms, midnight_ms).min(last.until_ms);
         while from_ms < end_ms {

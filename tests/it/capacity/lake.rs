@@ -97,7 +97,8 @@ fn delivered_work_is_divided_by_what_could_be() {
     assert_eq!(
         of_a,
         [
-            // What is open begins with the first month of usage, in the pipeline's zone ...
+            // What is open begins with the first month of usage or of a dated row of the site, in the pipeline's zone ...
+            "2026-01-01 old 2025-12-31 23:00:00 2026-01-31 23:00:00 267840000 2678400000.0000000 None",
             "2026-02-01 old 2026-01-31 23:00:00 2026-02-28 23:00:00 241920000 2419200000.0000000 None",
             // ... changes on the day of the table, at midnight UTC ...
             "2026-03-01 new 2026-03-11 00:00:00 2026-03-31 22:00:00 180720000 None 3614400000.0000000",
