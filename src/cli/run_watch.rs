@@ -195,11 +195,7 @@ fn unknown<T>(why: &Error) -> Option<T> {
 fn stamp(report: &mut RunReport, exit_code: u8, finished_ms: i64) {
     report.ending.exit_code = Some(exit_code);
     report.ending.finished_utc = instant_text(finished_ms);
-    if report.status == Status::Failed {
-        let taken_ms = finished_ms.abs_diff(report.identity.started_ms);
-        // Fallback: no run takes 49 days of milliseconds and is reported to the millisecond.
-        report.seconds = f64::from(u32::try_from(taken_ms).unwrap_or(u32::MAX)) / 1000.0;
-    }
+    report.time_taken();
 }
 
 /// Takes the warnings of the process, and those that the report itself makes, into the report.

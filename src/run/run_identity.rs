@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 
 use serde::Serialize;
 
-use crate::runtime::clock;
+use crate::runtime::clock::Stopwatch;
 use crate::runtime::trace_parent::trace_parent;
 use crate::time::instant::instant_text;
 
@@ -20,23 +20,24 @@ pub struct RunIdentity {
     /// The trace it belongs to, as the variable `TRACEPARENT` states it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub traceparent: Option<String>,
-    /// Start, Unix milliseconds.
+    /// The clock of the run, from its start on.
     #[serde(skip)]
-    pub started_ms: i64,
+    pub(crate) clock: Stopwatch,
 }
 
 impl RunIdentity {
     /// Of a run that begins now.
     #[must_use]
     pub fn begin() -> Self {
-        let started_ms = clock::now_ms();
+        let clock = Stopwatch::start();
+        let started_ms = clock.started_ms();
         Self {
             run_id: format!("{started_ms}-{}", std::process::id()),
             run_uuid: uuid(started_ms),
             // Fallback: never taken, clocks are within these years.
             started_utc: instant_text(started_ms).unwrap_or_default(),
             traceparent: trace_parent().map(str::to_owned),
-            started_ms,
+            clock,
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::time::Duration;
 
 use serde::Serialize;
 
@@ -24,7 +23,6 @@ use crate::lake::state::State;
 use crate::ledger::Reason;
 use crate::numbers::{Extent, count_u64};
 use crate::overhead::report::OverheadReport;
-use crate::runtime::clock::Stopwatch;
 use crate::share_history::UncountedReport;
 use crate::sources::input::InputFile;
 use crate::store::{Committed, Store};
@@ -297,15 +295,20 @@ impl RunReport {
         }
     }
 
-    pub(crate) fn finish_unchanged(&mut self, stopwatch: &Stopwatch, runs_head: String) {
-        self.status = Status::Unchanged;
-        self.runs_head = runs_head;
-        self.seconds = seconds(stopwatch.elapsed());
+    /// Notes how long the run has taken, by its own clock.
+    pub(crate) fn time_taken(&mut self) {
+        self.seconds = (self.identity.clock.elapsed().as_secs_f64() * 1000.0).round() / 1000.0;
     }
 
-    pub(crate) fn finish_dry(&mut self, stopwatch: &Stopwatch) {
+    pub(crate) fn finish_unchanged(&mut self, runs_head: String) {
+        self.status = Status::Unchanged;
+        self.runs_head = runs_head;
+        self.time_taken();
+    }
+
+    pub(crate) fn finish_dry(&mut self) {
         self.status = Status::DryRun;
-        self.seconds = seconds(stopwatch.elapsed());
+        self.time_taken();
     }
 
     pub(crate) fn finish(&mut self, committed: &Committed) {
@@ -322,9 +325,9 @@ impl RunReport {
     }
 
     /// After the commit of what was finished.
-    pub(crate) fn end(&mut self, stopwatch: &Stopwatch, runs_head: String) {
+    pub(crate) fn end(&mut self, runs_head: String) {
         self.runs_head = runs_head;
-        self.seconds = seconds(stopwatch.elapsed());
+        self.time_taken();
     }
 
     /// What a person must know of the inputs, in words.
@@ -490,8 +493,4 @@ impl RunReport {
 
 fn count(n: usize) -> u64 {
     count_u64(n)
-}
-
-fn seconds(elapsed: Duration) -> f64 {
-    (elapsed.as_secs_f64() * 1000.0).round() / 1000.0
 }

@@ -12,10 +12,17 @@ pub fn now_ms() -> i64 {
 }
 
 /// Measures one run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stopwatch {
     started: Instant,
     lapped: Instant,
     started_ms: i64,
+}
+
+impl Default for Stopwatch {
+    fn default() -> Self {
+        Self::start()
+    }
 }
 
 impl Stopwatch {
@@ -39,6 +46,15 @@ impl Stopwatch {
     #[must_use]
     pub(crate) fn elapsed(&self) -> Duration {
         self.started.elapsed()
+    }
+
+    /// The same clock, whose next lap begins now.
+    #[must_use]
+    pub(crate) fn from_now(self) -> Self {
+        Self {
+            lapped: Instant::now(),
+            ..self
+        }
     }
 
     /// Seconds since the start or the last lap.

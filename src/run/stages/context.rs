@@ -56,11 +56,11 @@ pub(super) struct RunMonitor<'a> {
 }
 
 impl<'a> RunMonitor<'a> {
-    /// Starts the clock.
+    /// Begins the first phase, by the clock of the run: that began before its pipeline file was read.
     pub(super) fn start(report: &'a mut RunReport) -> Self {
         Self {
+            stopwatch: report.identity.clock.from_now(),
             report,
-            stopwatch: Stopwatch::start(),
         }
     }
 

@@ -144,6 +144,6 @@ impl<'a> RunScope<'a> {
         self.keep_hashes();
         monitor.report.settle(&self.lake.state);
         let runs_head = self.lake.publication.seal().head("runs").blake3;
-        monitor.report.finish_unchanged(&monitor.stopwatch, runs_head);
+        monitor.report.finish_unchanged(runs_head);
     }
 }

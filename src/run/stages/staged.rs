@@ -27,7 +27,7 @@ impl StagedRun<'_> {
             ..
         } = self.context;
         if options.dry_run {
-            monitor.report.finish_dry(&monitor.stopwatch);
+            monitor.report.finish_dry();
             return Ok(());
         }
         let OpenLake { publication, state, .. } = self.lake;
@@ -44,7 +44,7 @@ impl StagedRun<'_> {
         progress.end();
         monitor.end_phase("publish");
         commit.made();
-        monitor.report.end(&monitor.stopwatch, head);
+        monitor.report.end(head);
         Ok(())
     }
 }

@@ -1,5 +1,9 @@
 //! `run --summary-json`, and the exit code of a run that changes nothing.
 
+use std::fs;
+
+use gridtally::schema::batch::time;
+use gridtally::store::{Store, read_table};
 use serde_json::{Value, json};
 
 use super::{Scene, job, last_line, stderr};
@@ -26,6 +30,30 @@ fn the_last_line_of_stdout_is_the_summary_of_the_run() {
     assert_eq!(uuid.as_bytes()[14], b'7');
     let page = format!("lake/runs/{}.parquet", summary["run_id"].as_str().unwrap());
     assert!(scene.path().join(page).is_file(), "the id is that of the dataset runs");
+}
+
+/// A run begins before its pipeline file is read: that is when the summary, its seconds and the dataset of runs begin.
+#[test]
+fn a_run_has_one_clock() {
+    let scene = Scene::new();
+    // A file that takes a while to be read.
+    let pipeline = fs::read_to_string(scene.path().join("oak.toml")).unwrap();
+    fs::write(
+        scene.path().join("oak.toml"),
+        pipeline + &format!("# {}\n", "x".repeat(100)).repeat(5_000),
+    )
+    .unwrap();
+    let summary = last_line(&scene.gridtally(&["run", "oak.toml", "--summary-json"]));
+    let run_id = summary["run_id"].as_str().unwrap();
+    let (started_ms, _) = run_id.split_once('-').unwrap();
+    let store = Store::open_existing(scene.path().join("lake").to_str().unwrap()).unwrap();
+    let page = store.reader(&format!("runs/{run_id}.parquet")).unwrap();
+    let batch = read_table(page, None, 1).unwrap().next().unwrap().unwrap();
+    let started = time(&batch, "started_utc").unwrap().value(0);
+    assert_eq!(started.to_string(), started_ms);
+    let phases = summary["phases"].as_object().unwrap().values();
+    let phases: f64 = phases.map(|seconds| seconds.as_f64().unwrap()).sum();
+    assert!(summary["seconds"].as_f64().unwrap() > phases, "{summary}");
 }
 
 #[test]
