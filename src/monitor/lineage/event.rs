@@ -289,7 +289,9 @@ fn outputs(lake: &Lake, report: &RunReport) -> Result<Vec<Value>> {
 }
 
 fn output_json(place: &DatasetName, version: &str, dataset: &Dataset, written: Written) -> Value {
-    let name = place.below(&dataset.name);
+    // The folder that its files are in, which a few datasets do not have the name of.
+    let folder = dataset.path.split('/').next();
+    let name = place.below(folder.map_or(dataset.name.as_str(), |folder| folder));
     let fields: Vec<Value> = dataset
         .partition
         .iter()

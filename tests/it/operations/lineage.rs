@@ -1,14 +1,17 @@
 //! Lineage events of runs: `OpenLineage` 2-0-2.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
+use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
 
 use serde_json::{Value, json};
 
 use super::{Scene, job, last_line, stderr};
 use crate::signals::{PATIENCE, Stalled, gridtally, signal};
+use crate::support::policy::{CHARGE_CORES, CORES};
 
 /// The versions of the facets, by key.
 const VERSIONS: [(&str, &str); 12] = [
@@ -160,6 +163,20 @@ fn a_run_appends_its_start_and_its_end_to_a_file() {
 }
 
 #[test]
+fn a_dataset_is_named_by_its_folder() {
+    let scene = Scene::new();
+    fs::write(scene.path().join("cores.toml"), CORES).unwrap();
+    scene.pipeline(&format!("paths = [\"dump*.txt\"]\n{CHARGE_CORES}"));
+    let ran = scene.gridtally(&["run", "oak.toml", "--openlineage", "events.jsonl"]);
+    assert!(ran.status.success());
+    let found = events(&scene.text("events.jsonl"));
+    let outputs = found[1]["outputs"].as_array().unwrap();
+    let names: Vec<&str> = outputs.iter().map(|output| output["name"].as_str().unwrap()).collect();
+    assert!(names.iter().any(|name| name.ends_with("/policies")), "{names:?}");
+    assert!(names.iter().all(|name| Path::new(name).is_dir()), "{names:?}");
+}
+
+#[test]
 fn a_run_that_fails_has_the_reason_in_its_last_event() {
     let scene = Scene::new();
     scene.dump("dump2.txt", &["broken\n".to_owned()]);
@@ -292,7 +309,7 @@ fn a_server_that_does_not_answer_is_a_warning_and_is_tried_once() {
 fn a_run_that_a_signal_ends_was_aborted() {
     let stalled = Stalled::start();
     let here = tempfile::tempdir().unwrap();
-    std::fs::write(here.path().join("stalled.toml"), stalled.pipeline()).unwrap();
+    fs::write(here.path().join("stalled.toml"), stalled.pipeline()).unwrap();
     let words = [
         "run",
         "stalled.toml",
@@ -307,13 +324,13 @@ fn a_run_that_a_signal_ends_was_aborted() {
     signal(&run, "TERM");
     let ended = run.wait_with_output().unwrap();
     assert_eq!(ended.status.code(), Some(143), "{}", stderr(&ended));
-    let found = events(&std::fs::read_to_string(here.path().join("events.jsonl")).unwrap());
+    let found = events(&fs::read_to_string(here.path().join("events.jsonl")).unwrap());
     assert_eq!(kinds(&found), ["START", "ABORT"]);
     let why = found[1]["run"]["facets"]["errorMessage"]["message"].as_str().unwrap();
     assert!(why.starts_with("ended by SIGTERM: "), "{why}");
     let summary = last_line(&ended);
     assert_eq!(summary["exit_code"], 143);
     assert_eq!(summary["run_uuid"], found[1]["run"]["runId"]);
-    let metrics = std::fs::read_to_string(here.path().join("g.prom")).unwrap();
+    let metrics = fs::read_to_string(here.path().join("g.prom")).unwrap();
     assert!(metrics.contains("\ngridtally_run_last_exit_code 143\n"), "{metrics}");
 }
