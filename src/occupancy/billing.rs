@@ -130,6 +130,18 @@ pub fn bill(
     unit: &Thresholds,
     scheme: Scheme,
 ) -> Vec<[i128; LEDGER_N]> {
+    node_bill(history, intervals, shapes, grid, unit, scheme).shared(intervals)
+}
+
+/// As [`bill`], before what rounding leaves is shared.
+pub fn node_bill(
+    history: &History,
+    intervals: &[Interval],
+    shapes: &AllocationShapes,
+    grid: &Grid,
+    unit: &Thresholds,
+    scheme: Scheme,
+) -> NodeBill {
     let mut meter = Meter {
         unit,
         scheme,
@@ -141,26 +153,51 @@ pub fn bill(
     };
     sweep(history, intervals, shapes, grid, &mut meter);
     let (mut billed, total) = (meter.billed, meter.total);
-    let mut order: Vec<usize> = (0..intervals.len()).collect();
-    order.sort_by_key(|at| intervals.get(*at).map(|of| (of.tag, *of)));
-    for (resource, total) in total.into_iter().enumerate() {
-        settle(&mut billed, resource, total * BILL_ONE, &order);
+    let mut rest = [0; LEDGER_N];
+    for (resource, (rest, total)) in rest.iter_mut().zip(total).enumerate() {
+        *rest = total * BILL_ONE - round_down(&mut billed, resource);
     }
-    billed
+    NodeBill { billed, rest }
 }
 
-/// Rounds what is billed of a resource down to the places of a bill and assigns the remainder of `total`.
-fn settle(billed: &mut [[i128; LEDGER_N]], resource: usize, total: i128, order: &[usize]) {
-    /// Weights below 2^60 and a rest below 2^60 give a product that fits.
-    const WEIGHT_BITS: u32 = 60;
+/// What the intervals of a node are billed, rounded down, and what that leaves.
+#[derive(Clone, Debug)]
+pub struct NodeBill {
+    /// By interval, in units of 10^-9.
+    pub billed: Vec<[i128; LEDGER_N]>,
+    /// What all of them leave of what is billable on the node.
+    pub rest: [i128; LEDGER_N],
+}
+
+impl NodeBill {
+    /// The same with what rounding left shared.
+    #[must_use]
+    pub fn shared(mut self, intervals: &[Interval]) -> Vec<[i128; LEDGER_N]> {
+        let mut order: Vec<usize> = (0..intervals.len()).collect();
+        order.sort_by_key(|at| intervals.get(*at).map(|of| (of.tag, *of)));
+        for (resource, rest) in self.rest.into_iter().enumerate() {
+            share_rest(&mut self.billed, resource, rest, &order);
+        }
+        self.billed
+    }
+}
+
+/// Rounds what is billed of a resource down to the places of a bill; gives the sum.
+fn round_down(billed: &mut [[i128; LEDGER_N]], resource: usize) -> i128 {
     let mut sum = 0;
-    let mut most: i128 = 0;
     for of in billed.iter_mut().filter_map(|billed| billed.get_mut(resource)) {
         *of /= RATE_ONE / BILL_ONE;
         sum += *of;
-        most = most.max(*of);
     }
-    let rest = total - sum;
+    sum
+}
+
+/// Shares what rounding left in proportion to what is billed.
+fn share_rest(billed: &mut [[i128; LEDGER_N]], resource: usize, rest: i128, order: &[usize]) {
+    /// Weights below 2^60 and a rest below 2^60 give a product that fits.
+    const WEIGHT_BITS: u32 = 60;
+    let each = billed.iter().filter_map(|billed| billed.get(resource));
+    let most = each.fold(0, |most: i128, of| most.max(*of));
     // Fallback: weights that have no more bits than may be are not shifted.
     let shift = (128 - most.leading_zeros()).saturating_sub(WEIGHT_BITS);
     let weights: i128 = billed

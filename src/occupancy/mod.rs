@@ -59,7 +59,7 @@ pub use crate::occupancy::allocation_shapes::AllocationShapes;
 pub use crate::occupancy::node_totals::{DaySums, NodeQuery, NodeTotals, UnitSums, tally};
 pub use crate::occupancy::over_allocation::OverAllocation;
 pub use crate::occupancy::time_histogram::TimeHistogram;
-pub use billing::{BillingShare, Scheme, bill, rate, shares};
+pub use billing::{BillingShare, Scheme, bill, node_bill, rate, shares};
 pub use grid::Grid;
 pub use history::{CapacitySegment, CapacityState, History};
 pub use node_room::NodeLoad;

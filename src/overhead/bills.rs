@@ -15,7 +15,7 @@ use crate::occupancy::{AllocationShapes, Grid, History, Interval, LEDGER_N, Reso
 use crate::record::SiteMonth;
 use crate::store::{Publication, lake};
 use crate::time::calendar::Period;
-use crate::time::{Calendar, SecondSpan};
+use crate::time::{Calendar, SecondSpan, Zone};
 
 /// Pools of the resources of the ledger, and what is counted in them.
 pub(crate) const POOLS: [(&str, &str); LEDGER_N] = [("core", "core s"), ("memory", "byte s"), ("gpu", "gpu s")];
@@ -83,7 +83,52 @@ pub(crate) fn policies(plan: &Plan) -> Vec<[String; 8]> {
 pub(crate) struct BillPiece {
     pub(crate) period: Period,
     pub(crate) span: SecondSpan,
-    grid: Grid,
+    pub(crate) grid: Grid,
+}
+
+impl BillPiece {
+    /// The pieces of a slice, in order.
+    pub(crate) fn of_slice(slice: SecondSpan, calendar: &mut Calendar, zone: &Zone) -> Vec<Self> {
+        let mut pieces = Vec::new();
+        let mut at_s = slice.start_s;
+        while at_s < slice.end_s
+            // Fallback: a second beyond the milliseconds of 63 bits is in no period.
+            && let Some(period) = calendar.period(at_s.saturating_mul(1000))
+        {
+            let until_s = (period.until_ms / 1000).min(slice.end_s);
+            pieces.push(Self {
+                period,
+                span: SecondSpan {
+                    start_s: at_s,
+                    end_s: until_s,
+                },
+                grid: Grid::new(zone, at_s, until_s),
+            });
+            at_s = until_s;
+        }
+        pieces
+    }
+
+    /// What runs in it of the intervals of a slice that begins at `slice_from_s`.
+    pub(crate) fn part(&self, slice_from_s: i64, intervals: &[Interval]) -> Vec<Interval> {
+        let from_s = self.span.start_s - slice_from_s;
+        let until_s = self.span.end_s - slice_from_s;
+        let mut part: Vec<Interval> = Vec::new();
+        for interval in intervals {
+            let start_s = i64::from(interval.start_s).max(from_s);
+            let end_s = i64::from(interval.end_s).min(until_s);
+            if start_s < end_s {
+                part.push(Interval {
+                    // Fallback: never taken, a slice has 31 bits of seconds, and the part begins within it.
+                    start_s: u32::try_from(start_s - from_s).unwrap_or(0),
+                    // Fallback: never taken, it ends within the slice as well.
+                    end_s: u32::try_from(end_s - from_s).unwrap_or(0),
+                    ..*interval
+                });
+            }
+        }
+        part
+    }
 }
 
 /// Bills the nodes of a slice.
@@ -99,31 +144,17 @@ pub(crate) struct Biller<'a> {
 
 impl<'a> Biller<'a> {
     pub(crate) fn new(plan: &'a Plan, overhead: &'a OverheadPlan, due: DuePeriod) -> Self {
-        let SecondSpan { start_s, end_s } = due.span;
         let mut calendar = Calendar::new(plan.calendar_zone.clone(), plan.grain, plan.allocation_year_start);
-        let mut pieces = Vec::new();
-        let mut at_s = start_s;
-        while overhead.is_charged
-            && at_s < end_s
-            // Fallback: a second beyond the milliseconds of 63 bits is in no period.
-            && let Some(period) = calendar.period(at_s.saturating_mul(1000))
-        {
-            let until_s = (period.until_ms / 1000).min(end_s);
-            pieces.push(BillPiece {
-                period,
-                span: SecondSpan {
-                    start_s: at_s,
-                    end_s: until_s,
-                },
-                grid: Grid::new(&plan.calendar_zone, at_s, until_s),
-            });
-            at_s = until_s;
-        }
+        let pieces = if overhead.is_charged {
+            BillPiece::of_slice(due.span, &mut calendar, &plan.calendar_zone)
+        } else {
+            Vec::new()
+        };
         let mut ranks: Vec<usize> = (0..overhead.units.len()).collect();
         ranks.sort_by_key(|at| overhead.units.get(*at).map(options));
         Self {
             overhead,
-            slice_from_s: start_s,
+            slice_from_s: due.span.start_s,
             period: due.period,
             pieces,
             ranks,
@@ -149,22 +180,7 @@ impl<'a> Biller<'a> {
         let unknown = history.known.iter().take(LEDGER_N).enumerate();
         let unknown = unknown.fold(0_u8, |bits, (at, known)| if *known { bits } else { bits | 1 << at });
         for (nth, piece) in (0_u16..).zip(&self.pieces) {
-            let from_s = piece.span.start_s - self.slice_from_s;
-            let until_s = piece.span.end_s - self.slice_from_s;
-            let mut part: Vec<Interval> = Vec::new();
-            for interval in intervals {
-                let start_s = i64::from(interval.start_s).max(from_s);
-                let end_s = i64::from(interval.end_s).min(until_s);
-                if start_s < end_s {
-                    part.push(Interval {
-                        // Fallback: never taken, a slice has 31 bits of seconds, and the part begins within it.
-                        start_s: u32::try_from(start_s - from_s).unwrap_or(0),
-                        // Fallback: never taken, it ends within the slice as well.
-                        end_s: u32::try_from(end_s - from_s).unwrap_or(0),
-                        ..*interval
-                    });
-                }
-            }
+            let part = piece.part(self.slice_from_s, intervals);
             let of = |interval: &Interval, unit: usize, unknown: u8, billed: [i128; LEDGER_N]| {
                 let mut held = [0; LEDGER_N];
                 for (held, amount) in held.iter_mut().zip(shapes.amounts(interval.shape)) {

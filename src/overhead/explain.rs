@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use arrow::array::RecordBatch;
 
-use super::bills::{POOLS, options};
+use super::bills::{BillPiece, POOLS, options};
 use super::facts::from_fact;
 use super::inventories::{InventoryFile, SWEPT, machine_in, periods};
 use super::job_spans::{JobColumns, Reach, join, span};
@@ -16,10 +16,11 @@ use super::stage::{SweptSite, stage};
 use super::sweep::Basis;
 use crate::config::overhead_plan::NodesFrom;
 use crate::error::{Error, Result};
+use crate::lake::calendar_fact::rule;
 use crate::occupancy::billing::{BILL_PLACES, RATE_PLACES};
 use crate::occupancy::{
-    AllocationShapes, BillingShare, Grid, Interval, LEDGER_N, Resources, Scheme, Thresholds, TimeRange, Visit, rate,
-    shares, sweep,
+    AllocationShapes, BillingShare, Grid, Interval, LEDGER_N, Resources, Scheme, Thresholds, TimeRange, Visit,
+    node_bill, rate, shares, sweep,
 };
 use crate::record::SiteMonth;
 use crate::reference::decimal::text as amount;
@@ -27,7 +28,7 @@ use crate::schema::batch::id;
 use crate::store::Fact;
 use crate::store::lake::{parse_month_path, refused_records_path};
 use crate::store::{Manifest, Store};
-use crate::time::Zone;
+use crate::time::{Calendar, SecondSpan, Zone};
 
 /// The most constant intervals that are listed one by one.
 const LISTED_N: usize = 24;
@@ -102,6 +103,7 @@ pub(crate) fn explain(store: &Store, manifest: &Manifest, site: &str, record: &R
         },
     )?;
     let (board, slices) = (staged.board, staged.slices);
+    let mut calendar = Calendar::new(zone.clone(), rule(&manifest.facts)?.grain, basis.allocation_year_start);
     let mut explanation = Story {
         basis: &basis,
         shapes: &board.shapes,
@@ -111,7 +113,11 @@ pub(crate) fn explain(store: &Store, manifest: &Manifest, site: &str, record: &R
     };
     for nth in 0..slices.len() {
         let slice = slices.slice(nth, board.nodes.len())?;
-        let grid = Grid::new(&zone, slice.from_s(), slice.until_s());
+        let span = SecondSpan {
+            start_s: slice.from_s(),
+            end_s: slice.until_s(),
+        };
+        let pieces = BillPiece::of_slice(span, &mut calendar, &zone);
         slice.each_node(|nth, intervals| {
             let is_there = intervals.iter().any(|interval| Some(u64::from(interval.tag)) == tag);
             let Some(node) = board.nodes.get(nth).filter(|_| is_there) else {
@@ -119,7 +125,10 @@ pub(crate) fn explain(store: &Store, manifest: &Manifest, site: &str, record: &R
             };
             let units = NodeUnits::of(node, &basis.overhead, &resources);
             for (unit, thresholds) in units.numbers.iter().zip(&units.thresholds) {
-                explanation.node(node, *unit, thresholds, intervals, &grid);
+                for piece in &pieces {
+                    let part = piece.part(span.start_s, intervals);
+                    explanation.node(node, *unit, thresholds, &part, &piece.grid);
+                }
             }
         })?;
     }
@@ -166,6 +175,17 @@ struct AlreadyReported {
     from_s: i64,
     until_s: i64,
     share: BillingShare,
+}
+
+/// What a job is billed of a resource of a node in a period of charges, in the places of a bill.
+#[derive(Clone, Copy, Debug, Default)]
+struct SettledBill {
+    /// Its own, rounded down.
+    rounded: i128,
+    /// What rounding leaves of the node.
+    rest: i128,
+    /// Its part of that.
+    part: i128,
 }
 
 /// Keeps the stretches in which intervals of one job run.
@@ -248,7 +268,8 @@ impl Story<'_> {
             reported: Default::default(),
         };
         sweep(&node.history, intervals, self.shapes, grid, &mut listener);
-        for ((pool, counted), reported) in POOLS.into_iter().zip(listener.reported) {
+        let settled = self.settled(node, thresholds, intervals, grid);
+        for (((pool, counted), reported), settled) in POOLS.into_iter().zip(listener.reported).zip(settled) {
             let reported: Vec<(i64, AlreadyReported)> = reported.into_iter().filter(|(held, _)| *held > 0).collect();
             if reported.is_empty() {
                 continue;
@@ -259,14 +280,12 @@ impl Story<'_> {
                 pool: pool.to_owned(),
             };
             let lines = self.lines.entry(key.clone()).or_default();
-            let mut sum = 0;
             for (nth, (held, of)) in reported.iter().enumerate() {
                 let span_s = of.until_s - of.from_s;
                 let share = of.share;
                 // Fallback: where nobody uses anything there is no rate, and nobody is billed.
                 let rate = rate(share.billable, share.used).unwrap_or(0);
                 let billed = rate * i128::from(span_s) * i128::from(*held);
-                sum += billed;
                 if nth < LISTED_N {
                     lines.push(format!(
                         "{} {} to {}: {held} of {} {what} held, {} overhead, {} stranded, {} billable of {}: rate {}, \
@@ -287,19 +306,65 @@ impl Story<'_> {
             if reported.len() > LISTED_N {
                 lines.push(format!("{}: {} stretches more", node.name, reported.len() - LISTED_N));
             }
-            *self.sums.entry(key).or_default() += sum;
+            let shown = |e9| amount(e9, BILL_PLACES);
+            if settled.part > 0 {
+                lines.push(format!(
+                    "{}: rounded down to {BILL_PLACES} places {}; of {} that rounding leaves of the node, its part by what is \
+                     billed: {}",
+                    node.name,
+                    shown(settled.rounded),
+                    shown(settled.rest),
+                    shown(settled.part),
+                ));
+            }
+            *self.sums.entry(key).or_default() += settled.rounded + settled.part;
         }
+    }
+
+    /// What the job is billed on a node in a period of charges, by resource.
+    fn settled(
+        &self,
+        node: &InventoryNode,
+        thresholds: &Thresholds,
+        intervals: &[Interval],
+        grid: &Grid,
+    ) -> [SettledBill; LEDGER_N] {
+        let scheme = self.basis.overhead.scheme;
+        let bill = node_bill(&node.history, intervals, self.shapes, grid, thresholds, scheme);
+        let own = |billed: &[[i128; LEDGER_N]]| {
+            let mut sums = [0; LEDGER_N];
+            let pairs = intervals.iter().zip(billed);
+            for (_, billed) in pairs.filter(|(interval, _)| Some(u64::from(interval.tag)) == self.tag) {
+                for (sum, billed) in sums.iter_mut().zip(billed) {
+                    *sum += billed;
+                }
+            }
+            sums
+        };
+        let (rest, rounded) = (bill.rest, own(&bill.billed));
+        let mut settled = [SettledBill::default(); LEDGER_N];
+        let each = settled
+            .iter_mut()
+            .zip(rest)
+            .zip(rounded)
+            .zip(own(&bill.shared(intervals)));
+        for (((of, rest), rounded), billed) in each {
+            *of = SettledBill {
+                rounded,
+                rest,
+                part: billed - rounded,
+            };
+        }
+        settled
     }
 
     /// The lines, with their sums.
     fn end(mut self) -> Result<OverheadLines> {
         for (key, sum) in self.sums {
-            let sum = amount(sum, RATE_PLACES);
+            let sum = amount(sum, BILL_PLACES);
             let lines = self.lines.get_mut(&key);
             let lines = lines.ok_or_else(|| Error::internal("a sum of nothing"))?;
-            lines.push(format!(
-                "sum = {sum}; rounded to {BILL_PLACES} places, with its part of what rounding left of the node"
-            ));
+            lines.push(format!("sum = {sum}"));
         }
         Ok(self.lines)
     }

@@ -214,6 +214,14 @@ fn explain_integrates_the_rate_over_the_life_of_a_job() {
     );
     let charged = charged[0].trim_end_matches('0');
     assert!(text.contains(&format!("{charged} byte s")), "{charged}\n{text}");
+    // ... to the last place, with what rounding the rate left of the node.
+    for line in [
+        "o1: rounded down to 9 places 490362551851859.20820183; of 46.385646798 that rounding leaves of the node, its part by \
+         what is billed: 27.62605926",
+        &format!("sum = {charged}"),
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
 }
 
 const SUMMARY: &str = "APEL-summary-job-message: v0.2\nSite: A\nMonth: 10\nYear: 2026\nVO: v\nSubmitHost: ce\n\
