@@ -271,8 +271,12 @@ fn machine_of_nodes(
     }
     let has_outages = sums.outage_n > 0 || sums.reservations.is_empty();
     if has_outages && !sums.steps.is_empty() {
+        let later = match sums.later_outage_n {
+            0 => String::new(),
+            later_n => format!(", {later_n} of them after the last recorded end"),
+        };
         remarks.push(format!(
-            "nodes took no jobs {} times (down, drained, reserved): no job starts on them then",
+            "nodes took no jobs {} times{later} (down, drained, reserved): no job starts on them then",
             sums.outage_n
         ));
     }

@@ -22,6 +22,8 @@ pub(crate) struct NodeSums {
     pub(crate) steps: Vec<CapacityStep>,
     /// Times in which a node took no jobs.
     pub(crate) outage_n: u64,
+    /// How many of them begin after the span.
+    pub(crate) later_outage_n: u64,
     /// The reservations.
     pub(crate) reservations: Vec<ReservedPool>,
     /// The listed times of those that have whole nodes.
@@ -74,7 +76,8 @@ pub(crate) fn listed_kinds(nodes: &LakeNodes, resources: &Resources, span: Secon
 }
 
 /// What the nodes have of these kinds while a span lasts, and what of it is reserved: a node that a reservation has as a whole
-/// takes its jobs alone then.
+/// takes its jobs alone then. Simulated jobs may end after the span, so nodes are followed to their last change; after the span
+/// a node has at most what it had at its end.
 ///
 /// # Errors
 /// [`crate::error::Kind::Internal`] when a kind is not among the resources.
@@ -132,14 +135,21 @@ pub(crate) fn node_sums(
         let (mut there, mut available, mut inside) = (Demand::NOTHING, Demand::NOTHING, None);
         let mut was_up = true;
         let segments = &node.history.segments;
+        let at_end = segment_at(segments, span.end_s - 1).map_or(Demand::NOTHING, amounts);
         for from_s in cuts(segments, &own, span) {
-            // What becomes of nodes after the last job has ended is not looked at.
-            let Some(segment) = segment_at(segments, from_s.min(span.end_s - 1)) else {
+            let Some(segment) = segment_at(segments, from_s) else {
                 continue;
             };
-            let now = amounts(segment);
+            let is_later = from_s >= span.end_s;
+            let now = if is_later {
+                amounts(segment).smaller(&at_end)
+            } else {
+                amounts(segment)
+            };
             let is_up = segment.state == CapacityState::Up;
-            found.outage_n += u64::from(was_up && !is_up && now != Demand::NOTHING);
+            let begins_outage = was_up && !is_up && now != Demand::NOTHING;
+            found.outage_n += u64::from(begins_outage);
+            found.later_outage_n += u64::from(begins_outage && is_later);
             was_up = is_up;
             let owner = own.iter().find(|placed| placed.listed.span().has(from_s));
             let (now_available, now_inside) = match (owner, segment.state) {
@@ -228,12 +238,12 @@ fn segment_at(segments: &[CapacitySegment], at_s: i64) -> Option<&CapacitySegmen
     segments.get(..begun_n).and_then(<[_]>::last)
 }
 
-/// The seconds in which a node changes, or reservations of it begin or end, from the beginning of a span on. Nodes are followed
-/// to its end, reservations to theirs.
+/// The seconds in which a node changes, or reservations of it begin or end, from the beginning of a span on.
 fn cuts(segments: &[CapacitySegment], own: &[PlacedReservation<'_>], span: SecondSpan) -> BTreeSet<i64> {
     let ends = segments.iter().skip(1).map(|next| next.from_s).chain([i64::MAX]);
     let lasting = segments.iter().zip(ends);
-    let lasting = lasting.filter(|(segment, until_s)| *until_s > span.start_s && segment.from_s < span.end_s);
+    // An event that has no end has its end there.
+    let lasting = lasting.filter(|(segment, until_s)| *until_s > span.start_s && segment.from_s < i64::MAX);
     let mut cuts: BTreeSet<i64> = lasting.map(|(segment, _)| segment.from_s.max(span.start_s)).collect();
     let edges = own
         .iter()
