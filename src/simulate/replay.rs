@@ -52,6 +52,18 @@ pub struct Likeness {
     pub apart_s: i128,
 }
 
+/// One of two schedules of the same jobs, with those alone that start in both.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when the starts of many jobs cannot be put into a temporary file.
+pub fn started_in_both(own: &Schedule, other: &Schedule) -> Result<Schedule> {
+    let both = own.starts.iter().zip(&other.starts);
+    Ok(Schedule {
+        starts: Column::of(both.map(|(start, other)| other.and(start)), own.starts.budget())?,
+        ..Schedule::default()
+    })
+}
+
 /// Compares the starts of two schedules of the same jobs.
 #[must_use]
 pub fn likeness(one: &Schedule, other: &Schedule) -> Likeness {

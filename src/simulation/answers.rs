@@ -7,8 +7,10 @@ use super::node_ledger::{NodeLedger, node_ledgers};
 use super::run::Simulation;
 use crate::error::{Error, Kind, Result};
 use crate::lake::calendar_fact::rule;
+use crate::numbers::Extent;
+use crate::simulate::jobs::Jobs;
 use crate::simulate::metrics::{AbnormalRule, Interval, JobMeasures};
-use crate::simulate::replay::recorded;
+use crate::simulate::replay::{recorded, started_in_both};
 use crate::simulate::schedule::Schedule;
 use crate::store::{Manifest, Store};
 use crate::time::SecondSpan;
@@ -24,6 +26,17 @@ pub struct EnergySums {
     pub all_j: i128,
 }
 
+/// What happened to the jobs that start under a method: no other is compared.
+#[derive(Clone, Debug, Default)]
+pub struct RecordedPart {
+    /// Their waits.
+    pub jobs: JobMeasures,
+    /// Their charges and awards.
+    pub charged: ScheduleCharges,
+    /// Jobs that ran and never start under the method.
+    pub never_start_n: u64,
+}
+
 /// One schedule.
 #[derive(Clone, Debug, Default)]
 pub struct ScheduleAnswer {
@@ -33,6 +46,8 @@ pub struct ScheduleAnswer {
     pub jobs: JobMeasures,
     /// Charges and awards; empty where the lake charges nothing.
     pub charged: ScheduleCharges,
+    /// What happened to the same jobs.
+    pub recorded: RecordedPart,
     /// Nodes; none where the lake lists none.
     pub nodes: Option<NodeLedger>,
     /// Energy.
@@ -74,14 +89,18 @@ impl Answers {
         schedules.extend(simulated.map(|run| (run.word, &run.schedule)));
         let mut notes = Vec::new();
         let only: Vec<&Schedule> = schedules.iter().map(|(_, schedule)| *schedule).collect();
-        let charged = if let Some(charging) = LakeCharging::of(store, manifest)? {
+        let parts = only.iter().map(|schedule| started_part(&before, schedule));
+        let parts: Vec<Option<Schedule>> = parts.collect::<Result<_>>()?;
+        let mut charged = if let Some(charging) = LakeCharging::of(store, manifest)? {
             notes.extend(charging.unreadable().iter().cloned());
             let records = SimulatedRecords::new(store, manifest, source, jobs)?;
-            charging.charge(&records, &source.site, &only)?
+            let all: Vec<&Schedule> = only.iter().copied().chain(parts.iter().flatten()).collect();
+            charging.charge(&records, &source.site, &all)?
         } else {
             notes.push("the lake charges nothing: there are no charges to compare".to_owned());
             vec![ScheduleCharges::default(); only.len()]
         };
+        let of_parts = charged.split_off(only.len());
         let zone = rule(&manifest.facts)?.zone;
         let ledgers = if source.nodes.nodes.is_empty() {
             notes.push("the lake lists no nodes: free canonical units are not known".to_owned());
@@ -100,16 +119,31 @@ impl Answers {
                 "{without_n} jobs have no place on the nodes of the inventory under one of the schedules: they are in no node ledger"
             ));
         }
-        let mut answers = Vec::with_capacity(schedules.len());
-        for (((word, schedule), charged), ledger) in schedules.into_iter().zip(charged).zip(ledgers) {
-            let mut sums = JobMeasures::default();
-            for started in schedule.started(jobs) {
-                sums.add(&started, &AbnormalRule::default());
+        let all = RecordedPart {
+            jobs: measures(jobs, &before),
+            charged: crate::absent::entry(charged.first().cloned()),
+            never_start_n: 0,
+        };
+        let mut of_parts = of_parts.into_iter();
+        let recorded = parts.iter().map(|part| match part {
+            None => all.clone(),
+            Some(part) => {
+                let of_part = measures(jobs, part);
+                RecordedPart {
+                    never_start_n: all.jobs.job_n.less(of_part.job_n),
+                    jobs: of_part,
+                    charged: crate::absent::entry(of_parts.next()),
+                }
             }
+        });
+        let mut answers = Vec::with_capacity(schedules.len());
+        let found = schedules.into_iter().zip(charged).zip(ledgers).zip(recorded);
+        for ((((word, schedule), charged), ledger), recorded) in found {
             answers.push(ScheduleAnswer {
                 word,
-                jobs: sums,
+                jobs: measures(jobs, schedule),
                 charged,
+                recorded,
                 nodes: ledger,
                 energy: energy(input, schedule, span),
             });
@@ -120,6 +154,23 @@ impl Answers {
             notes,
         })
     }
+}
+
+/// The recorded schedule with those jobs alone that start under another one; `None` where all do.
+fn started_part(recorded: &Schedule, schedule: &Schedule) -> Result<Option<Schedule>> {
+    let mut pairs = recorded.starts.iter().zip(&schedule.starts);
+    if pairs.all(|(was, would)| was.is_none() || would.is_some()) {
+        return Ok(None);
+    }
+    started_in_both(recorded, schedule).map(Some)
+}
+
+fn measures(jobs: &Jobs, schedule: &Schedule) -> JobMeasures {
+    let mut sums = JobMeasures::default();
+    for started in schedule.started(jobs) {
+        sums.add(&started, &AbnormalRule::default());
+    }
+    sums
 }
 
 fn energy(input: &SimulationInput, schedule: &Schedule, span: SecondSpan) -> EnergySums {

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::runtime::column::Column;
 use crate::simulate::correlation::{pearson, spearman};
 use crate::simulate::metrics::{AbnormalRule, ClassBy, Interval, JobMeasures, by_class, power_classes};
-use crate::simulate::replay::{Recorded, likeness};
+use crate::simulate::replay::{Recorded, likeness, started_in_both};
 use crate::simulate::replay_check::{KindCheck, check};
 use crate::simulate::schedule::Schedule;
 use crate::simulate::verify::verify_schedule;
@@ -105,14 +105,10 @@ impl BackTest {
     pub fn of(input: &SimulationInput, recorded: &Schedule, simulated: &Schedule) -> Result<Option<Self>> {
         let jobs = &input.trace.jobs;
         // Jobs without a recorded start ran as well, and are not compared.
-        let of_both = |own: &Schedule, other: &Schedule| -> Result<Schedule> {
-            let both = own.starts.iter().zip(&other.starts);
-            Ok(Schedule {
-                starts: Column::of(both.map(|(start, other)| other.and(start)), own.starts.budget())?,
-                ..Schedule::default()
-            })
-        };
-        let (recorded, simulated) = (of_both(recorded, simulated)?, of_both(simulated, recorded)?);
+        let (recorded, simulated) = (
+            started_in_both(recorded, simulated)?,
+            started_in_both(simulated, recorded)?,
+        );
         if recorded.starts.iter().all(|start| start.is_none()) {
             return Ok(None);
         }

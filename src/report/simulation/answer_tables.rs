@@ -6,7 +6,7 @@ use super::super::table::{Cell, ColumnKind, Table};
 use crate::charge::amount::CHARGE_SCALE;
 use crate::reference::decimal::text as amount;
 use crate::simulation::answers::{Answers, ScheduleAnswer};
-use crate::simulation::charged::{ChargedName, ChargedSums};
+use crate::simulation::charged::{AwardName, ChargedName, ChargedSums};
 use crate::simulation::node_ledger::NodeLedger;
 
 /// Seconds of an hour.
@@ -18,15 +18,9 @@ const KWH_MJ: i128 = 3_600_000_000;
 /// Digits of charges.
 const SCALE: u8 = 9;
 
-/// What happened, and the methods.
-struct Both<'a> {
-    was: &'a ScheduleAnswer,
-    methods: &'a [ScheduleAnswer],
-}
-
-fn both(answers: &Answers) -> Option<Both<'_>> {
-    let (was, methods) = answers.schedules.split_first()?;
-    Some(Both { was, methods })
+/// The schedules of methods: all but the first, which is what happened.
+fn methods(answers: &Answers) -> impl Iterator<Item = &ScheduleAnswer> {
+    answers.schedules.iter().skip(1)
 }
 
 fn charge(value: i128) -> Cell {
@@ -52,20 +46,13 @@ pub(super) fn charges(answers: &Answers) -> Table {
             ("change_percent", "%", ColumnKind::Decimal(2)),
         ],
     );
-    let Some(Both { was, methods }) = both(answers) else {
-        return table;
-    };
-    for method in methods {
-        let names: BTreeSet<&ChargedName> = was
-            .charged
-            .charges
-            .keys()
-            .chain(method.charged.charges.keys())
-            .collect();
+    for method in methods(answers) {
+        let (was, would) = (&method.recorded.charged.charges, &method.charged.charges);
+        let names: BTreeSet<&ChargedName> = was.keys().chain(would.keys()).collect();
         for name in names {
             // Fallback: who is not charged under a schedule is charged nothing under it.
-            let of = |answer: &ScheduleAnswer| answer.charged.charges.get(name).copied().unwrap_or_default();
-            let (before, now): (ChargedSums, ChargedSums) = (of(was), of(method));
+            let of = |charges: &BTreeMap<ChargedName, ChargedSums>| charges.get(name).copied().unwrap_or_default();
+            let (before, now): (ChargedSums, ChargedSums) = (of(was), of(would));
             let change = now.charge_e9 - before.charge_e9;
             table.push(vec![
                 Cell::text(method.word),
@@ -107,15 +94,12 @@ pub(super) fn awards(answers: &Answers) -> Table {
             ("change", "", kind),
         ],
     );
-    let Some(Both { was, methods }) = both(answers) else {
-        return table;
-    };
-    for method in methods {
-        let names: BTreeSet<_> = was.charged.awards.keys().chain(method.charged.awards.keys()).collect();
-        for name in names {
+    for method in methods(answers) {
+        let (was, would) = (&method.recorded.charged.awards, &method.charged.awards);
+        for name in was.keys().chain(would.keys()).collect::<BTreeSet<_>>() {
             // Fallback: an award that nobody uses under a schedule is used by nothing.
-            let of = |answer: &ScheduleAnswer| answer.charged.awards.get(name).copied().unwrap_or_default();
-            let (before, now) = (of(was), of(method));
+            let of = |awards: &BTreeMap<AwardName, i128>| awards.get(name).copied().unwrap_or_default();
+            let (before, now) = (of(was), of(would));
             table.push(vec![
                 Cell::text(method.word),
                 Cell::text(name.award.clone()),
@@ -148,7 +132,7 @@ pub(super) fn overhead(answers: &Answers) -> Table {
             ("without_place_job_n", "", ColumnKind::Number),
         ],
     );
-    let Some(Both { was, .. }) = both(answers) else {
+    let Some(was) = answers.schedules.first() else {
         return table;
     };
     let hours = |s: i128| Cell::ratio(s, HOUR_S, 2);
@@ -211,16 +195,23 @@ pub(super) fn energy(answers: &Answers) -> Table {
 /// Each method against what happened, one sentence a line.
 #[must_use]
 pub fn sentences(answers: &Answers) -> String {
-    let Some(Both { was, methods }) = both(answers) else {
+    let Some(was) = answers.schedules.first() else {
         return String::new();
     };
-    let lines = methods.iter().map(|method| sentence(was, method) + "\n");
+    let lines = methods(answers).map(|method| sentence(was, method) + "\n");
     lines.collect()
 }
 
 fn sentence(was: &ScheduleAnswer, method: &ScheduleAnswer) -> String {
-    let mut parts = vec![waits(was, method)];
-    parts.extend(largest_charge(was, method));
+    let (started_n, never_n) = (method.recorded.jobs.job_n, method.recorded.never_start_n);
+    if started_n == 0 {
+        return format!(
+            "{} would have started none of {never_n} jobs: there is nothing to compare.",
+            method.word
+        );
+    }
+    let mut parts = vec![waits(method)];
+    parts.extend(largest_charge(method));
     if let (Some(before), Some(now)) = (&was.nodes, &method.nodes) {
         parts.push(freed(before, now));
     }
@@ -229,11 +220,18 @@ fn sentence(was: &ScheduleAnswer, method: &ScheduleAnswer) -> String {
         (true, last) => crate::absent::text(last.as_deref()).to_owned(),
         (false, last) => format!("{} and {}", parts.join(", "), crate::absent::text(last.as_deref())),
     };
-    format!("{} would have {text}.", method.word)
+    let without = match never_n {
+        0 => String::new(),
+        _ => format!(
+            " {never_n} of {} jobs never start under it and are not compared.",
+            started_n + never_n
+        ),
+    };
+    format!("{} would have {text}.{without}", method.word)
 }
 
-fn waits(was: &ScheduleAnswer, method: &ScheduleAnswer) -> String {
-    let (before, now) = (was.jobs, method.jobs);
+fn waits(method: &ScheduleAnswer) -> String {
+    let (before, now) = (method.recorded.jobs, method.jobs);
     let mean = |wait_s: i128, job_n: u64| Cell::ratio(wait_s, i128::from(job_n), 1);
     let saved = before.wait_s - now.wait_s;
     let word = if saved < 0 { "added" } else { "saved" };
@@ -249,11 +247,11 @@ fn waits(was: &ScheduleAnswer, method: &ScheduleAnswer) -> String {
 }
 
 /// Who is charged most differently, under each policy by which anybody is.
-fn largest_charge(was: &ScheduleAnswer, method: &ScheduleAnswer) -> Vec<String> {
+fn largest_charge(method: &ScheduleAnswer) -> Vec<String> {
     let mut changes: BTreeMap<&str, BTreeMap<&str, i128>> = BTreeMap::new();
     let mut units: BTreeMap<&str, &str> = BTreeMap::new();
-    for (answer, sign) in [(method, 1), (was, -1)] {
-        for (name, sums) in &answer.charged.charges {
+    for (charged, sign) in [(&method.charged, 1), (&method.recorded.charged, -1)] {
+        for (name, sums) in &charged.charges {
             let payer = name.account.as_deref().or(name.vo.as_deref());
             let payer = payer.map_or("jobs without an account", |payer| payer);
             units.insert(&name.policy, &name.unit);
@@ -271,7 +269,12 @@ fn largest_charge(was: &ScheduleAnswer, method: &ScheduleAnswer) -> Vec<String> 
         let word = if *change > 0 { "more" } else { "less" };
         let shown = amount(change.abs(), CHARGE_SCALE);
         let shown = shown.trim_end_matches('0').trim_end_matches('.');
-        Some(format!("cost {payer} {shown} {unit} {word} under {policy}"))
+        let among = if payers.len() > 1 {
+            ", whose charge changes most,"
+        } else {
+            ""
+        };
+        Some(format!("cost {payer}{among} {shown} {unit} {word} under {policy}"))
     });
     largest.collect()
 }

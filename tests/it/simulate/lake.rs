@@ -181,8 +181,8 @@ fn prices_of_the_day_follow_the_simulated_start() {
     let text = stdout(&scene.simulate(&["lake"]));
     for line in [
         // The first waits nothing, the second an hour in place of two.
-        "baseline would have saved 50.0 % of waits (a mean of 1800.0 s in place of 3600.0 s), cost b 4 core_hour less under \
-         cores and freed 0.0 node-days.",
+        "baseline would have saved 50.0 % of waits (a mean of 1800.0 s in place of 3600.0 s), cost b, whose charge changes \
+         most, 4 core_hour less under cores and freed 0.0 node-days.",
         "recorded starts held against the machine",
         "back-test: baseline against what happened",
     ] {
