@@ -1,5 +1,6 @@
 //! What is simulated once it is read: jobs, the machine, and what the jobs wait by.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::lake_source::LakeSource;
@@ -43,12 +44,12 @@ impl SimulationInput {
         }
     }
 
-    /// The number of the job that people call so.
+    /// The numbers of the jobs that people call so: of a lake each attempt has its own.
     #[must_use]
-    pub fn id(&self, name: &str) -> Option<i64> {
+    pub fn ids(&self, name: &str) -> BTreeSet<i64> {
         match &self.lake {
-            Some(lake) => lake.jobs.id(name),
-            None => name.parse().ok(),
+            Some(lake) => lake.jobs.ids(name),
+            None => name.parse().into_iter().collect(),
         }
     }
 

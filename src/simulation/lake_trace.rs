@@ -1,7 +1,7 @@
 //! Records of a lake as the jobs of a trace, and what became of those that are none.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::lake_dependencies::wait_for_others;
 use super::lake_kind::LakeKind;
@@ -60,10 +60,11 @@ impl LakeJobs {
         self.jobs.iter().find(|job| job.id == id)
     }
 
-    /// The number of the first job of a name.
+    /// The numbers of the jobs of a name.
     #[must_use]
-    pub fn id(&self, job_id: &str) -> Option<i64> {
-        self.jobs.iter().find(|job| job.job_id == job_id).map(|job| job.id)
+    pub fn ids(&self, job_id: &str) -> BTreeSet<i64> {
+        let named = self.jobs.iter().filter(|job| job.job_id == job_id);
+        named.map(|job| job.id).collect()
     }
 
     /// Finds jobs of the trace, in its order faster than in any.

@@ -19,27 +19,36 @@ use crate::time::instant::instant_text_s;
 /// Most jobs or nodes that are named.
 const NAMED_MAX: usize = 10;
 
-/// Why a job of a log starts when it does, under each method.
+/// Why a job starts when it does, under each method; where several have its name, as attempts of one have, each of them.
 ///
 /// # Errors
-/// [`Kind::NoInput`] when no simulated job has this number; as [`simulate_with`].
+/// [`Kind::NoInput`] when no simulated job has this name; as [`simulate_with`].
 pub fn explain(question: &SimulationQuestion, input: &SimulationInput, name: &str) -> Result<String> {
-    let jobs = &input.trace.jobs;
-    let unknown = || Error::new(Kind::NoInput, format!("no simulated job is called {name}"));
-    let id = input.id(name).ok_or_else(unknown)?;
-    let Some((place, job)) = (0..).zip(jobs).find(|(_, job)| job.id == id) else {
-        let refused = input.trace.never_fitting.iter().find(|job| job.id == id);
+    let ids = input.ids(name);
+    let mut texts = Vec::new();
+    for (place, job) in (0..).zip(&input.trace.jobs) {
+        if ids.contains(&job.id) {
+            texts.push(job_text(question, input, &job, place)?);
+        }
+    }
+    if texts.is_empty() {
+        let refused = input.trace.never_fitting.iter().find(|job| ids.contains(&job.id));
         let why = match refused.and_then(|job| input.machine.kinds().get(job.kind).map(|kind| (job, kind))) {
             Some((job, kind)) => format!(
-                "job {id} is not simulated: it requests {} of {} {}",
+                "job {name} is not simulated: it requests {} of {} {}",
                 job.requested, kind.capacity, kind.name
             ),
-            None => format!("no simulated job has the number {id}"),
+            None => format!("no simulated job is called {name}"),
         };
         return Err(Error::new(Kind::NoInput, why));
-    };
+    }
+    Ok(texts.join("\n"))
+}
+
+/// Why one job, at a place, starts when it does.
+fn job_text(question: &SimulationQuestion, input: &SimulationInput, job: &Job, place: u32) -> Result<String> {
+    let jobs = &input.trace.jobs;
     let mut text = String::new();
-    let job = &job;
     line(
         &mut text,
         &format!(
