@@ -2,6 +2,7 @@
 
 use super::demand::Demand;
 use super::predecessor::Predecessors;
+use super::trace_change::JobChanges;
 
 /// How a job ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,12 +38,16 @@ pub struct Job {
     pub ended: JobEnd,
     /// When it started in the trace, where that is known.
     pub recorded_start_s: Option<i64>,
+    /// How long it ran in the trace, where that is longer than `run_s`: it is simulated up to its limit.
+    pub recorded_run_s: Option<i64>,
     /// Number of its user, where it is known.
     pub user: Option<i64>,
     /// Number of its group or account, where it is known.
     pub group: Option<i64>,
     /// The reservation it runs in, by its place among those of the machine.
     pub reservation: Option<u32>,
+    /// How it differs from what the trace states.
+    pub changes: JobChanges,
 }
 
 impl Job {
@@ -59,9 +64,17 @@ impl Job {
             after: Predecessors::default(),
             ended: JobEnd::Completed,
             recorded_start_s: None,
+            recorded_run_s: None,
             user: None,
             group: None,
             reservation: None,
+            changes: JobChanges::default(),
         }
+    }
+
+    /// How long it ran in the trace.
+    #[must_use]
+    pub fn ran_s(&self) -> i64 {
+        self.recorded_run_s.map_or(self.run_s, |run_s| run_s)
     }
 }

@@ -76,6 +76,7 @@ pub mod settings;
 pub mod shares;
 pub mod swf;
 pub mod trace;
+pub mod trace_change;
 mod use_change;
 pub mod verify;
 pub mod verify_easy;

@@ -98,6 +98,15 @@ pub struct StartedJob {
 }
 
 impl StartedJob {
+    /// A job with its start: one that started as recorded runs as long as it did, beyond its limit as well.
+    #[must_use]
+    pub fn new(mut job: Job, start: Start) -> Self {
+        if start.reason == StartReason::Recorded {
+            job.run_s = job.ran_s();
+        }
+        Self { job, start }
+    }
+
     /// When it ends.
     #[must_use]
     pub fn end_s(&self) -> i64 {
@@ -115,7 +124,7 @@ impl Schedule {
     /// The jobs that start, in the order of the list.
     pub fn started<'a>(&'a self, jobs: impl Into<JobList<'a>>) -> impl Iterator<Item = StartedJob> + 'a {
         let pairs = jobs.into().iter().zip(&self.starts);
-        pairs.filter_map(|(job, start)| start.map(|start| StartedJob { job, start }))
+        pairs.filter_map(|(job, start)| start.map(|start| StartedJob::new(job, start)))
     }
 }
 

@@ -8,6 +8,8 @@ use super::jobs::{JobList, JobSorter, Jobs, TakenJob};
 use super::machine::Machine;
 use super::predecessor::Predecessors;
 use super::swf::{SwfLine, SwfLog};
+use super::trace_change::JobChanges;
+pub use super::trace_change::TraceChange;
 use crate::error::{Error, Kind, Result};
 use crate::numbers::count_u64;
 use crate::runtime::column::{ColumnBudget, ColumnWriter};
@@ -76,62 +78,6 @@ impl TraceReason {
     }
 }
 
-/// Why a job is simulated differently from what the log states.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum TraceChange {
-    /// It has no time limit: its run time stands for it.
-    NoLimit,
-    /// It ran longer than its limit: it ends there.
-    RanOverLimit,
-    /// It waits for a job that is not simulated: it waits for the others, and for none where one of them is enough.
-    UnknownPredecessor,
-    /// Another job has the same number.
-    RepeatedNumber,
-    /// The rules made it a job of one second on one processor.
-    MadeMinimal,
-    /// It ran longer than its limit, and keeps what it used: its run time stands for the limit.
-    LimitRaised,
-    /// It has no submission: its start stands for it.
-    NoSubmission,
-    /// It could not start when it was submitted: it is submitted when it was eligible.
-    HeldUntilEligible,
-    /// It states no allocated cores: those it requested stand for them.
-    RequestedCores,
-    /// It states no memory: it requests none.
-    NoMemory,
-    /// It states no nodes: it requests none.
-    NoNodes,
-    /// It started, as recorded, before what it depends on, or depends on itself: that holds it no longer.
-    DependencyContradicted,
-    /// No listing knows the reservation it ran in at that time: it runs on what is not reserved.
-    ReservationUnlisted,
-    /// It requests more than the reservation it ran in ever has: it runs on what is not reserved.
-    BeyondReservation,
-}
-
-impl TraceChange {
-    /// The word of tables.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::NoLimit => "no_limit",
-            Self::RanOverLimit => "ran_over_limit",
-            Self::UnknownPredecessor => "unknown_predecessor",
-            Self::RepeatedNumber => "repeated_number",
-            Self::MadeMinimal => "made_minimal",
-            Self::LimitRaised => "limit_raised",
-            Self::NoSubmission => "no_submission",
-            Self::HeldUntilEligible => "held_until_eligible",
-            Self::RequestedCores => "requested_cores",
-            Self::NoMemory => "no_memory",
-            Self::NoNodes => "no_nodes",
-            Self::DependencyContradicted => "dependency_contradicted",
-            Self::ReservationUnlisted => "reservation_unlisted",
-            Self::BeyondReservation => "beyond_reservation",
-        }
-    }
-}
-
 /// A job that is not simulated because it requests more than the machine has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NeverFitting {
@@ -152,8 +98,10 @@ pub struct Trace {
     pub read_n: u64,
     /// Those left out, by reason.
     pub left_out: BTreeMap<TraceReason, u64>,
-    /// Those changed, by reason.
+    /// Those of the jobs that are simulated otherwise than stated, by reason.
     pub changed: BTreeMap<TraceChange, u64>,
+    /// Numbers of jobs that waited for one that is not simulated.
+    pub(crate) without_predecessor: BTreeSet<i64>,
     /// Those that request more than the machine has.
     pub never_fitting: Vec<NeverFitting>,
 }
@@ -172,7 +120,7 @@ impl Trace {
         let mut jobs = JobSorter::new(log.lines.budget());
         for line in &log.lines {
             let job = match rules {
-                SwfRules::Pyss => Some(trace.pyss_job(&line)),
+                SwfRules::Pyss => Some(pyss_job(&line)),
                 SwfRules::Standard => trace.job(&line, [line.requested_n, line.allocated_n]),
                 SwfRules::Cqsim => trace.job(&line, [line.requested_n, -1]),
             };
@@ -208,8 +156,7 @@ impl Trace {
         }
     }
 
-    /// Counts what is changed.
-    pub fn change(&mut self, change: TraceChange) {
+    fn change(&mut self, change: TraceChange) {
         *self.changed.entry(change).or_default() += 1;
     }
 
@@ -224,7 +171,8 @@ impl Trace {
             .flat_map(|after| after.each.iter().map(|one| one.id))
             .collect();
         let mut known = BTreeSet::new();
-        let mut after = BTreeMap::new();
+        let mut after: BTreeMap<u32, WaitingJob> = BTreeMap::new();
+        self.changed.clear();
         let mut rows = ColumnWriter::new(taken.budget);
         let mut numbers = Sorter::new(taken.budget.part());
         let (mut job_n, mut last_s, mut length_s) = (0_u64, 0, 0_i128);
@@ -232,9 +180,21 @@ impl Trace {
             let own = taken.after.remove(&nth);
             let pause_s = own.as_ref().map_or(0, Predecessors::longest_pause_s);
             last_s = job.submit_s;
-            length_s += i128::from(job.run_s.max(job.limit_s)) + i128::from(pause_s);
-            if let (Some(own), Ok(place)) = (own, u32::try_from(job_n)) {
-                after.insert(place, own);
+            length_s += i128::from(job.ran_s().max(job.run_s).max(job.limit_s)) + i128::from(pause_s);
+            let mut changes = job.changes;
+            if self.without_predecessor.contains(&job.id) {
+                changes.add(TraceChange::UnknownPredecessor);
+            }
+            for change in changes.each() {
+                self.change(change);
+            }
+            if let (Some(after_own), Ok(place)) = (own, u32::try_from(job_n)) {
+                let waiting = WaitingJob {
+                    id: job.id,
+                    is_counted: changes.has(TraceChange::UnknownPredecessor),
+                    after: after_own,
+                };
+                after.insert(place, waiting);
             }
             if named.contains(&job.id) {
                 known.insert(job.id);
@@ -254,7 +214,8 @@ impl Trace {
             }
             before = Some(number);
         }
-        for own in after.values_mut() {
+        for waiting in after.values_mut() {
+            let own = &mut waiting.after;
             let named_n = own.each.len();
             own.each.retain(|one| known.contains(&one.id));
             if own.each.len() < named_n {
@@ -262,10 +223,14 @@ impl Trace {
                 if own.is_any {
                     *own = Predecessors::default();
                 }
-                self.change(TraceChange::UnknownPredecessor);
+                self.without_predecessor.insert(waiting.id);
+                if !waiting.is_counted {
+                    self.change(TraceChange::UnknownPredecessor);
+                }
             }
         }
-        self.jobs = Jobs::new(rows.finish()?, after);
+        let after = after.into_iter().map(|(place, waiting)| (place, waiting.after));
+        self.jobs = Jobs::new(rows.finish()?, after.collect());
         Ok(self)
     }
 
@@ -303,14 +268,30 @@ impl Trace {
         self.only(|job| !ids.contains(&job.id))
     }
 
-    fn only(mut self, is_kept: impl Fn(&Job) -> bool) -> Result<Self> {
-        // Counted before, and found again by sorting.
-        self.changed.remove(&TraceChange::RepeatedNumber);
+    fn only(self, is_kept: impl Fn(&Job) -> bool) -> Result<Self> {
         let mut kept = JobSorter::new(JobList::from(&self.jobs).budget());
         for job in self.jobs.iter().filter(is_kept) {
             kept.push(job)?;
         }
         self.with_jobs(kept)
+    }
+
+    /// That there is a job to simulate. `what` the trace was made of is named otherwise.
+    ///
+    /// # Errors
+    /// [`Kind::Data`] when all were left out.
+    pub fn check_any(&self, what: &str) -> Result<()> {
+        if !self.jobs.is_empty() {
+            return Ok(());
+        }
+        let left_out = self.left_out.iter().map(|(reason, n)| format!("{} {n}", reason.word()));
+        let left_out: Vec<String> = left_out.collect();
+        let why = format!(
+            "none of {} {what} can be simulated: {}",
+            self.read_n,
+            left_out.join(", ")
+        );
+        Err(Error::new(Kind::Data, why))
     }
 
     /// Whether every line ended somewhere: as a job, or left out.
@@ -337,33 +318,46 @@ impl Trace {
         };
         let mut limit_s = line.requested_s;
         let mut run_s = line.run_s;
+        let mut changes = JobChanges::default();
         if limit_s <= 0 {
-            self.change(TraceChange::NoLimit);
+            changes.add(TraceChange::NoLimit);
             limit_s = run_s;
         } else if run_s > limit_s {
-            self.change(TraceChange::RanOverLimit);
+            changes.add(TraceChange::RanOverLimit);
             run_s = limit_s;
         }
         let need = Demand::of(&[processor_n, line.burst_buffer.max(0)]);
-        Some(described(line, &Job::new(line.id, line.submit_s, run_s, limit_s, need)))
-    }
-
-    fn pyss_job(&mut self, line: &SwfLine) -> Job {
-        if line.run_s <= 0 || line.allocated_n <= 0 || line.requested_s <= 0 || line.submit_s < 0 {
-            self.change(TraceChange::MadeMinimal);
-            return described(line, &Job::new(line.id, line.submit_s.max(1), 1, 1, Demand::of(&[1])));
-        }
-        let (run_s, limit_s) = (line.run_s.min(line.requested_s), line.run_s.max(line.requested_s));
-        if line.run_s > line.requested_s {
-            self.change(TraceChange::RanOverLimit);
-        }
-        let need = Demand::of(&[line.allocated_n]);
-        described(line, &Job::new(line.id, line.submit_s, run_s, limit_s, need))
+        let job = Job::new(line.id, line.submit_s, run_s, limit_s, need);
+        Some(described(line, Job { changes, ..job }))
     }
 }
 
+/// What a job waits for while its predecessors are looked for.
+struct WaitingJob {
+    id: i64,
+    /// Whether an unknown predecessor of it is counted already.
+    is_counted: bool,
+    after: Predecessors,
+}
+
+fn pyss_job(line: &SwfLine) -> Job {
+    let mut changes = JobChanges::default();
+    if line.run_s <= 0 || line.allocated_n <= 0 || line.requested_s <= 0 || line.submit_s < 0 {
+        changes.add(TraceChange::MadeMinimal);
+        let job = Job::new(line.id, line.submit_s.max(1), 1, 1, Demand::of(&[1]));
+        return described(line, Job { changes, ..job });
+    }
+    let (run_s, limit_s) = (line.run_s.min(line.requested_s), line.run_s.max(line.requested_s));
+    if line.run_s > line.requested_s {
+        changes.add(TraceChange::RanOverLimit);
+    }
+    let need = Demand::of(&[line.allocated_n]);
+    let job = Job::new(line.id, line.submit_s, run_s, limit_s, need);
+    described(line, Job { changes, ..job })
+}
+
 /// A job with what else its line states.
-fn described(line: &SwfLine, job: &Job) -> Job {
+fn described(line: &SwfLine, job: Job) -> Job {
     let known = |number: i64| (number >= 0).then_some(number);
     Job {
         after: if line.preceding > 0 {
@@ -378,8 +372,9 @@ fn described(line: &SwfLine, job: &Job) -> Job {
             _ => JobEnd::Unknown,
         },
         recorded_start_s: known(line.wait_s).map(|wait_s| line.submit_s + wait_s),
+        recorded_run_s: job.changes.has(TraceChange::RanOverLimit).then_some(line.run_s),
         user: known(line.user),
         group: known(line.group),
-        ..job.clone()
+        ..job
     }
 }

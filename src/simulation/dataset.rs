@@ -12,7 +12,7 @@ use crate::schema;
 use crate::schema::batch::{identities, ints, texts};
 use crate::simulate::job::Job;
 use crate::simulate::jobs::JobList;
-use crate::simulate::schedule::Start;
+use crate::simulate::schedule::{Start, StartedJob};
 use crate::store::{TableOptions, TableWriter};
 
 /// What is stated of a job that never starts.
@@ -111,7 +111,7 @@ fn array(simulation: &Simulation, name: &str, rows: &[ScheduledJob<'_>]) -> Resu
         "resource_n" => whole(&|row| Some(row.job.need.first())),
         "submit_s" => whole(&|row| Some(row.job.submit_s)),
         "start_s" => whole(&|row| row.start.map(|start| start.start_s)),
-        "end_s" => whole(&|row| row.start.map(|start| start.start_s + row.job.run_s)),
+        "end_s" => whole(&|row| row.start.map(|start| StartedJob::new(row.job.clone(), start).end_s())),
         "limit_s" => whole(&|row| Some(row.job.limit_s)),
         "recorded_start_s" => whole(&|row| row.job.recorded_start_s),
         "decision" => {

@@ -14,7 +14,7 @@ use crate::record::dependency::{Dependencies, DependencyJob, DependencyKind, Dep
 use crate::runtime::column::{Column, ColumnReader};
 use crate::simulate::job::Job;
 use crate::simulate::predecessor::{Predecessor, PredecessorEvent, Predecessors};
-use crate::simulate::trace::{Trace, TraceChange};
+use crate::simulate::trace::TraceChange;
 
 /// Seconds of a minute.
 const MINUTE_S: i64 = 60;
@@ -71,8 +71,17 @@ impl JobNumbers {
     }
 }
 
-/// What jobs wait for by the commands of their rows, by place; the change of each job that does not wait so is counted.
-pub(super) fn wait_for_others(rows: &Column<KeptRow>, trace: &mut Trace) -> BTreeMap<u32, Predecessors> {
+/// What jobs wait for by the commands of their rows, by place.
+#[derive(Default)]
+pub(super) struct FoundDependencies {
+    /// Those that wait.
+    pub(super) after: BTreeMap<u32, Predecessors>,
+    /// How those differ that do not wait as stated.
+    pub(super) changes: BTreeMap<u32, Vec<TraceChange>>,
+}
+
+/// What jobs wait for by the commands of their rows.
+pub(super) fn wait_for_others(rows: &Column<KeptRow>) -> FoundDependencies {
     let mut named = BTreeSet::new();
     for KeptRow { row, .. } in rows {
         let stated = row.dependency.as_deref().and_then(Dependencies::parse);
@@ -81,7 +90,7 @@ pub(super) fn wait_for_others(rows: &Column<KeptRow>, trace: &mut Trace) -> BTre
     }
     let known = JobNumbers::of(rows, &named);
     let singletons = singletons(rows);
-    let mut waiting = BTreeMap::new();
+    let mut all = FoundDependencies::default();
     let mut jobs = rows.reader();
     for (place, KeptRow { row, job, .. }) in (0_u32..).zip(rows) {
         // Fallback: text that is no dependency holds nobody; readers store none.
@@ -89,12 +98,16 @@ pub(super) fn wait_for_others(rows: &Column<KeptRow>, trace: &mut Trace) -> BTre
             continue;
         };
         let found = Found::of(&stated, &row, &known, singletons.get(&place));
-        let after = found.predecessors(&job, &mut jobs, trace);
+        let mut changes = Vec::new();
+        let after = found.predecessors(&job, &mut jobs, &mut changes);
         if !after.is_empty() {
-            waiting.insert(place, after);
+            all.after.insert(place, after);
+        }
+        if !changes.is_empty() {
+            all.changes.insert(place, changes);
         }
     }
-    waiting
+    all
 }
 
 /// A job that is waited for, by place.
@@ -145,9 +158,14 @@ impl Found {
     }
 
     /// What a job waits for.
-    fn predecessors(&self, own: &Job, jobs: &mut ColumnReader<'_, KeptRow>, trace: &mut Trace) -> Predecessors {
+    fn predecessors(
+        &self,
+        own: &Job,
+        jobs: &mut ColumnReader<'_, KeptRow>,
+        changes: &mut Vec<TraceChange>,
+    ) -> Predecessors {
         if self.is_incomplete {
-            trace.change(TraceChange::UnknownPredecessor);
+            changes.push(TraceChange::UnknownPredecessor);
             if self.is_any {
                 return Predecessors::default();
             }
@@ -168,7 +186,7 @@ impl Found {
             }
         }
         if is_contradicted && (!self.is_any || after.is_empty()) {
-            trace.change(TraceChange::DependencyContradicted);
+            changes.push(TraceChange::DependencyContradicted);
         }
         if after.is_empty() {
             Predecessors::default()

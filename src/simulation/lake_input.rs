@@ -91,19 +91,7 @@ pub fn lake_input(
     }
     let trace = made.trace.on(&machine)?;
     note_jobs(&rows, &listed, &trace.jobs, found, &mut remarks);
-    if trace.jobs.is_empty() {
-        let left_out = trace
-            .left_out
-            .iter()
-            .map(|(reason, n)| format!("{} {n}", reason.word()));
-        let left_out: Vec<String> = left_out.collect();
-        let why = format!(
-            "none of {} records can be simulated: {}",
-            trace.read_n,
-            left_out.join(", ")
-        );
-        return Err(Error::new(Kind::Data, why).at("site", &rows.site));
-    }
+    trace.check_any("records").map_err(|why| why.at("site", &rows.site))?;
     let source = LakeSource {
         site: std::mem::take(&mut rows.site),
         cluster: rows.cluster.take(),

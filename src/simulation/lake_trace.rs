@@ -1,9 +1,9 @@
 //! Records of a lake as the jobs of a trace, and what became of those that are none.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use super::lake_dependencies::wait_for_others;
+use super::lake_dependencies::{FoundDependencies, wait_for_others};
 use super::lake_kind::LakeKind;
 use super::lake_rows::{JobOwner, LakeRow, LakeRows};
 use super::reserved_jobs::{is_begin, stated_reservation};
@@ -17,6 +17,7 @@ use crate::simulate::job::{Job, JobEnd};
 use crate::simulate::jobs::JobSorter;
 use crate::simulate::reserved_pool::ReservedPool;
 use crate::simulate::trace::{Trace, TraceChange, TraceReason};
+use crate::simulate::trace_change::JobChanges;
 
 /// What a lake knows of a job that a scheduler does not.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,10 +144,10 @@ pub fn lake_trace(rows: &LakeRows, kinds: &[LakeKind], reservations: Option<&[Re
     let (mut sorter, mut numbers) = (Sorter::new(budget), JobNumbering::new(budget.part()));
     let mut has_dependency = false;
     for row in &rows.rows {
-        match job(&row, kinds, reservations, &mut trace) {
+        match job(&row, kinds, reservations) {
             Ok(mut job) => {
                 if let Some(pools) = reservations {
-                    job.reservation = stated_reservation(&row, &job, pools, &mut trace);
+                    job.reservation = stated_reservation(&row, &mut job, pools);
                 }
                 let number = row.job_id.parse::<i64>().ok();
                 numbers.push(number)?;
@@ -163,12 +164,12 @@ pub fn lake_trace(rows: &LakeRows, kinds: &[LakeKind], reservations: Option<&[Re
         kept
     });
     let kept = Column::of(numbered, budget)?;
-    let mut after = if has_dependency {
-        wait_for_others(&kept, &mut trace)
+    let mut found = if has_dependency {
+        wait_for_others(&kept)
     } else {
-        BTreeMap::new()
+        FoundDependencies::default()
     };
-    let waiting_n = count_u64(after.len());
+    let waiting_n = count_u64(found.after.len());
     let (mut jobs, mut own) = (JobSorter::new(budget), ColumnWriter::new(budget));
     for (place, KeptRow { row, job, .. }) in (0_u32..).zip(&kept) {
         own.push(LakeJob {
@@ -183,9 +184,14 @@ pub fn lake_trace(rows: &LakeRows, kinds: &[LakeKind], reservations: Option<&[Re
             held: row.held,
             energy_j: row.energy_j,
         })?;
+        let mut changes = job.changes;
+        for change in found.changes.get(&place).into_iter().flatten() {
+            changes.add(*change);
+        }
         jobs.push(Job {
             // Fallback: most jobs wait for no other.
-            after: after.remove(&place).unwrap_or_default(),
+            after: found.after.remove(&place).unwrap_or_default(),
+            changes,
             ..job
         })?;
     }
@@ -290,7 +296,6 @@ fn job(
     row: &LakeRow,
     kinds: &[LakeKind],
     reservations: Option<&[ReservedPool]>,
-    trace: &mut Trace,
 ) -> std::result::Result<Job, TraceReason> {
     let is_cancelled = row.state.as_deref().is_some_and(|state| state.starts_with("CANCELLED"));
     let unstarted = if is_cancelled {
@@ -304,24 +309,25 @@ fn job(
     if run_s <= 0 {
         return Err(unstarted);
     }
+    let mut changes = JobChanges::default();
     let mut amounts = Vec::with_capacity(kinds.len());
     for (at, kind) in kinds.iter().enumerate() {
         let amount = kind.of_row(row);
         match (amount, kind) {
             (None | Some(0), _) if at == 0 => return Err(TraceReason::NoProcessors),
-            (None, LakeKind::Nodes) => trace.change(TraceChange::NoNodes),
-            (None, LakeKind::Memory) => trace.change(TraceChange::NoMemory),
+            (None, LakeKind::Nodes) => changes.add(TraceChange::NoNodes),
+            (None, LakeKind::Memory) => changes.add(TraceChange::NoMemory),
             _ => {}
         }
         amounts.push(crate::schema::batch::addend(amount));
     }
     if kinds.contains(&LakeKind::Cores) && row.core_n.is_none_or(|n| n <= 0) {
-        trace.change(TraceChange::RequestedCores);
+        changes.add(TraceChange::RequestedCores);
     }
     let submitted_s = if let Some(submit_s) = row.submit_s {
         submit_s.min(start_s)
     } else {
-        trace.change(TraceChange::NoSubmission);
+        changes.add(TraceChange::NoSubmission);
         start_s
     };
     let waited_for_reservation = |at_s: &i64| reservations.is_some_and(|pools| is_begin(row, *at_s, pools));
@@ -330,15 +336,15 @@ fn job(
         .filter(|eligible_s| *eligible_s > submitted_s && *eligible_s <= start_s)
         .filter(|eligible_s| !waited_for_reservation(eligible_s));
     if held_s.is_some() {
-        trace.change(TraceChange::HeldUntilEligible);
+        changes.add(TraceChange::HeldUntilEligible);
     }
     let limit_s = match row.limit_s {
         None => {
-            trace.change(TraceChange::NoLimit);
+            changes.add(TraceChange::NoLimit);
             run_s
         }
         Some(limit_s) if limit_s < run_s => {
-            trace.change(TraceChange::LimitRaised);
+            changes.add(TraceChange::LimitRaised);
             run_s
         }
         Some(limit_s) => limit_s,
@@ -347,6 +353,7 @@ fn job(
     let submit_s = held_s.unwrap_or(submitted_s);
     Ok(Job {
         recorded_start_s: Some(start_s),
+        changes,
         ended: ended(row.state.as_deref()),
         ..Job::new(0, submit_s, run_s, limit_s, Demand::of(&amounts))
     })

@@ -106,6 +106,7 @@ impl SimulationQuestion {
             self.draw(workload, &mut trace, &machine, &mut notes)?;
         }
         let trace = trace.on(&machine)?;
+        trace.check_any("lines")?;
         let mut input = SimulationInput {
             trace,
             machine,

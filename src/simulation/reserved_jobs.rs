@@ -6,25 +6,24 @@ use super::lake_rows::{LakeRow, LakeRows};
 use crate::simulate::job::Job;
 use crate::simulate::jobs::{JobList, Jobs};
 use crate::simulate::reserved_pool::ReservedPool;
-use crate::simulate::trace::{Trace, TraceChange};
+use crate::simulate::trace::TraceChange;
 
 /// The place of the reservation that a record states, if its job can be simulated inside it: a listing knows the time in which
 /// it ran there, and it ever has so much as the job requests. Else the job runs on what is not reserved, and is counted.
-pub(super) fn stated_reservation(row: &LakeRow, job: &Job, pools: &[ReservedPool], trace: &mut Trace) -> Option<u32> {
+pub(super) fn stated_reservation(row: &LakeRow, job: &mut Job, pools: &[ReservedPool]) -> Option<u32> {
     let name = row.reservation.as_ref()?;
     let place = pools.partition_point(|pool| pool.name < *name);
     let known = pools.get(place).filter(|pool| pool.name == *name);
     let known = known.and_then(|pool| Some((u32::try_from(place).ok()?, pool)));
-    let is_in_time = |pool: &ReservedPool| {
-        let start_s = job.recorded_start_s;
-        pool.is_flexible || start_s.is_some_and(|start_s| pool.span_at(start_s).is_some())
-    };
+    let start_s = job.recorded_start_s;
+    let is_in_time =
+        |pool: &ReservedPool| pool.is_flexible || start_s.is_some_and(|start_s| pool.span_at(start_s).is_some());
     let Some((place, pool)) = known.filter(|(_, pool)| is_in_time(pool)) else {
-        trace.change(TraceChange::ReservationUnlisted);
+        job.changes.add(TraceChange::ReservationUnlisted);
         return None;
     };
     if !pool.ever_has(&job.need) {
-        trace.change(TraceChange::BeyondReservation);
+        job.changes.add(TraceChange::BeyondReservation);
         return None;
     }
     Some(place)

@@ -9,6 +9,7 @@ use crate::simulate::job::Job;
 use crate::simulate::jobs::JobList;
 use crate::simulate::kiviat::{area, reciprocals, scaled};
 use crate::simulate::metrics::{ClassBy, JobMeasures, by_class, power_classes};
+use crate::simulate::schedule::StartedJob;
 use crate::simulation::answers::Answers;
 use crate::simulation::input::JobNames;
 use crate::simulation::run::{MethodRun, Simulation};
@@ -400,7 +401,8 @@ fn schedule(simulation: &Simulation) -> Table {
                 Cell::int(job.submit_s),
             ];
             row.push(start.map_or(Cell::Empty, |start| Cell::int(start.start_s)));
-            row.push(start.map_or(Cell::Empty, |start| Cell::int(start.start_s + job.run_s)));
+            let end_s = |start| StartedJob::new(job.clone(), start).end_s();
+            row.push(start.map_or(Cell::Empty, |start| Cell::int(end_s(start))));
             row.push(Cell::int(job.limit_s));
             for at in 0..names.len() {
                 let is_large = machine.ssd().is_some_and(|ssd| ssd.large_kind == at);
@@ -422,11 +424,19 @@ fn schedule(simulation: &Simulation) -> Table {
 
 fn lines(simulation: &Simulation) -> Table {
     let trace = &simulation.input.trace;
-    let columns = [("outcome", "", ColumnKind::Text), ("line_n", "", ColumnKind::Sum)];
+    let columns = [
+        ("outcome", "", ColumnKind::Text),
+        ("line_n", "", ColumnKind::Sum),
+        ("of_simulated_n", "", ColumnKind::Number),
+    ];
     let mut table = Table::new("lines", &columns);
-    table.push(vec![Cell::text("simulated"), Cell::int(count_i128(trace.jobs.len()))]);
+    let simulated = Cell::int(count_i128(trace.jobs.len()));
+    table.push(vec![Cell::text("simulated"), simulated, Cell::Empty]);
     for (reason, n) in &trace.left_out {
-        table.push(vec![Cell::text(reason.word()), Cell::int(*n)]);
+        table.push(vec![Cell::text(reason.word()), Cell::int(*n), Cell::Empty]);
+    }
+    for (change, n) in &trace.changed {
+        table.push(vec![Cell::text(change.word()), Cell::Empty, Cell::int(*n)]);
     }
     table
 }

@@ -2,9 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use gridtally::simulate::engine::simulate;
 use gridtally::simulate::job::JobEnd;
 use gridtally::simulate::machine::Machine;
 use gridtally::simulate::predecessor::Predecessors;
+use gridtally::simulate::replay::recorded;
+use gridtally::simulate::replay_check::check;
+use gridtally::simulate::settings::Settings;
 use gridtally::simulate::trace::{NeverFitting, SwfRules, Trace, TraceChange, TraceReason};
 
 use super::read_log;
@@ -119,6 +123,46 @@ fn a_job_that_never_fits_is_listed_with_what_it_requests() {
     assert_eq!(trace.left_out[&TraceReason::NeverFits], 1);
     assert_eq!(trace.changed[&TraceChange::RepeatedNumber], 1);
     assert!(trace.is_closed());
+}
+
+#[test]
+fn changes_are_those_of_the_jobs_that_are_simulated() {
+    // Job 1 has no limit and never fits; job 2 waits for an unknown one, job 3 for job 1.
+    let log = read_log(
+        b"1 0 0 10 9 -1 -1 9 -1 -1 1 -1 -1 -1 1 -1 -1 -1\n\
+          2 0 0 10 1 -1 -1 1 20 -1 1 -1 -1 -1 1 -1 7 -1\n\
+          3 0 0 10 1 -1 -1 1 20 -1 1 -1 -1 -1 1 -1 1 -1\n",
+    );
+    let trace = Trace::of_swf(&log, SwfRules::Standard).unwrap();
+    let all = [(TraceChange::NoLimit, 1), (TraceChange::UnknownPredecessor, 1)];
+    assert_eq!(trace.changed, counts(&all));
+    let machine = Machine::of_one("processors", 8).unwrap();
+    let trace = trace.on(&machine).unwrap();
+    assert_eq!(trace.changed, counts(&[(TraceChange::UnknownPredecessor, 2)]));
+}
+
+#[test]
+fn a_recorded_run_is_as_long_as_it_was_beyond_its_limit() {
+    // Job 1 ran 200 s of a limit of 100 s, and job 2 started on as many processors meanwhile.
+    let log = read_log(
+        b"; MaxProcs: 4\n1 0 0 200 4 -1 -1 4 100 -1 1 -1 -1 -1 1 -1 -1 -1\n\
+          2 0 100 100 4 -1 -1 4 100 -1 1 -1 -1 -1 1 -1 -1 -1\n",
+    );
+    let machine = Machine::of_one("processors", 4).unwrap();
+    for rules in [SwfRules::Standard, SwfRules::Pyss, SwfRules::Cqsim] {
+        let jobs = Trace::of_swf(&log, rules).unwrap().jobs;
+        let past = recorded(&jobs).unwrap().schedule;
+        let found = check(&jobs, &machine, &past).unwrap()[0];
+        assert_eq!(
+            (found.peak, found.peak_s, found.beyond.length_s),
+            (8, 100, 100),
+            "{rules:?}"
+        );
+        // Simulated it ends at its limit.
+        let schedule = simulate(&jobs, &machine, &Settings::default()).unwrap();
+        let ends = schedule.started(&jobs).map(|started| started.end_s());
+        assert_eq!(ends.collect::<Vec<_>>(), [100, 200], "{rules:?}");
+    }
 }
 
 #[test]
