@@ -38,6 +38,7 @@ mod shard_args;
 mod signals;
 mod simulate;
 mod simulate_priorities;
+mod simulate_window;
 mod simulate_words;
 mod snapshots;
 mod sql;

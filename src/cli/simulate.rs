@@ -11,7 +11,7 @@ use super::report::page_files::{PageFile, write_page};
 use super::report::print::print;
 use super::selection::{Finest, PeriodArgs, SiteArgs};
 use super::simulate_priorities::PriorityArgs;
-use super::simulate_words::SolverWord;
+use super::simulate_window::{WindowArgs, refuse_seed};
 use crate::error::{Error, Kind, Result};
 use crate::report::lake::Lake;
 use crate::report::render::{TableFormat, text};
@@ -21,11 +21,7 @@ use crate::simulate::machine::ResourceKind;
 use crate::simulate::settings::{Backfill, BaseOrder, Estimate, EventOrder, Settings};
 use crate::simulate::swf::SwfLog;
 use crate::simulate::trace::SwfRules;
-use crate::simulate::window::decide::Tradeoff;
-use crate::simulate::window::genetic::GeneticSettings;
 use crate::simulate::window::method::Method;
-use crate::simulate::window::solve::{SolverChoice, StepBudget};
-use crate::simulate::window::{StarvationBound, WindowSettings};
 use crate::simulate::workload::Workload;
 use crate::simulation::answers::Answers;
 use crate::simulation::dataset::write_simulated;
@@ -40,6 +36,9 @@ use crate::sources::input::{InputFile, legible};
 use crate::store::{Manifest, StatePart, Store};
 use crate::time::MsSpan;
 use crate::time::month::day_after;
+
+/// What drawn requests and random searches depend on, where nothing else is stated.
+const SEED: u64 = 1;
 
 /// What if: simulate a scheduler over the jobs of a log or a lake, and measure the schedule that was not.
 ///
@@ -142,33 +141,15 @@ pub(super) struct Args {
     #[arg(long, value_name = "RULES", default_value = "standard")]
     rules: SwfRules,
 
-    /// Most jobs of the window.
-    #[arg(long, value_name = "JOBS", default_value_t = 20)]
-    window: usize,
-
-    /// How long a job may be in the window without being chosen: passes (`50`), seconds (`3600s`) or `none`.
-    #[arg(long, value_name = "BOUND", default_value = "50", value_parser = bound)]
-    bound: StarvationBound,
-
-    /// By which means windows are solved.
-    #[arg(long, value_name = "SOLVER", default_value = "exact")]
-    solver: SolverWord,
-
-    /// Most steps of --solver auto for one window: branches of the search, or words of the table of sums. Work, not time, so that
-    /// every machine finds the same schedule.
-    #[arg(long, value_name = "STEPS", default_value_t = StepBudget::default().0)]
-    budget: u64,
-
-    /// When bbsched gives up nodes for burst buffer.
-    #[arg(long, value_name = "RULE", default_value = "paper")]
-    decision: Tradeoff,
+    #[command(flatten)]
+    windows: WindowArgs,
 
     /// Draw requests of burst buffer, and from s5 on of local storage, for the jobs.
     #[arg(long, value_name = "WORKLOAD")]
     workload: Option<Workload>,
 
     /// What drawn requests and random searches depend on.
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    #[arg(long, value_name = "NUMBER", default_value_t = SEED)]
     seed: u64,
 
     /// Which time is measured.
@@ -231,7 +212,7 @@ fn answer(args: &Args, question: &SimulationQuestion, input: SimulationInput, la
     }
     let notes = simulation.answers.as_ref().map(|answers| answers.notes.as_slice());
     for note in simulation.input.notes.iter().chain(notes.into_iter().flatten()) {
-        output::stderr_line(&format!("note: {note}"));
+        info!("note: {note}");
     }
     if let Some(out) = &args.out {
         write(out, &args.jobs, &simulation)?;
@@ -283,6 +264,10 @@ fn write(out: &str, jobs: &str, simulation: &Simulation) -> Result<()> {
 
 impl Args {
     fn lake_selection(&self, lake: &Lake) -> Result<LakeSelection> {
+        if self.rules != SwfRules::default() {
+            let why = "--rules states how jobs are made of the lines of a log: a lake has records";
+            return Err(Error::new(Kind::Usage, why));
+        }
         let mut sites = self.sites.names().into_iter();
         let (site, other) = (sites.next(), sites.next());
         if other.is_some() {
@@ -325,6 +310,10 @@ impl Args {
             || days.from.is_some()
             || days.to.is_some();
         self.priorities.refuse_file()?;
+        if self.outages != MachineOutages::default() {
+            let why = "--outages is about the nodes of a lake: a log states no outages";
+            return Err(Error::new(Kind::Usage, why));
+        }
         if has_lake_option {
             let why = format!(
                 "--as-of, --site, --cluster, --from and --to select of a lake, and {} is none",
@@ -353,6 +342,10 @@ impl Args {
             distinct.push(*method);
             is_new
         });
+        self.windows.refuse_unused(&methods)?;
+        if self.seed != SEED && self.workload.is_none() {
+            refuse_seed(&methods)?;
+        }
         Ok(SimulationQuestion {
             machine: self.machine.clone(),
             added: self.add.clone(),
@@ -370,21 +363,8 @@ impl Args {
             },
             priorities: self.priorities.stated(self.order)?,
             limits: self.limit.clone(),
-            window: WindowSettings {
-                size: self.window,
-                bound: self.bound,
-                solver: match self.solver {
-                    SolverWord::Exact => SolverChoice::Exact,
-                    SolverWord::Genetic => SolverChoice::Genetic,
-                    SolverWord::Auto => SolverChoice::Auto(StepBudget(self.budget)),
-                },
-                genetic: GeneticSettings {
-                    seed: self.seed,
-                    ..GeneticSettings::default()
-                },
-                ..WindowSettings::default()
-            },
-            decision: self.decision,
+            window: self.windows.settings(self.seed),
+            decision: self.windows.decision,
             workload: self.workload,
             seed: self.seed,
             measured: self.measured,
@@ -416,15 +396,4 @@ fn methods(text: &str) -> Result<NamedMethods, String> {
             let words: Vec<&str> = known().map(Method::word).collect();
             format!("one of {} or all", words.join(", "))
         })
-}
-
-fn bound(text: &str) -> Result<StarvationBound, String> {
-    if text == "none" {
-        return Ok(StarvationBound::None);
-    }
-    let bound = match text.strip_suffix('s') {
-        Some(seconds) => seconds.parse().ok().filter(|n| *n >= 0).map(StarvationBound::Seconds),
-        None => text.parse().ok().map(StarvationBound::Passes),
-    };
-    bound.ok_or_else(|| "not a number of passes such as 50, of seconds such as 3600s, or none".to_owned())
 }

@@ -58,7 +58,7 @@ fn the_machine_of_the_header_is_simulated_and_every_line_has_an_outcome() {
     ]));
     assert_eq!(
         lines,
-        "outcome,line_n\nsimulated,238\ncancelled_waiting,1\nnever_fits,1\n"
+        "outcome,line_n,of_simulated_n\nsimulated,238,\ncancelled_waiting,1,\nnever_fits,1,\nno_limit,,1\n"
     );
 }
 
@@ -161,6 +161,54 @@ fn wrong_questions_are_refused_with_what_to_do() {
     assert!(refused(&[log, "--machine", "nodes=64", "--machine", "gpus=4"]).contains("gpus"));
     assert!(refused(&["sample-data/vo.csv"]).contains("neither MaxProcs nor MaxNodes"));
     assert!(refused(&["sample-data/vo.csv", "--machine", "nodes=4"]).contains("line 1: it has fewer than 18 fields"));
+}
+
+#[test]
+fn options_without_effect_are_refused() {
+    let log = "sample-data/trace.swf";
+    let windowed = [log, "--methods", "baseline,bin_packing"];
+    let refused = |args: &[&str], why: &str| {
+        let output = gridtally(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(stderr(&output).contains(why), "{args:?}: {}", stderr(&output));
+    };
+    for option in [
+        ["--window", "10"],
+        ["--bound", "3600s"],
+        ["--solver", "ga"],
+        ["--budget", "5"],
+        ["--decision", "cqsim"],
+        ["--seed", "7"],
+    ] {
+        refused(&[&[log][..], &option].concat(), option[0]);
+    }
+    refused(&[&windowed[..], &["--budget", "5"]].concat(), "--solver auto");
+    refused(&[&windowed[..], &["--decision", "cqsim"]].concat(), "bbsched");
+    refused(&[log, "--outages", "none"], "a log states no outages");
+    let seeded = gridtally(&[&windowed[..], &["--seed", "7", "--window", "10"]].concat());
+    assert!(seeded.status.success(), "{}", stderr(&seeded));
+}
+
+#[test]
+fn notes_are_not_printed_where_only_warnings_are() {
+    let output = gridtally(&["sample-data/trace.swf", "--quiet"]);
+    assert!(output.status.success());
+    assert_eq!(stderr(&output), "");
+}
+
+#[test]
+fn a_log_of_which_nothing_fits_is_an_error() {
+    let output = gridtally(&["sample-data/trace.swf", "--add", "processors=-63"]);
+    assert_eq!(output.status.code(), Some(0), "jobs of one processor fit");
+    let log = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(log.path(), "1 0 0 10 4 -1 -1 4 -1 -1 1 -1 -1 -1 1 -1 -1 -1\n").unwrap();
+    let output = gridtally(&[log.path().to_str().unwrap(), "--machine", "processors=3"]);
+    assert_eq!(output.status.code(), Some(65));
+    assert!(
+        stderr(&output).contains("none of 1 lines can be simulated: never_fits 1"),
+        "{}",
+        stderr(&output)
+    );
 }
 
 #[test]

@@ -442,3 +442,10 @@ fn a_page_tables_and_the_dataset_are_written() {
         ]
     );
 }
+
+#[test]
+fn rules_for_the_lines_of_logs_are_refused() {
+    let refused = priced().simulate(&["lake", "--rules", "pyss"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(stderr(&refused).contains("a lake has records"), "{}", stderr(&refused));
+}
