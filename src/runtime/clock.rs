@@ -50,7 +50,7 @@ impl Stopwatch {
 
     /// The same clock, whose next lap begins now.
     #[must_use]
-    pub(crate) fn from_now(self) -> Self {
+    pub(crate) fn with_new_lap(self) -> Self {
         Self {
             lapped: Instant::now(),
             ..self

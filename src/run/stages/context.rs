@@ -59,7 +59,7 @@ impl<'a> RunMonitor<'a> {
     /// Begins the first phase, by the clock of the run: that began before its pipeline file was read.
     pub(super) fn start(report: &'a mut RunReport) -> Self {
         Self {
-            stopwatch: report.identity.clock.from_now(),
+            stopwatch: report.identity.clock.with_new_lap(),
             report,
         }
     }
