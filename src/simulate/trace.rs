@@ -328,7 +328,7 @@ impl Trace {
         }
         let need = Demand::of(&[processor_n, line.burst_buffer.max(0)]);
         let job = Job::new(line.id, line.submit_s, run_s, limit_s, need);
-        Some(described(line, Job { changes, ..job }))
+        Some(described(line, &Job { changes, ..job }))
     }
 }
 
@@ -345,7 +345,7 @@ fn pyss_job(line: &SwfLine) -> Job {
     if line.run_s <= 0 || line.allocated_n <= 0 || line.requested_s <= 0 || line.submit_s < 0 {
         changes.add(TraceChange::MadeMinimal);
         let job = Job::new(line.id, line.submit_s.max(1), 1, 1, Demand::of(&[1]));
-        return described(line, Job { changes, ..job });
+        return described(line, &Job { changes, ..job });
     }
     let (run_s, limit_s) = (line.run_s.min(line.requested_s), line.run_s.max(line.requested_s));
     if line.run_s > line.requested_s {
@@ -353,11 +353,11 @@ fn pyss_job(line: &SwfLine) -> Job {
     }
     let need = Demand::of(&[line.allocated_n]);
     let job = Job::new(line.id, line.submit_s, run_s, limit_s, need);
-    described(line, Job { changes, ..job })
+    described(line, &Job { changes, ..job })
 }
 
 /// A job with what else its line states.
-fn described(line: &SwfLine, job: Job) -> Job {
+fn described(line: &SwfLine, job: &Job) -> Job {
     let known = |number: i64| (number >= 0).then_some(number);
     Job {
         after: if line.preceding > 0 {
@@ -375,6 +375,6 @@ fn described(line: &SwfLine, job: Job) -> Job {
         recorded_run_s: job.changes.has(TraceChange::RanOverLimit).then_some(line.run_s),
         user: known(line.user),
         group: known(line.group),
-        ..job
+        ..job.clone()
     }
 }
