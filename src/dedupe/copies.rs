@@ -1,7 +1,8 @@
 //! Jobs that two files contain under two identities: one file was printed in another zone, has another name of the cluster,
-//! or has no raw numbers of array tasks and components.
+//! has no raw numbers of array tasks and components, or is of another dialect.
 //!
-//! Such jobs agree in number and duration, in user, cores, CPU time and wait where both state them, and their times differ
+//! Jobs of two dialects are one if their view, number, start, duration and cores are equal: dialects measure the rest
+//! differently, and name users differently. Jobs of one dialect agree in number and duration, in user, cores, CPU time and wait where both state them, and their times differ
 //! by one constant that zones can differ by. Days are compared in order, each with the one before; of large days, a sample by job number. Jobs further apart,
 //! and copies within one file, are looked for by [`super::shifted`].
 
@@ -17,6 +18,7 @@ use super::job_rows::JobRows;
 use crate::error::Result;
 use crate::numbers::index;
 use crate::schema::batch::{ColumnWords, number, words};
+use crate::sources::dialect::Dialect;
 use crate::time::DAY_MS;
 use crate::time::Day;
 
@@ -27,7 +29,8 @@ const SAMPLE: usize = 4096;
 const QUARTER_MS: i64 = 900_000;
 const SHIFT_MOST_MS: i64 = 14 * 3_600_000;
 
-/// Jobs of one file that another one contains with times that differ by one constant, or of another cluster.
+/// Jobs of one file that another one contains with times that differ by one constant, of another cluster, or in another
+/// dialect.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Copied {
     /// The file read in this run; of two, the later one.
@@ -40,6 +43,17 @@ pub struct Copied {
     pub shift_ms: i64,
     /// The other file.
     pub of_file_id: Arc<str>,
+    /// The dialects of the file and of the other one, where they differ.
+    pub dialects: Option<TwoDialects>,
+}
+
+/// Two dialects that state the same jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TwoDialects {
+    /// Of the file.
+    pub own: &'static str,
+    /// Of the other file.
+    pub other: &'static str,
 }
 
 /// How many jobs.
@@ -74,9 +88,19 @@ struct SeenJob {
     core_s: u64,
     cluster: usize,
     file: usize,
+    dialect: Dialect,
+    /// Hash of its view.
+    view: u64,
     /// By the number it is displayed with, in addition to its raw number.
     is_displayed: bool,
     is_copy: bool,
+}
+
+impl SeenJob {
+    /// Whether it is of a dialect whose jobs have a number of a batch system.
+    fn has_job_number(&self) -> bool {
+        self.dialect.row().has_job_numbers
+    }
 }
 
 /// A file with jobs that are looked at.
@@ -216,6 +240,8 @@ impl<'a> Copies<'a> {
                     core_s: job.core_s,
                     cluster: self.cluster(job.cluster, &mut cluster),
                     file: files.number(row, || self.file(job.file_id))?,
+                    dialect: job.dialect,
+                    view: job.view,
                     is_displayed,
                     is_copy: false,
                 });
@@ -301,11 +327,19 @@ impl<'a> Copies<'a> {
             return;
         };
         let shift_ms = copy.start_ms - of.start_ms;
-        let is_zone = shift_ms.abs() <= SHIFT_MOST_MS && shift_ms % QUARTER_MS == 0;
-        let is_other = shift_ms != 0 || copy.cluster != of.cluster || copy.is_displayed != of.is_displayed;
         // Two jobs with raw numbers are compared by these.
         let is_compared = !(copy.is_displayed && of.is_displayed);
-        if !is_compared || !file.is_fresh || copy.is_copy || !is_zone || !is_other || !copy.facts.agree_with(of.facts) {
+        let is_shifted_or_renamed = copy.has_job_number()
+            && of.has_job_number()
+            && (shift_ms != 0 || copy.cluster != of.cluster || copy.is_displayed != of.is_displayed)
+            && is_zone_shift(shift_ms)
+            && copy.facts.agree_with(of.facts);
+        let is_of_two_dialects = !is_shifted_or_renamed
+            && copy.dialect != of.dialect
+            && (shift_ms, copy.view) == (0, of.view)
+            && copy.facts.agree_in_cores(of.facts);
+        let is_same = is_shifted_or_renamed || is_of_two_dialects;
+        if !is_compared || !file.is_fresh || copy.is_copy || !is_same {
             return;
         }
         copy.is_copy = true;
@@ -316,6 +350,10 @@ impl<'a> Copies<'a> {
             of_cluster: name(of.cluster),
             shift_ms,
             of_file_id: Arc::clone(&of_file.file_id),
+            dialects: is_of_two_dialects.then(|| TwoDialects {
+                own: copy.dialect.as_str(),
+                other: of.dialect.as_str(),
+            }),
         };
         self.found
             .copied
@@ -364,6 +402,11 @@ impl CopyExtent {
             core_s: u128::from(core_s) * u128::from(job_n),
         }
     }
+}
+
+/// Whether two zones can differ by so much.
+pub fn is_zone_shift(shift_ms: i64) -> bool {
+    shift_ms.abs() <= SHIFT_MOST_MS && shift_ms % QUARTER_MS == 0
 }
 
 fn is_in_sample(job: &SeenJob, level: u32) -> bool {

@@ -47,10 +47,4 @@ impl<'a> RowDialects<'a> {
             _ => self.last.insert((word, registry::named(word))).1,
         }
     }
-
-    /// Whether a row is of a job with a number of a batch system.
-    #[inline]
-    pub(super) fn has_job_number(&mut self, row: usize) -> bool {
-        self.of(row).is_some_and(|dialect| dialect.row().has_job_numbers)
-    }
 }

@@ -23,15 +23,22 @@ impl JobFacts {
         }
     }
 
+    /// Whether they do not differ in cores.
+    pub(super) fn agree_in_cores(self, other: Self) -> bool {
+        is_equal(self.core_n, other.core_n)
+    }
+
     /// Whether both can be of one job: they differ in nothing that both state. Dumps of one job need not have the same
     /// columns.
     pub(super) fn agree_with(self, other: Self) -> bool {
-        fn is_equal<T: PartialEq>(one: Option<T>, other: Option<T>) -> bool {
-            one.zip(other).is_none_or(|(one, other)| one == other)
-        }
         is_equal(self.user, other.user)
             && is_equal(self.core_n, other.core_n)
             && is_equal(self.cpu_ms, other.cpu_ms)
             && is_equal(self.wait_ms, other.wait_ms)
     }
+}
+
+/// Whether both are equal as far as both are known.
+fn is_equal<T: PartialEq>(one: Option<T>, other: Option<T>) -> bool {
+    one.zip(other).is_none_or(|(one, other)| one == other)
 }

@@ -1,15 +1,16 @@
 //! The jobs of a batch of `records`, as far as copies of jobs are looked for among them.
 
 use arrow::array::{Int64Array, RecordBatch, TimestampMillisecondArray};
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::dialects::RowDialects;
 use super::job_facts::JobFacts;
 use crate::error::Result;
 use crate::numbers::Comparand;
 use crate::schema::batch::{ColumnWords, int, number, time, words};
+use crate::sources::dialect::Dialect;
 
-/// A job that took time and has a number of a batch system.
+/// A job that took time.
 pub(super) struct JobRow<'a> {
     /// Of its number and duration.
     pub(super) key: u64,
@@ -23,6 +24,16 @@ pub(super) struct JobRow<'a> {
     pub(super) core_s: u64,
     pub(super) file_id: &'a str,
     pub(super) cluster: Option<&'a str>,
+    pub(super) dialect: Dialect,
+    /// Hash of its view.
+    pub(super) view: u64,
+}
+
+impl JobRow<'_> {
+    /// Whether it is of a dialect whose jobs have a number of a batch system.
+    pub(super) fn has_job_number(&self) -> bool {
+        self.dialect.row().has_job_numbers
+    }
 }
 
 /// The columns of a batch that jobs are compared in.
@@ -32,6 +43,7 @@ pub(super) struct JobRows<'a> {
     users: ColumnWords<'a>,
     files: ColumnWords<'a>,
     clusters: ColumnWords<'a>,
+    views: ColumnWords<'a>,
     dialects: RowDialects<'a>,
     starts: &'a TimestampMillisecondArray,
     submits: &'a TimestampMillisecondArray,
@@ -53,6 +65,7 @@ impl<'a> JobRows<'a> {
             users: words(batch, "user")?,
             files: words(batch, "file_id")?,
             clusters: words(batch, "cluster")?,
+            views: words(batch, "view")?,
             dialects: RowDialects::new(batch)?,
             starts: time(batch, "start_utc")?,
             submits: time(batch, "submit_utc")?,
@@ -63,7 +76,13 @@ impl<'a> JobRows<'a> {
         })
     }
 
-    /// The job of a row; `None` where it is not in the sample of `level`, or is none that is compared.
+    /// The job of a row, if it has a number of a batch system; `None` where it is not in the sample of `level`, or is none
+    /// that is compared.
+    pub(super) fn numbered_job(&mut self, row: usize, level: u32) -> Option<JobRow<'a>> {
+        self.job(row, level).filter(JobRow::has_job_number)
+    }
+
+    /// The job of a row of any dialect; `None` as above.
     pub(super) fn job(&mut self, row: usize, level: u32) -> Option<JobRow<'a>> {
         let id = self.raw_ids.get(row).unwrap_or_else(|| self.ids.value(row));
         self.numbered(row, level, id)
@@ -87,9 +106,7 @@ impl<'a> JobRows<'a> {
         }
         let start_ms = number(self.starts, row)?;
         let wall_s = number(self.seconds, row).filter(|wall_s| *wall_s > 0)?;
-        if !self.dialects.has_job_number(row) {
-            return None;
-        }
+        let dialect = self.dialects.of(row)?;
         let duration = duration(wall_s, number(self.fractions, row));
         let wait_ms = number(self.submits, row).map(|submit_ms| start_ms.difference_to_compare(submit_ms));
         let core_n = number(self.cores, row);
@@ -102,6 +119,8 @@ impl<'a> JobRows<'a> {
             core_s: core_s(wall_s, core_n),
             file_id: self.files.value(row),
             cluster: self.clusters.get(row),
+            dialect,
+            view: xxh3_64(self.views.value(row).as_bytes()),
         })
     }
 }

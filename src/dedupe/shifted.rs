@@ -20,6 +20,7 @@ use crate::schema::batch::int;
 /// Columns of `records` that are looked at.
 pub const COLUMNS: &[&str] = &[
     "format",
+    "view",
     "cluster",
     "job_id",
     "raw_job_id",
@@ -42,8 +43,8 @@ const SITE_LEAST: usize = 256;
 /// Jobs that agree in number and duration more often than this come back by themselves, such as one that is requeued every hour.
 const TIMES_MOST: usize = 8;
 
-/// The most durations that are counted separately.
-const WALLS_MOST: usize = 16;
+/// The most durations, and the most job numbers, that are counted separately.
+const DIFFERENT_MOST: usize = 16;
 
 /// One job that is held.
 #[derive(Clone, Copy)]
@@ -83,8 +84,12 @@ pub struct Shifted {
     pub of_jobs: CopyExtent,
     /// Where in the file the first and the last of them begin, bytes after decompression.
     pub bytes: (u64, u64),
+    /// Its file is read in this run. Copies that the lake has from earlier runs are evidence for those that come later.
+    pub is_fresh: bool,
     /// Different durations among them, as far as they are counted: equal ones are no evidence.
-    pub wall_n: usize,
+    pub walls: BTreeSet<i64>,
+    /// Hashes of different job numbers among them, as far as they are counted: one that comes back each hour is no evidence.
+    pub numbers: BTreeSet<u64>,
 }
 
 /// Takes up the jobs of all months that a run merges, and finds those that are there twice.
@@ -146,7 +151,9 @@ impl SiteSample {
         let offsets = int(batch, "byte_offset")?;
         let mut rows = JobRows::new(batch)?;
         for row in 0..batch.num_rows() {
-            let Some(job) = rows.job(row, self.level) else { continue };
+            let Some(job) = rows.numbered_job(row, self.level) else {
+                continue;
+            };
             let job = HeldJob {
                 key: job.key,
                 facts: job.facts,
@@ -214,7 +221,7 @@ impl SiteSample {
                     continue;
                 };
                 let shift_ms = copy.start_ms.difference_to_compare(of.start_ms);
-                if rank(copy).0 && (shift_ms != 0 || copy.cluster != of.cluster) {
+                if shift_ms != 0 || copy.cluster != of.cluster {
                     let place = (copy.file, of.file, copy.cluster, of.cluster, shift_ms);
                     found.entry(place).or_default().add(copy, self.level);
                 }
@@ -232,11 +239,14 @@ impl SiteSample {
                         of_cluster: name(of_cluster),
                         shift_ms,
                         of_file_id: Arc::clone(self.files.get(of_file)?),
+                        dialects: None,
                     },
                     extent: evidence.extent,
                     of_jobs: tally(job_n.get(&file).copied()),
                     bytes: evidence.bytes?,
-                    wall_n: evidence.walls.len(),
+                    is_fresh: tally(ranks.get(file).copied()).0,
+                    walls: evidence.walls,
+                    numbers: evidence.numbers,
                 })
             });
         Ok(shifted.collect())
@@ -248,14 +258,18 @@ impl SiteSample {
 struct Evidence {
     extent: CopyExtent,
     walls: BTreeSet<i64>,
+    numbers: BTreeSet<u64>,
     bytes: Option<(u64, u64)>,
 }
 
 impl Evidence {
     fn add(&mut self, copy: &HeldJob, level: u32) {
         self.extent.add(CopyExtent::of_level(level, copy.core_s));
-        if self.walls.len() < WALLS_MOST {
+        if self.walls.len() < DIFFERENT_MOST {
             self.walls.insert(copy.wall_s);
+        }
+        if self.numbers.len() < DIFFERENT_MOST {
+            self.numbers.insert(copy.spread);
         }
         let at = copy.byte_offset;
         self.bytes = Some(self.bytes.map_or((at, at), |(from, to)| (from.min(at), to.max(at))));

@@ -1,7 +1,7 @@
 //! Days that look incomplete, as reports of runs and of lakes have them.
 
 use crate::report::completeness::Incomplete;
-use crate::run::run_report::IncompleteDays;
+use crate::run::incomplete_days::IncompleteDays;
 use crate::time::month::date_of;
 
 /// A finding as a report has it.

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::numbers::count_u64;
 use crate::report::completeness::of_last_months;
 use crate::report::lake::Lake;
-use crate::run::run_report::IncompleteDays;
+use crate::run::incomplete_days::IncompleteDays;
 use crate::schema::batch::{number, time};
 use crate::store::Fact;
 use crate::time::instant::{instant_text, parse_instant_s};

@@ -5,11 +5,13 @@
 pub(crate) mod awards;
 pub(crate) mod charges;
 pub(crate) mod copied;
+mod copied_report;
 pub(crate) mod corrections;
 pub(crate) mod days;
 pub(crate) mod energy_tables;
 pub(crate) mod extent;
 mod fresh_days;
+pub mod incomplete_days;
 pub(crate) mod inventory;
 pub(crate) mod limits;
 pub(crate) mod merge_queue;

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::copied::{CopiedReport, copied_text};
+use super::copied_report::{CopiedReport, copied_text};
+use super::incomplete_days::{IncompleteDays, incomplete_text};
 use super::options::RunOptions;
 use super::priced::{PolicyReport, UnpricedCorrection};
 use super::recompute::Recomputed;
@@ -104,25 +105,6 @@ pub struct OverlapReport {
     pub overlap: &'static str,
 }
 
-/// Days of the last months that look incomplete, as in `gridtally report completeness`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct IncompleteDays {
-    /// Site.
-    pub site: String,
-    /// CE, or cluster where jobs name none.
-    pub ce: String,
-    /// What: `gap`, `month_ends_early`, `silent` or `level_shift`.
-    pub finding: &'static str,
-    /// First day.
-    pub from: String,
-    /// Last day.
-    pub to: String,
-    /// What is usual a day: jobs, or core hours for a level.
-    pub usual: i64,
-    /// What there is instead.
-    pub observed: i64,
-}
-
 /// One run. The JSON form is stable: fields are added, never renamed.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct RunReport {
@@ -171,6 +153,9 @@ pub struct RunReport {
     /// Jobs that two files contain with other times or another cluster, and that `copied_jobs` keeps.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub copied_jobs: Vec<CopiedReport>,
+    /// Jobs that two files seem to contain, too few of them or in dialects too different to be certain.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub possible_copies: Vec<CopiedReport>,
     /// Corrections that match nothing, by id.
     pub unmatched_corrections: Vec<String>,
     /// Jobs of the months this run built, by policy that charges for jobs.
@@ -332,43 +317,11 @@ impl RunReport {
 
     /// What a person must know of the inputs, in words.
     pub(crate) fn warnings_text(&self) -> String {
-        copied_text(&self.copied_jobs)
+        copied_text("counted twice", &self.copied_jobs)
+            + &copied_text("perhaps counted twice", &self.possible_copies)
             + &refused_text(self.refused.iter(), true)
             + &empty_text(&self.empty)
-            + &self.incomplete_text()
-    }
-
-    /// What looks incomplete, in words.
-    fn incomplete_text(&self) -> String {
-        const NAMED: usize = 10;
-        let mut text = String::new();
-        for days in self.incomplete.iter().take(NAMED) {
-            let IncompleteDays {
-                site,
-                ce,
-                finding,
-                from,
-                to,
-                usual,
-                observed,
-            } = days;
-            let of = if *finding == "level_shift" {
-                "core hours"
-            } else {
-                "jobs"
-            };
-            let _ = writeln!(
-                text,
-                "  warning: {site} {ce}: {finding} from {from} to {to}: {observed} {of} a day, usual are {usual}"
-            );
-        }
-        if let Some(more) = self.incomplete.len().checked_sub(NAMED).filter(|more| *more > 0) {
-            let _ = writeln!(
-                text,
-                "  warning: and {more} more such days (gridtally report completeness)"
-            );
-        }
-        text
+            + &incomplete_text(&self.incomplete)
     }
 
     /// What this run read, in words.

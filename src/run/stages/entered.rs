@@ -72,8 +72,12 @@ impl<'a> EnteredInputs<'a> {
         monitor.report.overlaps = overlaps;
         monitor.end_phase("merge");
         let shifted = copied::shifted(&context, &copies, &partitions)?;
-        let reports = &mut monitor.report.copied_jobs;
-        copied::judge(plan, &done, shifted, context.paths, reports)?;
+        let RunReport {
+            copied_jobs,
+            possible_copies,
+            ..
+        } = &mut *monitor.report;
+        copied::judge(plan, &done, shifted, context.paths, copied_jobs, possible_copies)?;
         note_benchmarks(plan, &done, &summaries, &mut scope.lake.state, monitor.report);
         let (parts, charged) = contributed(&context, done, summaries, &mut scope.lake.state.book)?;
         scope

@@ -8,14 +8,15 @@ use gridtally::run::RunOptions;
 use super::scene::{Pipeline, Scene, Source};
 use crate::support::collect::shared;
 
-const HEADER: &str = "JobIDRaw|JobID|Cluster|User|Account|Submit|Start|End|ElapsedRaw|State|AllocCPUS|TotalCPU\n";
+pub(super) const HEADER: &str =
+    "JobIDRaw|JobID|Cluster|User|Account|Submit|Start|End|ElapsedRaw|State|AllocCPUS|TotalCPU\n";
 
 /// 2026-03-10T00:00:00Z
-const NIGHT: i64 = 1_773_100_800;
-const HOUR: i64 = 3600;
+pub(super) const NIGHT: i64 = 1_773_100_800;
+pub(super) const HOUR: i64 = 3600;
 
 /// One job, its times moved by some seconds.
-fn job(cluster: &str, id: i64, submit_s: i64, wall_s: i64, shift_s: i64) -> String {
+pub(super) fn job(cluster: &str, id: i64, submit_s: i64, wall_s: i64, shift_s: i64) -> String {
     let submit_s = submit_s + shift_s;
     let start_s = submit_s + 60 + id % 7;
     let user = id % 5;
@@ -29,13 +30,13 @@ fn job(cluster: &str, id: i64, submit_s: i64, wall_s: i64, shift_s: i64) -> Stri
 }
 
 /// The jobs of a night, from a number on.
-fn night(cluster: &str, (first, n): (i64, i64), from_s: i64, shift_s: i64) -> String {
+pub(super) fn night(cluster: &str, (first, n): (i64, i64), from_s: i64, shift_s: i64) -> String {
     let jobs =
         (first..first + n).map(|id| job(cluster, id, from_s + (id - first) * 211, 100 + id * 37 % 5000, shift_s));
     HEADER.to_owned() + &jobs.collect::<String>()
 }
 
-fn pipeline(files: &[&str]) -> Pipeline {
+pub(super) fn pipeline(files: &[&str]) -> Pipeline {
     Pipeline::of(Source {
         name: "zoo",
         paths: files.iter().map(|file| format!("data/{file}")).collect(),
@@ -43,7 +44,7 @@ fn pipeline(files: &[&str]) -> Pipeline {
     })
 }
 
-fn scene(files: &[(&str, String)]) -> Scene {
+pub(super) fn scene(files: &[(&str, String)]) -> Scene {
     let scene = Scene::empty();
     for (name, text) in files {
         scene.write(&format!("data/{name}"), text.as_bytes());
@@ -52,7 +53,7 @@ fn scene(files: &[(&str, String)]) -> Scene {
 }
 
 /// Why a run stops.
-fn stopped(scene: &Scene, files: &[&str]) -> String {
+pub(super) fn stopped(scene: &Scene, files: &[&str]) -> String {
     let error = scene
         .try_run(&pipeline(files), "lake", RunOptions::default())
         .unwrap_err();

@@ -1,0 +1,121 @@
+//! What a run reports of jobs that its inputs hold twice.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+/// Jobs of one file of a site that other files contain as well, with times, a cluster or a dialect that differ.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CopiedReport {
+    /// Site.
+    pub site: String,
+    /// The file read in this run.
+    pub file: String,
+    /// The cluster its jobs are of.
+    pub cluster: Option<String>,
+    /// The files that contain the same jobs.
+    pub of_files: Vec<String>,
+    /// The cluster they are of there.
+    pub of_cluster: Option<String>,
+    /// Dialect of the file, where that of the other files is another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<&'static str>,
+    /// Dialect of the other files, where it is another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub of_format: Option<&'static str>,
+    /// By how much its times are later, seconds; negative where they are earlier.
+    pub shift_s: i64,
+    /// How many jobs; about, if `is_estimate`.
+    pub job_n: u64,
+    /// Of how many of the file and site.
+    pub of_job_n: u64,
+    /// Core hours of these jobs, which would count twice, in tenths; about, if `is_estimate`.
+    pub core_hour_tenths: u128,
+    /// Where in the file the first of them begins, bytes after decompression; `None` where the whole file is meant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_byte: Option<u64>,
+    /// Where in the file the last of them begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_byte: Option<u64>,
+    /// Only a sample of the jobs was compared.
+    pub is_estimate: bool,
+}
+
+/// A line for each, with the words that precede it.
+pub(crate) fn copied_text(words: &str, reports: &[CopiedReport]) -> String {
+    reports.iter().fold(String::new(), |mut text, report| {
+        let _ = writeln!(text, "  {words}: {}", report.sentence());
+        text
+    })
+}
+
+impl CopiedReport {
+    /// It in a sentence.
+    pub(crate) fn sentence(&self) -> String {
+        let about = if self.is_estimate { "about " } else { "" };
+        let (first, more) = match self.of_files.as_slice() {
+            [] => ("another file", String::new()),
+            [only] if *only == self.file => ("the same file once more", String::new()),
+            [only] => (only.as_str(), String::new()),
+            [first, _] => (first.as_str(), " and 1 more file".to_owned()),
+            [first, more @ ..] => (first.as_str(), format!(" and {} more files", more.len())),
+        };
+        let is_of_two_dialects = self.format != self.of_format;
+        let mut how = String::new();
+        if self.shift_s != 0 {
+            let word = if self.shift_s > 0 { "earlier" } else { "later" };
+            let _ = write!(how, ", {} {word} there", duration(self.shift_s.unsigned_abs()));
+        }
+        if self.cluster != self.of_cluster && !is_of_two_dialects {
+            let name = |cluster: &Option<String>| cluster.clone().unwrap_or_else(|| "without a name".to_owned());
+            let _ = write!(
+                how,
+                ", of cluster {} there and {} here",
+                name(&self.of_cluster),
+                name(&self.cluster)
+            );
+        }
+        if let (Some(format), Some(of_format)) = (&self.format, &self.of_format) {
+            let _ = write!(how, ", as {of_format} there and {format} here");
+        } else if self.shift_s == 0 && self.cluster == self.of_cluster && self.first_byte.is_none() {
+            how.push_str(", and one of the two files has no raw job numbers");
+        }
+        let cluster = self
+            .cluster
+            .as_ref()
+            .map_or_else(String::new, |name| format!(", cluster {name},"));
+        let core_hours = match self.core_hour_tenths {
+            0 => "core hours below 0.1 or unknown".to_owned(),
+            tenths => format!("{about}{}.{} core hours", tenths / 10, tenths % 10),
+        };
+        let place = match (self.first_byte, self.last_byte) {
+            (Some(first), Some(last)) => format!(" (bytes {first} to {last})"),
+            _ => String::new(),
+        };
+        let facts = if is_of_two_dialects {
+            "number, start and duration, and the same cores"
+        } else {
+            "number and duration, and the same user and cores"
+        };
+        format!(
+            "{}{place}: {about}{} of {} jobs of {}{cluster} are in {first}{more} with the same {facts} as far as both state \
+             them{how}; {core_hours}",
+            self.file, self.job_n, self.of_job_n, self.site,
+        )
+    }
+}
+
+/// A span of time as people read it: days where it is longer than zones are apart.
+fn duration(seconds: u64) -> String {
+    const DAY_S: u64 = 86_400;
+    let (days, rest) = (seconds / DAY_S, seconds % DAY_S);
+    let clock = format!("{}:{:02}", rest / 3600, rest / 60 % 60);
+    let clock = match rest % 60 {
+        0 => format!("{clock} h"),
+        second => format!("{clock}:{second:02} h"),
+    };
+    match days {
+        0 => clock,
+        days => format!("{days} d {clock}"),
+    }
+}
