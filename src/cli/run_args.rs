@@ -216,7 +216,7 @@ fn attempt(
     ended
 }
 
-/// Days of the last months that look incomplete. Jobs of the future are a warning.
+/// Days of the last months that look incomplete. Jobs and summaries of the future are a warning.
 fn incomplete(lake: &str) -> Result<Vec<IncompleteDays>> {
     let found = of_last_months(&Lake::open(lake)?, clock::now_ms())?;
     if let Some(date) = found.last_future_day.and_then(date_of) {
@@ -224,6 +224,15 @@ fn incomplete(lake: &str) -> Result<Vec<IncompleteDays>> {
         warn!(
             "jobs that end in the future: {job_n}, the last on {date}: look at the clocks or the zone of their source"
         );
+    }
+    let months = &found.future_summary_months;
+    if let (Some(first), Some(last)) = (months.first(), months.last()) {
+        let span = if first == last {
+            first.to_string()
+        } else {
+            format!("{first} to {last}")
+        };
+        warn!("summaries of months in the future: {span}: look at the messages and clocks of their sender");
     }
     Ok(found.incomplete.into_iter().map(incomplete_days).collect())
 }

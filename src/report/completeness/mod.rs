@@ -82,6 +82,8 @@ pub struct LastMonths {
     pub future_job_n: i64,
     /// The last day on which one ended.
     pub last_future_day: Option<Day>,
+    /// Months with summaries that begin later than tomorrow.
+    pub future_summary_months: BTreeSet<Month>,
 }
 
 impl LastMonths {
@@ -110,6 +112,8 @@ pub fn of_last_months(lake: &Lake, now_ms: i64) -> Result<LastMonths> {
     let mut found = LastMonths::default();
     let today = local_day(&lake.zone()?, now_ms);
     let (yesterday, tomorrow) = (later(today, -1), later(today, 1));
+    let summary_months = lake.months("summary")?.into_iter().map(|(_, month, _)| month);
+    found.future_summary_months = summary_months.filter(|month| month.first_day() > tomorrow).collect();
     let months: BTreeSet<Month> = lake.months("records")?.into_iter().map(|(_, month, _)| month).collect();
     let so_far = months.iter().rev().find(|month| month.first_day() <= tomorrow);
     let Some(last) = so_far.or(months.first()).copied() else {

@@ -12,6 +12,7 @@ mod explain;
 mod explained_cells;
 mod few_copies;
 mod former_sources;
+mod future_summaries;
 mod gracc_facts;
 mod joined;
 mod killed;
