@@ -325,8 +325,18 @@ fn xml_and_json_are_counted() {
         };
         let plan = plan(apel::DIALECT.format(), Acceptance::StrictApel);
         let all = run(apel::pieces_within(input(car.as_bytes()), plan, limits).unwrap());
-        assert_eq!(all.out_of_scope, BTreeMap::from([(Reason::OtherRecordType, 2)]));
+        assert_eq!((all.rows_read, all.out_of_scope.len()), (2, 0));
+        let [rejected] = &all.rejects[..] else {
+            panic!("{all:?}")
+        };
+        assert_eq!(rejected.reason, Reason::BadMessage);
+        let why = "usage records in a document with the unknown namespace \"urn:x\": that of CAR is http://eu-emi.eu/";
+        assert!(rejected.detail.starts_with(why), "{}", rejected.detail);
     }
+    let unnamed = strict("<UsageRecords><UsageRecord></UsageRecord></UsageRecords>");
+    assert!(unnamed.rejects[0].detail.contains("with no namespace"), "{unnamed:?}");
+    let other = strict("<UserRecords xmlns='urn:x'><UserRecord/></UserRecords>");
+    assert_eq!(other.out_of_scope, BTreeMap::from([(Reason::OtherRecordType, 1)]));
     let aur = "<aur:SummaryRecords><aur:SummaryRecord></aur:SummaryRecord></aur:SummaryRecords>";
     assert_eq!(
         strict(aur).out_of_scope,

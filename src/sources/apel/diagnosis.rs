@@ -1,8 +1,6 @@
 //! Facts from the first bytes of a message or record, other than its dialect.
 
-use memchr::memmem;
-
-use crate::sources::diagnosis::quoted;
+use super::car;
 use crate::sources::head::without_mark;
 use crate::sources::hints::Hints;
 
@@ -14,7 +12,7 @@ pub(super) fn hints(head: &[u8]) -> Hints {
     }
 }
 
-/// `v0.3 individual-job`, or the namespace of an XML record.
+/// `v0.3 individual-job`, or the namespace of the root of an XML document.
 fn apel_version(head: &[u8]) -> Option<String> {
     let text = without_mark(head).trim_ascii_start();
     let line = text.split(|&byte| byte == b'\n').next()?;
@@ -24,14 +22,13 @@ fn apel_version(head: &[u8]) -> Option<String> {
         let kind = kind.trim().trim_end_matches("-message");
         return Some(format!("{} {kind}", version.trim()));
     }
-    // The namespace of the records themselves, not that of XML Schema.
-    let mut from = text;
-    while let Some(at) = memmem::find(from, b"xmlns") {
-        from = from.get(at + 5..)?;
-        let namespace = quoted(from)?;
-        if !namespace.contains("www.w3.org") {
-            return Some(format!("XML, {namespace}"));
-        }
+    if !text.starts_with(b"<") {
+        return None;
     }
-    None
+    let (namespace, _) = car::root(text)?;
+    Some(if namespace.is_empty() {
+        "XML without a namespace".to_owned()
+    } else {
+        format!("XML, {}", String::from_utf8_lossy(&namespace))
+    })
 }

@@ -1,5 +1,6 @@
 //! Files of the APEL world that are not text messages. CAR is read; other XML (aggregated and storage records, OGF usage
 //! records) and JSON (accelerators, addresses) are recognised and their records counted, so that the ledger names them.
+//! Usage records of no known namespace are refused: a mistake in the namespace must not make jobs vanish.
 
 use std::io::Read;
 
@@ -15,6 +16,7 @@ use crate::ledger::Reason;
 use crate::numbers::{Extent, Part};
 use crate::sources::options::ReaderOptions;
 use crate::sources::refusal::Refusal;
+use crate::sources::truncate::clip;
 use crate::sources::{Position, Sink, Work};
 
 /// Longest tag name looked at.
@@ -35,7 +37,7 @@ pub(super) fn xml(
     input.by_ref().take(to_u64(HEAD_BYTES)).read_to_end(&mut head)?;
     let root = car::root(&head);
     let is_car = root.as_ref().is_some_and(|(of, _)| of == car::NAMESPACE);
-    let reason = root.map_or(Reason::OtherRecordType, |(of, name)| reason_of(&of, &name));
+    let kind = root.as_ref().and_then(|(of, name)| foreign_kind(of, name));
     let is_whole = if is_car {
         let left = limits.message.less(head.len());
         input.by_ref().take(to_u64(left)).read_to_end(&mut head)?;
@@ -53,38 +55,59 @@ pub(super) fn xml(
             judge(&head, at, acceptance, limits, sink);
         }));
     }
-    let kept = if is_car {
-        head.get(..limits.kept).unwrap_or(&head).to_vec()
+    let kept = head.get(..limits.kept).unwrap_or(&head).to_vec();
+    let counter = count(head, input, limits)?;
+    // A document of an unknown kind without any record we know is one row.
+    let row_n = counter.record_n.max(1);
+    let refused = if is_car {
+        Some((
+            Reason::TooLong,
+            format!("the document is longer than {} bytes", limits.message),
+        ))
     } else {
-        Vec::new()
+        let is_unknown = kind.is_none() && counter.has_usage_record;
+        is_unknown.then(|| {
+            (
+                Reason::BadMessage,
+                of_unknown_namespace(root.as_ref().map(|(of, _)| &**of)),
+            )
+        })
     };
-    let rows = count(head, input, limits)?;
     Ok(Box::new(move |sink: &mut dyn Sink| {
-        sink.rows_read(rows);
-        if is_car {
-            let detail = format!("the document is longer than {} bytes", limits.message);
-            sink.reject(Reason::TooLong, at, rows, &detail, &kept);
-        } else {
-            sink.out_of_scope(reason, rows);
+        sink.rows_read(row_n);
+        match &refused {
+            Some((reason, detail)) => sink.reject(*reason, at, row_n, detail, &kept),
+            // Fallback: what has neither a known name nor usage records is of another type.
+            None => sink.out_of_scope(kind.unwrap_or(Reason::OtherRecordType), row_n),
         }
     }))
 }
 
-/// Why records of another namespace are left out.
-fn reason_of(namespace: &[u8], root: &[u8]) -> Reason {
+/// Why usage records are refused whose document has no namespace, or none that is known.
+fn of_unknown_namespace(namespace: Option<&[u8]>) -> String {
+    let found = match namespace {
+        None | Some(b"") => "no namespace".to_owned(),
+        Some(other) => format!("the unknown namespace {:?}", clip(&String::from_utf8_lossy(other))),
+    };
+    let known = String::from_utf8_lossy(car::NAMESPACE);
+    format!("usage records in a document with {found}: that of CAR is {known}")
+}
+
+/// Why records of another kind are left out; `None` for a kind that is unknown.
+fn foreign_kind(namespace: &[u8], root: &[u8]) -> Option<Reason> {
     let has = |word: &[u8]| memmem::find(namespace, word).is_some();
-    match root {
+    Some(match root {
         _ if has(b"aggregatedcomputerecord") => Reason::AggregatedRecord,
         _ if has(b"storagerecord") => Reason::StorageRecord,
         _ if has(b"/2003/09/urf") || has(b"ur-wg") => Reason::OgfUsageRecord,
         b"SummaryRecord" | b"SummaryRecords" => Reason::AggregatedRecord,
         b"StorageUsageRecord" | b"StorageUsageRecords" => Reason::StorageRecord,
-        _ => Reason::OtherRecordType,
-    }
+        _ => return None,
+    })
 }
 
-/// The record elements of a document; one of an unknown kind without any we know is one row.
-fn count(head: Vec<u8>, mut input: Box<dyn Read + Send>, limits: ApelLimits) -> Result<u64> {
+/// The record elements of a document.
+fn count(head: Vec<u8>, mut input: Box<dyn Read + Send>, limits: ApelLimits) -> Result<Counter> {
     let mut counter = Counter::default();
     let mut buffer = head;
     loop {
@@ -97,7 +120,7 @@ fn count(head: Vec<u8>, mut input: Box<dyn Read + Send>, limits: ApelLimits) -> 
         let used = counter.feed(&buffer, is_ended);
         buffer.drain(..used.min(buffer.len()));
         if is_ended {
-            return Ok(counter.records.max(1));
+            return Ok(counter);
         }
     }
 }
@@ -151,7 +174,8 @@ fn judge(document: &[u8], at: Position, acceptance: Acceptance, limits: ApelLimi
 
 #[derive(Default)]
 struct Counter {
-    records: u64,
+    record_n: u64,
+    has_usage_record: bool,
     in_comment: bool,
 }
 
@@ -191,7 +215,12 @@ impl Counter {
             }
             let name = window.part(..end);
             match name.rsplit(|&b| b == b':').next().unwrap_or(name) {
-                b"UsageRecord" | b"JobUsageRecord" | b"StorageUsageRecord" | b"SummaryRecord" => self.records += 1,
+                b"UsageRecord" => {
+                    self.record_n += 1;
+                    self.has_usage_record = true;
+                }
+                b"UsageRecords" => self.has_usage_record = true,
+                b"JobUsageRecord" | b"StorageUsageRecord" | b"SummaryRecord" => self.record_n += 1,
                 _ => {}
             }
             at += open + 1;
