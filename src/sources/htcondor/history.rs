@@ -12,7 +12,7 @@ use crate::sources::truncate::clip;
 use crate::sources::{Position, Sink, decimal};
 
 /// Attributes that are looked at. All others are stepped over.
-const ATTRIBUTES: [&str; 33] = [
+const ATTRIBUTES: [&str; 32] = [
     "GlobalJobId",
     "ClusterId",
     "ProcId",
@@ -28,7 +28,6 @@ const ATTRIBUTES: [&str; 33] = [
     "RemoteWallClockTime",
     "RemoteUserCpu",
     "RemoteSysCpu",
-    "CumulativeSuspensionTime",
     "RequestCpus",
     "CpusProvisioned",
     "GpusProvisioned",
@@ -162,10 +161,9 @@ pub(super) fn take(object: &[u8], at: Position, sink: &mut dyn Sink) -> Result<(
         job.needed_ms("RemoteUserCpu")?,
         job.needed_ms("RemoteSysCpu")?,
     );
-    let core_n = match job.number("RequestCpus", 0, Reason::BadNumber)? {
-        None => job.number("CpusProvisioned", 0, Reason::BadNumber)?,
-        asked => asked,
-    };
+    // What was requested may be an expression, which is no number of cores.
+    let requested_core_n = job.optional("RequestCpus", 0);
+    let provisioned_core_n = job.number("CpusProvisioned", 0, Reason::BadNumber)?;
     let is_signalled = job.get("ExitBySignal") == Scalar::Bool(true);
     let (exit_code, exit_signal) = if is_signalled {
         (None, job.optional("ExitSignal", 0))
@@ -178,7 +176,6 @@ pub(super) fn take(object: &[u8], at: Position, sink: &mut dyn Sink) -> Result<(
     let (attribute, vo_name) = (job.text("x509UserProxyFirstFQAN"), job.text("x509UserProxyVOName"));
     let fqan = attribute.as_deref().map(Fqan::parse);
     let submit_ms = job.optional("QDate", 3);
-    let suspended_s = job.optional("CumulativeSuspensionTime", 0);
     let gpu_n = job
         .optional("GpusProvisioned", 0)
         .or_else(|| job.optional("RequestGpus", 0));
@@ -198,11 +195,13 @@ pub(super) fn take(object: &[u8], at: Position, sink: &mut dyn Sink) -> Result<(
         start_ms,
         end_ms: Some(end_ms),
         wall_ms: Some(wall_ms),
-        suspended_s,
+        // The wall time contains the time of suspension.
+        suspended_s: None,
         cpu_ms: Some(user_ms.sum_to_compare(system_ms)),
         cpu_user_ms: Some(user_ms),
         cpu_system_ms: Some(system_ms),
-        alloc_core_n: core_n,
+        alloc_core_n: provisioned_core_n.or(requested_core_n),
+        requested_core_n,
         alloc_gpu_n: gpu_n,
         alloc_memory_byte: job.byte_n(&["MemoryProvisioned"], 20),
         requested_memory_byte: job.byte_n(&["RequestMemory"], 20),

@@ -28,7 +28,7 @@ static ROW: DialectRow = DialectRow {
     word: "htcondor",
     aliases: &["condor"],
     help: "HTCondor job histories: the layout of APEL, or condor_history -json",
-    page: "Job histories of HTCondor: lines with bars as the APEL client writes them, or the JSON of `condor_history -json`. Jobs that are still in the queue are counted and left out.",
+    page: "Job histories of HTCondor: lines with bars as the APEL client writes them, or the JSON of `condor_history -json`. Jobs that are still in the queue are counted and left out. The cores of a job are those that were provisioned, where its record states them, else those requested; its wall time contains the time it was suspended.",
     content: Content::Jobs,
     recognise: |head| (head.first() != Some(b'<') && recognise(head.text)).then_some(Certainty::Grammar),
     reader: |input, _, sizes| pieces(input, LogLimits::of(sizes)),

@@ -327,6 +327,7 @@ fn htcondor() {
         vo_group: Some("/atlas/uk"),
         vo_role: Some("Role=production"),
         global_user: Some("/DC=org/CN=Ada"),
+        requested_core_n: Some(2),
         state: Some("COMPLETED"),
         exit_code: Some(3),
         ..expected
