@@ -43,10 +43,10 @@ pub(super) fn parse(text: &[u8], base: i64) -> Result<Option<(i64, Per)>, ()> {
         Some(_) => return Err(()),
     };
     let (whole, fraction, scale) = decimal(digits)?;
-    if unit.is_none() && scale == 1 && whole >= i128::from(u64::MAX - 1) {
-        return Ok(None);
-    }
-    if unit.is_none() && scale == 1 && matches!(whole, 4_294_967_294 | 4_294_967_295) {
+    // Stand-ins of 64 bits are sizes no machine has, whatever their unit; those of 32 bits are only without one.
+    let is_stand_in =
+        whole >= i128::from(u64::MAX - 1) || unit.is_none() && matches!(whole, 4_294_967_294 | 4_294_967_295);
+    if scale == 1 && is_stand_in {
         return Ok(None);
     }
     let factor = power.map_or(i128::from(base), |power| 1_i128 << power);

@@ -374,6 +374,8 @@ fn memory_of_every_release() {
     assert_eq!(rss("16?").row.max_rss_byte, None);
     assert!(rss("16?").has(Anomaly::ValueDropped));
     assert_eq!(rss("18446744073709551614").row.max_rss_byte, None);
+    let unset = only(with("ReqMem", "18446744073709551614M"));
+    assert!(unset.row.requested_memory_byte.is_none() && unset.has(Anomaly::ValueDropped));
     for bad in ["12X", "K", "1.2.3G", "9999999999E", "-5K"] {
         let found = read(with("MaxRSS", bad));
         assert_eq!(found.rejects.first().unwrap().reason, Reason::BadNumber, "{bad}");
