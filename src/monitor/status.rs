@@ -133,8 +133,11 @@ impl LakeStatus {
         let noted_s = last_run
             .as_ref()
             .and_then(|run| parse_instant_s(run.last_success_utc.as_deref()?));
-        let success_s = noted_s.max(last_change_s(lake)?);
         let age_s = |at_s: i64| now_ms.div_euclid(1000) - at_s;
+        let known_s = [noted_s, last_change_s(lake)?];
+        // A run whose clock was ahead does not hide those after it.
+        let past_s = known_s.into_iter().flatten().filter(|at_s| !is_future(age_s(*at_s)));
+        let success_s = past_s.max().or(known_s.into_iter().flatten().max());
         let mut status = Self {
             level: StatusLevel::Ok,
             lake: lake.store.url().to_owned(),
@@ -176,6 +179,12 @@ impl LakeStatus {
                 "last_success",
                 format!("{age}, the limit is {}", age_text(limit)),
             );
+        }
+        if let (Some(age_s), Some(at)) = (age.filter(|age_s| is_future(*age_s)), &self.last_success_utc) {
+            let ahead = age_text(age_s.abs());
+            let message =
+                format!("the last run that ended well ended at {at}, {ahead} in the future: look at its clock");
+            find(StatusLevel::Warning, "last_success", message);
         }
         if let Some(run) = self.last_run.as_ref().filter(|run| run.status == "failed") {
             let why = run.message.as_deref().and_then(|message| message.lines().next());
@@ -228,6 +237,14 @@ impl LakeStatus {
                 .count(),
         )
     }
+}
+
+/// Clocks of machines differ by less.
+const CLOCK_DIFFERENCE_S: i64 = 300;
+
+/// Whether what is so old has yet to come.
+fn is_future(age_s: i64) -> bool {
+    age_s < -CLOCK_DIFFERENCE_S
 }
 
 fn sources(standing: &LakeStanding, limits: StatusLimits, now_ms: i64) -> Vec<SourceStatus> {

@@ -172,3 +172,30 @@ fn the_plugin_ends_with_the_codes_of_nagios() {
         assert!(line.starts_with("UNKNOWN - "), "{line}");
     }
 }
+
+/// A run whose clock was ahead must not make the lake look well for as long.
+#[test]
+fn a_success_of_the_future_is_a_warning_and_hides_no_later_run() {
+    let scene = published();
+    let limits = StatusLimits {
+        warning_s: Some(26 * HOUR_S),
+        ..StatusLimits::default()
+    };
+    let status = later(&scene, limits, -49);
+    assert_eq!(status.level, StatusLevel::Warning);
+    let message = &status.findings[0].message;
+    assert!(message.contains("2 d"), "{message}");
+    assert!(message.contains(" in the future: look at its clock"), "{message}");
+    // A later run, by a clock that is right.
+    let note = scene.path().join("lake/.gridtally/last_run.json");
+    let text = std::fs::read_to_string(&note).unwrap();
+    let mut noted: Value = serde_json::from_str(&text).unwrap();
+    let right = chrono::Utc::now() - chrono::Duration::hours(50);
+    noted["last_success_utc"] = right.format("%Y-%m-%dT%H:%M:%SZ").to_string().into();
+    std::fs::write(&note, noted.to_string()).unwrap();
+    for (hours, level) in [(-48, StatusLevel::Ok), (-23, StatusLevel::Warning)] {
+        let status = later(&scene, limits, hours);
+        assert_eq!(status.level, level, "{hours}: {:?}", status.findings);
+        assert!(status.last_success_age_s.is_some_and(|age_s| age_s > 0));
+    }
+}
