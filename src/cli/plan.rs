@@ -7,7 +7,7 @@ use tracing::{debug, warn};
 use super::output;
 use super::progress::Terminal;
 use super::rehash::RehashArgs;
-use super::selection::PeriodArgs;
+use super::selection::MonthsArgs;
 use super::shard_args::ShardPlaceArgs;
 use super::wait::WaitArgs;
 use crate::config::Plan;
@@ -49,7 +49,7 @@ pub(super) struct Args {
     out: Option<String>,
 
     #[command(flatten)]
-    period: PeriodArgs,
+    period: MonthsArgs,
 
     #[command(flatten)]
     rehash: RehashArgs,

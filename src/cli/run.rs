@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use super::progress::Terminal;
 use super::rehash::RehashArgs;
 use super::run_args::{RunArgs, RunSteps, execute};
-use super::selection::PeriodArgs;
+use super::selection::MonthsArgs;
 use super::shard_args::{ShardFolderArgs, read_shard};
 use crate::config::Plan;
 use crate::error::{Error, Kind, Result};
@@ -47,7 +47,7 @@ pub(super) struct Args {
     run: RunArgs,
 
     #[command(flatten)]
-    period: PeriodArgs,
+    period: MonthsArgs,
 
     #[command(flatten)]
     rehash: RehashArgs,

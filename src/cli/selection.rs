@@ -59,13 +59,28 @@ impl PeriodArgs {
             _ => Ok(days),
         }
     }
+}
 
+/// From when to when, in whole months.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct MonthsArgs {
+    /// First month (2026-03), included. A day must be the first of its month (2026-03-01).
+    #[arg(long, value_name = "MONTH")]
+    from: Option<MonthOrDay>,
+
+    /// Last month (2026-03), included. A day must be the last of its month (2026-03-31).
+    #[arg(long, value_name = "MONTH")]
+    to: Option<MonthOrDay>,
+}
+
+impl MonthsArgs {
     /// The months they name.
     ///
     /// # Errors
-    /// [`Kind::Usage`] as above, with the reason `why` months are needed.
+    /// [`Kind::Usage`] when there are none, or where they cut a month, with the reason `why` months are needed.
     pub(super) fn months(&self, why: &'static str) -> Result<(Option<Month>, Option<Month>)> {
-        let days = self.days(Finest::Month(why))?;
+        let Self { from, to } = *self;
+        let days = PeriodArgs { from, to }.days(Finest::Month(why))?;
         Ok((days.first_month(), days.last_month()))
     }
 }

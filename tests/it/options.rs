@@ -37,13 +37,15 @@ impl Meaning {
 }
 
 /// Options that are different things in commands nobody takes for one another.
-const EXCEPTIONS: [(&str, &str); 4] = [
+const EXCEPTIONS: [(&str, &str); 6] = [
     (
         "for",
         "programs that read balances, awards or shares, each of them others",
     ),
+    ("from", "a month or a day; a month where whole ones are read"),
     ("reason", "why a month is locked; why a row was refused"),
     ("table", "tables of overhead or of a what-if, each of them others"),
+    ("to", "as from"),
     (
         "users",
         "what becomes of names that leave the house; whether a table for the house names anybody",
