@@ -1,7 +1,7 @@
 //! Files people write, such as pipeline files and tables: read whole, and only up to a limit. A device named by mistake
 //! ends the command then, not the machine.
 
-use crate::numbers::Extent;
+use crate::numbers::{Extent, Part};
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -37,5 +37,10 @@ pub(crate) fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
 /// # Errors
 /// As [`read`], and when it is not UTF-8.
 pub(crate) fn text(path: &Path) -> io::Result<String> {
-    String::from_utf8(read(path, TEXT_LIMIT_BYTES)?).map_err(|why| io::Error::new(io::ErrorKind::InvalidData, why))
+    String::from_utf8(read(path, TEXT_LIMIT_BYTES)?).map_err(|why| {
+        let before = why.as_bytes().part(..why.utf8_error().valid_up_to());
+        let line = memchr::memchr_iter(b'\n', before).count() + 1;
+        let message = format!("line {line} is not in UTF-8: {why}");
+        io::Error::new(io::ErrorKind::InvalidData, message)
+    })
 }

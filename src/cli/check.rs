@@ -16,7 +16,7 @@ use crate::ingest::reading::first_mistake;
 use crate::numbers::Extent;
 use crate::sources::input::{InputFile, clean};
 use crate::sources::inventory::InventoryKind;
-use crate::sources::location::is_url;
+use crate::sources::location::{Written, is_url};
 
 /// A pipeline file with every key of a source; `@keys` is replaced by these, `@sources` and `@inventories` by names of formats.
 const EXAMPLE: &str = "\
@@ -233,7 +233,8 @@ fn mistake_of(source: &Arc<SourcePlan>, files: &[InputFile]) -> Option<String> {
     let is_sound = source.reader.zone.is_some() || source.is_inventory();
     let looked_at = files.iter().filter(|_| !is_sound);
     let mut mistakes = looked_at.filter_map(|file| first_mistake(source, file));
-    let first = mistakes.next()?.to_string();
+    let Written { file, line, .. } = &source.written;
+    let first = format!("{file}:{line}: {}", mistakes.next()?);
     Some(match mistakes.count() {
         0 => first,
         others => format!("{first}; it is so in {others} more files of the source {}", source.name),

@@ -21,12 +21,19 @@ pub(crate) fn resolve(base: &str, path: &str) -> String {
 fn nearest_zone(name: &str) -> String {
     /// Letters that may differ.
     const SLIPS: usize = 2;
+    /// Letters of the longest abbreviations of zones.
+    const ABBREVIATION_MOST: usize = 5;
     let split = |name: &str| {
         name.rsplit_once('/')
             .map_or((None, name.to_lowercase()), |(area, city)| {
                 (Some(area.to_lowercase()), city.to_lowercase())
             })
     };
+    // An abbreviation such as CEST is one letter from the names of zones elsewhere.
+    if name.len() <= ABBREVIATION_MOST && name.bytes().all(|letter| letter.is_ascii_uppercase()) {
+        return "; an abbreviation is of no single zone: a name of the IANA database, such as Europe/Berlin, is needed"
+            .to_owned();
+    }
     let (area, city) = split(name);
     let known = crate::time::zone::zone_names().map(str::to_owned);
     let near = known.filter_map(|zone| {

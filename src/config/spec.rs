@@ -150,7 +150,7 @@ pub(crate) fn pipeline(top: &Section<'_>, problems: &mut Problems) -> PipelineSp
         return PipelineSpec::default();
     };
     PipelineSpec {
-        name: section.required_text("name", "a short name for this pipeline", problems),
+        name: section.required_name("name", "a short name for this pipeline", problems),
         output: section.required_text("output", "the folder or URL results go to", problems),
         allocation_year_start: section.text("allocation_year_start", problems),
         calendar_timezone: section.text("calendar_timezone", problems),

@@ -124,9 +124,10 @@ impl<'a> Section<'a> {
         self.text(key, problems)
     }
 
-    /// A text that names a folder of the lake: a mistake where it is too long for one.
+    /// A text that names a folder of the lake: a mistake where it is too long for one, or more than a line.
     pub(crate) fn folder_name(&self, key: &str, problems: &mut Problems) -> Option<At<String>> {
         let text = self.text(key, problems)?;
+        let text = self.in_one_line(key, text, problems)?;
         match check_value(key, &text.value) {
             Ok(()) => Some(text),
             Err(why) => {
@@ -134,6 +135,25 @@ impl<'a> Section<'a> {
                 None
             }
         }
+    }
+
+    /// The name of a thing, which stands in a line of messages and reports, and must be there.
+    pub(crate) fn required_name(&self, key: &str, what: &str, problems: &mut Problems) -> Option<At<String>> {
+        let text = self.required_text(key, what, problems)?;
+        self.in_one_line(key, text, problems)
+    }
+
+    /// A text without control characters, such as line breaks.
+    fn in_one_line(&self, key: &str, text: At<String>, problems: &mut Problems) -> Option<At<String>> {
+        if text.value.chars().any(char::is_control) {
+            let message = format!(
+                "{key} = {:?} holds a line break or another control character",
+                text.value
+            );
+            self.wrong(text.line, message, problems);
+            return None;
+        }
+        Some(text)
     }
 
     /// As [`Self::folder_name`], of a key that must be there.
@@ -307,7 +327,12 @@ pub(crate) fn table_of<'t>(source: SectionSource<'t>, problems: &mut Problems) -
     let (shown, others) = errors.split_at(errors.len().min(SYNTAX_MISTAKES_MOST));
     for error in shown {
         let line = error.span().map_or(0, |span| source.line(span.start));
-        problems.mistake(source.file, line, toml_mistake(source, line, error.message()));
+        let message = if error.message() == "duplicate key" {
+            duplicate_key(source, line)
+        } else {
+            toml_mistake(source, line, error.message())
+        };
+        problems.mistake(source.file, line, message);
     }
     if let Some(next) = others.first() {
         let line = next.span().map_or(0, |span| source.line(span.start));
@@ -315,6 +340,29 @@ pub(crate) fn table_of<'t>(source: SectionSource<'t>, problems: &mut Problems) -
         problems.mistake(source.file, line, message);
     }
     errors.is_empty().then_some(table)
+}
+
+/// The key or table that a line states once more. Of tables of which there may be many, such as sources, one is mostly written
+/// in single brackets.
+fn duplicate_key(source: SectionSource<'_>, line: usize) -> String {
+    // Fallback: a line past the end of the file is shown as an empty one.
+    let written = source.text.lines().nth(line.less(1)).unwrap_or_default().trim();
+    let Some(table) = written.strip_prefix('[') else {
+        // Fallback: never taken, a split has a first part.
+        let key = written.split('=').next().unwrap_or_default().trim();
+        return format!("duplicate key: \"{key}\" is stated twice in this table");
+    };
+    // Fallback: never taken, a split has a first part.
+    let name = table.split(']').next().unwrap_or_default();
+    let name = name.trim_start_matches('[').trim();
+    let is_list = source
+        .text
+        .lines()
+        .any(|line| line.trim_start().starts_with(&format!("[[{name}]]")));
+    if is_list {
+        return format!("duplicate key: \"{name}\" is both [{name}] and [[{name}]]: write [[{name}]] each time");
+    }
+    format!("duplicate key: the table [{name}] is there twice")
 }
 
 /// What is wrong with a line that is not TOML; most often it is a text without quotes.

@@ -409,3 +409,55 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn a_key_or_table_that_is_stated_twice_is_named() {
+    let lines = mistakes(&format!("{HEAD}grain = \"month\"\ngrain = \"day\"\n{SOURCE}"));
+    assert_eq!(
+        lines,
+        ["zoo.toml:5: duplicate key: \"grain\" is stated twice in this table"]
+    );
+    let single = SOURCE.replace("[[source]]", "[source]");
+    for text in [format!("{HEAD}{SOURCE}{single}"), format!("{HEAD}{single}{SOURCE}")] {
+        let lines = mistakes(&text);
+        assert_eq!(
+            lines,
+            ["zoo.toml:8: duplicate key: \"source\" is both [source] and [[source]]: write [[source]] each time"]
+        );
+    }
+    assert_eq!(
+        mistakes(&format!("{HEAD}{SOURCE}[pipeline]\n")),
+        ["zoo.toml:8: duplicate key: the table [pipeline] is there twice"]
+    );
+}
+
+#[test]
+fn a_name_is_one_line_and_a_file_is_utf8() {
+    for (text, line) in [
+        (format!("{HEAD}{SOURCE}").replacen("zoo", "a\\nb", 1), 2),
+        (format!("{HEAD}{SOURCE}").replacen("\"a\"", "\"a\\tb\"", 1), 5),
+    ] {
+        let lines = mistakes(&text);
+        let start = format!("zoo.toml:{line}: name = \"a\\");
+        assert!(
+            lines[0].starts_with(&start) && lines[0].contains("control character"),
+            "{lines:?}"
+        );
+    }
+    let house = House::new("");
+    let text = format!("{HEAD}{SOURCE}# Z\u{fc}rich\n");
+    let latin: Vec<u8> = text.chars().map(|letter| u8::try_from(letter).unwrap()).collect();
+    fs::write(house.path(), latin).unwrap();
+    let why = house.load().unwrap_err().to_string();
+    assert!(why.contains("line 8 is not in UTF-8"), "{why}");
+}
+
+#[test]
+fn an_abbreviation_is_no_zone_and_suggests_none() {
+    let lines = mistakes(&format!("{HEAD}calendar_timezone = \"CEST\"\n{SOURCE}"));
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(
+        lines[0].contains("no time zone called \"CEST\"; an abbreviation") && lines[0].contains("Europe/Berlin"),
+        "{lines:?}"
+    );
+}
