@@ -185,11 +185,13 @@ reasons! {
         OverlapsJobs = "overlaps_jobs",
     }
     OutOfScope {
-        /// A job that has not started, or ended without having run: it used nothing.
+        /// A job that has not started, or ended without having run: it used nothing. Of Slurm, a job that ended without a start is a
+        /// record without wall time, and only where the end is printed for the start, as up to 20.11, it is none.
         NotStarted = "not_started",
         /// A job that did not complete and whose log states no run time: cancelled or failed, most before it ran.
         NoRunTime = "no_run_time",
-        /// A message of the tool among the rows, or a repeated header.
+        /// A message of the tool among the rows, or a header that repeats the one before it; a header that changes the columns is
+        /// no row.
         ToolMessage = "tool_message",
         /// A record of another type than job usage.
         OtherRecordType = "other_record_type",

@@ -107,6 +107,13 @@ pub enum UnfinishedJob {
     Record,
     /// The row is counted as out of scope for this reason.
     OutOfScope(Reason),
+    /// A record, but out of scope where the row shows too little.
+    RecordOrOutOfScope {
+        /// The reason.
+        reason: Reason,
+        /// Which rows are out of scope, in words.
+        rows: &'static str,
+    },
     /// The row is refused for this reason.
     Refused(Reason),
     /// Files of this dialect have no such rows.
@@ -120,6 +127,9 @@ impl UnfinishedJob {
         match self {
             Self::Record => "a record".to_owned(),
             Self::OutOfScope(reason) => format!("out of scope ({})", reason.code()),
+            Self::RecordOrOutOfScope { reason, rows } => {
+                format!("a record without wall time; out of scope ({}) {rows}", reason.code())
+            }
             Self::Refused(reason) => format!("rejected ({})", reason.code()),
             Self::Absent => "no such rows".to_owned(),
         }

@@ -145,9 +145,9 @@ fn every_dialect_has_a_golden_case_whose_refused_row_is_written_out() {
         // What becomes of jobs that did not run, wait or run is in the case.
         for job in [row.unfinished.never_ran, row.unfinished.pending, row.unfinished.running] {
             let expected = match job {
-                UnfinishedJob::OutOfScope(reason) | UnfinishedJob::Refused(reason) => {
-                    ("expected/ledger", format!("reason: {}\n", reason.code()))
-                }
+                UnfinishedJob::OutOfScope(reason)
+                | UnfinishedJob::RecordOrOutOfScope { reason, .. }
+                | UnfinishedJob::Refused(reason) => ("expected/ledger", format!("reason: {}\n", reason.code())),
                 UnfinishedJob::Record => ("expected/records", "job_name: unfinished\n".to_owned()),
                 UnfinishedJob::Absent => continue,
             };

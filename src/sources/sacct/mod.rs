@@ -90,7 +90,11 @@ static ROW: DialectRow = DialectRow {
     placed_by: PlacingInstant::StartOrSubmit,
     version_rule: VersionRule::Fullest,
     unfinished: UnfinishedJobs {
-        never_ran: UnfinishedJob::OutOfScope(Reason::NotStarted),
+        // Reports of queues count what a job waited that was cancelled before it started.
+        never_ran: UnfinishedJob::RecordOrOutOfScope {
+            reason: Reason::NotStarted,
+            rows: "where Slurm prints the end for the start, as up to 20.11",
+        },
         pending: UnfinishedJob::OutOfScope(Reason::NotStarted),
         running: UnfinishedJob::Record,
     },
