@@ -195,7 +195,9 @@ pub(crate) fn to_read(
     let mut files: Vec<Reading> = Vec::new();
     // Repair files whose originals were not there: these may come with any file that is new.
     let mut waiting: Vec<Reading> = Vec::new();
-    let contents = PathContents::of(found.iter().map(FoundFile::source_path), &[book, former]);
+    let paths = || found.iter().map(FoundFile::source_path);
+    // Made when a known file is found under another name.
+    let mut contents = None;
     for found in found {
         let file_id = found.file_id();
         let names = |book: &Book| Some(book.inputs().get(file_id.as_deref()?)?.paths.clone());
@@ -209,7 +211,9 @@ pub(crate) fn to_read(
                 known.is_some_and(|first| path < &**first) && book.outcomes(id).contains_key(&Outcome::Rejected);
             let is_again = again.inventories.contains(&found.source.name) || again.files.contains(id);
             if !is_renamed && !is_again && book.is_done(id, |month| window.holds(month)) {
-                if book.seen(id, path, contents.next(found.source_path())) {
+                if !names.contains(path) {
+                    let contents = contents.get_or_insert_with(|| PathContents::of(paths(), &[&*book, former]));
+                    book.seen(id, path, contents.next(found.source_path()));
                     seen.push(SeenFiles {
                         file_id: Arc::clone(id),
                         path: path.to_owned(),

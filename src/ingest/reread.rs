@@ -30,17 +30,14 @@ pub(crate) fn read_again(completion: LateCompletion, state: &State, found: &[Fou
 /// Known files that are found where another content was in between: they have the last word again.
 fn restored(state: &State, found: &[FoundFile]) -> BTreeSet<Arc<str>> {
     let contents = PathContents::replaced(&state.book);
-    let is_restored = |found: &FoundFile, file_id: &Arc<str>| {
+    let restored = found.iter().filter_map(|found| {
         let of = found.source_path();
-        let own_n = state
-            .book
-            .inputs()
-            .get(file_id)
-            .and_then(|input| input.paths.content_n(of.path));
-        own_n.is_some_and(|own_n| contents.last(of).is_some_and(|last_n| own_n < last_n))
-    };
-    let known = found.iter().filter_map(|found| Some((found, found.file_id()?)));
-    let restored = known.filter(|(found, file_id)| is_restored(found, file_id));
+        // Of nearly all files this is where it ends: no id of a file need be worked out.
+        let last_n = contents.last(of)?;
+        let file_id = found.file_id()?;
+        let own_n = state.book.inputs().get(&file_id)?.paths.content_n(of.path)?;
+        (own_n < last_n).then_some((found, file_id))
+    });
     let mut files = BTreeSet::new();
     for (found, file_id) in restored {
         info!(

@@ -304,9 +304,9 @@ impl State {
             let contents = PathContents::of(found.iter().map(FoundFile::source_path), &[&self.book]);
             let mut book = self.book.clone();
             for found in renamed {
-                found
-                    .file_id()
-                    .map(|id| book.seen(&id, &found.file.path, contents.next(found.source_path())));
+                if let Some(id) = found.file_id() {
+                    book.seen(&id, &found.file.path, contents.next(found.source_path()));
+                }
             }
             // Under a name that it had before, there is another file now.
             let is_replaced =

@@ -118,10 +118,11 @@ impl Book {
         }
     }
 
-    /// Notes that a known file was seen under another path, as this content of it; true if the path is new.
-    pub fn seen(&mut self, file_id: &str, path: &str, content_n: u32) -> bool {
-        let input = self.inputs.get_mut(file_id);
-        input.is_some_and(|input| !input.paths.contains(path) && input.paths.insert(path, content_n))
+    /// Notes that a known file was seen under another path, as this content of it.
+    pub fn seen(&mut self, file_id: &str, path: &str, content_n: u32) {
+        if let Some(input) = self.inputs.get_mut(file_id) {
+            input.paths.insert(path, content_n);
+        }
     }
 
     /// Enters one reading of a file. Rows left for later (outside the requested months) stay so only where no earlier

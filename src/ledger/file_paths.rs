@@ -54,21 +54,19 @@ impl FilePaths {
         }
     }
 
-    /// Adds a path; false if it is one of them already. A file that is found again where another content was in between is
-    /// the later content of the path.
-    pub fn insert(&mut self, path: &str, content_n: u32) -> bool {
+    /// Adds a path. Of one that is there already the later content counts: the file was found again where another one was in
+    /// between.
+    pub fn insert(&mut self, path: &str, content_n: u32) {
         match self.place(path) {
             Ok(at) => {
                 if let Some(of) = self.0.get_mut(at) {
                     of.content_n = of.content_n.max(content_n);
                 }
-                false
             }
             Err(at) => {
                 let path = Arc::from(path);
                 self.0.reserve_exact(1);
                 self.0.insert(at, FilePath { path, content_n });
-                true
             }
         }
     }
