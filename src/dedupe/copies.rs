@@ -96,13 +96,6 @@ struct SeenJob {
     is_copy: bool,
 }
 
-impl SeenJob {
-    /// Whether it is of a dialect whose jobs have a number of a batch system.
-    fn has_job_number(&self) -> bool {
-        self.dialect.row().has_job_numbers
-    }
-}
-
 /// A file with jobs that are looked at.
 struct SeenFile {
     file_id: Arc<str>,
@@ -329,8 +322,8 @@ impl<'a> Copies<'a> {
         let shift_ms = copy.start_ms - of.start_ms;
         // Two jobs with raw numbers are compared by these.
         let is_compared = !(copy.is_displayed && of.is_displayed);
-        let is_shifted_or_renamed = copy.has_job_number()
-            && of.has_job_number()
+        let is_shifted_or_renamed = copy.dialect.has_job_numbers()
+            && of.dialect.has_job_numbers()
             && (shift_ms != 0 || copy.cluster != of.cluster || copy.is_displayed != of.is_displayed)
             && is_zone_shift(shift_ms)
             && copy.facts.agree_with(of.facts);

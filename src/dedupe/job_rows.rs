@@ -29,13 +29,6 @@ pub(super) struct JobRow<'a> {
     pub(super) view: u64,
 }
 
-impl JobRow<'_> {
-    /// Whether it is of a dialect whose jobs have a number of a batch system.
-    pub(super) fn has_job_number(&self) -> bool {
-        self.dialect.row().has_job_numbers
-    }
-}
-
 /// The columns of a batch that jobs are compared in.
 pub(super) struct JobRows<'a> {
     ids: ColumnWords<'a>,
@@ -79,7 +72,7 @@ impl<'a> JobRows<'a> {
     /// The job of a row, if it has a number of a batch system; `None` where it is not in the sample of `level`, or is none
     /// that is compared.
     pub(super) fn numbered_job(&mut self, row: usize, level: u32) -> Option<JobRow<'a>> {
-        self.job(row, level).filter(JobRow::has_job_number)
+        self.job(row, level).filter(|job| job.dialect.has_job_numbers())
     }
 
     /// The job of a row of any dialect; `None` as above.

@@ -196,16 +196,7 @@ impl LakeStatus {
             find(StatusLevel::Warning, "last_run", message);
         }
         for days in &self.incomplete {
-            let IncompleteDays {
-                site,
-                ce,
-                finding,
-                from,
-                to,
-                ..
-            } = days;
-            let message = format!("{site} {ce}: {finding} from {from} to {to}");
-            find(StatusLevel::Warning, "incomplete", message);
+            find(StatusLevel::Warning, "incomplete", days.what());
         }
         for source in self.sources.iter().filter(|source| source.is_silent == Some(true)) {
             // Fallback: a silent source has an age.

@@ -23,6 +23,21 @@ pub struct IncompleteDays {
     pub observed: i64,
 }
 
+impl IncompleteDays {
+    /// What looks incomplete, and when.
+    pub(crate) fn what(&self) -> String {
+        let Self {
+            site,
+            ce,
+            finding,
+            from,
+            to,
+            ..
+        } = self;
+        format!("{site} {ce}: {finding} from {from} to {to}")
+    }
+}
+
 /// Days named in words.
 const NAMED: usize = 10;
 
@@ -30,23 +45,17 @@ const NAMED: usize = 10;
 pub(super) fn incomplete_text(incomplete: &[IncompleteDays]) -> String {
     let mut text = String::new();
     for days in incomplete.iter().take(NAMED) {
-        let IncompleteDays {
-            site,
-            ce,
-            finding,
-            from,
-            to,
-            usual,
-            observed,
-        } = days;
-        let of = if *finding == "level_shift" {
+        let of = if days.finding == "level_shift" {
             "core hours"
         } else {
             "jobs"
         };
         let _ = writeln!(
             text,
-            "  warning: {site} {ce}: {finding} from {from} to {to}: {observed} {of} a day, usual are {usual}"
+            "  warning: {}: {} {of} a day, usual are {}",
+            days.what(),
+            days.observed,
+            days.usual
         );
     }
     if let Some(more) = incomplete.len().checked_sub(NAMED).filter(|more| *more > 0) {

@@ -264,6 +264,12 @@ impl Dialect {
         self.0
     }
 
+    /// Whether its jobs have a number of a batch system.
+    #[must_use]
+    pub const fn has_job_numbers(self) -> bool {
+        self.0.has_job_numbers
+    }
+
     /// The word of the pipeline file and of the ledger.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

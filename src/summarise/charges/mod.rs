@@ -21,7 +21,7 @@ use self::batch::ChargeBatch;
 use self::billing_use::BatchBilling;
 use self::groups::ChargeGroups;
 use self::job_charger::JobCharger;
-use self::row::ChargeRow;
+use self::row::{ChargeFigures, ChargeRow};
 use super::correct::Corrector;
 use super::settings::Settings;
 use super::usage::RefusedJob;
@@ -98,15 +98,18 @@ impl<'a> Charges<'a> {
             };
             // What corrections make of rows is known when all jobs are charged.
             let whole = self.charger.in_one_period(&cut).filter(|_| names.is_none());
+            let count = |tally: &mut ChargeTally, nth: usize, figures: &ChargeFigures| {
+                tally.count_charged(figures);
+                if self.charger.reads_billing(nth) {
+                    billing.count(nth, job, &mut tally.billing);
+                }
+            };
             for (nth, tally) in self.tallies.iter_mut().enumerate() {
                 if !jobs.is_in_scope(nth, job) {
                     continue;
                 }
                 if let Some(figures) = whole.as_ref().and_then(|whole| self.charger.whole(nth, &jobs, whole)) {
-                    tally.count_charged(&figures);
-                    if self.charger.reads_billing(nth) {
-                        billing.count(nth, job, &mut tally.billing);
-                    }
+                    count(tally, nth, &figures);
                     if figures.charge.is_none()
                         && let Some(why) = self.charger.why_unpriced(nth, &jobs, job)
                     {
@@ -118,12 +121,7 @@ impl<'a> Charges<'a> {
                 let from = rows.len();
                 self.charger.charge(nth, &jobs, &cut, &mut rows)?;
                 match rows.part(from..).first() {
-                    Some(ChargeRow { figures, .. }) => {
-                        tally.count_charged(figures);
-                        if self.charger.reads_billing(nth) {
-                            billing.count(nth, job, &mut tally.billing);
-                        }
-                    }
+                    Some(ChargeRow { figures, .. }) => count(tally, nth, figures),
                     None => tally.out_of_date_n += 1,
                 }
                 if names.is_none() {
