@@ -1,7 +1,7 @@
 //! What of a job somebody who listens to a reader wants to hear.
 
-/// An optional part of a job row. Always read are its identifiers, its start, end and wall time, and
-/// what distinguishes a row from others.
+/// An optional part of a job row. Always read are its identifiers, its submission, start, end and
+/// wall time, and what distinguishes a row from others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnPart {
     /// Cluster.
@@ -22,7 +22,7 @@ pub enum ColumnPart {
     JobName,
     /// Hosts.
     NodeList,
-    /// When it was submitted and became eligible.
+    /// When it became eligible.
     Queueing,
     /// CPU time.
     Cpu,

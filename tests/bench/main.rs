@@ -199,7 +199,7 @@ fn compare(input: &Input, runs: usize) {
     // that have not started and cores as they were allocated; the others read everything.
     let (grouping, theirs) = match input.dialect {
         Dialect::Sacct => (
-            "parse and group, 12 of 33 columns: gridtally",
+            "parse and group, 13 of 33 columns: gridtally",
             "parse and group, 7 of 33 columns: DuckDB",
         ),
         Dialect::Gracc | Dialect::Apel => (

@@ -212,6 +212,8 @@ impl Role {
             Self::JobId
             | Self::JobIdRaw
             | Self::State
+            // An allocation that replaced another one begins at its submission.
+            | Self::Submit
             | Self::Start
             | Self::End
             | Self::Elapsed
@@ -226,7 +228,7 @@ impl Role {
             Self::Reservation => &[ColumnPart::Reservation],
             Self::JobName => &[ColumnPart::JobName],
             Self::NodeList => &[ColumnPart::NodeList],
-            Self::Submit | Self::Eligible => &[ColumnPart::Queueing],
+            Self::Eligible => &[ColumnPart::Queueing],
             // A missing total is the sum of its parts.
             Self::TotalCpu | Self::UserCpu | Self::SystemCpu | Self::TresUsageInTot => {
                 &[ColumnPart::Cpu, ColumnPart::CpuParts]

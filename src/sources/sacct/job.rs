@@ -8,6 +8,7 @@ use super::cpu::CpuMeasured;
 use super::energy;
 use super::job_id::JobId;
 use super::jobstats;
+use super::later_allocation::LaterAllocation;
 use super::recent_allocs::RecentAllocs;
 use super::refusal::Refusal;
 use super::requested;
@@ -145,7 +146,7 @@ impl<'t> SacctJob<'t> {
 
     fn times(&mut self, row: &mut SacctRow<'t, '_>, clock: &mut Clock<'_>) -> Result<(), Refusal> {
         let submit = row.time(clock, Role::Submit)?;
-        let eligible = row.time(clock, Role::Eligible)?;
+        let mut eligible = row.time(clock, Role::Eligible)?;
         let start = row.time(clock, Role::Start)?;
         let end = row.time(clock, Role::End)?;
         let stated_suspended_s = row.duration_ms(Role::Suspended)?.map(|ms| ms / 1000);
@@ -184,6 +185,11 @@ impl<'t> SacctJob<'t> {
                 }
             }
             _ => {}
+        }
+        let submit_s = submit.map(|stamp| stamp.earlier_s);
+        if let Some(later) = LaterAllocation::of(submit_s, start_s, span.end_s, wall_s) {
+            (start_s, wall_s) = (Some(later.start_s), later.wall_s);
+            eligible = submit;
         }
         let ms = |second: Option<i64>| second.and_then(|s| s.checked_mul(1000));
         let earlier_ms = |stamp: Option<Stamp>| ms(stamp.map(|stamp| stamp.earlier_s));

@@ -23,6 +23,7 @@ mod job;
 mod job_id;
 mod jobstats;
 pub mod json;
+mod later_allocation;
 mod layout;
 mod memory;
 mod options;
@@ -74,7 +75,7 @@ static ROW: DialectRow = DialectRow {
     word: "sacct",
     aliases: &["slurm", "slurmdbd"],
     help: "Slurm job accounting: sacct -P text, or sacct --json",
-    page: "Slurm accounting as `sacct -P` or `sacct --json` prints it. Text may have any columns, delimiter and order; without a header, the source names a `layout`. Steps are folded into their job.",
+    page: "Slurm accounting as `sacct -P` or `sacct --json` prints it. Text may have any columns, delimiter and order; without a header, the source names a `layout`. Steps are folded into their job. Of a job that was resized while it ran (`Submit` is later than `Start`), each allocation is a record from the change on.",
     content: Content::Jobs,
     recognise: recognised,
     reader: |input, options, sizes| {

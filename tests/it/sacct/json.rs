@@ -132,6 +132,18 @@ pub(super) fn document(jobs: &[String]) -> String {
 }
 
 #[test]
+fn an_allocation_that_replaced_another_begins_where_it_did() {
+    for job in [OLD, NEW] {
+        let resized = job.replace("\"submission\": 1790812800", "\"submission\": 1790816000");
+        let found = read(document(&[resized]));
+        let row = &found.jobs[0].row;
+        assert_eq!(row.start_ms, Some(1_790_816_000_000));
+        assert_eq!((row.submit_ms, row.eligible_ms), (row.start_ms, row.start_ms));
+        assert_eq!((row.end_ms, row.wall_ms), (Some(1_790_820_066_000), Some(4_060_000)));
+    }
+}
+
+#[test]
 fn a_job_that_never_ran_used_nothing() {
     let bare = |more: &str| {
         small(26, more).replace(

@@ -56,6 +56,48 @@ fn attempts_of_one_id_keep_their_own_steps() {
 }
 
 #[test]
+fn allocations_of_a_resized_job_follow_each_other() {
+    // As Slurm 22.05 prints it: all rows start with the job, the later ones were submitted when the job was resized.
+    let found = read(
+        "JobIDRaw|State|Submit|Eligible|Start|End|ElapsedRaw|Suspended|NCPUS|TotalCPU\n\
+         104|RESIZING|1000|1000|1001|1016|15|00:00:00|4|00:01.000\n\
+         104.batch|RESIZING|1001||1001|1016|15|00:00:00|3|00:01.000\n\
+         104|RESIZING|1016|1000|1001|1026|25|00:00:00|3|00:02.000\n\
+         104|COMPLETED|1026|1000|1001|1040|35|00:00:04|2|00:03.000\n\
+         104.batch|COMPLETED|1026||1026|1040|14|00:00:00|2|00:03.000\n\
+         105|RUNNING|1020|1000|1001|Unknown|59|00:00:00|2|00:00:00\n\
+         106|COMPLETED|1050|1000|1001|1040|39|00:00:00|2|00:01.000\n",
+    );
+    assert!(found.rejects.is_empty(), "{found:#?}");
+    let allocations: Vec<_> = found
+        .jobs
+        .iter()
+        .map(|job| {
+            let seconds = |ms: Option<i64>| ms.map(|ms| ms / 1000);
+            let row = &job.row;
+            let times = [row.submit_ms, row.eligible_ms, row.start_ms, row.end_ms].map(seconds);
+            (
+                times.map(Option::unwrap_or_default),
+                seconds(row.wall_ms),
+                row.alloc_core_n,
+                job.step_n,
+            )
+        })
+        .collect();
+    assert_eq!(
+        allocations,
+        [
+            ([1000, 1000, 1001, 1016], Some(15), Some(4), 1),
+            ([1016, 1016, 1016, 1026], Some(10), Some(3), 0),
+            ([1026, 1026, 1026, 1040], Some(10), Some(2), 1),
+            ([1020, 1020, 1020, 0], Some(40), Some(2), 0),
+            // A submission after the end is none of a resize.
+            ([1050, 1000, 1001, 1040], Some(39), Some(2), 0),
+        ]
+    );
+}
+
+#[test]
 fn orphan_steps_are_refused() {
     let found = read(format!(
         "{HEADER}19.batch|COMPLETED|1|10|70|60|1|60|00:01.000||||\n\

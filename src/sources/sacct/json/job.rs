@@ -13,6 +13,7 @@ use crate::sources::sacct::cpu::CpuMeasured;
 use crate::sources::sacct::energy;
 use crate::sources::sacct::job::{is_no_node, waits};
 use crate::sources::sacct::jobstats;
+use crate::sources::sacct::later_allocation::LaterAllocation;
 use crate::sources::sacct::refusal::Refusal;
 use crate::sources::sacct::state;
 use crate::sources::sacct::step::Steps;
@@ -116,6 +117,10 @@ impl SacctJsonJob {
             if second < 0 {
                 self.note(Anomaly::ValueDropped);
             }
+        }
+        if let Some(later) = LaterAllocation::of(self.submit_s, self.start_s, self.end_s, self.wall_s) {
+            (self.start_s, self.wall_s) = (Some(later.start_s), later.wall_s);
+            self.eligible_s = self.submit_s;
         }
         Ok(())
     }
