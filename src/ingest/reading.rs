@@ -4,6 +4,8 @@ use std::io::{BufReader, Read};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
+use tracing::warn;
+
 use super::summary_limits::SummaryLimits;
 use super::worker_buffer::WorkerBuffer;
 use crate::config::SourcePlan;
@@ -210,6 +212,14 @@ impl ReadPool<'_> {
             .finish()
             .map_err(|e| Error::io("the file cannot be read to its end").because(e))?;
         result.lock().map_err(|_| dead())?.blake3 = blake3;
+        if reading.file.is_overwritten() {
+            warn!(
+                path = reading.file.path,
+                "{} was written over while it was read: rows of both contents may count. Write dumps under another name and \
+                 rename them; the next run reads it again",
+                reading.file.path
+            );
+        }
         self.progress.add(reading.file.bytes);
         Ok(None)
     }

@@ -56,6 +56,28 @@ impl FileStamp {
         })
     }
 
+    /// Whether a local file was written over since it had this stamp, and is not only longer: who was reading it may have
+    /// read a part of either content.
+    pub(crate) fn is_overwritten(&self, now: &Self) -> bool {
+        match (self, now) {
+            (
+                Self::Local {
+                    inode,
+                    bytes,
+                    modified_ns,
+                    ..
+                },
+                Self::Local {
+                    inode: now_inode,
+                    bytes: now_bytes,
+                    modified_ns: now_modified_ns,
+                    ..
+                },
+            ) => inode == now_inode && modified_ns != now_modified_ns && now_bytes <= bytes,
+            _ => false,
+        }
+    }
+
     /// Whether every change from now on gives another stamp: the last change is long enough ago.
     #[must_use]
     pub fn is_settled(&self) -> bool {

@@ -175,6 +175,17 @@ impl InputFile {
         }
     }
 
+    /// Whether it was written over since it was found. Objects of stores have versions instead.
+    #[must_use]
+    pub fn is_overwritten(&self) -> bool {
+        let (Location::Local(file), Some(found)) = (&self.location, &self.stamp) else {
+            return false;
+        };
+        // Fallback: a file that is gone by now was not written over.
+        let now = std::fs::metadata(file).ok().as_ref().and_then(FileStamp::of_file);
+        now.is_some_and(|now| found.is_overwritten(&now))
+    }
+
     /// Whether opening it failed because of the file itself: it has no read permission, it is a link to nothing or to itself, or it is
     /// gone. What the machine lacks, and what object stores answer, is another matter.
     #[must_use]

@@ -420,6 +420,21 @@ fn real_files_are_recognised() {
     }
 }
 
+#[test]
+fn a_file_that_is_written_over_is_known() {
+    let folder = house(&["over", "longer", "replaced"]);
+    let at = |name: &str| folder.path().join(name);
+    let found = |name: &str| InputFile::local(&at(name), name.to_owned()).unwrap();
+    let [over, longer, replaced] = ["over", "longer", "replaced"].map(found);
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    fs::write(at("over"), "OVER").unwrap();
+    fs::write(at("longer"), "longer by far").unwrap();
+    fs::write(at("new"), "REPLACED").unwrap();
+    fs::rename(at("new"), at("replaced")).unwrap();
+    assert!(over.is_overwritten());
+    assert!(!longer.is_overwritten() && !replaced.is_overwritten());
+}
+
 /// Answers one file over HTTP, on loopback, until the test ends.
 #[cfg(feature = "cloud")]
 fn serve(body: Vec<u8>) -> std::net::SocketAddr {
