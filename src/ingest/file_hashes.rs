@@ -60,6 +60,13 @@ impl FileHashes {
         }
     }
 
+    /// Forgets the files that have one of these hashes: they are hashed again.
+    pub(crate) fn forget(&mut self, hashes: &BTreeSet<&str>) {
+        let file_n = self.files.len();
+        self.files.retain(|_, file| !hashes.contains(file.blake3.as_str()));
+        self.is_changed |= self.files.len() != file_n;
+    }
+
     /// The hash of a file that is as it was when it was hashed.
     pub(crate) fn of(&self, file: &InputFile) -> Option<String> {
         let stamp = file.stamp.as_ref()?;

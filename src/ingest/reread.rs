@@ -22,7 +22,7 @@ pub(crate) struct ReadAgain {
 /// read again for them.
 pub(crate) fn read_again(completion: LateCompletion, state: &State, found: &[FoundFile]) -> BTreeSet<Arc<str>> {
     let mut again = completed_late(completion);
-    again.append(&mut refused_before(state));
+    again.append(&mut refused_before(state, found));
     again.append(&mut restored(state, found));
     again
 }
@@ -74,15 +74,18 @@ fn completed_late(completion: LateCompletion) -> BTreeSet<Arc<str>> {
     }
 }
 
-/// Files that readers refused which knew less than those of this version.
-fn refused_before(state: &State) -> BTreeSet<Arc<str>> {
+/// Files that readers refused which knew less than those of this version, as far as they are there: of what is gone, or was
+/// replaced, the lake keeps what it has.
+fn refused_before(state: &State, found: &[FoundFile]) -> BTreeSet<Arc<str>> {
     let refused = state.refused_by_former_readers();
-    if !refused.is_empty() {
-        let n = refused.len();
-        info!(
-            file_n = n,
-            "files that an earlier version refused are read again, as far as they are there: {n}"
-        );
+    if refused.is_empty() {
+        return refused;
     }
-    refused
+    let there = found.iter().filter_map(FoundFile::file_id);
+    let again: BTreeSet<_> = there.filter(|file_id| refused.contains(file_id)).collect();
+    if !again.is_empty() {
+        let n = again.len();
+        info!(file_n = n, "files that an earlier version refused are read again: {n}");
+    }
+    again
 }

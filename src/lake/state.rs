@@ -181,6 +181,13 @@ impl State {
         refused.cloned().collect()
     }
 
+    /// The BLAKE3 of their bytes.
+    pub(crate) fn hashes_refused_by_former_readers(&self) -> BTreeSet<&str> {
+        let file_ids = self.refused_by_former_readers();
+        let inputs = file_ids.iter().filter_map(|file_id| self.book.inputs().get(file_id));
+        inputs.map(|input| &*input.blake3).collect()
+    }
+
     /// Forgets everything but what is known of the machine; gives the book as it was.
     pub(crate) fn forget_records(&mut self) -> Book {
         let former = std::mem::take(self).book;

@@ -19,7 +19,9 @@ use crate::ledger::Reason;
 
 /// Version of what the readers accept: raised whenever one of them reads what readers refused before. Files that were
 /// refused under a lower version are read again.
-pub const READERS: u32 = 2;
+///
+/// 3: an object is read to its end, or the run fails; before, what a store did not send was lost as damage of the file.
+pub const READERS: u32 = 3;
 
 /// What the rows of a file are about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

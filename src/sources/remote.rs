@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use bytes::{Buf, Bytes};
+use chrono::{DateTime, Utc};
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use object_store::path::Path;
@@ -22,6 +23,9 @@ use crate::store::outage::PATIENCE;
 /// Bytes of an object per request. Two such blocks are in memory per open input: the one that is read and
 /// the one on its way.
 const BLOCK_BYTES: u64 = 4 << 20;
+
+/// Why a read ended whose request was dropped.
+const NO_ANSWER: &str = "reading from the object store ended without an answer";
 
 /// Delay before an answer that was cut off is requested again.
 const BETWEEN_TRIES: Duration = Duration::from_millis(500);
@@ -59,10 +63,24 @@ pub(super) fn connect(url: &Url) -> Result<(Arc<dyn ObjectStore>, Path)> {
 /// The object at `path`, or nothing when there is none.
 pub(super) fn head(store: &Arc<dyn ObjectStore>, path: &Path) -> Result<Option<ObjectMeta>> {
     let (store, path) = (Arc::clone(store), path.clone());
-    match wait(async move { store.head(&path).await })? {
+    match wait(async move { meta(&*store, &path).await })? {
         Ok(meta) => Ok(Some(meta)),
         Err(object_store::Error::NotFound { .. }) => Ok(None),
         Err(why) => Err(why.into()),
+    }
+}
+
+/// What is stated of an object. A web server that refuses HEAD (405, which its client reports as a missing object) states it with
+/// the object itself, of which one byte is requested, or all of it from a server without ranges.
+async fn meta(store: &dyn ObjectStore, path: &Path) -> object_store::Result<ObjectMeta> {
+    let stated = store.head(path).await;
+    if !matches!(stated, Err(object_store::Error::NotFound { .. })) {
+        return stated;
+    }
+    let first_byte = GetOptions::new().with_range(Some(0..1));
+    match store.get_opts(path, first_byte).await {
+        Err(object_store::Error::NotSupported { .. }) => store.get(path).await.map(|answer| answer.meta),
+        answer => answer.map(|answer| answer.meta),
     }
 }
 
@@ -80,18 +98,19 @@ pub(super) fn list(store: &Arc<dyn ObjectStore>, prefix: &Path) -> Result<Vec<Ob
 }
 
 /// Opens an object of this size for reading from its beginning. It is read in ranges, so that no request lasts long
-/// and one that fails is repeated by itself; from a server that knows no ranges it comes in one piece, chunk by chunk.
+/// and one that fails is repeated by itself. From a server that knows no ranges, or that does not state which content of the
+/// object a range is of, it comes in one piece, chunk by chunk.
 pub(super) fn open(store: &Arc<dyn ObjectStore>, path: &Path, bytes: u64) -> Result<OpenedFile> {
     // There is no range of an empty object.
     if bytes > 0 {
         match wait(block(Arc::clone(store), path.clone(), 0))? {
-            Ok(first) => {
+            Ok(first) if first.version.is_stated() || first.is_whole() => {
                 return Ok(OpenedFile {
-                    stamp: FileStamp::of_object(first.object_bytes, first.e_tag.as_deref()),
+                    stamp: FileStamp::of_object(first.version.bytes, first.version.e_tag.as_deref()),
                     bytes: Box::new(RangeReader::new(store, path, first)?),
                 });
             }
-            Err(object_store::Error::NotSupported { .. }) => {}
+            Ok(_) | Err(object_store::Error::NotSupported { .. }) => {}
             Err(why) => return Err(gone(why)),
         }
     }
@@ -99,7 +118,7 @@ pub(super) fn open(store: &Arc<dyn ObjectStore>, path: &Path, bytes: u64) -> Res
     let bytes = Box::new(StreamReader {
         store: Arc::clone(store),
         path: path.clone(),
-        meta: object.meta.clone(),
+        version: ObjectVersion::of(&object.meta),
         next: Some(fetch(object.into_stream())?),
         chunk: Bytes::new(),
         read_n: 0,
@@ -116,21 +135,60 @@ fn gone(why: object_store::Error) -> Error {
     }
 }
 
-/// A part of an object, and which object it is of.
+/// A store failed while an object was read. That is neither damage of the content, which would be a refused row, nor a matter of
+/// the name of the object.
+fn failed(why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
+    io::Error::new(io::ErrorKind::ConnectionAborted, why)
+}
+
+fn replaced() -> io::Error {
+    failed("the object was replaced while it was read; run again")
+}
+
+/// Which content of an object an answer is of.
+#[derive(Clone, PartialEq, Eq)]
+struct ObjectVersion {
+    bytes: u64,
+    e_tag: Option<String>,
+    /// The beginning of Unix time where the server states none.
+    last_modified: DateTime<Utc>,
+}
+
+impl ObjectVersion {
+    fn of(meta: &ObjectMeta) -> Self {
+        Self {
+            bytes: meta.size,
+            e_tag: meta.e_tag.clone(),
+            last_modified: meta.last_modified,
+        }
+    }
+
+    /// Whether another content of the same size would have another version.
+    fn is_stated(&self) -> bool {
+        self.e_tag.is_some() || self.last_modified != DateTime::UNIX_EPOCH
+    }
+}
+
+/// A part of an object.
 struct RemoteBlock {
     bytes: Bytes,
-    object_bytes: u64,
-    e_tag: Option<String>,
+    version: ObjectVersion,
+}
+
+impl RemoteBlock {
+    /// Whether it is the whole object.
+    fn is_whole(&self) -> bool {
+        count_u64(self.bytes.len()) == self.version.bytes
+    }
 }
 
 async fn block(store: Arc<dyn ObjectStore>, path: Path, start: u64) -> object_store::Result<RemoteBlock> {
     let range = start..start.further(BLOCK_BYTES);
     let answer = store.get_opts(&path, GetOptions::new().with_range(Some(range))).await?;
-    let (object_bytes, e_tag) = (answer.meta.size, answer.meta.e_tag.clone());
+    let version = ObjectVersion::of(&answer.meta);
     Ok(RemoteBlock {
         bytes: answer.bytes().await?,
-        object_bytes,
-        e_tag,
+        version,
     })
 }
 
@@ -141,8 +199,7 @@ struct RangeReader {
     block: Bytes,
     /// Where the block at hand ends in the object.
     end: u64,
-    object_bytes: u64,
-    e_tag: Option<String>,
+    version: ObjectVersion,
     next: Option<Receiver<object_store::Result<RemoteBlock>>>,
 }
 
@@ -152,8 +209,7 @@ impl RangeReader {
             store: Arc::clone(store),
             path: path.clone(),
             end: 0,
-            object_bytes: first.object_bytes,
-            e_tag: first.e_tag,
+            version: first.version,
             block: first.bytes,
             next: None,
         };
@@ -164,7 +220,7 @@ impl RangeReader {
     /// Requests the block after the current one, if there is one.
     fn ask(&mut self) -> Result<()> {
         self.end = self.end.further(count_u64(self.block.len()));
-        if self.end < self.object_bytes {
+        if self.end < self.version.bytes {
             self.next = Some(start(block(Arc::clone(&self.store), self.path.clone(), self.end))?);
         }
         Ok(())
@@ -177,15 +233,12 @@ impl Read for RangeReader {
             let Some(next) = self.next.take() else {
                 return Ok(0);
             };
-            let next = next
-                .recv()
-                .map_err(|_| io::Error::other("reading from the object store ended without an answer"))?
-                .map_err(io::Error::other)?;
-            if next.object_bytes != self.object_bytes || next.e_tag != self.e_tag || next.bytes.is_empty() {
-                return Err(io::Error::other("the object was replaced while it was read"));
+            let next = next.recv().map_err(|_| failed(NO_ANSWER))?.map_err(failed)?;
+            if next.version != self.version || next.bytes.is_empty() {
+                return Err(replaced());
             }
             self.block = next.bytes;
-            self.ask().map_err(io::Error::other)?;
+            self.ask().map_err(failed)?;
         }
         Ok(take(&mut self.block, buffer))
     }
@@ -216,7 +269,7 @@ fn whole(store: &Arc<dyn ObjectStore>, path: &Path) -> Result<object_store::Resu
 struct StreamReader {
     store: Arc<dyn ObjectStore>,
     path: Path,
-    meta: ObjectMeta,
+    version: ObjectVersion,
     next: Option<Receiver<Fetched>>,
     chunk: Bytes,
     /// Bytes that came in order so far.
@@ -244,17 +297,21 @@ impl StreamReader {
     fn ask_again(&mut self, why: object_store::Error) -> io::Result<()> {
         let since = *self.failing_since.get_or_insert_with(Instant::now);
         if since.elapsed() >= PATIENCE {
-            return Err(io::Error::other(why));
+            return Err(failed(why));
+        }
+        if !self.version.is_stated() {
+            return Err(failed(format!(
+                "the answer was cut off, and the server states neither ETag nor Last-Modified, by which the remaining bytes \
+                 could be known to be of the same content: {why}"
+            )));
         }
         std::thread::sleep(BETWEEN_TRIES);
-        let answer = whole(&self.store, &self.path).map_err(io::Error::other)?;
-        let answer = answer.map_err(io::Error::other)?;
-        let (now, before) = (&answer.meta, &self.meta);
-        if (now.size, &now.e_tag, now.last_modified) != (before.size, &before.e_tag, before.last_modified) {
-            return Err(io::Error::other("the object was replaced while it was read"));
+        let answer = whole(&self.store, &self.path).map_err(failed)?.map_err(failed)?;
+        if ObjectVersion::of(&answer.meta) != self.version {
+            return Err(replaced());
         }
         self.skip_n = self.read_n;
-        self.next = Some(fetch(answer.into_stream()).map_err(io::Error::other)?);
+        self.next = Some(fetch(answer.into_stream()).map_err(failed)?);
         Ok(())
     }
 }
@@ -265,16 +322,14 @@ impl Read for StreamReader {
             let Some(next) = self.next.take() else {
                 return Ok(0);
             };
-            let fetched = next
-                .recv()
-                .map_err(|_| io::Error::other("reading from the object store ended without an answer"))?;
+            let fetched = next.recv().map_err(|_| failed(NO_ANSWER))?;
             let Some((chunk, stream)) = fetched else {
                 return Ok(0);
             };
             match chunk {
                 Ok(chunk) => {
                     self.take_in(chunk);
-                    self.next = Some(fetch(stream).map_err(io::Error::other)?);
+                    self.next = Some(fetch(stream).map_err(failed)?);
                 }
                 Err(why) => self.ask_again(why)?,
             }

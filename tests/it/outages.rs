@@ -46,6 +46,11 @@ const DATED: &str = "Last-Modified: Tue, 01 Sep 2026 00:00:00 GMT\r\nConnection:
 
 /// Answers with a file: in ranges if it can, and only so many bytes of the body.
 fn file(asked: &Asked, body: &[u8], has_ranges: bool, at_most: usize, to: &mut TcpStream) {
+    file_of(DATED, asked, body, has_ranges, at_most, to);
+}
+
+/// As [`file`], with these headers.
+fn file_of(headers: &str, asked: &Asked, body: &[u8], has_ranges: bool, at_most: usize, to: &mut TcpStream) {
     let (status, part, more) = match asked.range.filter(|_| has_ranges) {
         Some((from, last)) => {
             let end = body.len().min(last + 1);
@@ -55,7 +60,7 @@ fn file(asked: &Asked, body: &[u8], has_ranges: bool, at_most: usize, to: &mut T
         None => ("200 OK", body, String::new()),
     };
     let head = format!(
-        "HTTP/1.1 {status}\r\nContent-Length: {}\r\n{more}{DATED}\r\n",
+        "HTTP/1.1 {status}\r\nContent-Length: {}\r\n{more}{headers}\r\n",
         part.len()
     );
     let part = if asked.line.starts_with("HEAD") {
@@ -147,6 +152,88 @@ fn answers_that_are_cut_off_are_requested_again() {
         assert!(output.status.success() && words.contains("300 accepted"), "{words}");
         let asked = asked.try_iter().filter(|line| line.starts_with("GET")).count();
         assert!(asked >= 3, "{asked}");
+    }
+}
+
+/// Runs on an input of more than one range from a server that answers like this, twice.
+fn twice(
+    job_n: usize,
+    answer: impl Fn(u32, &str, &Asked, &mut TcpStream) + Send + 'static,
+) -> [(Option<i32>, String); 2] {
+    let here = tempfile::tempdir().unwrap();
+    let body = dump(job_n, &"x".repeat(20_000));
+    assert!(body.len() > 4 << 20);
+    let mut get_n = 0;
+    let (place, _) = serve(move |asked, to| {
+        get_n += u32::from(asked.line.starts_with("GET"));
+        answer(get_n, &body, asked, to);
+    });
+    [(); 2].map(|()| {
+        let input = format!("http://{place}/jobs.txt");
+        let output = gridtally(here.path(), &input).output().unwrap();
+        (output.status.code(), words(&output))
+    })
+}
+
+const TAGGED: &str = "ETag: \"one\"\r\nConnection: close\r\n";
+
+#[test]
+fn a_store_that_refuses_in_the_middle_of_an_object_ends_the_run() {
+    let [refused, after] = twice(300, |get_n, body, asked, to| match (get_n, &asked.line[..3]) {
+        (2, "GET") => drop(to.write_all(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")),
+        _ => file_of(TAGGED, asked, body.as_bytes(), true, usize::MAX, to),
+    });
+    assert!(refused.0 == Some(74) && refused.1.contains("403"), "{refused:?}");
+    assert!(after.0 == Some(0) && after.1.contains("300 accepted"), "{after:?}");
+}
+
+#[test]
+fn ranges_of_two_contents_are_never_one_file() {
+    let later = DATED.replace("Tue, 01 Sep", "Wed, 02 Sep");
+    let other_tag = TAGGED.replace("one", "two");
+    for (first, then) in [(DATED, later), (TAGGED, other_tag)] {
+        let [mixed, after] = twice(300, move |get_n, body, asked, to| {
+            let headers = if get_n < 2 { first } else { &then };
+            file_of(headers, asked, body.as_bytes(), true, usize::MAX, to);
+        });
+        assert!(
+            mixed.0 == Some(74) && mixed.1.contains("was replaced while it was read"),
+            "{mixed:?}"
+        );
+        assert!(after.0 == Some(0) && after.1.contains("300 accepted"), "{after:?}");
+    }
+}
+
+#[test]
+fn a_server_that_states_no_version_is_read_in_one_piece() {
+    const UNDATED: &str = "Connection: close\r\n";
+    let [whole, _] = twice(300, |_, body, asked, to| {
+        file_of(UNDATED, asked, body.as_bytes(), true, usize::MAX, to);
+    });
+    assert!(whole.0 == Some(0) && whole.1.contains("300 accepted"), "{whole:?}");
+    // What is small comes again as a whole.
+    let [cut, _] = twice(900, |_, body, asked, to| {
+        let at_most = if asked.range.is_none() { 17 << 20 } else { usize::MAX };
+        file_of(UNDATED, asked, body.as_bytes(), true, at_most, to);
+    });
+    assert!(
+        cut.0 == Some(74) && cut.1.contains("neither ETag nor Last-Modified"),
+        "{cut:?}"
+    );
+}
+
+#[test]
+fn a_server_without_head_is_read() {
+    for has_ranges in [true, false] {
+        let [first, _] = twice(300, move |_, body, asked, to| {
+            if asked.line.starts_with("HEAD") {
+                let refusal = b"HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+                drop(to.write_all(refusal));
+            } else {
+                file(asked, body.as_bytes(), has_ranges, usize::MAX, to);
+            }
+        });
+        assert!(first.0 == Some(0) && first.1.contains("300 accepted"), "{first:?}");
     }
 }
 

@@ -7,8 +7,10 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::process::Command;
 
+use gridtally::sources::file_stamp::FileStamp;
 use gridtally::store::{Fact, Publication, Store};
 
+use super::support::forge::with_own_hash;
 use super::support::tar::{entry, gzip, tar};
 
 const HEAD: &str = "JobIDRaw|Cluster|User|Account|State|Submit|Start|End|ElapsedRaw|NCPUS|AllocTRES|TotalCPU\n";
@@ -167,6 +169,50 @@ fn forge(lake: &Path, knew: &str) {
     assert!(facts.has(Fact::Readers));
     facts.insert(Fact::Readers, knew);
     publication.commit(facts).unwrap();
+}
+
+#[test]
+fn what_earlier_readers_took_for_all_of_a_file_is_hashed_again() {
+    let whole = gzip(dump(500).as_bytes());
+    let mut part = whole[..whole.len() / 2].to_vec();
+    part.resize(whole.len(), 0);
+    let here = scene("jobs.packed", &part);
+    let here = here.path();
+    // Until then its stamp vouches for nothing.
+    std::thread::sleep(std::time::Duration::from_millis(2_100));
+    let first = run(here);
+    assert!(accepted(&first) < 500);
+    // As it was left when a store failed within an object: the hash of a part, and the stamp of the whole.
+    let input = here.join("jobs.packed");
+    fs::write(&input, &whole).unwrap();
+    let hashes = here.join("lake/.gridtally/input_hashes.json");
+    let stamp = FileStamp::of_file(&fs::metadata(&input).unwrap()).unwrap();
+    let stamp = serde_json::to_string(&stamp).unwrap();
+    let stamped = with_own_hash(&fs::read_to_string(&hashes).unwrap(), |text| {
+        let (head, known) = text.split_once("\"stamp\":").expect("it has the stamp of the file");
+        let (_, hash) = known.split_once(",\"blake3\"").unwrap();
+        format!("{head}\"stamp\":{stamp},\"blake3\"{hash}")
+    });
+    fs::write(&hashes, stamped).unwrap();
+    assert_eq!(run(here)["status"], "unchanged");
+    forge(&here.join("lake"), "2");
+    assert_eq!(accepted(&run(here)), 500);
+}
+
+#[test]
+fn what_earlier_readers_refused_is_kept_where_the_file_was_replaced() {
+    let whole = gzip(dump(500).as_bytes());
+    let here = scene("jobs.packed", &whole[..whole.len() / 2]);
+    let here = here.path();
+    let first = run(here);
+    assert!((1..500).contains(&accepted(&first)), "{first}");
+    fs::write(here.join("jobs.packed"), gzip(dump(3).as_bytes())).unwrap();
+    forge(&here.join("lake"), "1");
+    let again = run(here);
+    assert_eq!(
+        (&again["files_read_n"], accepted(&again)),
+        (&1.into(), accepted(&first))
+    );
 }
 
 #[test]

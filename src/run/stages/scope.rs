@@ -71,6 +71,8 @@ impl<'a> RunScope<'a> {
         } else {
             FileHashes::load(&lake.publication, &found)?
         };
+        // A former reader took the bytes that a store sent before it failed for all of an object.
+        hashes.forget(&state.hashes_refused_by_former_readers());
         let threads = context.threads;
         inputs::hash(&mut found, &state.book, &mut hashes, is_everything, threads, progress)?;
         monitor.end_phase("hash");
