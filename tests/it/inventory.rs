@@ -15,8 +15,8 @@ use std::sync::Arc;
 use gridtally::ledger::Reason;
 use gridtally::record::JobRow;
 use gridtally::reference::inventory::{
-    AssociationRow, EventRow, InventoryPlaced, InventoryRow, NodeRow, PartitionRow, QosRow, QueuedJobRow, SettingRow,
-    ShareRow,
+    AssociationRow, EventRow, InventoryPlaced, InventoryRow, NodeRow, PartitionRow, QosRow, QueuedJobRow,
+    ReservationRow, SettingRow, ShareRow,
 };
 use gridtally::sources::inventory::{InventoryKind, pieces, recognise};
 use gridtally::sources::options::ReaderOptions;
@@ -118,6 +118,17 @@ impl InventoryRows {
         let of = |placed| match placed {
             &InventoryPlaced {
                 row: InventoryRow::Share(ref row),
+                ..
+            } => Some(&**row),
+            _ => None,
+        };
+        self.rows.iter().filter_map(of).collect()
+    }
+
+    fn reservations(&self) -> Vec<&ReservationRow> {
+        let of = |placed| match placed {
+            &InventoryPlaced {
+                row: InventoryRow::Reservation(ref row),
                 ..
             } => Some(&**row),
             _ => None,

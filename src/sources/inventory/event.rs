@@ -14,7 +14,8 @@ use crate::time::Zone;
 pub(super) fn is_header(line: &str) -> bool {
     let columns = table::columns(line);
     let has = |name: &str| columns.iter().any(|column| column == name);
-    has("nodename") && (has("timestart") || has("start"))
+    // A listing of reservations has a name in each row, and may have `NodeName` too.
+    has("nodename") && !has("name") && (has("timestart") || has("start"))
 }
 
 pub(super) fn read(bytes: &[u8], options: &ReaderOptions, sink: &mut dyn Sink) {

@@ -117,13 +117,14 @@ const KEYS: &[&str] = &[
     "Weight",
 ];
 
-/// Keys of `scontrol show reservation`.
+/// Keys of `scontrol show reservation`. One of cores names those of each node (`NodeName=n1 CoreIDs=0-3`).
 pub(super) const RESERVATION_KEYS: &[&str] = &[
     "Accounts",
     "AllowedPartitions",
     "BurstBuffer",
     "Comment",
     "CoreCnt",
+    "CoreIDs",
     "Duration",
     "EndTime",
     "Features",
@@ -132,6 +133,7 @@ pub(super) const RESERVATION_KEYS: &[&str] = &[
     "Licenses",
     "MaxStartDelay",
     "NodeCnt",
+    "NodeName",
     "Nodes",
     "PartitionName",
     "PurgeComp",

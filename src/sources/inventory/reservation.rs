@@ -89,11 +89,7 @@ const CSV: Keys = Keys {
 pub(super) fn is_header(line: &str) -> bool {
     let columns = table::columns(line);
     let has = |name: &str| columns.iter().any(|column| column == name);
-    has("name")
-        && !has("nodename")
-        && (has("timestart") || has("start"))
-        && (has("timeend") || has("end"))
-        && has("tres")
+    has("name") && (has("timestart") || has("start")) && (has("timeend") || has("end")) && has("tres")
 }
 
 /// Whether a line is the header of a CSV of reservations.
@@ -119,6 +115,12 @@ pub(super) fn of_sacctmgr(bytes: &[u8], options: &ReaderOptions, sink: &mut dyn 
         let keys = Keys {
             start: if fields.has("timestart") { "timestart" } else { "start" },
             end: if fields.has("timeend") { "timeend" } else { "end" },
+            // The column `NodeNames` is called `NodeName` in the header of 22.05.
+            nodes: if fields.has("nodenames") {
+                "nodenames"
+            } else {
+                "nodename"
+            },
             ..SACCTMGR
         };
         row(fields, &keys, options.zone.as_ref())

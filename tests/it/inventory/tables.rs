@@ -3,7 +3,7 @@
 use gridtally::ledger::Reason;
 use gridtally::reference::inventory::tres::Tres;
 use gridtally::reference::inventory::{NodeRow, gpus, quantity, weights};
-use gridtally::sources::inventory::InventoryKind;
+use gridtally::sources::inventory::{InventoryKind, recognise};
 
 use super::{read, read_as};
 
@@ -46,6 +46,60 @@ fn events_are_intervals_and_clocks_turned_back_are_reported() {
         (drain.state.as_deref(), drain.state_flags.as_deref()),
         (Some("DRAIN"), Some("NOT_RESPONDING"))
     );
+}
+
+/// As 22.05 prints it with `format=Name,ID,Cluster,TimeStart,TimeEnd,TRES,NodeNames,Flags`.
+const RESERVATIONS: &str = "Name|ID|Cluster|TimeStart|TimeEnd|TRES|NodeName|Flags\n\
+    resA|1|zoo|2026-11-27T23:50:00|2026-11-28T00:05:00|cpu=32|ice[1-2]|SPEC_NODES\n";
+
+#[test]
+fn reservations_with_their_nodes_are_no_events() {
+    for header in ["NodeName", "NodeNames"] {
+        let text = RESERVATIONS.replace("NodeName", header);
+        assert_eq!(recognise(text.as_bytes()), Some(InventoryKind::SacctmgrReservation));
+        let reported = read(&text, InventoryKind::SacctmgrReservation);
+        let reservations = reported.reservations();
+        let [reservation] = reservations.as_slice() else {
+            panic!("{reported:#?}")
+        };
+        assert_eq!(
+            (
+                reservation.reservation.as_str(),
+                reservation.nodes.as_deref(),
+                reservation.node_n
+            ),
+            ("resA", Some("ice[1-2]"), Some(2))
+        );
+        let as_events = read(&text, InventoryKind::SacctmgrEvent);
+        assert_eq!(as_events.events().len(), 0, "{as_events:#?}");
+    }
+}
+
+#[test]
+fn a_reservation_of_cores_has_its_own_flags() {
+    for (separator, end) in [(" ", "\n"), ("\n   ", "\n\n")] {
+        let text = [
+            "ReservationName=resCore StartTime=2026-11-27T23:51:00 EndTime=2026-11-27T23:59:00 Duration=00:08:00",
+            "Nodes=ice[1-2] NodeCnt=2 CoreCnt=6 Features=(null) PartitionName=cpu Flags=MAINT,SPEC_NODES",
+            "  NodeName=ice1 CoreIDs=0-3",
+            "  NodeName=ice2 CoreIDs=0-1",
+            "TRES=cpu=12",
+            "Users=root Groups=(null) Accounts=(null) Licenses=(null) State=ACTIVE",
+        ];
+        let reported = read(&(text.join(separator) + end), InventoryKind::ScontrolReservation);
+        let reservations = reported.reservations();
+        let [reservation] = reservations.as_slice() else {
+            panic!("{reported:#?}")
+        };
+        assert_eq!(
+            (
+                reservation.flags.as_deref(),
+                reservation.core_n,
+                reservation.nodes.as_deref()
+            ),
+            (Some("MAINT,SPEC_NODES"), Some(12), Some("ice[1-2]"))
+        );
+    }
 }
 
 #[test]
