@@ -163,10 +163,15 @@ fn other_format(text: &[u8]) -> Result<Option<Stamp>, ClockTrouble> {
     }
 }
 
-/// `Ystday 12:00`, `Tomorr 08:15`, `Fri 12:00`, `21 Nov 12:00`, a bare `12:00:03`.
+/// `Ystday 12:00`, `Tomorr 08:15`, `Fri 12:00`, `21 Nov 12:00`, a bare `12:00:03`: before the clock are words, and the
+/// number of a day. A date of another format has other characters.
 fn is_relative(text: &[u8]) -> bool {
     let is_clock = |word: &[u8]| word.contains(&b':') && word.iter().all(|b| b.is_ascii_digit() || *b == b':');
-    text.rsplit(|&b| b == b' ').next().is_some_and(is_clock)
+    let is_day = |word: &[u8]| word.len() <= 2 && word.iter().all(u8::is_ascii_digit);
+    // Names of days and months are those of the language of who printed them.
+    let is_name = |word: &[u8]| word.iter().all(|b| b.is_ascii_alphabetic() || !b.is_ascii());
+    let mut words = text.rsplit(|&b| b == b' ');
+    words.next().is_some_and(is_clock) && words.all(|word| is_day(word) || is_name(word))
 }
 
 /// Days since 1970-01-01 of `YYYY-MM-DD` in the Gregorian calendar.

@@ -204,6 +204,9 @@ fn relative_and_impossible_times_are_refused_with_a_reason() {
     for (value, words) in [
         ("Ystday 12:00", "SLURM_TIME_FORMAT"),
         ("12:00:03", "SLURM_TIME_FORMAT"),
+        ("Fri 12:00", "is a relative time"),
+        ("21 Nov 12:00", "is a relative time"),
+        ("27.11.26 17:00:05", "is not a time"),
         ("2026-02-29T00:00:00", "is not a time"),
         ("2026-01-01T24:00:00", "is not a time"),
         ("2026-01-01T00:00:00+2", "is not a time"),
