@@ -146,8 +146,9 @@ impl Compiler {
                 "no timezone: events and waiting jobs are rejected when their times are printed without an offset";
             self.doubt(spec.line, message);
         }
-        if spec.as_of.is_none() && kind != Some(InventoryKind::SacctmgrEvent) {
-            let message = "no as_of: rows of files that do not state when they were true have no date";
+        // Whether the files of the others state it is known when they are read.
+        if spec.as_of.is_none() && kind.is_some_and(|kind| !kind.may_state_date()) {
+            let message = "no as_of: its files do not state when they were true, and their rows have no date";
             self.doubt(spec.line, message);
         }
     }

@@ -126,10 +126,12 @@ impl<'a> ReadInputs<'a> {
         let contents = PathContents::of(found_paths, &[&scope.lake.state.book, &scope.former_book]);
         let mut notes = Notes::begin(file_ids.iter(), &scope.lake.state.book, &scope.former_book);
         let mut with_jobs = Vec::new();
+        let mut undated = inventory::UndatedRows::default();
         for ((reading, file_id), mut read) in scope.files.iter().zip(&file_ids).zip(read) {
             if read.rows_candidate > 0 {
                 with_jobs.push(Arc::clone(file_id));
             }
+            undated.count(scope.context.plan, &reading.source, &read.inventory);
             let refused_n = balance(reading, &read)?;
             notes.take(file_id, reading, &mut read);
             let source = &reading.source.name;
@@ -149,6 +151,7 @@ impl<'a> ReadInputs<'a> {
                 &mut scope.lake.state.book,
             )?;
         }
+        undated.warn();
         warn_of_shared_bytes(&scope.lake.state.book, &with_jobs);
         repairs.touch(&file_ids, &scope.lake.publication, &mut scope.lake.state)?;
         repairs.publish(&scope.lake.publication)?;

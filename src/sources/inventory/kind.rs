@@ -46,3 +46,20 @@ pub enum InventoryKind {
     /// `scontrol show job`, one line per job (`-o`) or several, with or without details (`-d`).
     ScontrolJob,
 }
+
+impl InventoryKind {
+    /// Whether its files may state when they were true, or have rows that need no such date.
+    #[must_use]
+    pub fn may_state_date(self) -> bool {
+        matches!(
+            self,
+            Self::NodeJson
+                | Self::PartitionJson
+                | Self::Sinfo
+                | Self::Csv
+                | Self::SacctmgrEvent
+                | Self::CsvReservation
+                | Self::ScontrolConfig
+        )
+    }
+}

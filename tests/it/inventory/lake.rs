@@ -224,12 +224,45 @@ fn mistakes_of_an_inventory_are_reported_at_once() {
         assert!(reported.contains(part), "{part}: {reported}");
     }
     let bare = "[pipeline]\nname = \"m\"\noutput = \"lake\"\n[[inventory]]\nname = \"m\"\npaths = [\"nodes.txt\"]\n";
-    scene.write("p.toml", bare);
-    let (_, warnings) = Plan::load(&scene.folder.path().join("p.toml")).unwrap();
-    assert!(
-        warnings.iter().any(|warning| warning.contains("no as_of")),
-        "{warnings:?}"
-    );
+    // Whether a file of the others states when it was true is known when it is read.
+    for (format, is_warned) in [("scontrol-node", true), ("scontrol-config", false), ("auto", false)] {
+        scene.write("p.toml", &format!("{bare}format = \"{format}\"\n"));
+        let (_, warnings) = Plan::load(&scene.folder.path().join("p.toml")).unwrap();
+        assert_eq!(
+            warnings.iter().any(|warning| warning.contains("no as_of")),
+            is_warned,
+            "{format}: {warnings:?}"
+        );
+    }
+}
+
+#[test]
+fn rows_without_a_date_are_a_warning_of_the_run_that_reads_them() {
+    const CONFIG: &str = "ClusterName = zoo\nPriorityFlags = MAX_TRES\nPriorityType = priority/multifactor\n";
+    let scene = Scene::new();
+    let pipeline = "[pipeline]\nname = \"zoo\"\noutput = \"lake\"\n[[inventory]]\nname = \"machine\"\npaths = [\"config.txt\"]\n\
+                    site = \"A\"\ntimezone = \"UTC\"\n";
+    scene.write("p.toml", pipeline);
+    for (title, is_warned) in [
+        ("Configuration data as of 2026-11-27T23:43:29\n", false),
+        ("Configuration data as of some day\n", true),
+    ] {
+        scene.write("config.txt", &(title.to_owned() + CONFIG));
+        let run = Command::new(env!("CARGO_BIN_EXE_gridtally"))
+            .args(["run", "p.toml"])
+            .current_dir(scene.folder.path())
+            .output()
+            .unwrap();
+        let words = String::from_utf8_lossy(&run.stderr);
+        assert!(run.status.success(), "{words}");
+        assert_eq!(
+            words.contains(
+                "inventory machine: no as_of, and the files do not state when they were true: 2 rows have no date"
+            ),
+            is_warned,
+            "{words}"
+        );
+    }
 }
 
 #[test]
