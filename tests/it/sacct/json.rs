@@ -237,6 +237,7 @@ fn an_exit_code_22_05_does_not_print_is_unknown() {
         (job.row.exit_code, job.row.exit_signal)
     };
     assert_eq!(exit("0", "\"FAILED\""), (None, Some(0)));
+    assert_eq!(exit("0", "\"DEADLINE\""), (None, Some(0)));
     assert_eq!(exit("0", "\"COMPLETED\""), (Some(0), Some(0)));
     // 23.02 and later do print it, and the text takes 128 off.
     assert_eq!(
@@ -247,6 +248,20 @@ fn an_exit_code_22_05_does_not_print_is_unknown() {
         exit("{\"set\": true, \"infinite\": false, \"number\": 139}", "[\"FAILED\"]"),
         (Some(11), Some(0))
     );
+}
+
+/// 22.05 prints a number of its memory for the name.
+#[test]
+fn a_reservation_whose_name_cannot_be_read_is_a_dropped_value() {
+    let of = |reservation: &str| {
+        let job = only(&small(1, &format!(", \"reservation\": {reservation}")));
+        (job.row.reservation.map(str::to_owned), job.has(Anomaly::ValueDropped))
+    };
+    assert_eq!(of("{\"id\": 1, \"name\": 2283027776}"), (None, true));
+    assert_eq!(of("{\"id\": 1, \"name\": null}"), (None, true));
+    assert_eq!(of("{\"id\": 0, \"name\": 0}"), (None, false));
+    assert_eq!(of("{\"id\": 0, \"name\": \"\"}"), (None, false));
+    assert_eq!(of("{\"id\": 1, \"name\": \"resA\"}"), (Some("resA".to_owned()), false));
 }
 
 #[test]

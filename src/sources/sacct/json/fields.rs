@@ -80,8 +80,10 @@ pub(super) struct SacctJsonFields<'a> {
     pub(super) qos: Option<JsonText<'a>>,
     /// `wckey.wckey`
     pub(super) wckey: Option<JsonText<'a>>,
-    /// `reservation.name`
+    /// `reservation.name`; 22.05 prints a number of its memory there
     pub(super) reservation: Option<JsonText<'a>>,
+    /// `reservation.id`, 0 for none
+    pub(super) reservation_id: Number<'a>,
     /// `name`
     pub(super) name: Option<JsonText<'a>>,
     /// `comment.administrator`
@@ -141,6 +143,11 @@ impl<'a> SacctJsonFields<'a> {
         self.nodes.is_none_or(|nodes| is_no_node(nodes.decode().0.as_bytes()))
     }
 
+    /// Whether the job is in a reservation whose name is unknown.
+    pub(super) fn is_reservation_unnamed(&self) -> bool {
+        self.reservation.is_none() && self.reservation_id.known().is_some_and(|id| id != 0)
+    }
+
     /// What states burst buffer and licences: the allocation, or the request where there is none.
     pub(super) fn allocated_or_requested(&self) -> &Allocated<'a> {
         if self.allocated.is_nothing() {
@@ -183,7 +190,14 @@ impl<'a> SacctJsonFields<'a> {
                 }
                 Ok(())
             })?,
-            b"reservation" => self.reservation = text_of(scanner, b"name")?,
+            b"reservation" => object(scanner, |scanner, key| {
+                match key {
+                    b"id" => self.reservation_id = Number::read(scanner)?,
+                    b"name" => self.reservation = value::text(scanner)?,
+                    _ => skip(scanner)?,
+                }
+                Ok(())
+            })?,
             b"association" => self.association_user = text_of(scanner, b"user")?,
             b"time" => object(scanner, |scanner, key| {
                 let slot = match key {

@@ -144,14 +144,15 @@ impl SacctJsonJob {
     /// Exit code and signal as the text prints them: of a code above 127, 128 are taken off.
     ///
     /// The plugin of 22.05 prints `return_code` 0 and `SUCCESS` for every job no signal ended, whatever its code was:
-    /// for a failed job, that is not an exit code.
+    /// for a job that failed, or was ended by its deadline, that is not an exit code.
     fn exit(&mut self, fields: &SacctJsonFields<'_>) -> Result<Option<(Option<i64>, i64)>, Refusal> {
         let code = self.int("exit_code.return_code", fields.return_code)?;
         let signal = self.int("exit_code.signal", fields.signal)?;
         if code.is_none() && signal.is_none() {
             return Ok(None);
         }
-        if code == Some(0) && fields.is_code_bare && signal.is_none() && self.state == Some("FAILED") {
+        let has_other_code = matches!(self.state, Some("FAILED" | "DEADLINE"));
+        if code == Some(0) && fields.is_code_bare && signal.is_none() && has_other_code {
             return Ok(Some((None, 0)));
         }
         // Fallback: a job that was ended by a signal states no code, as Slurm prints 0:9.
@@ -222,6 +223,9 @@ impl SacctJsonJob {
         let wckey = text(fields.wckey);
         let wckey = wckey.as_deref().map(|key| key.strip_prefix('*').unwrap_or(key));
         let reservation = text(fields.reservation);
+        if fields.is_reservation_unnamed() {
+            anomalies |= Anomaly::ValueDropped.bit();
+        }
         let name = text(fields.name);
         let nodes = text(fields.nodes).filter(|nodes| !is_no_node(nodes.as_bytes()));
         if is_replaced {
