@@ -4,6 +4,7 @@ use arrow::array::RecordBatch;
 
 use super::keys::RecordKey;
 use super::losers::LoserRuns;
+use super::reduced::ReducedJobs;
 
 /// Some candidates of a day.
 #[derive(Default)]
@@ -14,4 +15,6 @@ pub struct FreshSlice {
     pub rows: Option<RecordBatch>,
     /// Rows that lost against rows of this slice.
     pub losers: LoserRuns,
+    /// Jobs whose best rows of this slice have less than others of them.
+    pub reduced: ReducedJobs,
 }

@@ -11,6 +11,7 @@ use arrow::compute::interleave;
 
 use super::file_order::FileOrder;
 use super::packed;
+use super::reduced::{ReducedJobs, ReducedRow, RowAmounts};
 use super::version::{RecordVersion, Versions};
 use crate::error::{Error, Result};
 use crate::ledger::Outcome;
@@ -43,6 +44,8 @@ pub struct Merged {
     pub winners: RecordBatch,
     /// The others, sorted.
     pub losers: Vec<Loser>,
+    /// Jobs whose accepted rows have less than others of them, among the rows at hand.
+    pub reduced: ReducedJobs,
 }
 
 /// A row and what places it among the others.
@@ -72,9 +75,10 @@ pub fn merge(
         return Ok(Merged {
             winners,
             losers: Vec::new(),
+            reduced: ReducedJobs::default(),
         });
     }
-    let ResolvedRows { rows, losers } = resolved(published, fresh, earlier, order)?;
+    let ResolvedRows { rows, losers, reduced } = resolved(published, fresh, earlier, order)?;
     let winners = if let ([], Some(fresh)) = (published, fresh) {
         pick_fresh(fresh, &rows)?
     } else {
@@ -84,7 +88,12 @@ pub fn merge(
         }
         pick(&batches, &rows)?
     };
-    Ok(Merged { winners, losers })
+    let reduced = ReducedJobs::of(&reduced, &winners, |at| at)?;
+    Ok(Merged {
+        winners,
+        losers,
+        reduced,
+    })
 }
 
 /// Which rows are accepted, and the others.
@@ -93,6 +102,8 @@ pub(super) struct ResolvedRows {
     pub(super) rows: Vec<(usize, usize)>,
     /// The others, sorted.
     pub(super) losers: Vec<Loser>,
+    /// The accepted rows that have less than others of their jobs.
+    pub(super) reduced: Vec<ReducedRow>,
 }
 
 /// As [`merge`], without making the accepted rows.
@@ -114,7 +125,7 @@ pub(super) fn resolved(
     }
     let mut batches: Vec<Versions<'_>> = batches().map(Versions::new).collect::<Result<_>>()?;
     let mut rows = Vec::with_capacity(places.len());
-    let mut losers = Vec::new();
+    let (mut losers, mut reduced) = (Vec::new(), Vec::new());
     for same in places.chunk_by(|a, b| a.record_id == b.record_id) {
         // Nearly every job has one row: then there is nothing to compare.
         if let [only] = same
@@ -126,6 +137,11 @@ pub(super) fn resolved(
         // Fallback: a job that lost no version before has none to compare.
         let known = lost.remove(&only_id(same)).unwrap_or_default();
         let mut resolved = resolve(same, &mut batches, order, known)?;
+        let ResolvedJob { accepted, most, .. } = resolved;
+        if accepted.is_less_than(most) {
+            let at = rows.len();
+            reduced.push(ReducedRow { at, accepted, most });
+        }
         rows.push(resolved.winner);
         if losers.is_empty() {
             losers = resolved.losers;
@@ -137,7 +153,7 @@ pub(super) fn resolved(
         return Err(Error::internal("history knows a job that records has lost"));
     }
     losers.sort_unstable();
-    Ok(ResolvedRows { rows, losers })
+    Ok(ResolvedRows { rows, losers, reduced })
 }
 
 /// The identity that rows of one job share.
@@ -150,6 +166,10 @@ struct ResolvedJob {
     /// Place of the accepted row: its batch, and the row there.
     winner: (usize, usize),
     losers: Vec<Loser>,
+    /// What the accepted row has.
+    accepted: RowAmounts,
+    /// The most that any of the rows at hand has. Of those that lost before, an earlier run has reported it.
+    most: RowAmounts,
 }
 
 /// Resolves the rows of one job; `known` are those that lost before. One row may occur millions of times.
@@ -164,10 +184,12 @@ fn resolve(
     losers.extend(known);
     let known_n = losers.len();
     let mut best: Option<(RecordVersion, &MergePlace)> = None;
+    let mut most = RowAmounts { cpu_ms: -1, step_n: 0 };
     for place in same {
         let versions = batches.get_mut(place.batch);
         let versions = versions.ok_or_else(|| Error::internal("a row of no batch"))?;
         let mut other = (versions.version(place.row, order)?, place);
+        most = most.most(other.0.amounts());
         match &mut best {
             // Of equal worth is the same row, read again: the first stays.
             Some(best) => {
@@ -208,6 +230,8 @@ fn resolve(
     Ok(ResolvedJob {
         winner: (place.batch, place.row),
         losers,
+        accepted: winner.amounts(),
+        most,
     })
 }
 

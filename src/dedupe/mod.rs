@@ -25,6 +25,7 @@ mod named_amounts;
 pub mod options;
 
 pub mod packed;
+pub mod reduced;
 pub mod reject_text;
 pub mod shared_blocks;
 pub mod shifted;

@@ -12,6 +12,7 @@ use super::keys::{RecordKey, slice_of};
 use super::losers::{LoserRuns, SharedScratch};
 use super::merge::{Loser, ResolvedRows, resolved};
 use super::packed::{GatherPart, gather_sorted, pack};
+use super::reduced::ReducedJobs;
 use crate::error::{Error, Result};
 use crate::runtime::scratch::{PackedBatch, PackedRange, Scratch};
 use crate::schema::batch::{id, identity, time};
@@ -30,6 +31,7 @@ struct StoredSlice {
     ranges: Vec<PackedRange>,
     losers: LoserRuns,
     held: Vec<Loser>,
+    reduced: ReducedJobs,
 }
 
 impl StoredSlices {
@@ -47,6 +49,7 @@ impl StoredSlices {
             last: slice.last,
             rows: (!parts.is_empty()).then(|| gather_sorted(&parts)).transpose()?,
             losers: slice.losers,
+            reduced: slice.reduced,
         }))
     }
 }
@@ -68,6 +71,7 @@ impl<'a> Slicing<'a> {
             ranges: Vec::new(),
             losers: LoserRuns::new(&scratch),
             held: Vec::new(),
+            reduced: ReducedJobs::default(),
         };
         let lasts = cuts.iter().map(|cut| Some(cut.before())).chain([None]);
         let slices = lasts.map(slice).collect();
@@ -82,14 +86,28 @@ impl<'a> Slicing<'a> {
 
     /// Takes a block: a gathered batch, sorted, that names its files as the ledger does.
     pub(super) fn add(&mut self, block: &RecordBatch) -> Result<()> {
-        let ResolvedRows { rows, losers } = resolved(&[], Some(block), Vec::new(), self.order)?;
+        let ResolvedRows { rows, losers, reduced } = resolved(&[], Some(block), Vec::new(), self.order)?;
         let (instants, ids) = (time(block, "record_utc")?, id(block, "record_id")?);
-        let mut keyed = Vec::with_capacity(rows.len());
-        for (_, row) in rows {
-            let key = RecordKey {
+        let key_of = |row| -> Result<RecordKey> {
+            Ok(RecordKey {
                 record_ms: instants.value(row),
                 record_id: identity(ids, row)?,
+            })
+        };
+        for job in &reduced {
+            let Some((_, row)) = rows.get(job.at).copied() else {
+                continue;
             };
+            let at = slice_of(key_of(row)?, &self.cuts);
+            if let Some(slice) = self.day.slices.get_mut(at) {
+                slice
+                    .reduced
+                    .add(ReducedJobs::of(std::slice::from_ref(job), block, |_| row)?);
+            }
+        }
+        let mut keyed = Vec::with_capacity(rows.len());
+        for (_, row) in rows {
+            let key = key_of(row)?;
             let row = u32::try_from(row).map_err(|e| Error::internal("too many rows at once").because(e))?;
             keyed.push((slice_of(key, &self.cuts), row));
         }

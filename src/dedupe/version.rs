@@ -6,6 +6,7 @@ use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch, TimestampM
 
 use super::dialects::RowDialects;
 use super::file_order::FileOrder;
+use super::reduced::RowAmounts;
 use crate::error::Result;
 use crate::numbers::count_i64;
 use crate::schema::batch::{ColumnWords, int, number, uint, words};
@@ -37,6 +38,16 @@ pub(super) struct RecordVersion {
     pub(super) step_n: i64,
     /// Content.
     pub(super) content_hash: u64,
+}
+
+impl RecordVersion {
+    /// What its row has, as far as versions are weighed by it.
+    pub(super) fn amounts(&self) -> RowAmounts {
+        RowAmounts {
+            cpu_ms: self.worth.cpu_ms,
+            step_n: self.step_n,
+        }
+    }
 }
 
 /// The columns of a batch, published or gathered, that versions are weighed by.

@@ -24,6 +24,7 @@ mod pieces;
 pub(crate) mod priced;
 pub mod recompute;
 pub mod recompute_energy;
+pub(crate) mod reduced_report;
 pub(crate) mod refused_reservations;
 mod reservations;
 pub mod run_ending;

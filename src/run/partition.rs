@@ -22,6 +22,7 @@ use super::usage_rejects::UsageRejects;
 use crate::charge::policy::Subject;
 use crate::dedupe::copies::Copies;
 use crate::dedupe::merge::Loser;
+use crate::dedupe::reduced::ReducedJobs;
 use crate::dedupe::{copies, history};
 use crate::error::{Error, Result};
 use crate::lake::views::folded;
@@ -64,6 +65,8 @@ pub(crate) struct PartitionResult {
     pub(crate) origins: Origins,
     /// Jobs that two files contain under two identities.
     pub(crate) copies: copies::CopyFound,
+    /// Jobs whose accepted rows have less than others of them.
+    pub(crate) reduced: ReducedJobs,
     /// The inputs of its files.
     provenance: Vec<(String, String)>,
 }
@@ -138,7 +141,7 @@ fn merge_days(
         }
     };
     let mut normaliser = Normaliser::new(&context.plan.normalise, site);
-    let mut origins = Origins::default();
+    let (mut origins, mut reduced) = (Origins::default(), ReducedJobs::default());
     let mut refusals = UsageRejects::new(context.paths);
     let (mut settled, mut views) = (Settled::new(), BTreeSet::new());
     let displaced = context.displaced.get(&folded(of));
@@ -151,7 +154,8 @@ fn merge_days(
     while let Some(day) = earlier(published.next_day()?, fresh.peek()) {
         let mut pieces = DayMerge::new(context, day, fresh.next_if(day)?, &mut published);
         copies.begin(day);
-        while let Some(piece) = pieces.next_piece()? {
+        while let Some(mut piece) = pieces.next_piece()? {
+            reduced.add(std::mem::take(&mut piece.reduced));
             for batch in &piece.batches {
                 copies.add(batch)?;
                 if let Some(shifted) = context.shifted {
@@ -186,11 +190,10 @@ fn merge_days(
     published.finish().map_err(|e| e.at("site", site).at("month", month))?;
     refusals.settle(&mut settled)?;
     let provenance = provenance(context, &settled);
-    if history_table.is_none() && is_merge {
-        context.publication.remove(&history_path);
-    }
-    if let Some(table) = history_table {
-        table.finish(&provenance)?;
+    match history_table {
+        Some(table) => table.finish(&provenance).map(|_| ())?,
+        None if is_merge => context.publication.remove(&history_path),
+        None => {}
     }
     refusals.publish(context.publication, &lake::refused_records_path(site, month))?;
     usage.add_corrections(month);
@@ -216,6 +219,7 @@ fn merge_days(
         energy_asked,
         origins,
         copies: copies.into_found(),
+        reduced,
         provenance,
     })
 }

@@ -14,6 +14,7 @@ use crate::dedupe::history;
 use crate::dedupe::keys::RecordKey;
 use crate::dedupe::losers::{LoserSources, WinnerWalk};
 use crate::dedupe::merge::{Loser, merge};
+use crate::dedupe::reduced::ReducedJobs;
 use crate::error::{Error, Result};
 use crate::schema::batch::text;
 use crate::time::Day;
@@ -83,6 +84,8 @@ pub(super) struct DayPiece {
     /// The accepted rows, in order.
     pub(super) batches: Vec<RecordBatch>,
     losers: PieceLosers,
+    /// Jobs whose accepted rows have less than others of them.
+    pub(super) reduced: ReducedJobs,
 }
 
 /// Rows of a piece that lost.
@@ -147,7 +150,11 @@ impl<'a> DayMerge<'a> {
         };
         if self.fresh.is_none() {
             let losers = PieceLosers::Published(last);
-            return Ok(Some(DayPiece { batches, losers }));
+            return Ok(Some(DayPiece {
+                batches,
+                losers,
+                reduced: ReducedJobs::default(),
+            }));
         }
         let rows = slice.rows.take();
         let rows = match (rows, last) {
@@ -171,6 +178,10 @@ impl<'a> DayMerge<'a> {
         let (order, files) = (self.context.order, &self.context.selection.read_again);
         let published = without(published, files)?;
         let mut held = Vec::new();
+        let mut reduced = ReducedJobs::default();
+        if let Some(slice) = &mut self.slice {
+            reduced.add(std::mem::take(&mut slice.reduced));
+        }
         if self.slice.as_ref().is_none_or(|slice| slice.losers.is_empty()) {
             while held.len() <= KNOWN_MOST
                 && let Some(loser) = self.published.next_known(self.day, last, files)?
@@ -179,17 +190,21 @@ impl<'a> DayMerge<'a> {
             }
             if held.len() <= KNOWN_MOST {
                 let merged = merge(&published, fresh, held, order)?;
+                reduced.add(merged.reduced);
                 return Ok(DayPiece {
                     batches: vec![merged.winners],
                     losers: PieceLosers::Settled(merged.losers),
+                    reduced,
                 });
             }
         }
         let merged = merge(&published, fresh, Vec::new(), order)?;
         let own = merged.losers;
+        reduced.add(merged.reduced);
         Ok(DayPiece {
             batches: vec![merged.winners],
             losers: PieceLosers::Waiting { last, held, own },
+            reduced,
         })
     }
 

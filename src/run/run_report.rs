@@ -11,6 +11,7 @@ use super::options::RunOptions;
 use super::priced::{PolicyReport, UnpricedCorrection};
 use super::recompute::Recomputed;
 use super::recompute_energy::RecomputedEnergy;
+use super::reduced_report::{ReducedReport, reduced_text};
 use super::run_ending::{PartitionCounts, RunEnding};
 use super::run_identity::RunIdentity;
 use super::run_words::commonest;
@@ -156,6 +157,9 @@ pub struct RunReport {
     /// Jobs that two files seem to contain, too few of them or in dialects too different to be certain.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub possible_copies: Vec<CopiedReport>,
+    /// Jobs whose accepted rows have less than rows that they replaced, or that did not replace them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reduced_jobs: Vec<ReducedReport>,
     /// Corrections that match nothing, by id.
     pub unmatched_corrections: Vec<String>,
     /// Jobs of the months this run built, by policy that charges for jobs.
@@ -319,6 +323,7 @@ impl RunReport {
     pub(crate) fn warnings_text(&self) -> String {
         copied_text("counted twice", &self.copied_jobs)
             + &copied_text("perhaps counted twice", &self.possible_copies)
+            + &reduced_text(&self.reduced_jobs)
             + &refused_text(self.refused.iter(), true)
             + &empty_text(&self.empty)
             + &incomplete_text(&self.incomplete)

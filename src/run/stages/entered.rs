@@ -24,7 +24,7 @@ use crate::run::partition_context::PartitionContext;
 use crate::run::run_report::RunReport;
 use crate::run::summaries::{self, SettledSummaries};
 use crate::run::usage::UsagePart;
-use crate::run::{copied, priced, reservations};
+use crate::run::{copied, priced, reduced_report, reservations};
 use crate::runtime::pool;
 use crate::runtime::progress::Progress;
 use crate::time::Month;
@@ -70,6 +70,7 @@ impl<'a> EnteredInputs<'a> {
         let merge = |context: &PartitionContext<'_>| process_all(context, &partitions, at_once, progress);
         let (summaries, done, overlaps) = summaries::settle(&context, &scope.lake.state, fresh, &months, merge)?;
         monitor.report.overlaps = overlaps;
+        monitor.report.reduced_jobs = reduced_report::reduced(&done);
         monitor.end_phase("merge");
         let shifted = copied::shifted(&context, &copies, &partitions)?;
         let RunReport {

@@ -22,6 +22,10 @@ const OPTIONS: [&str; 11] = [
 const SACCT: &str = "\
 echo \"$TZ $*\" >> sacct.log
 test ! -e fail || exit 1
+case \"$*\" in *' -o Start')
+    printf '%s\\n' Unknown 2026-02-03T04:05:06 2026-01-02T03:04:05 2099-01-01T00:00:00
+    exit ;;
+esac
 cat dumps/sacct-1.txt";
 
 /// The batch file, run as a node does that Slurm gives two processors and 1 GiB.
@@ -50,9 +54,15 @@ fn the_batch_file_dumps_and_runs() {
     }
     assert!(site.has_lake());
     let asked = site.text("sacct.log");
-    let words: Vec<&str> = asked.lines().next().unwrap().split(' ').collect();
-    assert_eq!(words[..5], ["UTC", "-a", "-D", "-P", "-S"]);
-    assert_eq!(words[6..], ["-E", "now", "-o", "ALL"]);
+    let lines: Vec<&str> = asked.lines().collect();
+    let [starts, dump, ..] = lines.as_slice() else {
+        panic!("{asked}")
+    };
+    let words: Vec<&str> = starts.split(' ').collect();
+    assert_eq!(words[..7], ["UTC", "-a", "-D", "-P", "-n", "-X", "-S"]);
+    assert_eq!(words[8..], ["-E", "now", "-o", "Start"]);
+    // Of the jobs of three days one began long before: its steps since then are in the dump.
+    assert_eq!(*dump, "UTC -a -D -P -S 2026-01-02T03:04:05 -E now -o ALL");
     let dumps: Vec<_> = std::fs::read_dir(site.path("dumps")).unwrap().collect();
     assert_eq!(dumps.len(), 2, "the first dump, and the one of the day");
 }

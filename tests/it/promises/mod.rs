@@ -24,6 +24,7 @@ mod nothing_new;
 mod pieces;
 mod privacy;
 mod reading_along;
+mod reduced_jobs;
 mod renderings;
 mod repair;
 mod replaced_files;
