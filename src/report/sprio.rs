@@ -54,6 +54,8 @@ pub struct Sprio {
     pub unlisted: Vec<String>,
     /// Whether the term of associations is known: it has no weight, or a listing states priorities of associations.
     pub has_association_priorities: bool,
+    /// Whether the size of jobs has a weight: that of jobs that take whole nodes is not known exactly.
+    pub has_size_weight: bool,
 }
 
 /// What the association of a job decides of its priority.
@@ -89,6 +91,7 @@ impl Sprio {
         let mut sprio = Self {
             cluster: sshare.context.plan.cluster.clone(),
             has_association_priorities: listed.highest_priority() > 0 || queue.rule.weights.association == 0,
+            has_size_weight: queue.rule.weights.job_size > 0,
             at_s,
             lines: Vec::new(),
             without_priority_n: 0,

@@ -69,6 +69,12 @@ fn answer(args: &Args) -> Result<()> {
     if !sprio.has_association_priorities {
         info!("PriorityWeightAssoc has a weight, and no listing of associations states priorities: the term is 0");
     }
+    if sprio.has_size_weight && form == PriorityForm::Multifactor {
+        info!(
+            "JOBSIZE is of requested CPUs: that of a job that takes whole nodes (--exclusive, OverSubscribe=EXCLUSIVE) is of all \
+             CPUs of the nodes planned for it, which the lake does not have"
+        );
+    }
     if sprio.without_priority_n > 0 {
         info!(
             "{} waiting jobs have no priority: they are held, or their age does not count yet",

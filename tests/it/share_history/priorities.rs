@@ -168,3 +168,17 @@ fn a_listing_without_priorities_is_named_where_they_have_a_weight() {
         "{people}"
     );
 }
+
+/// Slurm counts the nodes it planned for a job that takes whole nodes, which the lake does not have.
+#[test]
+fn the_size_of_jobs_that_take_whole_nodes_is_named_where_it_has_a_weight() {
+    let listing = "oak|root||||1|\noak|lab|root|||1|20\noak|inst|root|||1|40\noak|lab||ann||1|10\noak|inst||cid||1|\n";
+    let named = |conf: &str, options: &[&str]| {
+        let scene = waiting(listing, conf);
+        let (_, people) = scene.done(&[&["report", "sprio", "lake"], options].concat());
+        people.contains("JOBSIZE is of requested CPUs: that of a job that takes whole nodes")
+    };
+    assert!(named("PriorityWeightJobSize=1000\n", &[]));
+    assert!(!named("PriorityWeightJobSize=1000\n", &["--two-term"]));
+    assert!(!named("", &[]));
+}
