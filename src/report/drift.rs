@@ -11,14 +11,14 @@ use crate::fairshare::drift::{CounterFacts, DriftCause, DriftFacts, DriftFinding
 use crate::fairshare::{AssociationKey, AssociationScore, LevelFairshare};
 use crate::share_history::LakeFairshare;
 use crate::share_history::context::FairshareContext;
-use crate::share_history::counters::{CounterListing, CounterPair, DatedCounters, StatedCounters};
+use crate::share_history::counters::{CounterListing, CounterPair, DatedCounters, StatedCounters, StatedFraction};
 use crate::share_history::evidence::JobEvidence;
 use crate::time::instant::instant_text_s;
 
 /// Digits behind the point of every amount.
 const DIGITS: u8 = 6;
-/// What printing cuts off of fractions.
-const PRINTED: f64 = 1e-6;
+/// What printing changes of a level, which has six digits behind the point.
+const LEVEL_PRINTED: f64 = 1e-6;
 
 /// What is requested.
 #[derive(Clone, Copy, Debug)]
@@ -74,7 +74,7 @@ impl DriftReport {
         let mut plan = choose(&known, request.cluster)?;
         change(&mut plan)?;
         let context = FairshareContext::read(&known, &lake.manifest, &lake.store, &lake.zone()?, plan)?;
-        let counters = DatedCounters::read(&lake.store, &context.files, &context.plan)?;
+        let counters = DatedCounters::read(&lake.store, &context.files, &context.plan)?.matched_to(&context.trees);
         let pair = counters
             .pair(request.at_s)
             .ok_or_else(|| no_listing(&counters, request))?;
@@ -199,7 +199,8 @@ impl DriftReport {
         let differs = of_usage.iter().any(|finding| finding.cause != DriftCause::Agrees);
         let is_running = facts.counters.iter().any(|counter| counter.running_e6 > 0);
         let norm_shares = |stated: &StatedCounters, score: &AssociationScore| {
-            stated.norm_shares.map(|shares| agree(facts, shares, score.norm_shares))
+            let shares = stated.norm_shares?;
+            Some(agree(facts, shares, score.norm_shares))
         };
         let has_other_shares = sshare.instant.scores.iter().any(|score| {
             let association = sshare.instant.tree.get(score.id);
@@ -242,7 +243,7 @@ impl DriftReport {
                     key: association.key.clone(),
                     depth: association.depth,
                     counter,
-                    stated: fraction(stated).unwrap_or(Cell::Empty),
+                    stated: fraction(stated.value).unwrap_or(Cell::Empty),
                     computed: fraction(computed).unwrap_or(Cell::Empty),
                     finding,
                 });
@@ -273,7 +274,7 @@ impl DriftReport {
 /// A fraction on both sides.
 struct FractionPair {
     counter: &'static str,
-    stated: f64,
+    stated: StatedFraction,
     computed: f64,
 }
 
@@ -287,7 +288,14 @@ fn fractions(stated: &StatedCounters, score: &AssociationScore) -> Vec<FractionP
         ("NormShares", stated.norm_shares, Some(score.norm_shares)),
         ("EffectvUsage", stated.effective_usage, Some(score.effective_usage)),
         ("FairShare", stated.factor, score.factor),
-        ("LevelFS", level(stated.level_fs), level(Some(score.level_fs))),
+        (
+            "LevelFS",
+            level(stated.level_fs).map(|value| StatedFraction {
+                value,
+                printed: LEVEL_PRINTED,
+            }),
+            level(Some(score.level_fs)),
+        ),
     ];
     let known = pairs.into_iter().filter_map(|(counter, stated, computed)| {
         Some(FractionPair {
@@ -300,11 +308,12 @@ fn fractions(stated: &StatedCounters, score: &AssociationScore) -> Vec<FractionP
 }
 
 /// Whether two fractions agree. Those that are infinite on both sides do.
-fn agree(facts: &DriftFacts<'_>, stated: f64, computed: f64) -> bool {
-    if stated.is_infinite() || computed.is_infinite() {
-        return stated.is_infinite() && computed.is_infinite();
+fn agree(facts: &DriftFacts<'_>, stated: StatedFraction, computed: f64) -> bool {
+    let StatedFraction { value, printed } = stated;
+    if value.is_infinite() || computed.is_infinite() {
+        return value.is_infinite() && computed.is_infinite();
     }
-    (stated - computed).abs() <= PRINTED + stated.max(computed) * facts.relative_tolerance()
+    (value - computed).abs() <= printed + value.max(computed) * facts.relative_tolerance()
 }
 
 fn usage(usage_e6: Option<i128>) -> Cell {
@@ -355,7 +364,7 @@ fn no_listing(counters: &DatedCounters, request: DriftRequest<'_>) -> Error {
         _ if counters.undated_n > 0 => {
             "the listings of shares do not state when they were made: set as_of in their [[inventory]]".to_owned()
         }
-        _ => "the lake has no listing of shares of the cluster: add an [[inventory]] of sshare -a -l -P".to_owned(),
+        _ => "the lake has no listing of shares of the cluster: add an [[inventory]] of sshare -a -l -m -P".to_owned(),
     };
     Error::new(Kind::Data, message)
 }

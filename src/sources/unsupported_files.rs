@@ -38,7 +38,7 @@ const KNOWN: &[(FileMark, &str)] = &[
     ),
     (
         Words(&["RawShares", "FairShare"]),
-        "sshare with columns of fixed width cuts names off: list shares with sshare -a -l -P",
+        "sshare with columns of fixed width cuts names off: list shares with sshare -a -l -m -P",
     ),
     (
         Begins("--------"),

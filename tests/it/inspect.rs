@@ -284,7 +284,7 @@ fn listings_without_a_reader_are_named() {
         ("JOBID PARTITION NAME USER ST TIME NODES NODELIST(REASON)\n", "squeue"),
         (
             "             Account       User  RawShares  NormShares    RawUsage  EffectvUsage  FairShare\nroot  0 1 1\n",
-            "sshare -a -l -P",
+            "sshare -a -l -m -P",
         ),
         ("-----\n", "no dialect"),
         ("----------\nCluster/Account/User Utilization x\n", "sreport"),

@@ -19,7 +19,7 @@ pub enum DriftCause {
     JobsLost,
     /// An account holds usage of associations that the listing does not name.
     Unlisted,
-    /// One of both sides does not have the association.
+    /// One of both sides does not have the association, or users of the account.
     NotCompared,
     /// A counter that depends on usage or shares, one of which differs.
     Follows,

@@ -139,11 +139,24 @@ impl DriftFacts<'_> {
             let evidence = "jobs of associations that are not listed are computed for the account".to_owned();
             return DriftFinding::new(DriftCause::Unlisted, evidence);
         }
+        if self.has_unstated_users(pair.id) {
+            let evidence = "the listing does not state users in it, and what they have is in the difference".to_owned();
+            return DriftFinding::new(DriftCause::NotCompared, evidence);
+        }
         if rest > pair.tolerance {
             let evidence = "the account holds usage of none of its listed users".to_owned();
             return DriftFinding::new(DriftCause::Unlisted, evidence);
         }
         DriftFinding::plain(DriftCause::Unknown)
+    }
+
+    /// Whether the scheduler does not state what some users in an account have.
+    fn has_unstated_users(&self, account: AssociationId) -> bool {
+        let mut users = self.tree.iter().filter(|(_, association)| association.key.is_user());
+        users.any(|(id, _)| {
+            let is_stated = self.counter(id).is_some_and(|counter| counter.stated_e6.is_some());
+            !is_stated && self.tree.is_within(id, account)
+        })
     }
 
     /// Usage of accounts themselves in an account: of jobs whose user is not listed.

@@ -2,6 +2,7 @@
 
 mod past;
 mod reset;
+mod stated;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -68,7 +69,12 @@ struct DriftScene {
 
 impl DriftScene {
     fn new(jobs: &[DumpJob], keys: &str) -> Self {
-        let scene = Scene::new(&[("shares.txt", &listing("oak", TREE)), ("jobs-1.txt", &dump(jobs))]);
+        Self::of_listing(TREE, jobs, keys)
+    }
+
+    /// The same with other associations.
+    fn of_listing(tree: &str, jobs: &[DumpJob], keys: &str) -> Self {
+        let scene = Scene::new(&[("shares.txt", &listing("oak", tree)), ("jobs-1.txt", &dump(jobs))]);
         let scene = Self {
             scene,
             keys: keys.to_owned(),
@@ -304,7 +310,7 @@ fn what_is_missing_for_a_comparison_is_named() {
         String::from_utf8(output.stderr).unwrap()
     };
     assert!(
-        refused(&[]).contains("add an [[inventory]] of sshare -a -l -P"),
+        refused(&[]).contains("add an [[inventory]] of sshare -a -l -m -P"),
         "{}",
         refused(&[])
     );
