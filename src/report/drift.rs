@@ -342,6 +342,7 @@ fn facts<'a>(sshare: &'a Sshare, pair: CounterPair<'_>, tolerance: f64) -> Drift
     DriftFacts {
         tree: &instant.tree,
         rule: &sshare.context.settings.rule,
+        is_whole_billing: sshare.context.settings.is_recorded_billing(),
         usage: &instant.usage,
         at_s: pair.at_s,
         earlier: pair.earlier_s.map(|at_s| EarlierInstant { at_s }),

@@ -93,6 +93,12 @@ pub(crate) fn fingerprint(of: &FairsharePlan, zone: &Zone) -> String {
 }
 
 impl FairshareSettings {
+    /// Whether jobs are counted by the billing that the batch system recorded, which is a whole number.
+    #[must_use]
+    pub fn is_recorded_billing(&self) -> bool {
+        self.tariff.is_none() && self.usage == UsageBasis::RecordedBilling
+    }
+
     /// Completes what the pipeline states.
     ///
     /// # Errors

@@ -13,6 +13,8 @@ pub enum DriftCause {
     FactorChange,
     /// The counter holds what was used since an instant.
     Reset,
+    /// No more than what truncated billing may lack.
+    Truncated,
     /// Usage from before the first record is in the counter.
     Purge,
     /// The counter holds usage for which the records have no job.
@@ -37,6 +39,7 @@ impl DriftCause {
             Self::Uncounted => "uncounted",
             Self::FactorChange => "factor_change",
             Self::Reset => "reset",
+            Self::Truncated => "truncated",
             Self::Purge => "purge",
             Self::JobsLost => "jobs_lost",
             Self::Unlisted => "unlisted",

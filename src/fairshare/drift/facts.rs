@@ -10,6 +10,8 @@ use crate::error::Result;
 const E6: f64 = 1e6;
 /// What printing cuts off: the digits behind the point, billing seconds.
 const PRINTED_S: f64 = 1.0;
+/// A rate of one billing second for each second.
+const ONE_E9: i128 = 1_000_000_000;
 
 /// What is known of one association.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,6 +43,8 @@ pub struct DriftFacts<'a> {
     pub tree: &'a AssociationTree,
     /// How usage counts.
     pub rule: &'a UsageRule,
+    /// Whether the rates of jobs are whole numbers of which the scheduler has the digits behind the point as well.
+    pub is_whole_billing: bool,
     /// The computed usage.
     pub usage: &'a TreeUsage,
     /// The instant of the counters, Unix seconds.
@@ -169,6 +173,23 @@ impl DriftFacts<'_> {
             computed += self.rule.usage_e6(segment, earlier.at_s)?;
         }
         Ok(Some(self.pair(id, billing_s(stated), billing_s(computed))))
+    }
+
+    /// The most, billing seconds, that the computed usage of an association may lack because the digits behind the point of
+    /// rates are cut off: one for each second of its jobs, counted as usage is.
+    pub(super) fn truncated_s(&self, id: AssociationId) -> Result<f64> {
+        if !self.is_whole_billing {
+            return Ok(0.0);
+        }
+        let mut sum_e6 = 0_i128;
+        for segment in self.segments(id) {
+            let most = UsageSegment {
+                rate_e9: ONE_E9,
+                ..*segment
+            };
+            sum_e6 += self.rule.usage_e6(&most, self.at_s)?;
+        }
+        Ok(billing_s(sum_e6))
     }
 
     /// The part of usage of `from_s` that is left at the instant; `None` where it does not shrink by one factor, and where

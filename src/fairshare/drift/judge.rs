@@ -91,7 +91,7 @@ impl DriftFacts<'_> {
                 continue;
             };
             let pair = self.pair(id, billing_s(stated_e6), billing_s(*own_and_below));
-            let finding = self.of_account(pair, found);
+            let finding = self.of_account(pair, found)?;
             if let Some(place) = found.get_mut(id.index()) {
                 *place = Some(finding);
             }
@@ -99,9 +99,9 @@ impl DriftFacts<'_> {
         Ok(())
     }
 
-    fn of_account(&self, pair: AmountPair, found: &[Option<DriftFinding>]) -> DriftFinding {
+    fn of_account(&self, pair: AmountPair, found: &[Option<DriftFinding>]) -> Result<DriftFinding> {
         if pair.agrees() {
-            return DriftFinding::plain(DriftCause::Agrees);
+            return Ok(DriftFinding::plain(DriftCause::Agrees));
         }
         let mut most: Option<(f64, &DriftFinding)> = None;
         let mut explained = 0.0;
@@ -126,28 +126,35 @@ impl DriftFacts<'_> {
                     "" => String::new(),
                     evidence => format!("of the user in it that differs most: {evidence}"),
                 };
-                DriftFinding::new(finding.cause, evidence)
+                Ok(DriftFinding::new(finding.cause, evidence))
             }
             _ => self.of_unlisted(pair, rest),
         }
     }
 
     /// What the users of an account do not explain.
-    fn of_unlisted(&self, pair: AmountPair, rest: f64) -> DriftFinding {
+    fn of_unlisted(&self, pair: AmountPair, rest: f64) -> Result<DriftFinding> {
         let own_e6 = self.own_below(pair.id);
         if rest < -pair.tolerance && billing_s(own_e6) >= -rest - pair.tolerance {
             let evidence = "jobs of associations that are not listed are computed for the account".to_owned();
-            return DriftFinding::new(DriftCause::Unlisted, evidence);
+            return Ok(DriftFinding::new(DriftCause::Unlisted, evidence));
         }
         if self.has_unstated_users(pair.id) {
             let evidence = "the listing does not state users in it, and what they have is in the difference".to_owned();
-            return DriftFinding::new(DriftCause::NotCompared, evidence);
+            return Ok(DriftFinding::new(DriftCause::NotCompared, evidence));
+        }
+        let truncated_s = self.truncated_below_s(pair.id)?;
+        if rest > pair.tolerance && rest <= pair.tolerance + truncated_s {
+            return Ok(DriftFinding::new(
+                DriftCause::Truncated,
+                past::truncated_words(truncated_s),
+            ));
         }
         if rest > pair.tolerance {
             let evidence = "the account holds usage of none of its listed users".to_owned();
-            return DriftFinding::new(DriftCause::Unlisted, evidence);
+            return Ok(DriftFinding::new(DriftCause::Unlisted, evidence));
         }
-        DriftFinding::plain(DriftCause::Unknown)
+        Ok(DriftFinding::plain(DriftCause::Unknown))
     }
 
     /// Whether the scheduler does not state what some users in an account have.
@@ -157,6 +164,13 @@ impl DriftFacts<'_> {
             let is_stated = self.counter(id).is_some_and(|counter| counter.stated_e6.is_some());
             !is_stated && self.tree.is_within(id, account)
         })
+    }
+
+    /// The most that the jobs of accounts themselves in an account may lack.
+    fn truncated_below_s(&self, account: AssociationId) -> Result<f64> {
+        let accounts = self.tree.iter().filter(|(_, association)| !association.key.is_user());
+        let within = accounts.filter(|(id, _)| self.tree.is_within(*id, account));
+        within.map(|(id, _)| self.truncated_s(id)).sum()
     }
 
     /// Usage of accounts themselves in an account: of jobs whose user is not listed.

@@ -11,7 +11,7 @@
 //! judge     the order of the rules, users first, then accounts
 //! factor    one ratio or another half-life for all
 //! reset     usage since one instant
-//! past      usage from before the records, and jobs that are missing in them
+//! past      usage that truncated billing lacks, usage from before the records, and jobs that are missing in them
 //! ```
 
 pub mod cause;

@@ -1,7 +1,7 @@
-//! Usage from before the records, and jobs that are missing in them.
+//! Usage that truncated billing lacks, usage from before the records, and jobs that are missing in them.
 
 use super::cause::{DriftCause, DriftFinding};
-use super::facts::{AmountPair, DriftFacts};
+use super::facts::{AmountPair, DriftFacts, billing_s};
 use crate::error::Result;
 use crate::time::instant::instant_text_s;
 
@@ -19,16 +19,40 @@ enum ExcessSince {
 /// What the associations with more on the side of the scheduler are due to; `pairs` are those no other rule explains.
 pub(super) fn past(facts: &DriftFacts<'_>, pairs: &[AmountPair]) -> Result<Vec<(AmountPair, DriftFinding)>> {
     let more: Vec<AmountPair> = pairs.iter().copied().filter(|pair| pair.is_more()).collect();
-    let of_purge = purge(facts, pairs, &more)?;
-    let mut found = Vec::new();
-    for pair in more {
-        let finding = match &of_purge {
-            Some(evidence) => Some(DriftFinding::new(DriftCause::Purge, evidence.clone())),
-            None => jobs_lost(facts, pair)?.map(|evidence| DriftFinding::new(DriftCause::JobsLost, evidence)),
-        };
-        found.extend(finding.map(|finding| (pair, finding)));
+    let (mut found, mut open) = (Vec::new(), Vec::new());
+    for pair in &more {
+        match truncated(facts, *pair)? {
+            Some(evidence) => found.push((*pair, DriftFinding::new(DriftCause::Truncated, evidence))),
+            None => open.push(*pair),
+        }
+    }
+    if open.is_empty() {
+        return Ok(found);
+    }
+    if let Some(evidence) = purge(facts, pairs, &more)? {
+        let of_all = |pair| (pair, DriftFinding::new(DriftCause::Purge, evidence.clone()));
+        return Ok(more.into_iter().map(of_all).collect());
+    }
+    for pair in open {
+        let evidence = jobs_lost(facts, pair)?;
+        found.extend(evidence.map(|evidence| (pair, DriftFinding::new(DriftCause::JobsLost, evidence))));
     }
     Ok(found)
+}
+
+/// The words about what truncated billing lacks, if that may be as much as the excess.
+fn truncated(facts: &DriftFacts<'_>, pair: AmountPair) -> Result<Option<String>> {
+    let truncated_s = facts.truncated_s(pair.id)?;
+    let running_s = facts
+        .counter(pair.id)
+        .map_or(0.0, |counter| billing_s(counter.running_e6));
+    let is_enough = truncated_s > 0.0 && pair.excess() <= pair.tolerance + running_s + truncated_s;
+    Ok(is_enough.then(|| truncated_words(truncated_s)))
+}
+
+/// The words about what truncated billing lacks at most.
+pub(super) fn truncated_words(truncated_s: f64) -> String {
+    format!("recorded billing is a whole number: up to {truncated_s:.0} billing seconds of its jobs may be truncated")
 }
 
 /// The words about usage from before the first record, if it explains all that is more: nobody has less, everyone with jobs

@@ -27,7 +27,7 @@ fn usage_that_grew_since_the_listing_before_is_of_lost_jobs() {
     let scene = DriftScene::new(&jobs(), ONE_DAY);
     scene.states("2026-03-08", &scene.computed("2026-03-08", &[]));
     let mut counters = scene.computed("2026-03-11", &[]);
-    *counters.get_mut("bob").unwrap() += 5000;
+    *counters.get_mut("bob").unwrap() += 50_000;
     scene.states("2026-03-11", &counters);
     let rows = scene.drift(&[]);
     let of = row(&rows, "lab/bob");
@@ -46,10 +46,10 @@ fn usage_that_grew_since_the_listing_before_is_of_lost_jobs() {
 fn usage_that_was_missing_before_and_decayed_is_of_lost_jobs() {
     let scene = DriftScene::new(&jobs(), ONE_DAY);
     let mut counters = scene.computed("2026-03-10", &[]);
-    *counters.get_mut("bob").unwrap() += 8000;
+    *counters.get_mut("bob").unwrap() += 80_000;
     scene.states("2026-03-10", &counters);
     let mut counters = scene.computed("2026-03-11", &[]);
-    *counters.get_mut("bob").unwrap() += 4000;
+    *counters.get_mut("bob").unwrap() += 40_000;
     scene.states("2026-03-11", &counters);
     let rows = scene.drift(&[]);
     let of = row(&rows, "lab/bob");
@@ -57,11 +57,37 @@ fn usage_that_was_missing_before_and_decayed_is_of_lost_jobs() {
     assert!(of.evidence.contains("the same usage was missing"), "{of:?}");
 }
 
+/// Bob's jobs run for 80 500 seconds: of each second less than one billing second is truncated, and no listing before shows that
+/// jobs are lost.
+#[test]
+fn what_whole_numbers_of_billing_may_lack_is_truncated() {
+    let scene = DriftScene::new(&jobs(), NO_DECAY);
+    for (date, more) in [("2026-03-10", 70_000), ("2026-03-11", 80_000)] {
+        let mut counters = scene.computed(date, &[]);
+        *counters.get_mut("bob").unwrap() += more;
+        scene.states(date, &counters);
+    }
+    let rows = scene.drift(&[]);
+    for name in ["lab/bob", "lab/", "root/"] {
+        let of = row(&rows, name);
+        assert_eq!(of.cause, "truncated", "{rows:#?}");
+        assert!(of.evidence.contains("up to 80500 billing seconds"), "{of:?}");
+    }
+    assert_eq!(row(&rows, "lab/ann").cause, "agrees");
+    // Everyone has more: it is not usage from before the records either.
+    let mut counters = scene.computed("2026-03-11", &[]);
+    for (nth, counter) in counters.values_mut().enumerate() {
+        *counter += 5000 + 777 * i64::try_from(nth).unwrap();
+    }
+    scene.states("2026-03-11", &counters);
+    assert_causes(&scene.causes(), &ALL.map(|name| (name, "truncated")));
+}
+
 #[test]
 fn without_another_listing_more_usage_of_one_user_with_jobs_is_unknown() {
     let scene = DriftScene::new(&jobs(), NO_DECAY);
     let mut counters = scene.computed("2026-03-11", &[]);
-    *counters.get_mut("bob").unwrap() += 9000;
+    *counters.get_mut("bob").unwrap() += 90_000;
     scene.states("2026-03-11", &counters);
     assert_causes(
         &scene.causes(),
