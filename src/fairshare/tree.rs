@@ -55,6 +55,8 @@ pub struct Association {
 pub struct AssociationTree {
     associations: Vec<Association>,
     places: BTreeMap<AssociationKey, AssociationId>,
+    /// Accounts that are gone: the nearest account above each that the tree has.
+    former: BTreeMap<String, AssociationId>,
 }
 
 impl AssociationTree {
@@ -80,6 +82,7 @@ impl AssociationTree {
         let mut tree = Self {
             associations: Vec::new(),
             places: BTreeMap::new(),
+            former: BTreeMap::new(),
         };
         let mut waiting = vec![(root, None, 0)];
         while let Some((planned, parent, depth)) = waiting.pop() {
@@ -146,6 +149,52 @@ impl AssociationTree {
     pub fn of_job(&self, account: &str, user: &str, partition: &str) -> Option<AssociationId> {
         self.find(&AssociationKey::in_partition(account, user, partition))
             .or_else(|| self.find(&AssociationKey::user(account, user)))
+    }
+
+    /// The account that usage of an association counts for which the tree does not have: its own account, of one that is gone
+    /// the nearest above it.
+    #[must_use]
+    pub fn account_of(&self, key: &AssociationKey) -> Option<AssociationId> {
+        let listed = self.find(&AssociationKey::account(key.account.as_str()));
+        listed.or_else(|| self.former.get(&key.account).copied())
+    }
+
+    /// Where usage of an association counts: in itself, else in an account ([`Self::account_of`]).
+    #[must_use]
+    pub fn place_of(&self, key: &AssociationKey) -> Option<AssociationId> {
+        self.find(key).or_else(|| self.account_of(key))
+    }
+
+    /// Takes in where accounts that are gone were: `parents` has the account above each account, by the last listing that
+    /// had it. The scheduler keeps usage of a deleted account in those above it.
+    pub fn take_former(&mut self, parents: &BTreeMap<String, String>) {
+        for (account, parent) in parents {
+            if self.find(&AssociationKey::account(account.as_str())).is_some() {
+                continue;
+            }
+            // An account that was moved may be above itself in listings of different times.
+            let mut passed = BTreeSet::from([account]);
+            let mut above = Some(parent);
+            while let Some(at) = above.filter(|at| passed.insert(at)) {
+                if let Some(id) = self.find(&AssociationKey::account(at.as_str())) {
+                    self.former.insert(account.clone(), id);
+                    break;
+                }
+                above = parents.get(at);
+            }
+        }
+    }
+
+    /// The account above each account.
+    pub fn account_parents(&self) -> impl Iterator<Item = (&str, &str)> {
+        let accounts = self
+            .associations
+            .iter()
+            .filter(|association| !association.key.is_user());
+        accounts.filter_map(|association| {
+            let parent = self.get(association.parent?)?;
+            Some((association.key.account.as_str(), parent.key.account.as_str()))
+        })
     }
 
     /// Gives an association other shares; nothing is done for an id of a larger tree.

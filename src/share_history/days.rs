@@ -84,7 +84,7 @@ struct DayEnd {
 enum Placement {
     /// It is an association of the tree.
     Listed(AssociationId),
-    /// Its account is.
+    /// Its account is, or was in an account that is.
     InAccount(AssociationId),
     /// Nothing of it is.
     Nowhere,
@@ -259,11 +259,14 @@ impl<'k> PlacedKeys<'k> {
         let mut placements = Vec::new();
         let mut lines = Vec::new();
         for (at, &key) in keys.iter().enumerate() {
-            let account = || tree.find(&AssociationKey::account(key.account.as_str()));
-            let placement = match (tree.find(key), key.user.is_some()) {
+            let placement = match (tree.find(key), tree.account_of(key)) {
                 (Some(id), _) => Placement::Listed(id),
-                (None, true) => account().map_or(Placement::Nowhere, Placement::InAccount),
-                (None, false) => Placement::Nowhere,
+                (None, Some(account)) => Placement::InAccount(account),
+                (None, None) => Placement::Nowhere,
+            };
+            let account = match placement {
+                Placement::InAccount(id) => tree.get(id),
+                Placement::Listed(_) | Placement::Nowhere => None,
             };
             placements.push(placement);
             match placement {
@@ -274,7 +277,7 @@ impl<'k> PlacedKeys<'k> {
                     key,
                     key_at: Some(at),
                     id: None,
-                    parent_account: matches!(placement, Placement::InAccount(_)).then_some(key.account.as_str()),
+                    parent_account: account.map(|account| account.key.account.as_str()),
                     share_n: None,
                 }),
             }

@@ -5,7 +5,7 @@ use super::job_associations::JobAssociations;
 use super::jobs::read;
 use crate::error::Result;
 use crate::fairshare::float::too_large;
-use crate::fairshare::{AssociationKey, ChainedDecay, UsageDecay, UsageSegment};
+use crate::fairshare::{ChainedDecay, UsageDecay, UsageSegment};
 use crate::runtime::pool;
 use crate::store::Store;
 use crate::time::SecondSpan;
@@ -73,12 +73,7 @@ impl JobEvidence {
         let mut found = vec![AssociationJobs::default(); tree.len()];
         for (keys, of_file) in of_files {
             for (key, jobs) in keys.into_iter().zip(of_file) {
-                let account = || tree.find(&AssociationKey::account(key.account.as_str()));
-                if let Some(into) = tree
-                    .find(&key)
-                    .or_else(account)
-                    .and_then(|id| found.get_mut(id.index()))
-                {
+                if let Some(into) = tree.place_of(&key).and_then(|id| found.get_mut(id.index())) {
                     into.segments.extend(jobs.segments);
                     into.running_e6 += jobs.running_e6;
                 }

@@ -74,9 +74,8 @@ impl ClusterInstant {
         for (keys, sums, of_file) in of_files {
             uncounted.append(of_file);
             for (key, sums) in keys.into_iter().zip(sums) {
-                let account = || tree.find(&AssociationKey::account(key.account.as_str()));
                 let own = tree.find(&key);
-                if let Some(id) = own.or_else(account) {
+                if let Some(id) = own.or_else(|| tree.account_of(&key)) {
                     listed.now.add(id, sums.now_e6)?;
                     listed.calculated.add(id, sums.calculated_e6)?;
                     listed.before.add(id, sums.before_e6)?;

@@ -137,9 +137,13 @@ impl DatedTrees {
             return Err(Error::config(message));
         }
         let mut trees = BTreeMap::new();
+        let mut parents: BTreeMap<String, String> = BTreeMap::new();
         for (at, rows) in listed {
             let tree = AssociationTree::of_rows(&rows.rows, of.parentless);
-            let tree = tree.map_err(|problems| no_tree(&problems, &rows, &files.input_paths))?;
+            let mut tree = tree.map_err(|problems| no_tree(&problems, &rows, &files.input_paths))?;
+            tree.take_former(&parents);
+            let own = tree.account_parents();
+            parents.extend(own.map(|(account, parent)| (account.to_owned(), parent.to_owned())));
             let limits = rows.limits;
             trees.insert(at, ListedTree { tree, limits });
         }

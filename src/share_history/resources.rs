@@ -8,7 +8,7 @@ use super::jobs::{CountedJob, JobDetail, read_detail};
 use super::resource_columns::JobResources;
 use crate::error::Result;
 use crate::fairshare::float::too_large;
-use crate::fairshare::{AssociationKey, AssociationTree, UsageSegment};
+use crate::fairshare::{AssociationTree, UsageSegment};
 use crate::runtime::pool;
 use crate::store::Store;
 use crate::time::SecondSpan;
@@ -95,8 +95,7 @@ impl ClusterResources {
             unknown.extend(of_file.unknown);
             unlimited_n += of_file.unlimited_n;
             for (key, of_association) in of_file.associations.keys.into_iter().zip(of_file.sums) {
-                let account = || tree.find(&AssociationKey::account(key.account.as_str()));
-                if let Some(id) = tree.find(&key).or_else(account)
+                if let Some(id) = tree.place_of(&key)
                     && let Some(into) = sums.get_mut(id.index())
                 {
                     add_all(into, &of_association)?;

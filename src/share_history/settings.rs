@@ -18,7 +18,7 @@ use crate::store::Store;
 use crate::time::Zone;
 
 /// Rules of this room; a change of what is published for equal inputs is another version.
-const VERSION: &str = "2";
+const VERSION: &str = "3";
 /// A usage factor of one, 10^-9.
 pub(crate) const ONE_E9: i128 = 1_000_000_000;
 /// What a usage factor of a listing is to be multiplied by: its column has six decimals.

@@ -218,7 +218,7 @@ impl<'a> ShareState<'a> {
         if self.tree != Some(number) {
             self.tree = Some(number);
             self.places = (self.shares.associations.iter())
-                .map(|key| place_in(tree, key))
+                .map(|key| tree.place_of(key))
                 .collect();
         }
         let mut usage = TreeUsage::none(tree);
@@ -235,11 +235,4 @@ impl<'a> ShareState<'a> {
         }
         Ok(())
     }
-}
-
-/// Where usage of an association counts: in itself, else in its account.
-#[must_use]
-pub fn place_in(tree: &AssociationTree, key: &AssociationKey) -> Option<AssociationId> {
-    let account = || tree.find(&AssociationKey::account(key.account.as_str()));
-    tree.find(key).or_else(account)
 }

@@ -22,7 +22,7 @@ use crate::share_history::listed_priorities::{ListedPartition, ListedPriorities}
 use crate::share_history::simulated_usage::ClusterUse;
 use crate::simulate::job::Job;
 use crate::simulate::multifactor::Multifactor;
-use crate::simulate::shares::{DatedTree, JobUsage, RecordedUsage, SimulatedShares, place_in};
+use crate::simulate::shares::{DatedTree, JobUsage, RecordedUsage, SimulatedShares};
 use crate::store::{Manifest, Store};
 
 /// Bytes of a MiB.
@@ -293,7 +293,7 @@ fn shares(
     let is_user = |association: usize| {
         let key = used.associations.get(association);
         let listed = key.zip(trees.last()).and_then(|(key, last)| {
-            let place = place_in(&last.tree, key)?;
+            let place = last.tree.place_of(key)?;
             last.tree.get(place)
         });
         listed.is_some_and(|listed| listed.key.is_user())

@@ -1,4 +1,5 @@
-//! The tree of accounts and who is in them, by the newest listing of associations of each cluster.
+//! The tree of accounts, by the last listing of associations that states the account above each, and who is in them, by the
+//! newest listing of each cluster.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,9 +23,42 @@ pub(super) struct AssociationMember {
 #[derive(Clone, Debug, Default)]
 struct AssociationCluster {
     as_of_ms: Option<i64>,
-    parents: BTreeMap<String, String>,
+    /// By account. One that was deleted is where it was: usage stays in the accounts above it.
+    parents: BTreeMap<String, DatedParent>,
     /// One for each association: a user may have several in an account, each in a partition.
     members: Vec<AssociationMember>,
+}
+
+impl AssociationCluster {
+    /// Forgets the users of an earlier listing.
+    fn begin(&mut self, as_of_ms: Option<i64>) {
+        if as_of_ms > self.as_of_ms {
+            self.members.clear();
+            self.as_of_ms = as_of_ms;
+        }
+    }
+
+    /// Takes the account above another, unless a later listing states it.
+    fn place(&mut self, account: &str, as_of_ms: Option<i64>, parent: &str) {
+        let stated = DatedParent {
+            as_of_ms,
+            account: parent.to_owned(),
+        };
+        match self.parents.get_mut(account) {
+            Some(known) if known.as_of_ms > as_of_ms => {}
+            Some(known) => *known = stated,
+            None => {
+                self.parents.insert(account.to_owned(), stated);
+            }
+        }
+    }
+}
+
+/// The account above another, and the instant of the listing that states it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct DatedParent {
+    as_of_ms: Option<i64>,
+    account: String,
 }
 
 /// The trees of all clusters.
@@ -44,23 +78,16 @@ impl Trees {
                     let Some(account) = word(account, row) else { continue };
                     let known = clusters.entry(word_or_empty(cluster, row).to_owned()).or_default();
                     let as_of_ms = number(as_of, row);
-                    if as_of_ms < known.as_of_ms {
-                        continue;
-                    }
-                    if as_of_ms > known.as_of_ms {
-                        known.members.clear();
-                        known.parents.clear();
-                        known.as_of_ms = as_of_ms;
-                    }
+                    known.begin(as_of_ms);
                     match (word(user, row), word(parent, row)) {
-                        (Some(user), _) => known.members.push(AssociationMember {
-                            account: account.to_owned(),
-                            user: user.to_owned(),
-                        }),
-                        (None, Some(parent)) => {
-                            known.parents.insert(account.to_owned(), parent.to_owned());
+                        (Some(user), _) if as_of_ms == known.as_of_ms => {
+                            known.members.push(AssociationMember {
+                                account: account.to_owned(),
+                                user: user.to_owned(),
+                            });
                         }
-                        (None, None) => {}
+                        (None, Some(parent)) => known.place(account, as_of_ms, parent),
+                        _ => {}
                     }
                 }
             }
@@ -76,7 +103,9 @@ impl Trees {
         // A cycle is not a tree.
         while let Some(account) = at.filter(|account| !line.contains(account)) {
             line.push(account);
-            at = parents.and_then(|parents| parents.get(account)).map(String::as_str);
+            at = parents
+                .and_then(|parents| parents.get(account))
+                .map(|parent| parent.account.as_str());
         }
         line
     }
@@ -107,7 +136,7 @@ impl Trees {
                 Some(known) if known.parents.is_empty() => {
                     "the listing of associations names no parents and so does not state"
                 }
-                Some(_) => "the newest listing of associations does not state",
+                Some(_) => "no listing of associations states",
             };
             let names: Vec<&str> = accounts.iter().take(3).copied().collect();
             let more = accounts.len().less(names.len());
@@ -118,7 +147,8 @@ impl Trees {
             };
             format!(
                 "cluster {cluster:?}: {why} the account above {}{more}: a line of an account is without those below it. \
-                 List them with `{}` or `sacctmgr dump` under [[inventory]]",
+                 List them with `{}` or `sacctmgr dump` under [[inventory]]; of a deleted account only a listing from before \
+                 states it",
                 names.join(", "),
                 crate::sources::inventory::ASSOC_COMMAND,
             )

@@ -1,6 +1,7 @@
 //! Slurm's tables on clusters of our own: how sreport rounds, what corrections and idle reservations do, what is unknown.
 
 mod corrected;
+mod deleted;
 mod planned;
 mod real;
 mod reserved;

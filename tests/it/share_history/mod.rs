@@ -5,6 +5,7 @@ mod changes;
 mod counts;
 mod daemon;
 mod drift;
+mod former;
 mod listings;
 mod nights;
 mod oracle;
