@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::HashMap;
 
-use super::jobs::SreportJobs;
+use super::jobs::{SreportJobs, cut_suspended};
 use super::reserved::{Reserved, Sitting};
 use super::used::{TRES, Used};
 use crate::absent;
@@ -38,7 +38,7 @@ impl Gathered {
         let parts = on_all_processors(&jobs.pieces()?, |piece| {
             let mut sums: HashMap<Owned<3, 0>, Used, ahash::RandomState> = HashMap::default();
             let mut sitting = Sitting::default();
-            jobs.each(piece, |part| {
+            let cut_suspended_n = jobs.each(piece, |part| {
                 let key = KnownBy {
                     words: [part.cluster, part.account, part.user],
                     numbers: [],
@@ -46,12 +46,14 @@ impl Gathered {
                 sums.entry_ref(&key).or_default().add(&part.used(part.span));
                 reserved.sit(part, &mut sitting);
             })?;
-            Ok((sums, sitting))
+            Ok((sums, sitting, cut_suspended_n))
         })?;
         let mut gathered = Self::default();
         let mut sitting = Sitting::default();
-        for (sums, more) in parts {
+        let mut cut_suspended_n = 0;
+        for (sums, more, more_n) in parts {
             sitting.absorb(more);
+            cut_suspended_n += more_n;
             for (Owned { words, .. }, used) in sums {
                 let [cluster, account, user] = words;
                 let who = SreportWho {
@@ -63,6 +65,7 @@ impl Gathered {
             }
         }
         gathered.note_unknown();
+        gathered.notes.extend(cut_suspended(cut_suspended_n));
         gathered.add_signed(jobs);
         let (idle, notes) = reserved.idle(&sitting);
         for (who, used) in idle {

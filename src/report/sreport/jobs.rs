@@ -172,8 +172,9 @@ impl<'l> SreportJobs<'l> {
         })
     }
 
-    /// Every part of a job of a piece that counts.
-    pub(super) fn each(&self, piece: &LakePiece, mut visit: impl FnMut(&PeriodPart<'_>)) -> Result<()> {
+    /// Every part of a job of a piece that counts. Returns how many of the jobs were suspended and run over an end of the period.
+    pub(super) fn each(&self, piece: &LakePiece, mut visit: impl FnMut(&PeriodPart<'_>)) -> Result<u64> {
+        let mut cut_suspended_n = 0;
         let effects = self.corrections.of_site(&piece.site);
         let columns: BTreeSet<&str> = COLUMNS.into_iter().chain(effects.columns()).collect();
         let columns: Vec<&str> = columns.into_iter().collect();
@@ -219,10 +220,12 @@ impl<'l> SreportJobs<'l> {
                     amounts: std::array::from_fn(amount),
                     models: typed.row(row),
                 };
+                let mut is_counted = false;
                 let mut visit = |effect: CorrectionEffect<'_>, span| {
                     if !effect.is_void && self.selection.has_vo(effect.vo) {
                         let account = absent::text(effect.account);
                         visit(&part.counted_for(account, span));
+                        is_counted = true;
                     }
                 };
                 if effects.is_empty() {
@@ -235,9 +238,11 @@ impl<'l> SreportJobs<'l> {
                 } else {
                     self.fates_of(&effects, &looked_at, row, span, end_ms, visit);
                 }
+                let is_cut = held_s != wall_s && span != part.whole;
+                cut_suspended_n += u64::from(is_counted && is_cut);
             }
         }
-        Ok(())
+        Ok(cut_suspended_n)
     }
 
     /// What became of a row: of all of it where jobs count in the month they ended in, else month by month.
@@ -282,6 +287,16 @@ impl<'l> SreportJobs<'l> {
     fn begins_ms(&self, month: Month) -> i64 {
         self.zone.begins_ms(month.first_day())
     }
+}
+
+/// The note about jobs that were suspended and run over an end of the period.
+pub(super) fn cut_suspended(job_n: u64) -> Option<String> {
+    (job_n > 0).then(|| {
+        format!(
+            "{job_n} jobs were suspended and run over an end of the period: dumps do not state when, so that their cpu is \
+             divided in proportion to time, which Slurm does not"
+        )
+    })
 }
 
 /// The GPUs by model of the rows of a batch.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::answer::{SreportAnswer, SreportRequest};
 use super::gathered::{Addition, additions, cut};
-use super::jobs::{PeriodPart, SreportJobs};
+use super::jobs::{PeriodPart, SreportJobs, cut_suspended};
 use crate::error::{Error, Kind, Result};
 use crate::numbers::tally;
 use crate::report::lake::on_all_processors;
@@ -23,6 +23,8 @@ struct Sizes {
     accounts: BTreeMap<(String, String), Vec<Size>>,
     /// Jobs whose number of cores is unknown.
     unknown_n: u64,
+    /// Jobs that were suspended and run over an end of the period.
+    cut_suspended_n: u64,
 }
 
 impl Sizes {
@@ -48,6 +50,7 @@ impl Sizes {
 
     fn absorb(&mut self, more: Self) {
         self.unknown_n += more.unknown_n;
+        self.cut_suspended_n += more.cut_suspended_n;
         for (key, sizes) in more.accounts {
             let own = self
                 .accounts
@@ -74,7 +77,7 @@ pub(super) fn answer(jobs: &SreportJobs<'_>, request: &SreportRequest) -> Result
     let mut sizes = Sizes::default();
     let parts = on_all_processors(&jobs.pieces()?, |piece| {
         let mut own = Sizes::default();
-        jobs.each(piece, |part| own.add(part, &request.edges))?;
+        own.cut_suspended_n = jobs.each(piece, |part| own.add(part, &request.edges))?;
         Ok(own)
     })?;
     for part in parts {
@@ -87,6 +90,7 @@ pub(super) fn answer(jobs: &SreportJobs<'_>, request: &SreportRequest) -> Result
             sizes.unknown_n
         ));
     }
+    notes.extend(cut_suspended(sizes.cut_suspended_n));
     for Addition { rule, used, .. } in additions(jobs) {
         notes.push(match used {
             Some(_) => format!(

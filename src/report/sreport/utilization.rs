@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use super::answer::{SreportAnswer, SreportRequest, unregistered};
 use super::events::{EventKind, NodeEvent, read};
 use super::gathered::{Addition, additions, cut};
-use super::jobs::{PeriodPart, SreportJobs};
+use super::jobs::{PeriodPart, SreportJobs, cut_suspended};
 use super::planned::{Planned, registered};
 use super::reserved::Reserved;
 use super::tree::Trees;
@@ -47,6 +47,8 @@ struct UtilizationHeld {
     unseen: Hours,
     /// Jobs whose number of cores is unknown.
     unknown_n: u64,
+    /// Jobs that were suspended and run over an end of the period.
+    cut_suspended_n: u64,
     /// What waited.
     planned: Planned,
 }
@@ -54,6 +56,7 @@ struct UtilizationHeld {
 impl UtilizationHeld {
     fn absorb(&mut self, more: Self) {
         self.unknown_n += more.unknown_n;
+        self.cut_suspended_n += more.cut_suspended_n;
         self.planned.absorb(more.planned);
         for (into, from) in [(&mut self.allocated, more.allocated), (&mut self.unseen, more.unseen)] {
             for (key, hours) in from {
@@ -137,7 +140,7 @@ pub(super) fn answer(jobs: &SreportJobs<'_>, request: &SreportRequest) -> Result
     let registered_spans = registered(jobs, &events);
     on_all_processors(&jobs.pieces()?, |piece| {
         let mut own = UtilizationHeld::default();
-        jobs.each(piece, |part| hold(part, jobs, &reserved, &events, &mut own))?;
+        own.cut_suspended_n = jobs.each(piece, |part| hold(part, jobs, &reserved, &events, &mut own))?;
         own.planned.read(jobs, piece, &reserved, &registered_spans)?;
         let mut held = held.lock().map_err(|_| Error::internal("a working thread died"))?;
         held.absorb(own);
@@ -153,6 +156,7 @@ pub(super) fn answer(jobs: &SreportJobs<'_>, request: &SreportRequest) -> Result
             "{unknown_n} jobs whose number of cores is unknown are not in the lines of cpu"
         ));
     }
+    notes.extend(cut_suspended(held.cut_suspended_n));
     let mut spent = rolled_up(jobs, &events, &reserved.windows, &held);
     for Addition { rule, who, used } in additions(jobs) {
         let Some(used) = used else {

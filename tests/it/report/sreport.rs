@@ -5,6 +5,7 @@ mod deleted;
 mod planned;
 mod real;
 mod reserved;
+mod suspended;
 
 use std::collections::BTreeMap;
 
