@@ -58,6 +58,16 @@ pub fn scattered(word: u64, bits: u32) -> usize {
     index_u64(scattered.rotate_left(bits) & !u64::MAX.unbounded_shl(bits))
 }
 
+/// The largest number that divides both, of which one is above zero.
+#[must_use]
+pub const fn common_divisor(one: i64, other: i64) -> i64 {
+    let (mut one, mut other) = (one, other);
+    while other != 0 {
+        (one, other) = (other, one % other);
+    }
+    one
+}
+
 /// What was counted one by one, or a place in a file, in a type with a sign. It fits: to count to 2^63 takes centuries.
 #[inline]
 #[must_use]

@@ -146,5 +146,9 @@ pub(crate) fn of_benchmarks(normalise: &NormalisePlan, site: &str, asked: Option
 pub(crate) fn of_energy(energy: &EnergyPlan, site: &str, asked: Option<AskedSpan>) -> String {
     let mut text = Canonical::new("energy");
     text.line("rows", &energy.relevant(site, asked));
+    if energy.tables.nodes.is_some() {
+        // Lakes written when carbon of nodes was rounded for each row of their table are rated again.
+        text.line("embodied", "rounded once for all nodes of a job");
+    }
     text.hash()
 }

@@ -19,6 +19,7 @@ use super::energy_plan::SharedRule;
 use super::job_load::JobLoad;
 use super::node_part::{NodePart, core_n};
 use super::nodes_share::{NodesShare, OwnNodes};
+use crate::numbers::common_divisor;
 use crate::reference::energy::half_up::half_up;
 use crate::reference::energy::meter_readings::UJ_PER_J;
 use crate::reference::energy::node_row::{NodeEnergyRow, PowerRange};
@@ -72,31 +73,30 @@ impl JobEnergy {
     /// that of a node is unknown.
     #[must_use]
     pub fn embodied_mg(&self, core_ms: i64) -> Option<i64> {
-        let of_row = |part: &NodePart| {
-            let (carbon, core_n) = (part.row.embodied?, part.row.core_n?);
-            let life_ms = i128::from(carbon.lifetime_e4_years) * MS_PER_E4_YEAR;
-            let of_node = i128::from(core_ms) * (i128::from(carbon.node_e4_kg) * MG_PER_E4_KG);
-            Some((of_node, i128::from(core_n) * life_ms))
-        };
-        if let [only] = &*self.nodes
-            && only.node_n.is_none()
-        {
-            let (of_node, divisor) = of_row(only)?;
-            return half_up(of_node, divisor);
+        let core_n = i128::from(core_n(&self.nodes, None)?);
+        let life_e4_years = common_life_e4_years(&self.nodes)?;
+        let mut sum = 0_i128;
+        for part in &*self.nodes {
+            let carbon = part.row.embodied?;
+            // Fallback: a row without a number of nodes is of all of them, and one stands for all.
+            let nodes_e4_kg = i128::from(carbon.node_e4_kg) * i128::from(part.node_n.unwrap_or(1));
+            let lives = i128::from(life_e4_years / carbon.lifetime_e4_years);
+            sum = sum.checked_add(nodes_e4_kg.checked_mul(lives)?)?;
         }
-        let total = core_n(&self.nodes, None)?;
-        let parts = self.nodes.iter().map(|part| {
-            let (of_node, divisor) = of_row(part)?;
-            let share = Share::of(part, total)?;
-            // Times the cores of the nodes of this row, over those of all: one node's cores carry its carbon.
-            half_up(of_node.checked_mul(share.part)?, divisor.checked_mul(share.whole)?)
-        });
-        let mut sum = Some(0_i64);
-        for part in parts {
-            sum = sum.zip(part).and_then(|(sum, part)| sum.checked_add(part));
-        }
-        sum
+        let mg_core_ms = i128::from(core_ms).checked_mul(sum.checked_mul(MG_PER_E4_KG)?)?;
+        let life_core_ms = core_n.checked_mul(i128::from(life_e4_years).checked_mul(MS_PER_E4_YEAR)?)?;
+        half_up(mg_core_ms, life_core_ms)
     }
+}
+
+/// The least time (ten-thousandths of a year) that is a multiple of the lifetime of every node.
+fn common_life_e4_years(nodes: &[NodePart]) -> Option<i64> {
+    let mut life_e4_years = 1_i64;
+    for part in nodes {
+        let of_row = part.row.embodied?.lifetime_e4_years;
+        life_e4_years = life_e4_years.checked_mul(of_row / common_divisor(life_e4_years, of_row))?;
+    }
+    Some(life_e4_years)
 }
 
 /// A row's part of the cores of a job's nodes.

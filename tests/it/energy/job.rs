@@ -206,6 +206,35 @@ fn nodes_of_two_types_share_a_job_by_their_cores() {
 }
 
 #[test]
+fn carbon_of_nodes_is_rounded_once_whatever_the_rows() {
+    // Half a mg a second on each of four nodes, of one lifetime or of several.
+    let load = JobLoad {
+        place: NodePlace {
+            node_list: Some("n[1-4]"),
+            ..load().place
+        },
+        node_n: Some(4),
+        core_n: Some(4),
+        ..load()
+    };
+    let of = |rows: &str| {
+        let plan = plan(rows, SharedRule::Unused);
+        SiteEnergy::new(&plan, "OAK").job(&load, RUN).embodied_mg(4 * 1000)
+    };
+    let row = |node: &str, kg: &str, years: &str| format!("OAK,t,,{node},1,,,,,,,{kg},{years}\n");
+    assert_eq!(of(&row("n[1-4]", "15.768", "1")), Some(2));
+    let each = ["n1", "n2", "n3", "n4"].map(|node| row(node, "15.768", "1"));
+    assert_eq!(of(&each.concat()), Some(2));
+    let several = [
+        row("n1", "15.768", "1"),
+        row("n2", "47.304", "3"),
+        row("n3", "110.376", "7"),
+        row("n4", "23.652", "1.5"),
+    ];
+    assert_eq!(of(&several.concat()), Some(2));
+}
+
+#[test]
 fn archer2_states_such_figures_of_scope_3() {
     // 4 400 000 kg over 5860 nodes of 128 cores and six years: 64 nodes for 870 s are 15.467 CU, at .0142856 kg each.
     let rows = "OAK,t,,,128,,,,,,,750.8532,6\n";
