@@ -6,7 +6,7 @@ use crate::ledger::Reason;
 use crate::numbers::Comparand;
 use crate::record::SummaryRow;
 use crate::record::anomaly::Anomaly;
-use crate::record::row::JobRow;
+use crate::record::row::{JobRow, NODE_LIST_BYTES};
 use crate::reference::inventory::{Gpus, InventoryRow};
 use crate::schema::batch::addend;
 use crate::sources::dialect::Dialect;
@@ -36,8 +36,8 @@ const SUMMED_JOB_LIMIT: i64 = 1_000_000_000_000;
 const WORK_LIMIT_S: i64 = 1_000_000_000_000_000_000;
 /// Jobs are between 1970 and 2200; anything else is a broken clock.
 const TIME_LIMIT_MS: std::ops::Range<i64> = 0..7_258_118_400_000;
-/// What the names of a job come to, and its list of nodes, bytes: 65 536 rows are held at once.
-const TEXT_LIMIT: usize = 30_000;
+/// What the names of a job come to, bytes, as its list of nodes: 65 536 rows are held at once.
+const TEXT_LIMIT: usize = NODE_LIST_BYTES;
 /// The names of a job and the models of its GPUs, which are parts of its row next to one another: a row of so many bytes is within the limit.
 const SHORT_ROW_BYTES: usize = TEXT_LIMIT / 23;
 /// 2^64 nanoseconds in milliseconds: where a wrapped counter lands.
@@ -132,9 +132,9 @@ pub fn check_texts(row: &JobRow<'_>) -> Result<(), (Reason, &'static str)> {
     }
 }
 
-/// The list of nodes of a job, `None` where it is longer than [`TEXT_LIMIT`].
+/// The list of nodes of a job, `None` where it is longer than [`NODE_LIST_BYTES`].
 pub(super) fn node_list_within_limit<'a>(row: &JobRow<'a>) -> Option<&'a str> {
-    row.node_list.filter(|list| list.len() <= TEXT_LIMIT)
+    row.node_list.filter(|list| list.len() <= NODE_LIST_BYTES)
 }
 
 /// Wall time as stated, or the span without suspension; zero for a job that never started.

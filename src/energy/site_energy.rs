@@ -13,8 +13,8 @@ use super::node_part::NodePart;
 use crate::reference::benchmark::AskedSpan;
 use crate::reference::energy::Course;
 use crate::reference::energy::course::CourseMean;
-use crate::reference::energy::job_hosts::job_hosts;
 use crate::reference::energy::node_rows::NodePlace;
+use crate::reference::job_hosts::job_hosts;
 
 /// Answers that are kept. Nodes make nearly every job of many nodes a place of its own.
 const KEPT: usize = 8192;
@@ -128,7 +128,7 @@ impl<'a> SiteEnergy<'a> {
         let hosts = job_hosts(place.node_list?);
         let mut sum = (!hosts.is_empty()).then_some(0_i128);
         for host in &hosts {
-            let meter = self.plan.meters.meter_of(self.site, host);
+            let meter = self.plan.meters.meter_of(self.site, &host.name);
             let of_node = meter.and_then(|meter| meter.readings.energy_uj(run.from_ms, run.until_ms));
             self.metered.extend(meter.map(|meter| meter.node));
             sum = sum.zip(of_node).and_then(|(sum, of_node)| sum.checked_add(of_node));

@@ -8,12 +8,14 @@ use arrow::array::RecordBatch;
 use super::finding::{FindingKind, FindingSubject, OverheadFindings};
 use super::job_amounts::{AmountColumns, JobAmounts};
 use super::job_spans::{JobColumns, first_second, span, too_long, wait};
+use super::listed_places::ListedPlaces;
 use super::node_inventory::{InventoryNode, NodeInventory};
 use super::waiting::{AskedNodes, Asks, WaitingPlace};
 use crate::error::{Error, Result};
 use crate::numbers::count_i64;
 use crate::occupancy::{AllocationShapes, History, LEDGER_N, NodeLoad, Resources, Slices, Unit};
 use crate::reference::hostlist::Hostlist;
+use crate::reference::job_hosts::{JobHost, listed_hosts};
 use crate::schema::batch::{addend, int, number, text, word};
 use crate::time::SecondSpan;
 
@@ -88,8 +90,7 @@ fn wait_for(
 
 /// What a job holds of its nodes.
 struct HeldJob<'a> {
-    /// The nodes of its list.
-    places: &'a [WaitingPlace],
+    places: &'a ListedPlaces,
     cluster: Option<&'a str>,
     /// What it is known by.
     tag: u32,
@@ -138,7 +139,7 @@ struct NodeShare {
 struct JobCluster {
     places: HashMap<String, u32>,
     exclusive: BTreeSet<String>,
-    lists: HashMap<String, Rc<Vec<WaitingPlace>>>,
+    lists: HashMap<String, Rc<ListedPlaces>>,
     /// Nodes in `lists`.
     listed_n: usize,
 }
@@ -249,7 +250,7 @@ impl NodePlacement {
                 let asked_n = number(node_n, row).filter(|n| *n > 0);
                 let nodes = AskedNodes {
                     node_n: asked_n,
-                    places: places.as_deref().map(Vec::as_slice),
+                    places: places.as_deref().map(|listed| listed.places.as_slice()),
                     is_exclusive,
                 };
                 let limit_s = number(limit, row).filter(|s| *s > 0);
@@ -278,7 +279,7 @@ impl NodePlacement {
                 self.unbilled.insert(tag, EVERYTHING);
                 continue;
             };
-            let host_n = count_i64(places.len());
+            let host_n = count_i64(places.places.len());
             if number(node_n, row).is_some_and(|reported| reported != host_n) {
                 add(FindingKind::NodeNDiffers, None, None, None);
             }
@@ -292,9 +293,9 @@ impl NodePlacement {
                 }
             }
             let amounts: Vec<i64> = amounts.into_iter().map(addend).collect();
-            for place in places.iter() {
+            for (place, part_n) in places.iter() {
                 if let WaitingPlace::Unknown(node) = place {
-                    let share = amounts.first().map(|core_n| core_n / host_n.max(1));
+                    let share = amounts.first().map(|core_n| places.whole_cores(part_n, *core_n));
                     add(FindingKind::NodeUnknown, Some(node), None, share);
                     unbilled = EVERYTHING;
                 }
@@ -317,9 +318,9 @@ impl NodePlacement {
         Ok(())
     }
 
-    /// Splits what a job holds evenly over the entries of its list; what is left over goes to the first of them, one
-    /// each. A job that has several nodes to itself and holds all their cores has on each as many as it has. While it is
-    /// suspended a job gives back its cores and nothing else; the time of that is not recorded, so it is taken to be at the end.
+    /// Splits what a job holds evenly over its nodes; what is left over goes to the first of them, one each. A job that has several
+    /// nodes to itself and holds all their cores has on each as many as it has; else its cores are split by what its list states of them.
+    /// While it is suspended a job gives back its cores and nothing else; the time of that is not recorded, so it is taken to be at the end.
     fn place(&mut self, job: &HeldJob<'_>, slices: &mut Slices, findings: &mut OverheadFindings) -> Result<()> {
         let HeldJob {
             places,
@@ -327,17 +328,19 @@ impl NodePlacement {
             is_exclusive,
             ..
         } = *job;
-        let host_n = count_i64(places.len()).max(1);
-        let own_cores: Option<Vec<i64>> = is_exclusive.then(|| self.cores_of(places)).flatten();
+        let host_n = count_i64(places.places.len()).max(1);
+        let own_cores: Option<Vec<i64>> = is_exclusive.then(|| self.cores_of(&places.places)).flatten();
         let own_cores = own_cores.filter(|cores| Some(cores.iter().sum::<i64>()) == amounts.first().copied());
+        let stated_cores = || places.cores(addend(amounts.first().copied()));
+        let cores = own_cores.or_else(stated_cores);
         let too_many = || Error::internal("more different shapes of jobs than can be distinguished");
-        for (at, (nth, place)) in (0_i64..).zip(places).enumerate() {
+        for (at, (nth, place)) in (0_i64..).zip(&places.places).enumerate() {
             let WaitingPlace::Known(node) = place else { continue };
             let mut share: Vec<i64> = amounts
                 .iter()
                 .map(|amount| amount / host_n + i64::from(nth < amount % host_n))
                 .collect();
-            if let (Some(core_n), Some(cores)) = (share.first_mut(), &own_cores) {
+            if let (Some(core_n), Some(cores)) = (share.first_mut(), &cores) {
                 *core_n = cores.get(at).copied().unwrap_or(*core_n);
             }
             let without_room = slices.admit(*node, job.span, NodeLoad::of(&share));
@@ -403,22 +406,28 @@ impl NodePlacement {
         places.iter().map(of).collect()
     }
 
-    fn places(&mut self, cluster: Option<&str>, list: &str) -> Option<Rc<Vec<WaitingPlace>>> {
+    /// The nodes of a list; `None` where it cannot be read. A list of PBS that was read before such lists had the form of Slurm's, with a
+    /// slash behind each host, cannot.
+    fn places(&mut self, cluster: Option<&str>, list: &str) -> Option<Rc<ListedPlaces>> {
         let of = self.clusters.get_mut(&cluster.map(str::to_owned))?;
         if let Some(known) = of.lists.get(list) {
             return Some(Rc::clone(known));
         }
+        if list.contains('/') {
+            return None;
+        }
         let hosts = Hostlist::parse(list).ok()?;
+        let hosts = listed_hosts(&hosts);
         if self.is_from_jobs {
-            let new = hosts.hosts().filter(|host| !of.places.contains_key(host.as_ref()));
+            let new = hosts.iter().filter(|host| !of.places.contains_key(host.name.as_ref()));
             if self.nodes.len() + new.count() > NODES_OF_JOBS_N {
                 return None;
             }
         }
-        let mut places = Vec::new();
-        for host in hosts.hosts() {
+        let mut places = ListedPlaces::default();
+        for JobHost { name: host, part_n } in hosts {
             let known = of.places.get(host.as_ref()).copied();
-            places.push(match known {
+            let place = match known {
                 Some(node) => WaitingPlace::Known(node),
                 None if self.is_from_jobs => {
                     let number = u32::try_from(self.nodes.len()).ok()?;
@@ -432,13 +441,14 @@ impl NodePlacement {
                     WaitingPlace::Known(number)
                 }
                 None => WaitingPlace::Unknown(host.into_owned()),
-            });
+            };
+            places.push(place, part_n);
         }
         if of.lists.len() >= LISTS_N || of.listed_n >= LISTED_N {
             of.lists.clear();
             of.listed_n = 0;
         }
-        of.listed_n += places.len();
+        of.listed_n += places.places.len();
         let places = Rc::new(places);
         of.lists.insert(list.to_owned(), Rc::clone(&places));
         Some(places)

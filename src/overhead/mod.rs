@@ -19,6 +19,7 @@ pub(crate) mod job_amounts;
 mod job_spans;
 mod jobs;
 pub(crate) mod lake_nodes;
+mod listed_places;
 pub mod node_energy;
 mod node_history;
 pub(crate) mod node_inventory;

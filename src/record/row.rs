@@ -5,6 +5,9 @@ use super::energy::Energy;
 use super::jobstats::Jobstats;
 use super::unchanged_columns::UnchangedColumns;
 
+/// What the list of nodes of a job may come to, bytes: a longer one is left out.
+pub const NODE_LIST_BYTES: usize = 30_000;
+
 /// One job attempt as a source states it: borrowed, typed, in the units of the names. `None` is unknown and stays
 /// distinguishable from zero. Readers fill what their dialect carries and leave the rest.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -113,7 +116,8 @@ pub struct JobRow<'a> {
     pub alloc_billing_n: Option<i64>,
     /// Time limit, seconds.
     pub time_limit_s: Option<i64>,
-    /// Hosts as the source lists them (not expanded).
+    /// Hosts it was given, as Slurm lists them, not expanded. Where the source states the cores on each, and they differ, each
+    /// comes so often that the parts are those of its cores.
     pub node_list: Option<&'a str>,
     /// State word: `COMPLETED`, `CANCELLED`, `RUNNING`, ...; grid records that only have an exit status leave it out.
     pub state: Option<&'a str>,

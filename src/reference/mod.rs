@@ -11,6 +11,7 @@ pub mod energy;
 pub mod first_match;
 pub mod hostlist;
 pub mod inventory;
+pub mod job_hosts;
 pub mod minute_limit;
 pub mod node_owner;
 pub mod node_type;

@@ -21,6 +21,7 @@ pub mod gracc;
 pub mod hashing;
 pub mod head;
 pub mod hints;
+mod host_slots;
 pub mod htcondor;
 pub mod input;
 mod input_stream;

@@ -2,6 +2,7 @@
 
 mod damage;
 mod golden;
+mod hosts;
 mod htcondor_cores;
 mod pbs_energy;
 mod real;

@@ -1,6 +1,7 @@
 //! The overhead datasets of a pipeline: their content, when they are made, and that they agree with Slurm's own sums.
 
 mod bill;
+mod hosts;
 mod lake;
 mod listings;
 mod real;

@@ -6,7 +6,7 @@ use arrow::array::RecordBatch;
 
 use crate::error::{Error, Kind, Result};
 use crate::overhead::job_spans::{JobColumns, SPAN_COLUMNS, span};
-use crate::reference::energy::job_hosts::job_hosts;
+use crate::reference::job_hosts::job_hosts;
 use crate::schema::batch::{addend, int, number};
 use crate::summarise::apportion::apportion;
 use crate::time::calendar::Period;
@@ -74,12 +74,11 @@ impl<'a> CpuDays<'a> {
             let weights: Vec<i64> = days.iter().map(|day| day.part_ms).collect();
             let hosts = job_hosts(list);
             let cpu_ms = number(cpu_ms, row);
-            apportion(addend(cpu_ms), &vec![1; hosts.len()], &mut of_nodes);
-            for (host, of_node) in hosts.iter().zip(&of_nodes) {
+            let parts: Vec<i64> = hosts.iter().map(|host| host.part_n).collect();
+            apportion(addend(cpu_ms), &parts, &mut of_nodes);
+            for (host, of_node) in hosts.iter().map(|host| &*host.name).zip(&of_nodes) {
                 let short = || host.split_once('.').map(|(short, _)| short);
-                let name = Some(host.as_str())
-                    .filter(|name| self.nodes.contains_key(name))
-                    .or_else(short);
+                let name = Some(host).filter(|name| self.nodes.contains_key(name)).or_else(short);
                 let Some(node) = name.and_then(|name| self.nodes.get_mut(name)) else {
                     continue;
                 };

@@ -1,6 +1,5 @@
 //! The rows of a table for one site.
 
-use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use super::asked_span::AskedSpan;
@@ -10,7 +9,7 @@ use super::nodes::named;
 use super::scope::{BenchmarkLevel, BenchmarkOrigin, BenchmarkPlace};
 use super::table::{BenchmarkEntry, BenchmarkPart, BenchmarkTable};
 use super::timeline::Timeline;
-use crate::reference::hostlist::Hostlist;
+use crate::reference::job_hosts::job_hosts;
 use crate::schema::batch::addend;
 
 /// The rows that may hold for jobs of one site.
@@ -219,20 +218,8 @@ fn closest<'p>(
     })
 }
 
-/// The nodes of a place, each once; none when the list is none or means more than any cluster has. A list is written as
-/// Slurm writes it, or as PBS does: `n1/0+n1/1+n2/0*4`, a host before each slash.
+/// The nodes of a place, each once; none when the list is none or means more than any cluster has.
 fn expand(place: &BenchmarkPlace<'_>) -> Vec<String> {
-    let Some(text) = place.node_list else {
-        return Vec::new();
-    };
-    let mut nodes: Vec<String> = if text.contains('/') {
-        let parts = text.split('+').filter_map(|part| part.split('/').next());
-        parts.map(str::to_owned).collect()
-    } else {
-        let list = Hostlist::parse(text).ok();
-        list.map_or_else(Vec::new, |list| list.hosts().map(Cow::into_owned).collect())
-    };
-    nodes.sort_unstable();
-    nodes.dedup();
-    nodes
+    let hosts = place.node_list.map_or_else(Vec::new, job_hosts);
+    hosts.into_iter().map(|host| host.name.into_owned()).collect()
 }

@@ -5,7 +5,6 @@ mod cells;
 pub mod columns;
 pub mod course;
 pub mod half_up;
-pub mod job_hosts;
 pub mod meter_readings;
 pub mod node_meter;
 pub mod node_row;

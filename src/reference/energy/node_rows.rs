@@ -7,11 +7,11 @@ use std::fmt::Write as _;
 use ahash::AHashMap;
 
 use super::columns::NODE_ENERGY;
-use super::job_hosts::job_hosts;
 use super::node_row::NodeEnergyRow;
 use crate::diagnostics::Problems;
 use crate::reference::csv_table::CsvTable;
 use crate::reference::hostlist::Hostlist;
+use crate::reference::job_hosts::job_hosts;
 
 /// Most names one row may mean.
 const ROW_NODES: u64 = 100_000;
@@ -177,7 +177,7 @@ impl NodeEnergyTable {
         };
         let mut found: Vec<NodesOfRow<'_>> = Vec::new();
         for host in &hosts {
-            let by_name = crate::absent::list(named(&self.named, host));
+            let by_name = crate::absent::list(named(&self.named, &host.name));
             let row = (self.rows.iter().enumerate())
                 .find(|(at, row)| (row.nodes.is_none() || by_name.contains(at)) && holds(row, place))
                 .map(|(_, row)| row);

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 
 use super::event;
 use crate::ledger::Reason;
-use crate::numbers::{Comparand, Extent, Part, count_i64};
+use crate::numbers::{Comparand, Extent, Part};
 use crate::record::{Anomaly, JobRow};
 use crate::sources::Sink;
+use crate::sources::host_slots::HostSlots;
 use crate::sources::lines::LogRecord;
 use crate::sources::refusal::{Refusal, instant_ms, known, whole};
 use crate::sources::truncate::clip;
@@ -108,7 +109,8 @@ pub(super) fn take(record: &LogRecord<'_>, sink: &mut dyn Sink) -> Result<(), Re
     let user_ms = fields.seconds_ms("ru_utime", USER_TIME)?;
     let system_ms = fields.seconds_ms("ru_stime", SYSTEM_TIME)?;
     let hosts = fields.fields.part(fields.hosts.0..fields.hosts.1);
-    let placed = LsfPlaced::of(hosts)?;
+    let placed = placed_hosts(hosts)?;
+    let node_list = placed.list();
     let asked_core_n = whole("numProcessors", fields.text("numProcessors", CORES)?)?;
     let mut anomalies = record.anomalies();
     if record.text.contains('\n') {
@@ -150,15 +152,15 @@ pub(super) fn take(record: &LogRecord<'_>, sink: &mut dyn Sink) -> Result<(), Re
         cpu_ms: user_ms.zip(system_ms).map(|(user, system)| user.sum_to_compare(system)),
         cpu_user_ms: user_ms,
         cpu_system_ms: system_ms,
-        alloc_core_n: match placed.core_n {
+        alloc_core_n: match placed.slot_n() {
             // Never dispatched: it held nothing, whatever it requested.
             0 => start_ms.map(|_| asked_core_n),
             n => Some(n),
         },
-        alloc_node_n: Some(placed.node_n).filter(|n| *n > 0),
+        alloc_node_n: Some(placed.host_n()).filter(|n| *n > 0),
         max_rss_byte: memory_byte("maxRMem", MAX_MEMORY),
         max_virtual_byte: memory_byte("maxRSwap", MAX_SWAP),
-        node_list: known(&placed.list),
+        node_list: known(&node_list),
         exit_code,
         exit_signal,
         anomalies,
@@ -168,35 +170,19 @@ pub(super) fn take(record: &LogRecord<'_>, sink: &mut dyn Sink) -> Result<(), Re
     Ok(())
 }
 
-/// Cores and nodes by the list of execution hosts: a host once per slot, or `16*host`.
-struct LsfPlaced {
-    core_n: i64,
-    node_n: i64,
-    list: String,
-}
-
-impl LsfPlaced {
-    fn of(hosts: &[Cow<'_, str>]) -> Result<Self, Refusal> {
-        let mut core_n = 0_i64;
-        let mut names: Vec<&str> = Vec::new();
-        for host in hosts {
-            let (n, name) = match host.split_once('*') {
-                Some((n, name)) => (whole("the slots of an execution host", n)?, name),
-                None => (1, &**host),
-            };
-            if !(0..=i64::from(u32::MAX)).contains(&n) {
-                let detail = format!("{:?} is not a number of slots and a host", clip(host));
-                return Err(Refusal::new(Reason::BadNumber, detail));
-            }
-            core_n = core_n.sum_to_compare(n);
-            names.push(name);
-        }
-        names.sort_unstable();
-        names.dedup();
-        Ok(Self {
-            core_n,
-            node_n: count_i64(names.len()),
-            list: names.join(","),
-        })
+/// The list of execution hosts: a host once per slot, or `16*host`.
+fn placed_hosts<'a>(hosts: &'a [Cow<'_, str>]) -> Result<HostSlots<'a>, Refusal> {
+    let mut placed = HostSlots::default();
+    for host in hosts {
+        let (n, name) = match host.split_once('*') {
+            Some((n, name)) => (whole("the slots of an execution host", n)?, name),
+            None => (1, &**host),
+        };
+        let n = Some(n).filter(|n| (0..=i64::from(u32::MAX)).contains(n));
+        n.and_then(|n| placed.add(name, n)).ok_or_else(|| {
+            let detail = format!("{:?} is not a number of slots and a host", clip(host));
+            Refusal::new(Reason::BadNumber, detail)
+        })?;
     }
+    Ok(placed)
 }

@@ -45,7 +45,10 @@ static ROW: DialectRow = DialectRow {
     options: &[SourceOption::CeLogs, SourceOption::ScaledTo],
     proposal: BATCH_LOG_PROPOSAL,
     raw: Some(RawLayout::LINES),
-    fingerprint: &[],
+    fingerprint: &[
+        // Lakes written when how many slots a host had was dropped are read again.
+        ("lsf.node_list", "hosts with their parts of the cores"),
+    ],
 };
 
 /// Whether the first line begins an event.

@@ -2,10 +2,10 @@
 
 use super::PbsParts;
 use crate::ledger::Reason;
-use crate::numbers::count_i64;
 use crate::record::{Anomaly, Energy, EnergyReading, JobRow};
 use crate::reference::decimal::scaled;
 use crate::sources::Sink;
+use crate::sources::host_slots::HostSlots;
 use crate::sources::lines::LogRecord;
 use crate::sources::refusal::{Refusal, instant_ms, known, whole};
 use crate::sources::truncate::clip;
@@ -97,10 +97,10 @@ pub(super) fn take(parts: &PbsParts<'_>, record: &LogRecord<'_>, sink: &mut dyn 
         }
         anomalies |= Anomaly::TimeAssumed.bit();
     }
-    let placed = values.exec_host.map(PbsPlaced::of).transpose()?;
+    let placed = values.exec_host.map(placed_hosts).transpose()?;
     let stated = |name: &str, value: Option<&str>| value.map(|text| whole(name, text)).transpose();
     // Where no core of a host is named (`host/0*0`), the server still counts them.
-    let named_n = placed.as_ref().map(|placed| placed.core_n).filter(|n| *n > 0);
+    let named_n = placed.as_ref().map(HostSlots::slot_n).filter(|n| *n > 0);
     let core_n = match named_n {
         Some(core_n) => Some(core_n),
         None => [
@@ -113,7 +113,7 @@ pub(super) fn take(parts: &PbsParts<'_>, record: &LogRecord<'_>, sink: &mut dyn 
         .find(|n| *n > 0),
     };
     let node_n = match &placed {
-        Some(placed) => Some(placed.node_n),
+        Some(placed) => Some(placed.host_n()),
         None => stated("unique_node_count", values.nodes)?,
     };
     let mut dropped = false;
@@ -140,6 +140,7 @@ pub(super) fn take(parts: &PbsParts<'_>, record: &LogRecord<'_>, sink: &mut dyn 
         Some(status) if status > 256 => (None, Some(status - 256)),
         status => (status, None),
     };
+    let node_list = placed.as_ref().map(HostSlots::list);
     let row = JobRow {
         view: "batch",
         job_id,
@@ -163,7 +164,7 @@ pub(super) fn take(parts: &PbsParts<'_>, record: &LogRecord<'_>, sink: &mut dyn 
         max_virtual_byte,
         energy: values.energy.map(|text| energy(text, node_n, wall_ms)),
         time_limit_s: limit_ms.map(|ms| ms / 1000),
-        node_list: values.exec_host,
+        node_list: node_list.as_deref(),
         exit_code,
         exit_signal,
         anomalies,
@@ -190,38 +191,23 @@ fn energy(text: &str, node_n: Option<i64>, wall_ms: Option<i64>) -> Energy {
 /// Digits after the point that a figure of energy may have.
 const KWH_DIGITS: u32 = 7;
 
-/// Cores and nodes by `exec_host`.
-struct PbsPlaced {
-    core_n: i64,
-    node_n: i64,
-}
-
-impl PbsPlaced {
-    /// `host/0+host/1` (one core each), `host/0-1,5+..` (Torque 5.1 and later: core numbers and ranges), `host/0*4` (PBS
-    /// Pro: four cores; `host/0*0`: unknown number).
-    fn of(exec_host: &str) -> Result<Self, Refusal> {
-        let wrong = |part: &str| {
-            Refusal::new(
-                Reason::BadNumber,
-                format!("exec_host part {:?} is not host/cores", clip(part)),
-            )
-        };
-        let mut core_n = 0_i64;
-        let mut hosts: Vec<&str> = Vec::new();
-        for part in exec_host.split('+') {
-            let (host, cores) = part.split_once('/').ok_or_else(|| wrong(part))?;
-            core_n = cores_of(cores)
-                .and_then(|n| core_n.checked_add(n))
-                .ok_or_else(|| wrong(part))?;
-            hosts.push(host);
-        }
-        hosts.sort_unstable();
-        hosts.dedup();
-        Ok(Self {
-            core_n,
-            node_n: count_i64(hosts.len()),
-        })
+/// The hosts of `exec_host`: `host/0+host/1` (one core each), `host/0-1,5+..` (Torque 5.1 and later: core numbers and ranges),
+/// `host/0*4` (PBS Pro: four cores; `host/0*0`: unknown number).
+fn placed_hosts(exec_host: &str) -> Result<HostSlots<'_>, Refusal> {
+    let wrong = |part: &str| {
+        Refusal::new(
+            Reason::BadNumber,
+            format!("exec_host part {:?} is not host/cores", clip(part)),
+        )
+    };
+    let mut placed = HostSlots::default();
+    for part in exec_host.split('+') {
+        let (host, cores) = part.split_once('/').ok_or_else(|| wrong(part))?;
+        cores_of(cores)
+            .and_then(|n| placed.add(host, n))
+            .ok_or_else(|| wrong(part))?;
     }
+    Ok(placed)
 }
 
 fn cores_of(text: &str) -> Option<i64> {

@@ -3,9 +3,10 @@
 use super::Swf;
 use super::row::{COLUMNS, SwfColumn, SwfRow};
 use crate::ledger::Reason;
-use crate::numbers::{Comparand, count_i64};
+use crate::numbers::Comparand;
 use crate::record::{Anomaly, JobRow};
 use crate::sources::Sink;
+use crate::sources::host_slots::HostSlots;
 use crate::sources::lines::LogRecord;
 use crate::sources::refusal::{Refusal, whole};
 use crate::sources::truncate::clip;
@@ -62,7 +63,7 @@ pub(super) fn take(columns: &[&str], swf: &Swf, record: &LogRecord<'_>, sink: &m
     let row = SwfRow::of(columns).ok_or_else(wrong_n)?;
     let further = row.further();
     let placed = match further.first().filter(|text| text.starts_with('{')) {
-        Some(list) => Some(SwfPlaced::of(list)?),
+        Some(list) => Some(placed_hosts(list)?),
         None => None,
     };
     // The last column of the format itself is not looked at, so it may be cut short.
@@ -130,6 +131,7 @@ pub(super) fn take(columns: &[&str], swf: &Swf, record: &LogRecord<'_>, sink: &m
         Some(_) => further.get(1).copied(),
         None => row.id(SwfColumn::QUEUE).map(|text| swf.header.named(text)),
     };
+    let node_list = placed.as_ref().map(HostSlots::list);
     let job = JobRow {
         view: "batch",
         job_id: &job_id,
@@ -143,13 +145,13 @@ pub(super) fn take(columns: &[&str], swf: &Swf, record: &LogRecord<'_>, sink: &m
         wall_ms: Some(run_ms),
         cpu_ms,
         alloc_core_n: core_n,
-        alloc_node_n: placed.as_ref().map(|placed| placed.node_n),
+        alloc_node_n: placed.as_ref().map(HostSlots::host_n),
         max_rss_byte: memory_kb.filter(|kb| *kb > 0).and_then(|kb| kb.checked_mul(1024)),
         requested_memory_byte,
         time_limit_s: row
             .scaled(SwfColumn::ASKED_TIME, 0, Reason::BadNumber)?
             .filter(|s| *s > 0),
-        node_list: placed.as_ref().map(|placed| placed.list.as_str()),
+        node_list: node_list.as_deref(),
         state,
         anomalies,
         ..JobRow::default()
@@ -184,7 +186,7 @@ fn cpu_ms(average_ms: Option<i64>, core_n: Option<i64>) -> Result<Option<i64>, R
 /// Memory requested, of the complete job.
 fn requested_memory_byte(
     row: &JobLine<'_>,
-    placed: Option<&SwfPlaced>,
+    placed: Option<&HostSlots<'_>>,
     core_n: Option<i64>,
 ) -> Result<Option<i64>, Refusal> {
     let asked = row
@@ -192,38 +194,24 @@ fn requested_memory_byte(
         .filter(|n| *n > 0);
     Ok(asked.and_then(|asked| match placed {
         // Alea: bytes on every node.
-        Some(placed) => asked.checked_mul(placed.node_n),
+        Some(placed) => asked.checked_mul(placed.host_n()),
         None => asked.checked_mul(1024)?.checked_mul(core_n?),
     }))
 }
 
 /// `{1129,1129,1130}`: the node of every processor.
-struct SwfPlaced {
-    node_n: i64,
-    /// Every node once, in the order they come.
-    list: String,
-}
-
-impl SwfPlaced {
-    fn of(text: &str) -> Result<Self, Refusal> {
-        let wrong = || Refusal::new(Reason::BadNumber, format!("{:?} is not a list of nodes", clip(text)));
-        let inner = text
-            .strip_prefix('{')
-            .and_then(|text| text.strip_suffix('}'))
-            .ok_or_else(wrong)?;
-        let mut seen = std::collections::HashSet::new();
-        let mut nodes: Vec<&str> = Vec::new();
-        for node in inner.split(',') {
-            if node.is_empty() || !node.bytes().all(|byte| byte.is_ascii_digit()) {
-                return Err(wrong());
-            }
-            if seen.insert(node) {
-                nodes.push(node);
-            }
+fn placed_hosts(text: &str) -> Result<HostSlots<'_>, Refusal> {
+    let wrong = || Refusal::new(Reason::BadNumber, format!("{:?} is not a list of nodes", clip(text)));
+    let inner = text
+        .strip_prefix('{')
+        .and_then(|text| text.strip_suffix('}'))
+        .ok_or_else(wrong)?;
+    let mut placed = HostSlots::default();
+    for node in inner.split(',') {
+        if node.is_empty() || !node.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(wrong());
         }
-        Ok(Self {
-            node_n: count_i64(nodes.len()),
-            list: nodes.join(","),
-        })
+        placed.add(node, 1).ok_or_else(wrong)?;
     }
+    Ok(placed)
 }

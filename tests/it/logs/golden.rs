@@ -50,7 +50,7 @@ fn pbs() {
         max_rss_byte: Some(2 << 30),
         max_virtual_byte: Some(8 << 20),
         time_limit_s: Some(36_000),
-        node_list: Some("n1/0-3+n2/0*4"),
+        node_list: Some("n1,n2"),
         exit_code: Some(1),
         ..JobRow::default()
     };
@@ -177,7 +177,7 @@ fn sge() {
     assert_eq!(refused(sge::DIALECT, SGE.trim_end_matches(":0:0")), Reason::Truncated);
 }
 
-const LSF: &str = r#""JOB_FINISH" "10.1" 1709974800 900 1001 33554482 4 1709970000 0 0 1709971200 "ada" "long" "span[hosts=1]" "" "" "login1" "run" "" "out" "err" "1709970000.900" 1 "n1" 2 "2*n1" "n2" 32 60.0 "say ""hi""" "echo ""a
+pub(super) const LSF: &str = r#""JOB_FINISH" "10.1" 1709974800 900 1001 33554482 4 1709970000 0 0 1709971200 "ada" "long" "span[hosts=1]" "" "" "login1" "run" "" "out" "err" "1709970000.900" 1 "n1" 2 "2*n1" "n2" 32 60.0 "say ""hi""" "echo ""a
 b"" done" 7200.5 99.5 -1 0 -1 0 0 0 0 0 0 0 -1 0 0 0 0 0 -1 "" "astro" 256 4 "" "" 7 2048 4096 "" """#;
 
 #[test]
@@ -202,7 +202,7 @@ fn lsf() {
         alloc_node_n: Some(2),
         max_rss_byte: Some(2 << 20),
         max_virtual_byte: Some(4 << 20),
-        node_list: Some("n1,n2"),
+        node_list: Some("n1,n1,n2"),
         exit_code: Some(1),
         anomalies: Anomaly::Reassembled.bit(),
         ..JobRow::default()
@@ -394,7 +394,7 @@ fn blah() {
     }
 }
 
-const SWF: &str = "; Version: 2.2\n; UnixStartTime: 1000000\n; Queue: 3 normal\n;\n";
+pub(super) const SWF: &str = "; Version: 2.2\n; UnixStartTime: 1000000\n; Queue: 3 normal\n;\n";
 
 #[test]
 fn swf() {
