@@ -21,7 +21,7 @@ pub use energy_class::EnergyClass;
 pub use energy_plan::{EnergyPlan, EnergySettings, EnergyTables, NamedTable, SharedRule};
 pub use job_energy::{ClassedEnergy, JobEnergy};
 pub use job_load::{JobLoad, RunSpan};
-pub use meter_users::SharedMeter;
+pub use meter_users::{MeterUses, SharedMeter};
 pub use node_part::NodePart;
 pub use nodes_share::OwnNodes;
 pub use site_energy::SiteEnergy;

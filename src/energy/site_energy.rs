@@ -8,8 +8,9 @@ use hashbrown::HashTable;
 use super::energy_plan::EnergyPlan;
 use super::job_energy::JobEnergy;
 use super::job_load::{JobLoad, RunSpan};
-use super::meter_users::{MeterUsers, SharedMeter};
+use super::meter_users::{MeterUsers, MeterUses};
 use super::node_part::NodePart;
+use crate::error::Result;
 use crate::reference::benchmark::AskedSpan;
 use crate::reference::energy::Course;
 use crate::reference::energy::course::CourseMean;
@@ -74,7 +75,7 @@ impl<'a> SiteEnergy<'a> {
             last: 0,
             asked: None,
             metered: Vec::new(),
-            users: MeterUsers::default(),
+            users: MeterUsers::new(),
         }
     }
 
@@ -107,16 +108,19 @@ impl<'a> SiteEnergy<'a> {
     }
 
     /// Notes that the job that was asked last, of a view, counts by the meters of its nodes.
-    pub fn note_meters(&mut self, view: Option<&str>, cluster: Option<&str>, run: RunSpan) {
-        for node in &self.metered {
-            self.users.add(node, view, cluster, run);
-        }
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when what does not fit memory cannot be put away.
+    pub fn note_meters(&mut self, view: Option<&str>, cluster: Option<&str>, run: RunSpan) -> Result<()> {
+        (self.metered.iter()).try_for_each(|node| self.users.add(node, view, cluster, run))
     }
 
-    /// A node whose meter jobs of two clusters used at the same time, if there is one.
-    #[must_use]
-    pub fn shared_meter(&self) -> Option<SharedMeter> {
-        self.users.shared()
+    /// Who used the meters of nodes, of all jobs that were noted.
+    ///
+    /// # Errors
+    /// As [`Self::note_meters`].
+    pub fn into_meter_uses(self) -> Result<MeterUses> {
+        self.users.finish()
     }
 
     /// What the meters of the nodes of a place counted in a span, microjoules; `None` unless all did for all of it.

@@ -15,6 +15,7 @@ pub mod incomplete_days;
 pub(crate) mod inventory;
 pub(crate) mod limits;
 pub(crate) mod merge_queue;
+pub(crate) mod meter_uses;
 pub mod options;
 pub(crate) mod outdated;
 pub(crate) mod partition;

@@ -24,6 +24,7 @@ use crate::dedupe::copies::Copies;
 use crate::dedupe::merge::Loser;
 use crate::dedupe::reduced::ReducedJobs;
 use crate::dedupe::{copies, history};
+use crate::energy::MeterUses;
 use crate::error::{Error, Result};
 use crate::lake::views::folded;
 use crate::ledger::{FileReason, Reason, RowReasons};
@@ -61,6 +62,8 @@ pub(crate) struct PartitionResult {
     pub(crate) asked: Option<AskedSpan>,
     /// Between which instants the tables of energy were asked.
     pub(crate) energy_asked: Option<AskedSpan>,
+    /// Who used the meters of nodes; `None` without tables of energy.
+    pub(crate) meter_uses: Option<MeterUses>,
     /// Records by benchmark and where its value came from.
     pub(crate) origins: Origins,
     /// Jobs that two files contain under two identities.
@@ -197,8 +200,8 @@ fn merge_days(
     }
     refusals.publish(context.publication, &lake::refused_records_path(site, month))?;
     usage.add_corrections(month);
-    usage.hold_meters().map_err(|e| e.at("site", site).at("month", month))?;
     let energy_asked = usage.energy_asked();
+    let meter_uses = usage.take_meter_uses()?;
     let groups = usage.into_groups().into_sorted();
     sums::check(&groups).map_err(|e| e.at("month", month).at("site", site))?;
     let part = UsagePart {
@@ -217,6 +220,7 @@ fn merge_days(
         charges: stage_charges(context, of, is_charged.then_some(charges))?,
         asked: normaliser.asked(),
         energy_asked,
+        meter_uses,
         origins,
         copies: copies.into_found(),
         reduced,
@@ -272,7 +276,7 @@ fn not_of(views: &BTreeSet<String>, batch: &RecordBatch) -> Result<RecordBatch> 
 
 /// The jobs that count, and what scales them. Those of `displaced` views are neither counted nor charged, nor in need of a
 /// benchmark.
-fn counting(
+pub(super) fn counting(
     displaced: Option<&BTreeSet<String>>,
     batch: RecordBatch,
     scales: Scales,

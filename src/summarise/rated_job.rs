@@ -4,8 +4,8 @@ use arrow::array::{Array, Int64Array, RecordBatch};
 
 use super::sums::{MeasuredSums, time_held};
 use super::view::RecordView;
-use crate::energy::{EnergyClass, EnergyPlan, JobEnergy, JobLoad, RunSpan, SharedMeter, SiteEnergy};
-use crate::error::{Error, Kind, Result};
+use crate::energy::{EnergyClass, EnergyPlan, JobEnergy, JobLoad, MeterUses, RunSpan, SiteEnergy};
+use crate::error::Result;
 use crate::normalise::Scale;
 use crate::record::Exclusivity;
 use crate::reference::benchmark::{AskedSpan, Benchmark};
@@ -162,20 +162,18 @@ impl<'a> EnergyRater<'a> {
         self.site.asked()
     }
 
-    /// Refuses a meter that counted for jobs of two clusters at the same time: the table does not state whose node it is of.
-    pub(super) fn hold_meters(&self) -> Result<()> {
-        let Some(SharedMeter {
-            node,
-            clusters: [one, other],
-        }) = self.site.shared_meter()
-        else {
+    /// Notes whether the job of a row, which was rated last, counts by the meters of its nodes.
+    pub(super) fn note_meters(&mut self, view: &RecordView<'_>, row: usize, job: &RatedJob) -> Result<()> {
+        if job.energy.energy.is_none_or(|of| of.class != EnergyClass::NodeMeter) {
             return Ok(());
-        };
-        let message = format!(
-            "[energy] meters: jobs of the clusters \"{one}\" and \"{other}\" ran on the node {node} at the same time, \
-             and what its meter counted would count for both: take the rows of such nodes out of the table"
-        );
-        Err(Error::new(Kind::Config, message))
+        }
+        let [_, cluster, _, of_view, ..] = view.dimensions;
+        self.site.note_meters(of_view.get(row), cluster.get(row), job.run)
+    }
+
+    /// Who used the meters of nodes.
+    pub(super) fn into_meter_uses(self) -> Result<MeterUses> {
+        self.site.into_meter_uses()
     }
 
     /// The means of PUE and of PUE times intensity over a run.
@@ -201,10 +199,6 @@ impl<'a> EnergyRater<'a> {
         };
         let load = columns.load(view, row, self.name);
         let energy = self.site.job(&load, run);
-        if energy.energy.is_some_and(|of| of.class == EnergyClass::NodeMeter) {
-            let [_, _, _, of_view, ..] = view.dimensions;
-            self.site.note_meters(of_view.get(row), load.place.cluster, run);
-        }
         RatedJob { energy, run, hs23_e4 }
     }
 

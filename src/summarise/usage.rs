@@ -12,6 +12,7 @@ use super::rated_job::{CoreTime, EnergyColumns, EnergyRater, RatedJob};
 use super::settings::Settings;
 use super::sums::{CountedSums, MeasuredSums, Sums, WorkSums, WorkTimes, time_held};
 use super::view::RecordView;
+use crate::energy::MeterUses;
 use crate::error::Result;
 use crate::ledger::Reason;
 use crate::normalise::{Scale, ScaleReference, Scales};
@@ -229,12 +230,12 @@ impl<'a> Usage<'a> {
         self.energy.as_ref()?.asked()
     }
 
-    /// Refuses meters of nodes that two clusters have.
+    /// Who used the meters of nodes so far; `None` without tables of energy. No more jobs are to be added then.
     ///
     /// # Errors
-    /// [`crate::error::Kind::Config`] when jobs of both used one at the same time.
-    pub fn hold_meters(&self) -> Result<()> {
-        self.energy.as_ref().map_or(Ok(()), EnergyRater::hold_meters)
+    /// [`crate::error::Kind::Io`] when what does not fit memory cannot be put away.
+    pub fn take_meter_uses(&mut self) -> Result<Option<MeterUses>> {
+        self.energy.take().map(EnergyRater::into_meter_uses).transpose()
     }
 
     /// Adds what corrections add to the records of a month.
@@ -296,6 +297,9 @@ impl<'a> Usage<'a> {
                 let reason = Reason::SumLimit;
                 refused.push(RefusedJob { row, reason });
                 continue;
+            }
+            if let Some((rater, rated)) = self.energy.as_mut().zip(rated.as_ref()) {
+                rater.note_meters(&view, row, rated)?;
             }
             let job = CutJob {
                 row,

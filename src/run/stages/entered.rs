@@ -19,6 +19,7 @@ use crate::numbers::count_u64;
 use crate::record::{SiteMonth, Summary};
 use crate::run::charges::ChargePart;
 use crate::run::merge_queue::MergeQueue;
+use crate::run::meter_uses;
 use crate::run::partition::{PartitionResult, process};
 use crate::run::partition_context::PartitionContext;
 use crate::run::run_report::RunReport;
@@ -68,9 +69,10 @@ impl<'a> EnteredInputs<'a> {
             ..inputs.context(scope.context, &scope.lake.publication, &scope.selection)
         };
         let merge = |context: &PartitionContext<'_>| process_all(context, &partitions, at_once, progress);
-        let (summaries, done, overlaps) = summaries::settle(&context, &scope.lake.state, fresh, &months, merge)?;
+        let (summaries, mut done, overlaps) = summaries::settle(&context, &scope.lake.state, fresh, &months, merge)?;
         monitor.report.overlaps = overlaps;
         monitor.report.reduced_jobs = reduced_report::reduced(&done);
+        meter_uses::hold(&context, &scope.lake.state, &mut done)?;
         monitor.end_phase("merge");
         let shifted = copied::shifted(&context, &copies, &partitions)?;
         let RunReport {

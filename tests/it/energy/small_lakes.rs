@@ -61,6 +61,56 @@ fn a_meter_of_a_node_that_two_clusters_have_is_refused() {
 }
 
 #[test]
+fn a_meter_is_refused_whatever_the_months_of_its_jobs_and_the_run_they_came_in() {
+    // A job that began on the last day of February, and one of another cluster that began within it.
+    let oak = job(1, "oak", "01", "05", "")
+        .replace("2024-03-01T00:00:00|2024-03-01T", "2024-02-29T00:00:00|2024-02-29T")
+        .replace("|345600|", "|432000|");
+    let elm = job(2, "elm", "02", "04", "");
+    let two_runs = |first: &str, second: &str| {
+        let case = case(&[("one", "OAK", &[first.to_owned()]), ("two", "OAK", &[])], METERED);
+        case.write(
+            "meters.csv",
+            "node,valid_from,valid_to,joules\nn1,2024-02-01,2024-03-31,59000\n",
+        );
+        if !second.is_empty() {
+            assert_eq!(case.run()["status"], "published");
+            case.write("two.txt", &(SACCT.to_owned() + second));
+        }
+        case.stderr(&["run", "pipeline.toml"])
+    };
+    for (first, second) in [(oak.clone() + &elm, ""), (oak.clone(), &*elm), (elm.clone(), &*oak)] {
+        let reported = two_runs(&first, second);
+        assert!(
+            reported.contains("jobs of the clusters \"elm\" and \"oak\" ran on the node n1 at the same time"),
+            "{reported}"
+        );
+    }
+    let later = job(2, "elm", "05", "07", "");
+    let reported = two_runs(&oak, &later);
+    assert!(!reported.contains("at the same time"), "{reported}");
+}
+
+#[test]
+fn a_node_may_go_to_another_cluster_and_back() {
+    let jobs = [
+        job(1, "oak", "01", "02", ""),
+        job(2, "elm", "03", "04", ""),
+        job(3, "oak", "05", "06", ""),
+        job(4, "oak", "06", "07", ""),
+        job(5, "elm", "07", "08", ""),
+    ];
+    let case = case(&[("dump", "OAK", &jobs)], METERED);
+    case.write(
+        "meters.csv",
+        "node,valid_from,valid_to,joules\nn1,2024-03-01,2024-03-31,30000\n",
+    );
+    case.run();
+    let sums = case.sums("energy_node_meter_j");
+    assert_eq!(sums.values().copied().sum::<Option<i64>>(), Some(5000));
+}
+
+#[test]
 fn a_meter_is_not_split_over_two_nodes_of_one_name() {
     let jobs = [job(1, "oak", "05", "07", "")];
     let case = case(&[("dump", "OAK", &jobs)], &format!("{OVERHEAD}{METERED}"));
