@@ -6,8 +6,9 @@ use crate::energy::{EnergyClass, EnergyPlan, NamedTable, OwnNodes, SharedRule};
 use crate::error::Result;
 use crate::reference::decimal::text as amount;
 use crate::reference::energy::SiteValues;
+use crate::reference::energy::node_row::NodeEnergyRow;
 use crate::reference::energy::span_value::SpanValue;
-use crate::schema::batch::{int, number, text, word};
+use crate::schema::batch::{int, number, text, time, word};
 use crate::summarise::energy_figures::{EnergyFigureReader, EnergyFigures};
 use crate::time::instant::second_text;
 
@@ -30,8 +31,9 @@ pub(super) fn lines(plan: &EnergyPlan, site: &str, record: &RecordBatch) -> Resu
             } else {
                 ""
             };
+            let season = season(&part.row, &figures, record)?;
             lines.push(format!(
-                "node type {}: {cores}{exclusive}   ({})",
+                "node type {}: {cores}{exclusive}{season}   ({})",
                 part.row.node_type,
                 place(file, part.row.line())
             ));
@@ -39,6 +41,15 @@ pub(super) fn lines(plan: &EnergyPlan, site: &str, record: &RecordBatch) -> Resu
         lines.extend(carbon(plan, site, &figures));
     }
     Ok(lines)
+}
+
+/// Where a row does not hold for all of the run: by which instant it was chosen.
+fn season(row: &NodeEnergyRow, figures: &EnergyFigures, record: &RecordBatch) -> Result<String> {
+    if row.is_of_all(figures.run.from_ms, figures.run.until_ms) {
+        return Ok(String::new());
+    }
+    let at = time(record, "record_utc")?.value(0);
+    Ok(second_text(at).map_or_else(String::new, |at| format!(", as of {at} for all of its run")))
 }
 
 fn of_nodes(plan: &EnergyPlan, figures: &EnergyFigures, record: &RecordBatch) -> Result<String> {

@@ -92,6 +92,12 @@ impl NodeEnergyRow {
         self.line
     }
 
+    /// Whether it holds for all of a run, between two instants (Unix milliseconds).
+    #[must_use]
+    pub fn is_of_all(&self, from_ms: i64, until_ms: i64) -> bool {
+        self.span.from_ms <= from_ms && until_ms <= self.span.until_ms
+    }
+
     /// The closer of two rows that hold for a job has the larger number: nodes, then partition, then cluster, then site.
     pub(super) fn closeness(&self) -> u8 {
         [&self.nodes, &self.partition, &self.cluster, &self.site]

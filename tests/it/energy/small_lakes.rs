@@ -111,6 +111,24 @@ fn a_node_may_go_to_another_cluster_and_back() {
 }
 
 #[test]
+fn the_row_of_nodes_that_holds_at_the_start_counts_for_all_of_the_run() {
+    let jobs = [job(1, "oak", "05", "07", "")];
+    let rest = "[energy]\nnodes = \"types.csv\"\nshared = \"unused\"\n";
+    let case = case(&[("dump", "OAK", &jobs)], rest);
+    case.write(
+        "types.csv",
+        "site,node_type,cores,core_idle_w,core_full_w,valid_from,valid_to\nOAK,old,4,100,100,2024-01-01,2024-03-06\n\
+         OAK,new,4,10,10,2024-03-06,\n",
+    );
+    case.run();
+    let explained = case.gridtally(&["explain", "lake", "1"]);
+    let line = "node type old: 4 cores, as of 2024-03-05T00:00:00Z for all of its run   (types.csv line 2)";
+    assert!(explained.contains(line), "{explained}");
+    let sums = case.sums("energy_modelled_j");
+    assert_eq!(sums.values().copied().sum::<Option<i64>>(), Some(4 * 100 * 2 * 86_400));
+}
+
+#[test]
 fn a_meter_is_not_split_over_two_nodes_of_one_name() {
     let jobs = [job(1, "oak", "05", "07", "")];
     let case = case(&[("dump", "OAK", &jobs)], &format!("{OVERHEAD}{METERED}"));
