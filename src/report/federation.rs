@@ -105,6 +105,18 @@ pub struct FederationSums {
 }
 
 impl FederationSums {
+    /// The sums of all groups, of which the totals of a table are made.
+    ///
+    /// # Errors
+    /// As [`Self::add`].
+    pub fn of_all(groups: &[Aggregate], scale: WorkScale) -> Result<Self> {
+        let mut all = Self::default();
+        for group in groups {
+            all.add(group, scale)?;
+        }
+        Ok(all)
+    }
+
     /// Adds one group, its work by `scale`. Only products with cores can be too large.
     ///
     /// # Errors

@@ -213,14 +213,12 @@ pub fn table(rows: &NodeEnergyRows) -> Result<Table> {
             ("listed_h", "h", ColumnKind::DecimalSum(1)),
         ],
     );
-    for (NodeMonth { month, site, node }, energy) in rows {
-        if let Some(problem) = energy.unbalanced() {
-            return Err(Error::internal(format!("node {node} in {month}: {problem}")));
-        }
+    let row = |words: [Cell; 3], energy: &NodeEnergy| {
+        let [month, site, node] = words;
         let mut cells = vec![
-            Cell::text(month.to_string()),
-            if site.is_empty() { Cell::Empty } else { Cell::text(site) },
-            Cell::text(node),
+            month,
+            site,
+            node,
             Cell::ratio(energy.meter_j, KWH_J, 3),
             Cell::Int(energy.meter_j),
         ];
@@ -230,10 +228,24 @@ pub fn table(rows: &NodeEnergyRows) -> Result<Table> {
         cells.extend([known(energy.jobs_cpu_j), known(energy.idle_j)]);
         let [jobs_j, ..] = energy.parts_j;
         cells.push(Cell::ratio(finer(energy.cpu_known_j, 100), jobs_j, 1));
-        cells.push(energy.billed_j.map_or(Cell::Empty, Cell::Int));
+        cells.push(known(energy.billed_j));
         cells.push(Cell::ratio(energy.metered_ms, HOUR_MS, 1));
         cells.push(Cell::ratio(energy.node_s, HOUR_S, 1));
-        table.push(cells);
+        cells
+    };
+    let mut total = NodeEnergy::default();
+    for (NodeMonth { month, site, node }, energy) in rows {
+        if let Some(problem) = energy.unbalanced() {
+            return Err(Error::internal(format!("node {node} in {month}: {problem}")));
+        }
+        let words = [
+            Cell::text(month.to_string()),
+            if site.is_empty() { Cell::Empty } else { Cell::text(site) },
+            Cell::text(node),
+        ];
+        table.push(row(words, energy));
+        total.plus(energy)?;
     }
+    table.set_totals(row([Cell::Empty, Cell::Empty, Cell::Empty], &total));
     Ok(table)
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::apel::aggregate::Aggregate;
-use super::federation::{COUNTED, site_vo_month, sums_by};
+use super::federation::{COUNTED, FederationSums, site_vo_month, sums_by};
 use super::sites::SiteEntry;
 use super::table::{Cell, ColumnKind, Table, divide};
 use super::work_scale::WorkScale;
@@ -46,26 +46,22 @@ pub fn report(
     );
     for ((site, vo, month), sums) in sums_by(groups, scale, site_vo_month)? {
         let entry = absent::entry(sites.get(&site).cloned());
-        let hours = |seconds: i128, unit: i128| divide(seconds, unit * HOUR_S).map_or(Cell::Empty, Cell::Int);
-        // What no job of the row could be scaled to is unknown, not zero.
-        let is_unknown = sums.unscaled_job_n == sums.job_n && sums.job_n > 0;
-        let work = |seconds: i128| if is_unknown { Cell::Empty } else { hours(seconds, 1) };
-        let cpu = |cell: Cell| if sums.is_cpu_unknown() { Cell::Empty } else { cell };
         let resources = entry
             .resources
             .split(';')
             .map(str::trim)
             .filter(|name| !name.is_empty());
         let quoted: Vec<String> = resources.map(|name| format!("\"{name}\"")).collect();
+        let [jobs, cpu, wall, cpu_work, wall_work] = amounts(&sums);
         table.push(vec![
             Cell::text(site),
             Cell::text(entry.norm_factor),
             Cell::text(vo),
-            Cell::Int(sums.job_n),
-            cpu(hours(sums.cpu_ms, 1000)),
-            hours(sums.wall_s, 1),
-            cpu(work(sums.cpu_work_s)),
-            work(sums.wall_work_s),
+            jobs,
+            cpu,
+            wall,
+            cpu_work,
+            wall_work,
             day(sums.earliest_end_ms, month),
             day(sums.latest_end_ms, month),
             Cell::text(reported_at),
@@ -75,7 +71,26 @@ pub fn report(
             Cell::text(month.year().to_string()),
         ]);
     }
+    let mut totals = vec![Cell::Empty; 3];
+    totals.extend(amounts(&FederationSums::of_all(groups, scale)?));
+    totals.resize(table.columns.len(), Cell::Empty);
+    table.set_totals(totals);
     Ok(table)
+}
+
+/// Jobs, CPU time, wall time and the work of both, in whole hours. What no job could be scaled to is unknown, not zero.
+fn amounts(sums: &FederationSums) -> [Cell; 5] {
+    let hours = |seconds: i128, unit: i128| divide(seconds, unit * HOUR_S).map_or(Cell::Empty, Cell::Int);
+    let is_unknown = sums.unscaled_job_n == sums.job_n && sums.job_n > 0;
+    let work = |seconds: i128| if is_unknown { Cell::Empty } else { hours(seconds, 1) };
+    let cpu = |cell: Cell| if sums.is_cpu_unknown() { Cell::Empty } else { cell };
+    [
+        Cell::Int(sums.job_n),
+        cpu(hours(sums.cpu_ms, 1000)),
+        hours(sums.wall_s, 1),
+        cpu(work(sums.cpu_work_s)),
+        work(sums.wall_work_s),
+    ]
 }
 
 /// The UTC day of an end; the first instant of the next month belongs to the last day of this one.

@@ -8,7 +8,7 @@ use super::sites::{PledgeKey, Pledges, SiteEntry};
 use super::table::{Cell, ColumnKind, Table};
 use super::work_scale::WorkScale;
 use crate::absent;
-use crate::amounts::finer;
+use crate::amounts::{add_known, finer};
 use crate::error::Result;
 use crate::time::Month;
 
@@ -17,6 +17,8 @@ const HOUR_S: i128 = 3600;
 const HOUR_DIGITS: u8 = 2;
 /// Digits after the point of percentages.
 const PERCENT_DIGITS: u8 = 1;
+/// In the order of their columns.
+const INFRASTRUCTURES: [Infrastructure; 3] = [Infrastructure::Grid, Infrastructure::Local, Infrastructure::Unknown];
 /// Pledge years begin in April.
 const PLEDGE_MONTH: i8 = 4;
 
@@ -102,25 +104,28 @@ pub fn egi(groups: &[Aggregate], scale: WorkScale) -> Result<Table> {
             ("cpu_unknown_jobs", "1", ColumnKind::Sum),
         ],
     );
-    for ((site, vo, month), sums) in sums_by(groups, scale, site_vo_month)? {
-        table.push(vec![
-            Cell::text(site),
-            Cell::text(vo),
-            Cell::text(month.to_string()),
+    let row = |words: Vec<Cell>, sums: &FederationSums| {
+        let amounts = [
             Cell::Int(sums.job_n),
-            cpu_hours(&sums),
-            cpu_work(&sums),
+            cpu_hours(sums),
+            cpu_work(sums),
             hours(sums.wall_s),
-            work(sums.wall_work_s, &sums),
+            work(sums.wall_work_s, sums),
             hours(sums.core_wall_s),
-            work(sums.core_wall_work_s, &sums),
-            scaled_efficiency(&sums),
-            raw_efficiency(&sums),
+            work(sums.core_wall_work_s, sums),
+            scaled_efficiency(sums),
+            raw_efficiency(sums),
             Cell::Int(sums.unscaled_job_n),
             Cell::Int(sums.core_unknown_job_n),
             Cell::Int(sums.cpu_unknown_job_n),
-        ]);
+        ];
+        words.into_iter().chain(amounts).collect()
+    };
+    for ((site, vo, month), sums) in sums_by(groups, scale, site_vo_month)? {
+        let words = [site, vo, month.to_string()].map(Cell::text);
+        table.push(row(words.to_vec(), &sums));
     }
+    table.set_totals(row(vec![Cell::Empty; 3], &FederationSums::of_all(groups, scale)?));
     Ok(table)
 }
 
@@ -163,27 +168,34 @@ pub fn export(groups: &[Aggregate], scale: WorkScale, sites: &BTreeMap<String, S
             Infrastructure::of(group),
         )
     };
+    let row = |words: Vec<Cell>, sums: &FederationSums| {
+        let amounts = [
+            Cell::Int(sums.job_n),
+            raw_efficiency(sums),
+            cpu_hours(sums),
+            cpu_work(sums),
+            hours(sums.core_wall_s),
+            work(sums.core_wall_work_s, sums),
+        ];
+        words.into_iter().chain(amounts).collect()
+    };
     for ((site, month, vo, host, infrastructure), sums) in sums_by(groups, scale, key)? {
         let entry = absent::entry(sites.get(&site).cloned());
-        table.push(vec![
-            Cell::text(format!("{month}-01T00:00:00Z")),
-            Cell::text(sums.benchmarks.word()),
-            Cell::text(host),
-            Cell::text(entry.country),
-            Cell::text(entry.federation),
-            Cell::text(portal_word(infrastructure)),
-            Cell::text(site),
-            Cell::text(entry.tier),
-            Cell::text(vo),
-            Cell::text(entry.ngi),
-            Cell::Int(sums.job_n),
-            raw_efficiency(&sums),
-            cpu_hours(&sums),
-            cpu_work(&sums),
-            hours(sums.core_wall_s),
-            work(sums.core_wall_work_s, &sums),
-        ]);
+        let words = [
+            format!("{month}-01T00:00:00Z"),
+            sums.benchmarks.word().to_owned(),
+            host,
+            entry.country,
+            entry.federation,
+            portal_word(infrastructure).to_owned(),
+            site,
+            entry.tier,
+            vo,
+            entry.ngi,
+        ];
+        table.push(row(words.map(Cell::text).to_vec(), &sums));
     }
+    table.set_totals(row(vec![Cell::Empty; 10], &FederationSums::of_all(groups, scale)?));
     Ok(table)
 }
 
@@ -194,6 +206,35 @@ fn portal_word(infrastructure: Infrastructure) -> &'static str {
         Infrastructure::Local => "Grid-Local",
         Infrastructure::Unknown => "",
     }
+}
+
+/// Work of the jobs of an infrastructure. No jobs did no work.
+fn infrastructure_work(part: Option<&FederationSums>) -> Cell {
+    part.map_or_else(|| hours(0), |part| work(part.core_wall_work_s, part))
+}
+
+/// The amounts of a row of WLCG's view, with the work by infrastructure in the order of [`INFRASTRUCTURES`].
+fn wlcg_amounts(
+    sums: &FederationSums,
+    [grid, local, unknown]: [Cell; 3],
+    promised: Option<i128>,
+    share: Cell,
+) -> [Cell; 13] {
+    [
+        Cell::Int(sums.job_n),
+        cpu_hours(sums),
+        cpu_work(sums),
+        hours(sums.core_wall_s),
+        work(sums.core_wall_work_s, sums),
+        grid,
+        local,
+        unknown,
+        raw_efficiency(sums),
+        scaled_efficiency(sums),
+        promised.map_or(Cell::Empty, Cell::Int),
+        share,
+        Cell::Int(sums.cpu_unknown_job_n),
+    ]
 }
 
 /// WLCG's view by federation, VO and month: work of all cores from the grid, of local jobs, of jobs of unknown
@@ -245,6 +286,7 @@ pub fn wlcg(
         (federation, vo.to_lowercase(), month)
     })?;
     let mut reported: std::collections::BTreeSet<(String, String, Month)> = std::collections::BTreeSet::new();
+    let mut promised_all: Option<i128> = None;
     for ((federation, site, vo, month), sums) in sums_by(groups, scale, key)? {
         let of = (federation.clone(), vo.to_lowercase(), month);
         let year = pledge_year(month);
@@ -262,33 +304,24 @@ pub fn wlcg(
             let work = by_federation.get(&of).map_or(0, |sums| sums.core_wall_work_s);
             Cell::ratio(finer(work, 100), finer(promised, HOUR_S), PERCENT_DIGITS)
         });
-        let row = (federation.clone(), site.clone(), vo.clone(), month);
-        // No jobs of an infrastructure did no work there.
-        let of = |infrastructure| {
-            let part = by_infrastructure.get(&(row.clone(), infrastructure));
-            part.map_or_else(|| hours(0), |part| work(part.core_wall_work_s, part))
-        };
-        let [grid, local, unknown] = [Infrastructure::Grid, Infrastructure::Local, Infrastructure::Unknown].map(of);
-        table.push(vec![
+        add_known(&mut promised_all, promised, "pledge")?;
+        let of_row = (federation.clone(), site.clone(), vo.clone(), month);
+        let parts = INFRASTRUCTURES.map(|of| infrastructure_work(by_infrastructure.get(&(of_row.clone(), of))));
+        let words = [
             Cell::text(federation),
             Cell::text(site),
             Cell::text(vo),
             Cell::int(year),
             Cell::text(month.to_string()),
-            Cell::Int(sums.job_n),
-            cpu_hours(&sums),
-            cpu_work(&sums),
-            hours(sums.core_wall_s),
-            work(sums.core_wall_work_s, &sums),
-            grid,
-            local,
-            unknown,
-            raw_efficiency(&sums),
-            scaled_efficiency(&sums),
-            promised.map_or(Cell::Empty, Cell::Int),
-            share,
-            Cell::Int(sums.cpu_unknown_job_n),
-        ]);
+        ];
+        let amounts = wlcg_amounts(&sums, parts, promised, share);
+        table.push(words.into_iter().chain(amounts).collect());
     }
+    let by_infrastructure = sums_by(groups, scale, Infrastructure::of)?;
+    let parts = INFRASTRUCTURES.map(|of| infrastructure_work(by_infrastructure.get(&of)));
+    let all = FederationSums::of_all(groups, scale)?;
+    let amounts = wlcg_amounts(&all, parts, promised_all, Cell::Empty);
+    let words = std::iter::repeat_n(Cell::Empty, 5);
+    table.set_totals(words.chain(amounts).collect());
     Ok(table)
 }

@@ -200,6 +200,18 @@ impl Table {
         self.rows.push(row);
     }
 
+    /// Sets the totals to those of a row that was made of the sums of all rows: each is rounded once. Columns without a total
+    /// have none.
+    pub fn set_totals(&mut self, row: Vec<Cell>) {
+        let totals = row.into_iter().zip(&self.columns).enumerate();
+        let totals = totals.map(|(at, (cell, column))| match (column.kind.is_sum(), at) {
+            (true, _) => cell,
+            (false, 0) => Cell::text("total"),
+            (false, _) => Cell::Empty,
+        });
+        self.exact_totals = Some(totals.collect());
+    }
+
     /// The table with those of its columns that `is_kept`, by their place.
     #[must_use]
     pub fn with_columns(&self, is_kept: impl Fn(usize, &TableColumn) -> bool) -> Self {

@@ -161,6 +161,7 @@ pub(super) fn histogram(view: &OverheadView) -> Table {
     for (label, time_s) in bars {
         table.push(vec![Cell::text(label), hours(time_s, HOUR_S), percent(time_s, all)]);
     }
+    table.set_totals(vec![Cell::Empty, hours(all, HOUR_S), Cell::Empty]);
     table
 }
 

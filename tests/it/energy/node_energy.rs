@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use gridtally::diagnostics::Problems;
 use gridtally::reference::energy::NodeMeterTable;
 use gridtally::report::lake::{Lake, Selection};
-use gridtally::report::node_energy::{NodeEnergy, gather};
+use gridtally::report::node_energy::{NodeEnergy, NodeEnergyRows, NodeMonth, gather, table};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -94,6 +94,35 @@ fn a_meter_that_counts_twice_and_one_without_a_time_are_mistakes() {
         wrong.contains("meters.csv:2: joules: \"-1\" is not a whole number of joules"),
         "{wrong}"
     );
+}
+
+/// Totals are of the joules and times of all nodes, rounded once.
+#[test]
+fn totals_are_rounded_once() {
+    let energy = NodeEnergy {
+        meter_j: 1600,
+        parts_j: [1600, 0, 0, 0, 0],
+        metered_ms: 120_000,
+        node_s: 170,
+        ..NodeEnergy::default()
+    };
+    let node = |n: u32| NodeMonth {
+        month: "2024-03".parse().unwrap(),
+        site: "S".to_owned(),
+        node: format!("n{n}"),
+    };
+    let rows: NodeEnergyRows = (1..=40).map(|n| (node(n), energy)).collect();
+    let table = table(&rows).unwrap();
+    let totals = table.totals().unwrap().unwrap();
+    let shown = |name: &str| {
+        let at = table.columns.iter().position(|column| column.name == name).unwrap();
+        [table.rows[0][at].to_string(), totals[at].to_string()]
+    };
+    assert_eq!(shown("meter_kwh"), ["0.000", "0.018"]);
+    assert_eq!(shown("meter_j"), ["1600", "64000"]);
+    assert_eq!(shown("metered_h"), ["0.0", "1.3"]);
+    assert_eq!(shown("listed_h"), ["0.0", "1.9"]);
+    assert_eq!(shown("cpu_known_percent"), ["0.0", ""]);
 }
 
 proptest! {

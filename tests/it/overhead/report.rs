@@ -171,3 +171,34 @@ fn the_page_is_one_file_that_asks_nothing_of_a_network() {
             .unwrap()
     );
 }
+
+/// Bars that each are rounded up do not add up to more hours than there were.
+#[test]
+fn the_total_of_a_distribution_is_rounded_once() {
+    let job = |id: u32, from: &str, until: &str, core_n: u32| {
+        format!(
+            "{id}|oak|u|a|cpu|COMPLETED|2026-10-30T00:00:00|2026-10-30T{from}|2026-10-30T{until}|180|00:00:00|{core_n}|1|\
+             cpu={core_n},mem=1G,node=1|00:01:00|o1\n"
+        )
+    };
+    let jobs = job(1, "00:00:00", "00:03:00", 1) + &job(2, "00:03:00", "00:06:00", 2);
+    let scene = scene(&[("10", &jobs)]);
+    scene.write(
+        "nodes.txt",
+        "NodeName=o1 CPUTot=4 RealMemory=16384 Partitions=cpu State=IDLE\n",
+    );
+    scene.write("events.txt", "Cluster|NodeName|TimeStart|TimeEnd|State|Reason\n");
+    scene.run(&pipeline(&format!("{LISTED}{UNITS}")));
+    let report = read(scene.path("lake").to_str().unwrap(), &BTreeSet::new()).unwrap();
+    let bars = shown(&report, OverheadTable::Histogram, &["units_free", "node_time"]);
+    let expected = ["0 0.0", "1 0.0", "2 0.1", "3 0.1", "4 23.9"];
+    assert_eq!(bars, expected.map(str::to_owned).into());
+    let text = report.text().unwrap();
+    let (_, distribution) = text.split_once("Units free on a node, share of the time").unwrap();
+    let total = distribution.lines().find(|line| line.starts_with("total")).unwrap();
+    assert_eq!(
+        total.split_whitespace().collect::<Vec<_>>(),
+        ["total", "24.0"],
+        "{text}"
+    );
+}

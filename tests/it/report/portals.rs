@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use gridtally::report::apel::aggregate::Aggregate;
 use gridtally::report::federation::gather;
 use gridtally::report::lake::Selection;
+use gridtally::report::table::Cell;
 use gridtally::report::vo_case::VoCase;
 use gridtally::report::work_scale::WorkScale;
 use gridtally::report::{osg, portal};
@@ -253,5 +254,60 @@ fn unknown_cpu_time_is_counted() {
             .map(|row| places.map(|at| row[at].to_string()))
             .collect();
         assert_eq!(cells, expected.map(|row| row.map(str::to_owned)), "{}", table.title);
+    }
+}
+
+/// Totals are of the seconds of all rows, rounded once: not sums of rounded hours.
+#[test]
+fn totals_are_rounded_once() {
+    let scene = Scene::new();
+    let job = |n: u32| {
+        format!(
+            "{{\"SiteName\":\"S\",\"ProbeName\":\"p\",\"LocalJobId\":\"{n}\",\"VOName\":\"vo{n}\",\"Processors\":1,\
+             \"StartTime\":\"2026-03-01T00:00:00Z\",\"EndTime\":\"2026-03-01T00:02:40Z\",\"WallDuration\":160,\
+             \"CpuDuration\":120,\"CpuDuration_user\":120,\"CpuDuration_system\":0}}\n"
+        )
+    };
+    scene.write("jobs.json", &(1..=40).map(job).collect::<String>());
+    let lake = scene.lake("lake", "format = \"gracc\"\npaths = [\"jobs.json\"]", "");
+    let groups = gather(&lake, &Selection::default()).unwrap().groups;
+    let nothing = (BTreeMap::new(), BTreeMap::new());
+    for (table, [cpu, wall], of_row, of_all) in [
+        (
+            portal::egi(&groups, WorkScale::Hs23).unwrap(),
+            ["sum_cpu", "sum_elapsed_processors"],
+            ["0.03", "0.04"],
+            ["1.33", "1.78"],
+        ),
+        (
+            portal::export(&groups, WorkScale::Hs23, &nothing.0).unwrap(),
+            ["raw_cpu_time", "raw_wc_time"],
+            ["0.03", "0.04"],
+            ["1.33", "1.78"],
+        ),
+        (
+            portal::wlcg(&groups, WorkScale::Hs23, &nothing.0, &nothing.1).unwrap(),
+            ["cpu_time", "wallclock_time"],
+            ["0.03", "0.04"],
+            ["1.33", "1.78"],
+        ),
+        (
+            osg::report(&groups, WorkScale::Hs23, &nothing.0, "now").unwrap(),
+            ["cpu_hours", "wall_hours"],
+            ["0", "0"],
+            ["1", "2"],
+        ),
+    ] {
+        let place = |name: &str| table.columns.iter().position(|column| column.name == name).unwrap();
+        let totals = table.totals().unwrap().unwrap();
+        let shown = |row: &[Cell]| [cpu, wall].map(|name| row[place(name)].to_string());
+        assert_eq!(shown(&table.rows[0]), of_row, "{}", table.title);
+        assert_eq!(shown(&totals), of_all, "{}", table.title);
+        assert_eq!(totals[0], Cell::text("total"));
+        // What has no total has none.
+        let others = table.columns.iter().zip(&totals).skip(1);
+        for (column, total) in others.filter(|(column, _)| !column.kind.is_sum()) {
+            assert_eq!(*total, Cell::Empty, "{}", column.name);
+        }
     }
 }
