@@ -100,22 +100,26 @@ const COLUMNS: [(&str, &str, ColumnKind); 17] = [
 ];
 
 fn cells(sums: &EnergySums) -> Vec<Cell> {
-    let percent = |core_s: i128| Cell::ratio(finer(core_s, 100), sums.alloc_core_s, 1);
+    let percent = |core_s: i128| Cell::percent(core_s, sums.alloc_core_s, 1);
     let amount = |of: &CoveredSum, unit: i128| of.sum.map_or(Cell::Empty, |sum| Cell::ratio(sum, unit, 3));
     let ratio = |of: &CoveredSum, divisor: i128, digits: u8| {
-        of.sum
-            .map_or(Cell::Empty, |sum| Cell::ratio(finer(sum, HOUR_S), divisor, digits))
+        of.sum.map_or(Cell::Empty, |sum| {
+            Cell::ratio(finer(sum, HOUR_S), divisor, digits)
+        })
     };
     let nodes = sums.nodes();
+    // Classes are parts of what is known: where that is no part of the whole, neither are they.
+    let is_part = (0..=sums.alloc_core_s).contains(&nodes.core_s);
+    let of_class = |class: &CoveredSum| if is_part { percent(class.core_s) } else { Cell::Empty };
     let [exclusive, apportioned, node_meter, modelled] = sums.classes;
     vec![
         Cell::ratio(sums.alloc_core_s, HOUR_S, 3),
         amount(&nodes, KWH_J),
         percent(nodes.core_s),
-        percent(exclusive.core_s),
-        percent(apportioned.core_s),
-        percent(node_meter.core_s),
-        percent(modelled.core_s),
+        of_class(&exclusive),
+        of_class(&apportioned),
+        of_class(&node_meter),
+        of_class(&modelled),
         percent(sums.alloc_core_s - nodes.core_s),
         amount(&sums.pue, KWH_J),
         percent(sums.pue.core_s),
@@ -129,7 +133,8 @@ fn cells(sums: &EnergySums) -> Vec<Cell> {
     ]
 }
 
-/// The rows as a table, with the totals of all of them.
+/// The rows as a table, with the totals of all of them. A percentage is empty where corrections take out core time of jobs whose
+/// energy stays, so that it would be below 0 or above 100.
 ///
 /// # Errors
 /// [`Kind::Data`] when a sum is too large.

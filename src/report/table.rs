@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::amounts::add;
+use crate::amounts::{add, finer};
 use crate::error::Result;
 use crate::time::instant::second_text;
 
@@ -52,6 +52,17 @@ impl Cell {
         match shifted.and_then(|shifted| divide(shifted, denominator)) {
             Some(value) => Self::Decimal { value, scale },
             None => Self::Empty,
+        }
+    }
+
+    /// A part of a whole in percent, rounded once; nothing where it is not a part: negative, or more than the whole. Corrections
+    /// make such sums.
+    #[must_use]
+    pub fn percent(part: i128, whole: i128, scale: u8) -> Self {
+        if (0..=whole).contains(&part) {
+            Self::ratio(finer(part, 100), whole, scale)
+        } else {
+            Self::Empty
         }
     }
 

@@ -31,7 +31,8 @@ pub(super) fn write(body: &mut String, shown: Option<&Table>) -> Result<()> {
         "<p>What is unknown is in no sum. The percentages state how much of the core hours each sum is of: exclusive is measured on \
          nodes that jobs had to themselves, apportioned is their part of what was measured of shared nodes, node meter is their \
          part of what the meters of nodes counted, modelled comes from the \
-         power of the type of their nodes. Site energy is that of the nodes times the PUE.</p>\n{}\
+         power of the type of their nodes. A percentage is empty where corrections take out core hours of jobs whose energy \
+         stays. Site energy is that of the nodes times the PUE.</p>\n{}\
          <p>The same rows are in <a href=\"energy.csv\">energy.csv</a>.</p>\n",
         html::table(&shown.without_empty_columns())?
     );

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::data::{PAGE_DIGITS, SitePageSums, amounts, largest_first};
-use crate::amounts::finer;
 use crate::report::html;
 use crate::report::table::{Cell, ColumnKind, Table};
 
@@ -33,7 +32,7 @@ pub(super) fn by_column(title: &str, column: &str, by_value: &BTreeMap<Option<St
     let row = |name: &str, sums: &SitePageSums| {
         let mut cells = vec![Cell::text(name)];
         cells.extend(amounts(sums, PAGE_DIGITS).into_iter().take(5));
-        cells.push(Cell::ratio(finer(sums.core_s, 100), total.core_s, 1));
+        cells.push(Cell::percent(sums.core_s, total.core_s, 1));
         cells
     };
     let values = by_value.iter().map(|(value, sums)| (value.as_deref(), *sums)).collect();

@@ -310,3 +310,41 @@ fn a_list_that_names_a_node_twice_does_not_overlap_itself() {
     assert!(!reported.contains("overlaps"), "{reported}");
     case.run();
 }
+
+/// A correction that takes out more core time than is left of jobs with energy leaves no part of a whole.
+#[test]
+fn a_percentage_is_empty_where_a_correction_leaves_no_part_of_a_whole() {
+    let jobs = [job(1, "oak", "05", "07", "1000"), job(2, "oak", "05", "07", "")];
+    let rest = "[energy]\nnodes = \"types.csv\"\nshared = \"unused\"\n";
+    let case = case(&[("dump", "OAK", &jobs)], rest);
+    case.replace(
+        "pipeline.toml",
+        "output = \"lake\"\n",
+        "output = \"lake\"\ncorrections = \"c.csv\"\n",
+    );
+    let columns = [
+        "core_h",
+        "node_kwh",
+        "known_percent",
+        "exclusive_percent",
+        "modelled_percent",
+        "unknown_percent",
+    ];
+    let head = "id,action,site,month,vo,job_id,to_vo,job_n,wall_s,alloc_core_s,author,reason,date\n";
+    // Both jobs had 192 core hours.
+    for (added_s, expected) in [
+        ("-345600", ["288.000", "0.000", "66.7", "66.7", "0.0", "33.3"]),
+        ("-1000800", ["106.000", "0.000", "", "", "", ""]),
+        ("-1386000", ["-1.000", "0.000", "", "", "", ""]),
+    ] {
+        case.write(
+            "c.csv",
+            &format!("{head}C1,add,OAK,2024-03,a,,,-1,-3600,{added_s},E. Office,log counted twice,2024-05-01\n"),
+        );
+        case.run();
+        let table = case.gridtally(&["report", "energy", "lake", "--group-by", "vo", "--format", "csv"]);
+        let mut reader = csv::Reader::from_reader(table.as_bytes());
+        let row: std::collections::BTreeMap<String, String> = reader.deserialize().next().unwrap().unwrap();
+        assert_eq!(columns.map(|column| row[column].as_str()), expected, "{table}");
+    }
+}
