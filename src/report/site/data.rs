@@ -5,18 +5,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use arrow::array::Array;
 
 use super::coverage::Coverage;
+use super::quality::SiteQuality;
 use super::supply::Supply;
 use super::users::TopUsers;
 use crate::absent;
 use crate::amounts::add;
 use crate::amounts::finer;
 use crate::error::{Error, Kind, Result};
-use crate::numbers::count_i128;
 use crate::report::completeness::{Incomplete, find, history};
 use crate::report::energy::EnergyKey;
 use crate::report::lake::{Lake, Selection};
 use crate::report::table::{Cell, ColumnKind, Table, known_sum};
-use crate::schema::batch::{addend, date, decimal, flag, int, number, text, word};
+use crate::schema::batch::{addend, date, decimal, int, number, text, word};
 use crate::store::LakeFacts;
 use crate::store::lake::parse_usage_path;
 use crate::time::{DaySpan, Month};
@@ -144,14 +144,12 @@ pub struct SiteData {
     pub parts: [BTreeMap<Option<String>, SitePageSums>; PARTS.len()],
     /// Which jobs have work in which benchmark.
     pub coverage: Coverage,
-    /// The site and the months of the page.
+    /// The site, the months and the VOs of the page.
     pub period: Selection,
     /// The users who used most, where names are requested.
     pub top_users: Option<TopUsers>,
-    /// Records by the flag that is set on them: flag, what it means, how many.
-    pub flags: Vec<(String, String, i128)>,
-    /// Input rows by outcome and reason.
-    pub outcomes: BTreeMap<(String, String), i128>,
+    /// What is odd about its records, and where its input rows went.
+    pub quality: SiteQuality,
     /// What looks incomplete.
     pub incomplete: Vec<Incomplete>,
     /// The data shown in addition to usage.
@@ -160,8 +158,6 @@ pub struct SiteData {
     pub energy: Option<Table>,
     /// The facts the lake records about itself.
     pub facts: LakeFacts,
-    /// Input files of the site, by source: how many.
-    pub inputs: BTreeMap<String, usize>,
     /// Published files the page was made of, by their hash.
     pub blake3: String,
 }
@@ -173,6 +169,14 @@ pub fn is_own(view: &str) -> bool {
 }
 
 impl SiteData {
+    /// The VOs that the page is limited to, for people; `None` where it is of all.
+    #[must_use]
+    pub fn vos(&self) -> Option<String> {
+        let names: Vec<&str> = self.period.vos.iter().map(String::as_str).collect();
+        let word = if names.len() > 1 { "VOs" } else { "VO" };
+        (!names.is_empty()).then(|| format!("{word} {}", names.join(", ")))
+    }
+
     /// Reads one site.
     ///
     /// # Errors
@@ -202,7 +206,7 @@ impl SiteData {
             let message = format!("the lake has no usage of {site:?}; it has {}", names.join(", "));
             return Err(Error::new(Kind::Usage, message));
         }
-        data.add_quality(lake, selection)?;
+        data.quality = SiteQuality::read(lake, site, selection)?;
         let own = Selection {
             sites: std::iter::once(site.to_owned()).collect(),
             ..selection.clone()
@@ -287,53 +291,6 @@ impl SiteData {
                     view: view.value(row).to_owned(),
                 };
                 self.usage.entry(key).or_default().add(&sums);
-            }
-        }
-        Ok(())
-    }
-
-    fn add_quality(&mut self, lake: &Lake, selection: &Selection) -> Result<()> {
-        let dataset = crate::schema::dataset("records")?;
-        let flags: Vec<(&str, &str)> = (dataset.columns.iter())
-            .filter(|column| column.name.starts_with("is_"))
-            .map(|column| (column.name.as_str(), column.doc.as_str()))
-            .collect();
-        let names: Vec<&str> = flags.iter().map(|(name, _)| *name).collect();
-        let mut counts = vec![0_i128; names.len()];
-        for (site, month, path) in lake.months("records")? {
-            if site != self.site || !selection.has_month(month) {
-                continue;
-            }
-            for batch in lake.record_batches(&path, &names)? {
-                let batch = batch?;
-                for (count, name) in counts.iter_mut().zip(&names) {
-                    *count += count_i128(flag(&batch, name)?.true_count());
-                }
-            }
-        }
-        let reported = flags.iter().zip(counts).filter(|(_, n)| *n > 0);
-        self.flags = reported
-            .map(|((name, doc), n)| ((*name).to_owned(), (*doc).to_owned(), n))
-            .collect();
-        for file in lake.manifest.dataset("ledger") {
-            for batch in lake.batches(&file.path, None)? {
-                let batch = batch?;
-                let (site, source) = (text(&batch, "site")?, text(&batch, "source")?);
-                let (outcome, reason) = (text(&batch, "outcome")?, text(&batch, "reason")?);
-                let (file_id, rows) = (text(&batch, "file_id")?, int(&batch, "row_n")?);
-                let mut files: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-                for row in 0..batch.num_rows() {
-                    if word(site, row) != Some(&self.site) {
-                        continue;
-                    }
-                    let key = (outcome.value(row).to_owned(), reason.value(row).to_owned());
-                    *self.outcomes.entry(key).or_default() += i128::from(rows.value(row));
-                    let of = files.entry(source.value(row).to_owned()).or_default();
-                    of.insert(file_id.value(row).to_owned());
-                }
-                for (source, files) in files {
-                    *self.inputs.entry(source).or_default() += files.len();
-                }
             }
         }
         Ok(())

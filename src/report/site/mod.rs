@@ -9,6 +9,7 @@ pub mod data;
 mod energy;
 pub mod page;
 mod provenance;
+mod quality;
 mod split;
 pub mod supply;
 pub mod users;

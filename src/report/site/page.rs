@@ -7,12 +7,11 @@ use super::chart::{SERIES_INKS, Series, percentages, stacked};
 use super::data::{FILE_DIGITS, PAGE_DIGITS, PARTS, SiteData, SitePageSums, amounts, efficiency, is_own};
 use super::split::{by_column, table};
 use super::supply::used_tenths;
-use super::{energy, provenance};
+use super::{energy, provenance, quality};
 use crate::error::Result;
 use crate::numbers::tally;
 use crate::reference::benchmark::Benchmark;
 use crate::report::board::{PageTerm, board, definitions as terms_of, section};
-use crate::report::completeness;
 use crate::report::html::escape;
 use crate::report::shown::{alone, grouped};
 use crate::report::table::{Cell, ColumnKind, Table, divide};
@@ -38,7 +37,7 @@ pub fn write(data: &SiteData) -> Result<String> {
     charges(&mut body, data)?;
     overhead(&mut body, data)?;
     energy::write(&mut body, data.energy.as_ref())?;
-    quality(&mut body, data)?;
+    quality::write(&mut body, data)?;
     definitions(&mut body);
     section(
         &mut body,
@@ -46,11 +45,12 @@ pub fn write(data: &SiteData) -> Result<String> {
         "Where the numbers come from",
         &provenance::terms(data),
     );
-    Ok(board(&format!("{}: usage and work", data.site), &body))
+    let vos = data.vos().map_or_else(String::new, |vos| format!(", {vos}"));
+    Ok(board(&format!("{}{vos}: usage and work", data.site), &body))
 }
 
 /// The months of the page.
-fn period(data: &SiteData) -> String {
+pub(super) fn period(data: &SiteData) -> String {
     let months = data.by_month();
     match (months.keys().next(), months.keys().next_back()) {
         (Some(first), Some(last)) if first == last => first.to_string(),
@@ -60,7 +60,7 @@ fn period(data: &SiteData) -> String {
 }
 
 /// Of which period numbers are, and how they are attributed to it.
-fn basis(data: &SiteData, attribution: &str) -> String {
+pub(super) fn basis(data: &SiteData, attribution: &str) -> String {
     format!("<p class=\"basis\">{}. {}</p>\n", period(data), escape(attribution))
 }
 
@@ -108,6 +108,13 @@ fn head(body: &mut String, data: &SiteData) {
         let _ = writeln!(body, "<div><dt>{name}</dt><dd{exact}>{shown}</dd></div>");
     }
     body.push_str("</dl>\n");
+    if let Some(vos) = data.vos() {
+        let _ = writeln!(
+            body,
+            "<p class=\"note\">This page is limited to {}: other usage of the site is not in it.</p>",
+            escape(&vos)
+        );
+    }
     if let Some(note) = data.coverage.note() {
         let _ = writeln!(body, "<p class=\"note\">{note}</p>");
     }
@@ -340,57 +347,6 @@ fn users(body: &mut String, data: &SiteData) -> Result<()> {
         let _ = writeln!(inside, "<p>{}.</p>", escape(note));
     }
     section(body, "users", "Users who used most", &inside);
-    Ok(())
-}
-
-fn quality(body: &mut String, data: &SiteData) -> Result<()> {
-    let mut inside = basis(data, "By day.");
-    if data.incomplete.is_empty() {
-        inside.push_str("<p>No day looks incomplete, judged by the site's own history.</p>\n");
-    } else {
-        inside.push_str(&table(&completeness::table(&data.incomplete))?);
-    }
-    let mut flags = Table::new(
-        "Flags",
-        &[
-            ("flag", "", ColumnKind::Text),
-            ("jobs", "1", ColumnKind::Number),
-            ("meaning", "", ColumnKind::Text),
-        ],
-    );
-    for (name, meaning, n) in &data.flags {
-        flags.push(vec![Cell::text(name), Cell::Int(*n), Cell::text(meaning)]);
-    }
-    inside.push_str("<h3>What is odd about single jobs</h3>\n");
-    inside.push_str(&basis(data, "Records as read, in the lake's months, corrected or not."));
-    inside.push_str(&if flags.rows.is_empty() {
-        "<p>Nothing.</p>\n".to_owned()
-    } else {
-        table(&flags)?
-    });
-    let mut rows = Table::new(
-        "Rows",
-        &[
-            ("outcome", "", ColumnKind::Text),
-            ("reason", "", ColumnKind::Text),
-            ("rows", "1", ColumnKind::Sum),
-            ("meaning", "", ColumnKind::Text),
-        ],
-    );
-    for ((outcome, reason), n) in &data.outcomes {
-        let meaning = crate::ledger::Reason::parse(reason).map_or("", crate::ledger::Reason::meaning);
-        rows.push(vec![
-            Cell::text(outcome),
-            Cell::text(reason),
-            Cell::Int(*n),
-            Cell::text(meaning),
-        ]);
-    }
-    inside.push_str(
-        "<h3>Where the input rows of the site went</h3>\n<p class=\"basis\">All that was read for the site, whatever its month.</p>\n",
-    );
-    inside.push_str(&table(&rows)?);
-    section(body, "quality", "Quality of the data", &inside);
     Ok(())
 }
 

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::data::SiteData;
+use super::page::period;
 use crate::report::board::lake_terms;
 use crate::report::html::escape;
 
@@ -15,7 +16,9 @@ pub(super) fn terms(data: &SiteData) -> String {
     };
     line("written by", concat!("gridtally ", env!("CARGO_PKG_VERSION")));
     line("BLAKE3 over the hashes of the files read", &data.blake3);
-    for (source, n) in &data.inputs {
+    let vos = data.vos().unwrap_or_else(|| "all VOs".to_owned());
+    line("selection", &format!("{vos}, {}", period(data)));
+    for (source, n) in &data.quality.inputs {
         line(
             &format!("source {source}"),
             &format!("{n} input files with rows of the site"),
