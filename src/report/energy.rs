@@ -99,12 +99,39 @@ const COLUMNS: [(&str, &str, ColumnKind); 17] = [
     ("operational_co2e_g_per_core_h", "g / core h", ColumnKind::Decimal(3)),
 ];
 
-fn cells(sums: &EnergySums) -> Vec<Cell> {
+/// How many digits after the point amounts have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EnergyDigits {
+    /// Those of the report.
+    Report,
+    /// So many, of which a page shows those that matter.
+    Finer(u8),
+}
+
+impl EnergyDigits {
+    fn of(self, report: u8) -> u8 {
+        match self {
+            Self::Report => report,
+            Self::Finer(digits) => digits,
+        }
+    }
+
+    /// The kind of a column; percentages are as in the report.
+    fn kind(self, unit: &str, kind: ColumnKind) -> ColumnKind {
+        match kind {
+            ColumnKind::DecimalSum(digits) => ColumnKind::DecimalSum(self.of(digits)),
+            ColumnKind::Decimal(digits) if !unit.starts_with('%') => ColumnKind::Decimal(self.of(digits)),
+            kind => kind,
+        }
+    }
+}
+
+fn cells(sums: &EnergySums, digits: EnergyDigits) -> Vec<Cell> {
     let percent = |core_s: i128| Cell::percent(core_s, sums.alloc_core_s, 1);
-    let amount = |of: &CoveredSum, unit: i128| of.sum.map_or(Cell::Empty, |sum| Cell::ratio(sum, unit, 3));
-    let ratio = |of: &CoveredSum, divisor: i128, digits: u8| {
+    let amount = |of: &CoveredSum, unit: i128| of.sum.map_or(Cell::Empty, |sum| Cell::ratio(sum, unit, digits.of(3)));
+    let ratio = |of: &CoveredSum, divisor: i128, usual: u8| {
         of.sum.map_or(Cell::Empty, |sum| {
-            Cell::ratio(finer(sum, HOUR_S), divisor, digits)
+            Cell::ratio(finer(sum, HOUR_S), divisor, digits.of(usual))
         })
     };
     let nodes = sums.nodes();
@@ -113,7 +140,7 @@ fn cells(sums: &EnergySums) -> Vec<Cell> {
     let of_class = |class: &CoveredSum| if is_part { percent(class.core_s) } else { Cell::Empty };
     let [exclusive, apportioned, node_meter, modelled] = sums.classes;
     vec![
-        Cell::ratio(sums.alloc_core_s, HOUR_S, 3),
+        Cell::ratio(sums.alloc_core_s, HOUR_S, digits.of(3)),
         amount(&nodes, KWH_J),
         percent(nodes.core_s),
         of_class(&exclusive),
@@ -138,9 +165,10 @@ fn cells(sums: &EnergySums) -> Vec<Cell> {
 ///
 /// # Errors
 /// [`Kind::Data`] when a sum is too large.
-pub fn table(rows: &EnergyRows, by: &[EnergyKey]) -> Result<Table> {
+pub fn table(rows: &EnergyRows, by: &[EnergyKey], digits: EnergyDigits) -> Result<Table> {
     let keys = by.iter().map(|key| (key.as_str(), "", ColumnKind::Text));
-    let columns: Vec<_> = keys.chain(COLUMNS).collect();
+    let amounts = COLUMNS.map(|(name, unit, kind)| (name, unit, digits.kind(unit, kind)));
+    let columns: Vec<_> = keys.chain(amounts).collect();
     let title = "Energy and carbon of jobs: what is unknown is in no sum, and the percentages state how much of the core time each \
                  sum is of";
     let mut table = Table::new(title, &columns);
@@ -150,12 +178,12 @@ pub fn table(rows: &EnergyRows, by: &[EnergyKey]) -> Result<Table> {
         let words = key
             .iter()
             .map(|word| if word.is_empty() { Cell::Empty } else { Cell::text(word) });
-        table.push(words.chain(cells(sums)).collect());
+        table.push(words.chain(cells(sums, digits)).collect());
     }
     let heads = by
         .iter()
         .enumerate()
         .map(|(at, _)| if at == 0 { Cell::text("total") } else { Cell::Empty });
-    table.exact_totals = Some(heads.chain(cells(&total)).collect());
+    table.exact_totals = Some(heads.chain(cells(&total, digits)).collect());
     Ok(table)
 }

@@ -5,7 +5,7 @@ use crate::cli::as_of::AsOfArgs;
 use crate::cli::reading::reading;
 use crate::cli::selection::{Finest, SelectionArgs};
 use crate::error::Result;
-use crate::report::energy::{EnergyKey, gather, table};
+use crate::report::energy::{EnergyDigits, EnergyKey, gather, table};
 use crate::report::lake::Lake;
 use crate::report::render::TableFormat;
 use crate::store::StatePart;
@@ -55,5 +55,8 @@ fn answer(args: &Args) -> Result<()> {
         [] => &EnergyKey::USUAL,
         chosen => chosen,
     };
-    print(&table(&gather(&lake, &selection, by)?, by)?, args.format)
+    print(
+        &table(&gather(&lake, &selection, by)?, by, EnergyDigits::Report)?,
+        args.format,
+    )
 }

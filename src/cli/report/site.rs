@@ -10,7 +10,7 @@ use crate::cli::reading::reading;
 use crate::cli::selection::{Finest, SelectionArgs};
 use crate::error::{Error, Kind, Result};
 use crate::report::lake::Lake;
-use crate::report::site::data::{FILE_DIGITS, SiteData};
+use crate::report::site::data::SiteData;
 use crate::report::site::page;
 use crate::report::site::users::top_users;
 use crate::report::table::Table;
@@ -65,7 +65,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let supply = &data.supply;
     let file = |name, table: Option<Table>| PageFile { name, table };
     let files = [
-        file("usage.csv", Some(data.table(FILE_DIGITS))),
+        file("usage.csv", Some(data.table())),
         file(
             "capacity.csv",
             (!supply.installed.is_empty()).then(|| supply.capacity_table(&data.by_month())),

@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::data::Grouping;
 use super::supply::Supply;
 use crate::amounts::finer;
-use crate::charge::amount::CHARGE_SCALE;
+use crate::charge::amount::{CHARGE_PLACES, CHARGE_SCALE};
 use crate::reference::currency::is_currency;
 use crate::report::charges::BalanceTariff;
 use crate::report::shown::grouped;
-use crate::report::table::{Cell, ColumnKind, Table, known_sum};
+use crate::report::table::{Cell, ColumnKind, Table, divide, known_sum};
 
-/// Digits after the point that charges are rounded to.
-const DIGITS: u8 = 2;
+/// Digits after the point of money.
+const MONEY_DIGITS: u8 = 2;
 
 /// Charges under one policy.
 pub struct PolicyCharges {
@@ -94,12 +94,12 @@ fn of_policy(
         let mut own = Table::new(
             "",
             &[
-                (unit, "", ColumnKind::DecimalSum(DIGITS)),
+                (unit, "", ColumnKind::DecimalSum(digits(tariff))),
                 ("jobs", "1", ColumnKind::Sum),
             ],
         );
         if let Some(charge) = own.columns.first_mut() {
-            charge.has_all_digits = is_currency(&tariff.unit.to_uppercase());
+            charge.has_all_digits = is_money(tariff);
         }
         table.columns.append(&mut own.columns);
     }
@@ -144,13 +144,28 @@ fn of_policy(
     }
 }
 
+/// Digits after the point of the charges of a tariff; of those that are not money the page shows the ones that matter.
+fn digits(tariff: &BalanceTariff) -> u8 {
+    if is_money(tariff) { MONEY_DIGITS } else { CHARGE_PLACES }
+}
+
+fn is_money(tariff: &BalanceTariff) -> bool {
+    is_currency(&tariff.unit.to_uppercase())
+}
+
 /// Charge and jobs; nothing where the policy charged nothing.
 fn cells(tariff: &BalanceTariff, sum: Option<&SiteChargeSum>) -> [Cell; 2] {
     let (_, units_n) = tariff.unit_for_people();
-    let one = finer(10_i128.pow(CHARGE_SCALE), units_n);
+    // How many of the last place of the lake's charges make one of the last place shown.
+    let cut = 10_i128.pow(CHARGE_SCALE - u32::from(digits(tariff)));
     let charge = sum.and_then(|sum| sum.charge_e9);
     [
-        charge.map_or(Cell::Empty, |charge| Cell::ratio(charge, one, DIGITS)),
+        charge
+            .and_then(|charge| divide(charge, finer(units_n, cut)))
+            .map_or(Cell::Empty, |value| Cell::Decimal {
+                value,
+                scale: digits(tariff),
+            }),
         sum.map_or(Cell::Empty, |sum| Cell::Int(sum.job_n)),
     ]
 }

@@ -19,12 +19,15 @@ const LEAST_TOP: i128 = 5;
 /// Months with a label, at most.
 const LABELS: usize = 14;
 
-/// Values of one series, one for each label.
+/// Seconds of an hour.
+const HOUR_S: i128 = 3600;
+
+/// Seconds of one series, one for each label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Series {
     /// Its name.
     pub name: String,
-    /// Its values.
+    /// Its seconds.
     pub values: Vec<i128>,
 }
 
@@ -66,7 +69,7 @@ fn draw(labels: &[String], top: i128, unit: &str, marks: &[ChartMark<'_>]) -> Re
     )
 }
 
-/// Bars on top of one another, one stack for each label, with a legend.
+/// Bars of hours on top of one another, one stack for each label, with a legend.
 ///
 /// # Errors
 /// [`crate::error::Kind::Internal`] when it cannot be drawn.
@@ -76,7 +79,9 @@ pub fn stacked(title: &str, unit: &str, labels: &[String], series: &[Series]) ->
         values.filter(|value| **value > 0).sum()
     };
     // Fallback: a chart without months has the least scale.
-    let top = round_up((0..labels.len()).map(total).max().unwrap_or(0).max(LEAST_TOP));
+    let largest_s = (0..labels.len()).map(total).max().unwrap_or(0);
+    // The next whole hour, so that nothing is above the scale.
+    let top = round_up((largest_s + HOUR_S - 1).div_euclid(HOUR_S).max(LEAST_TOP));
     let mut marks = Vec::new();
     for at in 0..labels.len() {
         let left = place(at) * MONTH_PLACES + 1;
@@ -84,7 +89,7 @@ pub fn stacked(title: &str, unit: &str, labels: &[String], series: &[Series]) ->
         for (one, ink) in series.iter().zip(SERIES_INKS.iter().cycle()) {
             // Fallback: a line without a value at a month is drawn at the bottom.
             let value = one.values.get(at).copied().unwrap_or(0).max(0);
-            let (low, high) = (height(below, top), height(below + value, top));
+            let [low, high] = [below, below + value].map(|s| height(s, top * HOUR_S));
             below += value;
             if high > low {
                 marks.push(ChartMark {

@@ -23,9 +23,7 @@ use crate::time::{DaySpan, Month};
 
 /// Units of the decimals of usage.
 const WORK_SCALE: i128 = 10_000_000;
-/// Digits behind the point of hours on the page.
-pub const PAGE_DIGITS: u8 = 2;
-/// The same in the files next to it.
+/// Digits behind the point of hours in the files next to the page, which shows of them those that matter: both round once.
 pub const FILE_DIGITS: u8 = 9;
 
 /// Sums of one VO or account, view and month.
@@ -308,10 +306,10 @@ impl SiteData {
         total
     }
 
-    /// Usage by month, VO or account, and view, hours to so many digits: what the page shows and the file next to it contains.
+    /// Usage by month, VO or account, and view: what the page shows and the file next to it contains.
     #[must_use]
-    pub fn table(&self, digits: u8) -> Table {
-        let hour = ColumnKind::DecimalSum(digits);
+    pub fn table(&self) -> Table {
+        let hour = ColumnKind::DecimalSum(FILE_DIGITS);
         let mut table = Table::new(
             format!("Usage of {}", self.site),
             &[
@@ -335,7 +333,7 @@ impl SiteData {
                 Cell::text(if name.is_empty() { "(unknown)" } else { name.as_str() }),
                 Cell::text(view.as_str()),
             ];
-            row.extend(amounts(sums, digits));
+            row.extend(amounts(sums));
             table.push(row);
         }
         table
@@ -410,19 +408,19 @@ pub fn efficiency(sums: &SitePageSums) -> Cell {
     cpu_ms.map_or(Cell::Empty, |cpu_ms| Cell::ratio(cpu_ms, finer(sums.core_s, 1000), 1))
 }
 
-/// Jobs, core hours, CPU hours, efficiency, GPU hours, work, jobs without benchmark, corrected jobs; hours to so many digits.
+/// Jobs, core hours, CPU hours, efficiency, GPU hours, work, jobs without benchmark, corrected jobs.
 #[must_use]
-pub fn amounts(sums: &SitePageSums, digits: u8) -> Vec<Cell> {
-    let hours = |seconds: i128| Cell::ratio(seconds, 3600, digits);
+pub fn amounts(sums: &SitePageSums) -> Vec<Cell> {
+    let hours = |seconds: i128| Cell::ratio(seconds, 3600, FILE_DIGITS);
     let [hs06, hs23] = sums.work_s.map(|work| match work {
-        Some(work) => Cell::ratio(work, 3600 * WORK_SCALE, digits),
+        Some(work) => Cell::ratio(work, 3600 * WORK_SCALE, FILE_DIGITS),
         None => Cell::Empty,
     });
     vec![
         Cell::Int(sums.job_n),
         hours(sums.core_s),
         sums.cpu_ms
-            .map_or(Cell::Empty, |cpu_ms| Cell::ratio(cpu_ms, 3_600_000, digits)),
+            .map_or(Cell::Empty, |cpu_ms| Cell::ratio(cpu_ms, 3_600_000, FILE_DIGITS)),
         efficiency(sums),
         sums.gpu_s.map_or(Cell::Empty, hours),
         hs06,

@@ -1,8 +1,9 @@
 //! Energy and carbon of the site, where the lake has any.
 
+use super::data::FILE_DIGITS;
 use crate::error::Result;
 use crate::report::board::section;
-use crate::report::energy::{self, EnergyKey};
+use crate::report::energy::{self, EnergyDigits, EnergyKey};
 use crate::report::html;
 use crate::report::lake::{Lake, Selection};
 use crate::report::table::Table;
@@ -16,7 +17,12 @@ pub(super) fn read(lake: &Lake, period: &Selection, by: EnergyKey) -> Result<Opt
         return Ok(None);
     }
     let by = [EnergyKey::Month, by];
-    energy::table(&energy::gather(lake, period, &by)?, &by).map(Some)
+    energy::table(
+        &energy::gather(lake, period, &by)?,
+        &by,
+        EnergyDigits::Finer(FILE_DIGITS),
+    )
+    .map(Some)
 }
 
 /// The section of the page; nothing where the lake has no energy.
@@ -33,7 +39,7 @@ pub(super) fn write(body: &mut String, shown: Option<&Table>) -> Result<()> {
          part of what the meters of nodes counted, modelled comes from the \
          power of the type of their nodes. A percentage is empty where corrections take out core hours of jobs whose energy \
          stays. Site energy is that of the nodes times the PUE.</p>\n{}\
-         <p>The same rows are in <a href=\"energy.csv\">energy.csv</a>.</p>\n",
+         <p>The same rows are in <a href=\"energy.csv\">energy.csv</a>, amounts with {FILE_DIGITS} decimals.</p>\n",
         html::table(&shown.without_empty_columns())?
     );
     section(body, "energy", "Energy and carbon", &inside);

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::charged::by_policy;
 use super::chart::{SERIES_INKS, Series, percentages, stacked};
-use super::data::{FILE_DIGITS, PAGE_DIGITS, PARTS, SiteData, SitePageSums, amounts, efficiency, is_own};
+use super::data::{FILE_DIGITS, PARTS, SiteData, amounts, efficiency, is_own};
 use super::split::{by_column, table};
 use super::supply::used_tenths;
 use super::{energy, provenance, quality};
@@ -14,7 +14,7 @@ use crate::reference::benchmark::Benchmark;
 use crate::report::board::{PageTerm, board, definitions as terms_of, section};
 use crate::report::html::escape;
 use crate::report::shown::{alone, grouped};
-use crate::report::table::{Cell, ColumnKind, Table, divide};
+use crate::report::table::{Cell, ColumnKind, Table};
 use crate::store::Fact;
 use crate::summarise::Attribution;
 
@@ -79,7 +79,7 @@ fn usage_basis(data: &SiteData) -> String {
 fn head(body: &mut String, data: &SiteData) {
     let total = data.total();
     let _ = writeln!(body, "{}<dl class=\"figures\">", usage_basis(data));
-    let cells = amounts(&total, PAGE_DIGITS);
+    let cells = amounts(&total);
     let names = [
         "jobs",
         "core hours",
@@ -140,7 +140,7 @@ fn head(body: &mut String, data: &SiteData) {
             body,
             "<p class=\"note\">Signed corrections are in these numbers: {} jobs and {} core hours.</p>",
             grouped(total.corrected_job_n),
-            alone(&Cell::ratio(total.corrected_core_s, 3600, 2)).text
+            alone(&Cell::ratio(total.corrected_core_s, 3600, FILE_DIGITS)).text
         );
     }
 }
@@ -149,14 +149,12 @@ fn charts(body: &mut String, data: &SiteData) -> Result<()> {
     let months = data.by_month();
     let labels: Vec<String> = months.keys().map(ToString::to_string).collect();
     let names = data.by_name();
-    // Fallback: never taken, an hour has 3600 seconds.
-    let hours = |sums: &SitePageSums| divide(sums.core_s, 3600).unwrap_or(0);
     let of = |wanted: &str, month: &crate::time::Month| {
         let views = data
             .usage
             .iter()
             .filter(|(of, _)| of.month == *month && of.name == wanted && is_own(&of.view));
-        views.map(|(_, sums)| hours(sums)).sum::<i128>()
+        views.map(|(_, sums)| sums.core_s).sum::<i128>()
     };
     let shown = |name: &str| if name.is_empty() { "(unknown)" } else { name }.to_owned();
     let mut series: Vec<Series> = (names.iter().take(DRAWN))
@@ -188,24 +186,24 @@ fn charts(body: &mut String, data: &SiteData) -> Result<()> {
         &[
             ("month", "", ColumnKind::Text),
             ("jobs", "1", ColumnKind::Sum),
-            ("core_hours", "core h", ColumnKind::DecimalSum(2)),
-            ("cpu_hours", "h", ColumnKind::DecimalSum(2)),
+            ("core_hours", "core h", ColumnKind::DecimalSum(FILE_DIGITS)),
+            ("cpu_hours", "h", ColumnKind::DecimalSum(FILE_DIGITS)),
             ("efficiency", "%", ColumnKind::Decimal(1)),
-            ("gpu_hours", "gpu h", ColumnKind::DecimalSum(2)),
-            ("hs06_hours", "HS06 h", ColumnKind::DecimalSum(2)),
-            ("hs23_hours", "HS23 h", ColumnKind::DecimalSum(2)),
+            ("gpu_hours", "gpu h", ColumnKind::DecimalSum(FILE_DIGITS)),
+            ("hs06_hours", "HS06 h", ColumnKind::DecimalSum(FILE_DIGITS)),
+            ("hs23_hours", "HS23 h", ColumnKind::DecimalSum(FILE_DIGITS)),
             ("jobs_without_benchmark", "1", ColumnKind::Sum),
             ("corrected_jobs", "1", ColumnKind::Sum),
         ],
     );
     for (month, sums) in &months {
         let mut row = vec![Cell::text(month.to_string())];
-        row.extend(amounts(sums, PAGE_DIGITS));
+        row.extend(amounts(sums));
         by_month.push(row);
     }
     // Rounded once, not the sum of rounded months: the page shows one total.
     let mut totals = vec![Cell::text("total")];
-    totals.extend(amounts(&data.total(), PAGE_DIGITS));
+    totals.extend(amounts(&data.total()));
     by_month.exact_totals = Some(totals);
     section(
         body,
@@ -236,9 +234,11 @@ fn capacity(body: &mut String, data: &SiteData) -> Result<()> {
         &labels,
         &tenths,
     )?;
-    let below = "<p>The same rows are in <a href=\"capacity.csv\">capacity.csv</a>.</p>\n";
+    let below = format!(
+        "<p>The same rows are in <a href=\"capacity.csv\">capacity.csv</a>, hours with {FILE_DIGITS} decimals.</p>\n"
+    );
     let capacity = data.supply.capacity_table(&delivered);
-    let inside = usage_basis(data) + &drawn + &table(&data.coverage.columns_of(&capacity))? + below;
+    let inside = usage_basis(data) + &drawn + &table(&data.coverage.columns_of(&capacity))? + &below;
     section(body, "capacity", TITLE, &inside);
     Ok(())
 }
@@ -280,7 +280,7 @@ fn overhead(body: &mut String, data: &SiteData) -> Result<()> {
     let inside = format!(
         "{}<p>Every canonical unit is a view of the same nodes: never add up two \
          units. <code>gridtally report overhead</code> gives more detail.</p>\n{}\
-         <p>The same rows are in <a href=\"overhead.csv\">overhead.csv</a>.</p>\n",
+         <p>The same rows are in <a href=\"overhead.csv\">overhead.csv</a>, hours with {FILE_DIGITS} decimals.</p>\n",
         basis(data, "Of the cores of all nodes, second by second."),
         table(&data.supply.overhead_table())?
     );
@@ -290,13 +290,13 @@ fn overhead(body: &mut String, data: &SiteData) -> Result<()> {
 
 /// The table of the file next to the page. Only the site's own account has totals: other views describe the same hours.
 fn usage(data: &SiteData) -> Result<String> {
-    let all = data.table(PAGE_DIGITS);
+    let all = data.table();
     let (own, others): (Vec<_>, Vec<_>) = all.rows.iter().cloned().partition(|row| match row.get(2) {
         Some(Cell::Text(view)) => is_own(view),
         _ => false,
     });
     let mut totals = vec![Cell::text("total"), Cell::Empty, Cell::Empty];
-    totals.extend(amounts(&data.total(), PAGE_DIGITS));
+    totals.extend(amounts(&data.total()));
     let shown = |rows, exact_totals| {
         let columns = all.columns.clone();
         let title = all.title.clone();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::data::{PAGE_DIGITS, SitePageSums, amounts, largest_first};
+use super::data::{FILE_DIGITS, SitePageSums, amounts, largest_first};
 use crate::report::html;
 use crate::report::table::{Cell, ColumnKind, Table};
 
@@ -12,7 +12,7 @@ pub(super) fn by_column(title: &str, column: &str, by_value: &BTreeMap<Option<St
     if !by_value.keys().any(Option::is_some) {
         return None;
     }
-    let hour = ColumnKind::DecimalSum(2);
+    let hour = ColumnKind::DecimalSum(FILE_DIGITS);
     let mut table = Table::new(
         title,
         &[
@@ -31,7 +31,7 @@ pub(super) fn by_column(title: &str, column: &str, by_value: &BTreeMap<Option<St
     }
     let row = |name: &str, sums: &SitePageSums| {
         let mut cells = vec![Cell::text(name)];
-        cells.extend(amounts(sums, PAGE_DIGITS).into_iter().take(5));
+        cells.extend(amounts(sums).into_iter().take(5));
         cells.push(Cell::percent(sums.core_s, total.core_s, 1));
         cells
     };

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::data::{Grouping, SitePageSums};
+use super::data::{FILE_DIGITS, Grouping, SitePageSums};
 use crate::amounts::add;
 use crate::amounts::finer;
 use crate::charge::amount::CHARGE_PLACES;
@@ -171,7 +171,7 @@ impl Supply {
     /// Capacity and what was delivered, by month.
     #[must_use]
     pub fn capacity_table(&self, delivered: &BTreeMap<Month, SitePageSums>) -> Table {
-        let hour = ColumnKind::DecimalSum(2);
+        let hour = ColumnKind::DecimalSum(FILE_DIGITS);
         let percent = ColumnKind::Decimal(2);
         let mut table = Table::new(
             "Capacity and what was delivered",
@@ -254,7 +254,7 @@ impl Supply {
     /// nothing is added up.
     #[must_use]
     pub fn overhead_table(&self) -> Table {
-        let hour = ColumnKind::Decimal(2);
+        let hour = ColumnKind::Decimal(FILE_DIGITS);
         let percent = ColumnKind::Decimal(1);
         let mut table = Table::new(
             "Overhead in brief",
@@ -275,7 +275,7 @@ impl Supply {
             table.push(vec![
                 Cell::text(cluster.as_str()),
                 Cell::text(unit.as_str()),
-                Cell::ratio(sums.capacity, 3600, 2),
+                Cell::ratio(sums.capacity, 3600, FILE_DIGITS),
                 percent(sums.allocated),
                 percent(sums.overhead),
                 percent(sums.stranded),
@@ -300,11 +300,12 @@ pub fn used_tenths(installed: &Installed, sums: &SitePageSums) -> Option<i128> {
 fn capacity_row(name: String, installed: &Installed, sums: &SitePageSums) -> Vec<Cell> {
     let mut row = vec![
         Cell::text(name),
-        Cell::ratio(installed.core_s, 3600, 2),
-        Cell::ratio(sums.core_s, 3600, 2),
+        Cell::ratio(installed.core_s, 3600, FILE_DIGITS),
+        Cell::ratio(sums.core_s, 3600, FILE_DIGITS),
         Cell::ratio(finer(sums.core_s, 100), installed.core_s, 2),
     ];
-    let work = |value: Option<i128>| value.map_or(Cell::Empty, |value| Cell::ratio(value, 3600 * WORK_SCALE, 2));
+    let work =
+        |value: Option<i128>| value.map_or(Cell::Empty, |value| Cell::ratio(value, 3600 * WORK_SCALE, FILE_DIGITS));
     for (installed, delivered) in installed.work_s.into_iter().zip(sums.work_s) {
         row.extend([work(installed), work(delivered)]);
         let share = installed.zip(delivered);

@@ -1,5 +1,6 @@
 //! The users who used most: people are named only where that is requested, and by the names the lake has.
 
+use super::data::FILE_DIGITS;
 use crate::error::Result;
 use crate::report::lake::{Lake, Selection};
 use crate::report::sreport::answer::{SreportKind, SreportRequest};
@@ -34,14 +35,14 @@ pub fn top_users(lake: &Lake, selection: &Selection) -> Result<TopUsers> {
             ("cluster", "", ColumnKind::Text),
             ("user", "", ColumnKind::Text),
             ("account", "", ColumnKind::Text),
-            ("core_hours", "core h", ColumnKind::Decimal(2)),
+            ("core_hours", "core h", ColumnKind::Decimal(FILE_DIGITS)),
         ],
     );
     for row in answer.table.rows {
         // Between account and seconds is the name of the resource; only one is requested.
         if let [cluster, user, account, _, used] = row.as_slice() {
             let hours = match used {
-                Cell::Int(core_s) => Cell::ratio(*core_s, 3600, 2),
+                Cell::Int(core_s) => Cell::ratio(*core_s, 3600, FILE_DIGITS),
                 _ => Cell::Empty,
             };
             table.push(vec![cluster.clone(), user.clone(), account.clone(), hours]);

@@ -346,5 +346,11 @@ fn a_percentage_is_empty_where_a_correction_leaves_no_part_of_a_whole() {
         let mut reader = csv::Reader::from_reader(table.as_bytes());
         let row: std::collections::BTreeMap<String, String> = reader.deserialize().next().unwrap().unwrap();
         assert_eq!(columns.map(|column| row[column].as_str()), expected, "{table}");
+        // The file next to the page of the site has the same rows, with more digits.
+        case.gridtally(&["report", "site", "lake", "--out", "board"]);
+        let csv = std::fs::read_to_string(case.path("board/energy.csv")).unwrap();
+        let known = expected[2];
+        let amounts = format!(",{}000000,0.000277778,{known},", expected[0]);
+        assert!(csv.contains(&amounts), "{amounts} is not in {csv}");
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::process::Command;
 
 use gridtally::report::lake::{Lake, Selection};
-use gridtally::report::site::chart::percentages;
+use gridtally::report::site::chart::{Series, percentages, stacked};
 use gridtally::report::site::data::SiteData;
 
 use crate::support::python::python;
@@ -38,12 +38,12 @@ fn the_page_states_what_the_lake_states() {
         // DuckDB's opinion of the same lake, and of the file next to the page.
         let sql = format!(
             "import duckdb, sys\n\
-             lake = duckdb.sql(f\"\"\"SELECT sum(job_n), round(sum(alloc_core_s) / 3600, 2) FROM read_parquet('{{sys.argv[1]}}/usage/**/*.parquet', \
+             lake = duckdb.sql(f\"\"\"SELECT sum(job_n), round(sum(alloc_core_s) / 3600, 9) FROM read_parquet('{{sys.argv[1]}}/usage/**/*.parquet', \
              hive_partitioning = true) WHERE site = '{site}' AND view IN ('batch', 'summary')\"\"\").fetchall()[0]\n\
              file = duckdb.sql(f\"SELECT sum(jobs), sum(core_hours) FROM read_csv('{{sys.argv[2]}}') WHERE view IN ('batch', 'summary')\").fetchall()[0]\n\
              assert lake[0] == file[0], (lake, file)\n\
              assert abs(float(lake[1]) - float(file[1])) < 0.5, (lake, file)\n\
-             print(lake[0], '%.2f' % lake[1])"
+             print(lake[0], '%.9f' % lake[1])"
         );
         let csv_path = out.join("usage.csv");
         let answer = python(&sql, &[&lake().to_string_lossy(), &csv_path.to_string_lossy()]);
@@ -202,7 +202,7 @@ fn names_cannot_break_out_of_the_page() {
     // APEL records contain no GPUs, and page and file do not call that zero.
     assert_eq!(data.total().gpu_s, None);
     assert!(page.contains("<div><dt>GPU hours</dt><dd>unknown</dd></div>"), "{page}");
-    assert_eq!(data.table(2).rows[0][7].to_string(), "");
+    assert_eq!(data.table().rows[0][7].to_string(), "");
     let error = SiteData::read(&lake, "T", &Selection::default()).unwrap_err();
     assert!(error.to_string().contains("it has S"), "{error}");
 }
@@ -247,4 +247,48 @@ fn the_only_site_of_a_lake_is_taken() {
         why.contains("a page is about one site: --site NAME, once; the lake has S, T"),
         "{why}"
     );
+}
+
+/// Page and file are made of the same hours, each rounded once.
+#[test]
+fn the_page_rounds_once() {
+    let scene = super::scene::Scene::new();
+    scene.write(
+        "dump.txt",
+        "JobIDRaw|Cluster|User|Account|Submit|Start|End|ElapsedRaw|State|NCPUS|AllocTRES|TotalCPU\n\
+         1|ice|u|kelp|2026-03-01T00:00:00|2026-03-01T00:00:00|2026-03-04T00:00:00|259200|COMPLETED|1|cpu=1,node=1|51:26:53\n\
+         2|ice|u|moss|2026-03-01T00:00:00|2026-03-01T00:00:00|2026-03-02T00:00:00|86400|COMPLETED|10|cpu=10,node=1|200:00:00\n\
+         3|ice|u|reef|2026-03-01T00:00:00|2026-03-01T00:00:00|2026-03-01T00:00:01|1|COMPLETED|1|cpu=1,node=1|00:00:01\n",
+    );
+    let source =
+        "format = \"sacct\"\npaths = [\"dump.txt\"]\nsite = \"S\"\ntimezone = \"UTC\"\nvo = { column = \"account\" }\n";
+    let lake = scene.lake("lake", source, "");
+    let data = SiteData::read(&lake, "S", &Selection::default()).unwrap();
+    let cpu_hours: Vec<String> = data.table().rows.iter().map(|row| row[5].to_string()).collect();
+    assert_eq!(cpu_hours, ["51.448055556", "200.000000000", "0.000277778"]);
+    let page = gridtally::report::site::page::write(&data).unwrap();
+    // 51.45 would become 51.5.
+    for cell in [
+        "data-v=\"51.448055556\">51.4</td>",
+        "data-v=\"200.000000000\">200.0</td>",
+        "data-v=\"0.000277778\">&lt; 0.1</td>",
+    ] {
+        assert!(page.contains(cell), "{cell} is not in {page}");
+    }
+}
+
+/// Series of less than an hour have a height.
+#[test]
+fn bars_are_as_high_as_their_seconds() {
+    let drawn = |seconds: i128| {
+        let series = Series {
+            name: "kelp".to_owned(),
+            values: vec![seconds],
+        };
+        stacked("t", "core hours", &["2026-01".to_owned()], &[series]).unwrap()
+    };
+    assert_ne!(drawn(1440), drawn(0));
+    // The scale ends at the next whole hour at least.
+    assert_eq!(drawn(5 * 3600).matches(">5<").count(), drawn(0).matches(">5<").count());
+    assert_ne!(drawn(5 * 3600), drawn(5 * 3600 + 1));
 }
