@@ -134,6 +134,8 @@ pub struct SwfLog {
     pub problems: Vec<SwfProblem>,
     /// Numbers with a fraction, which was cut off.
     pub fraction_n: u64,
+    /// Lines with a number in column 19, which is not read because the header does not state what it is.
+    pub unread_column_n: u64,
 }
 
 impl SwfLog {
@@ -191,6 +193,9 @@ impl SwfLog {
             let wrong = "its burst buffer is not a number, or is out of range";
             number.ok_or(wrong)?.whole
         } else {
+            // Other programs append texts, such as a list of nodes.
+            let has_number = row.scaled(SwfColumn::BURST_BUFFER, 0).is_some();
+            self.unread_column_n += u64::from(has_number && !self.has_burst_buffer());
             -1
         };
         let [

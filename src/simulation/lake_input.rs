@@ -111,6 +111,7 @@ pub fn lake_input(
     };
     limited(&question.limits, &mut input)?;
     input.note_outcomes("records");
+    question.note_unrequested(&mut input);
     if question.scheduler.base == BaseOrder::Multifactor {
         let priorities = lake_priorities(store, manifest, &question.priorities, &mut input)?;
         input.multifactor = Some(Arc::new(priorities));

@@ -1,5 +1,6 @@
 //! What is simulated: jobs, the machine, and the scheduler.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::group_limits::{LimitRequest, limited};
@@ -117,12 +118,19 @@ impl SimulationQuestion {
         };
         limited(&self.limits, &mut input)?;
         input.note_outcomes("lines");
+        self.note_unrequested(&mut input);
         if self.scheduler.base == BaseOrder::Multifactor {
             input.multifactor = Some(Arc::new(log_priorities(&self.priorities, &mut input)?));
         }
         let notes = &mut input.notes;
         for problem in log.problems.iter().take(3) {
             notes.push(format!("line {} is not read: {}", problem.line, problem.reason));
+        }
+        if log.unread_column_n > 0 {
+            notes.push(format!(
+                "column 19 of {} lines is not read: where it is the requested burst buffer in GB, the header states it by `; BurstBuffer: GB`",
+                log.unread_column_n
+            ));
         }
         if log.fraction_n > 0 {
             notes.push(format!(
@@ -167,6 +175,22 @@ impl SimulationQuestion {
             None => return Ok(machine),
         };
         machine.with_ssd(large_n, SMALL_SSD_GB, LARGE_SSD_GB)
+    }
+
+    /// Notes the kinds of resources that the question states and no job requests: they limit nothing.
+    pub(super) fn note_unrequested(&self, input: &mut SimulationInput) {
+        let stated: BTreeSet<&str> = (self.machine.iter().chain(&self.added))
+            .map(|kind| kind.name.as_str())
+            .collect();
+        for name in stated {
+            let kind = input.machine.kind(name).filter(|kind| *kind > 0);
+            let is_requested = |kind: usize| input.trace.jobs.iter().any(|job| job.need.get(kind) > 0);
+            if kind.is_some_and(|kind| !is_requested(kind)) {
+                input
+                    .notes
+                    .push(format!("no job requests {name}: it is no limit of any of them"));
+            }
+        }
     }
 
     /// Gives a machine the kinds that the question adds and a cluster has as a whole, with nothing of them yet.

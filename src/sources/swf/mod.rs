@@ -32,7 +32,7 @@ static ROW: DialectRow = DialectRow {
     word: "swf",
     aliases: &["pwa"],
     help: "Standard Workload Format",
-    page: "Traces in the Standard Workload Format of the Parallel Workloads Archive. Times count from `UnixStartTime` of the header, or from `unix_start_time` of the source.",
+    page: "Traces in the Standard Workload Format of the Parallel Workloads Archive. Times count from `UnixStartTime` of the header, or from `unix_start_time` of the source. Burst buffer in column 19 is not kept; `simulate` reads it where the header has `BurstBuffer`.",
     content: Content::Jobs,
     recognise: |head| (!head.is_markup() && recognise(head.text)).then_some(Certainty::Grammar),
     reader: |input, options, sizes| pieces(input, &options, LogLimits::of(sizes)),

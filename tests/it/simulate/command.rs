@@ -237,3 +237,23 @@ fn bb_20_drawn_requests_are_noted_as_such() {
         stderr(&output)
     );
 }
+
+#[test]
+fn burst_buffer_that_is_not_read_and_kinds_that_no_job_requests_are_noted() {
+    let unread = "column 19 of 1 lines is not read: where it is the requested burst buffer in GB, the header states it by `; BurstBuffer: GB`";
+    let unrequested = "no job requests burst_buffer_gb: it is no limit of any of them";
+    let log = tempfile::NamedTempFile::new().unwrap();
+    let line = "1 0 0 10 4 -1 -1 4 20 -1 1 -1 -1 -1 1 -1 -1 -1 7000\n";
+    for (header, is_read) in [("", false), ("; BurstBuffer: 9000\n", true)] {
+        std::fs::write(log.path(), format!("{header}{line}")).unwrap();
+        let output = gridtally(&[&[log.path().to_str().unwrap()], &MACHINE[..]].concat());
+        let notes = stderr(&output);
+        assert!(output.status.success(), "{notes}");
+        for note in [unread, unrequested] {
+            assert_eq!(notes.contains(note), !is_read, "{note}: {notes}");
+        }
+    }
+    // What the machine of the header has is not stated by anyone.
+    let output = gridtally(&["sample-data/trace.swf"]);
+    assert!(!stderr(&output).contains("no job requests"), "{}", stderr(&output));
+}

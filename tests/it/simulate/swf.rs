@@ -215,3 +215,13 @@ fn burst_buffer_is_read_where_the_header_has_it() {
     assert_eq!(of(&format!("; BurstBuffer: 9000\n{line}\n")), (1, Some(7_000)));
     assert_eq!(of(&format!("\u{feff}; BurstBuffer: 9000\n{line}x\n")), (0, None));
 }
+
+#[test]
+fn a_number_in_column_19_of_a_log_without_its_header_is_counted() {
+    let line = "1 0 0 10 4 -1 -1 4 20 -1 1 -1 -1 -1 1 -1 -1 -1";
+    let of = |text: &str| read_log(text.as_bytes()).unread_column_n;
+    assert_eq!(of(&format!("{line}\n{line} 7000\n{line} -1\n")), 2);
+    assert_eq!(of(&format!("; BurstBuffer: 9000\n{line} 7000\n")), 0);
+    // A list of nodes is none.
+    assert_eq!(of(&format!("{line} {{4,5}} more columns\n")), 0);
+}
