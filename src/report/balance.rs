@@ -43,9 +43,9 @@ pub struct Balance {
 /// The day of balances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct On {
-    /// The day; what is charged for it counts.
+    /// The day; what is charged for it counts, and nothing that is charged for a later one.
     pub day: Day,
-    /// Whether it is over, so that charges of later days may be there and do not count.
+    /// Whether it is over: of a month that it is inside of, charges by month have later days as well.
     pub is_past: bool,
 }
 
@@ -184,7 +184,7 @@ fn is_in_time(row: &Allocation, charge: &AccountCharge, on: On) -> Result<bool, 
         Some(day) => (day, day + 1),
         None => (charge.month.first_day(), charge.month.next().first_day()),
     };
-    let is_later = on.is_past && on.day < from;
+    let is_later = on.day < from;
     if is_later || until <= row.from || row.until.is_some_and(|end| end <= from) {
         return Ok(false);
     }

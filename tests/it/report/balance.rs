@@ -31,8 +31,12 @@ karst|serac|cy||1
 ";
 
 fn lake(grain: &str, tree: Option<&str>) -> Scene {
+    lake_of(JOBS, grain, tree)
+}
+
+fn lake_of(jobs: &str, grain: &str, tree: Option<&str>) -> Scene {
     let scene = Scene::new();
-    scene.write("jobs.txt", JOBS);
+    scene.write("jobs.txt", jobs);
     scene.write("cores.toml", CORES);
     let mut pipeline = format!(
         "[pipeline]\nname = \"p\"\noutput = \"lake\"\ngrain = \"{grain}\"\n[[source]]\nname = \"s\"\nformat = \"sacct\"\n\
@@ -162,6 +166,28 @@ fn a_balance_of_a_day_that_is_over_counts_no_later_charges() {
     assert_eq!(charged(&scene, allocations, &[]).unwrap(), one("9"));
     let reported = charged(&scene, allocations, &["--on", "2026-02-05"]).unwrap_err();
     assert!(reported.contains("2026-02-05 is inside 2026-02"), "{reported}");
+}
+
+/// A clock that is ahead, or a calendar beyond it: what ends after the day of a balance is not of its days, though the day is not over.
+#[test]
+fn a_balance_of_today_or_later_counts_no_later_charges() {
+    let ahead = JOBS.to_owned()
+        + "6|ada|firn|glacier|cpu|2099-06-10T00:00:00|2099-06-10T00:00:00|2099-06-10T01:00:00|01:00:00|COMPLETED|32|1|billing=32,cpu=32,mem=1G,node=1\n";
+    let allocations = "account,policy,amount,valid_from\nfirn,cores,100,2026-01-01\n";
+    let one = |sum: &str| vec![("firn".to_owned(), format!("{sum}.000000000"))];
+    let scene = lake_of(&ahead, "day", None);
+    assert_eq!(charged(&scene, allocations, &[]).unwrap(), one("9"));
+    assert_eq!(charged(&scene, allocations, &["--on", "2099-06-09"]).unwrap(), one("9"));
+    assert_eq!(
+        charged(&scene, allocations, &["--on", "2099-06-10"]).unwrap(),
+        one("41")
+    );
+    let scene = lake_of(&ahead, "month", None);
+    assert_eq!(charged(&scene, allocations, &[]).unwrap(), one("9"));
+    assert_eq!(
+        charged(&scene, allocations, &["--on", "2099-06-30"]).unwrap(),
+        one("41")
+    );
 }
 
 /// Codes of currencies are meant in either letters.
