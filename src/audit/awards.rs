@@ -1,9 +1,10 @@
-//! Verifies the published use of awards: parts against the charges of their jobs, and use computed again from parts.
+//! Verifies the published use of awards: parts against the charges of their month, and use computed again from parts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::amounts::add;
 use crate::award::use_rows::AwardUse;
+use crate::charge::charged_view::is_counted;
 use crate::error::Result;
 use crate::lake::{award_tables, calendar_fact};
 use crate::record::SiteMonth;
@@ -11,8 +12,6 @@ use crate::schema::batch::{addend, decimal, int, number, text};
 use crate::store::{Manifest, Store, lake, read_table};
 use crate::time::Calendar;
 
-/// The view whose hours are the site's own account.
-const OWN_VIEW: &str = "batch";
 const BATCH_ROWS: usize = 16_384;
 
 /// What parts are compared by.
@@ -50,7 +49,7 @@ pub(crate) fn verify(store: &Store, manifest: &Manifest) -> Result<Vec<(String, 
             let ChargedPlace { place, policy, options } = place;
             findings.push((
                 lake::month_path("award_part", &place.site, place.month),
-                format!("{policy} {options}: holds {part:?}, its jobs were charged {jobs:?}"),
+                format!("{policy} {options}: holds {part:?}, charged was {jobs:?}"),
             ));
         }
     }
@@ -104,10 +103,10 @@ fn sums(store: &Store, manifest: &Manifest, dataset: &str) -> Result<ChargedSums
         };
         for batch in read_table(store.reader(&file.path)?, None, BATCH_ROWS)? {
             let batch = batch?;
-            let view = if dataset == "award_part" {
+            let charged = if dataset == "award_part" {
                 None
             } else {
-                Some(text(&batch, "view")?)
+                Some([text(&batch, "subject")?, text(&batch, "view")?])
             };
             let (policy, options) = (text(&batch, "policy")?, text(&batch, "options")?);
             let charge = decimal(&batch, "charge")?;
@@ -121,7 +120,7 @@ fn sums(store: &Store, manifest: &Manifest, dataset: &str) -> Result<ChargedSums
             let counted = counted.map(|name| int(&batch, name));
             let counted = counted.into_iter().collect::<Result<Vec<_>>>()?;
             for row in 0..batch.num_rows() {
-                if view.is_some_and(|view| view.value(row) != OWN_VIEW) {
+                if charged.is_some_and(|[subject, view]| !is_counted(subject.value(row), view.value(row))) {
                     continue;
                 }
                 let key = ChargedPlace {

@@ -11,6 +11,7 @@
 
 pub mod amount;
 pub mod charged_tariff;
+pub(crate) mod charged_view;
 pub mod check_example;
 pub mod description;
 pub mod example;

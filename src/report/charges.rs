@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::lake::{Lake, Selection};
-use super::usage_key::{OWN_VIEW, UsageKey};
+use super::usage_key::UsageKey;
 use crate::amounts::{add, too_large};
 pub use crate::charge::charged_tariff::BalanceTariff;
+use crate::charge::charged_view::is_counted;
 use crate::charge::policy::Subject;
 use crate::error::{Error, Kind, Result};
 use crate::schema::batch::{addend, date, decimal, int, number, text, word};
@@ -75,7 +76,7 @@ impl AccountCharge {
     }
 }
 
-/// The charges of a selection, under every tariff; of the view `batch` alone.
+/// The charges of a selection, under every tariff: of jobs in the view `batch` alone, and of windows of reservations.
 ///
 /// # Errors
 /// [`Kind::NoInput`] when the lake has no charges; [`Kind::Io`] when it cannot be read; [`Kind::Usage`] when days are requested
@@ -109,7 +110,7 @@ pub fn read(lake: &Lake, selection: &Selection) -> Result<Vec<AccountCharge>> {
             let charge = decimal(&batch, "charge")?;
             for row in 0..batch.num_rows() {
                 bound.take(jobs.value(row), unpriced.value(row), number(charge, row))?;
-                if view.value(row) != OWN_VIEW {
+                if !is_counted(subject.value(row), view.value(row)) {
                     continue;
                 }
                 let Some(month) = selection.month_of(month.value(row), number(day, row), CHARGES)? else {
@@ -211,28 +212,34 @@ fn unknown(word: &str, all: &BTreeSet<BalanceTariff>) -> Error {
     Error::new(Kind::Usage, message)
 }
 
-/// The charges under the requested tariffs, or under the only one; none where nothing was charged under them.
+/// The charges under the requested tariffs, or under the only one of jobs and the only one of reservations; none where nothing was
+/// charged under them. Jobs and reservations may draw on one pool: who charges windows does not charge the jobs inside.
 ///
 /// # Errors
 /// [`Kind::Usage`] when charges of one pool would be reported twice; the message names all of them.
 pub fn choose(charged: Vec<AccountCharge>, asked: &[String]) -> Result<Vec<AccountCharge>> {
-    let all: BTreeSet<BalanceTariff> = charged.iter().map(|row| row.tariff.clone()).collect();
+    let all: BTreeSet<(BalanceTariff, bool)> = (charged.iter())
+        .map(|row| (row.tariff.clone(), row.is_of_jobs))
+        .collect();
     let list = |tariffs: &mut dyn Iterator<Item = &BalanceTariff>| {
         let names: Vec<String> = tariffs.map(BalanceTariff::title_with_pool).collect();
         names.join(", ")
     };
-    if asked.is_empty() && all.len() > 1 {
+    let is_several = |of_jobs: bool| all.iter().filter(|(_, is_of_jobs)| *is_of_jobs == of_jobs).count() > 1;
+    if asked.is_empty() && (is_several(true) || is_several(false)) {
         let message = format!(
             "charges under several policies are views of the same jobs: select one by --policy: {}",
-            list(&mut all.iter())
+            list(&mut all.iter().map(|(tariff, _)| tariff))
         );
         return Err(Error::new(Kind::Usage, message));
     }
     let is_chosen = |tariff: &BalanceTariff| asked.is_empty() || asked.iter().any(|word| tariff.is_called(word));
     let mut pools = BTreeSet::new();
-    for tariff in all.iter().filter(|tariff| is_chosen(tariff)) {
-        if !pools.insert(&tariff.pool) {
-            let mut same = all.iter().filter(|other| is_chosen(other) && other.pool == tariff.pool);
+    for (tariff, is_of_jobs) in all.iter().filter(|(tariff, _)| is_chosen(tariff)) {
+        if !pools.insert((&tariff.pool, is_of_jobs)) {
+            let same = all.iter().filter(|(_, of_jobs)| of_jobs == is_of_jobs);
+            let same = same.map(|(other, _)| other);
+            let mut same = same.filter(|other| is_chosen(other) && other.pool == tariff.pool);
             let message = format!("one pool would be charged twice: choose one of {}", list(&mut same));
             return Err(Error::new(Kind::Usage, message));
         }

@@ -9,6 +9,7 @@ use arrow::compute::filter_record_batch;
 
 use crate::award::AwardPlan;
 use crate::award::use_rows::AwardUse;
+use crate::charge::charged_view::is_counted;
 use crate::config::Plan;
 use crate::error::{Error, Result};
 use crate::expr::{GroupMeasure, How, add_up};
@@ -24,8 +25,8 @@ use crate::time::Calendar;
 
 /// Rows read at once.
 const BATCH_ROWS: usize = 16_384;
-/// The view whose hours are the site's own account.
-const OWN_VIEW: &str = "batch";
+/// The rule by which charges become use. Another rule makes the use again of lakes that are there: since 2 reservations count.
+const COUNTING_RULE: u8 = 2;
 
 /// Columns of `award_part` that distinguish rows, in their order.
 pub(crate) const KEYS: [&str; 11] = [
@@ -45,7 +46,8 @@ pub(crate) const KEYS: [&str; 11] = [
 /// The settings of a plan that decide awards; `None` when it has none.
 pub(crate) fn fingerprint(plan: &Plan) -> Option<String> {
     let awards = plan.awards.as_ref()?;
-    Some(blake3::hash(awards.canonical().as_bytes()).to_hex().to_string())
+    let settings = format!("counting {COUNTING_RULE}\n{}", awards.canonical());
+    Some(blake3::hash(settings.as_bytes()).to_hex().to_string())
 }
 
 /// Whether what is published was made of another table.
@@ -168,6 +170,7 @@ const BASIS: &str = "gridtally.basis";
 /// What a part is made of: the bytes of the charges and records of its month.
 fn basis(charges: &[Current], records: Option<&Current>) -> String {
     let mut hasher = blake3::Hasher::new();
+    hasher.update(&[COUNTING_RULE]);
     for file in charges.iter().chain(records) {
         hasher.update(file.path.as_bytes());
         hasher.update(b"\0");
@@ -183,7 +186,7 @@ fn footer_basis(publication: &Publication, part: &Current) -> Result<Option<Stri
     Ok(basis.map(|(_, basis)| basis))
 }
 
-/// What a month was charged with the submitter; `None` when nothing was.
+/// What a month was charged with the submitter, for jobs and what else is charged for; `None` when nothing was.
 fn part(publication: &Publication, charges: &[Current], records: Option<&Current>) -> Result<Option<RecordBatch>> {
     let mut submitters = Submitters::default();
     if let Some(records) = records {
@@ -197,8 +200,9 @@ fn part(publication: &Publication, charges: &[Current], records: Option<&Current
     for file in charges {
         for batch in read_table(publication.reader(&file.place)?, None, BATCH_ROWS)? {
             let batch = batch?;
-            let own = text(&batch, "view")?.iter().map(|view| view == Some(OWN_VIEW));
-            let batch = filter_record_batch(&batch, &own.collect::<BooleanArray>())?;
+            let (subjects, views) = (text(&batch, "subject")?, text(&batch, "view")?);
+            let counted = (0..batch.num_rows()).map(|row| Some(is_counted(subjects.value(row), views.value(row))));
+            let batch = filter_record_batch(&batch, &counted.collect::<BooleanArray>())?;
             if batch.num_rows() > 0 {
                 let columns = dataset.columns.iter().map(|column| match column.name.as_str() {
                     "submitter" => submitters.of(&batch),

@@ -13,6 +13,7 @@ use arrow::datatypes::{Field, Schema};
 use super::charges::ChargePart;
 use super::partition_context::PartitionContext;
 use super::refused_reservations::{RefusedWindows, WindowOrigin, beyond_sums};
+use crate::charge::charged_view::RESERVATION_VIEW;
 use crate::charge::policy::Subject;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Book;
@@ -38,9 +39,6 @@ type ChargedRank = (Option<i64>, i64, String);
 
 /// Start, identity and row of a window: its place among the windows of a month.
 type ReservationPlace = (i64, u128, u32);
-
-/// The view reservations have in charges.
-const VIEW: &str = "reservation";
 
 /// Charges every window the lake knows of, and takes away what is no longer charged. Windows that the sums of their month
 /// cannot take are refused.
@@ -230,7 +228,7 @@ fn records(windows: &RecordBatch, ids: &ArrayRef, sources: &ArrayRef) -> Result<
             "job_id" | "reservation" => own("reservation")?,
             "cluster" | "partition" | "state" | "gpus" => own(field.name())?,
             "account" => texts((0..rows).map(payer)),
-            "view" => texts((0..rows).map(|_| Some(VIEW))),
+            "view" => texts((0..rows).map(|_| Some(RESERVATION_VIEW))),
             "wall_s" => ints(wall_s.clone()),
             "wall_fraction_ms" => ints((0..rows).map(|_| Some(0))),
             "alloc_core_n" => own("core_n")?,

@@ -6,6 +6,7 @@ mod files;
 mod formulas;
 mod properties;
 mod reservations;
+mod reserved;
 mod scope;
 mod shipped;
 mod years;

@@ -19,7 +19,8 @@ use crate::store::StatePart;
 /// The provider is the site, the billing account the VO (the site itself where none is known), the sub account the
 /// account, the resource the cluster. A policy that counts in money (`usd`, `chf`) is billed in it. One that counts in
 /// service units or core hours is priced in these as in a virtual currency, at one each, and no money is due: its
-/// costs are 0 in the currency that --currency names. Only the view `batch` is reported. `ConsumedQuantity` is exact core
+/// costs are 0 in the currency that --currency names. Of jobs only the view `batch` is reported. Where windows of
+/// reservations are charged, they have lines of their own, in which `x_JobCount` counts windows. `ConsumedQuantity` is exact core
 /// seconds, with parts of seconds where the lake has any; `x_GpuSeconds` are whole seconds. Energy and carbon of the same usage are in
 /// columns of their own, each joule in one line; where no single line charges usage, in a line without a cost.
 #[derive(Debug, clap::Args)]
@@ -41,7 +42,7 @@ pub(super) struct Args {
     selection: SelectionArgs,
 
     /// Only this policy: its charges are reported, by its id or by the name that pages and errors have for it; may be given
-    /// once for each pool.
+    /// once for each pool of jobs, and of reservations.
     #[arg(long, value_name = "POLICY")]
     policy: Vec<String>,
 

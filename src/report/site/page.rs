@@ -256,6 +256,11 @@ fn charges(body: &mut String, data: &SiteData) -> Result<()> {
         "<p>Every policy charges the same jobs: never add up two policies. Jobs are those that ended. A GiB is 2<sup>30</sup> \
          bytes.</p>\n",
     );
+    if data.supply.charged.iter().any(|row| !row.is_of_jobs) {
+        inside.push_str(
+            "<p>A policy of reservations charges windows, used or not: they are counted in place of jobs.</p>\n",
+        );
+    }
     for policy in &policies {
         let note = policy.note.iter().map(|note| format!("<p>{}</p>\n", escape(note)));
         let note: String = note.collect();

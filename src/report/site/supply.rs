@@ -52,7 +52,7 @@ pub struct LeftOver {
 pub struct Supply {
     /// Capacity by month.
     pub installed: BTreeMap<Month, Installed>,
-    /// Charges of the view `batch`.
+    /// Charges of jobs in the view `batch`, and of windows of reservations.
     pub charged: Vec<AccountCharge>,
     /// Every policy the lake charges by.
     pub tariffs: BTreeSet<BalanceTariff>,

@@ -18,12 +18,12 @@ use crate::support::sample::repository;
 pub(super) const HEADER: &str =
     "JobID|Cluster|Partition|Account|User|State|Submit|Start|End|ElapsedRaw|AllocTRES|Reservation\n";
 
-const JOBS: &str = "JobID|Cluster|Partition|Account|User|State|Submit|Start|End|ElapsedRaw|AllocTRES|Reservation\n\
+pub(super) const JOBS: &str = "JobID|Cluster|Partition|Account|User|State|Submit|Start|End|ElapsedRaw|AllocTRES|Reservation\n\
     1|frontier|batch|phys|ada|COMPLETED|2026-03-31T19:00:00|2026-03-31T20:00:00|2026-04-01T04:00:00|28800|cpu=64,node=1|big_run\n\
     2|frontier|batch|phys|ada|COMPLETED|2026-03-31T19:00:00|2026-03-31T20:00:00|2026-03-31T21:00:00|3600|cpu=384,node=6|\n";
 
 /// What `scontrol -o show reservation` prints of one.
-fn listed(name: &str, window: (&str, &str), nodes: usize, flags: &str) -> String {
+pub(super) fn listed(name: &str, window: (&str, &str), nodes: usize, flags: &str) -> String {
     let (start, end) = window;
     format!(
         "ReservationName={name} StartTime={start} EndTime={end} Duration=08:00:00 Nodes=f[1-{nodes}] NodeCnt={nodes} \
@@ -35,7 +35,7 @@ fn listed(name: &str, window: (&str, &str), nodes: usize, flags: &str) -> String
 }
 
 /// Eight hours over the end of the allocation year.
-const WINDOW: (&str, &str) = ("2026-03-31T20:00:00", "2026-04-01T04:00:00");
+pub(super) const WINDOW: (&str, &str) = ("2026-03-31T20:00:00", "2026-04-01T04:00:00");
 
 pub(super) fn pipeline(folder: &Path, policies: &[&str]) -> std::path::PathBuf {
     let out = folder.join("lake").to_str().unwrap().to_owned();

@@ -1,0 +1,122 @@
+//! What is charged for reservations reaches awards, balances, invoices and pages, and can be explained.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use super::reservations::{HEAD, JOBS, WINDOW, go, listed, pipeline};
+
+const BOTH: [&str; 2] = ["olcf-frontier", "olcf-frontier-reservation"];
+
+/// A lake of two jobs, one of them inside the window of a reservation, that both policies charge.
+struct ReservedLake(tempfile::TempDir);
+
+impl ReservedLake {
+    /// With these corrections and further settings of the pipeline, and files next to it.
+    fn new(corrections: &str, settings: &str, files: &[(&str, &str)]) -> Self {
+        let lake = Self(tempfile::tempdir().unwrap());
+        lake.write("jobs.txt", JOBS);
+        lake.write("corrections.csv", corrections);
+        for (name, text) in files {
+            lake.write(name, text);
+        }
+        let path = pipeline(lake.folder(), &BOTH);
+        let text = fs::read_to_string(&path).unwrap() + settings;
+        fs::write(path, text).unwrap();
+        lake
+    }
+
+    fn folder(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.folder().join(name), text).unwrap();
+    }
+
+    /// Runs the pipeline, whose lake is sound.
+    fn run(&self) {
+        go(&self.folder().join("p.toml"));
+    }
+
+    fn gridtally(&self, arguments: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gridtally"));
+        command.current_dir(self.folder()).args(arguments).output().unwrap()
+    }
+
+    fn stdout(&self, arguments: &[&str]) -> String {
+        let output = self.gridtally(arguments);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{arguments:?}: {errors}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// A column of a CSV on stdout, of rows in which another column has a value.
+    fn cells(&self, arguments: &[&str], name: &str, of: (&str, &str)) -> Vec<String> {
+        let text = self.stdout(arguments);
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let rows = reader
+            .deserialize()
+            .map(Result::<std::collections::BTreeMap<String, String>, _>::unwrap);
+        rows.filter(|row| row[of.0].contains(of.1))
+            .map(|row| row[name].clone())
+            .collect()
+    }
+}
+
+const AWARDS: &str = "account,policy,amount,unit,valid_from,valid_to\n\
+    phys,olcf-frontier-reservation,20000,node_hour,2026-01-01,2027-01-01\n\
+    phys,olcf-frontier,100,node_hour,2026-01-01,2027-01-01\n";
+
+#[test]
+fn charges_of_windows_count_wherever_charges_do() {
+    let window = listed("big_run", WINDOW, 2000, "SPEC_NODES");
+    let files = [("awards.csv", AWARDS), ("resv-2026-04-01.txt", window.as_str())];
+    let lake = ReservedLake::new(HEAD, "[awards]\ntable = \"awards.csv\"\n", &files);
+    lake.run();
+    // 2,000 nodes for eight hours; six nodes for an hour outside.
+    let awards = ["report", "awards", "lake", "--on", "2026-04-30", "--format", "csv"];
+    let used = |policy: &str| lake.cells(&awards, "used", ("award", &format!("phys {policy} 2026")));
+    assert_eq!(used("olcf-frontier-reservation"), ["16000.000000000"]);
+    assert_eq!(used("olcf-frontier"), ["6.000000000"]);
+    lake.write(
+        "allocations.csv",
+        "account,policy,amount,valid_from\nphys,olcf-frontier-reservation,20000,2026-01-01\n",
+    );
+    let balance = [
+        "report",
+        "balance",
+        "lake",
+        "--allocations",
+        "allocations.csv",
+        "--on",
+        "2026-04-30",
+        "--format",
+        "csv",
+    ];
+    assert_eq!(
+        lake.cells(&balance, "charged", ("account", "phys")),
+        ["16000.000000000"]
+    );
+    // An invoice has them as well: both policies draw on one pool, and charge different things.
+    let focus = |policies: &[&str]| {
+        let mut arguments = vec!["report", "focus", "lake", "--currency", "USD"];
+        arguments.extend(policies.iter().flat_map(|policy| ["--policy", *policy]));
+        let mut amounts = lake.cells(&arguments, "PricingQuantity", ("SubAccountName", "phys"));
+        amounts.sort();
+        amounts
+    };
+    assert_eq!(focus(&BOTH[1..]), ["8000.000000000", "8000.000000000"]);
+    let all = ["6.000000000", "8000.000000000", "8000.000000000"];
+    assert_eq!(focus(&BOTH), all);
+    assert_eq!(focus(&[]), all);
+    lake.stdout(&["report", "site", "lake", "--site", "OLCF", "--out", "page"]);
+    let charges = fs::read_to_string(lake.folder().join("page/charges.csv")).unwrap();
+    assert!(
+        charges.contains("olcf-frontier-reservation,node_hours,node_hour,(unknown),16000."),
+        "{charges}"
+    );
+    let page = fs::read_to_string(lake.folder().join("page/index.html")).unwrap();
+    assert!(page.contains("A policy of reservations charges windows"));
+    assert!(!page.contains("Policies left out"));
+}
