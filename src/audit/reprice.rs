@@ -1,5 +1,6 @@
 //! A lake priced again, under policies it need not have been charged by: what accounts would pay, and under two of them
-//! who would pay more, who less. Jobs are priced as recorded: corrections are counted and left out.
+//! who would pay more, who less. Jobs are priced as recorded: corrections are counted and left out. A policy that charges for
+//! something else has no price for them and is refused.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
@@ -9,6 +10,7 @@ use serde::Serialize;
 
 use crate::amounts::{add, add_known};
 use crate::charge::amount::CHARGE_SCALE;
+use crate::charge::policy::Subject;
 use crate::charge::scope::{OutOfScope, ScopeLeftOut};
 use crate::charge::{Tariff, price};
 use crate::error::{Error, Kind, Result};
@@ -131,7 +133,8 @@ struct RepricedSums {
 /// Prices every job of the lake under each policy, whenever it holds.
 ///
 /// # Errors
-/// [`Kind::NoInput`] when there is no lake; [`Kind::Data`] when a number does not fit.
+/// [`Kind::Config`] when a policy does not charge for jobs; [`Kind::NoInput`] when there is no lake; [`Kind::Data`] when a number
+/// does not fit.
 pub fn all(output: &str, tariffs: &[Tariff]) -> Result<Vec<Priced>> {
     let tariffs: Vec<&Tariff> = tariffs.iter().collect();
     let sums = scan(output, &tariffs)?;
@@ -197,8 +200,26 @@ pub fn compare(output: &str, a: &Tariff, b: &Tariff) -> Result<Comparison> {
     })
 }
 
+/// Refuses a policy that charges for something else than jobs.
+fn refuse_other_subjects(tariffs: &[&Tariff]) -> Result<()> {
+    let other = tariffs.iter().find(|tariff| tariff.policy.subject != Subject::Jobs);
+    other.map_or(Ok(()), |tariff| {
+        let remedy = match tariff.policy.subject {
+            Subject::Reservations => "; a run of a pipeline with this policy charges them",
+            Subject::Jobs | Subject::Storage => "",
+        };
+        let message = format!(
+            "{} charges for {}, and only jobs are priced here{remedy}",
+            tariff.policy.name(),
+            tariff.policy.subject.as_str()
+        );
+        Err(Error::config(message).at("file", &tariff.policy.file))
+    })
+}
+
 /// Reads what the policies need of every job once, and prices it under all of them.
 fn scan(output: &str, tariffs: &[&Tariff]) -> Result<RepricedSums> {
+    refuse_other_subjects(tariffs)?;
     let (store, manifest) = Manifest::open(output)?;
     let needs: BTreeSet<&str> = tariffs.iter().flat_map(|tariff| tariff.policy.needs()).collect();
     let energy = energy_tables::read(&store, &manifest)?;

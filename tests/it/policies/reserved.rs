@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use super::reservations::{HEAD, JOBS, WINDOW, go, listed, pipeline};
+use crate::support::sample::repository;
 
 const BOTH: [&str; 2] = ["olcf-frontier", "olcf-frontier-reservation"];
 
@@ -119,4 +120,35 @@ fn charges_of_windows_count_wherever_charges_do() {
     let page = fs::read_to_string(lake.folder().join("page/index.html")).unwrap();
     assert!(page.contains("A policy of reservations charges windows"));
     assert!(!page.contains("Policies left out"));
+}
+
+#[test]
+fn jobs_are_not_priced_by_what_charges_for_something_else() {
+    let window = listed("big_run", WINDOW, 2000, "SPEC_NODES");
+    let lake = ReservedLake::new(HEAD, "", &[("resv-2026-04-01.txt", &window)]);
+    lake.run();
+    let file = |name: &str| {
+        let path = repository(&format!("pipelines/policies/{name}.toml"));
+        path.to_str().unwrap().to_owned()
+    };
+    let jobs = file("olcf-frontier");
+    for (name, subject) in [
+        ("olcf-frontier-reservation", "reservations"),
+        ("lumi-storage", "storage"),
+    ] {
+        let other = file(name);
+        for arguments in [
+            vec!["policy", "price", "--lake", "lake", &jobs, &other],
+            vec!["policy", "diff", "--lake", "lake", &jobs, &other],
+        ] {
+            let output = lake.gridtally(&arguments);
+            let why = String::from_utf8_lossy(&output.stderr);
+            let expected = format!("charges for {subject}, and only jobs are priced here");
+            assert!(
+                why.contains(&expected) && output.stdout.is_empty(),
+                "{arguments:?}: {why}"
+            );
+            assert_eq!(output.status.code(), Some(78), "{why}");
+        }
+    }
 }
