@@ -27,6 +27,7 @@ pub mod recompute;
 pub mod recompute_energy;
 pub(crate) mod reduced_report;
 pub(crate) mod refused_reservations;
+pub mod reservation_report;
 mod reservations;
 pub mod run_ending;
 pub mod run_identity;

@@ -13,17 +13,19 @@ use arrow::datatypes::{Field, Schema};
 use super::charges::ChargePart;
 use super::partition_context::PartitionContext;
 use super::refused_reservations::{RefusedWindows, WindowOrigin, beyond_sums};
+use super::reservation_report::{PlannedWindow, ReservationReport};
 use crate::charge::charged_view::RESERVATION_VIEW;
 use crate::charge::policy::Subject;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Book;
 use crate::record::SiteMonth;
 use crate::schema;
-use crate::schema::batch::{column, identities, int, ints, number, text, texts, time, word};
+use crate::schema::batch::{column, id, identities, int, ints, number, text, texts, time, word};
 use crate::store::lake::{self, LakeTable};
-use crate::store::read_table;
+use crate::store::{ObjectReader, read_table};
 use crate::summarise::charges::Charges;
 use crate::time::Month;
+use crate::time::instant::second_text;
 
 /// The key of a window.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
@@ -34,11 +36,33 @@ struct ChargedWindow {
     start_ms: i64,
 }
 
+impl ChargedWindow {
+    /// Of a window that had not begun when it was last listed.
+    fn planned(self, as_of_ms: i64) -> PlannedWindow {
+        // Fallback: a time that no year can be named for is shown as a number.
+        let utc = |ms: i64| second_text(ms).unwrap_or_else(|| ms.to_string());
+        PlannedWindow {
+            start_utc: utc(self.start_ms),
+            reservation: self.name,
+            cluster: self.cluster,
+            listed_utc: utc(as_of_ms),
+        }
+    }
+}
+
 /// What makes one listing of a window the last: when it was true, then the later end, then the input file.
 type ChargedRank = (Option<i64>, i64, String);
 
 /// Start, identity and row of a window: its place among the windows of a month.
 type ReservationPlace = (i64, u128, u32);
+
+/// What the windows of a lake were charged.
+pub(crate) struct ChargedReservations {
+    /// By site and month.
+    pub(crate) parts: Vec<ChargePart>,
+    /// How many there are; `None` where no policy charges for them.
+    pub(crate) report: Option<ReservationReport>,
+}
 
 /// Charges every window the lake knows of, and takes away what is no longer charged. Windows that the sums of their month
 /// cannot take are refused.
@@ -46,17 +70,25 @@ type ReservationPlace = (i64, u128, u32);
 /// # Errors
 /// [`Kind::Config`] when an inventory contains reservations without a site; [`Kind::Data`] when a number does not
 /// fit; [`Kind::Io`] when the lake cannot be read or written.
-pub(crate) fn charge(context: &PartitionContext<'_>, book: &mut Book) -> Result<Vec<ChargePart>> {
+pub(crate) fn charge(context: &PartitionContext<'_>, book: &mut Book) -> Result<ChargedReservations> {
     let subject = Subject::Reservations;
     let is_charged = context
         .plan
         .tariffs
         .iter()
         .any(|tariff| tariff.policy.subject == subject);
-    let windows = if is_charged { windows(context)? } else { BTreeMap::new() };
-    let mut parts = Vec::new();
+    let ListedWindows { begun, planned } = if is_charged {
+        let mut rows = ListedRows::default();
+        for file in context.publication.current("reservation") {
+            rows.add(&file.path, context.publication.reader(&file.place)?)?;
+        }
+        windows(&rows)?
+    } else {
+        ListedWindows::default()
+    };
+    let (mut parts, mut charged_n) = (Vec::new(), 0);
     let (mut kept, mut all_refused) = (BTreeSet::new(), RefusedWindows::default());
-    for (place, ChargedWindows { records, origins }) in windows {
+    for (place, ChargedWindows { records, origins }) in begun {
         let refused = beyond_sums(&records)?;
         let of_refused = refused.iter().filter_map(|refused| origins.get(refused.row).cloned());
         all_refused.add(&place, of_refused);
@@ -64,6 +96,7 @@ pub(crate) fn charge(context: &PartitionContext<'_>, book: &mut Book) -> Result<
         let mut charges = Charges::new(context.plan.summing(), &site, subject);
         let rows = charges.add(&records, &refused)?;
         if let Some(rows) = rows {
+            charged_n += id(&rows, "record_id")?.iter().collect::<BTreeSet<_>>().len();
             let path = path(&site, month);
             let mut table = LakeTable::create(context.publication, "job_charges", &path)?;
             table.write(&rows)?;
@@ -94,7 +127,8 @@ pub(crate) fn charge(context: &PartitionContext<'_>, book: &mut Book) -> Result<
             parts.push(ChargePart::stage(context, subject, &place.site, place.month, None)?);
         }
     }
-    Ok(parts)
+    let report = is_charged.then(|| ReservationReport::new(charged_n, planned));
+    Ok(ChargedReservations { parts, report })
 }
 
 /// Where the charges of a month's windows stand one by one.
@@ -110,23 +144,46 @@ struct ChargedWindows {
     origins: Vec<WindowOrigin>,
 }
 
-/// The windows by site and month of their start.
-fn windows(context: &PartitionContext<'_>) -> Result<BTreeMap<SiteMonth, ChargedWindows>> {
-    let mut batches: Vec<RecordBatch> = Vec::new();
-    let mut sources: Vec<String> = Vec::new();
-    for file in context.publication.current("reservation") {
-        let source = file.path.split('/').nth(1).and_then(crate::hive::parse);
+/// The windows that listings contain; those of maintenance are not among them.
+#[derive(Default)]
+struct ListedWindows {
+    /// Those that had begun when they were last listed, by site and month of their start.
+    begun: BTreeMap<SiteMonth, ChargedWindows>,
+    /// Those that had not.
+    planned: Vec<PlannedWindow>,
+}
+
+/// The rows of all listings.
+#[derive(Default)]
+struct ListedRows {
+    batches: Vec<RecordBatch>,
+    /// The source of each row.
+    sources: Vec<String>,
+}
+
+impl ListedRows {
+    /// Adds those of a file of `reservation`.
+    fn add(&mut self, path: &str, file: ObjectReader) -> Result<()> {
+        let source = path.split('/').nth(1).and_then(crate::hive::parse);
         // Fallback: the folder of an unknown source has the empty name.
         let source = source.and_then(|(_, source)| source).unwrap_or_default();
-        for batch in read_table(context.publication.reader(&file.place)?, None, 16_384)? {
+        for batch in read_table(file, None, 16_384)? {
             let batch = batch?;
-            sources.extend(std::iter::repeat_n(source.clone(), batch.num_rows()));
-            batches.push(batch);
+            self.sources
+                .extend(std::iter::repeat_n(source.clone(), batch.num_rows()));
+            self.batches.push(batch);
         }
+        Ok(())
     }
-    let all = concat_batches(&schema::dataset("reservation")?.arrow(), &batches)?;
+}
+
+/// The windows of listings.
+fn windows(rows: &ListedRows) -> Result<ListedWindows> {
+    let ListedRows { batches, sources } = rows;
+    let all = concat_batches(&schema::dataset("reservation")?.arrow(), batches)?;
     let mut by_place: BTreeMap<SiteMonth, Vec<ReservationPlace>> = BTreeMap::new();
-    for (window, at) in last(&all)? {
+    let LastListings { begun, planned } = last(&all)?;
+    for (window, at) in begun {
         let day = window.start_ms.div_euclid(86_400_000);
         let month = i32::try_from(day).ok().and_then(Month::of_day);
         let month = month.ok_or_else(|| Error::new(Kind::Data, "a reservation begins in no year that can be named"))?;
@@ -145,7 +202,10 @@ fn windows(context: &PartitionContext<'_>) -> Result<BTreeMap<SiteMonth, Charged
         let origins = origins(&listed, &sources)?;
         windows.insert(place, ChargedWindows { records, origins });
     }
-    Ok(windows)
+    Ok(ListedWindows {
+        begun: windows,
+        planned,
+    })
 }
 
 /// Where windows were read.
@@ -162,8 +222,16 @@ fn origins(listed: &RecordBatch, sources: &[&str]) -> Result<Vec<WindowOrigin>> 
     Ok(origins.collect())
 }
 
-/// The row of the last listing of every window that had begun by then.
-fn last(all: &RecordBatch) -> Result<BTreeMap<ChargedWindow, u32>> {
+/// The last listing of every window.
+struct LastListings {
+    /// Its row, where the window had begun by then.
+    begun: BTreeMap<ChargedWindow, u32>,
+    /// Windows that had not.
+    planned: Vec<PlannedWindow>,
+}
+
+/// The last listing of every window but those of maintenance.
+fn last(all: &RecordBatch) -> Result<LastListings> {
     let of = |name: &str| text(all, name);
     let (site, cluster, name) = (of("site")?, of("cluster")?, of("reservation")?);
     let (flags, files) = (of("flags")?, of("file_id")?);
@@ -188,12 +256,18 @@ fn last(all: &RecordBatch) -> Result<BTreeMap<ChargedWindow, u32>> {
             *known = (rank, at);
         }
     }
-    last.retain(|window, ((as_of_ms, ..), at)| {
-        let is_maintenance =
-            word(flags, *at as usize).is_some_and(|flags| flags.split(',').any(|flag| flag == "MAINT"));
-        !is_maintenance && as_of_ms.is_none_or(|as_of_ms| window.start_ms <= as_of_ms)
-    });
-    Ok(last.into_iter().map(|(window, (_, at))| (window, at)).collect())
+    let (mut begun, mut planned) = (BTreeMap::new(), Vec::new());
+    for (window, ((as_of_ms, ..), at)) in last {
+        let is_maintenance = word(flags, at as usize).is_some_and(|flags| flags.split(',').any(|flag| flag == "MAINT"));
+        match as_of_ms.filter(|as_of_ms| *as_of_ms < window.start_ms) {
+            _ if is_maintenance => {}
+            Some(as_of_ms) => planned.push(window.planned(as_of_ms)),
+            None => {
+                begun.insert(window, at);
+            }
+        }
+    }
+    Ok(LastListings { begun, planned })
 }
 
 /// What stands for the record of a window.

@@ -12,6 +12,7 @@ use super::priced::{PolicyReport, UnpricedCorrection};
 use super::recompute::Recomputed;
 use super::recompute_energy::RecomputedEnergy;
 use super::reduced_report::{ReducedReport, reduced_text};
+use super::reservation_report::ReservationReport;
 use super::run_ending::{PartitionCounts, RunEnding};
 use super::run_identity::RunIdentity;
 use super::run_words::commonest;
@@ -165,6 +166,9 @@ pub struct RunReport {
     /// Jobs of the months this run built, by policy that charges for jobs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub policies: Vec<PolicyReport>,
+    /// Windows of reservations of the whole lake, if a policy charges for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reservations: Option<ReservationReport>,
     /// What corrections add in these months whose charge under a policy is unknown.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unpriced_corrections: Vec<UnpricedCorrection>,
@@ -421,6 +425,9 @@ impl RunReport {
         }
         for policy in &self.policies {
             let _ = writeln!(text, "  {}", policy.text());
+        }
+        if let Some(reservations) = &self.reservations {
+            let _ = writeln!(text, "  {}", reservations.text());
         }
         if let Some(overhead) = self.overhead.as_ref().filter(|overhead| overhead.has_changes()) {
             text.push_str(&overhead.text());

@@ -82,7 +82,8 @@ impl<'a> EnteredInputs<'a> {
         } = &mut *monitor.report;
         copied::judge(plan, &done, shifted, context.paths, copied_jobs, possible_copies)?;
         note_benchmarks(plan, &done, &summaries, &mut scope.lake.state, monitor.report);
-        let (parts, charged) = contributed(&context, done, summaries, &mut scope.lake.state.book)?;
+        let book = &mut scope.lake.state.book;
+        let (parts, charged) = contributed(&context, done, summaries, book, monitor.report)?;
         scope
             .identity_sources
             .finalize(&mut scope.lake.state.book, &scope.files, &file_ids);
@@ -152,8 +153,11 @@ fn contributed(
     done: Vec<PartitionResult>,
     summaries: SettledSummaries,
     book: &mut Book,
+    report: &mut RunReport,
 ) -> Result<(Vec<UsagePart>, Vec<ChargePart>)> {
     let (parts, mut charged) = summaries::contributions(context, done, summaries, book)?;
-    charged.append(&mut reservations::charge(context, book)?);
+    let mut windows = reservations::charge(context, book)?;
+    charged.append(&mut windows.parts);
+    report.reservations = windows.report;
     Ok((parts, charged))
 }

@@ -4,6 +4,11 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use gridtally::config::Plan;
+use gridtally::run::run_report::RunReport;
+use gridtally::run::{RunOptions, stages};
+use gridtally::runtime::progress::Silent;
+
 use super::reservations::{HEAD, JOBS, WINDOW, go, listed, pipeline};
 use crate::support::sample::repository;
 
@@ -38,6 +43,11 @@ impl ReservedLake {
     /// Runs the pipeline, whose lake is sound.
     fn run(&self) {
         go(&self.folder().join("p.toml"));
+    }
+
+    fn report(&self) -> RunReport {
+        let (plan, _) = Plan::load(&self.folder().join("p.toml")).unwrap();
+        stages::run(&plan, &RunOptions::default(), &Silent).unwrap()
     }
 
     fn gridtally(&self, arguments: &[&str]) -> Output {
@@ -120,6 +130,30 @@ fn charges_of_windows_count_wherever_charges_do() {
     let page = fs::read_to_string(lake.folder().join("page/index.html")).unwrap();
     assert!(page.contains("A policy of reservations charges windows"));
     assert!(!page.contains("Policies left out"));
+}
+
+#[test]
+fn windows_that_were_only_planned_are_named() {
+    let planned = listed("next", ("2026-04-05T00:00:00", "2026-04-06T00:00:00"), 10, "SPEC_NODES");
+    let both = listed("big_run", WINDOW, 2000, "SPEC_NODES") + &planned;
+    let lake = ReservedLake::new(HEAD, "", &[("resv-2026-04-01.txt", &both)]);
+    let report = lake.report();
+    let windows = report.reservations.as_ref().unwrap();
+    assert_eq!((windows.charged_n, windows.planned_n), (1, 1));
+    assert_eq!(windows.planned[0].reservation, "next");
+    let line = "reservations: 1 windows charged; 1 not charged, which had not begun when they were last listed: next of frontier \
+                (from 2026-04-05T00:00:00Z, listed 2026-04-01T00:00:00Z)";
+    assert!(report.text().contains(line), "{}", report.text());
+    // Once it is listed in force, it is charged.
+    lake.write("resv-2026-04-05.txt", &planned);
+    let report = lake.report();
+    let windows = report.reservations.as_ref().unwrap();
+    assert_eq!((windows.charged_n, windows.planned_n), (2, 0));
+    assert!(
+        report.text().contains("reservations: 2 windows charged\n"),
+        "{}",
+        report.text()
+    );
 }
 
 #[test]
