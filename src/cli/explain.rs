@@ -11,11 +11,12 @@ use crate::error::Result;
 use crate::report::render::TableFormat;
 use crate::store::StatePart;
 
-/// Explain one number, all the way down: a job, or a cell of charges or usage.
+/// Explain one number, all the way down: a job, what else is charged, or a cell of charges or usage.
 ///
 /// Of a job: the row it was read from and its position, how each field was read, other rows of the same job, the
 /// benchmark and where it came from, and for every policy the formula with the job's numbers in it, the rounding, and
-/// the files of `usage` and `charges` each part went to. Of a cell (a file of `charges` or `usage`): the jobs with most of
+/// the files of `usage` and `charges` each part went to. Of hours that a correction adds and of a window of a reservation, which
+/// are charged and are no jobs: what is known of them, and the same of their charges. Of a cell (a file of `charges` or `usage`): the jobs with most of
 /// it, and of usage also the corrections that touched it and the benchmarks in it.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
@@ -35,7 +36,8 @@ pub(super) struct Args {
     #[command(flatten)]
     as_of: AsOfArgs,
 
-    /// Job id, plain job number, grid-wide id or record id; or the path of a file of `charges` or `usage`
+    /// Job id, plain job number, grid-wide id or record id; where no job has it, the id of a correction that adds hours, or the
+    /// name of a reservation; or the path of a file of `charges` or `usage`
     /// (or of its folder), with or without the lake before it.
     #[arg(value_name = "JOB-OR-CELL")]
     what: String,
@@ -84,6 +86,19 @@ fn answer(args: &Args) -> Result<()> {
         };
     }
     let jobs = explain::explain(args.as_of.place(&args.out)?, what, &args.inputs)?;
+    if jobs.is_empty() {
+        let entries = explain::charged_entries(args.as_of.place(&args.out)?, what)?;
+        return match args.format {
+            TableFormat::Json => output::json(&entries),
+            _ => output::text(
+                &entries
+                    .iter()
+                    .map(explain::ChargedEntry::text)
+                    .collect::<Vec<_>>()
+                    .join("\n"),
+            ),
+        };
+    }
     if args.format == TableFormat::Json {
         return output::json(&jobs);
     }

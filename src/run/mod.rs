@@ -28,7 +28,7 @@ pub mod recompute_energy;
 pub(crate) mod reduced_report;
 pub(crate) mod refused_reservations;
 pub mod reservation_report;
-mod reservations;
+pub(crate) mod reservations;
 pub mod run_ending;
 pub mod run_identity;
 pub(crate) mod run_log;

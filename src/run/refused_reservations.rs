@@ -23,11 +23,11 @@ use crate::summarise::budget::{self, LoadClass, MonthBudget, VAST_JOB};
 
 /// Where a window was read.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct WindowOrigin {
-    pub(super) file_id: Arc<str>,
-    pub(super) line: i64,
+pub(crate) struct WindowOrigin {
+    pub(crate) file_id: Arc<str>,
+    pub(crate) line: i64,
     pub(super) source: String,
-    pub(super) name: String,
+    pub(crate) name: String,
     /// Input rows it accounts for.
     pub(super) input_row_n: i64,
 }

@@ -22,7 +22,7 @@ use crate::record::SiteMonth;
 use crate::schema;
 use crate::schema::batch::{column, id, identities, int, ints, number, text, texts, time, word};
 use crate::store::lake::{self, LakeTable};
-use crate::store::{ObjectReader, read_table};
+use crate::store::{Manifest, ObjectReader, Store, read_table};
 use crate::summarise::charges::Charges;
 use crate::time::Month;
 use crate::time::instant::second_text;
@@ -137,11 +137,11 @@ fn path(site: &str, month: Month) -> String {
 }
 
 /// The windows of a site and month, in the order of their start.
-struct ChargedWindows {
+pub(crate) struct ChargedWindows {
     /// With the columns of `records`.
-    records: RecordBatch,
+    pub(crate) records: RecordBatch,
     /// Row for row.
-    origins: Vec<WindowOrigin>,
+    pub(crate) origins: Vec<WindowOrigin>,
 }
 
 /// The windows that listings contain; those of maintenance are not among them.
@@ -151,6 +151,18 @@ struct ListedWindows {
     begun: BTreeMap<SiteMonth, ChargedWindows>,
     /// Those that had not.
     planned: Vec<PlannedWindow>,
+}
+
+/// The windows of a published lake that are charged where a policy is for them, by site and month of their start.
+///
+/// # Errors
+/// [`Kind::Io`] when the lake cannot be read.
+pub(crate) fn published(store: &Store, manifest: &Manifest) -> Result<BTreeMap<SiteMonth, ChargedWindows>> {
+    let mut rows = ListedRows::default();
+    for file in manifest.dataset("reservation") {
+        rows.add(&file.path, store.reader(&file.path)?)?;
+    }
+    Ok(windows(&rows)?.begun)
 }
 
 /// The rows of all listings.

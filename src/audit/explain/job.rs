@@ -13,7 +13,7 @@ use super::raw;
 use super::trace::{steps, work};
 use crate::charge::{Tariff, price};
 use crate::energy::EnergyPlan;
-use crate::error::{Error, Kind, Result};
+use crate::error::Result;
 use crate::lake::refused_records::RefusedRecords;
 use crate::lake::views::{counting, folded, has_view};
 use crate::lake::{calendar_fact, energy_tables, state};
@@ -32,7 +32,7 @@ use crate::summarise::view::RecordView;
 use crate::time::{Calendar, Day};
 
 /// Most jobs one call explains.
-const MOST: usize = 20;
+pub(super) const MOST: usize = 20;
 
 /// A value of a record.
 #[derive(Clone, Debug, Serialize)]
@@ -121,6 +121,21 @@ pub struct JobCharge {
     pub pieces: Vec<ExplainedPiece>,
 }
 
+impl JobCharge {
+    /// Of what a policy charges.
+    pub(super) fn of(tariff: &Tariff, steps: Vec<String>, pieces: Vec<ExplainedPiece>) -> Self {
+        Self {
+            policy: tariff.policy.id.clone(),
+            version: tariff.policy.version.clone(),
+            options: tariff.chosen.clone(),
+            title: tariff.policy.title.clone(),
+            unit: tariff.policy.unit.clone(),
+            steps,
+            pieces,
+        }
+    }
+}
+
 /// A job, explained.
 #[derive(Clone, Debug, Serialize)]
 pub struct Explained {
@@ -168,11 +183,11 @@ pub struct Explained {
     pub charges: Vec<JobCharge>,
 }
 
-/// The jobs that are called `job`: by job id, plain job number, grid-wide id or record id. `inputs` is the folder the
-/// paths of input files are relative to: that of the pipeline file.
+/// The jobs that are called `job`: by job id, plain job number, grid-wide id or record id; none where no job is. `inputs` is the
+/// folder the paths of input files are relative to: that of the pipeline file.
 ///
 /// # Errors
-/// [`Kind::NoInput`] when there is no lake, or no such job in it; [`Kind::Io`] when it cannot be read.
+/// [`crate::error::Kind::NoInput`] when there is no lake; [`crate::error::Kind::Io`] when it cannot be read.
 pub fn explain(output: &str, job: &str, inputs: &Path) -> Result<Vec<Explained>> {
     let (store, manifest) = Manifest::open(output)?;
     let table = |path: &str| -> Result<Vec<RecordBatch>> { read_table(store.reader(path)?, None, 16_384)?.collect() };
@@ -206,9 +221,6 @@ pub fn explain(output: &str, job: &str, inputs: &Path) -> Result<Vec<Explained>>
                 }
             }
         }
-    }
-    if found.is_empty() {
-        return Err(Error::new(Kind::NoInput, format!("{output} has no job called {job}")));
     }
     Ok(found)
 }
@@ -407,15 +419,7 @@ impl ExplainedLake {
                 }
                 let facts = PolicyFacts::new(site, tariff.policy.needs(), self.energy.as_ref()).of(record)?;
                 let priced = price(&tariff.policy, &tariff.options, &facts, true)?;
-                charges.push(JobCharge {
-                    policy: tariff.policy.id.clone(),
-                    version: tariff.policy.version.clone(),
-                    options: tariff.chosen.clone(),
-                    title: tariff.policy.title.clone(),
-                    unit: tariff.policy.unit.clone(),
-                    steps: steps(&tariff, &facts, &priced),
-                    pieces,
-                });
+                charges.push(JobCharge::of(&tariff, steps(&tariff, &facts, &priced), pieces));
             }
         }
         Ok(charges)
@@ -443,7 +447,7 @@ pub(crate) fn day_text(day: Day) -> String {
 }
 
 /// Every value that is known, and where it came from.
-fn fields(record: &RecordBatch, format: &str) -> Result<Vec<ExplainedField>> {
+pub(super) fn fields(record: &RecordBatch, format: &str) -> Result<Vec<ExplainedField>> {
     let mut fields = Vec::new();
     for column in &schema::dataset("records")?.columns {
         let array: &ArrayRef = schema::batch::column(record, &column.name)?;
@@ -470,7 +474,7 @@ fn origin(column: &Column, format: &str) -> String {
     own.cloned().unwrap_or_else(|| "as the source has it".to_owned())
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(super) fn hex(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(2 * bytes.len());
     for byte in bytes {
         // Writing to a string cannot fail.
@@ -480,7 +484,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// The bytes of an identity as people write it, with or without dashes.
-fn identity(text: &str) -> Option<[u8; 16]> {
+pub(super) fn identity(text: &str) -> Option<[u8; 16]> {
     let digits = text.replace('-', "");
     let is_hex = digits.len() == 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     let value = u128::from_str_radix(&digits, 16).ok().filter(|_| is_hex)?;

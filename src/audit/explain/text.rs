@@ -95,13 +95,13 @@ impl Explained {
                 used.cell
             ));
         }
-        text.push_str(&charges(&self.charges));
+        text.push_str(&charges_text(&self.charges, "no policy of the lake is for this job"));
         text
     }
 }
 
-/// What was charged, and how.
-fn charges(charges: &[JobCharge]) -> String {
+/// What was charged, and how; `none` where nothing was.
+pub(super) fn charges_text(charges: &[JobCharge], none: &str) -> String {
     let mut text = String::new();
     let mut add_line = |line: &str| {
         // Writing to a string cannot fail.
@@ -109,7 +109,7 @@ fn charges(charges: &[JobCharge]) -> String {
     };
     add_line("\nCharges");
     if charges.is_empty() {
-        add_line("  no policy of the lake is for this job");
+        add_line(&format!("  {none}"));
     }
     for charge in charges {
         let options = if charge.options.is_empty() {

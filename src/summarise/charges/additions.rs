@@ -33,6 +33,34 @@ struct Equal {
     why: Option<&'static str>,
 }
 
+/// What an addition is priced by.
+pub(crate) struct PricedAddition {
+    /// The record that represents it.
+    pub(crate) record_id: u128,
+    /// One of its jobs.
+    pub(crate) facts: Facts,
+    /// Times it is charged: below zero when the addition takes away.
+    pub(crate) times: i128,
+    /// Why nothing can be charged, whatever the policy.
+    pub(crate) why: Option<&'static str>,
+}
+
+impl PricedAddition {
+    /// Of a correction that adds usage to a site.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when its amounts are no inputs of a policy.
+    pub(crate) fn new(rule: &Correction, site: &str) -> Result<Self> {
+        let equal = equal(rule, site);
+        Ok(Self {
+            record_id: identity(rule),
+            facts: Facts::of_example(&equal.known, &equal.gpus)?.stated_in_part(),
+            times: equal.times,
+            why: equal.why,
+        })
+    }
+}
+
 /// A correction that adds usage.
 struct IdentifiedRule<'r> {
     /// The record that represents it.
@@ -70,8 +98,12 @@ impl Charges<'_> {
         };
         let mut rows = Vec::new();
         for (nth, IdentifiedRule { rule, .. }) in rules.iter().enumerate() {
-            let equal = equal(rule, self.site);
-            let facts = Facts::of_example(&equal.known, &equal.gpus)?.stated_in_part();
+            let PricedAddition {
+                facts,
+                times,
+                why: why_uncharged,
+                ..
+            } = PricedAddition::new(rule, self.site)?;
             for (tariff_nth, (tariff, holds)) in self.charger.tariffs.iter().zip(&self.charger.holds).enumerate() {
                 if noon_ms(month) < holds.from_ms || holds.until_ms <= noon_ms(month) {
                     continue;
@@ -80,13 +112,15 @@ impl Charges<'_> {
                 if priced.is_in_scope.first() != Some(&true) {
                     continue;
                 }
-                let one = priced.charge.first().copied().flatten().filter(|_| equal.why.is_none());
-                let all = one.map(|one| {
-                    one.checked_mul(equal.times)
-                        .filter(|charge| charge.abs() <= ADDED_LIMIT)
-                });
+                let one = priced
+                    .charge
+                    .first()
+                    .copied()
+                    .flatten()
+                    .filter(|_| why_uncharged.is_none());
+                let all = one.map(|one| one.checked_mul(times).filter(|charge| charge.abs() <= ADDED_LIMIT));
                 let charge = all.flatten();
-                let why = charge.is_none().then(|| match equal.why {
+                let why = charge.is_none().then(|| match why_uncharged {
                     Some(why) => Arc::from(why),
                     None if one.is_some() || priced.misfits.contains(&0) => Arc::from(MISFIT),
                     None => Arc::from(facts.why_unpriced(&PolicyInputs::new(&tariff.policy, &[]), 0)),

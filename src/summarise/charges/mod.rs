@@ -30,6 +30,7 @@ use crate::error::Result;
 use crate::numbers::Part;
 use crate::schema::batch::words;
 
+pub(crate) use self::additions::PricedAddition;
 pub use self::billing_use::BillingUse;
 pub use self::columns::{RECORDED, job_charges};
 pub use self::part::{KEYS, SUMMED, part};

@@ -186,3 +186,50 @@ fn jobs_are_not_priced_by_what_charges_for_something_else() {
         }
     }
 }
+
+#[test]
+fn windows_and_additions_are_explained_by_their_names() {
+    let window = listed("big_run", WINDOW, 2000, "SPEC_NODES");
+    let corrections = "id,action,site,month,account,cluster,job_n,wall_s,alloc_core_s,alloc_node_s,author,reason,date\n\
+                       C3,add,OLCF,2026-03,phys,frontier,3,5400,21600,10800,E. Office,lost dump,2026-04-02\n";
+    let lake = ReservedLake::new(corrections, "", &[("resv-2026-04-01.txt", &window)]);
+    lake.run();
+    let page = lake.stdout(&["explain", "lake", "big_run"]);
+    for line in [
+        "Window of the reservation big_run of OLCF: record ",
+        "  listed in resv-2026-04-01.txt line 1",
+        "  alloc_node_n = 2000",
+        "    charge = nodes * seconds / 3600 = 2000 * 28800 / 3600 = 16000",
+        "    2026-03-01: 8000 node_hour for 14400000 of 28800000 ms, phys -> charges/site=OLCF/",
+        "    2026-04-01: 8000 node_hour for 14400000 of 28800000 ms, phys -> charges/site=OLCF/",
+    ] {
+        assert!(page.contains(line), "{line}\n{page}");
+    }
+    let page = lake.stdout(&["explain", "lake", "C3"]);
+    for line in [
+        "Hours added by the correction C3 of OLCF: record ",
+        "  author = E. Office",
+        "  reason = lost dump",
+        "  alloc_node_s = 10800",
+        "    charge = nodes * seconds / 3600 = 2 * 1800 / 3600 = 1",
+        "    the addition is 3 times that",
+        "    2026-03-01: 3 node_hour by correction C3, phys -> charges/site=OLCF/",
+    ] {
+        assert!(page.contains(line), "{line}\n{page}");
+    }
+    // Every row that a cell lists has a page, by its name or its record id.
+    let cells = gridtally::audit::explain::cell(
+        lake.folder().join("lake").to_str().unwrap(),
+        "charges/site=OLCF/vo=__unknown__/allocation_year=2025",
+        100,
+    );
+    for job in cells.unwrap().iter().flat_map(|cell| &cell.top) {
+        let json: serde_json::Value =
+            serde_json::from_str(&lake.stdout(&["explain", "lake", &job.job_id, "--format", "json"])).unwrap();
+        let record_id = json[0]["record_id"].as_str().unwrap();
+        let again = lake.stdout(&["explain", "lake", record_id]);
+        assert!(again.contains(record_id), "{again}");
+    }
+    let unknown = lake.gridtally(&["explain", "lake", "nothing"]);
+    assert_eq!(unknown.status.code(), Some(66));
+}
