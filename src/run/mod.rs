@@ -8,6 +8,7 @@ pub(crate) mod copied;
 mod copied_report;
 pub(crate) mod corrections;
 pub(crate) mod days;
+pub mod edited_policies;
 pub(crate) mod energy_tables;
 pub(crate) mod extent;
 mod fresh_days;

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::copied_report::{CopiedReport, copied_text};
+use super::edited_policies::EditedPolicy;
 use super::incomplete_days::{IncompleteDays, incomplete_text};
 use super::options::RunOptions;
 use super::priced::{PolicyReport, UnpricedCorrection};
@@ -166,6 +167,9 @@ pub struct RunReport {
     /// Jobs of the months this run built, by policy that charges for jobs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub policies: Vec<PolicyReport>,
+    /// Policies whose text changed and whose version did not, so that charges of past months are others.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub edited_policies: Vec<EditedPolicy>,
     /// Windows of reservations of the whole lake, if a policy charges for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reservations: Option<ReservationReport>,
@@ -424,6 +428,9 @@ impl RunReport {
             let _ = writeln!(text, "  corrections that match nothing: {ids}");
         }
         for policy in &self.policies {
+            let _ = writeln!(text, "  {}", policy.text());
+        }
+        for policy in &self.edited_policies {
             let _ = writeln!(text, "  {}", policy.text());
         }
         if let Some(reservations) = &self.reservations {

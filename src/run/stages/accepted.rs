@@ -22,7 +22,7 @@ use crate::run::partition_context::PartitionContext;
 use crate::run::priced::PolicyReport;
 use crate::run::run_report::RunReport;
 use crate::run::usage::{UsagePart, publish_usage};
-use crate::run::{awards, corrections, energy_tables, recompute, recompute_energy};
+use crate::run::{awards, corrections, edited_policies, energy_tables, recompute, recompute_energy};
 use crate::schema;
 use crate::share_history;
 use crate::store::{Publication, lake};
@@ -99,6 +99,7 @@ impl<'a> AcceptedRecords<'a> {
         monitor.report.overhead = overhead::publish(&sweep, state, &partitions, new_corrections, extent.is_rebuild())?;
         overhead::node_energy::publish(&sweep, state)?;
         let corrected = publish_sums(&context, state, &parts, &charged, extent.is_of_all_sums())?;
+        monitor.report.edited_policies = edited_policies::compare(&context)?;
         awards::publish(plan, publication, state)?;
         monitor.report.unmatched_corrections =
             corrections::publish(plan, publication, &parts, &corrected, extent.is_rebuild())?;
@@ -149,6 +150,9 @@ fn note_corrections(report: &RunReport) {
     }
     for addition in &report.unpriced_corrections {
         warn!("{}", addition.text());
+    }
+    for policy in &report.edited_policies {
+        warn!("{}", policy.text());
     }
     for warning in report.policies.iter().flat_map(PolicyReport::billing_warnings) {
         warn!("{warning}");
