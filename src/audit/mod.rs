@@ -6,6 +6,7 @@ pub(crate) mod awards;
 pub mod billing;
 pub mod billing_comparison;
 pub mod capacity;
+mod charge_part;
 pub mod explain;
 pub mod inventory;
 pub mod rejects;

@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use arrow::array::{RecordBatch, StringArray};
 use serde::Serialize;
 
+use super::charge_part::ChargePart;
 use crate::amounts::{add, add_known};
 use crate::charge::amount::CHARGE_SCALE;
 use crate::charge::policy::Subject;
@@ -392,29 +393,21 @@ fn reassignments(sums: &BTreeMap<RepricedName, Vec<Option<i128>>>) -> Result<Vec
             add(total, *charge, "charge")?;
         }
     }
-    let share = |part: i128, whole: i128| {
-        if whole == 0 {
-            // Nothing was charged: nobody has a part of it.
-            return Ok(0);
-        }
-        let share = part
-            .checked_mul(10_000)
-            .and_then(|part| i64::try_from(part / whole).ok());
-        share.ok_or_else(|| Error::new(Kind::Data, "a charge is too large for the part of it to be worked out"))
-    };
+    let too_large = || Error::new(Kind::Data, "a charge is too large for the part of it to be worked out");
     let mut reassignments: Vec<RepricedPayer> = charged
         .into_iter()
         .map(|(name, [a, b])| {
             let [all_a, all_b] = tally(totals.get(name.view.as_str()).copied());
-            let (before, after) = (share(a, all_a)?, share(b, all_b)?);
+            let (before, after) = (ChargePart::new(a, all_a), ChargePart::new(b, all_b));
+            let change = after.minus(before);
             Ok(RepricedPayer {
                 view: name.view.clone(),
                 account: name.account.clone(),
                 a: amount(a, CHARGE_SCALE),
                 b: amount(b, CHARGE_SCALE),
-                share_a_e4: before,
-                share_b_e4: after,
-                change_e4: after - before,
+                share_a_e4: before.e4().ok_or_else(too_large)?,
+                share_b_e4: after.e4().ok_or_else(too_large)?,
+                change_e4: change.and_then(ChargePart::e4).ok_or_else(too_large)?,
             })
         })
         .collect::<Result<_>>()?;

@@ -277,7 +277,11 @@ pub(crate) fn half_even(rest: Rest) -> bool {
 /// `left * right / divisor` rounded half to even, where the product has more than 128 bits; `divisor` is positive.
 fn wide_nearest(left: i128, right: i128, divisor: i128) -> Option<i128> {
     let value = i256::from_i128(left).checked_mul(i256::from_i128(right))?;
-    let divisor = i256::from_i128(divisor);
+    nearest_of_256(value, i256::from_i128(divisor))?.to_i128()
+}
+
+/// `value / divisor` of 256 bits, rounded half to even; `divisor` is positive.
+pub(crate) fn nearest_of_256(value: i256, divisor: i256) -> Option<i256> {
     let down = value.checked_div(divisor)?;
     let rest = value.checked_rem(divisor)?;
     let twice = rest.wrapping_abs().checked_mul(i256::from_i128(2))?;
@@ -288,5 +292,5 @@ fn wide_nearest(left: i128, right: i128, divisor: i128) -> Option<i128> {
         (true, false) => i256::ONE,
         (true, true) => i256::MINUS_ONE,
     };
-    down.checked_add(step)?.to_i128()
+    down.checked_add(step)
 }

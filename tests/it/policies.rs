@@ -6,6 +6,7 @@ mod edited;
 mod files;
 mod formulas;
 mod properties;
+mod repriced;
 mod reservations;
 mod reserved;
 mod scope;

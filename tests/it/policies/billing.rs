@@ -16,7 +16,7 @@ use gridtally::schema::batch::int;
 use gridtally::store::{Manifest, Store, read_table};
 
 /// The lake of some dumps and the listings of their machine.
-fn lake(folder: &Path, cluster: &str, dumps: &[String], listings: &[String]) -> String {
+pub(super) fn lake(folder: &Path, cluster: &str, dumps: &[String], listings: &[String]) -> String {
     let out = folder.join("lake").to_str().unwrap().to_owned();
     let mut pipeline = format!("[pipeline]\nname = \"zoo\"\noutput = {out:?}\nmax_rejected = 1.0\n");
     let _ = writeln!(
@@ -32,7 +32,7 @@ fn lake(folder: &Path, cluster: &str, dumps: &[String], listings: &[String]) -> 
 }
 
 /// What the weights of the lake's inventory make of its jobs; jobs that held something, counted as well.
-fn compare(out: &str) -> (BillingComparison, u64) {
+pub(super) fn compare(out: &str) -> (BillingComparison, u64) {
     let text = billing::policy(out, None).unwrap();
     let tariff = Tariff::restored("weights", &text, "").unwrap();
     for verdict in tariff.policy.test().unwrap() {
@@ -119,10 +119,11 @@ fn recomputed_billing_is_the_recorded_billing_where_the_largest_counts() {
     assert_eq!(compared.partitions.iter().map(|sum| sum.job_n).sum::<u64>(), 5);
 }
 
-const DUMP: &str = "JobID|User|Account|Cluster|Partition|Submit|Start|End|Elapsed|State|NCPUS|NNodes|AllocTRES\n";
+pub(super) const DUMP: &str =
+    "JobID|User|Account|Cluster|Partition|Submit|Start|End|Elapsed|State|NCPUS|NNodes|AllocTRES\n";
 
 /// A job of ten minutes on two cores in a partition, with what it was given besides.
-fn job(id: u32, partition: &str, given: &str) -> String {
+pub(super) fn job(id: u32, partition: &str, given: &str) -> String {
     format!(
         "{id}|ada|eis|firnfeld|{partition}|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T00:10:00|00:10:00|COMPLETED|2|1|\
          {given}cpu=2,mem=1G,node=1\n"
