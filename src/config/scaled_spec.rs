@@ -96,19 +96,20 @@ pub(crate) fn read(source: &Section<'_>, problems: &mut Problems) -> Option<Scal
     })
 }
 
-/// A positive decimal number in ten-thousandths, if the key is there.
+/// A positive decimal number, or a text of one, in ten-thousandths, if the key is there.
 pub(crate) fn decimal(section: &Section<'_>, key: &str, problems: &mut Problems) -> Option<i64> {
     let (value, at) = section.get(key)?;
     let text = match value {
-        DeValue::Float(float) => float.as_str(),
-        DeValue::Integer(integer) if integer.radix() == 10 => integer.as_str(),
+        DeValue::Float(float) => float.as_str().replace('_', ""),
+        DeValue::Integer(integer) if integer.radix() == 10 => integer.as_str().replace('_', ""),
+        DeValue::String(text) => text.to_string(),
         other => {
             let message = format!("{key} must be a decimal number, not {}", kind(other));
             section.wrong(at, message, problems);
             return None;
         }
     };
-    ten_thousandths(&text.replace('_', ""))
+    ten_thousandths(&text)
         .map_err(|why| section.wrong(at, format!("{key}: {why}"), problems))
         // Fallback: the mistake is reported by the line above.
         .ok()

@@ -338,6 +338,36 @@ fn a_fallback_states_which_benchmark_it_is_unless_the_table_does() {
     assert!(alone.plan().normalise.table.kinds().is_empty());
 }
 
+/// `fallback` and `scaled_to.value` are numbers, or texts of one.
+#[test]
+fn a_value_per_core_may_be_a_text() {
+    let text = |value: &str| {
+        format!(
+            "{HEAD}[[source]]\nname = \"a\"\nformat = \"pbs\"\npaths = [\"in\"]\nsite = \"S\"\nvo = {{ value = \"v\" }}\n\
+             scaled_to = {{ benchmark = \"si00\", value = {value} }}\n\
+             [normalise]\nmissing = {{ fallback = {value}, benchmark = \"si00\" }}\n"
+        )
+    };
+    for value in ["1000.5", "1_000.5", "\"1000.5\""] {
+        let plan = House::new(&text(value)).plan();
+        assert_eq!(
+            plan.normalise.missing,
+            MissingBenchmark::Fallback {
+                benchmark: Benchmark::Si00,
+                value_e4_per_core: 10_005_000
+            }
+        );
+        assert_eq!(plan.normalise.scaled["a"].value_e4_per_core, 10_005_000);
+    }
+    starts(
+        &mistakes(&text("\"fast\"")),
+        &[
+            "zoo.toml:10: value: \"fast\" is not",
+            "zoo.toml:12: fallback: \"fast\" is not",
+        ],
+    );
+}
+
 #[test]
 fn what_is_legal_and_probably_not_meant_is_a_warning() {
     let text = format!("{HEAD}[[source]]\nname = \"a\"\nformat = \"sacct\"\npaths = [\"in\"]\nsite = \"S\"\n");
