@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use super::core_gap::{EnergyCoreGap, ListedNode};
 use super::table_gap::EnergyTableGap;
 use crate::diagnostics::Problems;
 use crate::reference::benchmark::AskedSpan;
@@ -193,6 +194,13 @@ impl EnergyPlan {
         named
             .filter_map(|(table, sites)| EnergyTableGap::of(&table.file, sites, lake))
             .collect()
+    }
+
+    /// Rows of the table of nodes that state other cores than the last listings of these nodes.
+    #[must_use]
+    pub fn core_gaps(&self, listed: &[ListedNode]) -> Vec<EnergyCoreGap> {
+        let table = self.tables.nodes.as_ref();
+        table.map_or_else(Vec::new, |table| EnergyCoreGap::of(&table.file, &self.nodes, listed))
     }
 
     /// What of it decides figures of a site between two instants (Unix milliseconds): equal texts, equal figures. Without a time

@@ -7,6 +7,7 @@
 //! The class of a figure follows from one rule ([`job_energy`]): a reading of nodes the job had to itself is its own; of a reading
 //! of shared nodes it has a part, by a share that the pipeline names; without a reading the power of its nodes' type models it.
 
+pub mod core_gap;
 pub mod energy_class;
 pub mod energy_plan;
 pub mod job_energy;
@@ -17,6 +18,7 @@ pub mod nodes_share;
 pub mod site_energy;
 pub mod table_gap;
 
+pub use core_gap::{EnergyCoreGap, ListedNode};
 pub use energy_class::EnergyClass;
 pub use energy_plan::{EnergyPlan, EnergySettings, EnergyTables, NamedTable, SharedRule};
 pub use job_energy::{ClassedEnergy, JobEnergy};

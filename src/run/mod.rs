@@ -15,6 +15,7 @@ mod fresh_days;
 pub mod incomplete_days;
 pub(crate) mod inventory;
 pub(crate) mod limits;
+pub(crate) mod listed_nodes;
 pub(crate) mod merge_queue;
 pub(crate) mod meter_uses;
 pub mod options;

@@ -20,7 +20,7 @@ use super::run_words::commonest;
 use crate::config::Plan;
 use crate::dedupe::MappingCounts;
 use crate::display_text::without_passwords;
-use crate::energy::EnergyTableGap;
+use crate::energy::{EnergyCoreGap, EnergyTableGap};
 use crate::error::Error;
 use crate::ingest::findings::{EmptyFile, Findings, RefusedFile, empty_text, refused_text};
 use crate::lake::state::State;
@@ -192,6 +192,9 @@ pub struct RunReport {
     /// Tables of energy that state nothing of sites of the lake, and have rows of other sites or none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub energy_table_gaps: Vec<EnergyTableGap>,
+    /// Rows of the energy table of nodes that state other cores than the last listings of these nodes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub energy_core_gaps: Vec<EnergyCoreGap>,
     /// Files published.
     pub written: Vec<String>,
     /// Files taken away.
@@ -421,6 +424,9 @@ impl RunReport {
             let _ = writeln!(text, "  {}", month.text());
         }
         for gap in &self.energy_table_gaps {
+            let _ = writeln!(text, "  [energy] {}", gap.text());
+        }
+        for gap in &self.energy_core_gaps {
             let _ = writeln!(text, "  [energy] {}", gap.text());
         }
         if !self.unmatched_corrections.is_empty() {

@@ -22,7 +22,7 @@ use crate::run::partition_context::PartitionContext;
 use crate::run::priced::PolicyReport;
 use crate::run::run_report::RunReport;
 use crate::run::usage::{UsagePart, publish_usage};
-use crate::run::{awards, corrections, edited_policies, energy_tables, recompute, recompute_energy};
+use crate::run::{awards, corrections, edited_policies, energy_tables, listed_nodes, recompute, recompute_energy};
 use crate::schema;
 use crate::share_history;
 use crate::store::{Publication, lake};
@@ -87,6 +87,7 @@ impl<'a> AcceptedRecords<'a> {
         }
         if let Some(energy) = &plan.energy {
             monitor.report.energy_table_gaps = hold_sites(publication, energy)?;
+            monitor.report.energy_core_gaps = listed_nodes::core_gaps(publication, energy)?;
         }
         let sweep = Sweep {
             plan,

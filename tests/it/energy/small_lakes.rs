@@ -301,6 +301,30 @@ fn a_table_of_misspelt_sites_or_without_rows_is_named() {
 }
 
 #[test]
+fn cores_that_are_not_those_of_the_listing_are_named() {
+    let jobs = [job(1, "oak", "05", "07", "1000")];
+    let energy = "[energy]\nnodes = \"types.csv\"\nshared = \"unused\"\n";
+    let case = case(&[("dump", "OAK", &jobs)], &format!("{OVERHEAD}{energy}"));
+    case.write(
+        "nodes.csv",
+        "node,cluster,cpu_n\nn1,oak,4\nn2,oak,4\nn3,oak,8\nn4,oak,8\nn5,oak,16\n",
+    );
+    let reported = case.gridtally(&["run", "pipeline.toml"]);
+    for line in [
+        "[energy] types.csv:2: 4 cores, where the last listing of 2 nodes such as n3 has 8 CPUs",
+        "[energy] types.csv:2: 4 cores, where the last listing of n5 has 16 CPUs",
+    ] {
+        assert!(reported.contains(line), "{reported}");
+    }
+    case.write(
+        "types.csv",
+        "site,node_type,nodes,cores\n*,x,\"n[1-2]\",4\n*,y,\"n[3-4]\",8\n*,z,n5,\n",
+    );
+    let report = case.run();
+    assert!(report["energy_core_gaps"].is_null(), "{report:#}");
+}
+
+#[test]
 fn a_list_that_names_a_node_twice_does_not_overlap_itself() {
     let jobs = [job(1, "oak", "05", "07", "1000")];
     let rest = "[energy]\nnodes = \"types.csv\"\nshared = \"unused\"\n";
