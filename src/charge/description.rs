@@ -128,7 +128,11 @@ fn devices() -> ValueForm {
             "Names of the columns it gives, summed over the GPUs of the job.",
         ),
         required("rows", rows(), "Model and values."),
-        optional("missing", List(Box::new(scalar())), "The values of an unknown model."),
+        optional(
+            "missing",
+            List(Box::new(scalar())),
+            "The values of a model that no row has, and of GPUs whose model is not named.",
+        ),
     ];
     tables("[[devices]]", "A table that is looked up by the models of GPUs.", keys)
 }

@@ -11,7 +11,7 @@ use arrow::datatypes::{DataType, Field};
 
 use super::amount::{MemoryUnit, whole};
 use super::inputs::{ENERGY_CLASS, EnergyInput, INPUTS, Input};
-use super::table::{converted, decimals, devices, elements};
+use super::table::{Unnamed, converted, decimals, device_counts, elements_of};
 use crate::error::{Error, Result};
 use crate::expr::decimal::nearest;
 use crate::expr::{Type, Value};
@@ -20,7 +20,13 @@ use crate::schema::dataset::gpu_fields;
 
 /// Whether an input is among those to be read, or one of those is worked out from it.
 fn is_read(input: &Input, reads: &BTreeSet<&str>) -> bool {
-    reads.contains(input.name) || (input.name == "seconds" && (reads.contains("hours") || reads.contains("minutes")))
+    let works_out = |names: &[&str]| names.iter().any(|name| reads.contains(name));
+    reads.contains(input.name)
+        || match input.name {
+            "seconds" => works_out(&["hours", "minutes"]),
+            "gpus" => works_out(&["gpu_model"]),
+            _ => false,
+        }
 }
 
 /// The inputs that are sizes of memory.
@@ -224,17 +230,23 @@ impl Facts {
         self.columns.get(name)?.as_primitive_opt()
     }
 
+    /// How many GPUs a job has, in units of the last decimal place, where that is known.
+    fn gpu_n(&self, row: usize) -> Option<i128> {
+        self.number("gpus").and_then(|gpu_n| number(gpu_n, row))
+    }
+
     /// Works out `gpu_model`: the one model of a job's GPUs.
     fn name_models(&mut self) -> Result<()> {
         if self.columns.contains_key("gpu_model") {
             return Ok(());
         }
-        let (models, _) = elements(self.gpus.values().as_struct_opt())?;
+        let (models, counts) = device_counts(self.gpus.values().as_struct_opt())?;
         let named = (0..self.rows).map(|row| {
-            let mut range = devices(&self.gpus, row);
-            let first = range.next().filter(|_| self.gpus.is_valid(row))?;
-            let model = models.value(first);
-            range.all(|at| models.value(at) == model).then_some(model)
+            let mut range = elements_of(&self.gpus, row);
+            let unnamed = Unnamed::of(counts, range.clone(), self.gpu_n(row));
+            let model = models.value(range.next()?);
+            let is_one = unnamed == Unnamed::None && range.all(|at| models.value(at) == model);
+            is_one.then_some(model)
         });
         let named: StringArray = named.collect();
         self.columns.insert("gpu_model".to_owned(), Arc::new(named));
@@ -373,13 +385,15 @@ impl Facts {
 
     fn unlisted_device(&self, policy: &super::Policy, row: usize) -> Option<String> {
         // Fallback: a table without devices has none to name, which pricing reported before.
-        let (models, _) = elements(self.gpus.values().as_struct_opt()).ok()?;
-        let range = devices(&self.gpus, row);
-        if range.is_empty() && !policy.devices.is_empty() {
-            return self.number("gpus").and_then(|gpus| {
-                let has_some = gpus.is_null(row) || gpus.value(row) != 0;
-                has_some.then(|| "the models of its GPUs are unknown".to_owned())
-            });
+        let (models, counts) = device_counts(self.gpus.values().as_struct_opt()).ok()?;
+        let (range, gpu_n) = (elements_of(&self.gpus, row), self.gpu_n(row));
+        let has_values = match Unnamed::of(counts, range.clone(), gpu_n) {
+            Unnamed::None => true,
+            Unnamed::Some(_) => policy.devices.iter().all(|devices| devices.missing.is_some()),
+            Unnamed::Unknown => false,
+        };
+        if !has_values && gpu_n != Some(0) && !policy.devices.is_empty() {
+            return Some("the models of its GPUs are unknown".to_owned());
         }
         for catalogue in policy.devices.iter().filter(|devices| devices.missing.is_none()) {
             let is_listed = |model: &str| catalogue.rows.iter().any(|(known, _)| known == model);

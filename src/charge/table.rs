@@ -11,7 +11,9 @@ use arrow::array::{
 };
 use arrow::datatypes::{Decimal128Type, Int64Type};
 
+use super::amount::whole;
 use crate::error::{Error, Kind, Result};
+use crate::expr::decimal::nearest;
 use crate::expr::{Type, Value};
 use crate::schema::batch::{ColumnWords, coded_texts, number, texts, words_of};
 use crate::schema::combinations::combinations;
@@ -40,7 +42,7 @@ pub struct Devices {
     pub gives: Vec<String>,
     /// Model, then values.
     pub rows: Vec<(String, Vec<i128>)>,
-    /// Values of a model no row names; `None` leaves the sums unknown.
+    /// Values of a model no row names, and of GPUs whose model is not named; `None` leaves the sums unknown.
     pub missing: Option<Vec<i128>>,
 }
 
@@ -212,7 +214,7 @@ pub(super) fn numbers(array: &ArrayRef) -> Result<&Decimal128Array> {
 }
 
 impl Devices {
-    /// The sums over each job's devices. A job of no GPU has none of anything; one whose models are not named is unknown.
+    /// The sums over each job's devices. A job of no GPU has none of anything; GPUs whose models are not named have what is missing.
     /// `gpu_n` is how many GPUs jobs have, where that is known.
     ///
     /// # Errors
@@ -224,29 +226,38 @@ impl Devices {
             return Ok(vec![Arc::new(none.clone()) as ArrayRef; self.gives.len()]);
         }
         let index: HashMap<&str, &[i128]> = self.rows.iter().map(|(model, values)| (&**model, &**values)).collect();
-        let (models, counts) = elements(gpus.values().as_struct_opt())?;
+        let (models, counts) = device_counts(gpus.values().as_struct_opt())?;
         let new = || Decimal128Builder::with_capacity(gpus.len()).with_data_type(Type::Number.arrow());
         let mut sums: Vec<Decimal128Builder> = self.gives.iter().map(|_| new()).collect();
+        let misfit = || Error::new(Kind::Data, "a sum over devices does not fit");
         for row in 0..gpus.len() {
+            let gpu_n = gpu_n.and_then(|gpu_n| number(gpu_n, row));
             // Most jobs have no GPU.
-            if gpu_n.is_some_and(|gpu_n| gpu_n.is_valid(row) && gpu_n.value(row) == 0) {
+            if gpu_n == Some(0) {
                 for sums in &mut sums {
                     sums.append_value(0);
                 }
                 continue;
             }
-            let range = devices(gpus, row);
-            let is_named = gpus.is_valid(row) && !range.is_empty();
+            let range = elements_of(gpus, row);
+            let unnamed = Unnamed::of(counts, range.clone(), gpu_n);
             for (nth, sums) in sums.iter_mut().enumerate() {
-                let mut sum = is_named.then_some(0_i128);
-                for at in range.clone().filter(|_| is_named) {
-                    let values = index.get(models.value(at)).copied().or(self.missing.as_deref());
-                    let value = values.and_then(|values| values.get(nth)).copied();
-                    sum = match (sum, value) {
+                let missing = self.missing.as_ref().and_then(|values| values.get(nth)).copied();
+                let mut sum = match (unnamed, missing) {
+                    (Unnamed::None, _) => Some(0),
+                    (Unnamed::Some(gpu_n), Some(value)) => {
+                        let product = value.checked_mul(gpu_n).ok_or_else(misfit)?;
+                        Some(nearest(product, whole(1)))
+                    }
+                    (Unnamed::Some(_), None) | (Unnamed::Unknown, _) => None,
+                };
+                for at in range.clone() {
+                    let values = index.get(models.value(at)).and_then(|values| values.get(nth));
+                    sum = match (sum, values.copied().or(missing)) {
                         (Some(sum), Some(value)) => {
                             let more = value.checked_mul(i128::from(counts.value(at)));
                             let sum = more.and_then(|more| sum.checked_add(more));
-                            Some(sum.ok_or_else(|| Error::new(Kind::Data, "a sum over devices does not fit"))?)
+                            Some(sum.ok_or_else(misfit)?)
                         }
                         _ => None,
                     };
@@ -259,18 +270,46 @@ impl Devices {
     }
 }
 
-/// The columns of the devices of a job.
-pub(super) fn devices(gpus: &ListArray, row: usize) -> std::ops::Range<usize> {
+/// The GPUs of a job whose model is not named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unnamed {
+    /// There are none.
+    None,
+    /// So many, in units of the last decimal place.
+    Some(i128),
+    /// How many GPUs the job has is not known and none is named, or there are fewer than are named.
+    Unknown,
+}
+
+impl Unnamed {
+    /// Those of a job whose named GPUs are counted in `range`.
+    pub(super) fn of(counts: &PrimitiveArray<Int64Type>, range: std::ops::Range<usize>, gpu_n: Option<i128>) -> Self {
+        let is_any_named = !range.is_empty();
+        let named: i128 = range.map(|at| whole(counts.value(at))).sum();
+        match gpu_n.map(|gpu_n| gpu_n - named) {
+            None if is_any_named => Self::None,
+            Some(0) => Self::None,
+            Some(rest) if rest > 0 => Self::Some(rest),
+            _ => Self::Unknown,
+        }
+    }
+}
+
+/// The elements of a list that are of a job: its devices.
+pub(super) fn elements_of(list: &ListArray, row: usize) -> std::ops::Range<usize> {
+    if list.is_null(row) {
+        return 0..0;
+    }
     let at = |nth: usize| {
-        let offset = gpus.value_offsets().get(nth).copied();
-        // Fallback: a row past the end of the list has no devices; Arrow's offsets are not below zero.
+        let offset = list.value_offsets().get(nth).copied();
+        // Fallback: a row past the end of the list has no elements; Arrow's offsets are not below zero.
         offset.and_then(|offset| usize::try_from(offset).ok()).unwrap_or(0)
     };
     at(row)..at(row + 1)
 }
 
 /// Models and counts.
-pub(super) fn elements(devices: Option<&StructArray>) -> Result<(&StringArray, &PrimitiveArray<Int64Type>)> {
+pub(super) fn device_counts(devices: Option<&StructArray>) -> Result<(&StringArray, &PrimitiveArray<Int64Type>)> {
     let parts = devices.and_then(|devices| {
         let models = devices.column_by_name("model")?.as_string_opt::<i32>()?;
         let counts = devices.column_by_name("device_n")?.as_primitive_opt::<Int64Type>()?;
