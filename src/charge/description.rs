@@ -103,6 +103,11 @@ fn input() -> ValueForm {
         required("name", Text, "Its name in formulas."),
         optional("type", Words(vec!["number", "text"]), "Default `number`."),
         required("doc", Text, "What it means."),
+        optional(
+            "license",
+            Text,
+            "The licence of job records that it is the number of, in upper or lower case; needs `absent`.",
+        ),
         optional("absent", scalar(), "Its value where it is not known."),
     ];
     tables("[[input]]", "A column of its own.", keys)

@@ -11,7 +11,8 @@ use arrow::datatypes::{DataType, Field};
 
 use super::amount::{MemoryUnit, whole};
 use super::inputs::{ENERGY_CLASS, EnergyInput, INPUTS, Input};
-use super::table::{Unnamed, converted, decimals, device_counts, elements_of};
+use super::policy::LICENSES;
+use super::table::{Unnamed, converted, decimals, device_counts, elements_of, license_counts};
 use crate::error::{Error, Result};
 use crate::expr::decimal::nearest;
 use crate::expr::{Type, Value};
@@ -46,6 +47,8 @@ pub struct Facts {
     pub(super) rows: usize,
     pub(super) columns: BTreeMap<String, ArrayRef>,
     pub(super) gpus: ListArray,
+    /// Licences by name, where a policy reads any.
+    licenses: Option<ListArray>,
     /// Memory in units that several policies state.
     memory: Vec<ConvertedMemory>,
     /// Which jobs never ran; `None` when each did.
@@ -85,12 +88,15 @@ impl Facts {
             };
             columns.insert(input.name.to_owned(), array);
         }
-        let gpus = column(batch, "gpus")?.as_list_opt::<i32>().cloned();
-        let gpus = gpus.ok_or_else(|| Error::internal("the column gpus is of another type"))?;
+        let list = |name: &str| {
+            let list = column(batch, name)?.as_list_opt::<i32>().cloned();
+            list.ok_or_else(|| Error::internal(format!("the column {name} is of another type")))
+        };
         let mut facts = Self {
             rows,
             columns,
-            gpus,
+            gpus: list("gpus")?,
+            licenses: reads.contains(LICENSES).then(|| list(LICENSES)).transpose()?,
             memory: Vec::new(),
             never_ran: never_ran(batch)?,
             is_unknown_in_scope: false,
@@ -113,6 +119,7 @@ impl Facts {
             columns.insert("wall_fraction_ms");
         }
         columns.insert("gpus");
+        columns.extend(reads.contains(LICENSES).then_some(LICENSES));
         columns.extend(NEVER_RAN_BY);
         columns
     }
@@ -146,6 +153,7 @@ impl Facts {
             rows: 1,
             columns,
             gpus: list.finish(),
+            licenses: None,
             memory: Vec::new(),
             never_ran: None,
             is_unknown_in_scope: false,
@@ -253,6 +261,20 @@ impl Facts {
         Ok(())
     }
 
+    /// How many of a licence each job has, where its record names it; `None` where licences were not read.
+    pub(super) fn license_n(&self, license: &str) -> Result<Option<Vec<Option<i128>>>> {
+        let Some(list) = &self.licenses else {
+            return Ok(None);
+        };
+        let (names, amounts) = license_counts(list.values().as_struct_opt())?;
+        let of_row = |row: usize| {
+            let mut range = elements_of(list, row);
+            let named = range.find(|at| names.value(*at).eq_ignore_ascii_case(license));
+            named.map(|at| whole(amounts.value(at)))
+        };
+        Ok(Some((0..self.rows).map(of_row).collect()))
+    }
+
     /// These rows alone.
     pub(super) fn take(&self, rows: &arrow::array::UInt32Array) -> Result<Self> {
         let take = |array: &dyn Array| arrow::compute::take(array, rows, None);
@@ -260,7 +282,10 @@ impl Facts {
         for (name, array) in &self.columns {
             columns.insert(name.clone(), take(array)?);
         }
-        let gpus = take(&self.gpus)?.as_list_opt::<i32>().cloned();
+        let take_list = |list: &ListArray| {
+            let taken = take(list)?.as_list_opt::<i32>().cloned();
+            taken.ok_or_else(|| Error::internal("a list changed its type"))
+        };
         let memory = self.memory.iter().map(|known| {
             let numbers = take(&known.numbers)?;
             Ok(ConvertedMemory {
@@ -272,7 +297,8 @@ impl Facts {
             rows: rows.len(),
             memory: memory.collect::<Result<_>>()?,
             columns,
-            gpus: gpus.ok_or_else(|| Error::internal("a list changed its type"))?,
+            gpus: take_list(&self.gpus)?,
+            licenses: self.licenses.as_ref().map(take_list).transpose()?,
             never_ran: self
                 .never_ran
                 .as_ref()

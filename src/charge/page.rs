@@ -113,10 +113,11 @@ fn inputs(policy: &Policy, add_line: &mut impl FnMut(String)) {
     }
     for extra in &policy.extras {
         let absent = extra.absent.as_ref().map_or_else(|| "unknown".to_owned(), cell);
-        add_line(format!(
-            "| {} | {} Job records do not contain it: {absent}. |",
-            extra.name, extra.doc
-        ));
+        let origin = match &extra.license {
+            Some(license) => format!("The licence {license} of job records; where they do not name it"),
+            None => "Job records do not contain it".to_owned(),
+        };
+        add_line(format!("| {} | {} {origin}: {absent}. |", extra.name, extra.doc));
     }
 }
 

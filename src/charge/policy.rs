@@ -58,7 +58,7 @@ pub struct Choice {
     pub doc: Option<String>,
 }
 
-/// A column jobs do not have: reservations, licences, the kind of processor.
+/// A column of a policy: of what jobs do not have, such as the kind of processor, or of one of their licences.
 #[derive(Clone, Debug)]
 pub struct Extra {
     /// Its name.
@@ -67,7 +67,9 @@ pub struct Extra {
     pub kind: Type,
     /// What it means.
     pub doc: String,
-    /// Its value for jobs, whose records do not contain it; `None` leaves it unknown.
+    /// The licence it is the number of, as records name it in any case.
+    pub license: Option<String>,
+    /// Its value for jobs whose records do not contain it; `None` leaves it unknown.
     pub absent: Option<Value>,
 }
 
@@ -168,6 +170,9 @@ pub struct Policy {
 
 /// The name of the last step.
 pub const CHARGE: &str = "charge";
+
+/// What [`Policy::needs`] names where inputs are numbers of licences: the column of records.
+pub const LICENSES: &str = "licenses";
 
 /// The option that is the unit of memory.
 pub const MEMORY_UNIT: &str = "memory_unit";
@@ -271,6 +276,9 @@ impl Policy {
         needs.extend(self.scope.only.iter().map(|(name, _)| name.as_str()));
         if !self.devices.is_empty() {
             needs.insert("gpus");
+        }
+        if self.extras.iter().any(|extra| extra.license.is_some()) {
+            needs.insert(LICENSES);
         }
         needs
     }

@@ -249,6 +249,15 @@ fn prepare(policy: &Policy, chosen: &Options, facts: &mut Facts) -> Result<()> {
             facts.columns.insert(name.to_owned(), array);
         }
     }
+    for extra in &policy.extras {
+        let (Some(license), absent) = (&extra.license, extra.absent.as_ref().and_then(Value::number)) else {
+            continue;
+        };
+        if let Some(numbers) = facts.license_n(license)? {
+            let numbers = decimals(numbers.into_iter().map(|number| number.or(absent)));
+            facts.columns.insert(extra.name.clone(), numbers);
+        }
+    }
     for devices in &policy.devices {
         let sums = devices.add_up(&facts.gpus, facts.number("gpus"))?;
         facts.columns.extend(devices.gives.iter().cloned().zip(sums));

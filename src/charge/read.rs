@@ -373,7 +373,8 @@ fn constants(top: &Section<'_>, names: &mut PolicyNames, problems: &mut Problems
 
 fn extras(top: &Section<'_>, names: &mut PolicyNames, problems: &mut Problems) -> Vec<Extra> {
     const TYPES: &[(&str, Type)] = &[("number", Type::Number), ("text", Type::Text)];
-    let sections = top.sections("input", "[[input]]", &["name", "type", "doc", "absent"], problems);
+    const KEYS: &[&str] = &["name", "type", "doc", "license", "absent"];
+    let sections = top.sections("input", "[[input]]", KEYS, problems);
     let extras = sections.iter().filter_map(|section| {
         let name = section.required_text("name", "what formulas call it", problems);
         let doc = section.required_text("doc", "what it means", problems);
@@ -387,12 +388,18 @@ fn extras(top: &Section<'_>, names: &mut PolicyNames, problems: &mut Problems) -
             }
             value
         });
+        let license = section.text("license", problems);
+        if let Some(license) = license.as_ref().filter(|_| kind != Type::Number || !section.has("absent")) {
+            let message = "an input with license is a number, and needs absent: its value where a record does not name the licence";
+            section.wrong(license.line, message, problems);
+        }
         let (name, doc) = (name?, doc?.value);
         names.add(section, name.line, &name.value, kind, problems);
         Some(Extra {
             name: name.value,
             kind,
             doc,
+            license: license.map(|at| at.value),
             absent,
         })
     });

@@ -295,7 +295,7 @@ impl Unnamed {
     }
 }
 
-/// The elements of a list that are of a job: its devices.
+/// The elements of a list that are of a job: its devices, or its licences.
 pub(super) fn elements_of(list: &ListArray, row: usize) -> std::ops::Range<usize> {
     if list.is_null(row) {
         return 0..0;
@@ -308,12 +308,26 @@ pub(super) fn elements_of(list: &ListArray, row: usize) -> std::ops::Range<usize
     at(row)..at(row + 1)
 }
 
-/// Models and counts.
+/// Models and counts of devices.
 pub(super) fn device_counts(devices: Option<&StructArray>) -> Result<(&StringArray, &PrimitiveArray<Int64Type>)> {
-    let parts = devices.and_then(|devices| {
-        let models = devices.column_by_name("model")?.as_string_opt::<i32>()?;
-        let counts = devices.column_by_name("device_n")?.as_primitive_opt::<Int64Type>()?;
-        Some((models, counts))
+    counted(devices, "model", "device_n")
+}
+
+/// Names and amounts of licences.
+pub(super) fn license_counts(licenses: Option<&StructArray>) -> Result<(&StringArray, &PrimitiveArray<Int64Type>)> {
+    counted(licenses, "name", "amount")
+}
+
+/// A column of names and one of counts.
+fn counted<'a>(
+    elements: Option<&'a StructArray>,
+    name: &str,
+    count: &str,
+) -> Result<(&'a StringArray, &'a PrimitiveArray<Int64Type>)> {
+    let parts = elements.and_then(|elements| {
+        let names = elements.column_by_name(name)?.as_string_opt::<i32>()?;
+        let counts = elements.column_by_name(count)?.as_primitive_opt::<Int64Type>()?;
+        Some((names, counts))
     });
-    parts.ok_or_else(|| Error::internal("a list of GPUs is of another type"))
+    parts.ok_or_else(|| Error::internal(format!("a list of {name} and {count} is of another type")))
 }

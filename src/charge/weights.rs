@@ -10,16 +10,29 @@ use crate::reference::decimal::text;
 /// What one partition bills.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WeightBilling {
-    /// How weighted resources become one number: `sum`, `max_tres` or `max_tres_gres`.
-    pub rule: String,
+    /// How weighted resources become one number: `sum`, `max_tres` or `max_tres_gres`; `None` where no listing states it.
+    pub rule: Option<String>,
     /// By resource in lower case: the weight, and the bytes or pieces it is for. Without any, CPUs are billed.
     pub weights: BTreeMap<String, (i128, i64)>,
+}
+
+impl WeightBilling {
+    /// Whether the billing depends on the rule, which no listing states.
+    #[must_use]
+    pub fn needs_rule(&self) -> bool {
+        self.rule.is_none() && self.weights.len() > 1
+    }
+
+    fn rule(&self) -> &str {
+        // Fallback: one weight, or the CPUs of a partition without any, is the same under each rule.
+        self.rule.as_deref().unwrap_or("sum")
+    }
 }
 
 /// Bytes of the policy's unit of memory.
 const GIB: i64 = 1 << 30;
 
-/// The policy file of a cluster's partitions.
+/// The policy file of a cluster's partitions, none of which [needs a rule](WeightBilling::needs_rule).
 ///
 /// # Errors
 /// A sentence when a weight cannot be expressed in 12 decimals.
@@ -29,7 +42,7 @@ pub fn policy(cluster: &str, partitions: &BTreeMap<String, WeightBilling>) -> Re
         .flat_map(|billing| billing.weights.keys().map(String::as_str))
         .collect();
     let models: Vec<&str> = tres.iter().filter_map(|tres| tres.strip_prefix("gres/gpu:")).collect();
-    let globals: Vec<&str> = tres.iter().copied().filter(|tres| is_unreported(tres)).collect();
+    let inputs: Vec<&str> = tres.iter().copied().filter(|tres| is_input(tres)).collect();
     let mut file = format!(
         "# Billing of {cluster}'s partitions, from their TRESBillingWeights.\n\
          id = \"{id}-billing\"\nversion = \"1\"\ntitle = \"TRES billing of {cluster}\"\n\
@@ -58,12 +71,16 @@ pub fn policy(cluster: &str, partitions: &BTreeMap<String, WeightBilling>) -> Re
         let zeros = vec!["0"; models.len()].join(", ");
         let _ = writeln!(file, "]\nmissing = [{zeros}]\n");
     }
-    for global in &globals {
-        let _ = writeln!(
-            file,
-            "[[input]]\nname = \"n_{}\"\ndoc = \"{global}, which job records do not contain.\"\nabsent = 0\n",
-            name(global)
-        );
+    for tres in &inputs {
+        let keys = match tres.strip_prefix(LICENSE) {
+            Some(license) => {
+                format!(
+                    "doc = \"Licences allocated; Slurm leaves out a TRES of 0.\"\nlicense = {license:?}\nabsent = 0"
+                )
+            }
+            None => format!("doc = \"{tres} allocated: unknown, unless absent = 0 states that no job has any.\""),
+        };
+        let _ = writeln!(file, "[[input]]\nname = \"n_{}\"\n{keys}\n", name(tres));
     }
     let gives: Vec<String> = tres.iter().map(|tres| format!("\"w_{}\"", name(tres))).collect();
     let _ = writeln!(
@@ -73,8 +90,7 @@ pub fn policy(cluster: &str, partitions: &BTreeMap<String, WeightBilling>) -> Re
     );
     for (partition, billing) in partitions {
         let cores = if billing.weights.is_empty() { "1" } else { "0" };
-        let rule = if billing.rule.is_empty() { "sum" } else { &billing.rule };
-        let mut row = format!("  [{partition:?}, {rule:?}, {cores}");
+        let mut row = format!("  [{partition:?}, {:?}, {cores}", billing.rule());
         for tres in &tres {
             let _ = write!(row, ", {}", text(per_unit(billing, tres)?, SCALE));
         }
@@ -83,7 +99,13 @@ pub fn policy(cluster: &str, partitions: &BTreeMap<String, WeightBilling>) -> Re
     let _ = writeln!(file, "]\n");
     steps(&mut file, &tres);
     for (partition, billing) in partitions {
-        example(&mut file, cluster, partition, billing)?;
+        let example = WeightExample {
+            cluster,
+            partition,
+            billing,
+            inputs: &inputs,
+        };
+        example.write(&mut file)?;
     }
     Ok(file)
 }
@@ -102,10 +124,9 @@ fn steps(file: &mut String, tres: &BTreeSet<&str>) {
                 let Some(model) = other.strip_prefix("gres/gpu:") else {
                     return weighed(&format!("n_{}", name(other)), &weight);
                 };
-                let amount = format!("n_{}", name(model));
                 // Slurm bills the entries of AllocTRES: the weight of a model takes no GPU that it names no model of, as of jobs
-                // of 20.11 that requested any model.
-                return weighed(&format!("coalesce({amount}, 0)"), &weight);
+                // of 20.11 that requested any model: they are none by `missing`.
+                return weighed(&format!("n_{}", name(model)), &weight);
             }
         };
         weighed(&amount, &weight)
@@ -158,27 +179,43 @@ fn steps(file: &mut String, tres: &BTreeSet<&str>) {
 }
 
 /// An example worked out here, not by the formula: three cores and 5 GiB on one node for ten seconds.
-fn example(file: &mut String, cluster: &str, partition: &str, billing: &WeightBilling) -> Result<(), String> {
-    let amounts = [("cpu", 3), ("mem", 5), ("node", 1)];
-    let mut parts = Vec::new();
-    for (tres, amount) in amounts {
-        parts.push(per_unit(billing, tres)? * amount);
+struct WeightExample<'a> {
+    cluster: &'a str,
+    partition: &'a str,
+    billing: &'a WeightBilling,
+    /// Resources that are inputs of the policy: it has none of them.
+    inputs: &'a [&'a str],
+}
+
+impl WeightExample<'_> {
+    fn write(&self, file: &mut String) -> Result<(), String> {
+        let (cluster, partition) = (self.cluster, self.partition);
+        let amounts = [("cpu", 3), ("mem", 5), ("node", 1)];
+        let mut parts = Vec::new();
+        for (tres, amount) in amounts {
+            parts.push(per_unit(self.billing, tres)? * amount);
+        }
+        let billed = if self.billing.weights.is_empty() {
+            whole(3)
+        } else if self.billing.rule().starts_with("max_tres") {
+            // Fallback: never taken, the example has three amounts.
+            parts.iter().copied().max().unwrap_or(0)
+        } else {
+            parts.iter().sum()
+        };
+        let none: String = self
+            .inputs
+            .iter()
+            .map(|tres| format!(", n_{} = 0", name(tres)))
+            .collect();
+        let _ = writeln!(
+            file,
+            "[[example]]\nname = \"three cores and 5 GiB in {partition}\"\nin = {{ cluster = {cluster:?}, partition = {partition:?}, \
+             cores = 3, memory = 5, nodes = 1, seconds = 10{none} }}\nexpect = {}\n",
+            billed / whole(1) * 10
+        );
+        Ok(())
     }
-    let billed = if billing.weights.is_empty() {
-        whole(3)
-    } else if billing.rule.starts_with("max_tres") {
-        // Fallback: never taken, the example has three amounts.
-        parts.iter().copied().max().unwrap_or(0)
-    } else {
-        parts.iter().sum()
-    };
-    let _ = writeln!(
-        file,
-        "[[example]]\nname = \"three cores and 5 GiB in {partition}\"\nin = {{ cluster = {cluster:?}, partition = {partition:?}, cores = 3, \
-         memory = 5, nodes = 1, seconds = 10 }}\nexpect = {}\n",
-        billed / whole(1) * 10
-    );
-    Ok(())
 }
 
 /// The weight of one core, GiB or piece of a resource.
@@ -196,7 +233,11 @@ fn per_unit(billing: &WeightBilling, tres: &str) -> Result<i128, String> {
         .ok_or_else(|| format!("a weight of {tres} has more than 12 decimals per GiB"))
 }
 
-fn is_unreported(tres: &str) -> bool {
+/// What a licence as a resource begins with.
+const LICENSE: &str = "license/";
+
+/// Whether a resource is an input of the policy: one of the licences of jobs, or what their records do not contain.
+fn is_input(tres: &str) -> bool {
     !matches!(tres, "cpu" | "mem" | "node" | "gres/gpu") && !tres.starts_with("gres/gpu:")
 }
 

@@ -12,6 +12,7 @@ mod reservations;
 mod reserved;
 mod scope;
 mod shipped;
+mod slurm_weights;
 mod years;
 
 use gridtally::charge::Policy;

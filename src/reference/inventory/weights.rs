@@ -1,4 +1,4 @@
-//! `TRESBillingWeights`: what a partition charges for each resource, exactly as written.
+//! `TRESBillingWeights`: what a partition charges for each resource, exactly as written, and how it adds them up.
 
 use super::quantity;
 use super::tres::MIB;
@@ -7,6 +7,22 @@ use super::tres::MIB;
 pub const WEIGHT_PLACES: u32 = 12;
 /// Largest weight: it fits 38 digits with its decimals and leaves room for products.
 const WEIGHT_LIMIT: i128 = 1_000_000_000_000_000_000_000_000;
+
+/// How weighted resources become one number by `PriorityFlags`: `sum`, `max_tres` or `max_tres_gres`.
+#[must_use]
+pub fn billing_rule(priority_flags: &str) -> &'static str {
+    let has = |word: &str| {
+        let mut flags = priority_flags.split(',');
+        flags.any(|flag| flag.trim().eq_ignore_ascii_case(word))
+    };
+    if has("MAX_TRES_GRES") {
+        "max_tres_gres"
+    } else if has("MAX_TRES") {
+        "max_tres"
+    } else {
+        "sum"
+    }
+}
 
 /// One weight: `weight` is charged for every `per_n` of the resource.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -15,6 +15,7 @@ use super::trouble::missing;
 use crate::ledger::Reason;
 use crate::numbers::{Extent, count_u64};
 use crate::reference::hostlist::{Hostlist, HostlistError};
+use crate::reference::inventory::weights::billing_rule;
 use crate::reference::inventory::{Gpus, InventoryRow, NodeRow, state};
 use crate::sources::options::ReaderOptions;
 use crate::sources::refusal::Refusal;
@@ -177,14 +178,7 @@ impl Conf {
         let Some(flags) = &self.priority_flags else {
             return (!self.has_include).then_some("sum");
         };
-        let has = |word: &str| flags.split(',').any(|flag| flag.trim().eq_ignore_ascii_case(word));
-        Some(if has("MAX_TRES_GRES") {
-            "max_tres_gres"
-        } else if has("MAX_TRES") {
-            "max_tres"
-        } else {
-            "sum"
-        })
+        Some(billing_rule(flags))
     }
 }
 
