@@ -74,9 +74,7 @@ fn refuse_cut_off(stores: &[Store], part: StatePart) -> Result<()> {
         if store.state(part)?.is_some() || store.is_locked()? || store.state(part)?.is_some() {
             continue;
         }
-        let message = "a run or publication was cut off while it wrote, and what is there is half of it: run the pipeline \
-                       again, or what publishes, which finishes it";
-        return Err(Error::new(Kind::Busy, message).at("lake", store.url()));
+        return Err(store.cut_off());
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ use super::output;
 use super::wait::WaitArgs;
 use crate::audit::verify;
 use crate::error::{Error, Kind, Result};
+use crate::store::Store;
 
 /// Verify published results: conservation, checksums, schema, no strays.
 ///
@@ -26,7 +27,7 @@ use crate::error::{Error, Kind, Result};
 ///
 /// Nothing is changed. As JSON the report is one line, also where there is no lake. Damage is reported and gives exit code 65.
 /// While a run publishes, the state before it or after it is verified; a state between the two is looked at again, and gives exit code
-/// 75 when it does not settle.
+/// 75 when it does not settle, or when a run was cut off while it published and nothing else is wrong: the next run finishes it.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -70,8 +71,15 @@ pub(super) fn run(args: &Args) -> Result<()> {
     if report.is_sound() {
         return Ok(());
     }
-    Err(Error::new(
-        Kind::Data,
-        format!("{} does not verify: {} findings", report.output, report.findings.len()),
-    ))
+    if report.is_cut_off() {
+        return Err(Store::open_existing(&args.out)?.cut_off());
+    }
+    let cut_off = if report.unfinished_n > 0 {
+        "; its last commit was cut off (.gridtally/journal.json), which the next run finishes"
+    } else {
+        ""
+    };
+    let (lake, finding_n) = (&report.output, report.findings.len());
+    let message = format!("{lake} does not verify: {finding_n} findings{cut_off}");
+    Err(Error::new(Kind::Data, message))
 }

@@ -9,6 +9,8 @@ pub struct Finding {
     pub problem: String,
     /// Whether it was left behind by a write that was cut off, and is no part of what is published: the next run removes it.
     pub is_leftover: bool,
+    /// Whether it is of a commit that was cut off, which the next run finishes.
+    pub is_unfinished: bool,
 }
 
 impl Finding {
@@ -18,6 +20,7 @@ impl Finding {
             path: path.into(),
             problem: problem.into(),
             is_leftover: false,
+            is_unfinished: false,
         }
     }
 

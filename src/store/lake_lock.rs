@@ -32,18 +32,29 @@ impl LakeLock {
     /// # Errors
     /// `Busy` when another writer holds the lake, `Data` when the journal is damaged.
     pub fn take(store: &Store, patience: Duration) -> Result<Self> {
-        let since = Instant::now();
-        let lock = loop {
-            match Lock::take(store) {
-                Err(why) if why.kind() == Kind::Busy && since.elapsed() < patience => std::thread::sleep(BETWEEN_TRIES),
-                taken => break taken?,
-            }
-        };
+        let lock = wait_for(store, patience)?;
         if let Some(journal) = Journal::load(store)? {
             let commit = committing(&COMMIT);
             journal.apply(store, &lock, &DurableFolders::default())?;
             commit.finished();
         }
+        Self::of(store, lock)
+    }
+
+    /// As [`Self::take`], for who publishes nothing: a commit that was interrupted is left to the next writer.
+    ///
+    /// # Errors
+    /// `Busy` when another writer holds the lake, or one was interrupted in its commit.
+    pub fn take_settled(store: &Store, patience: Duration) -> Result<Self> {
+        let lock = wait_for(store, patience)?;
+        if store.has_journal()? {
+            return Err(store.cut_off());
+        }
+        Self::of(store, lock)
+    }
+
+    /// Under a lock that was taken: clears away what an interrupted run had staged.
+    fn of(store: &Store, lock: Lock) -> Result<Self> {
         clear_former_staging(store, &lock)?;
         let (staged, prefix, release) = (store.clone(), lock.staging_prefix(), lock.releaser());
         let tidying = tidy_with(move || {
@@ -76,5 +87,16 @@ impl LakeLock {
 
     pub(super) fn lock(&self) -> &Lock {
         &self.lock
+    }
+}
+
+/// Takes the lock, waiting for another writer as long as `patience`.
+fn wait_for(store: &Store, patience: Duration) -> Result<Lock> {
+    let since = Instant::now();
+    loop {
+        match Lock::take(store) {
+            Err(why) if why.kind() == Kind::Busy && since.elapsed() < patience => std::thread::sleep(BETWEEN_TRIES),
+            taken => return taken,
+        }
     }
 }

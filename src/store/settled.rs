@@ -6,7 +6,7 @@ use super::location::{Store, StoreEntry};
 use super::machinery::{JOURNAL, PUBLICATION_BOOKS};
 use super::manifest::MANIFEST;
 use super::sending::is_book_moving;
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 
 /// What a reader looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl Store {
     /// [`crate::error::Kind::Io`] when it cannot be looked at.
     pub fn state(&self, part: StatePart) -> Result<Option<LakeState>> {
         // The journal first: a commit that was over before it was looked for has replaced the manifest.
-        if self.exists(JOURNAL)? || (part == StatePart::Book && is_book_moving(self)?) {
+        if self.has_journal()? || (part == StatePart::Book && is_book_moving(self)?) {
             return Ok(None);
         }
         let mut book = Vec::new();
@@ -44,5 +44,18 @@ impl Store {
             manifest: self.get(MANIFEST)?,
             book,
         }))
+    }
+
+    /// The error of whoever needs one state of a lake, and finds a commit that was cut off.
+    #[must_use]
+    pub fn cut_off(&self) -> Error {
+        let message = "a run or publication was cut off while it wrote, and what is there is half of it: run the pipeline \
+                       again, or what publishes, which finishes it";
+        Error::new(Kind::Busy, message).at("lake", self.url())
+    }
+
+    /// Whether a commit is under way, or was cut off.
+    pub(super) fn has_journal(&self) -> Result<bool> {
+        self.exists(JOURNAL)
     }
 }

@@ -1,9 +1,10 @@
 //! Checks that the published files are exactly those of the manifest.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::chain::{Chain, Page};
 use super::finding::Finding;
+use super::journal::Journal;
 use super::location::Store;
 use super::machinery::{
     BOOKS, INPUT_HASHES, JOURNAL, KEPT, LAST_RUN, LOCK, MACHINERY, SENDING, SNAPSHOTS, STAGING, TAGS,
@@ -15,7 +16,7 @@ use super::sending::INTENT;
 use super::snapshots;
 use super::table::SCHEMA_VERSION_KEY;
 use super::table_reader::describe;
-use crate::error::{Kind, Result};
+use crate::error::{Error, Kind, Result};
 
 /// What the files of an output are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,11 +40,12 @@ pub fn verify_store(store: &Store) -> Result<Verified> {
     if !store.is_past() {
         verified.findings.extend(snapshots::verify::examine(store)?);
     }
+    let mut unfinished = unfinished(store)?;
     let seal = match Seal::load(store) {
         Ok(seal) => seal,
         Err(why) if why.kind() == Kind::Data => {
             verified.find(SEAL, why.to_string());
-            return Ok(verified.sorted());
+            return Ok(verified.marked(&unfinished));
         }
         Err(why) => return Err(why),
     };
@@ -60,7 +62,11 @@ pub fn verify_store(store: &Store) -> Result<Verified> {
         verified.findings.extend(chain.findings);
         verified.books.insert(book.to_owned(), chain.pages);
     }
-    Ok(verified.sorted())
+    if !unfinished.is_empty() {
+        // A seal that can be read is replaced after the manifest.
+        unfinished.insert(SEAL.to_owned());
+    }
+    Ok(verified.marked(&unfinished))
 }
 
 impl Verified {
@@ -68,10 +74,39 @@ impl Verified {
         self.findings.push(Finding::new(path, problem));
     }
 
-    fn sorted(mut self) -> Self {
+    /// Sorted, with a mark on what is wrong with these paths.
+    fn marked(mut self, unfinished: &BTreeSet<String>) -> Self {
+        for finding in &mut self.findings {
+            finding.is_unfinished = unfinished.contains(&finding.path);
+        }
         self.findings.sort();
         self
     }
+}
+
+/// What a commit that was cut off has still to change, its journal included; nothing where none was, or none that can be finished.
+fn unfinished(store: &Store) -> Result<BTreeSet<String>> {
+    let none = |why: Error| {
+        if why.kind() == Kind::Data {
+            Ok(BTreeSet::new())
+        } else {
+            Err(why)
+        }
+    };
+    let journal = match Journal::load(store) {
+        Ok(Some(journal)) => journal,
+        Ok(None) => return Ok(BTreeSet::new()),
+        Err(why) => return none(why),
+    };
+    for step in &journal.moves {
+        if !store.exists(&step.from)?
+            && let Err(why) = step.check_done(store)
+        {
+            return none(why);
+        }
+    }
+    let moved = journal.moves.into_iter().map(|step| step.to);
+    Ok(moved.chain(journal.deletes).chain([JOURNAL.to_owned()]).collect())
 }
 
 /// What [`verify_store`] finds of the files a manifest names, and of files it does not name.

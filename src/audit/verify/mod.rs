@@ -119,6 +119,7 @@ fn verify_state(output: &str, heads: &[String], is_locked: bool) -> Result<Verif
         if finding.is_leftover {
             report.leftovers.push((finding.path, finding.problem));
         } else {
+            report.unfinished_n += u64::from(finding.is_unfinished);
             report.find(&finding.path, finding.problem);
         }
     }

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::recompute::Recomputed;
+use crate::numbers::count_u64;
 use crate::store::Heads;
 
 /// Leftovers that are named to people.
@@ -34,6 +35,8 @@ pub struct VerifyReport {
     pub leftovers: Vec<(String, String)>,
     /// Everything that is not as it should be, as (path, problem).
     pub findings: Vec<(String, String)>,
+    /// How many of these are of a commit that was cut off, which the next run finishes.
+    pub unfinished_n: u64,
 }
 
 impl VerifyReport {
@@ -41,6 +44,12 @@ impl VerifyReport {
     #[must_use]
     pub fn is_sound(&self) -> bool {
         self.findings.is_empty()
+    }
+
+    /// Whether a commit was cut off, and nothing else is wrong.
+    #[must_use]
+    pub fn is_cut_off(&self) -> bool {
+        self.unfinished_n > 0 && self.unfinished_n == count_u64(self.findings.len())
     }
 
     /// The report for people.

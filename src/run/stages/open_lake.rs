@@ -27,7 +27,8 @@ impl<'a> OpenLake<'a> {
     /// Opens the output, takes its lock and loads its state. Reports where no lock keeps a second run out.
     ///
     /// # Errors
-    /// [`crate::error::Kind::Busy`] while another run holds the lake, [`crate::error::Kind::Config`] when the lake
+    /// [`crate::error::Kind::Busy`] while another run holds the lake, and to a dry run also where the last commit was cut off,
+    /// [`crate::error::Kind::Config`] when the lake
     /// is that of another pipeline or a correction that was applied is changed, [`crate::error::Kind::Io`] when the lake cannot be read.
     pub(super) fn open(context: RunContext<'a>) -> Result<Self> {
         let RunContext { plan, options, .. } = context;
@@ -42,7 +43,12 @@ impl<'a> OpenLake<'a> {
             let place = store.url();
             warn!("{place} knows no lock: see to it that one run at a time writes there");
         }
-        let publication = Publication::under(Arc::new(LakeLock::take(&store, options.wait)?))?;
+        let lock = if options.dry_run {
+            LakeLock::take_settled(&store, options.wait)?
+        } else {
+            LakeLock::take(&store, options.wait)?
+        };
+        let publication = Publication::under(Arc::new(lock))?;
         let state = State::load(&publication)?;
         state.hold_pipeline(plan)?;
         let new_corrections = new_corrections::fresh(plan, &state)?;

@@ -1,6 +1,8 @@
 //! Lakes on disks and servers that fail: afterwards they are as before or as after the run, and the next run is clean.
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod commit;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod disk;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod gc;
