@@ -71,8 +71,8 @@ pub(super) struct RunArgs {
     threads: Option<usize>,
 
     /// Most memory of the run, heap and stacks, such as 2G; 256M is the least. The system enforces it (Linux): a run that
-    /// needs more ends with 71, and nothing is published. A smaller share of it keeps records before they go to a temporary
-    /// file. Results do not depend on it.
+    /// needs more ends with 71, and publishes nothing but what it had committed before. A smaller share of it keeps records
+    /// before they go to a temporary file. Results do not depend on it.
     #[arg(long, value_name = "SIZE", value_parser = memory_size::parse)]
     max_memory: Option<MemorySize>,
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt};
@@ -55,7 +55,7 @@ pub struct Store {
 
 struct Inner {
     objects: Arc<dyn ObjectStore>,
-    runtime: Runtime,
+    runtime: &'static Runtime,
     local_root: Option<PathBuf>,
     /// The folder, where `objects` are nothing but its files.
     disk: Option<Disk>,
@@ -69,7 +69,7 @@ struct Inner {
 
 impl Inner {
     fn new(objects: Arc<dyn ObjectStore>, local_root: Option<&FilePath>, url: String) -> Result<Self> {
-        let runtime = requests::runtime("gridtally-store")?;
+        let runtime = runtime()?;
         let is_web = ["http://", "https://"].iter().any(|scheme| url.starts_with(scheme));
         Ok(Self {
             objects,
@@ -380,7 +380,7 @@ impl Store {
     }
 
     pub(super) fn runtime(&self) -> &Runtime {
-        &self.inner.runtime
+        self.inner.runtime
     }
 
     pub(super) fn wait<F: Future>(&self, future: F) -> F::Output {
@@ -439,6 +439,16 @@ pub(super) fn parse(path: &str) -> Result<Path> {
             .because(e)
     })
 }
+/// The thread of all stores: a lake that is opened again once the machine gives no more threads needs no further one.
+fn runtime() -> Result<&'static Runtime> {
+    static RUNTIME: OnceLock<Runtime> = OnceLock::new();
+    if let Some(runtime) = RUNTIME.get() {
+        return Ok(runtime);
+    }
+    let made = requests::runtime("gridtally-store")?;
+    Ok(RUNTIME.get_or_init(|| made))
+}
+
 
 /// Turns "not found" into `None` and gives every other error its path.
 fn found<T>(result: object_store::Result<T>, path: &str) -> Result<Option<T>> {

@@ -4,8 +4,6 @@ use super::context::{RunContext, RunMonitor};
 use super::open_lake::OpenLake;
 use crate::error::Result;
 use crate::run::run_log;
-use crate::runtime::interruption::committing;
-use crate::store::machinery::COMMIT;
 
 /// A run that is ready to be published.
 pub(super) struct StagedRun<'a> {
@@ -14,7 +12,7 @@ pub(super) struct StagedRun<'a> {
 }
 
 impl StagedRun<'_> {
-    /// Publishes all that was staged together with the row of the run; nothing in a dry run.
+    /// Publishes all that was staged together with the row of the run, which belongs to the commit; nothing in a dry run.
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when the lake cannot be written, [`crate::error::Kind::Busy`] when another run has taken
@@ -31,8 +29,6 @@ impl StagedRun<'_> {
             return Ok(());
         }
         let OpenLake { publication, state, .. } = self.lake;
-        // The row of the run belongs to it.
-        let commit = committing(&COMMIT);
         progress.begin("publishing", 0, "files");
         let mut head = String::new();
         publication.commit_recorded(state.facts(plan), |committed, seal| {
@@ -43,7 +39,6 @@ impl StagedRun<'_> {
         })?;
         progress.end();
         monitor.end_phase("publish");
-        commit.made();
         monitor.report.end(head);
         Ok(())
     }

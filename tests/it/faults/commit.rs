@@ -122,3 +122,41 @@ fn a_commit_that_was_cut_off_is_left_to_the_next_run() {
     done(&here, &["verify", "lake"]);
     done(&here, &["run", "p.toml", "--dry-run"]);
 }
+
+#[test]
+fn a_run_without_threads_reports_what_became_of_its_commit() {
+    if library().is_none() {
+        return;
+    }
+    let scenario = Scenario::new();
+    let manifest = fs::read(scenario.before.path().join("base/lake/manifest.json")).unwrap();
+    let journal: Vec<usize> = scenario
+        .calls
+        .iter()
+        .filter(|call| call.path.ends_with(JOURNAL))
+        .map(|call| call.number)
+        .collect();
+    let (begun, over) = (journal[0], journal[journal.len() - 1]);
+    let moves = scenario.moves();
+    let mut ended_n = 0;
+    for number in [0, begun, moves[0], moves[1], over, over + 1] {
+        let (here, output) = scenario.run(Fault::Threads, number);
+        let what = format!("after {number} calls, commit {begun} to {over}: {}", words(&output));
+        if output.status.success() {
+            continue;
+        }
+        assert_eq!(output.status.code(), Some(71), "{what}");
+        ended_n += 1;
+        let lake = here.join("lake");
+        let expected = if lake.join(JOURNAL).exists() {
+            "the commit has begun and is not done"
+        } else if fs::read(lake.join("manifest.json")).unwrap() == manifest {
+            "nothing was"
+        } else {
+            "the commit was made"
+        };
+        assert!(what.contains(expected), "{expected}: {what}");
+        done(&here, &["run", "p.toml"]);
+    }
+    assert!(ended_n > 0, "no run was short of threads");
+}

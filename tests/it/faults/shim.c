@@ -4,13 +4,15 @@
  * FAULT_LOG   file that gets a line for each counted call: its number, its name, its path
  * FAULT_MODE  count: fail none; once: call FAULT_N fails with EIO; full: from call FAULT_N on the disk is full, and a write
  *             that begins before it is full writes half; torn: call FAULT_N, a close of bytes that were never made
- *             durable, loses half of the file and fails with ENOSPC; kill: the process is killed before call FAULT_N
+ *             durable, loses half of the file and fails with ENOSPC; kill: the process is killed before call FAULT_N;
+ *             threads: once FAULT_N calls were made no thread is started any more
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -22,7 +24,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum mode { COUNT, ONCE, FULL, TORN, KILL };
+enum mode { COUNT, ONCE, FULL, TORN, KILL, THREADS };
 enum verdict { PASS, FAIL, HALF, TEAR };
 
 #define FDS 4096
@@ -37,11 +39,11 @@ static int log_fd = -1;
 static void *real(const char *name) { return dlsym(RTLD_NEXT, name); }
 
 __attribute__((constructor)) static void begin(void) {
-    static const char *names[] = {"count", "once", "full", "torn", "kill"};
+    static const char *names[] = {"count", "once", "full", "torn", "kill", "threads"};
     const char *wanted = getenv("FAULT_MODE"), *n = getenv("FAULT_N"), *log = getenv("FAULT_LOG");
     root = getenv("FAULT_ROOT");
     fault_n = n ? atol(n) : 0;
-    for (int i = 0; wanted && i <= KILL; i++)
+    for (int i = 0; wanted && i <= THREADS; i++)
         if (!strcmp(wanted, names[i])) mode = (enum mode)i;
     if (log) log_fd = (int)syscall(SYS_openat, AT_FDCWD, log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 }
@@ -199,4 +201,9 @@ int rmdir(const char *path) {
 int mkdir(const char *path, mode_t mode) {
     if (is_bad(judge_path("mkdir", path, 1))) return -1;
     return REAL(mkdir)(path, mode);
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*work)(void *), void *with) {
+    if (mode == THREADS && atomic_load(&calls) >= fault_n) return EAGAIN;
+    return REAL(pthread_create)(thread, how, work, with);
 }

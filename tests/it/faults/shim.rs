@@ -18,6 +18,8 @@ pub(super) enum Fault {
     Torn,
     /// The process is killed before it.
     Kill,
+    /// After it no thread is started.
+    Threads,
 }
 
 impl Fault {
@@ -28,6 +30,7 @@ impl Fault {
             Self::Full => "full",
             Self::Torn => "torn",
             Self::Kill => "kill",
+            Self::Threads => "threads",
         }
     }
 }
