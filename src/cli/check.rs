@@ -17,6 +17,7 @@ use crate::numbers::Extent;
 use crate::sources::input::{InputFile, clean};
 use crate::sources::inventory::InventoryKind;
 use crate::sources::location::{Written, is_url};
+use crate::store::Store;
 
 /// A pipeline file with every key of a source; `@keys` is replaced by these, `@sources` and `@inventories` by names of formats.
 const EXAMPLE: &str = "\
@@ -184,8 +185,8 @@ pub(super) fn run(args: &Args) -> Result<()> {
     }
     let (mut lines, mut missing, mut wrong) = (Vec::new(), Vec::new(), Vec::new());
     let mut shared = CheckShared::default();
-    if let Err(why) = hold_apart(&plan, &plan.output) {
-        wrong.push(why.to_string());
+    for checked in [Store::check_location(&plan.output), hold_apart(&plan, &plan.output)] {
+        wrong.extend(checked.err().map(|why| why.to_string()));
     }
     for source in plan.all_sources() {
         match plan.inputs(&source) {

@@ -45,7 +45,7 @@ pub(super) struct Args {
     place: ShardPlaceArgs,
 
     /// Folder or URL to write to: the lake, in place of the pipeline's `output`; a relative path starts at the working directory.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     out: Option<String>,
 
     #[command(flatten)]

@@ -30,7 +30,7 @@ use crate::time::month::date_of;
 #[derive(Debug, clap::Args)]
 pub(super) struct RunArgs {
     /// Folder or URL to write to: the lake, in place of the pipeline's `output`; a relative path starts at the working directory.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     out: Option<String>,
 
     /// Read and check everything, publish nothing.

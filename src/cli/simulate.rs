@@ -169,7 +169,7 @@ pub(super) struct Args {
     format: TableFormat,
 
     /// Folder or URL to write to: index.html, the CSV files next to it, and simulate.parquet with every job once for each method.
-    #[arg(long, value_name = "URL", conflicts_with = "explain")]
+    #[arg(long, value_name = "URL", conflicts_with = "explain", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     out: Option<String>,
 }
 

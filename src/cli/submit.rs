@@ -61,7 +61,7 @@ struct JobArgs {
     folder: ShardFolderArgs,
 
     /// Folder or URL to write to: the lake, in place of the pipeline's `output`; a relative path starts at the working directory.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     out: Option<String>,
 
     /// Submit only the shards that are not there, and the merge.

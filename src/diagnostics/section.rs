@@ -24,6 +24,9 @@ impl SectionSource<'_> {
     }
 }
 
+/// Ends a text for the system: no path has it, and no name.
+const NUL: char = '\0';
+
 /// A value and its line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct At<T> {
@@ -107,6 +110,10 @@ impl<'a> Section<'a> {
         };
         if text.trim().is_empty() {
             self.wrong(line, format!("{key} must not be empty"), problems);
+            return None;
+        }
+        if text.contains(NUL) {
+            self.wrong(line, format!("{key} = {text:?} holds a NUL character"), problems);
             return None;
         }
         Some(At {
@@ -210,6 +217,13 @@ impl<'a> Section<'a> {
         for item in array {
             let line = self.source.line(item.span().start);
             match item.get_ref().as_str() {
+                Some(text) if text.contains(NUL) => {
+                    self.wrong(
+                        line,
+                        format!("{key} holds {text:?}, which has a NUL character"),
+                        problems,
+                    );
+                }
                 Some(text) if !text.trim().is_empty() => texts.push(At {
                     value: text.to_owned(),
                     line,

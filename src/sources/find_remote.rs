@@ -22,7 +22,11 @@ pub(super) fn find(pattern: &str) -> Result<Vec<InputFile>> {
     }
     let (prefix, wild) = split(pattern);
     let url = Url::parse(prefix).map_err(|why| Error::config(format!("{pattern} is not a URL")).because(why))?;
-    let (store, path) = remote::connect(&url).map_err(|why| why.at("input", pattern))?;
+    let (store, path) = remote::connect(&url).map_err(|why| {
+        Error::config("this is not the location of an input")
+            .at("input", pattern)
+            .because(why)
+    })?;
     let root = without_password(url);
     let below = Below {
         store: &store,

@@ -110,6 +110,21 @@ impl Store {
         }
     }
 
+    /// Checks that a path or URL can be an output, without a request and without a trace on a disk.
+    ///
+    /// # Errors
+    /// `Config` for a URL that cannot be understood.
+    pub fn check_location(path_or_url: &str) -> Result<()> {
+        if !path_or_url.contains("://") {
+            return Ok(());
+        }
+        match Self::locate(path_or_url, false) {
+            Err(why) if why.kind() == Kind::Config => Err(why),
+            // A folder that is not there is made, and what a store answers is found out by who asks it.
+            _ => Ok(()),
+        }
+    }
+
     /// The lake as a snapshot defines it.
     fn at_snapshot(&self, name: &SnapshotName) -> Result<Self> {
         let bytes = self.get(&name.path())?.ok_or_else(|| {
@@ -424,6 +439,16 @@ impl std::fmt::Debug for Store {
     }
 }
 
+/// The thread of all stores: a lake that is opened again once the machine gives no more threads needs no further one.
+fn runtime() -> Result<&'static Runtime> {
+    static RUNTIME: OnceLock<Runtime> = OnceLock::new();
+    if let Some(runtime) = RUNTIME.get() {
+        return Ok(runtime);
+    }
+    let made = requests::runtime("gridtally-store")?;
+    Ok(RUNTIME.get_or_init(|| made))
+}
+
 /// Takes a path literally, where the object store crate's own conversions would percent-encode it a second time.
 pub(super) fn parse(path: &str) -> Result<Path> {
     if let Some(name) = path.split('/').find(|name| name.len() > MAX_SEGMENT_BYTES) {
@@ -439,16 +464,6 @@ pub(super) fn parse(path: &str) -> Result<Path> {
             .because(e)
     })
 }
-/// The thread of all stores: a lake that is opened again once the machine gives no more threads needs no further one.
-fn runtime() -> Result<&'static Runtime> {
-    static RUNTIME: OnceLock<Runtime> = OnceLock::new();
-    if let Some(runtime) = RUNTIME.get() {
-        return Ok(runtime);
-    }
-    let made = requests::runtime("gridtally-store")?;
-    Ok(RUNTIME.get_or_init(|| made))
-}
-
 
 /// Turns "not found" into `None` and gives every other error its path.
 fn found<T>(result: object_store::Result<T>, path: &str) -> Result<Option<T>> {

@@ -75,7 +75,7 @@ pub(super) struct Args {
     leave_out: bool,
 
     /// Folder or URL to write to: the messages. Without it they go to stdout, one after the other.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     out: Option<String>,
 
     /// Layout of the messages in that folder.

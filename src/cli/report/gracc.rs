@@ -47,7 +47,7 @@ pub(super) struct Args {
     users: UsersArgs,
 
     /// Folder or URL to write to: the documents, a file for each site and month. Without it they go to stdout.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     out: Option<String>,
 
     #[command(flatten)]

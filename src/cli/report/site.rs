@@ -45,7 +45,7 @@ pub(super) struct Args {
     users: bool,
 
     /// Folder or URL to write to: index.html and the CSV files next to it.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     out: String,
 }
 
