@@ -139,28 +139,30 @@ impl RunArgs {
     }
 
     /// What is made of the run when it ends.
-    fn watch(&self) -> RunWatch {
-        RunWatch {
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Usage`] when the metrics cannot have the labels that are given.
+    fn watch(&self) -> Result<RunWatch> {
+        let textfile = self.textfile.clone();
+        let textfile = textfile.map(|path| Textfile::new(path, self.textfile_labels.clone()));
+        Ok(RunWatch {
             json: match (self.report, self.summary_json) {
                 (ReportFormat::Json, _) => RunJson::Report,
                 (ReportFormat::Text, true) => RunJson::Summary,
                 (ReportFormat::Text, false) => RunJson::None,
             },
-            textfile: self.textfile.clone().map(|path| Textfile {
-                path,
-                labels: self.textfile_labels.clone(),
-            }),
+            textfile: textfile.transpose()?,
             lineage: self.lineage(),
             unchanged: self.exit_code_if_unchanged,
             is_noted: !self.dry_run,
-        }
+        })
     }
 }
 
 /// Runs a pipeline and reports how it ended, however that is.
 pub(super) fn execute(args: &RunArgs, pipeline: &Path, steps: &dyn RunSteps) -> Result<ExitCode> {
     let mut report = RunReport::of_file(&pipeline.to_string_lossy());
-    let mut watch = args.watch();
+    let mut watch = args.watch()?;
     signals::at_end(end_by_signal(&watch, &report), watch.patience());
     let ended = stopped::whole(|| attempt(args, pipeline, steps, &mut watch, &mut report));
     signals::no_end();
@@ -199,6 +201,7 @@ fn attempt(
         warn!("{warning}");
     }
     *report = report_of(&plan, &options, report);
+    watch.hold_files_apart(&plan, &options)?;
     watch.begin(&plan, &options, report);
     signals::at_end(end_by_signal(watch, report), watch.patience());
     let ended = steps.run(&plan, &options, report);

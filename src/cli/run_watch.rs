@@ -9,6 +9,7 @@ use super::unchanged_code::UnchangedCode;
 use super::{output, warnings};
 use crate::config::Plan;
 use crate::error::{Error, Kind, Result};
+use crate::ingest::output_overlap::hold_file_apart;
 use crate::monitor::lake_standing::LakeStanding;
 use crate::monitor::last_run::LastRun;
 use crate::monitor::lineage::{EventType, LineageRun, RequestLimits};
@@ -60,6 +61,21 @@ impl RunWatch {
                 _ => 0,
             },
         }
+    }
+
+    /// Refuses files that would be written over what the run reads or publishes; none is written then.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] naming the first of them.
+    pub(super) fn hold_files_apart(&mut self, plan: &Plan, options: &RunOptions) -> Result<()> {
+        let metrics = self.textfile.as_ref().map(|textfile| ("metrics", textfile.path()));
+        let events = self.lineage.as_ref().and_then(LineageRun::file);
+        let mut files = metrics.into_iter().chain(events.map(|file| ("lineage events", file)));
+        let held = files.try_for_each(|(what, file)| hold_file_apart(plan, options.output(plan), what, file));
+        if held.is_err() {
+            (self.textfile, self.lineage) = (None, None);
+        }
+        held
     }
 
     /// Sends what is to be sent of a run that begins.
@@ -174,7 +190,7 @@ impl RunWatch {
     fn write_textfile(&self, content: &TextfileContent<'_>) {
         let Some(textfile) = &self.textfile else { return };
         match textfile.write(content) {
-            Ok(()) => debug!(file = %textfile.path.display(), "metrics written"),
+            Ok(()) => debug!(file = %textfile.path().display(), "metrics written"),
             Err(why) => warn!("the metrics of the run could not be written: {why}"),
         }
     }

@@ -1,4 +1,5 @@
-//! Inputs and output must not overlap: what is published must not be read as input by the next run.
+//! Inputs and output must not overlap: what is published must not be read as input by the next run. Nor may what a run writes
+//! elsewhere be written over either of them.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +7,7 @@ use glob::{MatchOptions, Pattern};
 use url::Url;
 
 use crate::config::Plan;
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::sources::input::{clean, is_skipped};
 use crate::sources::location::is_url;
 
@@ -44,6 +45,35 @@ pub(crate) fn hold_apart(plan: &Plan, output: &str) -> Result<()> {
     Ok(())
 }
 
+/// Refuses a file that a run writes for other programs, where that would be written over its pipeline file, an input or what is
+/// published. `what` names it for people.
+///
+/// # Errors
+/// [`Kind::Usage`] naming the file and what it is.
+pub(crate) fn hold_file_apart(plan: &Plan, output: &str, what: &str, file: &Path) -> Result<()> {
+    let wrong = |why: &str| {
+        let message = format!(
+            "{what} cannot be written to {}: {why}; name another file",
+            file.display()
+        );
+        Err(Error::new(Kind::Usage, message))
+    };
+    let path = real(&std::path::absolute(file).map_or_else(|_| file.to_owned(), |path| clean(&path)));
+    if path == real(&plan.file) {
+        return wrong("it is the pipeline file");
+    }
+    if place(output).is_some_and(|output| path.starts_with(real(&output))) {
+        return wrong("it is in the output");
+    }
+    for source in plan.all_sources() {
+        let mut inputs = source.paths.iter().filter_map(|input| place(input));
+        if inputs.any(|input| clash(&real(&input), &path).is_some()) {
+            return wrong(&format!("the source {} reads it", source.name));
+        }
+    }
+    Ok(())
+}
+
 /// The path on the disk; `None` for an object store.
 fn place(text: &str) -> Option<PathBuf> {
     // Fallback: a URL that is none is refused where the output is opened.
@@ -63,8 +93,9 @@ fn real(path: &Path) -> PathBuf {
     let Some((there, real)) = there else {
         return path.to_owned();
     };
+    // By its parts: where nothing is left to be joined, a join ends the path with a slash, which no pattern matches.
     path.strip_prefix(there)
-        .map_or_else(|_| path.to_owned(), |rest| real.join(rest))
+        .map_or_else(|_| path.to_owned(), |rest| real.join(rest).components().collect())
 }
 
 fn clash(input: &Path, output: &Path) -> Option<&'static str> {

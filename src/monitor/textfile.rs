@@ -4,11 +4,12 @@
 //! stays as the former file has it. No sample has a timestamp, for the collector refuses the file then, and help texts and
 //! labels are the same in every file: whether values are old is seen from the instants among them.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::exposition::{Exposition, Metric, MetricLabel, sample, seconds, series};
 use super::lake_standing::LakeStanding;
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::run::run_report::{RunReport, Status};
 use crate::store::whole_file::{replace_file, text_of};
 
@@ -54,13 +55,19 @@ pub const METRICS: [Metric; 9] = [
     BUILD, SUCCESS, COMPLETION, EXIT_CODE, DURATION, ROWS, REJECTED, NEWEST, BYTES,
 ];
 
+/// Names of the labels that some of these metrics have anyway.
+const OWN_LABELS: [&str; 3] = ["outcome", "source", "version"];
+
+/// How a file of metrics begins, of this version and of others.
+const BEGINNING: &str = "# HELP ";
+
 /// A file of metrics.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Textfile {
     /// Its path.
-    pub path: PathBuf,
+    path: PathBuf,
     /// Labels that every sample has.
-    pub labels: Vec<MetricLabel>,
+    labels: Vec<MetricLabel>,
 }
 
 /// What the metrics of a run are made of.
@@ -77,13 +84,36 @@ pub struct TextfileContent<'a> {
 }
 
 impl Textfile {
+    /// A file at a path, with these labels in addition to those that metrics have anyway.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] when a sample would have two labels of one name.
+    pub fn new(path: PathBuf, labels: Vec<MetricLabel>) -> Result<Self> {
+        let mut names = BTreeSet::from(OWN_LABELS);
+        for MetricLabel { name, .. } in &labels {
+            if OWN_LABELS.contains(&name.as_str()) {
+                let message =
+                    format!("the label {name} cannot be set: some of the metrics have it, with values of their own");
+                return Err(Error::new(Kind::Usage, message));
+            }
+            if !names.insert(name) {
+                return Err(Error::new(Kind::Usage, format!("the label {name} is given twice")));
+            }
+        }
+        Ok(Self { path, labels })
+    }
+
     /// Replaces the file.
     ///
     /// # Errors
-    /// [`crate::error::Kind::Io`] when it cannot be written, or the former one cannot be read.
+    /// [`Kind::Io`] when it cannot be written, or what is there cannot be read or is no file of metrics.
     pub fn write(&self, content: &TextfileContent<'_>) -> Result<()> {
         // Fallback: without a former file nothing is taken from it.
         let former = text_of(&self.path)?.unwrap_or_default();
+        if !former.is_empty() && !former.starts_with(BEGINNING) {
+            let message = "what is there is no file of metrics, and stays";
+            return Err(Error::io(message).at("path", self.path.display()));
+        }
         replace_file(&self.path, self.text(content, &former).as_bytes())
     }
 

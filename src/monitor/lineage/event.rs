@@ -1,13 +1,14 @@
 //! The events of a run.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
 use super::dataset_name::DatasetName;
 use super::facet::{self, Facets};
 use super::settings::LineageSettings;
-use super::sink::RequestLimits;
+use super::sink::{LineageSink, RequestLimits};
 use crate::config::Plan;
 use crate::error::Result;
 use crate::report::lake::Lake;
@@ -82,7 +83,16 @@ impl LineageRun {
     /// Whether its events go to a server, which takes time.
     #[must_use]
     pub fn is_remote(&self) -> bool {
-        matches!(self.settings.sink, super::sink::LineageSink::Http { .. })
+        matches!(self.settings.sink, LineageSink::Http { .. })
+    }
+
+    /// The file its events go to, if they go to one.
+    #[must_use]
+    pub fn file(&self) -> Option<&Path> {
+        match &self.settings.sink {
+            LineageSink::File(path) => Some(path),
+            LineageSink::Log | LineageSink::Http { .. } => None,
+        }
     }
 
     /// Takes the sources of the plan, and sends the event of the start.

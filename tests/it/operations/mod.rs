@@ -1,5 +1,6 @@
 //! What schedulers and monitoring systems read of runs: summaries, exit codes, metrics, lineage events, status.
 
+mod apart;
 mod lineage;
 mod lineage_settings;
 mod lock;
