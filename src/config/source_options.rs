@@ -269,7 +269,7 @@ pub static SOURCE_KEYS: &[SourceKey] = &[
             "\"source\"",
             &["or \"site\": whose month one file of summaries holds whole"],
         ),
-        used_by: UsedBy::Every,
+        used_by: UsedBy::Listed(SourceOption::Summaries, Misplaced::Remark("")),
         read: |key, spec| spec.publishing.publication = key.word(SummaryPublication::WORDS),
         fingerprint: Some(|plan, text| {
             let publication = plan.publishing.publication;
@@ -282,7 +282,7 @@ pub static SOURCE_KEYS: &[SourceKey] = &[
         required: None,
         doc: "Which messages are one publication.",
         example: example("\"folder\"", &["or \"file\", { within_s = 600 }: what one is made of"]),
-        used_by: UsedBy::Every,
+        used_by: UsedBy::Listed(SourceOption::Summaries, Misplaced::Remark("")),
         read: |key, spec| {
             let parts = summary_parts::read(key.section, key.problems);
             spec.publishing.parts = parts.map_or_else(SummaryParts::default, |at| at.value);

@@ -9,7 +9,7 @@ pub enum SourceOption {
     CeLogs,
     /// `scaled_to`
     ScaledTo,
-    /// `summaries`
+    /// `summaries`, `publication` and `publication_parts`
     Summaries,
     /// `timezone`
     Timezone,

@@ -377,6 +377,15 @@ fn what_is_legal_and_probably_not_meant_is_a_warning() {
         .load()
         .unwrap();
     assert_eq!(warnings.len(), 2, "{warnings:?}");
+    let keys = "summaries = \"snapshot\"\npublication = \"source\"\npublication_parts = \"folder\"\n";
+    let (_, warnings) = House::new(&format!("{text}{keys}")).load().unwrap();
+    for key in ["summaries", "publication", "publication_parts"] {
+        let remark = format!(": {key} does nothing for sacct");
+        assert!(
+            warnings.iter().any(|warning| warning.ends_with(&remark)),
+            "{warnings:?}"
+        );
+    }
 }
 
 #[test]
