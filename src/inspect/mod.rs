@@ -52,7 +52,16 @@ pub fn inspect(input: &InputFile, look: InspectLook, progress: &dyn Progress) ->
     let at_file = |why: Error| why.at("file", &input.path);
     let (magic, raw) = peek(input.open()?, 16).map_err(at_file)?;
     let compression = Compression::of(&magic);
-    let (text, damage) = salvage(raw).map_err(at_file)?;
+    let (text, damage) = match salvage(raw) {
+        Ok(salvaged) => salvaged,
+        Err(why) if why.kind() == Kind::Data => {
+            let mut report = FileReport::new(input, compression, None, None);
+            report.problems.push(why.to_string());
+            report.first_bytes = Some(printable(&magic));
+            return Ok(report);
+        }
+        Err(why) => return Err(at_file(why)),
+    };
     let (head, text) = peek(text, HEAD_BYTES).map_err(at_file)?;
     let dialect = registry::recognise(&head);
     let hints = diagnosis::of(dialect, &head);

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::decoders::decoder;
+use super::foreign_form;
 use crate::error::{Error, Kind, Result};
 use crate::numbers::{Extent, count_u64};
 
@@ -75,10 +76,21 @@ pub fn decompress(raw: Box<dyn Read + Send>) -> Result<Box<dyn Read + Send>> {
 /// returned by [`Damage::take`].
 ///
 /// # Errors
-/// As [`decompress`].
+/// As [`decompress`], and [`Kind::Data`] for what is packed or encoded as no reader takes it.
 pub fn salvage(raw: Box<dyn Read + Send>) -> Result<(Box<dyn Read + Send>, Damage)> {
     let damage = Damage::default();
-    Ok((unpacked(raw, Some(damage.clone()))?, damage))
+    let (head, text) = peek(unpacked(raw, Some(damage.clone()))?, MAGIC_BYTES)?;
+    let twice = match Compression::of(&head) {
+        Compression::None => None,
+        inner => Some(format!(
+            "the file is packed twice, inside as {}: unpack it once",
+            inner.as_str()
+        )),
+    };
+    match twice.or_else(|| foreign_form::refusal(&head)) {
+        Some(why) => Err(Error::new(Kind::Data, why)),
+        None => Ok((text, damage)),
+    }
 }
 
 /// What ended a stream before its end.

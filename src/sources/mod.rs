@@ -14,6 +14,7 @@ pub mod dialect;
 pub mod file_stamp;
 mod find_local;
 mod find_remote;
+mod foreign_form;
 pub mod format;
 pub(crate) mod forwarding_sink;
 pub mod fqan;

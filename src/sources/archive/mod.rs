@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use inside::{ArchivePlace, Inside};
-use tar::{Tar, TarMember};
+use tar::{Tar, TarMember, is_empty_tar};
 
 use super::arrival::is_hex;
 use super::dialect::{
@@ -41,7 +41,10 @@ static ROW: DialectRow = DialectRow {
     help: "a tar of files of any dialect; recognised, not declared",
     page: "A tar archive, packed or not, with members of any dialect, each recognised by its content.",
     content: Content::Members,
-    recognise: |head| is_tar(head.bytes).then_some(Certainty::Mark),
+    recognise: |head| {
+        let is_whole = head.bytes.len() < HEAD_BYTES;
+        (is_tar(head.bytes) || (is_whole && is_empty_tar(head.bytes))).then_some(Certainty::Mark)
+    },
     reader: |input, options, _| pieces(input, options),
     hints: |_| Hints {
         version: Some("tar".to_owned()),

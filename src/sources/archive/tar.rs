@@ -17,6 +17,11 @@ pub fn is_tar(head: &[u8]) -> bool {
         .is_some_and(|header| header.first() != Some(&0) && has_checksum(header))
 }
 
+/// Whether a whole file is a tar without a member: the two blocks of zeros at its end, and nothing but such blocks.
+pub(super) fn is_empty_tar(file: &[u8]) -> bool {
+    file.len() >= 2 * BLOCK && file.len().is_multiple_of(BLOCK) && file.iter().all(|&byte| byte == 0)
+}
+
 fn has_checksum(header: &[u8]) -> bool {
     let stated = header.get(148..156).and_then(octal);
     let sum: u64 = header

@@ -1,6 +1,7 @@
 //! Reports and handling of inputs that could not be read.
 
 mod beside;
+mod foreign_forms;
 mod places;
 mod refusals;
 mod reports;
