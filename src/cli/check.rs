@@ -38,8 +38,8 @@ A pipeline file:
                                        # shifted times or under two clusters, count twice
   max_rejected = 0.01                  # rows that may be refused, over all sources: a number of
                                        # them, or a fraction (1.0 is any); more and the run fails
-  max_unread = 2                       # new files of which nothing need be read, or a fraction;
-                                       # default 0, or any where max_rejected = 1.0
+  max_unread = 2                       # new files that need not be read, or not to their end, or a
+                                       # fraction; default 0, or any where max_rejected = 1.0
   keep = { nights = 30, months = 24, tags = \"all\" }
                                        # snapshots of the lake that are kept; default none
   delta_log = \"on\"                     # each dataset is a table of Delta Lake too; default \"off\"

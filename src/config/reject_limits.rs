@@ -10,7 +10,7 @@ pub(crate) const MAX_REJECTED_DOC: &str =
     "Rows that may be refused before the run fails: a whole number of them, or a fraction from 0.0 to 1.0.";
 /// What `max_unread` states.
 pub(crate) const MAX_UNREAD_DOC: &str =
-    "New files of which nothing need be read: a whole number of them, or a fraction.";
+    "New files that need not be read, or not to their end: a whole number of them, or a fraction.";
 
 /// What may be refused of a source, or of all of them.
 pub(crate) fn reject_limits(section: &Section<'_>, problems: &mut Problems) -> RejectLimits {
@@ -63,6 +63,6 @@ pub enum RejectLimit {
 pub struct RejectLimits {
     /// `max_rejected`: rows that may be refused.
     pub max_rejected: Option<RejectLimit>,
-    /// `max_unread`: files of which nothing need be read.
+    /// `max_unread`: files that need not be read, or not to their end.
     pub max_unread: Option<RejectLimit>,
 }

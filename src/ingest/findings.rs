@@ -44,6 +44,8 @@ pub struct RefusedFile {
     pub rejected_n: u64,
     /// Whether none of its rows could be read.
     pub is_unread: bool,
+    /// Whether a part of it is cut off or damaged: how many rows were in that is not known.
+    pub is_part_lost: bool,
     /// The commonest first.
     pub reasons: Vec<RefusedReason>,
 }
@@ -66,6 +68,8 @@ pub(crate) struct SourceSums {
     pub(crate) new_files: u64,
     /// Of these, files of which nothing was read.
     pub(crate) unread_files: u64,
+    /// Of the new files, those of which a part is lost.
+    pub(crate) part_lost_files: u64,
     /// Their rows.
     pub(crate) new_rows: u64,
     /// Their refused rows, except those the pipeline is configured to reject.
@@ -87,7 +91,7 @@ pub(crate) struct Notes {
 /// What a run found out about the files it read.
 #[derive(Default)]
 pub(crate) struct Findings {
-    /// Files with refused rows: those of which nothing was read first, then those with the most.
+    /// Files with refused rows: those of which nothing was read first, then those of which a part is lost, then those with the most.
     pub(crate) refused: Vec<RefusedFile>,
     /// Files without a row.
     pub(crate) empty: Vec<EmptyFile>,
@@ -160,7 +164,7 @@ impl Notes {
             }
         }
         findings.refused.sort_by(|a, b| {
-            let key = |file: &RefusedFile| (!file.is_unread, std::cmp::Reverse(file.rejected_n));
+            let key = |file: &RefusedFile| (!file.is_unread, !file.is_part_lost, std::cmp::Reverse(file.rejected_n));
             (key(a), &a.source, &a.path).cmp(&(key(b), &b.source, &b.path))
         });
         findings
@@ -188,6 +192,7 @@ struct Ended {
     /// Refused, and not by configuration.
     unexpected_n: u64,
     is_unread: bool,
+    is_part_lost: bool,
     reasons: Vec<RefusedReason>,
 }
 
@@ -208,6 +213,7 @@ impl Ended {
         let has_message = first.contains_key(&Reason::ToolMessage);
         let message_n = of(&|reason| reason == Reason::ToolMessage);
         let is_unread = unexpected_n + message_n == rows_n && (unexpected_n > 0 || has_message);
+        let is_part_lost = !is_unread && rows.contains_key(&Reason::UnreadableFile);
         let mut reasons: Vec<RefusedReason> = rows
             .iter()
             .filter(|(reason, _)| is_rejected(**reason) || (is_unread && **reason == Reason::ToolMessage))
@@ -224,6 +230,7 @@ impl Ended {
             rejected_n: of(&is_rejected),
             unexpected_n,
             is_unread,
+            is_part_lost,
             reasons,
         }
     }
@@ -237,6 +244,7 @@ impl Findings {
         if is_new {
             sums.new_files += 1;
             sums.unread_files += u64::from(outcome.is_unread);
+            sums.part_lost_files += u64::from(outcome.is_part_lost);
             sums.new_rows += outcome.rows_n;
             sums.new_rejected += outcome.unexpected_n;
         }
@@ -253,6 +261,7 @@ impl Findings {
                 rows_read_n: outcome.rows_n,
                 rejected_n: outcome.rejected_n,
                 is_unread: outcome.is_unread,
+                is_part_lost: outcome.is_part_lost,
                 reasons: outcome.reasons.clone(),
             });
         }
@@ -279,9 +288,19 @@ impl RefusedFile {
         let what = match (self.is_unread, rejected_n) {
             (true, 0) => "nothing was read, it holds messages of the tool and no rows".to_owned(),
             (true, _) => format!("nothing was read, {rejected_n} of {} rows refused", self.rows_read_n),
+            (false, _) if self.is_part_lost => {
+                format!(
+                    "{rejected_n} of {} rows refused, and a part of it is lost",
+                    self.rows_read_n
+                )
+            }
             (false, _) => format!("{rejected_n} of {} rows refused", self.rows_read_n),
         };
-        let mark = if is_warned && self.is_unread { "warning: " } else { "" };
+        let mark = if is_warned && (self.is_unread || self.is_part_lost) {
+            "warning: "
+        } else {
+            ""
+        };
         let mut text = format!("  {mark}{path}: {what}\n");
         for reason in self.reasons.iter().take(SHOWN_REASONS) {
             let _ = write!(text, "    {} {}", reason.row_n, reason.reason);

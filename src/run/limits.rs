@@ -103,8 +103,8 @@ fn check(plan: &Plan, findings: &Findings) -> Result<()> {
     let files = files.filter(|file| guilty.contains(&file.source.as_str()));
     let message = format!(
         "more was refused than the pipeline allows: nothing was published, the lake is as before\n{broken}{}Dump these \
-         files again, mend them or move them away. To publish without them, set max_unread (files of which nothing is \
-         read) or max_rejected (rows) in the [[source]] or [pipeline].",
+         files again, mend them or move them away. To publish without what is refused, set max_unread (files of which \
+         nothing is read or a part is lost) or max_rejected (rows) in the [[source]] or [pipeline].",
         refused_text(files, false)
     );
     Err(Error::new(Kind::Data, message))
@@ -135,15 +135,24 @@ fn of_source(name: &str, own: RejectLimits, pipeline: RejectLimits, sums: &Sourc
         );
     }
     let limit = own.unread().or(pipeline.unread());
-    if limit.unwrap_or(UNREAD).exceeded(sums.unread_files, sums.new_files) {
-        let n = match (sums.unread_files, sums.new_files) {
+    let (unread, part_lost, new) = (sums.unread_files, sums.part_lost_files, sums.new_files);
+    if limit.unwrap_or(UNREAD).exceeded(unread + part_lost, new) {
+        let of_new = |n: u64| match (n, new) {
             (1, 1) => "its only new file".to_owned(),
-            (unread, new) => format!("{unread} of {new} new files"),
+            _ => format!("{n} of {new} new files"),
+        };
+        let what = match (unread, part_lost) {
+            (_, 0) => format!("nothing was read of {}", of_new(unread)),
+            (0, _) => format!("a part is lost of {}", of_new(part_lost)),
+            _ => format!(
+                "nothing was read of {unread}, and a part is lost of {}",
+                of_new(part_lost)
+            ),
         };
         let why = limit.map_or_else(
             || "and no max_unread allows it".to_owned(),
             |limit| format!("more than max_unread = {limit} allows"),
         );
-        let _ = writeln!(broken, "  source {name}: nothing was read of {n}, {why}");
+        let _ = writeln!(broken, "  source {name}: {what}, {why}");
     }
 }

@@ -41,6 +41,15 @@ struct StepResult {
 }
 
 impl StepResult {
+    /// A step over the zeros that follow a packed stream: they fill a block, and are no damage. `None` where there are none.
+    fn over_padding(input: &[u8]) -> Option<Self> {
+        let taken = input.iter().take_while(|&&byte| byte == 0).count();
+        (taken > 0).then_some(Self {
+            taken,
+            ..Self::idle(Ok(false))
+        })
+    }
+
     /// A step that took and gave nothing.
     fn idle(is_end: io::Result<bool>) -> Self {
         Self {
@@ -179,6 +188,8 @@ impl GzipSteps {
     /// One byte outside the packed data.
     fn byte(&mut self, byte: u8) -> io::Result<()> {
         self.part = match self.part {
+            // Padding up to the end of the file, or of a block of a tape.
+            GzipPart::Head(0) if byte == 0 && !self.is_first => self.part,
             GzipPart::Head(n) => {
                 if Self::MAGIC.get(n).is_some_and(|magic| *magic != byte) {
                     return Err(damaged("invalid gzip header"));
@@ -339,6 +350,12 @@ impl DecoderSteps for ZstdSteps {
             };
             return StepResult::idle(ended);
         }
+        if self.is_between
+            && !self.is_full
+            && let Some(padding) = StepResult::over_padding(input)
+        {
+            return padding;
+        }
         let most = match self.wants.checked_sub(Self::BLOCK_HEAD_BYTES) {
             None | Some(0) => self.wants.max(1),
             Some(block) => block,
@@ -375,6 +392,11 @@ impl DecoderSteps for Bzip2Steps {
     fn step(&mut self, input: &[u8], output: &mut [u8]) -> StepResult {
         if self.is_between && input.is_empty() {
             return StepResult::idle(Ok(true));
+        }
+        if self.is_between
+            && let Some(padding) = StepResult::over_padding(input)
+        {
+            return padding;
         }
         self.is_between = false;
         let before = (self.decompress.total_in(), self.decompress.total_out());

@@ -2,6 +2,7 @@
 
 mod beside;
 mod foreign_forms;
+mod lost_parts;
 mod places;
 mod refusals;
 mod reports;
