@@ -183,7 +183,7 @@ impl ChargedLake {
         let inputs = self.batches(lake::inputs_path(&self.manifest))?;
         let book = Book::load(&inputs, &self.batches(lake::LEDGER)?)?;
         let path = book.inputs().get(file_id).and_then(|input| input.paths.first());
-        Ok(path.map_or_else(|| file_id.to_owned(), |path| path.to_string()))
+        Ok(path.map_or_else(|| file_id.to_owned(), ToString::to_string))
     }
 
     /// What an entry was charged, policy by policy; `facts_of` gives what a policy reads of it, `explain_more` adds steps.
