@@ -208,7 +208,7 @@ pub(crate) fn end() -> InterruptionStanding {
     }
 }
 
-/// The state left behind by an end that waits for nothing, in words; `None` where it is changed at this moment. It takes no memory
+/// The state left behind by an end that does not wait, in words; `None` where it is changed at this moment. It takes no memory
 /// and waits for no lock.
 pub(crate) fn standing_now() -> Option<&'static str> {
     match STATE.try_lock() {
