@@ -269,8 +269,8 @@ impl Facts {
         let (names, amounts) = license_counts(list.values().as_struct_opt())?;
         let of_row = |row: usize| {
             let mut range = elements_of(list, row);
-            let named = range.find(|at| names.value(*at).eq_ignore_ascii_case(license));
-            named.map(|at| whole(amounts.value(at)))
+            let place = range.find(|at| names.value(*at).eq_ignore_ascii_case(license));
+            place.map(|at| whole(amounts.value(at)))
         };
         Ok(Some((0..self.rows).map(of_row).collect()))
     }

@@ -203,11 +203,10 @@ impl WeightExample<'_> {
         } else {
             parts.iter().sum()
         };
-        let none: String = self
-            .inputs
-            .iter()
-            .map(|tres| format!(", n_{} = 0", name(tres)))
-            .collect();
+        let mut none = String::new();
+        for tres in self.inputs {
+            let _ = write!(none, ", n_{} = 0", name(tres));
+        }
         let _ = writeln!(
             file,
             "[[example]]\nname = \"three cores and 5 GiB in {partition}\"\nin = {{ cluster = {cluster:?}, partition = {partition:?}, \

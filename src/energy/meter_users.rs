@@ -191,17 +191,17 @@ impl MeterUses {
         let of_user: BTreeMap<&MeterUser, u32> = users.iter().zip(0..).collect();
         let nodes: BTreeSet<String> = months.iter().flat_map(|month| month.nodes.iter().cloned()).collect();
         let of_node: BTreeMap<&str, u32> = nodes.iter().map(String::as_str).zip(0..).collect();
-        let mut uses = Sorter::new(BUDGET);
+        let mut sorter = Sorter::new(BUDGET);
         for month in months {
             for of in month.uses {
                 let node = (month.nodes.get(index(of.node))).and_then(|name| of_node.get(name.as_str()));
                 let user = (month.users.get(index(of.user))).and_then(|user| of_user.get(user));
                 if let Some((&node, &user)) = node.zip(user) {
-                    uses.push(MeterUse { node, user, ..of })?;
+                    sorter.push(MeterUse { node, user, ..of })?;
                 }
             }
         }
-        let Some((node, clusters)) = first_shared(uses.finish()?, &users) else {
+        let Some((node, clusters)) = first_shared(sorter.finish()?, &users) else {
             return Ok(None);
         };
         let mut clusters = clusters.map(str::to_owned);
@@ -213,22 +213,22 @@ impl MeterUses {
 }
 
 /// The first node that jobs of two clusters of a view used at the same time, and both clusters.
-fn first_shared(uses: SortedValues<MeterUse>, users: &[MeterUser]) -> Option<(u32, [&str; 2])> {
+fn first_shared(sorted: SortedValues<MeterUse>, users: &[MeterUser]) -> Option<(u32, [&str; 2])> {
     let mut last_node = None;
     // When each user was on this node until.
     let mut until: Vec<Option<i64>> = vec![None; users.len()];
-    for of in uses {
+    for of in sorted {
         if last_node != Some(of.node) {
             last_node = Some(of.node);
             until.fill(None);
         }
-        let user = users.get(index(of.user))?;
+        let own = users.get(index(of.user))?;
         let mut others = users.iter().zip(&until);
         let other = others.find(|(other, until_ms)| {
-            other.view == user.view && *other != user && until_ms.is_some_and(|until_ms| until_ms > of.from_ms)
+            other.view == own.view && *other != own && until_ms.is_some_and(|until_ms| until_ms > of.from_ms)
         });
         if let Some((other, _)) = other {
-            return Some((of.node, [user.name(), other.name()]));
+            return Some((of.node, [own.name(), other.name()]));
         }
         let until_ms = until.get_mut(index(of.user))?;
         *until_ms = (*until_ms).max(Some(of.until_ms));

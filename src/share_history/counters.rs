@@ -57,7 +57,7 @@ pub struct StatedCounters {
 
 impl StatedCounters {
     /// Takes what another file states of the same association and this one does not, or not with as many digits.
-    fn complete(&mut self, other: Self) {
+    fn complete(&mut self, other: &Self) {
         self.usage_e6 = self.usage_e6.or(other.usage_e6);
         self.norm_shares = StatedFraction::finer(self.norm_shares, other.norm_shares);
         self.effective_usage = StatedFraction::finer(self.effective_usage, other.effective_usage);
@@ -99,7 +99,7 @@ impl CounterListing {
         }
         for (key, stated) in other.associations {
             if !other.several.contains(&key) {
-                self.associations.entry(key).or_default().complete(stated);
+                self.associations.entry(key).or_default().complete(&stated);
             }
         }
     }
@@ -124,7 +124,7 @@ impl CounterListing {
             }
             // Of several associations in partitions it is unknown which a row is of.
             if let (Some(stated), Some(key)) = (self.associations.remove(&plain), key) {
-                self.associations.entry(key.clone()).or_default().complete(stated);
+                self.associations.entry(key.clone()).or_default().complete(&stated);
             }
         }
     }

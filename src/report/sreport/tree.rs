@@ -131,12 +131,10 @@ impl Trees {
         }
         let note = |(cluster, accounts): (&str, BTreeSet<&str>)| {
             let known = self.0.get(cluster);
-            let why = match known {
-                None => "no listing of associations states",
-                Some(known) if known.parents.is_empty() => {
-                    "the listing of associations names no parents and so does not state"
-                }
-                Some(_) => "no listing of associations states",
+            let why = if known.is_some_and(|known| known.parents.is_empty()) {
+                "the listing of associations names no parents and so does not state"
+            } else {
+                "no listing of associations states"
             };
             let names: Vec<&str> = accounts.iter().take(3).copied().collect();
             let more = accounts.len().less(names.len());
