@@ -138,12 +138,12 @@ fn merge_days(
     let mut charges = Charges::new(context.plan.summing(), site, Subject::Jobs);
     let mut is_charged = false;
     let mut charge = |rows: Option<RecordBatch>, write: &mut dyn FnMut(PartitionRows)| {
-        is_charged |= rows.is_some();
-        rows.into_iter().for_each(|rows| write(PartitionRows::Charges(rows)));
+        let Some(rows) = rows else { return };
+        is_charged = true;
+        write(PartitionRows::Charges(rows));
     };
     let mut normaliser = Normaliser::new(&context.plan.normalise, site);
-    let mut origins = Origins::default();
-    let mut reduced = ReducedJobs::default();
+    let (mut origins, mut reduced) = (Origins::default(), ReducedJobs::default());
     let mut refusals = UsageRejects::new(context.paths);
     let (mut settled, mut views) = (Settled::new(), BTreeSet::new());
     let displaced = context.displaced.get(&folded(of));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use object_store::{ObjectMeta, ObjectStore};
+use object_store::{ObjectMeta, ObjectStore, ObjectStoreScheme};
 use url::Url;
 
 use super::file_stamp::FileStamp;
@@ -10,6 +10,12 @@ use super::input::{InputFile, Location, is_skipped};
 use super::remote;
 use crate::display_text::secret_of;
 use crate::error::{Error, Kind, Result};
+
+/// Whether a URL is of a store or a web server at all, whatever is wrong with reaching it.
+fn names_a_store(url: &Url) -> bool {
+    let is_placed = url.scheme() == "file" || url.host_str().is_some_and(|host| !host.is_empty());
+    is_placed && ObjectStoreScheme::parse(url).is_ok()
+}
 
 /// The objects a URL means: the one of that name, or those below it, or those that match its pattern.
 pub(super) fn find(pattern: &str) -> Result<Vec<InputFile>> {
@@ -23,9 +29,12 @@ pub(super) fn find(pattern: &str) -> Result<Vec<InputFile>> {
     let (prefix, wild) = split(pattern);
     let url = Url::parse(prefix).map_err(|why| Error::config(format!("{pattern} is not a URL")).because(why))?;
     let (store, path) = remote::connect(&url).map_err(|why| {
-        Error::config("this is not the location of an input")
-            .at("input", pattern)
-            .because(why)
+        if names_a_store(&url) {
+            why.at("input", pattern)
+        } else {
+            let message = "this is not the location of an input";
+            Error::config(message).at("input", pattern).because(why)
+        }
     })?;
     let root = without_password(url);
     let below = Below {

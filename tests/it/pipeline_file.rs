@@ -380,11 +380,8 @@ fn what_is_legal_and_probably_not_meant_is_a_warning() {
     let keys = "summaries = \"snapshot\"\npublication = \"source\"\npublication_parts = \"folder\"\n";
     let (_, warnings) = House::new(&format!("{text}{keys}")).load().unwrap();
     for key in ["summaries", "publication", "publication_parts"] {
-        let remark = format!(": {key} does nothing for sacct");
-        assert!(
-            warnings.iter().any(|warning| warning.ends_with(&remark)),
-            "{warnings:?}"
-        );
+        let end = format!(": {key} does nothing for sacct");
+        assert!(warnings.iter().any(|it| it.ends_with(&end)), "{warnings:?}");
     }
 }
 

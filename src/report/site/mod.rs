@@ -10,6 +10,7 @@ mod energy;
 pub mod page;
 mod provenance;
 mod quality;
+mod quality_section;
 mod split;
 pub mod supply;
 pub mod users;

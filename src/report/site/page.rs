@@ -7,7 +7,7 @@ use super::chart::{SERIES_INKS, Series, percentages, stacked};
 use super::data::{FILE_DIGITS, PARTS, SiteData, amounts, efficiency, is_own};
 use super::split::{by_column, table};
 use super::supply::used_tenths;
-use super::{energy, provenance, quality};
+use super::{energy, provenance, quality_section};
 use crate::error::Result;
 use crate::numbers::tally;
 use crate::reference::benchmark::Benchmark;
@@ -37,7 +37,7 @@ pub fn write(data: &SiteData) -> Result<String> {
     charges(&mut body, data)?;
     overhead(&mut body, data)?;
     energy::write(&mut body, data.energy.as_ref())?;
-    quality::write(&mut body, data)?;
+    quality_section::write(&mut body, data)?;
     definitions(&mut body);
     section(
         &mut body,

@@ -70,7 +70,7 @@ fn reservations_with_their_nodes_are_no_events() {
             ),
             ("resA", Some("ice[1-2]"), Some(2))
         );
-        let as_events = read(&text, InventoryKind::SacctmgrEvent);
+        let as_events = read_as(InventoryKind::SacctmgrEvent, text.as_bytes(), Some("Europe/Zurich"));
         assert_eq!(as_events.events().len(), 0, "{as_events:#?}");
     }
 }

@@ -106,5 +106,5 @@ fn a_year_of_placed_processors_closes_and_names_what_the_log_cannot_mean() {
         "SELECT count(DISTINCT node), sum(over_s) = (SELECT sum(over_allocated_core_s) + sum(over_allocated_memory_byte_s) \
          FROM overhead), bool_and(used_n > capacity_n) FROM overhead_finding WHERE kind = 'over_allocated'",
     );
-    assert_eq!(over, ["12 True True"]);
+    assert_eq!(over, ["11 True True"]);
 }

@@ -1,6 +1,7 @@
 //! The numbers that `explain` prints of a job can be recomputed by hand from its output.
 
-use gridtally::audit::explain::{cell, explain, usage};
+use gridtally::audit::explain::{cell, charged_entries, explain, usage};
+use gridtally::error::Kind;
 use gridtally::schema::batch::{decimal, number};
 
 use super::charges::{charged, scene};
@@ -70,7 +71,9 @@ fn every_number_on_the_page_follows_from_the_page() {
         }
     }
     assert!(charges > 5, "{charges}");
-    assert!(explain(out, "no such job", &scene.path("")).is_err());
+    assert!(explain(out, "no such job", &scene.path("")).unwrap().is_empty());
+    let error = charged_entries(out, "no such job").unwrap_err();
+    assert_eq!(error.kind(), Kind::NoInput);
 }
 
 #[test]

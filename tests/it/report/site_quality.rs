@@ -47,7 +47,7 @@ fn rows_refused_before_their_site_was_known_are_listed_by_source() {
         .split_once("<h3>Rows without a site of the same sources</h3>")
         .unwrap();
     let (refused, _) = refused.split_once("</section>").unwrap();
-    let row = "<td>s</td><td>rejected</td><td>bad_duration</td><td class=\"n\">1</td>";
+    let row = "<td>s</td><td>rejected</td><td>bad_number</td><td class=\"n\">1</td>";
     assert!(refused.contains(row), "{refused}");
     assert_eq!(refused.matches("<td>rejected</td>").count(), 1, "{refused}");
     // Without refused rows there is no such table.
