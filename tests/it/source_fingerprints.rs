@@ -14,8 +14,7 @@ struct Fingerprinted {
 const SOURCES: [Fingerprinted; 10] = [
     Fingerprinted {
         keys: "format = \"pbs\"\nsite = \"X\"",
-        text: "name = \"s\"\nformat = \"pbs\"\nsite = \"X\"\nvo = \"record\"\n\
-               pbs.node_list = \"hosts with their parts of the cores\"\n",
+        text: "name = \"s\"\nformat = \"pbs\"\nsite = \"X\"\nvo = \"record\"\n",
     },
     Fingerprinted {
         keys: "format = \"sacct\"\nsite = \"X\"\ncluster = \"c\"\ninfrastructure = \"grid\"\ntimezone = \"Europe/Zurich\"\n\
@@ -26,14 +25,12 @@ const SOURCES: [Fingerprinted; 10] = [
     Fingerprinted {
         keys: "format = \"pbs\"\nsite = \"X\"\nblah = [\"b\"]\nvo = { value = \"atlas\" }\n\
                scaled_to = { benchmark = \"si00\", value = 1000, times = \"cpu\" }",
-        text: "name = \"s\"\nformat = \"pbs\"\nsite = \"X\"\nvo.value = \"atlas\"\n\
-               pbs.node_list = \"hosts with their parts of the cores\"\nblah = \"joined\"\n\
+        text: "name = \"s\"\nformat = \"pbs\"\nsite = \"X\"\nvo.value = \"atlas\"\nblah = \"joined\"\n\
                scaled = \"cpu true wall false\"\n",
     },
     Fingerprinted {
         keys: "format = \"swf\"\nsite = \"X\"\nunix_start_time = -7\nstart_from = \"submit\"",
-        text: "name = \"s\"\nformat = \"swf\"\nsite = \"X\"\nvo = \"record\"\n\
-               swf.node_list = \"hosts with their parts of the cores\"\nunix_start_time = \"-7\"\n\
+        text: "name = \"s\"\nformat = \"swf\"\nsite = \"X\"\nvo = \"record\"\nunix_start_time = \"-7\"\n\
                start_from = \"submit\"\n",
     },
     Fingerprinted {
@@ -65,9 +62,7 @@ const SOURCES: [Fingerprinted; 10] = [
     Fingerprinted {
         keys: "format = \"auto\"\nsite = \"X\"\nunix_start_time = 0",
         text: "name = \"s\"\nformat = \"auto\"\nsite = \"X\"\nvo = \"record\"\n\
-               gracc.identity = \"view, probe, job and times\"\npbs.node_list = \"hosts with their parts of the cores\"\n\
-               lsf.node_list = \"hosts with their parts of the cores\"\n\
-               swf.node_list = \"hosts with their parts of the cores\"\nunix_start_time = \"0\"\n\
+               gracc.identity = \"view, probe, job and times\"\nunix_start_time = \"0\"\n\
                acceptance = \"strict-apel\"\n",
     },
 ];

@@ -45,10 +45,7 @@ static ROW: DialectRow = DialectRow {
     options: &[SourceOption::CeLogs, SourceOption::ScaledTo],
     proposal: BATCH_LOG_PROPOSAL,
     raw: Some(RawLayout::LINES),
-    fingerprint: &[
-        // Lakes written when how many slots a host had was dropped are read again.
-        ("lsf.node_list", "hosts with their parts of the cores"),
-    ],
+    fingerprint: &[],
 };
 
 /// Whether the first line begins an event.

@@ -44,10 +44,7 @@ static ROW: DialectRow = DialectRow {
     options: &[SourceOption::CeLogs, SourceOption::ScaledTo],
     proposal: BATCH_LOG_PROPOSAL,
     raw: Some(RawLayout::LINES),
-    fingerprint: &[
-        // Lakes written when lists of nodes were as PBS writes them are read again.
-        ("pbs.node_list", "hosts with their parts of the cores"),
-    ],
+    fingerprint: &[],
 };
 
 /// Whether the first line is one of an accounting log.

@@ -54,10 +54,7 @@ static ROW: DialectRow = DialectRow {
         header: RawHeader::All(|line| line.starts_with(b";")),
         row_end: None,
     }),
-    fingerprint: &[
-        // Lakes written when how many processors a node had was dropped are read again.
-        ("swf.node_list", "hosts with their parts of the cores"),
-    ],
+    fingerprint: &[],
 };
 
 /// Longest header.
