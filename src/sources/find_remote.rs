@@ -47,12 +47,14 @@ pub(super) fn find(pattern: &str) -> Result<Vec<InputFile>> {
             .map_err(|why| Error::config(format!("\"{pattern}\" is not a pattern")).because(why))?;
         return below.list(Some(&wanted)).map_err(|why| why.at("input", pattern));
     }
-    if !prefix.ends_with('/')
-        && let Some(meta) = remote::head(&store, &path).map_err(|why| why.at("input", pattern))?
-    {
-        return Ok(vec![below.file(meta)]);
+    let is_web = is_web(below.url);
+    if !prefix.ends_with('/') {
+        let head = if is_web { remote::head_of_web } else { remote::head };
+        if let Some(meta) = head(&store, &path).map_err(|why| why.at("input", pattern))? {
+            return Ok(vec![below.file(meta)]);
+        }
     }
-    if is_web(below.url) && !prefix.ends_with('/') {
+    if is_web && !prefix.ends_with('/') {
         // It may still be a folder of a server that lists its folders; most web servers do not.
         // Fallback: a web server that lists no folder has nothing there, as for a file that is not found.
         return Ok(below.list(None).unwrap_or_default());

@@ -63,24 +63,32 @@ pub(super) fn connect(url: &Url) -> Result<(Arc<dyn ObjectStore>, Path)> {
 /// The object at `path`, or nothing when there is none.
 pub(super) fn head(store: &Arc<dyn ObjectStore>, path: &Path) -> Result<Option<ObjectMeta>> {
     let (store, path) = (Arc::clone(store), path.clone());
-    match wait(async move { meta(&*store, &path).await })? {
+    found(wait(async move { store.head(&path).await })?)
+}
+
+/// As [`head`], of a web server. One that refuses HEAD (405, which its client reports as a missing object) states the object with its
+/// content, of which one byte is requested, or all of it where the server knows no ranges.
+pub(super) fn head_of_web(store: &Arc<dyn ObjectStore>, path: &Path) -> Result<Option<ObjectMeta>> {
+    if let Some(meta) = head(store, path)? {
+        return Ok(Some(meta));
+    }
+    let (store, path) = (Arc::clone(store), path.clone());
+    let answer = wait(async move {
+        let first_byte = GetOptions::new().with_range(Some(0..1));
+        match store.get_opts(&path, first_byte).await {
+            Err(object_store::Error::NotSupported { .. }) => store.get(&path).await,
+            answer => answer,
+        }
+    })?;
+    found(answer.map(|answer| answer.meta))
+}
+
+/// What a store states of an object, or nothing where it is missing.
+fn found(stated: object_store::Result<ObjectMeta>) -> Result<Option<ObjectMeta>> {
+    match stated {
         Ok(meta) => Ok(Some(meta)),
         Err(object_store::Error::NotFound { .. }) => Ok(None),
         Err(why) => Err(why.into()),
-    }
-}
-
-/// What is stated of an object. A web server that refuses HEAD (405, which its client reports as a missing object) states it with
-/// the object itself, of which one byte is requested, or all of it from a server without ranges.
-async fn meta(store: &dyn ObjectStore, path: &Path) -> object_store::Result<ObjectMeta> {
-    let stated = store.head(path).await;
-    if !matches!(stated, Err(object_store::Error::NotFound { .. })) {
-        return stated;
-    }
-    let first_byte = GetOptions::new().with_range(Some(0..1));
-    match store.get_opts(path, first_byte).await {
-        Err(object_store::Error::NotSupported { .. }) => store.get(path).await.map(|answer| answer.meta),
-        answer => answer.map(|answer| answer.meta),
     }
 }
 
