@@ -7,6 +7,9 @@ use crate::error::Result;
 use crate::schema::batch::{int, number, text, time, word};
 use crate::store::{Publication, read_table};
 
+/// What is read of a listing.
+const COLUMNS: [&str; 6] = ["site", "cluster", "node", "as_of_utc", "cpu_n", "effective_cpu_n"];
+
 /// Rows of the energy table of nodes that state other cores than the last listings of these nodes.
 pub(crate) fn core_gaps(publication: &Publication, energy: &EnergyPlan) -> Result<Vec<EnergyCoreGap>> {
     if energy.nodes.is_empty() {
@@ -19,7 +22,7 @@ pub(crate) fn core_gaps(publication: &Publication, energy: &EnergyPlan) -> Resul
 fn listed_nodes(publication: &Publication) -> Result<Vec<ListedNode>> {
     let mut last: BTreeMap<(String, Option<String>, String), ListedNode> = BTreeMap::new();
     for file in publication.current("node") {
-        for batch in read_table(publication.reader(&file.place)?, None, 16_384)? {
+        for batch in read_table(publication.reader(&file.place)?, Some(&COLUMNS), 16_384)? {
             let batch = batch?;
             let (sites, clusters, nodes) = (text(&batch, "site")?, text(&batch, "cluster")?, text(&batch, "node")?);
             let (as_of, cpu) = (time(&batch, "as_of_utc")?, int(&batch, "cpu_n")?);

@@ -42,6 +42,8 @@ pub(crate) fn run(jobs: i64, runs: usize) {
     let again = || {
         remove(&lake);
         output_of(Command::new("cp").arg("-a").arg(&kept).arg(&lake));
+        // A night does not wait for the disk to take what was copied.
+        output_of(&mut Command::new("sync"));
     };
     again();
     line("nothing new", median(runs, || gridtally_into(&whole, &lake)));

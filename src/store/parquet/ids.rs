@@ -15,7 +15,7 @@ use super::chunk::{Chunk, ChunkFacts, ChunkPlace, DictionaryBytes, PageBounds, V
 use super::page_buffers::PageBuffers;
 use super::runs;
 use crate::error::{Error, Result};
-use crate::numbers::Part;
+use crate::numbers::{Extent, Part};
 
 /// Bytes of an identity.
 pub(super) const ID_BYTES: usize = 16;
@@ -71,27 +71,34 @@ impl SeenIds<'_> {
 
 /// Identities in the order of rows, each as often as it comes after another.
 #[derive(Default)]
-struct IdDictionary {
-    entries: Vec<u8>,
-    last: Option<Id>,
-}
+struct IdDictionary(Vec<Id>);
 
 /// The bytes of an identity.
 type Id = [u8; ID_BYTES];
 
 impl IdDictionary {
-    /// The code of the next identity.
-    fn code(&mut self, id: &Id) -> Result<u32> {
-        if self.last.replace(*id) != Some(*id) {
-            self.entries.extend_from_slice(id);
+    /// Adds the codes of a page; gives the entries that the page has.
+    fn page(&mut self, arrays: &[&[Id]], codes: &mut Vec<u32>) -> Result<&[Id]> {
+        let Self(entries) = self;
+        let first = arrays.iter().find_map(|ids| ids.first());
+        let is_last = first.is_some_and(|first| entries.last() == Some(first));
+        let from = entries.len().less(usize::from(is_last));
+        let mut next = u32::try_from(entries.len()).map_err(too_many)?;
+        for id in arrays.iter().copied().flatten() {
+            if entries.last() != Some(id) {
+                entries.push(*id);
+                next = next.wrapping_add(1);
+            }
+            codes.push(next.wrapping_sub(1));
         }
-        let nth = self.entry_n() - 1;
-        u32::try_from(nth).map_err(|why| Error::internal("4 billion identities").because(why))
+        // No code has wrapped where the number of entries fits.
+        u32::try_from(entries.len()).map_err(too_many)?;
+        Ok(entries.part(from..))
     }
+}
 
-    fn entry_n(&self) -> usize {
-        self.entries.len() / ID_BYTES
-    }
+fn too_many(why: std::num::TryFromIntError) -> Error {
+    Error::internal("4 billion identities").because(why)
 }
 
 impl IdColumn {
@@ -136,12 +143,10 @@ impl IdColumn {
             IdLayout::Coded(dictionary) => {
                 codes.clear();
                 codes.reserve(validity.rows);
-                for alike in arrays.into_iter().flat_map(|ids| ids.chunk_by(|id, next| id == next)) {
-                    let Some(id) = alike.first() else { continue };
+                for id in dictionary.page(&arrays, codes)? {
                     seen.add(id);
-                    codes.extend(std::iter::repeat_n(dictionary.code(id)?, alike.len()));
                 }
-                let width = runs::begin_codes(dictionary.entry_n(), page);
+                let width = runs::begin_codes(dictionary.0.len(), page);
                 runs::codes(codes, width, page);
                 Encoding::RLE_DICTIONARY
             }
@@ -169,9 +174,9 @@ impl IdColumn {
         self.filter.fold_to_target_fpp(self.false_positives);
         self.chunk.keep_filter(self.filter);
         let dictionary = match self.layout {
-            Some(IdLayout::Coded(dictionary)) => Some(DictionaryBytes {
-                entry_n: dictionary.entry_n(),
-                entries: dictionary.entries,
+            Some(IdLayout::Coded(IdDictionary(entries))) => Some(DictionaryBytes {
+                entry_n: entries.len(),
+                entries: entries.into_flattened(),
             }),
             Some(IdLayout::Plain) | None => None,
         };

@@ -12,6 +12,7 @@ use crate::amounts::{add, add_known};
 use crate::charge::Tariff;
 use crate::charge::amount::CHARGE_PLACES;
 use crate::error::{Error, Result};
+use crate::numbers::index;
 use crate::schema;
 use crate::schema::batch::{ColumnWords, dates, decimals, ints, texts, words};
 use crate::schema::combinations::combinations;
@@ -51,7 +52,7 @@ impl ChargeSums {
     }
 }
 
-/// What distinguishes a group. The calendar and the policy have the other keys of `charge_part`.
+/// What distinguishes the groups of a policy. The calendar and the policy have the other keys of `charge_part`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct ChargeKeyRef<'a> {
     /// In the order of [`STATED`].
@@ -59,8 +60,6 @@ struct ChargeKeyRef<'a> {
     allocation_year: i64,
     month: Day,
     day: Option<Day>,
-    /// Place of the policy among those of [`ChargeGroups`].
-    tariff: usize,
     correction_id: Option<&'a str>,
 }
 
@@ -71,7 +70,6 @@ struct ChargeKey {
     allocation_year: i64,
     month: Day,
     day: Option<Day>,
-    tariff: usize,
     correction_id: Option<Box<str>>,
 }
 
@@ -82,7 +80,6 @@ impl ChargeKey {
             allocation_year: self.allocation_year,
             month: self.month,
             day: self.day,
-            tariff: self.tariff,
             correction_id: self.correction_id.as_deref(),
         }
     }
@@ -95,53 +92,78 @@ impl ChargeKeyRef<'_> {
             allocation_year: self.allocation_year,
             month: self.month,
             day: self.day,
-            tariff: self.tariff,
             correction_id: self.correction_id.map(Box::from),
         }
     }
 }
 
-/// A group and what it comes to.
+/// A group of a policy and what it comes to.
 #[derive(Debug)]
 struct ChargeGroup {
-    key: ChargeKey,
+    /// Place of its key.
+    key: usize,
+    /// Place of the policy among those of [`ChargeGroups`].
+    tariff: usize,
     sums: ChargeSums,
 }
 
 /// Charges by group, of one subject at one site in one month.
 pub(super) struct ChargeGroups {
-    slots: HashTable<usize>,
+    keys: GroupKeys,
+    /// Where `groups` has each policy under each key; `None` before its first row.
+    of_tariffs: Vec<Option<u32>>,
     groups: Vec<ChargeGroup>,
-    hasher: RandomState,
     tariff_n: usize,
-    /// Where `places` has what the records of the batch at hand state, in each period.
+    /// The keys of what the records of the batch at hand state, in each period.
     known: KnownGroups,
     /// Of the last row: rows of a job follow each other.
     last: Option<RecordPeriod>,
-    /// Groups of what is stated in a period, one for each tariff; `None` before its first row.
-    places: Vec<Option<usize>>,
 }
 
-/// A record in a period, and where `places` has its groups.
+/// Keys, each once.
+#[derive(Default)]
+struct GroupKeys {
+    slots: HashTable<usize>,
+    keys: Vec<ChargeKey>,
+    hasher: RandomState,
+}
+
+/// A record in a period, and the place of its key.
 #[derive(Clone, Copy)]
 struct RecordPeriod {
     record: usize,
     from_ms: i64,
-    /// That of the first tariff; those of the others follow.
-    first: usize,
+    key: usize,
+}
+
+impl GroupKeys {
+    /// The place of a key, a new one if need be.
+    fn place(&mut self, key: ChargeKeyRef<'_>) -> usize {
+        let Self { slots, keys, hasher } = self;
+        let hash = hasher.hash_one(key);
+        let is_key = |at: &usize| keys.get(*at).is_some_and(|known| known.borrow() == key);
+        if let Some(at) = slots.find(hash, is_key) {
+            return *at;
+        }
+        let at = keys.len();
+        keys.push(key.own());
+        slots.insert_unique(hash, at, |at| {
+            keys.get(*at).map_or(0, |known| hasher.hash_one(known.borrow()))
+        });
+        at
+    }
 }
 
 impl ChargeGroups {
     /// Without groups, for so many tariffs.
     pub(super) fn new(tariff_n: usize) -> Self {
         Self {
-            slots: HashTable::new(),
+            keys: GroupKeys::default(),
+            of_tariffs: Vec::new(),
             groups: Vec::new(),
-            hasher: RandomState::default(),
             tariff_n,
             known: KnownGroups::default(),
             last: None,
-            places: Vec::new(),
         }
     }
 
@@ -149,7 +171,6 @@ impl ChargeGroups {
     pub(super) fn begin(&mut self) {
         self.known.clear();
         self.last = None;
-        self.places.clear();
     }
 
     /// Adds a row of the records at hand, which may be an entry of a correction.
@@ -163,51 +184,58 @@ impl ChargeGroups {
         correction_id: Option<&str>,
         records: &StatedRecords<'_>,
     ) -> Result<()> {
-        let alike = self.alike(row, records).filter(|_| correction_id.is_none());
-        let Self {
-            slots,
-            groups,
-            hasher,
-            places,
-            ..
-        } = self;
-        let place = match alike.and_then(|alike| places.get_mut(alike)) {
-            Some(Some(known)) => *known,
-            Some(unknown) => {
-                let key = key_of(row, None, records.first.stated(row.record));
-                *unknown.insert(place(slots, groups, hasher, key))
-            }
-            None => {
-                let key = key_of(row, correction_id, records.stated(row.record)?);
-                place(slots, groups, hasher, key)
-            }
+        let key = match correction_id {
+            None => self.key(row, records)?,
+            Some(_) => self.keys.place(key_of(row, correction_id, records.stated(row.record)?)),
         };
-        let group = groups.get_mut(place);
+        let nth = key * self.tariff_n + row.tariff;
+        let known = self.of_tariffs.get(nth).copied().flatten();
+        let place = match known {
+            Some(place) => index(place),
+            None => self.begin_group(key, row.tariff)?,
+        };
+        let group = self.groups.get_mut(place);
         group
             .ok_or_else(|| Error::internal("a group of charges that is not there"))?
             .sums
             .add(row)
     }
 
-    /// The place in `places` of rows whose records state the same, in the same period and under the same tariff.
+    /// The place of the key of a row that no correction made. Records that state the same have the same in one period.
     #[inline]
-    fn alike(&mut self, row: &ChargeFigures, records: &StatedRecords<'_>) -> Option<usize> {
+    fn key(&mut self, row: &ChargeFigures, records: &StatedRecords<'_>) -> Result<usize> {
         let (record, from_ms) = (row.record, row.period.from_ms);
         if let Some(last) = self.last
             && last.record == record
             && last.from_ms == from_ms
         {
-            return Some(last.first + row.tariff);
+            return Ok(last.key);
         }
-        let combination = records.combination(record)?;
-        let (places, tariff_n) = (&mut self.places, self.tariff_n);
-        let first = self.known.group(combination, from_ms, || {
-            let first = places.len();
-            places.resize(first + tariff_n, None);
-            first
+        let Some(combination) = records.combination(record) else {
+            return Ok(self.keys.place(key_of(row, None, records.stated(record)?)));
+        };
+        let keys = &mut self.keys;
+        let key = self.known.group(combination, from_ms, || {
+            keys.place(key_of(row, None, records.first.stated(record)))
         });
-        self.last = Some(RecordPeriod { record, from_ms, first });
-        Some(first + row.tariff)
+        self.last = Some(RecordPeriod { record, from_ms, key });
+        Ok(key)
+    }
+
+    /// Begins the group of a policy under a key, and gives its place.
+    #[cold]
+    fn begin_group(&mut self, key: usize, tariff: usize) -> Result<usize> {
+        let place = self.groups.len();
+        let stored = u32::try_from(place).map_err(|why| Error::internal("4 billion groups").because(why))?;
+        self.of_tariffs.resize(self.keys.keys.len() * self.tariff_n, None);
+        let of_tariff = self.of_tariffs.get_mut(key * self.tariff_n + tariff);
+        *of_tariff.ok_or_else(|| Error::internal("a charge of a policy that is not there"))? = Some(stored);
+        self.groups.push(ChargeGroup {
+            key,
+            tariff,
+            sums: ChargeSums::default(),
+        });
+        Ok(place)
     }
 
     /// The groups as a `charge_part` batch.
@@ -216,10 +244,12 @@ impl ChargeGroups {
     /// [`crate::error::Kind::Internal`] when the batch is not as declared.
     pub(super) fn into_part(self, tariffs: &[&Tariff], calendar: &Calendar) -> Result<RecordBatch> {
         let mut groups = Vec::with_capacity(self.groups.len());
-        for group in &self.groups {
-            let tariff = tariffs.get(group.key.tariff);
+        for ChargeGroup { key, tariff, sums } in &self.groups {
+            let key = self.keys.keys.get(*key);
+            let key = key.ok_or_else(|| Error::internal("a group of charges without its key"))?;
+            let tariff = tariffs.get(*tariff);
             let tariff = tariff.ok_or_else(|| Error::internal("a charge of a policy that is not there"))?;
-            groups.push(NamedGroup { group, tariff });
+            groups.push(NamedGroup { key, tariff, sums });
         }
         groups.sort_by(NamedGroup::cmp);
         let dataset = schema::dataset("charge_part")?;
@@ -247,32 +277,8 @@ fn key_of<'a>(
         allocation_year,
         month,
         day,
-        tariff: row.tariff,
         correction_id,
     }
-}
-
-/// The place of a group, a new one if need be.
-fn place(
-    slots: &mut HashTable<usize>,
-    groups: &mut Vec<ChargeGroup>,
-    hasher: &RandomState,
-    key: ChargeKeyRef<'_>,
-) -> usize {
-    let hash = hasher.hash_one(key);
-    let is_key = |at: &usize| groups.get(*at).is_some_and(|known| known.key.borrow() == key);
-    if let Some(at) = slots.find(hash, is_key) {
-        return *at;
-    }
-    let at = groups.len();
-    groups.push(ChargeGroup {
-        key: key.own(),
-        sums: ChargeSums::default(),
-    });
-    slots.insert_unique(hash, at, |at| {
-        groups.get(*at).map_or(0, |of| hasher.hash_one(of.key.borrow()))
-    });
-    at
 }
 
 /// What a batch states of the keys of its rows.
@@ -344,16 +350,17 @@ impl<'b> StatedRecords<'b> {
     }
 }
 
-/// A group with its policy.
+/// A group with its key and policy.
 struct NamedGroup<'a> {
-    group: &'a ChargeGroup,
+    key: &'a ChargeKey,
     tariff: &'a Tariff,
+    sums: &'a ChargeSums,
 }
 
 impl NamedGroup<'_> {
     /// The order of rows of `charge_part`.
     fn cmp(&self, other: &Self) -> Ordering {
-        let (a, b) = (&self.group.key, &other.group.key);
+        let (a, b) = (self.key, other.key);
         let ([vo, rest @ ..], [other_vo, other_rest @ ..]) = (&a.stated, &b.stated);
         let period = |key: &ChargeKey| (key.allocation_year, key.month, key.day);
         vo.cmp(other_vo)
@@ -379,8 +386,8 @@ fn policy_names(tariff: &Tariff) -> [&str; 6] {
 
 fn array(name: &str, groups: &[NamedGroup<'_>], calendar: &Calendar) -> Result<ArrayRef> {
     let mut years = YearLengths::new(calendar);
-    let keys = groups.iter().map(|of| &of.group.key);
-    let counted = |of: fn(&ChargeSums) -> i64| ints(groups.iter().map(|group| Some(of(&group.group.sums))));
+    let keys = groups.iter().map(|of| of.key);
+    let counted = |of: fn(&ChargeSums) -> i64| ints(groups.iter().map(|group| Some(of(group.sums))));
     let named = |of: fn(&Tariff) -> &str| texts(groups.iter().map(|group| Some(of(group.tariff))));
     if let Some(at) = STATED.iter().position(|stated| *stated == name) {
         return Ok(texts(keys.map(|key| key.stated.get(at)?.as_deref())));
@@ -403,7 +410,7 @@ fn array(name: &str, groups: &[NamedGroup<'_>], calendar: &Calendar) -> Result<A
         "alloc_core_fraction_ms" => counted(|sums| sums.alloc_core_fraction_ms),
         "alloc_gpu_s" => counted(|sums| sums.alloc_gpu_s),
         "charge" => decimals(
-            groups.iter().map(|group| group.group.sums.charge),
+            groups.iter().map(|group| group.sums.charge),
             CHARGE_PLACES.cast_signed(),
         )?,
         other => return Err(Error::internal(format!("nothing fills the column {other}"))),
