@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use ahash::AHashSet;
+use ahash::{AHashMap, AHashSet};
+use tracing::warn;
 
 use super::found::FoundFile;
 use super::state::{State, arrivals, is_inventory, records_version, withheld_fields};
@@ -104,6 +105,26 @@ struct MovedInput<'a> {
     source: &'a str,
     /// Whether its bytes are as they were.
     is_unchanged: bool,
+    /// Whether the lake has read its bytes in that source as well: its jobs count in both by now.
+    is_in_both: bool,
+}
+
+impl MovedInput<'_> {
+    /// Warns of a file that counts in two sources, and in one of them for good: records cannot be rebuilt now.
+    fn warn_that_it_counts_in_both(&self, gone: &[KnownInput<'_>]) {
+        let former = &self.known.input.source;
+        let why = match gone.first() {
+            Some(first) => format!("other files are gone or were replaced (the first: {})", first.path()),
+            None => "only some months are requested".to_owned(),
+        };
+        warn!(
+            path = self.known.path(),
+            "{} is no longer a file of the source {former}, and its jobs count in it as well as in the source {}, which has the same \
+             file. Records cannot be rebuilt: {why}; publish to a new output",
+            self.known.path(),
+            self.source
+        );
+    }
 }
 
 impl State {
@@ -141,10 +162,11 @@ impl State {
             .collect()
     }
 
-    /// The files of records that are no longer found in their source and are found in another one for the first time, and of which
-    /// jobs were accepted. Those of `former` sources also by their path: a file may have grown since.
+    /// The files of records that are no longer found in their source and are found in another one. Those of `former` sources also by
+    /// their path: a file may have grown since.
     fn moved_inputs<'a>(&'a self, former: &[KnownInput<'a>], found: &'a [FoundFile]) -> Vec<MovedInput<'a>> {
         let known: AHashSet<SourceBytes<'_>> = self.book.inputs().values().map(SourceBytes::of).collect();
+        let shared = self.bytes_of_several_sources();
         let mut by_bytes: BTreeMap<&str, &str> = BTreeMap::new();
         let mut by_path: BTreeMap<&str, &str> = BTreeMap::new();
         // A source that had a file of this path before has no file that moved.
@@ -153,7 +175,12 @@ impl State {
         for found in found {
             let (source, path) = (found.source.name.as_str(), found.file.path.as_str());
             match found.blake3.as_deref() {
-                Some(blake3) if known.contains(&SourceBytes { source, blake3 }) => continue,
+                Some(blake3) if known.contains(&SourceBytes { source, blake3 }) => {
+                    if shared.contains(blake3) {
+                        by_bytes.insert(blake3, source);
+                    }
+                    continue;
+                }
                 Some(blake3) => by_bytes.insert(blake3, source),
                 None => None,
             };
@@ -165,26 +192,42 @@ impl State {
             // Nearly every night: no id of a file need be worked out.
             return Vec::new();
         }
-        let has_jobs = |of: &KnownInput<'_>| {
-            let places = self.book.places(of.file_id);
-            let mut reasons = places.into_iter().flat_map(Places::keys).map(|place| place.reason);
-            reasons.any(|reason| reason.outcome() == Outcome::Accepted)
-        };
         let former_ids: BTreeSet<&str> = former.iter().map(|of| of.file_id.as_ref()).collect();
         let gone = self.gone(found, |input| !is_inventory(input));
-        let moved = gone.into_iter().filter_map(|known| {
-            let is_named = !former_ids.contains(known.file_id.as_ref());
-            let by_bytes = by_bytes.get(&*known.input.blake3).copied();
-            let by_bytes = by_bytes.filter(|source| *source != known.input.source);
-            let by_path = || by_path.get(known.path()).copied().filter(|_| !is_named);
+        let moved = gone.into_iter().filter_map(|known_input| {
+            let is_named = !former_ids.contains(known_input.file_id.as_ref());
+            let blake3 = &*known_input.input.blake3;
+            let by_bytes = by_bytes.get(blake3).copied();
+            let by_bytes = by_bytes.filter(|source| *source != known_input.input.source);
+            let by_path = || by_path.get(known_input.path()).copied().filter(|_| !is_named);
+            let source = by_bytes.or_else(by_path)?;
             Some(MovedInput {
-                known,
+                known: known_input,
                 is_named,
-                source: by_bytes.or_else(by_path)?,
+                source,
                 is_unchanged: by_bytes.is_some(),
+                is_in_both: known.contains(&SourceBytes { source, blake3 }),
             })
         });
-        moved.filter(|of| has_jobs(&of.known)).collect()
+        moved.collect()
+    }
+
+    /// Bytes that the lake has read in several sources.
+    fn bytes_of_several_sources(&self) -> AHashSet<&str> {
+        let mut sources: AHashMap<&str, &str> = AHashMap::new();
+        let inputs = self.book.inputs().values().filter(|input| !is_inventory(input));
+        let shared = inputs.filter_map(|input| {
+            let first: &str = sources.entry(&input.blake3).or_insert(&input.source);
+            (first != &*input.source).then_some(&*input.blake3)
+        });
+        shared.collect()
+    }
+
+    /// Whether jobs of a file were accepted.
+    fn has_jobs(&self, of: &KnownInput<'_>) -> bool {
+        let places = self.book.places(of.file_id);
+        let mut reasons = places.into_iter().flat_map(Places::keys).map(|place| place.reason);
+        reasons.any(|reason| reason.outcome() == Outcome::Accepted)
     }
 
     /// Whether columns are withheld that were not when the lake was published.
@@ -210,7 +253,9 @@ impl State {
         if self.settings_changed(plan) {
             return Some(RebuildReason::Version);
         }
-        if let Some(moved) = moved.first() {
+        // A file without accepted jobs may go where it likes. One that does not count in both yet is the graver reason.
+        let with_jobs = moved.iter().filter(|of| self.has_jobs(&of.known));
+        if let Some(moved) = with_jobs.min_by_key(|of| of.is_in_both) {
             return Some(RebuildReason::MovedFile(*moved));
         }
         let first = former.first().filter(|_| self.withholds_more(plan));
@@ -232,6 +277,13 @@ impl State {
         let unchanged: BTreeSet<&str> = unchanged.map(|of| of.known.file_id.as_ref()).collect();
         let mut gone = self.gone(found, |input| !is_inventory(input));
         gone.retain(|of| !unchanged.contains(of.file_id.as_ref()));
+        if let RebuildReason::MovedFile(moved) = &reason
+            && moved.is_in_both
+            && (!gone.is_empty() || !window.is_everything())
+        {
+            moved.warn_that_it_counts_in_both(&gone);
+            return Ok(false);
+        }
         let why = reason.text();
         if gone.is_empty() {
             if window.is_everything() {

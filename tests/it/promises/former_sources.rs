@@ -164,3 +164,83 @@ fn records_of_a_source_that_is_gone_stay() {
     let both = [source("first", "a", "OAK"), source("second", "b", "OAK")].concat();
     assert_eq!(run(&scene, &both, "lake").unwrap().status, Status::Unchanged);
 }
+
+/// A night in which a dump was in two sources, and the morning after.
+#[test]
+fn a_file_that_was_in_two_sources_for_a_night_counts_once() {
+    let one = source("first", "a", "OAK");
+    let two = source("second", "a", "ELM");
+    for (what, nights) in [
+        (
+            "another source",
+            vec![one.clone(), [one.clone(), two.clone()].concat(), two.clone()],
+        ),
+        (
+            "and back",
+            vec![
+                one.clone(),
+                [one.clone(), two.clone()].concat(),
+                two.clone(),
+                one.clone(),
+            ],
+        ),
+    ] {
+        let scene = Scene::empty();
+        scene.write("in/a.txt", dump(0).as_bytes());
+        for sections in &nights {
+            run(&scene, sections, "lake").unwrap();
+        }
+        let last = nights.last().unwrap();
+        run(&scene, last, "fresh").unwrap();
+        assert_same(&scene.lake("fresh"), &scene.lake("lake"), what);
+        assert_eq!(scene.findings("lake"), [], "{what}");
+        assert_eq!(run(&scene, last, "lake").unwrap().status, Status::Unchanged, "{what}");
+    }
+}
+
+/// The rows of the file that moves are in another one as well, which counts.
+#[test]
+fn a_file_of_duplicates_that_moves_and_comes_back_counts_as_before() {
+    let scene = Scene::empty();
+    scene.write("in/one/j.txt", dump(0).as_bytes());
+    scene.write("in/one/m.txt", (dump(0) + &dump(20).replace(HEADER, "")).as_bytes());
+    scene.write("in/two/other.txt", dump(100).as_bytes());
+    let sections = [source("first", "one/*", "OAK"), source("second", "two/*", "ELM")].concat();
+    run(&scene, &sections, "lake").unwrap();
+    let before = scene.lake("lake");
+    let place = |folder: &str| scene.path(&format!("in/{folder}/j.txt"));
+    for (from, to) in [("one", "two"), ("two", "one")] {
+        fs::rename(place(from), place(to)).unwrap();
+        run(&scene, &sections, "lake").unwrap();
+    }
+    assert_same(&before, &scene.lake("lake"), "a file that came back");
+    assert_eq!(scene.findings("lake"), []);
+}
+
+/// Nights in which nothing ran, and dumps whose rows are in others as well.
+#[test]
+fn a_source_with_files_without_accepted_rows_can_be_renamed() {
+    let scene = Scene::empty();
+    scene.write("in/a1.txt", dump(0).as_bytes());
+    scene.write("in/a2.txt", HEADER.as_bytes());
+    scene.write("in/a3.txt", (dump(0) + "\n").as_bytes());
+    run(&scene, &source("first", "a*", "OAK"), "lake").unwrap();
+    let renamed = source("renamed", "a*", "OAK");
+    assert_eq!(run(&scene, &renamed, "lake").unwrap().status, Status::Published);
+    run(&scene, &renamed, "fresh").unwrap();
+    assert_same(&scene.lake("fresh"), &scene.lake("lake"), "another name");
+}
+
+/// Where records cannot be rebuilt, a file that counts in both does not stop the nights.
+#[test]
+fn a_file_that_counts_in_both_stops_no_night() {
+    let scene = Scene::empty();
+    scene.write("in/a.txt", dump(0).as_bytes());
+    scene.write("in/b.txt", dump(100).as_bytes());
+    let both = [source("first", "*", "OAK"), source("second", "a", "ELM")].concat();
+    run(&scene, &both, "lake").unwrap();
+    fs::remove_file(scene.path("in/b.txt")).unwrap();
+    let report = run(&scene, &source("second", "a", "ELM"), "lake").unwrap();
+    assert_eq!(report.status, Status::Unchanged);
+    assert_eq!(sum(&all(&scene.path("lake"), "usage"), "job_n"), 30);
+}
