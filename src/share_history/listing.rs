@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::fairshare::TreeProblem;
 use crate::fairshare::{AssociationId, AssociationKey, AssociationTree, RawShares, TreeRow};
 use crate::hive;
+use crate::reference::inventory::WITHHELD_USER;
 use crate::schema::batch::{flag, int, number, text, time, word};
 use crate::store::{Current, Store, read_table};
 
@@ -263,6 +264,15 @@ fn add_rows(
             user: owned(user, row),
             partition: owned(partition, row),
         };
+        if key.user.as_deref() == Some(WITHHELD_USER) {
+            let message = format!(
+                "[[fairshare]] of cluster {}: usage of users is matched with their shares by name, and [privacy] withholds the names \
+                 of users; set user = \"keep\" there, or list accounts without their users",
+                of.cluster
+            );
+            let place = RowPlaceInFile::of(file_id, line, row);
+            return Err(Error::config(message).at("row", place.text(paths)));
+        }
         let stated = number(shares, row);
         let own = stated.and_then(|shares| u32::try_from(shares).ok());
         let raw = match own {

@@ -41,3 +41,4 @@ mod truths;
 mod voms;
 mod waiting;
 mod wckeys;
+mod withheld_shares;
