@@ -20,6 +20,7 @@ use crate::lake::refused_records::summed_records;
 use crate::record::SiteMonth;
 use crate::reference::benchmark::{Benchmark, BenchmarkLevel, BenchmarkPlace, BenchmarkTable};
 use crate::reference::site_rename::SiteRenames;
+use crate::report::apel::server_key::folded;
 use crate::report::lake::{Lake, Selection};
 use crate::schema::batch::addend;
 use crate::store::{Manifest, Store, TableRows, lake, read_table};
@@ -108,12 +109,22 @@ pub fn report(output: &str, question: &PeerReportQuestion<'_>) -> Result<WorkRep
                 question.selection.has_site(&site) && question.selection.days.last_month().is_none_or(|to| month <= to);
             if is_asked {
                 let path = &file.path;
-                sites.entry(site).or_default().push(PeerFile { month, is_jobs, path });
+                let one = if question.mode.folds_case() {
+                    folded(&site).into_owned()
+                } else {
+                    site.clone()
+                };
+                sites.entry(one).or_default().push(PeerFile {
+                    site,
+                    month,
+                    is_jobs,
+                    path,
+                });
             }
         }
     }
-    for (site, files) in &sites {
-        walk.site(site, files)?;
+    for files in sites.values() {
+        walk.site(files)?;
     }
     let asked = question.selection;
     let added = corrections.additions().filter(|(site, month, rule)| {
@@ -133,6 +144,8 @@ pub fn report(output: &str, question: &PeerReportQuestion<'_>) -> Result<WorkRep
 
 /// A file of jobs or summaries.
 struct PeerFile<'f> {
+    /// The site as it is filed.
+    site: String,
     month: Month,
     is_jobs: bool,
     path: &'f str,
@@ -153,23 +166,26 @@ struct PeerReportWalk<'a> {
 }
 
 impl PeerReportWalk<'_> {
-    fn site(&mut self, site: &str, files: &[PeerFile<'_>]) -> Result<()> {
+    /// One site, or sites that a mode takes for one, which are shown in the first spelling by the order of bytes.
+    fn site(&mut self, files: &[PeerFile<'_>]) -> Result<()> {
         let question = self.question;
+        let Some(site) = files.iter().map(|file| file.site.as_str()).min() else {
+            return Ok(());
+        };
         if question.mode != PeerMode::Gracc {
             self.names = PeerNames::new(question.mode.folds_case());
         }
-        let mut jobs = PeerJobs {
-            mode: question.mode,
-            selection: question.selection,
-            effects: self.corrections.of_site(site),
-            is_summarised: false,
-        };
-        let columns: BTreeSet<&str> = COLUMNS.into_iter().chain(jobs.effects.columns()).collect();
-        let columns: Vec<&str> = columns.into_iter().collect();
-        let wanted = TableRows::of_columns(&columns, READ_ROWS);
         let mut groups = PeerGroups::default();
         for file in files.iter().filter(|file| file.is_jobs) {
-            jobs.is_summarised = self.summarised.contains(&(site.to_lowercase(), file.month));
+            let jobs = PeerJobs {
+                mode: question.mode,
+                selection: question.selection,
+                effects: self.corrections.of_site(&file.site),
+                is_summarised: self.summarised.contains(&(file.site.to_lowercase(), file.month)),
+            };
+            let columns: BTreeSet<&str> = COLUMNS.into_iter().chain(jobs.effects.columns()).collect();
+            let columns: Vec<&str> = columns.into_iter().collect();
+            let wanted = TableRows::of_columns(&columns, READ_ROWS);
             let batches = summed_records(self.store, self.manifest, file.path, &wanted)?;
             for batch in batches {
                 let batch = batch?;
@@ -185,7 +201,7 @@ impl PeerReportWalk<'_> {
             }
         }
         for file in files.iter().filter(|file| !file.is_jobs) {
-            self.summaries(site, file.month, file.path, &mut published)?;
+            self.summaries(&file.site, file.month, file.path, &mut published)?;
         }
         for (key, numbers) in &published {
             self.cells.add(site, key, numbers, &self.names)?;

@@ -52,6 +52,7 @@ pub mod shares;
 pub mod shown;
 pub mod simulation;
 pub mod site;
+pub mod site_case;
 pub mod sites;
 pub mod sprio;
 pub mod sreport;

@@ -22,6 +22,7 @@ mod server;
 mod server_golden;
 mod shown;
 mod site;
+mod site_case;
 mod site_quality;
 mod site_without_grid;
 mod sreport;

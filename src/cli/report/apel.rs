@@ -14,6 +14,7 @@ use crate::reference::benchmark::Benchmark;
 use crate::report::apel::MessageKind;
 use crate::report::apel::message::{BATCH_RECORDS, MAX_BATCH_RECORDS};
 use crate::report::apel::publish::{ApelRequest, Published, publish};
+use crate::report::apel::server_sites;
 use crate::report::lake::Lake;
 use crate::report::publication::exporter::Exporter;
 use crate::report::publication::outbox::{Outbox, OutboxLayout};
@@ -25,7 +26,8 @@ use crate::store::StatePart;
 ///
 /// Each job counts completely in the UTC month of its end, as everywhere in APEL. Only the view `batch` is reported, and where
 /// received summaries count they are sent on in place of jobs. Every record is held against the rules of APEL's server
-/// before it leaves, because one bad record would make it refuse the whole message. The same lake gives the same messages.
+/// before it leaves, because one bad record would make it refuse the whole message. The same lake gives the same messages. The
+/// server compares names without regard to letter case: with --site every spelling of that site is reported.
 ///
 /// APEL's server has no message that deletes: it replaces records by their keys. So what is gone from the lake is taken back
 /// by records of the same key: a summary or a count of no jobs, a job without usage, which it still counts as a job. People
@@ -139,6 +141,9 @@ fn request(args: &Args, lake: &Lake) -> Result<ApelRequest> {
         Finest::Month("summaries and sync records are of a month, and replace what the server has of it")
     };
     let selection = args.selection.of(lake, finest)?;
+    if let Some(note) = server_sites::note(lake, &selection) {
+        info!("{note}");
+    }
     if kinds.contains(&MessageKind::Sync) && !selection.vos.is_empty() {
         warn!(
             "sync records count all jobs of a site, whatever their VO: those of --vo replace the whole count there with a \

@@ -14,6 +14,7 @@ use crate::error::Result;
 use crate::report::federation::{FederationUsage, gather};
 use crate::report::lake::Lake;
 use crate::report::render::TableFormat;
+use crate::report::site_case;
 use crate::report::sites::{SiteEntry, load_pledges, load_sites};
 use crate::report::vo_case::VoCase;
 use crate::report::work_scale::WorkScale;
@@ -60,6 +61,7 @@ impl Common {
             case.merge(&mut usage.groups);
         }
         usage.notes.extend(case.note(self.merge_case));
+        usage.notes.extend(site_case::note(&usage.groups));
         if !selection.days.is_of_months() {
             usage.notes.push(format!(
                 "{}: months at the ends are cut to these days (UTC)",

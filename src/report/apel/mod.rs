@@ -14,6 +14,7 @@ pub mod message;
 pub mod publish;
 pub mod rules;
 pub mod server_key;
+pub mod server_sites;
 pub mod sync_counts;
 pub mod users;
 

@@ -9,6 +9,7 @@ use super::jobs::{JobMessageLeftOut, JobMessageWanted, LeftOutCounts, LeftOutWhy
 use super::kind::MessageKind;
 use super::message::{self, MessageBatch, RecordText};
 use super::server_key::job_key;
+use super::server_sites::with_same_sites;
 use super::sync_counts::{HostMonth, counts};
 use super::users::Users;
 use super::{additions, check};
@@ -70,12 +71,17 @@ pub struct Published {
 /// Takes messages: kind, site, month, number among its like, text.
 pub type ApelTake<'a> = dyn FnMut(MessageKind, &str, Month, usize, String) -> Result<()> + 'a;
 
-/// Writes the messages of a lake. They are sorted, and the same lake gives the same messages.
+/// Writes the messages of a lake. They are sorted, and the same lake gives the same messages. Of a requested site every
+/// spelling is reported that the server takes for it.
 ///
 /// # Errors
 /// [`Kind::Data`] when usage cannot be reported and is not to be left out; messages may have been written by then
 /// before. [`Kind::Io`] when the lake cannot be read.
 pub fn publish(lake: &Lake, request: &ApelRequest, take: &mut ApelTake<'_>) -> Result<Published> {
+    let request = &ApelRequest {
+        selection: with_same_sites(lake, &request.selection),
+        ..request.clone()
+    };
     let mut published = Published::default();
     let summaries = lake.summaries(&request.selection)?;
     let usage: Vec<&Summary> = summaries.iter().filter(|row| row.kind != SummaryKind::Sync).collect();

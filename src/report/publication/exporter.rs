@@ -7,6 +7,7 @@ use super::record_format::RecordFormat;
 use crate::error::Result;
 use crate::numbers::count_i64;
 use crate::report::apel::publish::{ApelRequest, Sent, publish};
+use crate::report::apel::server_sites::has_same_site;
 use crate::report::apel::sync_counts::HostMonth;
 use crate::report::apel::users::Users;
 use crate::report::gracc;
@@ -97,7 +98,11 @@ impl Exporter {
             (Self::Gracc { .. }, RecordFormat::Gracc) => true,
             _ => false,
         };
-        has_form && self.selection().has_site(&place.site) && self.selection().has_month(place.month)
+        let has_site = match self {
+            Self::Apel(request) => has_same_site(&request.selection, &place.site),
+            Self::Gracc { selection, .. } => selection.has_site(&place.site),
+        };
+        has_form && has_site && self.selection().has_month(place.month)
     }
 
     /// The same for some places, possibly a few more; `None` when it exports none of them.

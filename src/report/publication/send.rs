@@ -1,8 +1,8 @@
 //! Sends what differs from what a receiver holds, and takes back what is gone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::exporter::{ExportTake, Exporter};
+use super::exporter::{Export, ExportTake, Exporter};
 use super::jobs::{self, JobBook, RecordChange};
 use super::ledger::{self, PublicationEntry, PublicationPlace, PublicationState};
 use super::lock;
@@ -14,6 +14,7 @@ use crate::absent;
 use crate::error::{Error, Kind, Result};
 use crate::numbers::count_i64;
 use crate::report::apel::message::MessageBatch;
+use crate::report::apel::server_key::ServerKey;
 use crate::report::lake::Lake;
 use crate::store::Sending;
 use crate::time::Month;
@@ -82,7 +83,8 @@ pub fn send(
         .as_ref()
         .and_then(|exporter| exporter.narrowed(&plan.places))
     {
-        exporter.export(lake, &mut send)?;
+        let exported = exporter.export(lake, &mut send)?;
+        must_be_planned(plan, &exported)?;
     }
     let batch_records = plan.exporter.as_ref().map_or(1, Exporter::batch_records);
     let mut entries = Vec::new();
@@ -99,16 +101,24 @@ pub fn send(
             record,
         });
     };
+    let kept = kept_keys(plan);
     for place in &plan.places {
         for reported in plan.reported.get(place).into_iter().flatten() {
             enter(place, reported.clone(), PublicationState::Sent);
         }
-        let vanished = absent::list(plan.vanished.get(place));
+        // What is reported under another spelling of the site replaces the record there: zeros would replace that again.
+        let (respelled, vanished): (Vec<_>, Vec<_>) = absent::list(plan.vanished.get(place))
+            .iter()
+            .cloned()
+            .partition(|gone| gone.server_key().is_some_and(|key| kept.contains(&key)));
+        for gone in &respelled {
+            enter(place, gone.retraction(), PublicationState::Retracted);
+        }
         if vanished.is_empty() {
             continue;
         }
         let state = if plan.terms.is_listing {
-            list(place, OutboxListed::Records, vanished)?;
+            list(place, OutboxListed::Records, &vanished)?;
             PublicationState::Listed
         } else {
             let zeros: Vec<MessageRecord> = vanished.iter().map(MessageRecord::retraction).collect();
@@ -116,7 +126,7 @@ pub fn send(
             PublicationState::Retracted
         };
         if place.form.is_job() {
-            for reported in vanished {
+            for reported in &vanished {
                 book.enter(place, state, reported.text().trim_end())?;
             }
             let n = count_i64(vanished.len());
@@ -126,7 +136,7 @@ pub fn send(
                 state,
             );
         } else {
-            for reported in vanished {
+            for reported in &vanished {
                 enter(place, reported.retraction(), state);
             }
         }
@@ -146,6 +156,26 @@ pub fn send(
     book.close()?;
     ledger::append(sending, &entries)?;
     Ok(entries)
+}
+
+/// The rows of APEL's server that summaries and sync records of the plan become.
+fn kept_keys(plan: &PublicationPlan) -> BTreeSet<ServerKey> {
+    let reported = plan.reported.iter().filter(|(place, _)| !place.form.is_job());
+    let records = reported.flat_map(|(_, records)| records);
+    records.filter_map(MessageRecord::server_key).collect()
+}
+
+/// What was exported once more must be what the plan enters into the book: sums and content.
+fn must_be_planned(plan: &PublicationPlan, exported: &Export) -> Result<()> {
+    let differs = |place: &&PublicationPlace| exported.sent.get(place) != plan.all.sent.get(place);
+    let Some(PublicationPlace { form, site, month }) = plan.places.iter().find(differs) else {
+        return Ok(());
+    };
+    let message = format!(
+        "{} {site} {month}: the messages are not those that were planned",
+        form.as_str()
+    );
+    Err(Error::internal(message))
 }
 
 /// Sends records of a place, numbered after the messages already sent for it.

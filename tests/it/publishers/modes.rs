@@ -362,3 +362,15 @@ fn the_command_prints_every_mode() {
         assert_eq!(output.status.code(), Some(i32::from(code)), "{options:?}");
     }
 }
+
+/// APEL's server takes sites in other letters for one; exact work keeps them apart, as the lake does.
+#[test]
+fn sites_in_other_letters_are_one_to_the_server() {
+    let lower = job(2, 1000, 1000, &level("HEPSPEC", "10"), "").replace("Site: S\n", "Site: s\n");
+    let lake = apel(V03, &[job(1, 100, 100, &level("HEPSPEC", "10"), ""), lower]);
+    let served = lake.work(PeerMode::Apel, "vo");
+    assert_eq!(column(&served, "site"), ["S"]);
+    assert_eq!(column(&served, "job_n"), ["2"]);
+    assert_eq!(column(&served, "normalised_wall_s"), ["11000"]);
+    assert_eq!(column(&lake.work(PeerMode::Native, "vo"), "site"), ["S", "s"]);
+}
