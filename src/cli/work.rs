@@ -33,7 +33,8 @@ use crate::store::StatePart;
 /// * `auditor`: work is rounded to whole seconds for each job and then added up.
 ///
 /// Jobs belong to the UTC month of their end. A job's benchmark is the one its record states, else the one the pipeline
-/// scales it by. Work is in seconds of HEPSPEC06 or HEPscore23; SI00 counts as 1/250 of HEPSPEC06.
+/// scales it by; exact work is by the pipeline's values alone. Work is in seconds of HEPSPEC06 or HEPscore23; SI00 counts as
+/// 1/250 of HEPSPEC06.
 /// `normalised_*` is what the mode publishes, `native_*` the exact work of the same jobs, and wall time is times cores
 /// only in `core_wall`. Two efficiencies, jobs of unknown cores counted as one core: EGI's is normalised CPU over
 /// normalised core wall time, WLCG's is CPU time over core wall time, not normalised.

@@ -212,13 +212,18 @@ impl PeerJobs<'_> {
             sums.native_unknown_job_n += 1;
             return Ok(());
         };
-        // Where the pipeline prefers another value to the record's own, that is the exact one.
-        let exact_e4 = columns.factor_e4(kind, row).unwrap_or(e4);
-        let work = |ms: i128| e10(product(ms, i128::from(exact_e4), WORK)?, kind);
-        let core_wall_ms = product(exact_wall_ms, i128::from(core_n.max(1)), "core_wall_ms")?;
-        add(&mut sums.native_wall_e10, work(exact_wall_ms)?, WORK)?;
-        add(&mut sums.native_cpu_e10, work(i128::from(cpu_ms))?, WORK)?;
-        add(&mut sums.native_core_wall_e10, work(core_wall_ms)?, WORK)?;
+        // The exact value is the pipeline's, also where it prefers another to the record's own. One that its order excludes
+        // gives no work, but for zero, which is none by any.
+        match columns.factor_e4(kind, row).or((e4 == 0).then_some(0)) {
+            Some(exact_e4) => {
+                let work = |ms: i128| e10(product(ms, i128::from(exact_e4), WORK)?, kind);
+                let core_wall_ms = product(exact_wall_ms, i128::from(core_n.max(1)), "core_wall_ms")?;
+                add(&mut sums.native_wall_e10, work(exact_wall_ms)?, WORK)?;
+                add(&mut sums.native_cpu_e10, work(i128::from(cpu_ms))?, WORK)?;
+                add(&mut sums.native_core_wall_e10, work(core_wall_ms)?, WORK)?;
+            }
+            None => sums.native_unknown_job_n += 1,
+        }
         match self.mode {
             PeerMode::Auditor => {
                 add(&mut sums.rounded_wall, rounded_work(wall_s, kind, e4)?, WORK)?;
@@ -238,12 +243,13 @@ impl PeerJobs<'_> {
     }
 
     /// The benchmark that is published of a job: what its record states, else what the pipeline scales it by, and of
-    /// several kinds the first of [`PRIORITY`]. In ten-thousandths per core.
+    /// several kinds the first of [`PRIORITY`]. In ten-thousandths per core. Our own is always one the pipeline scales by.
     fn level(&self, columns: &PeerJobColumns<'_>, row: usize) -> Option<PublishedLevel> {
         let stated = word(columns.benchmark, row)
             .and_then(Benchmark::parse)
             .zip(number(columns.benchmark_per_core, row).and_then(|e3| i64::try_from(e3).ok()));
-        if let Some((kind, e3)) = stated {
+        let is_published = |kind| self.mode != PeerMode::Native || columns.factor_e4(kind, row).is_some();
+        if let Some((kind, e3)) = stated.filter(|(kind, _)| is_published(*kind)) {
             // Zero is published as zero; a negative one would stop APEL's server.
             let is_shown = self.mode.folds_case() && e3 == 0;
             let e4 = e3.product_to_compare(10);

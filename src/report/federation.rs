@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 
 use super::apel::additions::{Additions, additions};
 use super::apel::aggregate::{Aggregate, VoNames, of_lake, of_summary};
-use super::apel::jobs::JobMessageWanted;
+use super::apel::jobs::{JobMessageLeftOut, JobMessageWanted, LeftOutCounts};
 use super::apel::users::Users;
+use super::exact_work::ExactWork;
 use super::lake::{Lake, Selection};
 use super::work_scale::{WorkBenchmarks, WorkScale};
 use crate::absent;
-use crate::amounts::{add, total};
+use crate::amounts::{add, product, total};
 use crate::error::Result;
 use crate::record::SummaryKind;
 use crate::time::Month;
@@ -32,7 +33,7 @@ pub struct FederationUsage {
 /// # Errors
 /// [`crate::error::Kind::Io`] when it cannot be read.
 pub fn gather(lake: &Lake, selection: &Selection) -> Result<FederationUsage> {
-    let (mut groups, unknown) = of_lake(
+    let (mut groups, mut unknown) = of_lake(
         lake,
         selection,
         JobMessageWanted::Everything,
@@ -47,7 +48,9 @@ pub fn gather(lake: &Lake, selection: &Selection) -> Result<FederationUsage> {
     let summaries = lake.summaries(selection)?;
     let usage = summaries.iter().filter(|row| row.kind != SummaryKind::Sync);
     for row in usage {
-        groups.push(of_summary(row, &Users::Withhold)?);
+        let group = of_summary(row, &Users::Withhold)?;
+        note_unknown(&group, &mut unknown)?;
+        groups.push(group);
     }
     let mut notes: Vec<String> = unknown
         .iter()
@@ -73,23 +76,35 @@ pub fn gather(lake: &Lake, selection: &Selection) -> Result<FederationUsage> {
     Ok(FederationUsage { groups, notes })
 }
 
-/// Sums in the units of a federation: seconds, and seconds of the requested benchmark.
+/// Counts what is unknown of the jobs of a summary, as of single jobs.
+fn note_unknown(group: &Aggregate, unknown: &mut LeftOutCounts) -> Result<()> {
+    let cpu_unknown_n = group.sums.cpu_unknown_job_n;
+    let is_scaled = group.works.iter().any(Option::is_some);
+    let why = match (cpu_unknown_n, is_scaled) {
+        (1.., _) => JobMessageLeftOut::CpuUnknown,
+        (_, false) => JobMessageLeftOut::BenchmarkMissing,
+        (_, true) => return Ok(()),
+    };
+    add(unknown.entry(why.into()).or_default(), group.sums.job_n, "job_n")
+}
+
+/// Sums in the units of a federation: time in milliseconds, and work in billionths of a second of the requested benchmark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FederationSums {
     /// Jobs.
     pub job_n: i128,
     /// CPU time, milliseconds.
     pub cpu_ms: i128,
-    /// Wall time, not times cores.
-    pub wall_s: i128,
+    /// Wall time, not times cores, milliseconds.
+    pub wall_ms: i128,
     /// Wall time times cores, or as a correction states it; jobs of unknown cores count as one core, and are counted.
-    pub core_wall_s: i128,
-    /// CPU time in seconds of the benchmark.
-    pub cpu_work_s: i128,
-    /// Wall time, not times cores, in seconds of the benchmark.
-    pub wall_work_s: i128,
+    pub core_wall_ms: i128,
+    /// CPU time in 10^-9 seconds of the benchmark.
+    pub cpu_work_e9: i128,
+    /// Wall time, not times cores, in 10^-9 seconds of the benchmark.
+    pub wall_work_e9: i128,
     /// The same times cores.
-    pub core_wall_work_s: i128,
+    pub core_wall_work_e9: i128,
     /// Jobs without such work.
     pub unscaled_job_n: i128,
     /// Jobs of unknown cores.
@@ -117,27 +132,26 @@ impl FederationSums {
         Ok(all)
     }
 
-    /// Adds one group, its work by `scale`. Only products with cores can be too large.
+    /// Adds one group, its work by `scale`.
     ///
     /// # Errors
     /// [`crate::error::Kind::Data`] naming the sum that is too large.
     pub fn add(&mut self, group: &Aggregate, scale: WorkScale) -> Result<()> {
         let cores = i128::from(group.core_n.max(1));
-        let (wall_s, job_n) = (i128::from(group.sums.wall_s), i128::from(group.sums.job_n));
+        let (wall_ms, job_n) = (group.sums.wall_ms(), i128::from(group.sums.job_n));
         self.job_n += job_n;
         self.cpu_ms += i128::from(group.sums.cpu_ms);
-        self.wall_s += wall_s;
-        let core_wall_s = group.stated_core_s.map_or(wall_s * cores, i128::from);
-        add(&mut self.core_wall_s, core_wall_s, "core_wall_s")?;
-        match scale.work(group) {
+        self.wall_ms += wall_ms;
+        let core_wall_ms = match group.stated_core_s {
+            Some(core_s) => i128::from(core_s) * 1000,
+            None => product(wall_ms, cores, "core_wall_ms")?,
+        };
+        add(&mut self.core_wall_ms, core_wall_ms, "core_wall_ms")?;
+        match ExactWork::of(group, scale)? {
             Some(work) => {
-                self.wall_work_s += i128::from(work.wall_s);
-                add(
-                    &mut self.core_wall_work_s,
-                    i128::from(work.wall_s) * cores,
-                    "core_wall_work_s",
-                )?;
-                self.cpu_work_s += i128::from(work.cpu_s);
+                add(&mut self.wall_work_e9, work.wall_e9, "wall_work")?;
+                add(&mut self.core_wall_work_e9, work.core_wall_e9, "core_wall_work")?;
+                add(&mut self.cpu_work_e9, work.cpu_e9, "cpu_work")?;
                 self.benchmarks = self.benchmarks.and(work.benchmark);
             }
             None => self.unscaled_job_n += job_n,

@@ -27,6 +27,7 @@ pub mod drawing;
 pub mod drift;
 pub mod energy;
 pub mod energy_sums;
+pub mod exact_work;
 pub mod federation;
 pub mod focus;
 pub mod gracc;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::apel::aggregate::Aggregate;
+use super::exact_work::E9;
 use super::federation::{COUNTED, FederationSums, site_vo_month, sums_by};
 use super::sites::SiteEntry;
 use super::table::{Cell, ColumnKind, Table, divide};
@@ -80,16 +81,16 @@ pub fn report(
 
 /// Jobs, CPU time, wall time and the work of both, in whole hours. What no job could be scaled to is unknown, not zero.
 fn amounts(sums: &FederationSums) -> [Cell; 5] {
-    let hours = |seconds: i128, unit: i128| divide(seconds, unit * HOUR_S).map_or(Cell::Empty, Cell::Int);
+    let hours = |time: i128, second: i128| divide(time, second * HOUR_S).map_or(Cell::Empty, Cell::Int);
     let is_unknown = sums.unscaled_job_n == sums.job_n && sums.job_n > 0;
-    let work = |seconds: i128| if is_unknown { Cell::Empty } else { hours(seconds, 1) };
+    let work = |work_e9: i128| if is_unknown { Cell::Empty } else { hours(work_e9, E9) };
     let cpu = |cell: Cell| if sums.is_cpu_unknown() { Cell::Empty } else { cell };
     [
         Cell::Int(sums.job_n),
         cpu(hours(sums.cpu_ms, 1000)),
-        hours(sums.wall_s, 1),
-        cpu(work(sums.cpu_work_s)),
-        work(sums.wall_work_s),
+        hours(sums.wall_ms, 1000),
+        cpu(work(sums.cpu_work_e9)),
+        work(sums.wall_work_e9),
     ]
 }
 

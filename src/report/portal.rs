@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::apel::aggregate::Aggregate;
+use super::exact_work::E9;
 use super::federation::{COUNTED, FederationSums, Infrastructure, site_vo_month, sums_by};
 use super::sites::{PledgeKey, Pledges, SiteEntry};
 use super::table::{Cell, ColumnKind, Table};
@@ -22,16 +23,20 @@ const INFRASTRUCTURES: [Infrastructure; 3] = [Infrastructure::Grid, Infrastructu
 /// Pledge years begin in April.
 const PLEDGE_MONTH: i8 = 4;
 
-fn hours(seconds: i128) -> Cell {
-    Cell::ratio(seconds, HOUR_S, HOUR_DIGITS)
+fn hours(ms: i128) -> Cell {
+    Cell::ratio(ms, HOUR_S * 1000, HOUR_DIGITS)
+}
+
+fn work_hours(work_e9: i128) -> Cell {
+    Cell::ratio(work_e9, HOUR_S * E9, HOUR_DIGITS)
 }
 
 /// Hours of work; unknown where no job of these has any.
-fn work(seconds: i128, sums: &FederationSums) -> Cell {
+fn work(work_e9: i128, sums: &FederationSums) -> Cell {
     if sums.unscaled_job_n == sums.job_n && sums.job_n > 0 {
         return Cell::Empty;
     }
-    hours(seconds)
+    work_hours(work_e9)
 }
 
 /// Work of CPU time; unknown where no job of these has any, or none has CPU time.
@@ -39,14 +44,14 @@ fn cpu_work(sums: &FederationSums) -> Cell {
     if sums.is_cpu_unknown() {
         return Cell::Empty;
     }
-    work(sums.cpu_work_s, sums)
+    work(sums.cpu_work_e9, sums)
 }
 
 fn cpu_hours(sums: &FederationSums) -> Cell {
     if sums.is_cpu_unknown() {
         return Cell::Empty;
     }
-    Cell::ratio(sums.cpu_ms, HOUR_S * 1000, HOUR_DIGITS)
+    hours(sums.cpu_ms)
 }
 
 /// CPU time of the wall time of all cores, unscaled: WLCG's efficiency.
@@ -54,7 +59,7 @@ fn raw_efficiency(sums: &FederationSums) -> Cell {
     if sums.is_cpu_unknown() {
         return Cell::Empty;
     }
-    Cell::ratio(finer(sums.cpu_ms, 100), finer(sums.core_wall_s, 1000), PERCENT_DIGITS)
+    Cell::ratio(finer(sums.cpu_ms, 100), sums.core_wall_ms, PERCENT_DIGITS)
 }
 
 /// The same of scaled times: EGI's efficiency. Sites whose benchmarks differ weigh by their power.
@@ -62,7 +67,7 @@ fn scaled_efficiency(sums: &FederationSums) -> Cell {
     if sums.is_cpu_unknown() {
         return Cell::Empty;
     }
-    Cell::ratio(finer(sums.cpu_work_s, 100), sums.core_wall_work_s, PERCENT_DIGITS)
+    Cell::ratio(finer(sums.cpu_work_e9, 100), sums.core_wall_work_e9, PERCENT_DIGITS)
 }
 
 /// The year in which the pledge year of a month begins.
@@ -109,10 +114,10 @@ pub fn egi(groups: &[Aggregate], scale: WorkScale) -> Result<Table> {
             Cell::Int(sums.job_n),
             cpu_hours(sums),
             cpu_work(sums),
-            hours(sums.wall_s),
-            work(sums.wall_work_s, sums),
-            hours(sums.core_wall_s),
-            work(sums.core_wall_work_s, sums),
+            hours(sums.wall_ms),
+            work(sums.wall_work_e9, sums),
+            hours(sums.core_wall_ms),
+            work(sums.core_wall_work_e9, sums),
             scaled_efficiency(sums),
             raw_efficiency(sums),
             Cell::Int(sums.unscaled_job_n),
@@ -174,8 +179,8 @@ pub fn export(groups: &[Aggregate], scale: WorkScale, sites: &BTreeMap<String, S
             raw_efficiency(sums),
             cpu_hours(sums),
             cpu_work(sums),
-            hours(sums.core_wall_s),
-            work(sums.core_wall_work_s, sums),
+            hours(sums.core_wall_ms),
+            work(sums.core_wall_work_e9, sums),
         ];
         words.into_iter().chain(amounts).collect()
     };
@@ -210,7 +215,7 @@ fn portal_word(infrastructure: Infrastructure) -> &'static str {
 
 /// Work of the jobs of an infrastructure. No jobs did no work.
 fn infrastructure_work(part: Option<&FederationSums>) -> Cell {
-    part.map_or_else(|| hours(0), |part| work(part.core_wall_work_s, part))
+    part.map_or_else(|| work_hours(0), |part| work(part.core_wall_work_e9, part))
 }
 
 /// The amounts of a row of WLCG's view, with the work by infrastructure in the order of [`INFRASTRUCTURES`].
@@ -224,8 +229,8 @@ fn wlcg_amounts(
         Cell::Int(sums.job_n),
         cpu_hours(sums),
         cpu_work(sums),
-        hours(sums.core_wall_s),
-        work(sums.core_wall_work_s, sums),
+        hours(sums.core_wall_ms),
+        work(sums.core_wall_work_e9, sums),
         grid,
         local,
         unknown,
@@ -301,8 +306,8 @@ pub fn wlcg(
         });
         let promised = promised.filter(|_| reported.insert(of.clone()));
         let share = promised.map_or(Cell::Empty, |promised| {
-            let work = by_federation.get(&of).map_or(0, |sums| sums.core_wall_work_s);
-            Cell::ratio(finer(work, 100), finer(promised, HOUR_S), PERCENT_DIGITS)
+            let work = by_federation.get(&of).map_or(0, |sums| sums.core_wall_work_e9);
+            Cell::ratio(finer(work, 100), finer(promised, HOUR_S * E9), PERCENT_DIGITS)
         });
         add_known(&mut promised_all, promised, "pledge")?;
         let of_row = (federation.clone(), site.clone(), vo.clone(), month);

@@ -1,6 +1,6 @@
 //! The benchmark in which a report counts work, and its name next to the numbers.
 
-use super::apel::aggregate::{Aggregate, Works};
+use super::apel::aggregate::{Aggregate, BenchmarkWork, Works};
 use crate::reference::benchmark::Benchmark;
 
 /// In which benchmark work is counted.
@@ -27,38 +27,50 @@ pub struct WorkColumns {
     pub benchmark: Benchmark,
 }
 
+/// Of work in several benchmarks the one that counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChosenWork {
+    /// Its place in [`Works`].
+    pub place: usize,
+    /// The work.
+    pub work: BenchmarkWork,
+    /// The benchmark it counts as.
+    pub benchmark: Benchmark,
+}
+
 impl WorkScale {
-    /// Work of a group; `None` where it has none in this scale.
+    /// Of work in several benchmarks the one that counts, in whole seconds.
     #[must_use]
-    pub fn work(self, group: &Aggregate) -> Option<WorkColumns> {
-        self.of_works(&group.works)
+    pub fn of_works(self, works: &Works) -> Option<WorkColumns> {
+        self.chosen(works).map(|chosen| WorkColumns {
+            wall_s: chosen.work.wall_s,
+            cpu_s: chosen.work.cpu_s,
+            benchmark: chosen.benchmark,
+        })
     }
 
     /// Of work in several benchmarks the one that counts.
     #[must_use]
-    pub fn of_works(self, works: &Works) -> Option<WorkColumns> {
-        let [.., unnamed] = *works;
-        let of = |kind: Benchmark| works.get(kind.place()).copied().flatten();
-        let hs23 = of(Benchmark::Hs23).map(|work| (work, Benchmark::Hs23));
-        let hs06 = of(Benchmark::Hs06).map(|work| (work, Benchmark::Hs06));
-        let si00 = of(Benchmark::Si00).map(|work| (work, Benchmark::Hs06));
-        let unnamed = unnamed.map(|work| (work, Benchmark::Hs06));
-        let found = match self {
+    pub fn chosen(self, works: &Works) -> Option<ChosenWork> {
+        let of = |place: usize, benchmark: Benchmark| {
+            let work = works.get(place).copied().flatten()?;
+            Some(ChosenWork { place, work, benchmark })
+        };
+        let hs23 = of(Benchmark::Hs23.place(), Benchmark::Hs23);
+        let hs06 = of(Benchmark::Hs06.place(), Benchmark::Hs06);
+        let si00 = of(Benchmark::Si00.place(), Benchmark::Hs06);
+        let unnamed = of(Benchmark::ALL.len(), Benchmark::Hs06);
+        match self {
             Self::Hs23 => hs23.or(hs06).or(si00).or(unnamed),
             Self::Hs23Only => hs23,
             Self::Hs06 => hs06.or(unnamed),
-        };
-        found.map(|(work, benchmark)| WorkColumns {
-            wall_s: work.wall_s,
-            cpu_s: work.cpu_s,
-            benchmark,
-        })
+        }
     }
 
     /// What the work of these groups is in.
     #[must_use]
     pub fn found_in(self, groups: &[Aggregate]) -> WorkBenchmarks {
-        let found = groups.iter().filter_map(|group| self.work(group));
+        let found = groups.iter().filter_map(|group| self.chosen(&group.works));
         found.fold(WorkBenchmarks::default(), |all, work| all.and(work.benchmark))
     }
 

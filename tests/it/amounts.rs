@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use gridtally::amounts::{add, add_known, finer, product, total};
 use gridtally::error::{Error, Kind};
 use gridtally::report::apel::MessageKind;
-use gridtally::report::apel::aggregate::{Aggregate, ApelSums, rows};
+use gridtally::report::apel::aggregate::{Aggregate, rows};
 use gridtally::report::apel::jobs::LeftOutCounts;
+use gridtally::report::apel::sums::ApelSums;
 use gridtally::report::apel::sync_counts::{HostMonth, counts};
 use gridtally::report::federation::sums_by;
 use gridtally::report::lake::Selection;
@@ -120,7 +121,7 @@ fn months_of_apel_that_are_too_large_are_errors() {
     assert_eq!(counts(&of(ApelSums::default()), &more).unwrap().len(), 1);
     assert_names(&counts(&of(one), &more).unwrap_err(), "job_n");
     let wide = [group(most, i64::MAX)];
-    assert_names(&sums_by(&wide, WorkScale::Hs23, |_| ()).unwrap_err(), "core_wall_s");
+    assert_names(&sums_by(&wide, WorkScale::Hs23, |_| ()).unwrap_err(), "core_wall_ms");
 }
 
 fn summary(wall_s: i64, level: &str) -> String {

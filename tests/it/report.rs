@@ -8,6 +8,7 @@ mod completeness;
 mod corrected;
 mod credit;
 pub(crate) mod every;
+mod exact_work;
 mod federation;
 mod left_out;
 mod money;

@@ -1,6 +1,7 @@
 //! What signed corrections add: usage without a job and without a benchmark.
 
-use super::aggregate::{Aggregate, ApelSums, Works, server_number};
+use super::aggregate::{Aggregate, Works, server_number};
+use super::sums::ApelSums;
 use crate::error::Result;
 use crate::reference::correction::Correction;
 use crate::reference::decimal;
@@ -107,6 +108,7 @@ fn of_addition(site: &str, month: Month, rule: &Correction) -> Aggregate {
         sums: ApelSums {
             job_n: amount("job_n"),
             wall_s,
+            wall_fraction_ms: 0,
             cpu_ms: amount("cpu_ms"),
             cpu_unknown_job_n: rule.adds("cpu_ms").map_or_else(|| amount("job_n"), |_| 0),
             earliest_end_ms: None,

@@ -16,6 +16,7 @@ use super::kind::MessageKind;
 use super::message::{benchmark_word, level_text};
 use super::rules::ApelRule;
 use super::server_key::{ServerKey, folded};
+use super::sums::ApelSums;
 use super::users::Users;
 use crate::absent;
 use crate::amounts::{add, too_large};
@@ -44,48 +45,6 @@ pub struct BenchmarkWork {
 
 /// Work by benchmark; the last is of an unknown one.
 pub type Works = [Option<BenchmarkWork>; 4];
-
-/// Sums of jobs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ApelSums {
-    /// Jobs.
-    pub job_n: i64,
-    /// Wall time, not times cores, seconds.
-    pub wall_s: i64,
-    /// CPU time, milliseconds.
-    pub cpu_ms: i64,
-    /// Jobs whose CPU time is unknown: it counts as nothing.
-    pub cpu_unknown_job_n: i64,
-    /// Earliest end, Unix milliseconds.
-    pub earliest_end_ms: Option<i64>,
-    /// Latest end, Unix milliseconds.
-    pub latest_end_ms: Option<i64>,
-}
-
-impl ApelSums {
-    fn add(&mut self, other: &Self) -> Result<()> {
-        add(&mut self.job_n, other.job_n, "job_n")?;
-        add(&mut self.wall_s, other.wall_s, "wall_s")?;
-        add(&mut self.cpu_ms, other.cpu_ms, "cpu_ms")?;
-        add(
-            &mut self.cpu_unknown_job_n,
-            other.cpu_unknown_job_n,
-            "cpu_unknown_job_n",
-        )?;
-        let ends = [self.earliest_end_ms, other.earliest_end_ms];
-        self.earliest_end_ms = ends.into_iter().flatten().min();
-        self.latest_end_ms = self.latest_end_ms.max(other.latest_end_ms);
-        Ok(())
-    }
-
-    /// CPU time in seconds, rounded once.
-    #[must_use]
-    pub fn cpu_s(&self) -> i64 {
-        let (whole_s, rest_ms) = (self.cpu_ms / 1000, self.cpu_ms % 1000);
-        // Halves away from zero; a thousandth of 63 bits has room for one more.
-        whole_s + i64::from(rest_ms >= 500) - i64::from(rest_ms <= -500)
-    }
-}
 
 /// What is known of one key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -190,6 +149,7 @@ impl ApelGathering {
             group.sums.add(&ApelSums {
                 job_n: 1,
                 wall_s: job.wall_s,
+                wall_fraction_ms: job.wall_fraction_ms,
                 cpu_ms: job.cpu_ms,
                 cpu_unknown_job_n: i64::from(job.is_cpu_unknown),
                 earliest_end_ms: Some(job.end_ms),
@@ -368,6 +328,7 @@ pub fn of_summary(row: &Summary, users: &Users) -> Result<Aggregate> {
     let sums = ApelSums {
         job_n: addend(row.numbers.job_n),
         wall_s: addend(row.numbers.wall_s),
+        wall_fraction_ms: addend(row.numbers.wall_fraction_ms),
         cpu_ms: addend(row.numbers.cpu_ms),
         cpu_unknown_job_n: addend(row.numbers.job_n.filter(|_| row.numbers.cpu_ms.is_none())),
         earliest_end_ms: row.numbers.earliest_end_utc,
@@ -382,7 +343,8 @@ pub fn of_summary(row: &Summary, users: &Users) -> Result<Aggregate> {
         }
     } else {
         if let Some(level) = levels_e3.get_mut(place) {
-            *level = row.numbers.benchmark_per_core;
+            // A level of zero scales nothing: it is unknown, as in usage.
+            *level = row.numbers.benchmark_per_core.filter(|level_e3| *level_e3 > 0);
         }
         works = server_work(&levels_e3, &sums)?;
     }

@@ -128,6 +128,8 @@ pub struct SendableJob<'a> {
     pub end_ms: i64,
     /// Wall time, not times cores.
     pub wall_s: i64,
+    /// What whole seconds leave of it, milliseconds.
+    pub wall_fraction_ms: i64,
     /// CPU time, milliseconds; 0 where it is unknown.
     pub cpu_ms: i64,
     /// Its CPU time is unknown.
@@ -159,7 +161,7 @@ pub enum JobMessageWanted {
 }
 
 /// Columns every message needs.
-const COLUMNS: [&str; 19] = [
+const COLUMNS: [&str; 20] = [
     "source",
     "format",
     "view",
@@ -174,6 +176,7 @@ const COLUMNS: [&str; 19] = [
     "start_utc",
     "end_utc",
     "wall_s",
+    "wall_fraction_ms",
     "cpu_ms",
     "alloc_core_n",
     "alloc_node_n",
@@ -311,6 +314,7 @@ rows! {
     start_utc: TimestampMillisecondArray = time,
     end_utc: TimestampMillisecondArray = time,
     wall_s: Int64Array = int,
+    wall_fraction_ms: Int64Array = int,
     cpu_ms: Int64Array = int,
     alloc_core_n: Int64Array = int,
     alloc_node_n: Int64Array = int,
@@ -391,6 +395,7 @@ impl<'a> Rows<'a> {
             end_s: end_ms.div_euclid(1000),
             end_ms,
             wall_s: self.wall_s.value(row),
+            wall_fraction_ms: self.wall_fraction_ms.value(row),
             // Fallback: APEL's messages have no unknown CPU time, its guide sets 0.
             cpu_ms: cpu_ms.unwrap_or(0),
             is_cpu_unknown: cpu_ms.is_none(),
@@ -402,15 +407,14 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// The values by which the lake scales the job, to thousandths as the server stores them; where it scales nothing,
-    /// what the job states itself.
+    /// The values by which the lake scales the job, to thousandths as the server stores them; of records of before
+    /// version [`FACTORS_SINCE`] what the job states itself. What a pipeline's `order` excludes scales no job.
     fn levels(&self, row: usize) -> Levels {
-        let scaled = self.factors.map(|column| {
-            let e4 = column.and_then(|column| number(column, row))?;
-            i64::try_from((e4 + 5).div_euclid(10)).ok()
-        });
-        if scaled.iter().any(Option::is_some) {
-            return scaled;
+        if self.factors.iter().any(Option::is_some) {
+            return self.factors.map(|column| {
+                let e4 = column.and_then(|column| number(column, row))?;
+                i64::try_from((e4 + 5).div_euclid(10)).ok()
+            });
         }
         let stated = word(self.benchmark, row).zip(number(self.benchmark_per_core, row));
         Benchmark::ALL.map(|kind| {

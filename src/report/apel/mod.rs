@@ -15,6 +15,7 @@ pub mod publish;
 pub mod rules;
 pub mod server_key;
 pub mod server_sites;
+pub mod sums;
 pub mod sync_counts;
 pub mod users;
 

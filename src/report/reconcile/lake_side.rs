@@ -87,7 +87,7 @@ impl UsageSource {
         if let Some(core_s) = group.stated_core_s {
             amount.core_wall_s = i128::from(core_s);
         }
-        if let (None, Some(work)) = (level, scale.work(group)) {
+        if let (None, Some(work)) = (level, scale.of_works(&group.works)) {
             amount.wall_work = i128::from(work.wall_s) * WORK_UNITS_PER_S;
             amount.cpu_work = i128::from(work.cpu_s) * WORK_UNITS_PER_S;
         }

@@ -122,11 +122,7 @@ fn lake_and_federation_reports_agree_on_stated_work() {
         for (site, hs06, hs23, missing) in work(&scene, "out") {
             let sums = &reported[&site];
             let of_lake = if at == 0 { hs06 } else { hs23 };
-            assert_eq!(
-                sums.core_wall_work_s * 10_000_000,
-                of_lake.unwrap_or(0),
-                "{site} {scale:?}"
-            );
+            assert_eq!(sums.core_wall_work_e9, of_lake.unwrap_or(0) * 100, "{site} {scale:?}");
             if of_lake.is_some() {
                 assert_eq!(sums.unscaled_job_n, i128::from(missing.unwrap()), "{site} {scale:?}");
             }

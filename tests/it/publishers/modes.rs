@@ -374,3 +374,25 @@ fn sites_in_other_letters_are_one_to_the_server() {
     assert_eq!(column(&served, "normalised_wall_s"), ["11000"]);
     assert_eq!(column(&lake.work(PeerMode::Native, "vo"), "site"), ["S", "s"]);
 }
+
+/// Exact work is by the values the pipeline scales by: what its order excludes gives none.
+#[test]
+fn exact_work_is_by_the_order_of_the_pipeline() {
+    let text = format!("{V03}{}", job(1, 3600, 1800, &level("HEPSPEC", "10"), ""));
+    let table =
+        "site,benchmark,value_per_core,valid_from,valid_to,recorded_at,source\nS,hs23,20,2026-01-01,,2026-01-01,x\n";
+    let with = |site: &str| {
+        let rule = "[normalise]\nbenchmarks = \"b.csv\"\norder = [\"site\"]\nmissing = \"null\"\n";
+        let table = table.replace("\nS,", &format!("\n{site},"));
+        Lake::new(&[("in/1.msg", &text), ("b.csv", &table)], &format!("{SOURCE}{rule}"))
+    };
+    let known = with("S").work(PeerMode::Native, "benchmark");
+    assert_eq!(column(&known, "benchmark"), ["hs23"]);
+    assert_eq!(column(&known, "normalised_wall_s"), ["72000"]);
+    let unknown = with("T").work(PeerMode::Native, "benchmark");
+    assert_eq!(column(&unknown, "native_unknown_job_n"), ["1"]);
+    assert_eq!(column(&unknown, "normalised_wall_s"), ["0"]);
+    let served = with("T").work(PeerMode::Apel, "benchmark");
+    assert_eq!(column(&served, "normalised_wall_s"), ["36000"]);
+    assert_eq!(column(&served, "native_unknown_job_n"), ["1"]);
+}

@@ -63,7 +63,7 @@ fn of_report(lake: &Lake) -> Figures {
     let reported = sums.into_iter().map(|((site, vo, month), sums)| {
         (
             (site, vo, month.to_string()),
-            (sums.job_n, sums.core_wall_s, sums.cpu_ms),
+            (sums.job_n, sums.core_wall_ms / 1000, sums.cpu_ms),
         )
     });
     reported.collect()
@@ -253,7 +253,7 @@ fn additions_keep_wall_time_and_core_time_as_stated() {
     for (vo, _, _, expected) in added {
         let sums = sums[&("ALP-T2".to_owned(), vo.to_owned(), "2026-02".parse().unwrap())];
         assert_eq!(
-            (sums.wall_s, sums.core_wall_s, sums.core_unknown_job_n),
+            (sums.wall_ms / 1000, sums.core_wall_ms / 1000, sums.core_unknown_job_n),
             expected,
             "{vo}"
         );

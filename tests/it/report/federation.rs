@@ -248,8 +248,8 @@ fn months_in_several_versions_are_reported_by_upsert_or_by_snapshot() {
             let usage = gather(&lake, &selection).unwrap();
             let all = sums_by(&usage.groups, WorkScale::Hs06, |_| ()).unwrap();
             assert_eq!(
-                (all[&()].job_n, all[&()].cpu_work_s),
-                (jobs, cpu_work_s),
+                (all[&()].job_n, all[&()].cpu_work_e9),
+                (jobs, cpu_work_s * 1_000_000_000),
                 "{way} {number}"
             );
             // The tables contain the same.

@@ -117,14 +117,20 @@ fn hand_over_by(
     planned
 }
 
-/// Jobs, wall seconds, CPU milliseconds and HS23 work by VO and month; what is nothing is left out.
+/// Jobs, wall and CPU milliseconds and HS23 work by VO and month; what is nothing is left out.
 fn totals(lake: &Lake) -> BTreeMap<(String, String), [i128; 5]> {
     let usage = gather(lake, &Selection::default()).unwrap();
     let sums = sums_by(&usage.groups, WorkScale::Hs23, site_vo_month)
         .unwrap()
         .into_iter();
     sums.map(|((_, vo, month), sums)| {
-        let all = [sums.job_n, sums.wall_s, sums.cpu_ms, sums.wall_work_s, sums.cpu_work_s];
+        let all = [
+            sums.job_n,
+            sums.wall_ms,
+            sums.cpu_ms,
+            sums.wall_work_e9,
+            sums.cpu_work_e9,
+        ];
         ((vo, month.to_string()), all)
     })
     .filter(|(_, all)| *all != [0; 5])
