@@ -9,6 +9,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::dictionary::picked;
 use super::kind::MessageKind;
+use crate::sources::apel::python_scalars;
 
 /// A table messages are loaded into. Versions of one kind share it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -187,20 +188,7 @@ fn seconds(text: &str) -> String {
 
 /// A decimal to thousandths, half up, as the server's column holds it.
 fn thousandths(text: &str) -> String {
-    let exponent = text.contains(['e', 'E']);
-    let plain = exponent.then(|| text.parse::<f64>().ok()).flatten();
-    let plain = plain.map_or_else(|| Cow::Borrowed(text.trim()), |number| Cow::Owned(format!("{number}")));
-    let (sign, digits) = match plain.strip_prefix('-') {
-        Some(digits) => (-1, digits),
-        None => (1, plain.strip_prefix('+').unwrap_or(&plain)),
-    };
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    let kept: String = fraction.chars().chain("000".chars()).take(3).collect();
-    let Ok(number) = format!("{whole}{kept}").parse::<i128>() else {
-        return text.to_owned();
-    };
-    let is_up = fraction.as_bytes().get(3).is_some_and(|digit| *digit >= b'5');
-    (sign * (number + i128::from(is_up))).to_string()
+    python_scalars::thousandths(text).map_or_else(|| text.to_owned(), |e3| e3.to_string())
 }
 
 /// A text as the server compares it: without case, blanks at its end, and what the collation of its databases

@@ -11,6 +11,7 @@ use crate::report::apel::aggregate::{BenchmarkWork, Works};
 use crate::report::apel::server_key::{ServerKey, benchmark_of};
 use crate::report::apel::{MessageKind, dictionary};
 use crate::report::gracc;
+use crate::sources::apel::python_scalars;
 use crate::time::Month;
 
 /// One record of a message.
@@ -186,8 +187,8 @@ impl MessageRecord {
         let value = self.word(name)?;
         let inside = value.trim_start_matches('{').trim_end_matches('}');
         let first = before(inside, ',');
-        let number = first.split_once(':').map_or(first, |(_, number)| number).trim();
-        before(number, '.').parse().ok()
+        let number = first.split_once(':').map_or(first, |(_, number)| number);
+        python_scalars::truncated(number)
     }
 
     /// Wall time, not times cores, seconds; sync records have none.
@@ -225,27 +226,34 @@ impl MessageRecord {
     /// Start of a single job, Unix seconds.
     #[must_use]
     pub fn start_s(&self) -> Option<i64> {
-        self.word("StartTime")?.parse().ok()
+        python_scalars::datetime_s(self.word("StartTime")?)
     }
 
     /// End of a single job, Unix seconds.
     #[must_use]
     pub fn end_s(&self) -> Option<i64> {
-        self.word("EndTime")?.parse().ok()
+        python_scalars::datetime_s(self.word("EndTime")?)
     }
 
-    /// Values per core in thousandths, by [`Benchmark::ALL`]: of a dictionary all that it names.
+    /// Seconds in the unit of its durations: summaries v0.2 of before 2014, which name the VO `Group` or have work in place of
+    /// a benchmark, are in hours.
+    #[must_use]
+    pub fn duration_unit_s(&self) -> i64 {
+        const OLD: [&str; 3] = ["Group", "NormalisedWallDuration", "NormalisedCpuDuration"];
+        let is_old =
+            self.form == MessageKind::SummaryV02.into() && OLD.iter().any(|key| self.fields.contains_key(*key));
+        if is_old { 3600 } else { 1 }
+    }
+
+    /// Values per core in thousandths, by [`Benchmark::ALL`]: of a dictionary all that it names. None is below zero, which no
+    /// benchmark can be.
     #[must_use]
     pub fn levels_e3(&self) -> [Option<i64>; 3] {
         let kind = self.value("ServiceLevelType");
-        let value = self.value("ServiceLevel");
+        let value = self.word("ServiceLevel");
         Benchmark::ALL.map(|wanted| {
-            let number = entries(value, kind)
-                .find(|(name, _)| Benchmark::parse(name) == Some(wanted))?
-                .1;
-            let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-            let digits: String = fraction.chars().chain("000".chars()).take(3).collect();
-            format!("{whole}{digits}").parse().ok()
+            let number = number_of(value?, kind, Some(wanted))?;
+            python_scalars::thousandths(number).filter(|e3| *e3 >= 0)
         })
     }
 
@@ -253,9 +261,9 @@ impl MessageRecord {
     #[must_use]
     pub fn works_s(&self) -> Works {
         let kind = self.value("ServiceLevelType");
-        let of = |field: &str, wanted: Option<Benchmark>| -> Option<i64> {
-            let found = entries(self.word(field)?, kind).find(|(name, _)| Benchmark::parse(name) == wanted);
-            found?.1.split('.').next()?.parse().ok()
+        let of = |field: &str, wanted: Option<Benchmark>| {
+            let number = number_of(self.word(field)?, kind, wanted)?;
+            python_scalars::truncated(number)
         };
         let [hs06, hs23, si00] = Benchmark::ALL;
         [Some(hs06), Some(hs23), Some(si00), None].map(|wanted| {
@@ -327,10 +335,7 @@ impl MessageRecord {
     pub fn month(&self) -> Option<Month> {
         if self.word("Month").is_none() {
             let end = self.word("EndTime")?;
-            let end_s = end
-                .parse::<i64>()
-                .ok()
-                .or_else(|| crate::time::instant::parse_instant_s(end))?;
+            let end_s = python_scalars::datetime_s(end).or_else(|| crate::time::instant::parse_instant_s(end))?;
             return Month::of_ms(end_s.checked_mul(1000)?);
         }
         let number = |name: &str| self.number(name);
@@ -366,13 +371,16 @@ impl MessageRecord {
     }
 }
 
-/// Names and numbers of a dictionary; of a plain number the one entry, under the name in the field next to it.
-fn entries<'a>(value: &'a str, kind: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+/// The number of a benchmark in a dictionary, where of names that differ in case the last holds, as for the server; of a plain
+/// number itself, if the field next to it names that benchmark.
+fn number_of<'a>(value: &'a str, kind: &'a str, wanted: Option<Benchmark>) -> Option<&'a str> {
     let inside = value.trim_start_matches('{').trim_end_matches('}');
-    inside.split(',').map(move |entry| {
-        let (name, number) = entry.split_once(':').unwrap_or((kind, entry));
-        (name.trim(), number.trim())
-    })
+    let entries = inside
+        .split(',')
+        .map(|entry| entry.split_once(':').unwrap_or((kind, entry)));
+    let mut last_first = entries.rev();
+    let (_, number) = last_first.find(|(name, _)| Benchmark::parse(name.trim()) == wanted)?;
+    Some(number)
 }
 
 /// What precedes the first `delimiter`: all of a text without one.

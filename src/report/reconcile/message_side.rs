@@ -10,12 +10,33 @@ use super::usage_source::{CellKey, Fine, JobStore, UsageOrigin, UsageSource};
 use crate::amounts::add;
 use crate::error::{Error, Kind, Result};
 use crate::report::apel::MessageKind;
+use crate::report::apel::server_key::ServerTable;
 use crate::report::lake::Selection;
 use crate::report::publication::message_record::{MessageKey, MessageRecord};
 use crate::report::publication::messages::{MessageFile, texts};
+use crate::report::publication::record_format::RecordFormat;
 use crate::report::work_scale::WorkScale;
 use crate::schema::batch::addend;
 use crate::time::Month;
+
+/// Which record of APEL's server a message becomes: the versions of a kind are loaded into one table. Documents of GRACC have
+/// none.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct RecordRow {
+    table: Option<ServerTable>,
+    parts: Vec<String>,
+}
+
+impl RecordRow {
+    fn of(record: &MessageRecord) -> Self {
+        let MessageKey { form, parts } = record.key();
+        let table = match form {
+            RecordFormat::Apel(kind) => Some(kind.table()),
+            RecordFormat::Gracc => None,
+        };
+        Self { table, parts }
+    }
+}
 
 /// A message with the file it is of; empty where it is of none.
 struct StatedRecord<'t> {
@@ -29,7 +50,7 @@ impl UsageSource {
     /// # Errors
     /// [`Kind::NoInput`] when there is none; [`Kind::Io`] when it cannot be read; [`Kind::Data`] when a file is neither.
     pub fn of_files(path: &Path, selection: &Selection, scale: WorkScale) -> Result<Self> {
-        let mut records: BTreeMap<MessageKey, (MessageRecord, String)> = BTreeMap::new();
+        let mut records: BTreeMap<RecordRow, (MessageRecord, String)> = BTreeMap::new();
         let mut jobs = StatedJobs::default();
         let mut notes = Vec::new();
         let found = texts(path)?;
@@ -48,7 +69,7 @@ impl UsageSource {
                 continue;
             }
             for record in MessageRecord::read(&text).map_err(|e| e.at("file", file.display()))? {
-                records.insert(record.key(), (record, name.clone()));
+                records.insert(RecordRow::of(&record), (record, name.clone()));
             }
         }
         let stated = records.values().map(|(record, file)| StatedRecord { record, file });
@@ -62,8 +83,8 @@ impl UsageSource {
     /// # Errors
     /// [`Kind::Data`] naming the sum that is too large.
     pub fn of_messages(record: &[MessageRecord], selection: &Selection, scale: WorkScale) -> Result<Self> {
-        let by_key = crate::report::publication::diff::by_key(record);
-        let stated = by_key.into_values().map(|record| StatedRecord { record, file: "" });
+        let by_row: BTreeMap<_, _> = record.iter().map(|record| (RecordRow::of(record), record)).collect();
+        let stated = by_row.into_values().map(|record| StatedRecord { record, file: "" });
         Self::of_records(stated, StatedJobs::default(), selection, scale)
     }
 
@@ -126,11 +147,12 @@ impl UsageSource {
         }
         let cores = number("Processors");
         let level = DifferenceLevel::chosen(&record.levels_e3(), scale);
-        let [wall_s, cpu_s] = [record.wall_s(), record.cpu_s()].map(|s| i128::from(addend(s)));
+        let unit_s = i128::from(record.duration_unit_s());
+        let [wall_s, cpu_s] = [record.wall_s(), record.cpu_s()].map(|s| i128::from(addend(s)) * unit_s);
         let mut amount = Amount::of_jobs(i128::from(record.job_n()), wall_s, cpu_s * 1000, cores, level)?;
         if let (None, Some(work)) = (level, scale.of_works(&record.works_s())) {
-            amount.wall_work = i128::from(work.wall_s) * WORK_UNITS_PER_S;
-            amount.cpu_work = i128::from(work.cpu_s) * WORK_UNITS_PER_S;
+            amount.wall_work = i128::from(work.wall_s) * unit_s * WORK_UNITS_PER_S;
+            amount.cpu_work = i128::from(work.cpu_s) * unit_s * WORK_UNITS_PER_S;
         }
         let mut key = BTreeMap::new();
         for (name, value) in [

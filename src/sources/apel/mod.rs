@@ -18,7 +18,7 @@ mod frames;
 mod header;
 mod limits;
 mod message;
-mod python_scalars;
+pub mod python_scalars;
 mod record;
 mod service_level;
 mod split;

@@ -56,13 +56,15 @@ pub(super) fn is_int(text: &str) -> bool {
 
 /// Python's `float(text)`, in thousandths, rounded half away from zero as `DECIMAL(10,3)` is. `inf` and `nan` are
 /// floats to Python but no decimals to the database.
-pub(super) fn thousandths(text: &str) -> Option<i64> {
+#[must_use]
+pub fn thousandths(text: &str) -> Option<i64> {
     decimal::scaled(&without_underscores(strip(text))?, 3).map(|scaled| scaled.value)
 }
 
 /// Integer Unix seconds, or `YYYY-MM-DDTHH:MM:SSZ`; offsets, fractions and floats are refused. Unix seconds.
 #[inline]
-pub(super) fn datetime_s(text: &str) -> Option<i64> {
+#[must_use]
+pub fn datetime_s(text: &str) -> Option<i64> {
     let second = decimal::digits::<16>(text.as_bytes()).or_else(|| datetime_of(text))?;
     (0..=instant::LAST_S).contains(&second).then_some(second)
 }
@@ -94,7 +96,8 @@ fn without_underscores(text: &str) -> Option<Cow<'_, str>> {
 }
 
 /// Python's `int(float(text))`: the fraction is cut off.
-pub(super) fn truncated(text: &str) -> Option<i64> {
+#[must_use]
+pub fn truncated(text: &str) -> Option<i64> {
     let text = without_underscores(strip(text))?;
     let nearest = decimal::scaled(&text, 0)?.value;
     let whole = text.split('.').next().filter(|_| !text.contains(['e', 'E']));

@@ -6,4 +6,5 @@ mod messages;
 mod seeded;
 mod seeds;
 mod sums;
+mod values;
 mod world;
