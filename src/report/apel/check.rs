@@ -311,6 +311,8 @@ fn summary(record: &MessageCheckRecord<'_>, kind: MessageKind, now_s: Option<i64
         "NormalisedCpuDuration",
     ];
     not_negative(record, &durations)?;
+    // It passes the parser, and the database has an unsigned column for it.
+    not_negative(record, &["NumberOfJobs"])?;
     if kind == MessageKind::NormalisedV04 {
         let benchmarks = ["NormalisedWallDuration", "NormalisedCpuDuration"].map(|key| {
             // Fallback: a key that is absent is refused as an empty dictionary is.

@@ -41,12 +41,20 @@ pub fn names(text: &str) -> impl Iterator<Item = &str> {
     entries.filter_map(|entry| Some(entry.split_once(':')?.0.trim()))
 }
 
-/// What Python's `float()` takes, without infinities.
+/// What Python's `float()` takes, single underscores between digits too, without infinities.
 pub(super) fn is_number(text: &str) -> bool {
     let text = text.trim();
+    let parts: Vec<&str> = text.split('_').collect();
+    let is_joined = parts.windows(2).all(|pair| match pair {
+        [left, right] => {
+            left.ends_with(|c: char| c.is_ascii_digit()) && right.starts_with(|c: char| c.is_ascii_digit())
+        }
+        _ => true,
+    });
+    let text = parts.concat();
     let is_digit = text.bytes().any(|b| b.is_ascii_digit());
     let is_plain = text
         .bytes()
         .all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'+' | b'e' | b'E'));
-    is_digit && is_plain && text.parse::<f64>().is_ok_and(f64::is_finite)
+    is_joined && is_digit && is_plain && text.parse::<f64>().is_ok_and(f64::is_finite)
 }

@@ -13,8 +13,9 @@ pub struct MessageFile {
     pub text: String,
 }
 
-/// Every message at or below a path with its text, sorted. Skipped are unfinished files, files that the
-/// receiver of a spool stores next to a message, and whatever in a folder is not a file, such as a pipe.
+/// Every message at or below a path with its text, sorted. Lines that end with CR, which the server reads, end with LF in it.
+/// Skipped are unfinished files, files that the receiver of a spool stores next to a message, and whatever in a folder is not
+/// a file, such as a pipe.
 ///
 /// # Errors
 /// [`Kind::NoInput`] when there is nothing, [`Kind::Io`] when it cannot be read.
@@ -36,7 +37,7 @@ fn walk(path: &Path, into: &mut Vec<MessageFile>) -> Result<()> {
         let bytes = std::fs::read(path).map_err(reported)?;
         into.push(MessageFile {
             path: path.to_owned(),
-            text: String::from_utf8_lossy(&bytes).into_owned(),
+            text: with_line_feeds(String::from_utf8_lossy(&bytes).into_owned()),
         });
         return Ok(());
     }
@@ -56,4 +57,12 @@ fn walk(path: &Path, into: &mut Vec<MessageFile>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// A text whose lines end with LF. JSON and XML have lines of no meaning and stay as they are.
+fn with_line_feeds(text: String) -> String {
+    if !text.contains('\r') || text.trim_start().starts_with(['{', '<']) {
+        return text;
+    }
+    text.replace("\r\n", "\n").replace('\r', "\n")
 }

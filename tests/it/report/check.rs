@@ -2,6 +2,7 @@
 
 use gridtally::report::apel::check::message;
 use gridtally::report::apel::rules::ApelRule;
+use gridtally::report::publication::messages::texts;
 use gridtally::sources::apel;
 use gridtally::sources::apel::acceptance::Acceptance;
 
@@ -52,6 +53,9 @@ const CASES: &[(&str, &[(&str, &str)])] = &[
             ("HEPSPEC", "hepscore23"),
             ("HEPSPEC", "custom"),
             ("ServiceLevel: 10", "ServiceLevel: ten"),
+            ("ServiceLevel: 10", "ServiceLevel: 1_0"),
+            ("ServiceLevel: 10", "ServiceLevel: 1__0"),
+            ("ServiceLevel: 10", "ServiceLevel: 10_"),
             ("LocalJobId: 7", "LocalJobId: 7\n\nQueue: q"),
             ("Site: S\n", "Site: S\nMemoryVirtual: 2147483648\n"),
             ("Site: S\n", "Site: S\nUpdateTime: yesterday\n"),
@@ -83,6 +87,8 @@ const CASES: &[(&str, &[(&str, &str)])] = &[
             ("VO: reef", "Infrastructure: grid"),
             ("VO: reef", "FQAN: /reef"),
             ("NumberOfJobs: 2", "NumberOfJobs: 2147483648"),
+            ("NumberOfJobs: 2", "NumberOfJobs: -2"),
+            ("NumberOfJobs: 2", "NumberOfJobs: 0"),
             ("CpuDuration: 50", "CpuDuration: 5000000000"),
         ],
     ),
@@ -92,6 +98,8 @@ const CASES: &[(&str, &[(&str, &str)])] = &[
             ("Infrastructure:", "InfrastructureType:"),
             ("{hepspec: 500}", "{si2k: 500}"),
             ("{hepspec: 500}", "500"),
+            ("{hepspec: 500}", "{hepspec: 5_00}"),
+            ("NumberOfJobs: 2", "NumberOfJobs: -2"),
             ("NormalisedCpuDuration: {hepspec: 500}\n", ""),
             ("Site: S\n", "Site: S\nServiceLevelType: si2k\n"),
         ],
@@ -138,6 +146,20 @@ fn every_rule_is_broken_by_some_message_and_the_reader_agrees() {
         ApelRule::Database,
     ] {
         assert!(broken.contains(&rule), "{rule:?}");
+    }
+}
+
+/// Python takes a CR alone for a line end, and so does the server.
+#[test]
+fn lines_of_a_file_end_with_any_line_end() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, end) in [("lf", "\n"), ("cr", "\r"), ("crlf", "\r\n")] {
+        let text = JOB.replace('\n', end);
+        assert!(is_taken(&text), "{name}");
+        let file = folder.path().join(name);
+        std::fs::write(&file, text).unwrap();
+        let found = texts(&file).unwrap();
+        assert_eq!(message(&found[0].text, None), [], "{name}");
     }
 }
 
