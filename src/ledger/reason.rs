@@ -163,7 +163,7 @@ reasons! {
         TimeUnknown = "time_unknown",
         /// A list of hosts that is not valid, or expands to more hosts than any cluster has.
         BadHostlist = "bad_hostlist",
-        /// A row that contradicts another one of the same file about the same thing.
+        /// A row that contradicts itself, or another one of the same file about the same thing.
         Contradiction = "contradiction",
         /// The record is longer than the limit for one record.
         TooLong = "too_long",

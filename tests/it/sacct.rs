@@ -1,5 +1,6 @@
 //! The `sacct` reader: every trap of its text as a small dump.
 
+mod arrays;
 mod breaks;
 mod cluster_tres;
 mod damage;

@@ -98,11 +98,19 @@ impl<'t> SacctJob<'t> {
     pub(super) fn read(&mut self, row: &mut SacctRow<'t, '_>, clock: &mut Clock<'_>) -> Result<Read, Refusal> {
         let (id, raw) = (row.id(Role::JobId)?, row.id(Role::JobIdRaw)?);
         let state = row.state()?;
-        if state == Some("PENDING") || [id, raw].iter().flatten().any(|id: &JobId<'_>| id.is_array_rest) {
+        if state == Some("PENDING") {
             return Ok(Read::NotStarted);
         }
         self.reported.state = state;
         self.times(row, clock)?;
+        if let Some(rest) = [id, raw].into_iter().flatten().find(|id| id.is_array_rest) {
+            let has_time = self.reported.start_ms.is_some() && self.reported.wall_ms.is_some_and(|ms| ms > 0);
+            return if has_time && !never_ran(row) {
+                Err(array_rest_ran(rest.base))
+            } else {
+                Ok(Read::NotStarted)
+            };
+        }
         if self.reported.start_ms.is_none() && self.reported.end_ms.is_none() {
             return if state.is_none_or(waits) {
                 Ok(Read::NotStarted)
@@ -392,6 +400,17 @@ fn never_ran(row: &SacctRow<'_, '_>) -> bool {
         (Some(nodes), None) => nodes == b"None assigned",
         (None, Some(allocated)) => allocated.is_empty(),
         (None, None) => false,
+    }
+}
+
+/// Of a row for the tasks of an array that have not started, with the times of a job that ran.
+pub(super) fn array_rest_ran(id: &[u8]) -> Refusal {
+    Refusal {
+        reason: Reason::Contradiction,
+        detail: format!(
+            "{} are tasks of an array that have not started, and the row has the start and the elapsed time of a job that ran",
+            super::refusal::quoted(id)
+        ),
     }
 }
 

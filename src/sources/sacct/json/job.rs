@@ -11,7 +11,7 @@ use crate::schema::batch::addend;
 use crate::sources::json::JsonText;
 use crate::sources::sacct::cpu::CpuMeasured;
 use crate::sources::sacct::energy;
-use crate::sources::sacct::job::{is_no_node, waits};
+use crate::sources::sacct::job::{array_rest_ran, is_no_node, waits};
 use crate::sources::sacct::jobstats;
 use crate::sources::sacct::later_allocation::LaterAllocation;
 use crate::sources::sacct::refusal::Refusal;
@@ -70,10 +70,19 @@ impl SacctJsonJob {
         job.raw_id = raw_id;
         job.id = job.shown_id(fields)?;
         job.state = state(&fields.states)?;
-        if job.state == Some("PENDING") || fields.array_rest.is_some() && fields.array_task_id.known().is_none() {
+        if job.state == Some("PENDING") {
             return Ok(None);
         }
         job.times(fields)?;
+        let is_given_nothing = fields.allocated.is_nothing() && fields.names_no_node();
+        if fields.array_rest.is_some() && fields.array_task_id.known().is_none() {
+            let has_time = job.start_s.is_some() && job.wall_s.is_some_and(|second| second > 0);
+            return if has_time && !is_given_nothing {
+                Err(array_rest_ran(job.id.as_bytes()))
+            } else {
+                Ok(None)
+            };
+        }
         if job.start_s.is_none() && job.end_s.is_none() {
             return match job.state {
                 Some(state) if !waits(state) => Err(Refusal {
@@ -84,7 +93,7 @@ impl SacctJsonJob {
             };
         }
         // Slurm up to 20.11 has the end for the start of a job that never ran.
-        if job.start_s == job.end_s && fields.allocated.is_nothing() && fields.names_no_node() {
+        if job.start_s == job.end_s && is_given_nothing {
             return Ok(None);
         }
         if let Some((name, value)) = &fields.allocated.bad {
