@@ -40,6 +40,7 @@ mod run_words;
 pub(crate) mod slices;
 pub mod stages;
 pub(crate) mod summaries;
+pub(crate) mod summary_kinds;
 mod unbuilt_parts;
 pub(crate) mod usage;
 mod usage_months;

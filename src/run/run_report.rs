@@ -17,6 +17,7 @@ use super::reservation_report::ReservationReport;
 use super::run_ending::{PartitionCounts, RunEnding};
 use super::run_identity::RunIdentity;
 use super::run_words::commonest;
+use super::summary_kinds::{SummaryKindsReport, kinds_text};
 use crate::config::Plan;
 use crate::dedupe::MappingCounts;
 use crate::display_text::without_passwords;
@@ -153,6 +154,9 @@ pub struct RunReport {
     /// Views of sites and months with both jobs and summaries.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub overlaps: Vec<OverlapReport>,
+    /// Views of sites and months with summaries of several kinds, all of which count.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub summary_kinds: Vec<SummaryKindsReport>,
     /// Jobs that two files contain with other times or another cluster, and that `copied_jobs` keeps.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub copied_jobs: Vec<CopiedReport>,
@@ -334,6 +338,7 @@ impl RunReport {
     pub(crate) fn warnings_text(&self) -> String {
         copied_text("counted twice", &self.copied_jobs)
             + &copied_text("perhaps counted twice", &self.possible_copies)
+            + &kinds_text(&self.summary_kinds)
             + &reduced_text(&self.reduced_jobs)
             + &refused_text(self.refused.iter(), true)
             + &empty_text(&self.empty)

@@ -15,6 +15,7 @@ use super::extent::RunSelection;
 use super::partition::{PartitionResult, Settled};
 use super::partition_context::PartitionContext;
 use super::run_report::OverlapReport;
+use super::summary_kinds::SummaryKinds;
 use super::usage::{UsagePart, publish_part};
 use crate::config::Plan;
 use crate::config::plan::Overlap;
@@ -61,6 +62,8 @@ pub(crate) struct SettledSummaries {
     pub(crate) asked: BTreeMap<SiteMonth, Option<AskedSpan>>,
     /// The places where both cover the same view.
     overlaps: BTreeSet<OverlapPlace>,
+    /// The kinds of those that count.
+    pub(crate) kinds: SummaryKinds,
 }
 
 /// The summaries that were read, by month, under the ids of their files.
@@ -245,7 +248,8 @@ fn settle_months(
             by_site.entry(row.site.clone()).or_default().push(row);
         }
         for (site, rows) in by_site {
-            place(context, SiteMonth { site, month }, rows, jobs, &mut settled)?;
+            let place = SiteMonth { site, month };
+            settle_place(context, &state.book, place, rows, jobs, &mut settled)?;
         }
     }
     if context.selection.extent.is_rebuild() {
@@ -293,8 +297,9 @@ pub(crate) fn read(context: &PartitionContext<'_>, state: &State, month: Month, 
 }
 
 /// Decides and publishes one site and month.
-pub(crate) fn place(
+fn settle_place(
     context: &PartitionContext<'_>,
+    book: &Book,
     place: SiteMonth,
     mut rows: Vec<Summary>,
     jobs: &Views,
@@ -341,6 +346,7 @@ pub(crate) fn place(
     publish(context, "summary_history", &place, &others)?;
     reject(context, &place, &others)?;
     settled.asked.insert(place.clone(), usage.asked());
+    settled.kinds.add(&place, &winners, book)?;
     for row in winners {
         usage.add(row);
     }

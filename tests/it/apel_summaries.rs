@@ -1,5 +1,6 @@
 //! Summaries: what the server takes and stores of them; and, in a lake, which of them count.
 
+mod kinds;
 mod lake;
 mod parts;
 mod sync;

@@ -69,8 +69,10 @@ impl<'a> EnteredInputs<'a> {
             ..inputs.context(scope.context, &scope.lake.publication, &scope.selection)
         };
         let merge = |context: &PartitionContext<'_>| process_all(context, &partitions, at_once, progress);
-        let (summaries, mut done, overlaps) = summaries::settle(&context, &scope.lake.state, fresh, &months, merge)?;
+        let (mut summaries, mut done, overlaps) =
+            summaries::settle(&context, &scope.lake.state, fresh, &months, merge)?;
         monitor.report.overlaps = overlaps;
+        monitor.report.summary_kinds = std::mem::take(&mut summaries.kinds).reports();
         monitor.report.reduced_jobs = reduced_report::reduced(&done);
         meter_uses::hold(&context, &scope.lake.state, &mut done)?;
         monitor.end_phase("merge");
