@@ -4,6 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::columns::DerivedFields;
+use super::contradictory_times::ContradictoryTimes;
 use super::identity::{IdentityContent, record_id};
 use super::intake_batch::{IntakeBatch, Reject};
 use super::intake_rows::IntakeRows;
@@ -49,6 +50,7 @@ pub struct Intake {
     inventory: Vec<InventoryPlaced>,
     tally: Places,
     mapping: MappingCounts,
+    times: ContradictoryTimes,
     rows_read: u64,
     rows_candidate: u64,
     scratch: Vec<u8>,
@@ -86,6 +88,7 @@ impl Intake {
             inventory: Vec::new(),
             tally: Places::default(),
             mapping: MappingCounts::default(),
+            times: ContradictoryTimes::default(),
             rows_read: 0,
             rows_candidate: 0,
             scratch: Vec::with_capacity(1024),
@@ -123,6 +126,7 @@ impl Intake {
             inventory: self.inventory,
             tally: self.tally,
             mapping: self.mapping,
+            times: self.times,
             rows_read: self.rows_read,
             rows_candidate: self.rows_candidate,
         };
@@ -247,6 +251,7 @@ impl Sink for Intake {
         if vo.is_none() {
             anomalies |= Anomaly::VoUnmapped.bit();
         }
+        self.times.look(row, wall_ms, anomalies);
         // The VO is found by the names as they are; nothing behind this line sees them, hashes included.
         let masks = self.privacy.as_ref().map(|privacy| privacy.mask(row, site, month));
         let masked = masks.as_ref().map(|masks| masks.apply(row));

@@ -1,5 +1,6 @@
 //! What one piece of input came to, but for its candidates.
 
+use super::contradictory_times::ContradictoryTimes;
 use super::mapping::MappingCounts;
 use crate::ledger::{Places, Reason};
 use crate::numbers::count_u64;
@@ -59,6 +60,8 @@ pub struct IntakeBatch {
     pub tally: Places,
     /// Rules that gave VO and site, and names they do not know.
     pub mapping: MappingCounts,
+    /// Jobs whose times contradict one another.
+    pub times: ContradictoryTimes,
     /// Rows the reader framed.
     pub rows_read: u64,
     /// Rows that are candidates, steps included.

@@ -2,6 +2,7 @@
 
 mod canonical;
 pub mod columns;
+mod contradictory_times;
 pub mod copies;
 mod day_blocks;
 mod dealt;
@@ -39,6 +40,7 @@ mod version;
 pub mod window;
 
 pub use crate::dedupe::intake_batch::{IntakeBatch, Reject};
+pub use contradictory_times::ContradictoryTimes;
 pub use intake::Intake;
 pub use intake_rows::IntakeRows;
 pub use mapping::MappingCounts;

@@ -9,7 +9,7 @@ use super::reject_buffer::RejectBuffer;
 use crate::config::SourcePlan;
 use crate::dedupe::file_order::ArrivedFile;
 use crate::dedupe::spill::Spill;
-use crate::dedupe::{Intake, IntakeBatch, IntakeRows, MappingCounts, Reject, Window, packed};
+use crate::dedupe::{ContradictoryTimes, Intake, IntakeBatch, IntakeRows, MappingCounts, Reject, Window, packed};
 use crate::error::{Error, Result};
 use crate::lake::found::ListedPlace;
 use crate::ledger::file_paths::FilePaths;
@@ -147,6 +147,8 @@ pub(crate) struct ReadFile {
     pub(crate) tally: Places,
     /// Rules that gave VO and site, and names they do not know.
     pub(crate) mapping: MappingCounts,
+    /// Jobs whose times contradict one another.
+    pub(crate) times: ContradictoryTimes,
     /// Summaries; those of a piece in order, the pieces in any order.
     pub(crate) summaries: Vec<Summary>,
     /// Refusals.
@@ -179,6 +181,7 @@ impl ReadFile {
             rows_candidate: 0,
             tally: Places::default(),
             mapping: MappingCounts::default(),
+            times: ContradictoryTimes::default(),
             summaries: Vec::new(),
             rejects: RejectBuffer::default(),
             inventory: Vec::new(),
@@ -192,6 +195,7 @@ impl ReadFile {
     pub(crate) fn take(&mut self, mut harvest: IntakeBatch) -> Result<()> {
         self.summaries.append(&mut harvest.summaries);
         self.mapping.merge(&harvest.mapping);
+        self.times.merge(harvest.times);
         self.inventory.append(&mut harvest.inventory);
         self.rows_read += harvest.rows_read;
         self.rows_candidate += harvest.rows_candidate;

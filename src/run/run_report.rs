@@ -19,7 +19,7 @@ use super::run_identity::RunIdentity;
 use super::run_words::commonest;
 use super::summary_kinds::{SummaryKindsReport, kinds_text};
 use crate::config::Plan;
-use crate::dedupe::MappingCounts;
+use crate::dedupe::{ContradictoryTimes, MappingCounts};
 use crate::display_text::without_passwords;
 use crate::energy::{EnergyCoreGap, EnergyTableGap};
 use crate::error::Error;
@@ -94,6 +94,9 @@ pub struct SourceReport {
     /// Rules that gave records their VO and site, and names they do not know.
     #[serde(skip_serializing_if = "MappingCounts::is_empty")]
     pub mapping: MappingCounts,
+    /// Jobs whose times contradict one another, of a source with a `timezone`.
+    #[serde(skip_serializing_if = "ContradictoryTimes::is_empty")]
+    pub times: ContradictoryTimes,
 }
 
 /// A view of a site and month with both jobs and summaries, among those this run processed.
@@ -275,6 +278,10 @@ impl RunReport {
             .merge(mapping);
     }
 
+    pub(crate) fn timed(&mut self, source: &str, times: ContradictoryTimes) {
+        self.sources.entry(source.to_owned()).or_default().times.merge(times);
+    }
+
     /// Takes the outcomes of the whole lake from the ledger.
     pub(crate) fn settle(&mut self, state: &State) {
         for (file_id, input) in state.book.inputs() {
@@ -339,10 +346,20 @@ impl RunReport {
         copied_text("counted twice", &self.copied_jobs)
             + &copied_text("perhaps counted twice", &self.possible_copies)
             + &kinds_text(&self.summary_kinds)
+            + &self.times_text()
             + &reduced_text(&self.reduced_jobs)
             + &refused_text(self.refused.iter(), true)
             + &empty_text(&self.empty)
             + &incomplete_text(&self.incomplete)
+    }
+
+    /// A line for each source whose zone may be wrong.
+    fn times_text(&self) -> String {
+        let doubtful = self.sources.iter().filter(|(_, source)| !source.times.is_empty());
+        doubtful.fold(String::new(), |mut text, (name, source)| {
+            let _ = writeln!(text, "  warning: {}", source.times.warning(name));
+            text
+        })
     }
 
     /// What this run read, in words.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::dedupe::MappingCounts;
+use crate::dedupe::{ContradictoryTimes, MappingCounts};
 use crate::error::{Error, Result};
 use crate::ingest::read_file::{ReadFile, ToolMessage};
 use crate::ledger::{Reason, RowPlace};
@@ -21,6 +21,8 @@ pub(crate) struct FileFacts {
     is_repair: bool,
     tally: Vec<TalliedRows>,
     mapping: MappingCounts,
+    #[serde(default)]
+    times: ContradictoryTimes,
     tool_message: Option<ToolMessage>,
 }
 
@@ -51,6 +53,7 @@ impl FileFacts {
             is_repair: read.is_repair,
             tally: tally.collect(),
             mapping: read.mapping.clone(),
+            times: read.times,
             tool_message: read.tool_message.clone(),
         }
     }
@@ -69,6 +72,7 @@ impl FileFacts {
         read.is_repair = self.is_repair;
         read.blake3.clone_from(&self.blake3);
         read.mapping.clone_from(&self.mapping);
+        read.times = self.times;
         read.tool_message.clone_from(&self.tool_message);
         for TalliedRows {
             site,

@@ -137,6 +137,9 @@ impl<'a> ReadInputs<'a> {
             let source = &reading.source.name;
             monitor.report.read(source, &reading.file, read.rows_read, refused_n);
             monitor.report.mapped(source, &read.mapping);
+            if reading.source.reader.zone.is_some() {
+                monitor.report.timed(source, read.times);
+            }
             let file = EnteredFile {
                 file_id,
                 paths: reading.paths(&contents),

@@ -42,3 +42,4 @@ mod voms;
 mod waiting;
 mod wckeys;
 mod withheld_shares;
+mod wrong_zone;
