@@ -1,10 +1,9 @@
 //! A period rule applied to an award: what each period makes available, what was used of it, and what became of the rest.
 
-use std::collections::BTreeMap;
-
 use super::decay::decayed;
 use super::parts::split;
 use super::rule::{Carry, PERCENT_E4, PeriodRule, Reduction};
+use super::rule_use::RuleUse;
 use crate::error::{Error, Kind, Result};
 use crate::reference::decimal;
 use crate::reference::node_type::day_text;
@@ -106,11 +105,11 @@ impl RuleOutcome {
     }
 }
 
-/// Applies a rule to an award and its use by day, in billionths of the unit; use after the day does not count.
+/// Applies a rule to an award and its use; use after the day does not count.
 ///
 /// # Errors
 /// [`crate::error::Kind::Data`] when a number does not fit or a day is beyond the calendar.
-pub fn apply(rule: &PeriodRule, award: &RuleAward, used: &BTreeMap<Day, i128>, on: Day) -> Result<RuleOutcome> {
+pub fn apply(rule: &PeriodRule, award: &RuleAward, used: &RuleUse<'_>, on: Day) -> Result<RuleOutcome> {
     let misfit = || {
         Error::new(
             Kind::Data,
@@ -142,7 +141,7 @@ pub fn apply(rule: &PeriodRule, award: &RuleAward, used: &BTreeMap<Day, i128>, o
             continue;
         }
         let end = period.until.min(day_after(on));
-        period.used_e9 = used.range(period.from..end).map(|(_, used)| used).sum();
+        period.used_e9 = used.of_days(period.from..end).ok_or_else(misfit)?;
         reduce(rule, period, used, on, &mut outcome.steps).ok_or_else(misfit)?;
         spend(rule, period, next_e9).ok_or_else(misfit)?;
         if on < period.until - 1 {
@@ -182,7 +181,7 @@ fn assign_grant(rule: &PeriodRule, grant: &RuleGrant, periods: &mut [PeriodState
 fn reduce(
     rule: &PeriodRule,
     period: &mut PeriodState,
-    used: &BTreeMap<Day, i128>,
+    used: &RuleUse<'_>,
     on: Day,
     steps: &mut Vec<RuleStep>,
 ) -> Option<()> {
@@ -195,7 +194,7 @@ fn reduce(
         .collect();
     dated.sort_by_key(|(day, _)| *day);
     for (day, reduction) in dated {
-        let used_e9: i128 = used.range(period.from..day).map(|(_, used)| used).sum();
+        let used_e9 = used.of_days(period.from..day)?;
         let share = used_e9.checked_mul(PERCENT_E4)?;
         let is_above = match reduction.above_e4 {
             Some(above) => share > award_e9.checked_mul(above)?,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::apply::{PeriodState, RuleAward, RuleGrant, RuleOutcome, apply};
 use super::rule::{PeriodRule, RuleExample};
+use super::rule_use::RuleUse;
 use crate::charge::amount::{RoundingMode, round};
 use crate::error::Result;
 use crate::reference::decimal::text;
@@ -52,7 +53,7 @@ impl PeriodRule {
         for of in &example.used {
             *used.entry(of.day).or_default() += of.used_e9;
         }
-        let outcome = apply(self, &award, &used, example.on)?;
+        let outcome = apply(self, &award, &RuleUse::in_units(&used), example.on)?;
         let mut failures = Vec::new();
         let (mut expected, mut computed) = (Vec::new(), Vec::new());
         for value in &example.expected {

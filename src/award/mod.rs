@@ -5,7 +5,7 @@
 //! whole numbers. Parts of an award add up to it, no rule creates hours, and every step can be read.
 //!
 //! [`ledger`] makes awards of entries, [`award`] is one of them, [`unit`] counts use in its unit. [`rule`] is a period rule,
-//! [`read_rule`] reads its file, [`apply`] applies it and [`check_rule`] holds it against its examples. [`projection`]
+//! [`read_rule`] reads its file, [`apply`] applies it to [`rule_use`] and [`check_rule`] holds it against its examples. [`projection`]
 //! estimates where use will end. [`plan`] resolves the awards of a pipeline and [`use_rows`] counts use for them.
 
 pub mod apply;
@@ -19,6 +19,7 @@ pub mod plan;
 pub mod projection;
 mod read_rule;
 pub mod rule;
+pub mod rule_use;
 mod same_award;
 pub mod unit;
 pub mod use_rows;

@@ -9,6 +9,7 @@ use super::stored_use::stored_use;
 use super::table::{Cell, ColumnKind, Table};
 use crate::award::apply::{RuleAward, RuleGrant, RuleOutcome, apply};
 use crate::award::projection::ProjectionMethod;
+use crate::award::rule_use::RuleUse;
 use crate::award::unit::{AwardMeasure, CountedUse};
 use crate::award::{Award, AwardLimit, AwardUser};
 use crate::charge::charged_tariff::BalanceTariff;
@@ -252,11 +253,11 @@ fn state<'a>(
             until: end,
             grants: grants.collect(),
         };
-        let mut in_units = BTreeMap::new();
-        for (day, used) in &used_by_day {
-            in_units.insert(*day, measure.in_units_e9(*used).ok_or_else(misfit)?);
-        }
-        state.period = Some(apply(rule, &of_rule, &in_units, on)?);
+        let used = RuleUse {
+            by_day: &used_by_day,
+            measure: Some(measure),
+        };
+        state.period = Some(apply(rule, &of_rule, &used, on)?);
     }
     Ok(state)
 }

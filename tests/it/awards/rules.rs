@@ -6,6 +6,8 @@ use std::process::Command;
 
 use gridtally::award::PeriodRule;
 use gridtally::award::apply::{PeriodState, RuleAward, RuleGrant, RuleOutcome, apply};
+use gridtally::award::rule_use::RuleUse;
+use gridtally::award::unit::AwardMeasure;
 use gridtally::diagnostics::Problems;
 use gridtally::time::Day;
 use proptest::prelude::*;
@@ -123,7 +125,7 @@ fn a_supplement_is_spread_over_what_is_to_come() {
         ],
     };
     let granted = |on: &str| {
-        let outcome = apply(rule, &award, &BTreeMap::new(), day(on)).unwrap();
+        let outcome = apply(rule, &award, &RuleUse::in_units(&BTreeMap::new()), day(on)).unwrap();
         outcome
             .periods
             .iter()
@@ -132,6 +134,36 @@ fn a_supplement_is_spread_over_what_is_to_come() {
     };
     assert_eq!(granted("2025-10-31"), [500, 500]);
     assert_eq!(granted("2025-11-01"), [500, 600]);
+}
+
+/// A third of an hour a day, which no decimal is: the days of a period are added up before they become hours.
+#[test]
+fn use_becomes_units_once_its_days_were_added_up() {
+    let rules = shipped();
+    let rule = rules.iter().find(|rule| rule.id == "archer2-halves").unwrap();
+    let (from, until) = (day("2025-04-01"), day("2026-04-01"));
+    let award = RuleAward {
+        from,
+        until,
+        grants: vec![RuleGrant {
+            day: from,
+            amount_e9: 1000 * ONE_E9,
+        }],
+    };
+    let core_ms: BTreeMap<Day, i128> = (from..until).map(|day| (day, 1_200_000)).collect();
+    let measure = AwardMeasure::of(Some("raw_core_hour"), "core_hour", 365 * 86_400).unwrap();
+    let used = RuleUse {
+        by_day: &core_ms,
+        measure: Some(&measure),
+    };
+    let in_hours = |core_ms: i128| measure.in_units_e9(core_ms).unwrap();
+    let on = day("2025-04-03");
+    let outcome = apply(rule, &award, &used, on).unwrap();
+    assert_eq!(outcome.available_now_e9(), 499 * ONE_E9);
+    let outcome = apply(rule, &award, &used, until - 1).unwrap();
+    let whole: i128 = core_ms.values().sum();
+    assert_eq!(outcome.sum(|period| period.used_e9), in_hours(whole));
+    assert_eq!(outcome.periods[0].used_e9, in_hours(183 * 1_200_000));
 }
 
 const ONE_E9: i128 = 1_000_000_000;
@@ -213,7 +245,7 @@ proptest! {
             *by_day.entry(begin + day).or_default() += amount;
         }
         for rule in shipped() {
-            let outcome = apply(&rule, &award, &by_day, begin + asked).unwrap();
+            let outcome = apply(&rule, &award, &RuleUse::in_units(&by_day), begin + asked).unwrap();
             closes(&award, &outcome, begin + asked);
         }
     }
