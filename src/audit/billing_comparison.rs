@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use arrow::array::Array;
+use arrow::array::{Array, BooleanArray, RecordBatch};
+use arrow::compute::filter_record_batch;
 use serde::Serialize;
 
 use crate::amounts::add;
@@ -11,6 +12,7 @@ use crate::charge::amount::whole;
 use crate::charge::facts::{Facts, PolicyInputs};
 use crate::charge::scope::{OutOfScope, ScopeLeftOut};
 use crate::charge::{Tariff, price};
+use crate::diagnostics::must_be_known;
 use crate::error::{Error, Kind, Result};
 use crate::expr::SCALE;
 use crate::expr::decimal::parse;
@@ -106,11 +108,13 @@ pub struct BillingComparison {
 }
 
 /// Compares the billing Slurm recorded for the jobs of a lake with that of a policy. Jobs without an allocation are left
-/// out: nothing was billed. A job with one and without billing was billed zero, which Slurm does not print.
+/// out: nothing was billed. A job with one and without billing was billed zero, which Slurm does not print. Where a cluster
+/// is named, only its jobs are compared.
 ///
 /// # Errors
-/// [`Kind::NoInput`] when there is no lake; [`Kind::Usage`] when the policy does not set which value is billing.
-pub fn compare(output: &str, tariff: &Tariff) -> Result<BillingComparison> {
+/// [`Kind::NoInput`] when there is no lake; [`Kind::Usage`] when the policy does not set which value is billing, or no job
+/// is of the cluster.
+pub fn compare(output: &str, tariff: &Tariff, cluster: Option<&str>) -> Result<BillingComparison> {
     let policy = &tariff.policy;
     let Some(value) = &policy.billing_is else {
         let message = format!(
@@ -126,6 +130,7 @@ pub fn compare(output: &str, tariff: &Tariff) -> Result<BillingComparison> {
     let mut sums: BTreeMap<BillingPlace, (PartitionBilling, i128)> = BTreeMap::new();
     let (mut different, mut unknown) = (Vec::new(), Vec::new());
     let mut out_of_scope = OutOfScope::default();
+    let mut known_clusters = BTreeSet::new();
     let wanted = TableRows::of_columns(&columns, 65_536);
     for file in manifest.dataset("records") {
         let Some(SiteMonth { site, .. }) = lake::parse_month_path(&file.path) else {
@@ -133,6 +138,10 @@ pub fn compare(output: &str, tariff: &Tariff) -> Result<BillingComparison> {
         };
         for batch in summed_records(&store, &manifest, &file.path, &wanted)? {
             let batch = batch?;
+            let batch = match cluster {
+                Some(cluster) => of_cluster(&batch, cluster, &mut known_clusters)?,
+                None => batch,
+            };
             let facts = Facts::of_records(&batch, &site, &needs)?;
             let priced = price(policy, &tariff.options, &facts, true)?;
             out_of_scope.add(policy, &facts, &priced.kept_out)?;
@@ -180,6 +189,9 @@ pub fn compare(output: &str, tariff: &Tariff) -> Result<BillingComparison> {
             }
         }
     }
+    if let Some(cluster) = cluster {
+        must_be_known("the lake has", "cluster", cluster, &known_clusters)?;
+    }
     let partitions = sums
         .into_iter()
         .map(|((cluster, partition), (sum, recomputed))| PartitionBilling {
@@ -197,6 +209,19 @@ pub fn compare(output: &str, tariff: &Tariff) -> Result<BillingComparison> {
         out_of_scope: out_of_scope.rows(policy),
         left_out: out_of_scope.text(policy),
     })
+}
+
+/// The jobs of one cluster; notes the clusters of all.
+fn of_cluster(batch: &RecordBatch, cluster: &str, known: &mut BTreeSet<String>) -> Result<RecordBatch> {
+    let clusters = text(batch, "cluster")?;
+    let named = (0..batch.num_rows()).map(|row| word(clusters, row));
+    for name in named.clone().flatten() {
+        if !known.contains(name) {
+            known.insert(name.to_owned());
+        }
+    }
+    let is_of: BooleanArray = named.map(|name| Some(name == Some(cluster))).collect();
+    Ok(filter_record_batch(batch, &is_of)?)
 }
 
 impl BillingComparison {

@@ -99,7 +99,7 @@ enum PolicyCommand {
         /// A policy that sets `billing_is`; without one, the weights recorded by an inventory of the lake.
         file: Option<PathBuf>,
 
-        /// The cluster; may be left out when there is one.
+        /// Only jobs of this cluster. Weights are those of one: without a policy it may be left out when there is one.
         #[arg(long)]
         cluster: Option<String>,
 
@@ -197,7 +197,7 @@ fn answer(args: &Args) -> Result<()> {
                 }
                 None => Tariff::restored("weights", &billing::policy(out, cluster.as_deref())?, "")?,
             };
-            let compared = billing_comparison::compare(out, &tariff)?;
+            let compared = billing_comparison::compare(out, &tariff, cluster.as_deref())?;
             match report {
                 ReportFormat::Text => output::text(&compared.text())?,
                 ReportFormat::Json => output::json(&compared)?,

@@ -96,7 +96,7 @@ fn values_of_jobs_around_one_that_does_not_fit_are_theirs() {
             "[[let]]\nname = \"billed\"\nis = \"cores + 0\"\n[[example]]",
         );
     let tariff = Tariff::restored("steep", &billed, "").unwrap();
-    let compared = billing_comparison::compare(scene.path("lake").to_str().unwrap(), &tariff).unwrap();
+    let compared = billing_comparison::compare(scene.path("lake").to_str().unwrap(), &tariff, None).unwrap();
     let [sum] = compared.partitions.as_slice() else {
         panic!("{}", compared.text());
     };

@@ -48,7 +48,7 @@ pub(super) fn compare(out: &str) -> (BillingComparison, u64) {
             held_n += cores.iter().flatten().filter(|cores| *cores > 0).count() as u64;
         }
     }
-    (billing_comparison::compare(out, &tariff).unwrap(), held_n)
+    (billing_comparison::compare(out, &tariff, None).unwrap(), held_n)
 }
 
 #[test]
@@ -197,4 +197,45 @@ fn what_a_partition_does_not_weigh_need_not_be_known() {
     assert_eq!(reported.status.code(), Some(65), "{reported:?}");
     let words = String::from_utf8_lossy(&reported.stderr).into_owned();
     assert!(words.contains("the recorded billing of 2 jobs is not"), "{words}");
+}
+
+/// With a policy of one's own, too, only the jobs of the named cluster are compared.
+#[test]
+fn billing_of_one_cluster_is_compared_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let other = job(2, "plain", "billing=5,").replace("firnfeld", "moor");
+    let jobs = [job(1, "plain", "billing=2,"), other];
+    fs::write(path("jobs.txt"), format!("{DUMP}{}", jobs.concat())).unwrap();
+    fs::write(
+        path("slurm.conf"),
+        "ClusterName=firnfeld\nPartitionName=plain Nodes=n[1-4]\n",
+    )
+    .unwrap();
+    let out = lake(folder.path(), "firnfeld", &[path("jobs.txt")], &[path("slurm.conf")]);
+    let policy = "id = \"cores\"\nversion = \"1\"\ntitle = \"Cores\"\nsource = \"invented\"\npool = \"tres\"\n\
+                  unit = \"billing_second\"\nbilling_is = \"billed\"\nformula = \"billed * seconds\"\n\
+                  [[let]]\nname = \"billed\"\nis = \"cores\"\n\
+                  [[example]]\nname = \"one\"\nin = { cores = 1, seconds = 2 }\nexpect = 2\n";
+    fs::write(path("cores.toml"), policy).unwrap();
+    let billing = |more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gridtally"));
+        command
+            .args(["policy", "billing", &out, &path("cores.toml")])
+            .args(more);
+        let output = command.output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    };
+    assert_eq!(billing(&[]).0, Some(65));
+    let (code, compared, _) = billing(&["--cluster", "firnfeld"]);
+    assert_eq!(code, Some(0), "{compared}");
+    assert!(!compared.contains("moor"), "{compared}");
+    assert_eq!(billing(&["--cluster", "moor"]).0, Some(65));
+    let (code, _, reported) = billing(&["--cluster", "mor"]);
+    assert_eq!(code, Some(2), "{reported}");
+    assert!(
+        reported.contains("the lake has no cluster called \"mor\", did you mean \"moor\"?"),
+        "{reported}"
+    );
 }

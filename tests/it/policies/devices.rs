@@ -70,7 +70,7 @@ fn gpus_whose_model_is_not_named_are_not_free() {
         charges(policy(by_model, "", "gpu_model = \"t4\"")),
         of(&[("all", "1"), ("other", "2"), ("typed", "1")])
     );
-    let compared = billing_comparison::compare(&out, &by_devices(devices)).unwrap();
+    let compared = billing_comparison::compare(&out, &by_devices(devices), None).unwrap();
     let mut why: Vec<(&str, &str)> = compared
         .unknown
         .iter()

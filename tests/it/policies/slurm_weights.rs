@@ -138,6 +138,6 @@ fn licences_count_and_what_no_record_contains_is_unknown() {
     let text = billing::policy(&out, None).unwrap();
     let stated = text.replace("no job has any.\"", "no job has any.\"\nabsent = 0");
     let tariff = Tariff::restored("weights", &stated, "").unwrap();
-    let compared = gridtally::audit::billing_comparison::compare(&out, &tariff).unwrap();
+    let compared = gridtally::audit::billing_comparison::compare(&out, &tariff, None).unwrap();
     assert!(compared.is_equal(), "{}", compared.text());
 }
