@@ -178,6 +178,9 @@ impl Compiler {
             let (place, label) = (self.relative_path(path, "nodes")?, self.table_label(&path.value));
             table = table.with_nodes(NodeTable::load(Path::new(&place), &label, &mut self.problems));
         }
+        if let Some(path) = &spec.benchmarks {
+            table.check_cores(&self.table_label(&path.value), &mut self.problems);
+        }
         if spec.benchmarks.is_none() {
             self.doubt_without_table(&spec);
         }

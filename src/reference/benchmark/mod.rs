@@ -4,6 +4,7 @@ mod asked_span;
 mod factors;
 mod kind;
 mod lint;
+mod node_cores;
 mod nodes;
 mod quantity;
 mod row;

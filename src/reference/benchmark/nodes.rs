@@ -122,6 +122,19 @@ impl NodeTable {
         self.known(site, cluster, host, at_ms)?.core_n
     }
 
+    /// Whether a row states the cores of a node of a site, or of any.
+    pub(super) fn states_cores(&self, site: Option<&str>, host: &str) -> bool {
+        let of_sites = self.nodes.iter().filter(|(of, _)| is_of(of, site));
+        let mut known = of_sites.filter_map(|(_, of_site)| named(of_site, host)).flatten();
+        known.any(|known| known.core_n.is_some())
+    }
+
+    /// Whether all rows of a class of a site, or of any, state cores.
+    pub(super) fn states_cores_of_class(&self, site: Option<&str>, class: &str) -> bool {
+        let mut rows = self.rows.iter();
+        rows.all(|(of, _, known)| !is_of(of, site) || known.class.as_deref() != Some(class) || known.core_n.is_some())
+    }
+
     fn of_site(&self, site: &str) -> impl Iterator<Item = (&str, &BenchmarkKnown)> {
         let of_site = self.rows.iter().filter(move |(of, ..)| of.is_empty() || of == site);
         of_site.map(|(_, nodes, known)| (nodes.as_str(), known))
@@ -152,6 +165,11 @@ impl NodeTable {
             into.push(line);
         }
     }
+}
+
+/// Whether a row of one site, which is any where it is empty, holds for another; without one for any.
+fn is_of(of: &str, site: Option<&str>) -> bool {
+    of.is_empty() || site.is_none_or(|site| of == site)
 }
 
 /// What is known under the name of a host, or under its name without the domain.

@@ -8,6 +8,7 @@ use ahash::AHashMap;
 
 use super::kind::Benchmark;
 use super::lint;
+use super::node_cores;
 use super::nodes::{NodeTable, hosts};
 use super::row::BenchmarkRow;
 use super::scope::{BenchmarkLevel, BenchmarkOrigin, BenchmarkScope};
@@ -51,7 +52,8 @@ pub(super) struct BenchmarkPart {
 ///   decimals.
 /// * `valid_from` is included, `valid_to` is not, an empty one is open. Days are `YYYY-MM-DD`, midnight UTC.
 /// * `recorded_at`: when it was learnt. Of rows of one scope that hold at once the one recorded last counts.
-/// * `cores`: of a node; weighs the nodes of a job that ran on several.
+/// * `cores`: of a node; weighs the nodes of a job that ran on several. Without them the mean of different values is
+///   unknown.
 /// * `source` is for people. `accept` holds the words `range` and `jump` for values that look wrong and are right.
 ///
 /// Of the rows that hold for a job those of its site come before those of any site, then the closest one counts: nodes,
@@ -103,6 +105,12 @@ impl BenchmarkTable {
     pub fn with_nodes(mut self, nodes: NodeTable) -> Self {
         self.nodes = nodes;
         self
+    }
+
+    /// Reports rows of nodes whose cores neither they nor the table of nodes states, where a mean needs them; `file` is the
+    /// name of the table.
+    pub fn check_cores(&self, file: &str, problems: &mut Problems) {
+        node_cores::check(self, file, problems);
     }
 
     fn of_rows(rows: Vec<BenchmarkRow>, file: &str, problems: &mut Problems) -> Self {

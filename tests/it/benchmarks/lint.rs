@@ -1,6 +1,8 @@
 //! Values that are well written and look wrong.
 
-use super::{read_on, starts};
+use gridtally::diagnostics::Problems;
+
+use super::{nodes, read_on, sound, starts};
 
 const SIX: &str = "site,cluster,benchmark,value_per_core,valid_from,valid_to\n";
 
@@ -116,4 +118,54 @@ fn what_looks_wrong_and_is_right_can_be_stated() {
         &mistakes,
         &["b.csv:2: accept: \"rnge\" is not one of range, jump, did you mean \"range\"?"],
     );
+}
+
+/// The mean over nodes of two values needs their cores, which a row or the table of nodes states.
+#[test]
+fn rows_of_nodes_without_cores_are_reported_where_values_differ() {
+    let warned = |rows: &str, of_nodes: &str| {
+        let header = "site,cluster,node_class,nodes,benchmark,value_per_core,cores,valid_from,valid_to\n";
+        let table = sound(&format!("{header}{rows}"));
+        let mut problems = Problems::default();
+        let table = table.with_nodes(nodes(of_nodes));
+        table.check_cores("b.csv", &mut problems);
+        problems.finish().unwrap()
+    };
+    let none = "site,nodes,node_class,cores\n";
+    let two = "A,oak,,g[1-2],hs23,10,,,\nA,oak,,k1,hs23,20,64,,\n";
+    starts(
+        &warned(two, none),
+        &[
+            "b.csv:2: cluster \"oak\" nodes \"g[1-2]\" has no cores, and line 3 gives other nodes another hs23 value: a job on both",
+        ],
+    );
+    starts(&warned(two, &format!("{none}A,g1,,8\n")), &["b.csv:2: "]);
+    let silent = Vec::<String>::new();
+    assert_eq!(warned(two, &format!("{none}A,\"g[1-2]\",,8\n")), silent);
+    assert_eq!(warned(&two.replace(",20,64,", ",10,,"), none), silent, "equal values");
+    assert_eq!(
+        warned(&two.replace(",10,,,", ",10,8,,"), none),
+        silent,
+        "both have cores"
+    );
+    assert_eq!(
+        warned(&two.replace("A,oak,,k1", "A,elm,,k1"), none),
+        silent,
+        "other clusters"
+    );
+    assert_eq!(
+        warned(
+            &two.replace(",10,,,", ",10,,,2024-01-01")
+                .replace(",20,64,,", ",20,64,2024-01-01,"),
+            none
+        ),
+        silent
+    );
+    let classes = "A,,old,,hs23,10,,,\nA,,new,,hs23,20,,,\n";
+    let of_old = format!("{none}A,g1,old,8\n");
+    starts(
+        &warned(classes, &format!("{of_old}A,k1,new,\n")),
+        &["b.csv:3: node_class \"new\" has no cores"],
+    );
+    assert_eq!(warned(classes, &format!("{of_old}A,k1,new,64\n")), silent);
 }
