@@ -10,6 +10,7 @@ use crate::numbers::count_u64;
 use crate::runtime::clock::Stopwatch;
 use crate::schema;
 use crate::schema::batch::{counts, dates, texts, times};
+use crate::store::lake::run_path;
 use crate::store::{Seal, TableOptions, TableWriter};
 use crate::time::Month;
 
@@ -48,7 +49,7 @@ pub(crate) fn page(
         count(report.unchanged_n),
         text(&seal.manifest_blake3),
     ])?;
-    let path = format!("runs/{run_id}.parquet");
+    let path = run_path(run_id);
     let table_options = TableOptions {
         footer: seal.footer(&path),
         ..TableOptions::default()

@@ -134,6 +134,19 @@ pub fn parse_bill_path(path: &str) -> Option<(Day, i64)> {
     Some((month.parse::<Month>().ok()?.first_day(), year.parse().ok()?))
 }
 
+/// Path of the page of a run in the dataset `runs`. Its id begins with its start, Unix milliseconds.
+#[must_use]
+pub fn run_path(run_id: &str) -> String {
+    format!("runs/{run_id}.parquet")
+}
+
+/// When the run of a path made by [`run_path`] began, Unix milliseconds.
+#[must_use]
+pub fn parse_run_path(path: &str) -> Option<i64> {
+    let (started_ms, _) = path.strip_prefix("runs/")?.split_once('-')?;
+    started_ms.parse().ok()
+}
+
 /// Path of the awards.
 pub const AWARDS: &str = "awards/awards.parquet";
 

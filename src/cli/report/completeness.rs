@@ -37,7 +37,8 @@ pub(super) struct Args {
     selection: SelectionArgs,
 
     /// Day until which jobs are expected, included: YYYY-MM-DD, or `today` for yesterday, the last whole day. Silence up to
-    /// then is reported however short it is, where it is longer than pauses usually are.
+    /// then is reported however short it is, where it is longer than pauses usually are; of a CE with fewer than three jobs a
+    /// day where it is more than twice as long as ever.
     #[arg(long, value_name = "DAY", value_parser = until)]
     until: Option<Until>,
 

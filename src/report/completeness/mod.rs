@@ -9,8 +9,9 @@ use super::lake::{Lake, Selection};
 use super::table::{Cell, ColumnKind, Table};
 use crate::amounts::add;
 use crate::error::Result;
+use crate::store::lake::parse_run_path;
 use crate::time::month::date_of;
-use crate::time::{Day, Month};
+use crate::time::{Day, Month, Zone};
 
 use history::history_since;
 pub use history::{CompletenessHistory, Days, EndedOnDay, SiteCe, history, local_day};
@@ -19,6 +20,8 @@ pub use history::{CompletenessHistory, Days, EndedOnDay, SiteCe, history, local_
 const WINDOW_DAYS: i32 = 28;
 /// A day without a job is not a surprise where fewer are usual: at 3 a day it happens one day in twenty.
 const USUAL_JOBS: i64 = 3;
+/// Days with jobs from which it is known how long pauses get where fewer are usual.
+const KNOWN_DAYS: usize = 10;
 /// A level is one of so many days.
 const LEVEL_DAYS: i32 = 14;
 /// Of which so many must have jobs.
@@ -101,16 +104,14 @@ impl LastMonths {
 }
 
 /// Days that look incomplete at the end of a lake, in the last two months with records: cheap enough for every day.
-/// Where the last days are days of this fortnight, silence until yesterday counts. Jobs of the future are counted, and no
-/// end of the lake.
+/// Where the lake is live, silence until yesterday counts. Jobs of the future are counted, and no end of the lake.
 ///
 /// # Errors
 /// As [`history`].
 pub fn of_last_months(lake: &Lake, now_ms: i64) -> Result<LastMonths> {
-    /// Days after which a lake is one of the past.
-    const FORTNIGHT: Day = 14;
     let mut found = LastMonths::default();
-    let today = local_day(&lake.zone()?, now_ms);
+    let zone = lake.zone()?;
+    let today = local_day(&zone, now_ms);
     let (yesterday, tomorrow) = (later(today, -1), later(today, 1));
     let summary_months = lake.months("summary")?.into_iter().map(|(_, month, _)| month);
     found.future_summary_months = summary_months.filter(|month| month.first_day() > tomorrow).collect();
@@ -128,9 +129,29 @@ pub fn of_last_months(lake: &Lake, now_ms: i64) -> Result<LastMonths> {
         .filter_map(|days| days.keys().next_back())
         .max()
         .copied();
-    let is_live = last_day.is_some_and(|day| day > later(yesterday, -FORTNIGHT));
+    let is_live = match last_day {
+        Some(last_day) => is_live(lake, &zone, last_day, yesterday)?,
+        None => false,
+    };
     found.incomplete = find(&history, &selection, is_live.then_some(yesterday));
     Ok(found)
+}
+
+/// Whether jobs are expected until yesterday: the last day with jobs was one of the last fortnight, or was at the time of a
+/// run that changed the lake. Then the lake was filled as jobs ended, and what came after is missing, however long that is; a
+/// lake that was only filled with old dumps never was live. After a year of silence it is one of the past.
+fn is_live(lake: &Lake, zone: &Zone, last_day: Day, yesterday: Day) -> Result<bool> {
+    const FORTNIGHT: Day = 14;
+    const YEAR: Day = 366;
+    if last_day > later(yesterday, -FORTNIGHT) {
+        return Ok(true);
+    }
+    if last_day <= later(yesterday, -YEAR) {
+        return Ok(false);
+    }
+    let runs = lake.store.list("runs")?;
+    let mut run_days = (runs.iter().filter_map(|page| parse_run_path(&page.path))).map(|ms| local_day(zone, ms));
+    Ok(run_days.any(|day| (last_day..=later(last_day, FORTNIGHT)).contains(&day)))
 }
 
 /// Everything that looks incomplete in the days selected, sorted. Jobs are expected until the day `until`; where none is
@@ -217,13 +238,14 @@ fn pauses(
     if let (Some(last), Some(longest)) = (active.last(), lengths.iter().max()) {
         let silence = i64::from(last_day) - i64::from(*last);
         let jobs = usual(days, last + 1, last_day);
-        // Where jobs are expected, a silence at the end is an open gap.
-        let is_long = if is_expected {
-            silence >= (2 * usual_pause - 1).max(1)
-        } else {
-            silence > 2 * longest && silence >= 2
+        let is_longer_than_ever = silence > 2 * longest && silence >= 2;
+        // Where jobs are expected, a silence at the end is an open gap; where few are usual, one that is longer than ever.
+        let is_silent = match (is_expected, jobs >= USUAL_JOBS) {
+            (true, true) => silence >= (2 * usual_pause - 1).max(1),
+            (true, false) => is_longer_than_ever && active.len() >= KNOWN_DAYS,
+            (false, has_usual_jobs) => is_longer_than_ever && has_usual_jobs,
         };
-        if is_long && jobs >= USUAL_JOBS {
+        if is_silent {
             add(CompletenessFinding::Silent, last + 1, last_day, jobs, 0);
         }
     }

@@ -142,6 +142,43 @@ fn records_of_the_future_are_a_warning() {
     }
 }
 
+/// Ten jobs a day on forty days, the last of them some days ago.
+fn days_until(days_ago: i64) -> Vec<String> {
+    let today = chrono::Utc::now().date_naive();
+    let row = |(ago, n): (i64, u32)| {
+        let day = today - chrono::Duration::days(days_ago + ago);
+        let id = u32::try_from(ago).unwrap() * 10 + n;
+        job(id, 1).replace("2026-10-01", &day.to_string())
+    };
+    (0..40)
+        .flat_map(|ago| (0..10).map(move |n| (ago, n)))
+        .map(row)
+        .collect()
+}
+
+/// Dumps that stop are missed however long ago they did, for a year; a lake of old dumps misses none.
+#[test]
+fn silence_is_a_warning_where_the_lake_was_filled_as_jobs_ended() {
+    for (days_ago, was_live) in [(1, true), (10, true), (20, false)] {
+        let scene = Scene::new();
+        scene.dump("dump1.txt", &days_until(days_ago));
+        let ran = scene.gridtally(&["run", "oak.toml"]);
+        assert!(ran.status.success(), "{}", stderr(&ran));
+        for (days, is_expected) in [(3, true), (20, true), (200, true), (400, false)] {
+            let status = later(&scene, StatusLimits::default(), days * 24);
+            let silent = status.incomplete.iter().any(|days| days.finding == "silent");
+            assert_eq!(
+                silent,
+                was_live && is_expected,
+                "{days_ago} {days}: {:?}",
+                status.incomplete
+            );
+            let level = if silent { StatusLevel::Warning } else { StatusLevel::Ok };
+            assert_eq!(status.level, level, "{:?}", status.findings);
+        }
+    }
+}
+
 #[test]
 fn the_plugin_ends_with_the_codes_of_nagios() {
     let scene = published();

@@ -100,3 +100,33 @@ fn a_ce_that_hardly_ever_runs_is_not_missed() {
     assert_eq!(find(&history, &march, None), []);
     assert_eq!(find(&history, &Selection::default(), None).len(), 1);
 }
+
+/// One missing day of a site of few jobs is no surprise, half a year is.
+#[test]
+fn a_silence_longer_than_ever_is_found_however_few_jobs_are_usual() {
+    let thin = |from: &str, to: &str| {
+        let mut thin = days(from, to, &["2026-02-10"]);
+        for sums in thin.values_mut() {
+            sums.job_n = 2;
+        }
+        CompletenessHistory::from([(ce("thin"), thin)])
+    };
+    let known = thin("2026-01-01", "2026-03-31");
+    let found = |history: &CompletenessHistory, until: &str| {
+        let found = find(history, &Selection::default(), Some(day(until)));
+        found
+            .into_iter()
+            .map(|one| (one.finding, one.from, one.to))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(found(&known, "2026-04-01"), []);
+    assert_eq!(found(&known, "2026-04-04"), [], "twice the longest pause");
+    for until in ["2026-04-05", "2026-09-30"] {
+        let expected = [(CompletenessFinding::Silent, day("2026-04-01"), day(until))];
+        assert_eq!(found(&known, until), expected);
+    }
+    // A few days are no measure of how long pauses get.
+    assert_eq!(found(&thin("2026-03-25", "2026-03-31"), "2026-09-30"), []);
+    // Others may report while it does not: a site of few jobs is missed only where jobs are expected.
+    assert_eq!(find(&known, &Selection::default(), None), []);
+}
