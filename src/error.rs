@@ -56,11 +56,14 @@ impl Kind {
         (Self::Usage, "the command line is wrong"),
         (
             Self::Data,
-            "more was refused than the pipeline allows (max_rejected, max_unread), or verify found damage",
+            "more was refused than the pipeline allows (max_rejected, max_unread), or the data is not what the command takes it for: verify \
+             found damage, a command with --strict a finding, policy test or policy billing a difference, report apel usage that no \
+             message can express (without --leave-out)",
         ),
         (
             Self::NoInput,
-            "an input named by the pipeline does not exist, or a shard of the list is missing",
+            "an input named by the pipeline does not exist, a shard of the list is missing, or the lake lacks a dataset or a listing that \
+             the command needs",
         ),
         (
             Self::Internal,

@@ -64,7 +64,8 @@ impl DriftReport {
     /// Compares a listing of shares with what is computed for its instant.
     ///
     /// # Errors
-    /// [`Kind::Data`] when the lake has no listing of shares with usage at an instant; as [`Sshare::of_lake`].
+    /// [`Kind::NoInput`] when the lake has no listing of shares with usage, or none of the requested instant; [`Kind::Data`]
+    /// when the listings do not state their instants; as [`Sshare::of_lake`].
     pub fn of_lake(
         lake: &Lake,
         request: DriftRequest<'_>,
@@ -357,15 +358,17 @@ fn no_listing(counters: &DatedCounters, request: DriftRequest<'_>) -> Error {
         .keys()
         .filter_map(|at_s| instant_text_s(*at_s))
         .collect();
-    let message = match (request.at_s, known.is_empty()) {
-        (Some(_), false) => format!(
+    if request.at_s.is_some() && !known.is_empty() {
+        let message = format!(
             "the lake has no listing of shares at that instant; it has those of {}",
             known.join(", ")
-        ),
-        _ if counters.undated_n > 0 => {
-            "the listings of shares do not state when they were made: set as_of in their [[inventory]]".to_owned()
-        }
-        _ => "the lake has no listing of shares of the cluster: add an [[inventory]] of sshare -a -l -m -P".to_owned(),
-    };
-    Error::new(Kind::Data, message)
+        );
+        return Error::new(Kind::NoInput, message);
+    }
+    if counters.undated_n > 0 {
+        let message = "the listings of shares do not state when they were made: set as_of in their [[inventory]]";
+        return Error::new(Kind::Data, message);
+    }
+    let message = "the lake has no listing of shares of the cluster: add an [[inventory]] of sshare -a -l -m -P";
+    Error::new(Kind::NoInput, message)
 }

@@ -65,8 +65,8 @@ impl Queue {
     /// Reads the newest listing of waiting jobs of a cluster, and the listings that priorities need.
     ///
     /// # Errors
-    /// [`Kind::Data`] when the lake has no such listing, or it states no instant, or no listing has the nodes or the weights;
-    /// [`Kind::Io`] when one cannot be read.
+    /// [`Kind::NoInput`] when the lake has no such listing, or none with the nodes or the weights; [`Kind::Data`] when it
+    /// states no instant; [`Kind::Io`] when one cannot be read.
     pub fn read(lake: &Lake, context: &FairshareContext) -> Result<Self> {
         let (as_of_ms, jobs) = waiting_jobs(lake, &context.plan)?;
         let at_s = as_of_ms.div_euclid(1000);

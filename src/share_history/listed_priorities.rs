@@ -134,7 +134,7 @@ impl ListedPriorities {
     /// Refuses listings without weights or nodes.
     ///
     /// # Errors
-    /// [`Kind::Data`] with what is missing.
+    /// [`Kind::NoInput`] with what is missing.
     pub fn complete(self) -> Result<Self> {
         if !self.has_weights {
             return Err(missing_listing(
@@ -235,7 +235,7 @@ fn not_a_weight(name: &str, text: &str) -> Error {
 /// A lake that lacks a listing, with what to add.
 pub(crate) fn missing_listing(what: &str, listing: &str) -> Error {
     let message = format!("no listing of the lake contains {what}: add an [[inventory]] of {listing}");
-    Error::new(Kind::Data, message)
+    Error::new(Kind::NoInput, message)
 }
 
 fn unsigned(number: i64) -> Result<u32> {

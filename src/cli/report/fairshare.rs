@@ -126,7 +126,7 @@ fn answer(args: &Args) -> Result<()> {
     if args.table == Some(WhatIfTable::Queue) && what_if.queue.is_none() {
         notes(&what_if);
         let message = "the lake has no listing of waiting jobs of the cluster that can be compared";
-        return Err(Error::new(Kind::Data, message));
+        return Err(Error::new(Kind::NoInput, message));
     }
     match (args.table, args.format) {
         (Some(which), format) => {

@@ -65,7 +65,7 @@ impl AccountsOfDay {
     /// Those of an instant, the end of a day.
     ///
     /// # Errors
-    /// [`Kind::Data`] when there is no listing, or it is no tree.
+    /// [`Kind::NoInput`] when there is no listing; [`Kind::Data`] when it is no tree.
     pub(super) fn at(
         listings: &Dated<ListedAssociation>,
         cluster: &ShareCluster,
@@ -78,7 +78,7 @@ impl AccountsOfDay {
                  show associations with ParentName",
                 cluster.cluster
             );
-            Error::new(Kind::Data, message)
+            Error::new(Kind::NoInput, message)
         })?;
         let (mut rows, mut listed) = (Vec::new(), Vec::new());
         let mut users: BTreeMap<String, Vec<ListedAssociation>> = BTreeMap::new();

@@ -117,11 +117,11 @@ impl Machine {
     /// What holds at an instant, the end of a day.
     ///
     /// # Errors
-    /// [`Kind::Data`] when there is no listing of nodes, or two rows of one contradict each other.
+    /// [`Kind::NoInput`] when there is no listing of nodes; [`Kind::Data`] when two rows of one contradict each other.
     pub(super) fn at(&self, ms: i64, day_text: &str) -> Result<MachineOfDay> {
         let chosen = self.nodes.at(ms).ok_or_else(|| {
             let message = "the lake has no listing of nodes of the cluster: add an [[inventory]] of scontrol show node";
-            Error::new(Kind::Data, message)
+            Error::new(Kind::NoInput, message)
         })?;
         let mut remarks: Vec<String> = assumption("nodes", chosen.is_from_ms, day_text).into_iter().collect();
         let mut nodes: BTreeMap<String, ListedNode> = BTreeMap::new();

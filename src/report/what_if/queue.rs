@@ -64,7 +64,7 @@ pub(super) fn read(
     }
     let queue = match Queue::read(lake, &before.context) {
         Ok(queue) => queue,
-        Err(why) if why.kind() == Kind::Data => return Ok(Some(Err(why.to_string()))),
+        Err(why) if is_without_answer(&why) => return Ok(Some(Err(why.to_string()))),
         Err(why) => return Err(why),
     };
     let listed_s = queue.as_of_ms.div_euclid(1000);
@@ -78,7 +78,7 @@ pub(super) fn read(
     let sides = sprio(&queue, before, of_before).and_then(|first| Ok((first, sprio(&changed, after, of_after)?)));
     let (of_before, of_after) = match sides {
         Ok(sides) => sides,
-        Err(why) if why.kind() == Kind::Data => return Ok(Some(Err(why.to_string()))),
+        Err(why) if is_without_answer(&why) => return Ok(Some(Err(why.to_string()))),
         Err(why) => return Err(why),
     };
     let (places_before, places_after) = (places(&of_before), places(&of_after));
@@ -105,6 +105,11 @@ pub(super) fn read(
         weights_before: queue.rule.weights,
         weights_after: changed.rule.weights,
     })))
+}
+
+/// Whether a lake lacks what an answer takes, or what it has is no answer.
+fn is_without_answer(why: &Error) -> bool {
+    matches!(why.kind(), Kind::Data | Kind::NoInput)
 }
 
 /// The place of every line of a queue.

@@ -11,6 +11,8 @@ use super::{DAY_S, DumpJob, HEAD, Scene, at, dump, fairshare, listing};
 
 /// Exit code of data that is not as it should be.
 const DATA: i32 = 65;
+/// Exit code of a dataset or listing that a lake lacks.
+const NO_INPUT: i32 = 66;
 
 /// Two labs, of two users and of one.
 const TREE: &str = "root||||1\nlab|root|||30\ninst|root|||10\nlab||ann||2\nlab||bob||1\ninst||cid||1\n";
@@ -306,7 +308,7 @@ fn what_is_missing_for_a_comparison_is_named() {
         let output = scene
             .scene
             .gridtally(&[&["report", "sshare", "lake", "--drift"], args].concat());
-        assert_eq!(output.status.code(), Some(DATA), "{args:?}");
+        assert_eq!(output.status.code(), Some(NO_INPUT), "{args:?}");
         String::from_utf8(output.stderr).unwrap()
     };
     assert!(
@@ -318,4 +320,8 @@ fn what_is_missing_for_a_comparison_is_named() {
     scene.run();
     let why = refused(&["--at", "2026-03-10T00:00:00Z"]);
     assert!(why.contains("it has those of 2026-03-11T00:00:00Z"), "{why}");
+    let output = scene.scene.gridtally(&["report", "sprio", "lake"]);
+    let why = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(NO_INPUT), "{why}");
+    assert!(why.contains("add an [[inventory]] of scontrol show job"), "{why}");
 }
