@@ -147,7 +147,7 @@ reasons! {
         BadMessage = "bad_message",
         /// A sound record in a message that is refused whole, as the APEL server does.
         MessageRefused = "message_refused",
-        /// A document that is not well-formed JSON.
+        /// A document that is not well-formed JSON, or nests deeper than any record does.
         BadJson = "bad_json",
         /// A record that is not well-formed XML, or uses what no usage record needs (document types, own entities).
         BadXml = "bad_xml",
@@ -167,7 +167,7 @@ reasons! {
         Contradiction = "contradiction",
         /// The record is longer than the limit for one record.
         TooLong = "too_long",
-        /// The input goes beyond a limit that keeps bombs out: nesting, number of members, unpacked size.
+        /// The input goes beyond a limit that keeps bombs out: nesting of XML elements, number of members, unpacked size.
         LimitExceeded = "limit_exceeded",
         /// No benchmark is known for the job and the pipeline is configured to reject it.
         BenchmarkMissing = "benchmark_missing",

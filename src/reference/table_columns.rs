@@ -84,7 +84,12 @@ pub const BENCHMARKS: &[TableColumn] = &[
         "The value of a whole node; shared by its `cores`.",
     )
     .of("the same, per node"),
-    optional("cores", COUNT, "Cores of the node; needed with `value_per_system`."),
+    optional(
+        "cores",
+        COUNT,
+        "Cores of the node; needed with `value_per_system`, and for the mean of a job on nodes of several values where the table of nodes \
+         does not state them.",
+    ),
     required("valid_from", DAY, "First day, from midnight UTC; empty is always."),
     required("valid_to", DAY, "First day no longer; empty is open."),
     optional(
@@ -245,7 +250,7 @@ pub const ALLOCATIONS: &[TableColumn] = &[
     required(
         "policy",
         TEXT,
-        "Policy that counts the use, with its options in brackets where it has several; `storage` is a maximum of stored bytes.",
+        "Policy that counts the use, with its options in brackets where it has several; for `[awards]` also `storage`, a maximum of stored bytes.",
     ),
     required(
         "amount",
@@ -268,7 +273,7 @@ pub const ALLOCATIONS: &[TableColumn] = &[
     optional(
         "unit",
         TEXT,
-        "Unit of the policy, to be held against it; or years of it (`core_year`, `gpu_year`, `rgu_year`), or raw use (`raw_core_year`, `raw_core_hour`, `raw_gpu_year`, `raw_gpu_hour`). Empty is the policy's.",
+        "Unit of the policy, to be held against it; for `[awards]` also years of it (`core_year`, `gpu_year`, `rgu_year`), or raw use (`raw_core_year`, `raw_core_hour`, `raw_gpu_year`, `raw_gpu_hour`). Empty is the policy's.",
     ),
     optional("project", TEXT, "What people call it; empty is the account."),
     optional("users", "texts between `;`", "Who sees it."),

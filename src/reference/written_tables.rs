@@ -7,10 +7,12 @@ use super::benchmark::{BenchmarkTable, NodeTable};
 use super::correction::CorrectionTable;
 use super::cpu_tres::CpuTresTable;
 use super::energy::{IntensityTable, NodeEnergyTable, NodeMeterTable, PueTable, columns};
+use super::federation_site::{self, FederationSites};
 use super::first_match::MatchColumn;
 use super::minute_limit::MinuteLimitTable;
 use super::node_owner::NodeOwnerTable;
 use super::node_type::NodeTypeTable;
+use super::pledge::{self, Pledges};
 use super::share_change::ShareChangeTable;
 use super::site::{SiteColumn, SiteTable};
 use super::site_rename::SiteRenames;
@@ -67,6 +69,7 @@ const REJECTED: &str =
 pub fn written_tables() -> Vec<WrittenTable> {
     let mut tables = benchmarks();
     tables.extend(names());
+    tables.extend(federations());
     tables.extend(books());
     tables.extend(shares());
     tables.extend(listings());
@@ -139,7 +142,7 @@ fn benchmarks() -> Vec<WrittenTable> {
     vec![
         WrittenTable {
             title: "Benchmarks",
-            named_by: "`benchmarks` of `[normalise]`",
+            named_by: "`benchmarks` of `[normalise]`, and `--site-values` of `work`",
             doc: "What a core is worth, and since when.",
             columns: table_columns::BENCHMARKS.to_vec(),
             others: OtherColumns::Refused,
@@ -256,6 +259,36 @@ fn names() -> Vec<WrittenTable> {
     ]
 }
 
+/// Tables of federations.
+fn federations() -> Vec<WrittenTable> {
+    vec![
+        WrittenTable {
+            title: "Sites of a federation",
+            named_by: "`--sites` of `report egi`, `wlcg` and `osg`",
+            doc: "What a federation knows of its sites and a lake does not. Of a site without a row it is unknown.",
+            columns: federation_site::COLUMNS.to_vec(),
+            others: OtherColumns::Refused,
+            rows: "A second row of a site is a mistake.",
+            example: "site,federation,country,tier\nOAK,US-OAK,US,2\n",
+            check: Some(|bytes, file, problems| {
+                FederationSites::read(bytes, file, problems);
+            }),
+        },
+        WrittenTable {
+            title: "Pledges",
+            named_by: "`--pledges` of `report wlcg`",
+            doc: "The power a federation promised to a VO, whole pledge years.",
+            columns: pledge::COLUMNS.to_vec(),
+            others: OtherColumns::Refused,
+            rows: "A second pledge of a federation for a VO and year is a mistake.",
+            example: "federation,vo,pledge_year,power\nUS-OAK,atlas,2026,12000\n",
+            check: Some(|bytes, file, problems| {
+                Pledges::read(bytes, file, problems);
+            }),
+        },
+    ]
+}
+
 /// Tables of what people sign or grant.
 fn books() -> Vec<WrittenTable> {
     vec![
@@ -281,7 +314,7 @@ fn books() -> Vec<WrittenTable> {
             columns: table_columns::ALLOCATIONS.to_vec(),
             others: OtherColumns::Refused,
             rows: "Awards for the same account, policy, place and days add up; awards that only overlap are a mistake. `report balance` \
-                   takes awards of accounts alone.",
+                   takes awards of accounts alone, in the unit of their policy.",
             example: "kind,account,policy,amount,valid_from,valid_to,author,reason\n\
                       award,kelp,oak,1000,2024-04-01,2025-04-01,,\n\
                       adjustment,kelp,oak,-50,2024-06-01,,E. Office,granted twice\n",

@@ -1,7 +1,7 @@
 //! Reports of a lake in the formats of their readers. Reports read the lake and compute no usage, work or charge of their own.
 //!
 //! [`apel`] writes the messages of the APEL accounting system and [`gracc`] the documents of OSG's. [`energy`] shows energy and carbon, [`greendigit`] writes them job by job, [`node_energy`] splits the meters of nodes. [`federation`] counts
-//! as federations do, for [`portal`] and [`osg`], with what [`sites`] adds; [`charges`] are the basis of money, for [`focus`] and [`balance`]; [`awards`] shows who may use how much and who did, [`award_page`] as a page, and [`award_files`] writes it for other programs; [`sreport`] prints Slurm's table, [`site`] a
+//! as federations do, for [`portal`] and [`osg`], with what the table of their sites adds; [`charges`] are the basis of money, for [`focus`] and [`balance`]; [`awards`] shows who may use how much and who did, [`award_page`] as a page, and [`award_files`] writes it for other programs; [`sreport`] prints Slurm's table, [`site`] a
 //! page for a board, [`what_if`] what other rules of fairshare and other shares would make of the same jobs, [`simulation`] what another
 //! scheduler would. [`publication`]
 //! records what was sent, [`reconcile`] explains why two accounts differ, [`drift`] why a scheduler counts other usage, and
@@ -54,7 +54,6 @@ pub mod shown;
 pub mod simulation;
 pub mod site;
 pub mod site_case;
-pub mod sites;
 pub mod sprio;
 pub mod sreport;
 pub mod sshare;

@@ -1,15 +1,13 @@
 //! OSG's federation report: fifteen columns by resource group, VO and month.
 
-use std::collections::BTreeMap;
-
 use super::apel::aggregate::Aggregate;
 use super::exact_work::E9;
 use super::federation::{COUNTED, FederationSums, site_vo_month, sums_by};
-use super::sites::SiteEntry;
 use super::table::{Cell, ColumnKind, Table, divide};
 use super::work_scale::WorkScale;
 use crate::absent;
 use crate::error::Result;
+use crate::reference::federation_site::FederationSites;
 use crate::time::Month;
 
 const HOUR_S: i128 = 3600;
@@ -18,12 +16,7 @@ const HOUR_S: i128 = 3600;
 ///
 /// # Errors
 /// [`crate::error::Kind::Data`] naming the sum that is too large.
-pub fn report(
-    groups: &[Aggregate],
-    scale: WorkScale,
-    sites: &BTreeMap<String, SiteEntry>,
-    reported_at: &str,
-) -> Result<Table> {
+pub fn report(groups: &[Aggregate], scale: WorkScale, sites: &FederationSites, reported_at: &str) -> Result<Table> {
     let label = scale.label(groups);
     let mut table = Table::new(
         format!("OSG federation report, work in {}; {COUNTED}", label.title),

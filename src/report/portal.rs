@@ -1,16 +1,15 @@
 //! The tables of the portals: EGI's, WLCG's, and the columns EGI's portal exports.
 
-use std::collections::BTreeMap;
-
 use super::apel::aggregate::Aggregate;
 use super::exact_work::E9;
 use super::federation::{COUNTED, FederationSums, Infrastructure, site_vo_month, sums_by};
-use super::sites::{PledgeKey, Pledges, SiteEntry};
 use super::table::{Cell, ColumnKind, Table};
 use super::work_scale::WorkScale;
 use crate::absent;
 use crate::amounts::{add_known, finer};
 use crate::error::Result;
+use crate::reference::federation_site::FederationSites;
+use crate::reference::pledge::{PledgeKey, Pledges};
 use crate::time::Month;
 
 const HOUR_S: i128 = 3600;
@@ -138,7 +137,7 @@ pub fn egi(groups: &[Aggregate], scale: WorkScale) -> Result<Table> {
 ///
 /// # Errors
 /// [`crate::error::Kind::Data`] naming the sum that is too large.
-pub fn export(groups: &[Aggregate], scale: WorkScale, sites: &BTreeMap<String, SiteEntry>) -> Result<Table> {
+pub fn export(groups: &[Aggregate], scale: WorkScale, sites: &FederationSites) -> Result<Table> {
     let hour = ColumnKind::DecimalSum(HOUR_DIGITS);
     let label = scale.label(groups);
     let mut table = Table::new(
@@ -247,12 +246,7 @@ fn wlcg_amounts(
 ///
 /// # Errors
 /// [`crate::error::Kind::Data`] naming the sum that is too large.
-pub fn wlcg(
-    groups: &[Aggregate],
-    scale: WorkScale,
-    sites: &BTreeMap<String, SiteEntry>,
-    pledges: &Pledges,
-) -> Result<Table> {
+pub fn wlcg(groups: &[Aggregate], scale: WorkScale, sites: &FederationSites, pledges: &Pledges) -> Result<Table> {
     let hour = ColumnKind::DecimalSum(HOUR_DIGITS);
     let percent = ColumnKind::Decimal(PERCENT_DIGITS);
     let label = scale.label(groups);
@@ -302,7 +296,7 @@ pub fn wlcg(
         };
         let promised = pledges.get(&wanted).map(|power| {
             let days = i128::from(month.next().first_day() - month.first_day());
-            i128::from(*power) * days * 24
+            i128::from(power) * days * 24
         });
         let promised = promised.filter(|_| reported.insert(of.clone()));
         let share = promised.map_or(Cell::Empty, |promised| {

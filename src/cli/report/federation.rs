@@ -1,6 +1,5 @@
 //! `gridtally report egi`, `wlcg` and `osg`
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use tracing::info;
@@ -11,11 +10,12 @@ use crate::cli::output;
 use crate::cli::reading::reading;
 use crate::cli::selection::{Finest, SelectionArgs};
 use crate::error::Result;
+use crate::reference::federation_site::FederationSites;
+use crate::reference::pledge::Pledges;
 use crate::report::federation::{FederationUsage, gather};
 use crate::report::lake::Lake;
 use crate::report::render::TableFormat;
 use crate::report::site_case;
-use crate::report::sites::{SiteEntry, load_pledges, load_sites};
 use crate::report::vo_case::VoCase;
 use crate::report::work_scale::WorkScale;
 use crate::report::{osg as osg_report, portal};
@@ -74,8 +74,9 @@ impl Common {
         Ok(usage)
     }
 
-    fn sites(&self) -> Result<BTreeMap<String, SiteEntry>> {
-        self.sites.as_deref().map_or_else(|| Ok(BTreeMap::new()), load_sites)
+    fn sites(&self) -> Result<FederationSites> {
+        let path = self.sites.as_deref();
+        path.map_or_else(|| Ok(FederationSites::default()), FederationSites::load)
     }
 }
 
@@ -144,10 +145,8 @@ pub(super) fn wlcg(args: &WlcgArgs) -> Result<()> {
 }
 
 fn wlcg_table(args: &WlcgArgs) -> Result<()> {
-    let pledges = args
-        .pledges
-        .as_deref()
-        .map_or_else(|| Ok(BTreeMap::new()), load_pledges)?;
+    let pledges = args.pledges.as_deref();
+    let pledges = pledges.map_or_else(|| Ok(Pledges::default()), Pledges::load)?;
     let sites = args.common.sites()?;
     let finest = match args.pledges {
         Some(_) => Finest::Month("a pledge is the power promised times the hours of a month"),

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use gridtally::reference::federation_site::FederationSites;
+use gridtally::reference::pledge::Pledges;
 use gridtally::report::apel::users::Users;
 use gridtally::report::federation::{gather, sums_by};
 use gridtally::report::gracc::table;
 use gridtally::report::lake::Selection;
 use gridtally::report::render::{TableFormat, objects, render};
-use gridtally::report::sites::{load_pledges, load_sites};
 use gridtally::report::work_scale::WorkScale;
 use gridtally::report::{osg, portal};
 use gridtally::time::DaySpan;
@@ -46,7 +47,7 @@ fn the_osg_report_is_the_published_one() {
                 text + site
             });
         scene.write("sites.csv", &table);
-        let sites = load_sites(&scene.path("sites.csv")).unwrap();
+        let sites = FederationSites::load(&scene.path("sites.csv")).unwrap();
         let usage = gather(&lake, &Selection::default()).unwrap();
         let at = published.lines().next().unwrap().split('\t').nth(10).unwrap();
         let ours = osg::summary_dat(&osg::report(&usage.groups, WorkScale::Hs06, &sites, at).unwrap());
@@ -130,8 +131,8 @@ fn portals_show_hours_work_both_efficiencies_and_pledges() {
         hs06.contains("S,Reef,2025-02,11,605.00,6000.00,110.00,1000.00,810.00,8000.00,75.0,74.7,1,1"),
         "{hs06}"
     );
-    let sites = load_sites(&scene.path("sites.csv")).unwrap();
-    let pledges = load_pledges(&scene.path("pledges.csv")).unwrap();
+    let sites = FederationSites::load(&scene.path("sites.csv")).unwrap();
+    let pledges = Pledges::load(&scene.path("pledges.csv")).unwrap();
     let wlcg = csv(portal::wlcg(&usage.groups, WorkScale::Hs23, &sites, &pledges).unwrap());
     let lines: Vec<&str> = wlcg.lines().collect();
     // February 2025 is of the pledge year that began in April 2024: 100 x 28 x 24 h; April of the next: 10 x 30 x 24.
@@ -255,8 +256,34 @@ fn months_in_several_versions_are_reported_by_upsert_or_by_snapshot() {
             // The tables contain the same.
             let table = portal::egi(&usage.groups, WorkScale::Hs06).unwrap();
             assert_eq!(table.totals().unwrap().unwrap()[3].to_string(), jobs.to_string());
-            let report = osg::report(&usage.groups, WorkScale::Hs06, &BTreeMap::new(), "now").unwrap();
+            let report = osg::report(&usage.groups, WorkScale::Hs06, &FederationSites::default(), "now").unwrap();
             assert_eq!(report.totals().unwrap().unwrap()[3].to_string(), jobs.to_string());
         }
+    }
+}
+
+#[test]
+fn every_mistake_of_the_tables_of_a_federation_has_its_line() {
+    let scene = Scene::new();
+    scene.write("sites.csv", "site,tier\nS,2\n,1\nS,1\n");
+    scene.write(
+        "pledges.csv",
+        "federation,vo,pledge_year,power\nF,reef,2025,1\nF,Reef,2025,2\nF,,2025,2\nF,reef,next,2\nF,reef,2024,-1\n",
+    );
+    let sites = FederationSites::load(&scene.path("sites.csv")).unwrap_err().to_string();
+    for mistake in [
+        "sites.csv:3: the row names no site",
+        "sites.csv:4: the site \"S\" is named twice",
+    ] {
+        assert!(sites.contains(mistake), "{sites}");
+    }
+    let pledges = Pledges::load(&scene.path("pledges.csv")).unwrap_err().to_string();
+    for mistake in [
+        "pledges.csv:3: F pledges for reef in 2025 twice",
+        "pledges.csv:4: vo is missing",
+        "pledges.csv:5: pledge_year: \"next\" is not a year",
+        "pledges.csv:6: power: \"-1\" is not a whole number",
+    ] {
+        assert!(pledges.contains(mistake), "{pledges}");
     }
 }

@@ -1,7 +1,7 @@
 //! What the tables of federations are called, and what they keep apart: infrastructures, VOs in other letters.
 
-use std::collections::BTreeMap;
-
+use gridtally::reference::federation_site::FederationSites;
+use gridtally::reference::pledge::Pledges;
 use gridtally::report::apel::aggregate::Aggregate;
 use gridtally::report::federation::gather;
 use gridtally::report::lake::Selection;
@@ -44,7 +44,7 @@ fn tables_are_named_by_the_benchmark_they_are_in() {
         let lake = scene.of_messages(name, &[&scene.path(&format!("{name}-in"))]);
         let groups = gather(&lake, &Selection::default()).unwrap().groups;
         let counted = "jobs whole in the UTC month of their end";
-        let nothing = (BTreeMap::new(), BTreeMap::new());
+        let nothing = (FederationSites::default(), Pledges::default());
         let tables = [
             (portal::egi(&groups, WorkScale::Hs23).unwrap(), "EGI view"),
             (
@@ -95,7 +95,7 @@ fn unknown_infrastructure_is_neither_grid_nor_local() {
         "benchmarks.csv",
         "site,cluster,partition,nodes,benchmark,value_per_core,cores,valid_from,valid_to,recorded_at,source\nT,,,,hs23,10,,2026-01-01,,2026-01-01,measured\n",
     );
-    let nothing = (BTreeMap::new(), BTreeMap::new());
+    let nothing = (FederationSites::default(), Pledges::default());
     for (name, stated, expected, is_noted) in [
         ("none", "", ["0.00", "0.00", "40.00"], true),
         ("grid", "infrastructure = \"grid\"\n", ["40.00", "0.00", "0.00"], false),
@@ -228,7 +228,7 @@ fn unknown_cpu_time_is_counted() {
     scene.write("jobs.json", &jobs.concat());
     let lake = scene.lake("lake", "format = \"gracc\"\npaths = [\"jobs.json\"]", "");
     let groups = gather(&lake, &Selection::default()).unwrap().groups;
-    let nothing = (BTreeMap::new(), BTreeMap::new());
+    let nothing = (FederationSites::default(), Pledges::default());
     let tables = [
         (
             portal::egi(&groups, WorkScale::Hs23).unwrap(),
@@ -271,7 +271,7 @@ fn totals_are_rounded_once() {
     scene.write("jobs.json", &(1..=40).map(job).collect::<String>());
     let lake = scene.lake("lake", "format = \"gracc\"\npaths = [\"jobs.json\"]", "");
     let groups = gather(&lake, &Selection::default()).unwrap().groups;
-    let nothing = (BTreeMap::new(), BTreeMap::new());
+    let nothing = (FederationSites::default(), Pledges::default());
     for (table, [cpu, wall], of_row, of_all) in [
         (
             portal::egi(&groups, WorkScale::Hs23).unwrap(),
