@@ -9,7 +9,7 @@ use crate::cli::as_of::AsOfArgs;
 use crate::cli::output;
 use crate::cli::reading::reading;
 use crate::cli::selection::{Finest, SelectionArgs};
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::reference::benchmark::Benchmark;
 use crate::report::apel::MessageKind;
 use crate::report::apel::message::{BATCH_RECORDS, MAX_BATCH_RECORDS};
@@ -87,9 +87,9 @@ pub(super) struct Args {
     #[command(flatten)]
     receiver: ReceiverArgs,
 
-    /// Format on stdout: of the list of what was written, or of the difference.
-    #[arg(long, value_name = "FORMAT", default_value = "table")]
-    format: TableFormat,
+    /// Format on stdout: of the list of what was written, or of the difference, as a table unless it is given.
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<TableFormat>,
 }
 
 fn benchmark(text: &str) -> Result<Benchmark, String> {
@@ -104,11 +104,19 @@ fn batch(text: &str) -> Result<usize, String> {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
+    if args.format.is_some() && args.out.is_none() && args.receiver.receiver().is_none() {
+        return Err(Error::new(
+            Kind::Usage,
+            "--format does nothing without --out or --receiver",
+        ));
+    }
+    // Fallback: the format that the manual states is taken where none is given.
+    let format = args.format.unwrap_or_default();
     if let Some(receiver) = args.receiver.receiver() {
         let to = Destination {
             out: args.out.as_deref(),
             layout: args.layout,
-            format: args.format,
+            format,
         };
         args.as_of.refuse_receiver()?;
         return args.receiver.run(receiver, &args.lake, &to, |lake| {
@@ -119,7 +127,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let (outbox, published) = reading(&[args.as_of.place(&args.lake)?], StatePart::Published, || export(args))?;
     if let Some(outbox) = outbox {
         outbox.deliver()?;
-        print(&published.table(), args.format)?;
+        print(&published.table(), format)?;
     }
     for line in published.left_out_lines() {
         info!("{line}");
@@ -132,6 +140,7 @@ fn request(args: &Args, lake: &Lake) -> Result<ApelRequest> {
     let mut kinds = args.message.clone();
     kinds.sort_unstable();
     kinds.dedup();
+    args.receiver.refuse_idle(&kinds)?;
     args.receiver.refuse_doubles(&kinds)?;
     let finest = if args.receiver.receiver().is_some() {
         Finest::Month("a receiver holds months as a whole")

@@ -1,5 +1,6 @@
 //! `gridtally report awards`
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use tracing::info;
@@ -11,7 +12,7 @@ use crate::cli::as_of::AsOfArgs;
 use crate::cli::output;
 use crate::cli::reading::reading;
 use crate::cli::selection::day;
-use crate::diagnostics::Problems;
+use crate::diagnostics::{Problems, must_be_known};
 use crate::error::{Error, Kind, Result};
 use crate::reference::stored::StoredTable;
 use crate::report::accounts::{Account, Accounts, used, why_unknown};
@@ -68,7 +69,7 @@ pub(super) struct Args {
     as_of: AsOfArgs,
 
     /// What rows are of.
-    #[arg(long, value_name = "VIEW", default_value = "project")]
+    #[arg(long, value_name = "VIEW", default_value = "project", conflicts_with_all = ["back_test", "reader"])]
     view: ViewChoice,
 
     /// Divide rows by this; the parts add up to the row.
@@ -91,12 +92,17 @@ pub(super) struct Args {
     #[arg(long, value_name = "CSV")]
     stored: Option<PathBuf>,
 
-    /// Only awards in this unit.
-    #[arg(long, value_name = "UNIT", requires = "reader")]
+    /// Only awards in this unit, for the PROGRAM of --for.
+    #[arg(long, value_name = "UNIT", requires = "reader", conflicts_with_all = ["back_test", "page"])]
     unit: Option<String>,
 
     /// How use continues until the end.
-    #[arg(long, value_name = "METHOD", default_value = "constant-rate")]
+    #[arg(
+        long,
+        value_name = "METHOD",
+        default_value = "constant-rate",
+        conflicts_with = "back_test"
+    )]
     method: MethodChoice,
 
     /// What each method would have projected at the end of past months, and how wrong it was.
@@ -107,9 +113,9 @@ pub(super) struct Args {
     #[arg(long = "for", id = "reader", value_name = "PROGRAM", conflicts_with = "format")]
     reader: Option<AwardReader>,
 
-    /// Name of `ColdFront`'s attribute that usage is set of.
-    #[arg(long, value_name = "NAME", default_value = "Core Usage (Hours)")]
-    coldfront_attribute: String,
+    /// Name of `ColdFront`'s attribute that usage is set of; "Core Usage (Hours)" if not given.
+    #[arg(long, value_name = "NAME")]
+    coldfront_attribute: Option<String>,
 
     /// Format on stdout.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
@@ -161,6 +167,10 @@ enum AwardReader {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
+    if args.coldfront_attribute.is_some() && args.reader != Some(AwardReader::Coldfront) {
+        let message = "--coldfront-attribute does nothing without --for coldfront";
+        return Err(Error::new(Kind::Usage, message));
+    }
     let Some(url) = &args.page else {
         return reading(&[args.as_of.place(&args.lake)?], StatePart::Published, || answer(args));
     };
@@ -286,16 +296,27 @@ fn answer(args: &Args) -> Result<()> {
         return print(&report, args.format);
     };
     let mut found = states(&awards, &question)?;
-    found.retain(|state| args.unit.as_ref().is_none_or(|unit| state.measure.unit == *unit));
+    if let Some(unit) = &args.unit {
+        let known: BTreeSet<String> = found.iter().map(|state| state.measure.unit.clone()).collect();
+        must_be_known("the awards have", "unit", unit, &known)?;
+        found.retain(|state| state.measure.unit == *unit);
+    }
     let is_over = |until: Option<Day>| until.is_some_and(|until| until <= on);
     found.retain(|state| !is_over(state.award.until(on)));
     let timestamp = now_ms.div_euclid(1000);
     match reader {
         AwardReader::Ondemand => output::text(&ondemand(&found, BalanceValue::Remaining, timestamp)?),
         AwardReader::OndemandDays => output::text(&ondemand(&found, BalanceValue::DaysLeft, timestamp)?),
-        AwardReader::Coldfront => output::text(&coldfront_script(&found, &args.coldfront_attribute)?),
+        AwardReader::Coldfront => output::text(&coldfront_script(&found, attribute(args))?),
         AwardReader::Waldur => output::text(&waldur(&found, on)?),
     }
+}
+
+/// The name of `ColdFront`'s attribute.
+fn attribute(args: &Args) -> &str {
+    let given = args.coldfront_attribute.as_deref();
+    // Fallback: the name that the manual states is taken where none is given.
+    given.unwrap_or("Core Usage (Hours)")
 }
 
 fn stored_table(path: &Path) -> Result<StoredTable> {
@@ -309,7 +330,7 @@ fn stored_table(path: &Path) -> Result<StoredTable> {
 /// their lines; remarks where only jobs do, for a new account has none yet.
 fn refuse_unknown(awards: &LakeAwards, lake: &Lake) -> Result<()> {
     let accounts = Accounts::listed(lake)?;
-    let mut known: std::collections::BTreeSet<Account> = accounts.names().cloned().collect();
+    let mut known: BTreeSet<Account> = accounts.names().cloned().collect();
     known.append(&mut used(lake)?);
     let mut unknown = Vec::new();
     for award in &awards.plan.ledger.awards {

@@ -9,7 +9,7 @@ use crate::cli::as_of::AsOfArgs;
 use crate::cli::output;
 use crate::cli::reading::reading;
 use crate::cli::selection::{Finest, SelectionArgs};
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::reference::federation_site::FederationSites;
 use crate::reference::pledge::Pledges;
 use crate::report::federation::{FederationUsage, gather};
@@ -102,6 +102,9 @@ pub(super) struct EgiArgs {
 }
 
 pub(super) fn egi(args: &EgiArgs) -> Result<()> {
+    if args.common.sites.is_some() && !args.series {
+        return Err(Error::new(Kind::Usage, "--sites does nothing without --series"));
+    }
     reading(
         &[args.common.as_of.place(&args.common.lake)?],
         StatePart::Published,

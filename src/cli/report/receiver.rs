@@ -68,6 +68,18 @@ impl ReceiverArgs {
         self.receiver.as_deref()
     }
 
+    /// Refuses kinds that may be counted as well where none of the messages is counted, or one alone that no receiver holds.
+    pub(super) fn refuse_idle(&self, kinds: &[MessageKind]) -> Result<()> {
+        let counted_n = kinds.iter().filter(|kind| RecordFormat::Apel(**kind).counts()).count();
+        let message = match (counted_n, self.receiver()) {
+            _ if self.beside.is_empty() => return Ok(()),
+            (0, _) => "--beside does nothing for sync",
+            (1, None) => "--beside does nothing for one kind of message without --receiver",
+            _ => return Ok(()),
+        };
+        Err(Error::new(Kind::Usage, message))
+    }
+
     /// Of kinds that go to one place, only one may be counted there.
     pub(super) fn refuse_doubles(&self, kinds: &[MessageKind]) -> Result<()> {
         let counted = kinds

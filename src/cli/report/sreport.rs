@@ -1,5 +1,7 @@
 //! `gridtally report sreport`
 
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
 use tracing::info;
 
 use super::print::print;
@@ -64,13 +66,13 @@ pub(super) struct Args {
     #[arg(long)]
     users: bool,
 
-    /// How many are listed: lines of top-usage.
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    top: usize,
+    /// How many are listed: lines of top-usage, 10 if not given.
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
 
-    /// sizes-by-account: numbers of cores at which the next column begins.
-    #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [50, 250, 500, 1000])]
-    grouping: Vec<i64>,
+    /// sizes-by-account: numbers of cores at which the next column begins; 50,250,500,1000 if not given.
+    #[arg(long, value_name = "N,N", value_delimiter = ',')]
+    grouping: Option<Vec<i64>>,
 
     /// sizes-by-account: numbers of jobs in place of their time.
     #[arg(long)]
@@ -79,6 +81,25 @@ pub(super) struct Args {
     /// Format on stdout.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     format: TableFormat,
+}
+
+impl Args {
+    /// Refuses options that a table does not read.
+    fn refuse_idle(&self, kind: SreportKind) -> Result<()> {
+        let is_sizes = kind == SreportKind::SizesByAccount;
+        let idle = [
+            ("users", self.users && !kind.names_people()),
+            ("top", self.top.is_some() && kind != SreportKind::TopUsage),
+            ("grouping", self.grouping.is_some() && !is_sizes),
+            ("job-count", self.job_count && !is_sizes),
+        ];
+        let Some((option, _)) = idle.into_iter().find(|(_, is_idle)| *is_idle) else {
+            return Ok(());
+        };
+        let table = kind.to_possible_value();
+        let table = table.as_ref().map_or("this table", PossibleValue::get_name);
+        Err(Error::new(Kind::Usage, format!("--{option} does nothing for {table}")))
+    }
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
@@ -99,6 +120,7 @@ fn print_tables(args: &Args) -> Result<()> {
         (None, true) => SreportKind::AccountUtilizationByUser,
         (None, false) => SreportKind::AccountUtilization,
     };
+    args.refuse_idle(kind)?;
     let lake = Lake::open(args.as_of.place(&args.lake)?)?;
     let selection = args.selection.of(&lake, Finest::Day)?;
     let zone = lake.zone()?;
@@ -106,14 +128,18 @@ fn print_tables(args: &Args) -> Result<()> {
         Some((start, end)) => SreportPeriod::between(start, end, &zone)?,
         None => SreportPeriod::of_days(&selection, &zone),
     };
-    let request = SreportRequest {
+    let mut request = SreportRequest {
         unit: args.time,
         tres: args.tres.iter().cloned().collect(),
-        top_n: args.top,
-        edges: args.grouping.clone(),
         is_job_count: args.job_count,
         ..SreportRequest::new(kind, selection, period)
     };
+    if let Some(top_n) = args.top {
+        request.top_n = top_n;
+    }
+    if let Some(edges) = &args.grouping {
+        request.edges.clone_from(edges);
+    }
     let answer = answer(&lake, &request)?;
     print(&answer.table, args.format)?;
     for note in &answer.notes {

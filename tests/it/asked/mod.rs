@@ -1,6 +1,7 @@
 //! Selections of a part of a lake: days, and unknown names.
 
 mod days;
+mod idle_options;
 mod names;
 
 use std::fs;

@@ -444,6 +444,26 @@ fn a_user_with_a_part_has_the_smaller_of_both_balances() {
 }
 
 #[test]
+fn a_unit_that_no_award_has_is_refused() {
+    let scene = scene_of_parts();
+    let report = [
+        "report",
+        "awards",
+        "lake",
+        "--on",
+        "2025-06-12",
+        "--for",
+        "ondemand",
+        "--unit",
+    ];
+    let reported = scene.refused(&[&report[..], &["foo"]].concat());
+    assert!(
+        reported.contains("the awards have no unit called \"foo\""),
+        "{reported}"
+    );
+}
+
+#[test]
 fn a_maximum_of_storage_in_another_unit_than_of_bytes_is_a_mistake() {
     let scene = scene();
     scene.write(
