@@ -36,22 +36,21 @@ fn scene() -> Scene {
     scene
 }
 
-/// Site, month, and of each kind its name, format and jobs.
-fn kinds(report: &RunReport) -> Vec<(&str, &str, Vec<(&str, &str, i64)>)> {
-    let kinds = report.summary_kinds.iter().map(|of| {
+/// A line for each site and month: of each kind its name, format and jobs.
+fn kinds(report: &RunReport) -> Vec<String> {
+    let lines = report.summary_kinds.iter().map(|of| {
         let kinds = of.kinds.iter();
-        let kinds = kinds.map(|kind| (kind.kind, &*kind.format, kind.job_n));
-        (&*of.site, &*of.month, kinds.collect())
+        let kinds = kinds.map(|kind| format!(" {} {} {}", kind.kind, kind.format, kind.job_n));
+        format!("{} {}:{}", of.site, of.month, kinds.collect::<String>())
     });
-    kinds.collect()
+    lines.collect()
 }
 
 #[test]
 fn a_month_with_summaries_of_two_kinds_is_a_warning() {
     let scene = scene();
     let report = scene.run("lake", "", "", &["levelled", "normalised"]).unwrap();
-    let both = vec![("summary", "apel", 4), ("normalised_summary", "apel", 3)];
-    assert_eq!(kinds(&report), [("B", "2017-03", both)]);
+    assert_eq!(kinds(&report), ["B 2017-03: summary apel 4 normalised_summary apel 3"]);
     assert_eq!(report.summary_kinds[0].view, "batch");
     let text = report.text();
     assert!(
@@ -77,8 +76,7 @@ fn summaries_of_two_formats_are_of_two_kinds() {
     let scene = scene();
     let gracc = "[[source]]\nname = \"osg\"\nformat = \"gracc\"\npaths = [\"gracc\"]\n";
     let report = scene.run("lake", "", gracc, &["levelled"]).unwrap();
-    let both = vec![("summary", "apel", 4), ("summary", "gracc", 5)];
-    assert_eq!(kinds(&report), [("B", "2017-03", both)]);
+    assert_eq!(kinds(&report), ["B 2017-03: summary apel 4 summary gracc 5"]);
     assert!(
         report.text().contains("summaries of gracc (source osg): 5 jobs count"),
         "{}",
@@ -91,11 +89,11 @@ fn summaries_of_two_formats_are_of_two_kinds() {
 fn what_does_not_count_twice_is_no_warning() {
     let scene = scene();
     let one_kind = scene.run("one", "", "", &["levelled"]).unwrap();
-    assert_eq!(kinds(&one_kind), []);
+    assert_eq!(kinds(&one_kind), Vec::<String>::new());
     let of_none = summary(V02, "B", 3, &format!("{LEVEL}NumberOfJobs: 0\n"));
     scene.write("levelled/1", &of_none);
     scene.write("levelled/2", &of_none);
     let taken_back = scene.run("back", "", "", &["levelled", "normalised"]).unwrap();
-    assert_eq!(kinds(&taken_back), []);
+    assert_eq!(kinds(&taken_back), Vec::<String>::new());
     assert!(!taken_back.text().contains("warning"), "{}", taken_back.text());
 }

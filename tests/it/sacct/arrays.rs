@@ -32,7 +32,7 @@ fn an_array_range_with_the_times_of_a_job_that_ran_is_refused() {
 fn so_is_such_an_object_of_json() {
     let rest = OLD.replace("\"task\": null, \"task_id\": 3", "\"task\": \"1-4\", \"task_id\": null");
     assert_ne!(OLD, rest);
-    let found = read(document(&[rest.clone()]));
+    let found = read(document(std::slice::from_ref(&rest)));
     assert_eq!((reasons(&found), found.jobs.len()), (vec![Reason::Contradiction], 0));
     let waits = rest.replace("\"current\": \"FAILED\"", "\"current\": \"PENDING\"");
     assert_eq!(reasons(&read(document(&[waits]))), []);

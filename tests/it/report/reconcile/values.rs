@@ -27,7 +27,8 @@ fn compared(messages: &[String]) -> ReconcileComparison {
         scene.write(&format!("in/{nth}.msg"), message);
     }
     let folder = scene.path("in");
-    let source = format!("format = \"apel\"\npaths = [{folder:?}]\nacceptance = \"salvage\"");
+    let paths = [folder.to_str().unwrap()];
+    let source = format!("format = \"apel\"\npaths = {paths:?}\nacceptance = \"salvage\"");
     scene.lake("lake", &source, "[normalise]\nmissing = \"null\"");
     let side = |name: &str| {
         let path = scene.path(name);
