@@ -143,7 +143,7 @@ impl FederationSums {
         self.cpu_ms += i128::from(group.sums.cpu_ms);
         self.wall_ms += wall_ms;
         let core_wall_ms = match group.stated_core_s {
-            Some(core_s) => i128::from(core_s) * 1000,
+            Some(stated_s) => i128::from(stated_s) * 1000,
             None => product(wall_ms, cores, "core_wall_ms")?,
         };
         add(&mut self.core_wall_ms, core_wall_ms, "core_wall_ms")?;
