@@ -4,7 +4,7 @@ use super::kind::Benchmark;
 use super::nodes::hosts;
 use super::scope::{BenchmarkLevel, BenchmarkScope};
 use super::table::{BenchmarkEntry, BenchmarkPart, BenchmarkTable};
-use super::timeline::TimelineSpan;
+use super::timeline::{Timeline, TimelineSpan};
 use crate::diagnostics::Problems;
 
 /// A value of nodes.
@@ -56,7 +56,7 @@ fn values(part: &BenchmarkPart, kind: Benchmark) -> impl Iterator<Item = NodeVal
     let of_nodes = entries.filter(|entry| entry.level == BenchmarkLevel::Node);
     of_nodes.flat_map(move |entry: &BenchmarkEntry| {
         let spans = entry.timelines.get(kind.place()).into_iter();
-        let spans = spans.flat_map(|timeline| timeline.spans());
+        let spans = spans.flat_map(Timeline::spans);
         spans.map(|span| NodeValue {
             scope: &entry.scope,
             span,
