@@ -99,7 +99,7 @@ enum PolicyCommand {
         /// A policy that sets `billing_is`; without one, the weights recorded by an inventory of the lake.
         file: Option<PathBuf>,
 
-        /// Only jobs of this cluster. Weights are those of one: without a policy it may be left out when there is one.
+        /// The cluster; may be left out when there is one, and under a policy for all of them.
         #[arg(long)]
         cluster: Option<String>,
 
