@@ -33,24 +33,21 @@ impl ExactWork {
         };
         let cores = i128::from(group.core_n.max(1));
         let level_e3 = group.levels_e3.get(chosen.place).copied().flatten();
-        let (wall, core_wall, cpu, unit_e9) = match level_e3 {
-            Some(level_e3) => {
-                // A millisecond by a thousandth is a millionth.
-                let unit_e9 = if chosen.place == Benchmark::Si00.place() {
-                    1000 / i128::from(SI00_PER_HS06)
-                } else {
-                    1000
-                };
-                let wall_ms = group.sums.wall_ms().max(0);
-                let core_wall_ms = product(wall_ms, cores, "core_wall_ms")?;
-                let cpu_ms = i128::from(group.sums.cpu_ms.max(0));
-                (wall_ms, core_wall_ms, cpu_ms, unit_e9 * i128::from(level_e3))
-            }
-            None => {
-                let wall_s = i128::from(chosen.work.wall_s);
-                let core_wall_s = product(wall_s, cores, "core_wall_s")?;
-                (wall_s, core_wall_s, i128::from(chosen.work.cpu_s), E9)
-            }
+        let (wall, core_wall, cpu, unit_e9) = if let Some(level_e3) = level_e3 {
+            // A millisecond by a thousandth is a millionth.
+            let unit_e9 = if chosen.place == Benchmark::Si00.place() {
+                1000 / i128::from(SI00_PER_HS06)
+            } else {
+                1000
+            };
+            let wall_ms = group.sums.wall_ms().max(0);
+            let core_wall_ms = product(wall_ms, cores, "core_wall_ms")?;
+            let cpu_ms = i128::from(group.sums.cpu_ms.max(0));
+            (wall_ms, core_wall_ms, cpu_ms, unit_e9 * i128::from(level_e3))
+        } else {
+            let wall_s = i128::from(chosen.work.wall_s);
+            let core_wall_s = product(wall_s, cores, "core_wall_s")?;
+            (wall_s, core_wall_s, i128::from(chosen.work.cpu_s), E9)
         };
         Ok(Some(Self {
             wall_e9: product(wall, unit_e9, "wall_work")?,
