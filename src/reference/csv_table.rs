@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::table_columns::{TableColumn, names};
 use crate::diagnostics::{Problems, did_you_mean};
+use crate::error::Result;
 use crate::numbers::index_u64;
 use crate::small_file::{self, TABLE_LIMIT_BYTES};
 
@@ -20,7 +21,7 @@ pub(super) struct CsvTable {
 }
 
 /// Opens the table at `path`, of at most 256 MiB; a failure to read it is reported as a mistake of `file`.
-pub(super) fn open(path: &Path, file: &str, problems: &mut Problems) -> Option<impl Read + use<>> {
+pub(super) fn open(path: &Path, file: &str, problems: &mut Problems) -> Option<Cursor<Vec<u8>>> {
     match small_file::read(path, TABLE_LIMIT_BYTES) {
         Ok(bytes) => Some(Cursor::new(bytes)),
         Err(why) => {
@@ -28,6 +29,19 @@ pub(super) fn open(path: &Path, file: &str, problems: &mut Problems) -> Option<i
             None
         }
     }
+}
+
+/// Reads the table at `path` by `read`, which gets its name and where to report mistakes.
+///
+/// # Errors
+/// [`crate::error::Kind::Config`] naming file and line of every mistake.
+pub(super) fn load<T: Default>(path: &Path, read: impl FnOnce(Cursor<Vec<u8>>, &str, &mut Problems) -> T) -> Result<T> {
+    let (file, mut problems) = (path.display().to_string(), Problems::default());
+    let input = open(path, &file, &mut problems);
+    let table = input.map(|input| read(input, &file, &mut problems));
+    problems.finish()?;
+    // Fallback: never taken, a table that cannot be opened is a mistake.
+    Ok(table.unwrap_or_default())
 }
 
 impl CsvTable {

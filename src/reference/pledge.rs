@@ -49,12 +49,7 @@ impl Pledges {
     /// # Errors
     /// [`crate::error::Kind::Config`] naming file and line of every mistake.
     pub fn load(path: &Path) -> Result<Self> {
-        let (file, mut problems) = (path.display().to_string(), Problems::default());
-        let input = csv_table::open(path, &file, &mut problems);
-        let table = input.map(|input| Self::read(input, &file, &mut problems));
-        problems.finish()?;
-        // Fallback: never taken, a table that cannot be opened is a mistake.
-        Ok(table.unwrap_or_default())
+        csv_table::load(path, Self::read)
     }
 
     /// Reads a table; `file` is its name in reported mistakes. A pledge that is made twice is one.

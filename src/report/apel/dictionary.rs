@@ -1,5 +1,7 @@
 //! `{HEPSPEC: 10.5, HEPscore23: 12.25}`: the benchmarks of a record of version 0.4, and the one the server picks.
 
+use crate::sources::apel::python_scalars;
+
 /// Names of benchmarks in the order in which the server prefers them.
 const BY_PREFERENCE: [&str; 3] = ["hepscore23", "hepspec", "si2k"];
 
@@ -43,18 +45,12 @@ pub fn names(text: &str) -> impl Iterator<Item = &str> {
 
 /// What Python's `float()` takes, single underscores between digits too, without infinities.
 pub(super) fn is_number(text: &str) -> bool {
-    let text = text.trim();
-    let parts: Vec<&str> = text.split('_').collect();
-    let is_joined = parts.windows(2).all(|pair| match pair {
-        [left, right] => {
-            left.ends_with(|c: char| c.is_ascii_digit()) && right.starts_with(|c: char| c.is_ascii_digit())
-        }
-        _ => true,
-    });
-    let text = parts.concat();
+    let Some(text) = python_scalars::without_underscores(text.trim()) else {
+        return false;
+    };
     let is_digit = text.bytes().any(|b| b.is_ascii_digit());
     let is_plain = text
         .bytes()
         .all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'+' | b'e' | b'E'));
-    is_joined && is_digit && is_plain && text.parse::<f64>().is_ok_and(f64::is_finite)
+    is_digit && is_plain && text.parse::<f64>().is_ok_and(f64::is_finite)
 }

@@ -80,8 +80,9 @@ fn datetime_of(text: &str) -> Option<i64> {
     instant::rfc3339_ms(text).map(|ms| ms.div_euclid(1000))
 }
 
-/// Underscores are legal between two digits only.
-fn without_underscores(text: &str) -> Option<Cow<'_, str>> {
+/// A number without underscores, which are legal between two digits only; `None` where one is elsewhere.
+#[must_use]
+pub fn without_underscores(text: &str) -> Option<Cow<'_, str>> {
     if memchr::memchr(b'_', text.as_bytes()).is_none() {
         return Some(Cow::Borrowed(text));
     }
