@@ -42,6 +42,8 @@ pub enum PublicationState {
     Retracted,
     /// It was named in a list of what the people of the receiver are to delete.
     Listed,
+    /// The same row of the receiver is reported under another spelling of the site, which replaces it there.
+    Respelled,
     /// A summary was put over what the receiver made of jobs.
     Overlaid,
     /// What the receiver made of jobs was named in a list of what its people are to delete.
@@ -49,10 +51,11 @@ pub enum PublicationState {
 }
 
 impl PublicationState {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 6] = [
         Self::Sent,
         Self::Retracted,
         Self::Listed,
+        Self::Respelled,
         Self::Overlaid,
         Self::SuperListed,
     ];
@@ -64,6 +67,7 @@ impl PublicationState {
             Self::Sent => "sent",
             Self::Retracted => "retracted",
             Self::Listed => "listed",
+            Self::Respelled => "respelled",
             Self::Overlaid => "overlaid",
             Self::SuperListed => "super_listed",
         }

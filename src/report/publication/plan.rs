@@ -16,10 +16,11 @@ use super::terms::Terms;
 use crate::absent;
 use crate::error::Result;
 use crate::report::apel::MessageKind;
-use crate::report::apel::server_key::ServerKey;
+use crate::report::apel::server_key::{ServerKey, folded};
 use crate::report::apel::sync_counts::HostMonth;
 use crate::report::known_names::note_of_new_receiver;
 use crate::report::lake::Lake;
+use crate::time::Month;
 
 /// The most new or changed jobs of one site and month that are listed; more are only counted.
 pub const LISTED_JOBS: usize = 10_000;
@@ -33,6 +34,9 @@ pub struct PublicationPlan {
     pub places: BTreeSet<PublicationPlace>,
     /// Records that are gone, by place.
     pub vanished: BTreeMap<PublicationPlace, Vec<MessageRecord>>,
+    /// Records that are reported under another spelling of the site, by the place where they were: the receiver has one
+    /// row for both, which is not taken back.
+    pub respelled: BTreeMap<PublicationPlace, Vec<MessageRecord>>,
     /// Places whose single jobs were sent when only their number was kept: removed jobs of these cannot be named.
     pub unnamed: BTreeSet<PublicationPlace>,
     /// Rows that APEL's server computed from jobs that were since removed, with their values: the server keeps them.
@@ -124,6 +128,24 @@ fn counts(before: &[MessageRecord], after: &[MessageRecord]) -> Vec<PublicationC
                 .collect()
         }
     }
+}
+
+/// The places of sites that are spelled in several ways in a month, where one of the spellings is among `differing`.
+fn several_spellings<'a>(
+    places: impl Iterator<Item = &'a PublicationPlace>,
+    differing: &BTreeSet<PublicationPlace>,
+) -> BTreeSet<PublicationPlace> {
+    let mut by_site: BTreeMap<(Month, String), BTreeSet<&PublicationPlace>> = BTreeMap::new();
+    for place in places {
+        let of = by_site
+            .entry((place.month, folded(&place.site).into_owned()))
+            .or_default();
+        of.insert(place);
+    }
+    let sites = |of: &BTreeSet<&PublicationPlace>| of.iter().map(|place| &place.site).collect::<BTreeSet<_>>().len();
+    let several = by_site.into_values().filter(|of| sites(of) > 1);
+    let several = several.filter(|of| of.iter().any(|place| differing.contains(*place)));
+    several.flatten().cloned().collect()
 }
 
 /// New and changed jobs of one place, as long as they are few.
@@ -315,9 +337,15 @@ impl PublicationPlan {
         let mut held = std::mem::take(&mut self.held_jobs);
         let mut listings: BTreeMap<PublicationPlace, PublicationListing> = BTreeMap::new();
         let known: BTreeSet<PublicationPlace> = counts.keys().filter(|place| held.has(place)).cloned().collect();
-        if let Some(exporter) = exporter.narrowed(&known) {
+        let respelled = several_spellings(self.reported.keys().chain(&known), &known);
+        let mut keys_of_several_spellings: HashSet<u128> = HashSet::new();
+        let read = known.union(&respelled).cloned().collect();
+        if let Some(exporter) = exporter.narrowed(&read) {
             exporter.export(lake, &mut |form, site, month, _, text| {
                 let place = PublicationPlace::new(form, site, month);
+                if respelled.contains(&place) {
+                    keys_of_several_spellings.extend(jobs::records(&text).map(jobs::key_of));
+                }
                 if !known.contains(&place) {
                     return Ok(());
                 }
@@ -375,7 +403,13 @@ impl PublicationPlan {
                     );
                 }
             }
-            let mut gone: Vec<MessageRecord> = was.into_values().collect();
+            let (elsewhere, gone): (BTreeMap<_, _>, BTreeMap<_, _>) = was
+                .into_iter()
+                .partition(|(key, _)| keys_of_several_spellings.contains(key));
+            if !elsewhere.is_empty() {
+                self.respelled.insert(place.clone(), elsewhere.into_values().collect());
+            }
+            let mut gone: Vec<MessageRecord> = gone.into_values().collect();
             gone.sort();
             changes.extend(gone.into_iter().map(PublicationChange::Vanished));
             self.differ(&place, changes);

@@ -112,7 +112,11 @@ pub fn send(
             .cloned()
             .partition(|gone| gone.server_key().is_some_and(|key| kept.contains(&key)));
         for gone in &respelled {
-            enter(place, gone.retraction(), PublicationState::Retracted);
+            enter(place, gone.retraction(), PublicationState::Respelled);
+        }
+        let respelled = absent::list(plan.respelled.get(place));
+        if !respelled.is_empty() {
+            enter_jobs(&mut book, place, PublicationState::Respelled, respelled, &mut enter)?;
         }
         if vanished.is_empty() {
             continue;
@@ -126,15 +130,7 @@ pub fn send(
             PublicationState::Retracted
         };
         if place.form.is_job() {
-            for reported in &vanished {
-                book.enter(place, state, reported.text().trim_end())?;
-            }
-            let n = count_i64(vanished.len());
-            enter(
-                place,
-                MessageRecord::of_jobs(place.form, &place.site, place.month, [n, 0, 0], ""),
-                state,
-            );
+            enter_jobs(&mut book, place, state, &vanished, &mut enter)?;
         } else {
             for reported in &vanished {
                 enter(place, reported.retraction(), state);
@@ -156,6 +152,23 @@ pub fn send(
     book.close()?;
     ledger::append(sending, &entries)?;
     Ok(entries)
+}
+
+/// Enters what became of single jobs of a place, and their number.
+fn enter_jobs(
+    book: &mut JobBook<'_>,
+    place: &PublicationPlace,
+    state: PublicationState,
+    gone: &[MessageRecord],
+    enter: &mut impl FnMut(&PublicationPlace, MessageRecord, PublicationState),
+) -> Result<()> {
+    for reported in gone {
+        book.enter(place, state, reported.text().trim_end())?;
+    }
+    let n = count_i64(gone.len());
+    let counted = MessageRecord::of_jobs(place.form, &place.site, place.month, [n, 0, 0], "");
+    enter(place, counted, state);
+    Ok(())
 }
 
 /// The rows of APEL's server that summaries and sync records of the plan become.

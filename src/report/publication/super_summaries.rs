@@ -131,11 +131,15 @@ impl SuperSummaries {
         }
     }
 
-    /// A job is sent, taken back by zeros, or deleted.
+    /// A job is sent, also under another spelling of its site, taken back by zeros, or deleted.
     ///
     /// # Errors
     /// As [`SuperSummaries::follow`].
     pub fn see(&mut self, state: PublicationState, record: &str) -> Result<()> {
+        if state == PublicationState::Respelled {
+            // The job is still there, in the same row.
+            return Ok(());
+        }
         let key = key_of(record);
         if let Some(before) = self.jobs.remove(&key) {
             self.add(before, -1)?;

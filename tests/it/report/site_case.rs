@@ -106,7 +106,14 @@ fn a_receiver_is_sent_the_jobs_of_every_spelling_of_a_site() {
 /// The same row under another spelling is not taken back: zeros would replace it on the server.
 #[test]
 fn a_site_that_is_spelled_otherwise_is_not_taken_back() {
-    for kind in [MessageKind::SummaryV02, MessageKind::NormalisedV04, MessageKind::Sync] {
+    let kinds = [
+        MessageKind::SummaryV02,
+        MessageKind::NormalisedV04,
+        MessageKind::Sync,
+        MessageKind::JobV03,
+        MessageKind::JobV04,
+    ];
+    for kind in kinds {
         let exporter = exporter(kind, &[]);
         let (before, after) = (Scene::new(), Scene::new());
         hand_over(&lake(&before, &[job("site-a", 1, 100)]), &exporter, "apel");
@@ -116,14 +123,47 @@ fn a_site_that_is_spelled_otherwise_is_not_taken_back() {
         let named: Vec<(&str, i64)> = sent.iter().map(|record| (record.site(), record.job_n())).collect();
         assert_eq!(named, [("Site-A", 1)], "{kind:?}");
         let entries = load(&renamed.store).unwrap();
-        let retracted = entries
+        let respelled = entries
             .iter()
-            .filter(|entry| entry.state == PublicationState::Retracted);
+            .filter(|entry| entry.state == PublicationState::Respelled);
         assert_eq!(
-            retracted.map(|entry| entry.place.site.as_str()).collect::<Vec<_>>(),
+            respelled.map(|entry| entry.place.site.as_str()).collect::<Vec<_>>(),
             ["site-a"]
         );
         assert_eq!(hand_over(&renamed, &exporter, "apel"), []);
+    }
+}
+
+/// Of single jobs only those are taken back that are under no spelling any more, also when the other spelling was there
+/// before, and when a job returns to the former one.
+#[test]
+fn jobs_under_another_spelling_are_not_taken_back() {
+    let exporter = exporter(MessageKind::JobV04, &[]);
+    let jobs = [
+        vec![job("site-a", 1, 100), job("site-a", 2, 200), job("Site-A", 3, 300)],
+        vec![job("Site-A", 1, 100), job("Site-A", 3, 300)],
+        vec![job("site-a", 1, 100), job("Site-A", 3, 300)],
+    ];
+    let sent = [
+        vec![("Site-A", 300), ("site-a", 100), ("site-a", 200)],
+        vec![("Site-A", 100), ("Site-A", 300), ("site-a", 0)],
+        vec![("Site-A", 300), ("site-a", 100)],
+    ];
+    let mut last: Option<Scene> = None;
+    for (jobs, expected) in jobs.iter().zip(sent) {
+        let scene = Scene::new();
+        let lake = lake(&scene, jobs);
+        if let Some(last) = &last {
+            carry_books(&last.path("lake"), &scene.path("lake"));
+        }
+        let sent = hand_over(&lake, &exporter, "apel");
+        let named = sent.iter().map(|record| (record.site(), record.wall_s().unwrap()));
+        let mut named: Vec<(&str, i64)> = named.collect();
+        named.sort_unstable();
+        named.dedup();
+        assert_eq!(named, expected);
+        assert_eq!(hand_over(&lake, &exporter, "apel"), []);
+        last = Some(scene);
     }
 }
 
