@@ -16,7 +16,7 @@ const ROUNDED_MS: u64 = 1000;
 /// Counts of one source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContradictoryTimes {
-    /// Jobs that end before they start.
+    /// Jobs that end before they start, by no more than clocks change. A row of nonsense differs by more.
     pub end_before_start_n: u64,
     /// Jobs whose wall time is an hour more or less than the time from their start to their end: clocks changed in between,
     /// and not in the zone of the source, or the other way round.
@@ -26,13 +26,18 @@ pub struct ContradictoryTimes {
 impl ContradictoryTimes {
     /// Looks at a job whose anomalies are known.
     pub fn look(&mut self, row: &JobRow<'_>, wall_ms: i64, anomalies: u32) {
-        self.end_before_start_n += u64::from(anomalies & Anomaly::EndBeforeStart.bit() != 0);
-        if anomalies & Anomaly::WallUnlikeSpan.bit() == 0 {
+        let is_reversed = anomalies & Anomaly::EndBeforeStart.bit() != 0;
+        let is_unlike_span = anomalies & Anomaly::WallUnlikeSpan.bit() != 0;
+        if !is_reversed && !is_unlike_span {
             return;
         }
         let (Some(start), Some(end)) = (row.start_ms, row.end_ms) else {
             return;
         };
+        self.end_before_start_n += u64::from(is_reversed && start.abs_diff(end) <= CLOCK_CHANGE_MS);
+        if !is_unlike_span {
+            return;
+        }
         let held_ms = wall_ms.sum_to_compare(addend(row.suspended_s).product_to_compare(1000));
         let difference_ms = end.difference_to_compare(start).abs_diff(held_ms);
         self.hour_unlike_span_n += u64::from(difference_ms.abs_diff(CLOCK_CHANGE_MS) <= ROUNDED_MS);
@@ -58,9 +63,9 @@ impl ContradictoryTimes {
             hour_unlike_span_n,
         } = self;
         format!(
-            "the timezone of the source {source} may be wrong: jobs that end before they start: {end_before_start_n}, jobs whose \
-             wall time is an hour more or less than from start to end: {hour_unlike_span_n}; gridtally inspect shows when the \
-             clocks of a file changed"
+            "the timezone of the source {source} may be wrong: jobs that end up to an hour before they \
+             start: {end_before_start_n}, jobs whose wall time is an hour more or less than from start to end: \
+             {hour_unlike_span_n}; gridtally inspect shows when the clocks of a file changed"
         )
     }
 }
