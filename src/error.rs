@@ -248,7 +248,7 @@ macro_rules! from_error {
 
 from_error! {
     std::io::Error => Io, "reading or writing failed";
-    arrow::error::ArrowError => Internal, "an Arrow operation failed";
+    arrow_schema::ArrowError => Internal, "an Arrow operation failed";
     parquet::errors::ParquetError => Io, "a Parquet file could not be read or written";
     object_store::Error => Io, "the object store refused";
 }

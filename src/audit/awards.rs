@@ -75,7 +75,7 @@ pub(crate) fn verify(store: &Store, manifest: &Manifest) -> Result<Vec<(String, 
             let is_same = is_published && {
                 let batches = read_table(store.reader(&path)?, None, expected.num_rows().max(1))?;
                 let batches = batches.collect::<Result<Vec<_>>>()?;
-                arrow::compute::concat_batches(&expected.schema(), &batches)? == expected
+                arrow_select::concat::concat_batches(&expected.schema(), &batches)? == expected
             };
             if !is_same {
                 findings.push((

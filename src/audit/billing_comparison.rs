@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use arrow::array::{Array, BooleanArray, RecordBatch};
-use arrow::compute::filter_record_batch;
+use arrow_array::{Array, BooleanArray, RecordBatch};
+use arrow_select::filter::filter_record_batch;
 use serde::Serialize;
 
 use crate::amounts::add;

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use arrow::datatypes::i256;
+use arrow_buffer::i256;
 
 use crate::expr::decimal::nearest_of_256;
 

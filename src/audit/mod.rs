@@ -15,4 +15,5 @@ pub mod reprice;
 pub mod snapshot_diff;
 pub mod summary_diff;
 pub mod sync;
+pub mod value_text;
 pub mod verify;

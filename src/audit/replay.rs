@@ -264,7 +264,7 @@ fn inputs(store: &Store, manifest: &Manifest) -> Result<BTreeMap<String, ReplayI
 }
 
 fn read_items(
-    batch: &arrow::array::RecordBatch,
+    batch: &arrow_array::RecordBatch,
     filter: &RejectFilter,
     into: &mut BTreeMap<String, Vec<Item>>,
 ) -> Result<()> {

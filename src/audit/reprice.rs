@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 
-use arrow::array::{RecordBatch, StringArray};
+use arrow_array::{RecordBatch, StringArray};
 use serde::Serialize;
 
 use super::charge_part::ChargePart;

@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use arrow::array::RecordBatch;
-use arrow::datatypes::DataType;
+use arrow_array::RecordBatch;
+use arrow_schema::DataType;
 
 use crate::error::{Error, Kind, Result};
 use crate::numbers::{Extent, count_u64};

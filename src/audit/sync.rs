@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use arrow::array::Array;
+use arrow_array::Array;
 use serde::Serialize;
 
 use crate::amounts::{add, add_known};

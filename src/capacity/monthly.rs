@@ -1,6 +1,6 @@
 //! Installed capacity by calendar month.
 
-use arrow::array::{ArrayRef, RecordBatch};
+use arrow_array::{ArrayRef, RecordBatch};
 
 use super::site::{SitePower, installed};
 use crate::amounts::too_large;

@@ -3,11 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use arrow::array::{
-    Array, ArrayRef, AsArray, BooleanArray, Decimal128Array, Int64Builder, ListArray, ListBuilder, RecordBatch,
-    StringArray, StringBuilder, StructBuilder,
-};
-use arrow::datatypes::{DataType, Field};
+use arrow_array::builder::{Int64Builder, ListBuilder, StringBuilder, StructBuilder};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, BooleanArray, Decimal128Array, ListArray, RecordBatch, StringArray};
+use arrow_schema::{DataType, Field};
 
 use super::amount::{MemoryUnit, whole};
 use super::inputs::{ENERGY_CLASS, EnergyInput, INPUTS, Input};
@@ -276,8 +275,8 @@ impl Facts {
     }
 
     /// These rows alone.
-    pub(super) fn take(&self, rows: &arrow::array::UInt32Array) -> Result<Self> {
-        let take = |array: &dyn Array| arrow::compute::take(array, rows, None);
+    pub(super) fn take(&self, rows: &arrow_array::UInt32Array) -> Result<Self> {
+        let take = |array: &dyn Array| arrow_select::take::take(array, rows, None);
         let mut columns = BTreeMap::new();
         for (name, array) in &self.columns {
             columns.insert(name.clone(), take(array)?);
@@ -328,8 +327,8 @@ fn never_ran(batch: &RecordBatch) -> Result<Option<BooleanArray>> {
     Ok(Some(never_ran.collect()))
 }
 
-fn flag_rows(flags: &BooleanArray, rows: &arrow::array::UInt32Array) -> Result<BooleanArray> {
-    let taken = arrow::compute::take(flags, rows, None)?;
+fn flag_rows(flags: &BooleanArray, rows: &arrow_array::UInt32Array) -> Result<BooleanArray> {
+    let taken = arrow_select::take::take(flags, rows, None)?;
     let taken = taken.as_boolean_opt().cloned();
     taken.ok_or_else(|| Error::internal("a column of flags changed its type"))
 }

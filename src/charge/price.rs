@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions, UInt32Array};
-use arrow::datatypes::{Decimal128Type, Field, Schema};
+use arrow_array::cast::AsArray;
+use arrow_array::types::Decimal128Type;
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array};
+use arrow_schema::{Field, Schema};
 
 use super::amount::{CHARGE_SCALE, Rounder, ShortRounder};
 use super::facts::Facts;
@@ -373,7 +375,7 @@ impl JobPriced {
         self.misfits.extend(other.misfits.into_iter().map(|job| job_n + job));
         for (name, array) in other.values {
             let both = match self.values.get(&name) {
-                Some(first) => arrow::compute::concat(&[first.as_ref(), array.as_ref()])?,
+                Some(first) => arrow_select::concat::concat(&[first.as_ref(), array.as_ref()])?,
                 None => array,
             };
             self.values.insert(name, both);

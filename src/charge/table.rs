@@ -5,11 +5,10 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use ahash::RandomState;
-use arrow::array::{
-    Array, ArrayRef, ArrowPrimitiveType, AsArray, Decimal128Array, Decimal128Builder, ListArray, PrimitiveArray,
-    StringArray, StructArray,
-};
-use arrow::datatypes::{Decimal128Type, Int64Type};
+use arrow_array::builder::Decimal128Builder;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{ArrowPrimitiveType, Decimal128Type, Int64Type};
+use arrow_array::{Array, ArrayRef, Decimal128Array, ListArray, PrimitiveArray, StringArray, StructArray};
 
 use super::amount::whole;
 use crate::error::{Error, Kind, Result};

@@ -1,6 +1,6 @@
 //! One job as publishers see it, from a batch of `records`.
 
-use arrow::array::{Decimal128Array, Int64Array, RecordBatch, StringArray, TimestampMillisecondArray};
+use arrow_array::{Decimal128Array, Int64Array, RecordBatch, StringArray, TimestampMillisecondArray};
 
 use super::group::{PeerGroups, PeerKey, WORDS};
 use super::mode::{PRIORITY, PeerMode, WORK, e10};

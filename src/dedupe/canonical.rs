@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use ahash::RandomState;
-use arrow::array::{
-    Array, ArrayRef, AsArray, DictionaryArray, Int64Array, RecordBatch, StringArray, TimestampMillisecondArray,
-    UInt32Array,
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int64Type, TimestampMillisecondType, UInt32Type};
+use arrow_array::{
+    Array, ArrayRef, DictionaryArray, Int64Array, RecordBatch, StringArray, TimestampMillisecondArray, UInt32Array,
 };
-use arrow::buffer::NullBuffer;
-use arrow::compute::take_record_batch;
-use arrow::datatypes::{ArrowNativeType, DataType, Field, Int64Type, TimestampMillisecondType, UInt32Type};
+use arrow_buffer::{ArrowNativeType, NullBuffer};
+use arrow_schema::{DataType, Field};
+use arrow_select::take::take_record_batch;
 
 use super::packed::{batch, gather};
 use crate::error::{Error, Result};

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, FixedSizeBinaryArray, RecordBatch, UInt64Array};
-use arrow::buffer::Buffer;
-use arrow::datatypes::Field;
+use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray, RecordBatch, UInt64Array};
+use arrow_buffer::Buffer;
+use arrow_schema::Field;
 
 use super::named_amounts::NamedAmounts;
 use super::packed;

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use ahash::RandomState;
-use arrow::array::{Array as _, RecordBatch, UInt32Array};
+use arrow_array::{Array as _, RecordBatch, UInt32Array};
 
 use super::file_order::FileOrder;
 use super::job_facts::JobFacts;

@@ -1,6 +1,6 @@
 //! The dialects of the rows of a batch: looked up by word once for each word, not for each row.
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 
 use crate::error::Result;
 use crate::schema::batch::{ColumnWords, number, words};

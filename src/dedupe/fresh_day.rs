@@ -1,7 +1,7 @@
 //! The candidates of one day, in slices that fit memory: a day of few rows is one slice, one that is held as a whole
 //! comes in slices of so many rows, and a larger one is gathered or stored slice by slice.
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 
 use super::day_blocks::DayBlocks;
 use super::file_order::FileOrder;

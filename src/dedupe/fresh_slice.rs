@@ -1,6 +1,6 @@
 //! Some candidates of a day: all rows of the jobs between two keys.
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 
 use super::keys::RecordKey;
 use super::losers::LoserRuns;

@@ -1,6 +1,6 @@
 //! Candidates of one source on their way into a waiting batch: of small files, those of many come together.
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 
 use super::columns::Columns;
 use crate::error::Result;

@@ -1,6 +1,6 @@
 //! The jobs of a batch of `records`, as far as copies of jobs are looked for among them.
 
-use arrow::array::{Int64Array, RecordBatch, TimestampMillisecondArray};
+use arrow_array::{Int64Array, RecordBatch, TimestampMillisecondArray};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::dialects::RowDialects;

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use arrow::array::{FixedSizeBinaryArray, Int64Array, RecordBatch, TimestampMillisecondArray, UInt64Array};
+use arrow_array::{FixedSizeBinaryArray, Int64Array, RecordBatch, TimestampMillisecondArray, UInt64Array};
 
 use super::history;
 use super::keys::RecordKey;

@@ -6,8 +6,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use arrow::array::{Array, RecordBatch, UInt32Array, new_null_array};
-use arrow::compute::interleave;
+use arrow_array::{Array, RecordBatch, UInt32Array, new_null_array};
+use arrow_select::interleave::interleave;
 
 use super::file_order::FileOrder;
 use super::packed;

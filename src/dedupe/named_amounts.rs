@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayBuilder, ArrayRef, Int64Builder, ListBuilder, StringBuilder, StructBuilder};
-use arrow::datatypes::{DataType, Field, Fields};
+use arrow_array::builder::{ArrayBuilder, Int64Builder, ListBuilder, StringBuilder, StructBuilder};
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::{DataType, Field, Fields};
 
 /// The column under construction.
 pub(super) struct NamedAmounts {

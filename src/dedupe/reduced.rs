@@ -1,7 +1,7 @@
 //! Jobs whose accepted row has less than a row it replaced: a dump leaves out steps that ended before its window, and with
 //! them their CPU time.
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 use serde::Serialize;
 
 use crate::error::Result;

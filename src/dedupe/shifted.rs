@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 
 use super::copies::{Copied, CopyExtent};
 use super::file_order::FileOrder;

@@ -1,7 +1,7 @@
 //! The candidates of a bucket as blocks for other processes: in one order and cut at fixed numbers of rows, so that the same
 //! files give the same bytes whatever the threads, the memory and the order in which pieces were read.
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 
 use super::canonical::{canonical, with_versions_in_order};
 use super::keys::{KeySample, RecordKey, slice_of};

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex};
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 
 use super::intake_rows::PlacedRows;
 use super::keys::{DayCuts, KeySample, merge_bytes};

@@ -3,8 +3,8 @@
 
 use std::collections::VecDeque;
 
-use arrow::array::{RecordBatch, UInt32Array};
-use arrow::compute::take_record_batch;
+use arrow_array::{RecordBatch, UInt32Array};
+use arrow_select::take::take_record_batch;
 
 use super::file_order::FileOrder;
 use super::fresh_slice::FreshSlice;

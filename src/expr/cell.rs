@@ -3,10 +3,12 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Decimal128Array, StringArray, UInt32Array};
-use arrow::buffer::NullBuffer;
-use arrow::compute::{CastOptions, cast_with_options};
-use arrow::datatypes::{DataType, Decimal128Type, UInt32Type};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Decimal128Type, UInt32Type};
+use arrow_array::{Array, ArrayRef, BooleanArray, Decimal128Array, StringArray, UInt32Array};
+use arrow_buffer::NullBuffer;
+use arrow_schema::DataType;
+use arrow_select::take::take;
 
 use super::value::Type;
 use crate::error::{Error, Result};
@@ -192,25 +194,14 @@ impl Cell for String {
         {
             return Ok(TextArray::Coded(coded.keys().clone(), texts.clone()));
         }
-        let is_text = match array.data_type() {
-            DataType::Dictionary(_, entries) => entries.is_string(),
-            kind => kind.is_string(),
-        };
-        let strict = CastOptions {
-            safe: false,
-            ..CastOptions::default()
-        };
-        let plain = cast_with_options(array, &DataType::Utf8, &strict)?;
-        let texts = plain.as_string_opt::<i32>().filter(|_| is_text);
-        texts
-            .map(|texts| TextArray::Plain(texts.clone()))
-            .ok_or_else(|| other_type(array))
+        let texts = foreign_texts(array)?;
+        texts.map(TextArray::Plain).ok_or_else(|| other_type(array))
     }
 
     fn write(array: &TextArray) -> Result<ArrayRef> {
         match array {
             TextArray::Plain(texts) => Ok(Arc::new(texts.clone())),
-            TextArray::Coded(codes, texts) => Ok(arrow::compute::take(texts, codes, None)?),
+            TextArray::Coded(codes, texts) => Ok(take(texts, codes, None)?),
         }
     }
 
@@ -261,4 +252,26 @@ impl Cell for bool {
             AnyCells::Number(_) | AnyCells::Text(_) => None,
         }
     }
+}
+
+/// Texts as other writers of Parquet store them; `None` of another type, and of more bytes than a column of texts has.
+fn foreign_texts(array: &ArrayRef) -> Result<Option<StringArray>> {
+    /// Copies texts.
+    fn copied<'a>(texts: impl Iterator<Item = Option<&'a str>> + Clone) -> Option<StringArray> {
+        let byte_n: usize = texts.clone().flatten().map(str::len).sum();
+        i32::try_from(byte_n).is_ok().then(|| texts.collect())
+    }
+    if let Some(coded) = array.as_any_dictionary_opt() {
+        let Some(entries) = foreign_texts(coded.values())? else {
+            return Ok(None);
+        };
+        let texts = take(&entries, coded.keys(), None)?;
+        return Ok(texts.as_string_opt::<i32>().cloned());
+    }
+    Ok(match array.data_type() {
+        DataType::Utf8 => array.as_string_opt::<i32>().cloned(),
+        DataType::LargeUtf8 => array.as_string_opt::<i64>().and_then(|texts| copied(texts.iter())),
+        DataType::Utf8View => array.as_string_view_opt().and_then(|texts| copied(texts.iter())),
+        _ => None,
+    })
 }

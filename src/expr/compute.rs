@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::fmt::Debug;
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 
 use super::cell::{AnyCells, Cell, Cells};
 use super::node::{AnyNode, Choice, Extreme, Node};

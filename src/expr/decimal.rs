@@ -5,7 +5,7 @@
 
 use std::cmp::Ordering;
 
-use arrow::datatypes::i256;
+use arrow_buffer::i256;
 
 /// Decimal places of every number.
 pub const SCALE: u32 = 12;

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
-use arrow::compute::cast;
-use arrow::datatypes::{DataType, Field, Schema};
+use arrow_array::cast::AsArray;
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_schema::{Field, Schema};
+use arrow_select::take::take;
 
 use super::compute::{Computed, Rows};
 use super::formula::Formula;
@@ -72,8 +73,8 @@ fn needed(formulas: &[NamedFormula<'_>], wanted: &[&str]) -> Vec<bool> {
 
 /// A column whose texts are no codes.
 fn plain(array: &ArrayRef) -> Result<ArrayRef> {
-    match array.data_type() {
-        DataType::Dictionary(_, entries) => Ok(cast(array, entries)?),
-        _ => Ok(ArrayRef::clone(array)),
+    match array.as_any_dictionary_opt() {
+        Some(coded) => Ok(take(coded.values(), coded.keys(), None)?),
+        None => Ok(ArrayRef::clone(array)),
     }
 }

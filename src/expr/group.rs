@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use ahash::RandomState;
-use arrow::array::{Array, ArrayRef, AsArray, Decimal128Array, Int64Array, RecordBatch};
-use arrow::compute::cast;
-use arrow::datatypes::{
-    ArrowPrimitiveType, DataType, Decimal128Type, Field, Int64Type, SchemaRef, TimeUnit, TimestampMillisecondType,
-};
-use arrow::row::{RowConverter, Rows, SortField};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{ArrowPrimitiveType, Decimal128Type, Int64Type, TimestampMillisecondType, UInt32Type};
+use arrow_array::{Array, ArrayRef, Decimal128Array, DictionaryArray, Int64Array, RecordBatch};
+use arrow_row::{RowConverter, Rows, SortField};
+use arrow_schema::{DataType, Field, SchemaRef, TimeUnit};
 use hashbrown::HashTable;
 
 use super::decimal::fits;
@@ -84,7 +83,7 @@ pub fn add_up(
         arrays.push(match (key, sum) {
             (Some((_, array)), _) if array.data_type() == declared.data_type() => ArrayRef::clone(array),
             // Codes come back as the texts they stand for.
-            (Some((_, array)), _) => cast(array, declared.data_type())?,
+            (Some((_, array)), _) => recoded(array, declared)?,
             (None, Some(sum)) => sum
                 .finish(&order, declared.data_type())
                 .map_err(|why| why.at("column", name))?,
@@ -92,6 +91,16 @@ pub fn add_up(
         });
     }
     Ok(RecordBatch::try_new(SchemaRef::clone(schema), arrays)?)
+}
+
+/// Texts as the codes that a field declares.
+fn recoded(array: &ArrayRef, declared: &Field) -> Result<ArrayRef> {
+    let coded = array
+        .as_string_opt::<i32>()
+        .map(|texts| -> ArrayRef { Arc::new(texts.iter().collect::<DictionaryArray<UInt32Type>>()) });
+    coded
+        .filter(|coded| coded.data_type() == declared.data_type())
+        .ok_or_else(|| Error::internal(format!("the key {} is of another type than declared", declared.name())))
 }
 
 /// The groups, in the order in which their first rows came.
@@ -108,7 +117,7 @@ impl KeyGroups {
     /// The group of each row.
     fn places(&mut self, rows: &Rows) -> Vec<usize> {
         let (keys, hasher) = (&mut self.keys, &self.hasher);
-        let place = |row: arrow::row::Row<'_>| {
+        let place = |row: arrow_row::Row<'_>| {
             let row = row.data();
             let hash = hasher.hash_one(row);
             let is_same = |place: &usize| keys.get(*place).is_some_and(|key| **key == *row);
@@ -218,8 +227,14 @@ impl<'a> Measured<'a> {
             }
             kind => {
                 let values = values.map(|sum| sum.map(short).transpose());
-                let array: ArrayRef = Arc::new(values.collect::<Result<Int64Array>>()?);
-                Ok(cast(&array, kind)?)
+                let array = values.collect::<Result<Int64Array>>()?;
+                match kind {
+                    DataType::Int64 => Ok(Arc::new(array)),
+                    DataType::Timestamp(TimeUnit::Millisecond, None) => {
+                        Ok(Arc::new(array.reinterpret_cast::<TimestampMillisecondType>()))
+                    }
+                    kind => Err(Error::internal(format!("a measure of type {kind}"))),
+                }
             }
         }
     }

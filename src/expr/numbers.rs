@@ -1,9 +1,8 @@
 //! What gives a number.
 
-use arrow::array::{Array, Decimal128Array};
-use arrow::buffer::ScalarBuffer;
-use arrow::datatypes::Decimal128Type;
-use arrow::error::ArrowError;
+use arrow_array::types::Decimal128Type;
+use arrow_array::{Array, Decimal128Array};
+use arrow_buffer::{NullBuffer, ScalarBuffer};
 
 use super::cell::Cells;
 use super::compute::{Operand, Rows};
@@ -61,12 +60,16 @@ fn both(left: Numbers, right: Numbers, operation: impl Fn(i128, i128) -> Option<
             Cells::Each(computed(pairs.map(|(left, right)| operation(*left, *right)))?)
         }
         (Cells::Each(left), Cells::Each(right)) => {
-            let checked = |left, right| {
-                let value = operation(left, right);
-                value.ok_or_else(|| ArrowError::ArithmeticOverflow(OVERFLOW.to_owned()))
-            };
-            let values = arrow::compute::try_binary::<_, _, _, Decimal128Type>(&left, &right, checked);
-            Cells::Each(values.map_err(|_| overflow())?)
+            let nulls = NullBuffer::union(left.nulls(), right.nulls());
+            let is_known = |row: usize| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
+            let mut values = vec![0; left.len().min(right.len())];
+            let pairs = left.values().iter().zip(right.values());
+            for (row, (value, (left, right))) in values.iter_mut().zip(pairs).enumerate() {
+                if is_known(row) {
+                    *value = operation(*left, *right).ok_or_else(overflow)?;
+                }
+            }
+            Cells::Each(Decimal128Array::new(values.into(), nulls))
         }
     })
 }
@@ -137,5 +140,5 @@ const OVERFLOW: &str = "overflow: it has more than 38 digits";
 
 /// Types were settled when the formulas were compiled: what fails now is a number.
 fn overflow() -> Error {
-    Error::new(Kind::Data, "a formula cannot be computed").because(ArrowError::ArithmeticOverflow(OVERFLOW.to_owned()))
+    Error::new(Kind::Data, "a formula cannot be computed").because(OVERFLOW)
 }

@@ -1,6 +1,6 @@
 //! What gives a truth value.
 
-use arrow::array::BooleanArray;
+use arrow_array::{Array, BooleanArray};
 
 use super::cell::{AnyCells, Cell, Cells, TextArray};
 use super::compute::{Operand, Rows};
@@ -39,7 +39,7 @@ impl Operand for bool {
             TruthOperation::Or(left, right) => joined(rows, [left, right], true)?,
             TruthOperation::Not(of) => match rows.compute(of)? {
                 Cells::One(truth) => Cells::One(truth.map(|truth| !truth)),
-                Cells::Each(array) => Cells::Each(arrow::compute::not(&array)?),
+                Cells::Each(array) => Cells::Each(BooleanArray::new(!array.values(), array.nulls().cloned())),
             },
             TruthOperation::IsUnknown(of) => match rows.any(of)? {
                 AnyCells::Number(cells) => is_unknown(&cells),

@@ -1,6 +1,6 @@
 //! The types that formulas compute with.
 
-use arrow::datatypes::DataType;
+use arrow_schema::DataType;
 
 /// What a column or formula holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -3,7 +3,7 @@
 //! Records hold what the pipeline made of a line: the VO its rule gives, and in place of a name that is withheld a
 //! pseudonym or nothing. So the same is made of the line once more, and that is compared; the name itself is nowhere.
 
-use arrow::array::{Array, RecordBatch, StringArray};
+use arrow_array::{Array, RecordBatch, StringArray};
 
 use super::identity_index::{GRID, IdentityLine};
 use crate::config::SourcePlan;

@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::identity_check::{Match, MatchRules, StatedIdentity};
@@ -211,7 +211,7 @@ impl IdentityIndex {
     ) -> Result<()> {
         let (sources, jobs, ends) = (text(batch, "source")?, text(batch, "job_id")?, time(batch, "end_utc")?);
         for row in 0..batch.num_rows() {
-            if sources.value(row) != source || arrow::array::Array::is_null(ends, row) {
+            if sources.value(row) != source || arrow_array::Array::is_null(ends, row) {
                 continue;
             }
             if let Some(line) = self.find(jobs.value(row), ends.value(row)) {

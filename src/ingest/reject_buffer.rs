@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use arrow::array::RecordBatch;
-use arrow::compute::interleave_record_batch;
+use arrow_array::RecordBatch;
+use arrow_select::interleave::interleave_record_batch;
 
 use super::first_refusal::FirstRefusal;
 use super::reject_rows;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 
 use crate::error::Result;
 use crate::ledger::Reason;

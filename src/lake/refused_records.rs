@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 
 use ahash::RandomState;
-use arrow::array::{Array, BooleanArray, RecordBatch};
-use arrow::compute::filter_record_batch;
+use arrow_array::{Array, BooleanArray, RecordBatch};
+use arrow_select::filter::filter_record_batch;
 
 use crate::error::Result;
 use crate::ledger::Reason;

@@ -1,6 +1,6 @@
 //! The published form of the book: the rows of `inputs` and of `ledger`.
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 
 use super::book::{Book, InputEntry};
 use super::reason::{Outcome, Reason};

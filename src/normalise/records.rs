@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, BooleanArray, Decimal128Array, Int64Array, RecordBatch, new_null_array};
+use arrow_array::{Array, ArrayRef, BooleanArray, Decimal128Array, Int64Array, RecordBatch, new_null_array};
 
 use super::normaliser::{Normaliser, StatedBenchmark};
 use super::scale::{Scale, ScaleReference};
@@ -300,7 +300,7 @@ pub fn with_factors(batch: &RecordBatch, scales: &Scales) -> Result<RecordBatch>
                     (0..rows).map(|row| of(row).0).collect()
                 };
                 let (precision, scale) = match column.data_type() {
-                    arrow::datatypes::DataType::Decimal128(precision, scale) => (*precision, *scale),
+                    arrow_schema::DataType::Decimal128(precision, scale) => (*precision, *scale),
                     _ => return Err(Error::internal("a factor is a decimal").at("column", &name)),
                 };
                 Arc::new(values.with_precision_and_scale(precision, scale)?)

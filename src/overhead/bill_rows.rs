@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use arrow::array::{RecordBatch, UInt32Array};
+use arrow_array::{RecordBatch, UInt32Array};
 
 use super::bill::Bill;
 use super::bill_room::BillRoom;

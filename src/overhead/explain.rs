@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 
 use super::bills::{BillPiece, POOLS, options};
 use super::facts::from_fact;

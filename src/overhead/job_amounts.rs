@@ -1,6 +1,6 @@
 //! How much of every resource jobs of the records held and requested.
 
-use arrow::array::{Int64Array, RecordBatch};
+use arrow_array::{Int64Array, RecordBatch};
 
 use super::node_inventory::model_n;
 use crate::error::Result;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
@@ -73,16 +73,16 @@ pub(super) fn wait(batch: &JobColumns<'_>, row: usize) -> Option<SecondSpan> {
 
 /// The columns of times.
 pub(crate) struct JobColumns<'b> {
-    pub(super) job_id: &'b arrow::array::StringArray,
-    pub(super) cluster: &'b arrow::array::StringArray,
-    view: &'b arrow::array::StringArray,
-    submit: &'b arrow::array::TimestampMillisecondArray,
-    eligible: &'b arrow::array::TimestampMillisecondArray,
-    start: &'b arrow::array::TimestampMillisecondArray,
-    end: &'b arrow::array::TimestampMillisecondArray,
-    wall: &'b arrow::array::Int64Array,
-    pub(super) suspended: &'b arrow::array::Int64Array,
-    node_list: &'b arrow::array::StringArray,
+    pub(super) job_id: &'b arrow_array::StringArray,
+    pub(super) cluster: &'b arrow_array::StringArray,
+    view: &'b arrow_array::StringArray,
+    submit: &'b arrow_array::TimestampMillisecondArray,
+    eligible: &'b arrow_array::TimestampMillisecondArray,
+    start: &'b arrow_array::TimestampMillisecondArray,
+    end: &'b arrow_array::TimestampMillisecondArray,
+    wall: &'b arrow_array::Int64Array,
+    pub(super) suspended: &'b arrow_array::Int64Array,
+    node_list: &'b arrow_array::StringArray,
 }
 
 impl<'b> JobColumns<'b> {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 
 use super::finding::{FindingKind, FindingSubject, OverheadFindings};
 use super::job_amounts::{AmountColumns, JobAmounts};

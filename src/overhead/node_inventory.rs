@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use arrow::array::{Array, AsArray, RecordBatch};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, RecordBatch};
 
 use super::node_history::{NodeHistoryEvent, NodeListing, Presence, ended, history};
 use super::node_life::{Complete, LifeChange, Lives, lives};
@@ -106,7 +107,7 @@ pub(crate) fn model_n(batch: &RecordBatch, name: &str, row: usize, model: &str) 
         .as_struct_opt()
         .ok_or_else(|| Error::internal("gpus are no structs"))?;
     let models = devices.column(0).as_string::<i32>();
-    let counts = devices.column(1).as_primitive::<arrow::datatypes::Int64Type>();
+    let counts = devices.column(1).as_primitive::<arrow_array::types::Int64Type>();
     let of_model = models
         .iter()
         .zip(counts.values())

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 
 use super::node_history::{NodeHistoryEvent, NodeListing, listed_amount};
 use crate::error::Result;

@@ -1,6 +1,6 @@
 //! Sums of energy and carbon as `usage` has them, each with the core time it is known of.
 
-use arrow::array::{Int64Array, RecordBatch};
+use arrow_array::{Int64Array, RecordBatch};
 
 use crate::amounts::{add, add_known};
 use crate::energy::EnergyClass;

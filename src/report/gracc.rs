@@ -9,7 +9,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use arrow::array::AsArray;
+use arrow_array::cast::AsArray;
 use hashbrown::HashMap;
 use serde_json::Value;
 

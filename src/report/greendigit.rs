@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 
 use super::apel::additions::requested_in_words;
 use super::lake::{Lake, Selection};

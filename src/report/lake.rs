@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 
 use crate::dedupe::summary::from_batch;
 use crate::error::{Error, Kind, Result};

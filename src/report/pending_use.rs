@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 
 use super::array_tasks::ArrayTasks;
 use super::award_use::UsedAmounts;

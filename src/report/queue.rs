@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use arrow::array::Array;
+use arrow_array::Array;
 
 use super::lake::Lake;
 use crate::config::fairshare_plan::FairsharePlan;

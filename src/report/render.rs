@@ -3,11 +3,12 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, Decimal128Array, RecordBatch, StringArray, TimestampMillisecondArray};
-use arrow::datatypes::{DataType, Field, Schema};
+use arrow_array::{ArrayRef, Decimal128Array, Int64Array, RecordBatch, StringArray, TimestampMillisecondArray};
+use arrow_schema::{Field, Schema};
 
 use super::html;
 use super::table::{Cell, ColumnKind, Table, TableColumn};
+use crate::amounts::too_large;
 use crate::error::{Error, Result};
 use crate::store::{TableOptions, TableWriter};
 use crate::{display_text, lines};
@@ -209,17 +210,20 @@ fn parquet(table: &Table) -> Result<Vec<u8>> {
                 };
                 // Fallback: never taken, no column has more than 38 places.
                 let scale = i8::try_from(scale).unwrap_or(0);
-                let values: Decimal128Array = cells()
-                    .map(|cell| match cell {
-                        Cell::Int(value) | Cell::Decimal { value, .. } => Some(*value),
-                        _ => None,
-                    })
-                    .collect();
-                let values = values.with_precision_and_scale(38, scale)?;
+                let values = cells().map(|cell| match cell {
+                    Cell::Int(value) | Cell::Decimal { value, .. } => Some(*value),
+                    _ => None,
+                });
                 if scale == 0 {
-                    arrow::compute::cast(&values, &DataType::Int64)?
+                    let short = |value: i128| i64::try_from(value).map_err(|_| too_large(&column.name));
+                    let values = values.map(|value| value.map(short).transpose());
+                    Arc::new(values.collect::<Result<Int64Array>>()?)
                 } else {
-                    Arc::new(values)
+                    Arc::new(
+                        values
+                            .collect::<Decimal128Array>()
+                            .with_precision_and_scale(38, scale)?,
+                    )
                 }
             }
         };

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use arrow::array::Array;
+use arrow_array::Array;
 
 use super::award_use::UsedAmounts;
 use super::lake::Lake;

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use ahash::RandomState;
-use arrow::array::{ArrayRef, BooleanArray, RecordBatch};
-use arrow::compute::filter_record_batch;
+use arrow_array::{ArrayRef, BooleanArray, RecordBatch};
+use arrow_select::filter::filter_record_batch;
 
 use crate::award::AwardPlan;
 use crate::award::use_rows::AwardUse;

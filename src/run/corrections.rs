@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 
 use super::usage::UsagePart;
 use crate::amounts;

@@ -1,6 +1,6 @@
 //! A published table, sorted by `record_utc` and `record_id`, taken one day or a part of it at a time.
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 
 use crate::dedupe::keys::RecordKey;
 use crate::error::{Error, Result};

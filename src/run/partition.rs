@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ahash::RandomState;
-use arrow::array::{Array, BooleanArray, RecordBatch};
-use arrow::compute::{filter_record_batch, not};
-use arrow::datatypes::ArrowNativeType;
+use arrow_array::{Array, BooleanArray, RecordBatch};
+use arrow_buffer::ArrowNativeType;
+use arrow_select::filter::filter_record_batch;
 use crossbeam_channel::bounded;
 
 use super::charges::ChargePart;
@@ -270,7 +270,8 @@ fn is_of(views: &BTreeSet<String>, batch: &RecordBatch) -> Result<BooleanArray> 
 
 /// The jobs of a batch that are of none of these views.
 fn not_of(views: &BTreeSet<String>, batch: &RecordBatch) -> Result<RecordBatch> {
-    Ok(filter_record_batch(batch, &not(&is_of(views, batch)?)?)?)
+    let is_of = is_of(views, batch)?;
+    Ok(filter_record_batch(batch, &BooleanArray::new(!is_of.values(), None))?)
 }
 
 /// The jobs that count, and what scales them. Those of `displaced` views are neither counted nor charged, nor in need of a

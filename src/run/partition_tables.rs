@@ -1,6 +1,6 @@
 //! The large tables of a partition, written behind the merging.
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 
 use super::partition_context::PartitionContext;
 use crate::error::Result;

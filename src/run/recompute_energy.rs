@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use arrow::array::Int64Array;
+use arrow_array::Int64Array;
 use serde::Serialize;
 
 use super::partition_context::PartitionContext;

@@ -6,9 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, RecordBatch, new_null_array};
-use arrow::compute::{concat_batches, take_record_batch};
-use arrow::datatypes::{Field, Schema};
+use arrow_array::{ArrayRef, RecordBatch, new_null_array};
+use arrow_schema::{Field, Schema};
+use arrow_select::concat::concat_batches;
+use arrow_select::take::take_record_batch;
 
 use super::charges::ChargePart;
 use super::partition_context::PartitionContext;
@@ -205,7 +206,7 @@ fn windows(rows: &ListedRows) -> Result<ListedWindows> {
     let mut windows = BTreeMap::new();
     for (place, mut own) in by_place {
         own.sort_unstable();
-        let rows = arrow::array::UInt32Array::from_iter_values(own.iter().map(|(.., at)| *at));
+        let rows = arrow_array::UInt32Array::from_iter_values(own.iter().map(|(.., at)| *at));
         let ids = identities(own.iter().map(|(_, id, _)| Some(*id)))?;
         let named = own.iter().map(|(.., at)| sources.get(*at as usize));
         let listed = take_record_batch(&all, &rows)?;

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use arrow::array::{ArrayRef, RecordBatch};
-use arrow::compute::concat_batches;
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_select::concat::concat_batches;
 
 use super::partition_context::PartitionContext;
 use crate::error::{Error, Result};

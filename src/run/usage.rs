@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 
 use super::partition_context::PartitionContext;
 use super::slices::{SliceFiles, UsageSlice, by_year, changed, slices, whole};

@@ -3,9 +3,9 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 
-use arrow::array::RecordBatch;
-use arrow::ipc::reader::StreamReader;
-use arrow::ipc::writer::StreamWriter;
+use arrow_array::RecordBatch;
+use arrow_ipc::reader::StreamReader;
+use arrow_ipc::writer::StreamWriter;
 
 use crate::error::{Error, Result};
 use crate::numbers::count_u64;

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use arrow::array::{
-    Array, ArrayRef, ArrowPrimitiveType, AsArray, BooleanArray, Date32Array, Decimal128Array, DictionaryArray,
-    FixedSizeBinaryArray, FixedSizeBinaryBuilder, Int64Array, PrimitiveArray, RecordBatch, StringArray,
-    TimestampMillisecondArray, UInt32Array, UInt64Array,
+use arrow_array::builder::FixedSizeBinaryBuilder;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{ArrowPrimitiveType, UInt32Type};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, FixedSizeBinaryArray, Int64Array,
+    PrimitiveArray, RecordBatch, StringArray, TimestampMillisecondArray, UInt32Array, UInt64Array,
 };
-use arrow::compute::cast;
-use arrow::datatypes::{DataType, Field, Schema, UInt32Type};
+use arrow_schema::{DataType, Field, Schema};
+use arrow_select::take::take;
 
 use super::dataset::Dataset;
 use crate::error::{Error, Result};
@@ -141,10 +143,16 @@ pub fn is_coded(data_type: &DataType) -> bool {
 /// # Errors
 /// [`crate::error::Kind::Internal`] never: codes always stand for texts.
 pub fn plain(array: &ArrayRef) -> Result<ArrayRef> {
-    if is_coded(array.data_type()) {
-        return Ok(cast(array, &DataType::Utf8)?);
+    match array.as_any_dictionary_opt() {
+        Some(coded) => Ok(take(coded.values(), coded.keys(), None)?),
+        None => Ok(ArrayRef::clone(array)),
     }
-    Ok(ArrayRef::clone(array))
+}
+
+/// A coded array of texts.
+#[must_use]
+pub fn encoded(texts: &StringArray) -> ArrayRef {
+    Arc::new(texts.iter().collect::<DictionaryArray<UInt32Type>>())
 }
 
 /// The batch with all coded texts as texts.

@@ -1,7 +1,7 @@
 //! Distinguishes the rows of a batch by several columns of texts, using the codes of the texts: texts are compared once for each
 //! combination instead of once for each row.
 
-use arrow::array::Array;
+use arrow_array::Array;
 
 use super::batch::ColumnWords;
 

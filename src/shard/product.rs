@@ -3,7 +3,7 @@
 
 use std::io::Write;
 
-use arrow::array::{ArrayRef, RecordBatch};
+use arrow_array::{ArrayRef, RecordBatch};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::folder::ShardFolder;

@@ -1,8 +1,6 @@
 //! The file of a shard, read block by block; what is damaged is an error.
 
-use arrow::array::{Array, RecordBatch, StringArray};
-use arrow::compute::cast;
-use arrow::datatypes::DataType;
+use arrow_array::{Array, RecordBatch, StringArray};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::folder::ShardFolder;
@@ -13,7 +11,7 @@ use crate::dedupe::shared_blocks::{SharedBlocks, listed_place};
 use crate::error::{Error, Kind, Result};
 use crate::numbers::count_u64;
 use crate::runtime::scratch::PackedBatch;
-use crate::schema::batch::column;
+use crate::schema::batch::{column, plain};
 use crate::store::ObjectReader;
 
 /// The file of one shard.
@@ -134,7 +132,7 @@ impl SharedBlocks for ShardCandidates {
 
 /// The runs of rows whose file counts.
 fn counting_runs(batch: &RecordBatch, counting: &[bool]) -> Result<Vec<GatherRun>> {
-    let words = cast(column(batch, "file_id")?, &DataType::Utf8)?;
+    let words = plain(column(batch, "file_id")?)?;
     let words = words.as_any().downcast_ref::<StringArray>();
     let words = words.ok_or_else(|| Error::internal("files are not named by texts"))?;
     let counts = |row: usize| {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 
 use super::basis::{Reaches, day_of};
 use super::listing::DatedTrees;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use arrow::array::{Array, FixedSizeBinaryArray, Int64Array, RecordBatch, StringArray, TimestampMillisecondArray};
+use arrow_array::{Array, FixedSizeBinaryArray, Int64Array, RecordBatch, StringArray, TimestampMillisecondArray};
 
 use super::basis::{ClusterBasis, FileReach, Reaches};
 use super::files::JobFile;

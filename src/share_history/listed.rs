@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 
 use super::settings::READ_ROWS;
 use crate::config::fairshare_plan::FairsharePlan;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use arrow::array::{Array, Int64Array, RecordBatch, StringArray};
+use arrow_array::{Array, Int64Array, RecordBatch, StringArray};
 
 use super::basis::{ClusterBasis, ListingReach, ListingReaches};
 use super::files::ClusterFiles;

@@ -1,6 +1,7 @@
 //! What each job of the records has: its resources and its time limit.
 
-use arrow::array::{Array, AsArray, Int64Array, ListArray, RecordBatch, StringArray};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, Int64Array, ListArray, RecordBatch, StringArray};
 
 use crate::error::{Error, Result};
 use crate::schema::batch::{column, int, number, word};

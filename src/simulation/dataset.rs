@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use arrow::array::ArrayRef;
+use arrow_array::ArrayRef;
 
 use super::lake_trace::LakeJob;
 use super::run::{MethodRun, Simulation};

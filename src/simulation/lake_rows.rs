@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::shared_kind::{SharedColumns, SharedKind};

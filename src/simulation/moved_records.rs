@@ -1,7 +1,7 @@
 //! The records of a lake as they would be under another schedule: started and ended earlier or later, else the same.
 
-use arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch, TimestampMillisecondArray};
-use arrow::compute::filter_record_batch;
+use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, TimestampMillisecondArray};
+use arrow_select::filter::filter_record_batch;
 
 use super::lake_source::LakeSource;
 use super::record_places::RecordPlaces;
@@ -111,7 +111,7 @@ impl<'a> SimulatedRecords<'a> {
         // What does not start has no times, which its schema may not allow: it is taken out first.
         let kept = columns
             .iter()
-            .map(|column| arrow::compute::filter(column, &starts))
+            .map(|column| arrow_select::filter::filter(column, &starts))
             .collect::<std::result::Result<Vec<_>, _>>()?;
         Ok(RecordBatch::try_new(batch.schema(), kept)?)
     }

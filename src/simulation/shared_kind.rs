@@ -1,7 +1,8 @@
 //! Kinds of resources that a cluster has as a whole and not on nodes: burst buffer and licences.
 
-use arrow::array::{Array, AsArray, ListArray, RecordBatch};
-use arrow::datatypes::Int64Type;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{Array, ListArray, RecordBatch};
 
 use crate::amounts;
 use crate::error::{Error, Result};

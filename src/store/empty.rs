@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use arrow::datatypes::Schema;
+use arrow_schema::Schema;
 
 use super::machinery::PUBLICATION_BOOKS;
 use super::publish::Publication;

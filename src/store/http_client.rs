@@ -98,6 +98,8 @@ impl Resolve for Resolver {
 /// # Errors
 /// Naming the option that cannot be understood.
 pub(super) fn client(options: &ClientOptions, metadata: MetadataPolicy) -> object_store::Result<Client> {
+    // An error means that it was installed before.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let stated = |key: ClientConfigKey| options.get_config_value(&key);
     let is_stated = |key: ClientConfigKey| stated(key).is_some_and(|value| is_yes(&value));
     let length = |key: ClientConfigKey| stated(key).map(|text| parse_duration(&text)).transpose();

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 
 use super::manifest::Manifest;
 use super::publish::Publication;

@@ -3,8 +3,8 @@
 use super::reader::ObjectReader;
 use crate::error::{Error, Kind, Result};
 use crate::schema::batch::coded_type;
-use arrow::array::RecordBatch;
-use arrow::datatypes::{DataType, Fields, Schema, SchemaRef};
+use arrow_array::RecordBatch;
+use arrow_schema::{DataType, Fields, Schema, SchemaRef};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use parquet::arrow::{ARROW_SCHEMA_META_KEY, ProjectionMask};
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData};

@@ -1,6 +1,6 @@
 //! Contributions of many months added up by the expression engine.
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 
 use super::group::DIMENSIONS;
 use super::sums::summed_columns;

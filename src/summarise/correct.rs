@@ -1,7 +1,7 @@
 //! Corrections as entries of their own: the contribution of a record stays, and a correction posts separate entries of what it takes
 //! and what it gives. The sum is the corrected number; without the entries of one id it is what it was before.
 
-use arrow::array::{FixedSizeBinaryArray, RecordBatch};
+use arrow_array::{FixedSizeBinaryArray, RecordBatch};
 
 use super::group::{DIMENSIONS, Groups, KeyRef};
 use super::sums::{CountedSums, Sums};

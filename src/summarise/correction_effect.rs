@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use arrow::array::{FixedSizeBinaryArray, RecordBatch, StringArray};
+use arrow_array::{FixedSizeBinaryArray, RecordBatch, StringArray};
 
 use super::correct::{CorrectedPayer, lead, rule_value};
 use crate::error::{Error, Kind, Result};

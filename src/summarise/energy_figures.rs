@@ -1,6 +1,6 @@
 //! Energy and carbon of single jobs, by the rule of usage: for what explains or exports them.
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 
 use super::rated_job::{CoreTime, EnergyColumns, EnergyRater};
 use super::sums::MeasuredSums;

@@ -1,7 +1,7 @@
 //! The dimensions of `usage`, and groups of sums by them.
 
 use ahash::RandomState;
-use arrow::array::{ArrayRef, RecordBatch};
+use arrow_array::{ArrayRef, RecordBatch};
 use hashbrown::HashTable;
 
 use super::sums::{CountedSums, MeasuredSums, Sums, WORK_COLUMNS, WorkSums};

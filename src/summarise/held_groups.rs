@@ -1,6 +1,6 @@
 //! Groups of usage that wait for those of other months.
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 
 use super::group::{Groups, UsageGroup, to_batch};
 use crate::error::Result;

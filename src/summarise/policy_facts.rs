@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 
 use super::energy_figures::{EnergyFigureReader, EnergyFigures};
 use crate::charge::facts::Facts;

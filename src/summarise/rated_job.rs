@@ -1,6 +1,6 @@
 //! Energy and carbon of jobs, as columns of usage.
 
-use arrow::array::{Array, Int64Array, RecordBatch};
+use arrow_array::{Array, Int64Array, RecordBatch};
 
 use super::sums::{MeasuredSums, time_held};
 use super::view::RecordView;

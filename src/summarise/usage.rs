@@ -1,6 +1,6 @@
 //! From job records to groups of usage.
 
-use arrow::array::{Array, BooleanArray, RecordBatch};
+use arrow_array::{Array, BooleanArray, RecordBatch};
 
 use super::apportion::{apportion, share_of};
 use super::budget::{self, LoadClass, MonthBudget, VAST_JOB};

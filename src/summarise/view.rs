@@ -1,6 +1,6 @@
 //! The columns of `records` that `usage` is made of, looked up once per batch.
 
-use arrow::array::{Array, BooleanArray, Int64Array, RecordBatch, TimestampMillisecondArray};
+use arrow_array::{Array, BooleanArray, Int64Array, RecordBatch, TimestampMillisecondArray};
 
 use super::sums::MeasuredSums;
 use crate::error::Result;

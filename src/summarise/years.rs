@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
-use arrow::datatypes::{Field, Schema};
+use arrow_array::RecordBatch;
+use arrow_schema::{Field, Schema};
 
 use crate::charge::amount::CHARGE_SCALE;
 use crate::charge::span::{spanned, times_over};

@@ -19,8 +19,9 @@ use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use arrow::array::{AsArray, Int32Array, Int64Array, RecordBatch};
-use arrow::datatypes::{Int32Type, Int64Type};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int32Type, Int64Type};
+use arrow_array::{Int32Array, Int64Array, RecordBatch};
 use gridtally::occupancy::{
     AllocationShapes, Grid, History, NodeQuery, Resource, Resources, Scheme, Slices, Unit, tally_all,
 };
@@ -182,7 +183,7 @@ fn generate(file: &Path, interval_n: i64) -> i64 {
         let cores: Int32Array = (0..rows).map(|_| i32::try_from(1 + random(4)).unwrap()).collect();
         let memory: Int64Array = (0..rows).map(|_| (1 + random(16)) << 29).collect();
         let batch = RecordBatch::try_from_iter([
-            ("node", Arc::new(nodes) as arrow::array::ArrayRef),
+            ("node", Arc::new(nodes) as arrow_array::ArrayRef),
             ("start_s", Arc::new(Int64Array::from(starts))),
             ("end_s", Arc::new(Int64Array::from(ends))),
             ("core_n", Arc::new(cores)),

@@ -1,7 +1,7 @@
 //! Records of a message are compared with the one before them: the record before must never change the values of a
 //! record.
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 use gridtally::dedupe::{Intake, IntakeRows, Window};
 use gridtally::ledger::Reason;
 use gridtally::record::{JobRow, UnchangedColumns};

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, AsArray, Decimal128Array, Int64Array, RecordBatch, StringArray};
-use arrow::datatypes::{DataType, Decimal128Type, Field, Int64Type, Schema, SchemaRef};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Decimal128Type, Int64Type};
+use arrow_array::{Array, Decimal128Array, Int64Array, RecordBatch, StringArray};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use gridtally::error::Kind;
 use gridtally::expr::{GroupMeasure, How, add_up};
 use gridtally::schema;

@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use arrow::util::display::{ArrayFormatter, FormatOptions};
+use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use gridtally::sources::dialect::{Content, UnfinishedJob};
 use gridtally::sources::registry;
 use gridtally::store::Manifest;

@@ -91,6 +91,7 @@ mod signals;
 mod simulate;
 mod snapshots;
 mod source_fingerprints;
+mod value_text;
 mod views;
 mod written_tables;
 mod zone;

@@ -206,7 +206,7 @@ fn published_files_carry_the_declared_columns() {
 fn the_door_names_what_drifted() {
     let usage = schema::dataset("usage").unwrap();
     let ledger = schema::dataset("ledger").unwrap();
-    let empty = arrow::array::RecordBatch::new_empty(ledger.arrow());
+    let empty = arrow_array::RecordBatch::new_empty(ledger.arrow());
     assert!(ledger.admit(&empty).is_ok());
     assert!(
         usage

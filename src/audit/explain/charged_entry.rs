@@ -3,13 +3,14 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 use serde::Serialize;
 
-use super::job::{JobCharge, MOST, day_text, fields, hex, identity};
+use super::job::{JobCharge, MOST, day_text, fields, identity};
 use super::piece::{ExplainedTariff, pieces};
 use super::text::charges_text;
 use super::trace::steps;
+use crate::audit::value_text::hex;
 use crate::charge::facts::Facts;
 use crate::charge::policy::Subject;
 use crate::charge::{Tariff, price};

@@ -1,6 +1,6 @@
 //! Energy and carbon of a job, with the rows of the tables they were computed by.
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 
 use crate::energy::{EnergyClass, EnergyPlan, NamedTable, OwnNodes, SharedRule};
 use crate::error::Result;

@@ -1,16 +1,15 @@
 //! A job and everything that was made of it.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
-use arrow::array::{Array, ArrayRef, RecordBatch};
-use arrow::util::display::array_value_to_string;
+use arrow_array::{Array, ArrayRef, RecordBatch};
 use serde::Serialize;
 
 use super::energy;
 use super::piece::{ExplainedTariff, pieces};
 use super::raw;
 use super::trace::{steps, work};
+use crate::audit::value_text::{hex, value_text};
 use crate::charge::{Tariff, price};
 use crate::energy::EnergyPlan;
 use crate::error::Result;
@@ -454,7 +453,7 @@ pub(super) fn fields(record: &RecordBatch, format: &str) -> Result<Vec<Explained
         if array.is_null(0) {
             continue;
         }
-        let value = array_value_to_string(array, 0)?;
+        let value = value_text(array, 0)?;
         if value == "false" {
             continue;
         }
@@ -472,15 +471,6 @@ pub(super) fn fields(record: &RecordBatch, format: &str) -> Result<Vec<Explained
 fn origin(column: &Column, format: &str) -> String {
     let own = column.origin.get(format).or_else(|| column.origin.get("gridtally"));
     own.cloned().unwrap_or_else(|| "as the source has it".to_owned())
-}
-
-pub(super) fn hex(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(2 * bytes.len());
-    for byte in bytes {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
 }
 
 /// The bytes of an identity as people write it, with or without dashes.

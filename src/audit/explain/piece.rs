@@ -1,6 +1,6 @@
 //! The parts a charge was split into.
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 
 use super::job::{ExplainedPiece, day_text};
 use crate::charge::amount::CHARGE_SCALE;

@@ -1,6 +1,6 @@
 //! How the work and the charge of a job come about, step by step.
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 
 use crate::charge::facts::Facts;
 use crate::charge::inputs::INPUTS;

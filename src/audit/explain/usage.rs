@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 use serde::Serialize;
 
 use super::cell::no_cell;
@@ -231,7 +231,7 @@ fn name_corrections(store: &Store, manifest: &Manifest, views: &mut [ViewUsage])
             for touch in views.iter_mut().flat_map(|view| &mut view.corrections) {
                 let found = ids.iter().position(|id| id == Some(&touch.correction_id));
                 if let Some(row) = found {
-                    let own = |column: &arrow::array::StringArray| word_or_empty(column, row).to_owned();
+                    let own = |column: &arrow_array::StringArray| word_or_empty(column, row).to_owned();
                     (touch.action, touch.author, touch.reason) = (own(action), own(author), own(reason));
                 }
             }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use arrow::array::Array;
+use arrow_array::Array;
 
 use super::report::VerifyReport;
 use crate::amounts::add;
@@ -90,7 +90,7 @@ fn sums(store: &Store, manifest: &Manifest, dataset: &str, report: &mut VerifyRe
             let (priced, unpriced) = (int(&batch, "job_n")?, int(&batch, "unpriced_job_n")?);
             let subject = text(&batch, "subject")?;
             for row in 0..batch.num_rows() {
-                let of = |column: &arrow::array::StringArray| column.value(row).to_owned();
+                let of = |column: &arrow_array::StringArray| column.value(row).to_owned();
                 let group = ChargeCheckGroup {
                     site: site.clone(),
                     subject: of(subject),

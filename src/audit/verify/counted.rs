@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use arrow::array::{Array, RecordBatch};
+use arrow_array::{Array, RecordBatch};
 
 use super::totals::VerifiedTotals;
 use crate::amounts;

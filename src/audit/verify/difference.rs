@@ -1,9 +1,9 @@
 //! Rows that were computed again, held against those of a file.
 
-use arrow::array::{Array, RecordBatch};
-use arrow::util::display::array_value_to_string;
+use arrow_array::{Array, RecordBatch};
 
-use crate::error::{Error, Result};
+use crate::audit::value_text::value_text;
+use crate::error::Result;
 use crate::schema::batch::{column, decoded};
 
 /// The key of a dataset's rows, and the values that are compared.
@@ -86,5 +86,5 @@ fn value(batch: &RecordBatch, name: &str, row: usize) -> Result<String> {
     if array.is_null(row) {
         return Ok("null".to_owned());
     }
-    array_value_to_string(array, row).map_err(Error::from)
+    value_text(array, row)
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use arrow::array::{Array, RecordBatch};
+use arrow_array::{Array, RecordBatch};
 
 use self::counted::{CountedPlace, CountedRecords, count_history, count_records};
 use self::summaries::SummarisedView;

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use arrow::array::{Array, BooleanArray, RecordBatch};
-use arrow::compute::{concat_batches, filter_record_batch};
+use arrow_array::{Array, BooleanArray, RecordBatch};
+use arrow_select::concat::concat_batches;
+use arrow_select::filter::filter_record_batch;
 
 use super::difference::Compared;
 use super::recomputation::{READ_ROWS, Recomputation, RecomputedFindings, threads};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 
 use super::difference::Compared;
 use crate::charge::Tariff;
@@ -70,7 +70,7 @@ impl Recomputation<'_> {
             declared.admit(&batch)?;
             batches.push(batch);
         }
-        Ok(arrow::compute::concat_batches(&declared.arrow(), &batches)?)
+        Ok(arrow_select::concat::concat_batches(&declared.arrow(), &batches)?)
     }
 
     /// How a file differs from what was computed; a file is due where that has rows.

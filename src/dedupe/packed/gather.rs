@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
-use arrow::array::{
-    Array, ArrayRef, AsArray, BooleanBufferBuilder, FixedSizeBinaryArray, Int64Array, RecordBatch, StringArray,
-    TimestampMillisecondArray, UInt64Array, new_null_array,
+use arrow_array::builder::BooleanBufferBuilder;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int64Type, TimestampMillisecondType, UInt64Type};
+use arrow_array::{
+    Array, ArrayRef, FixedSizeBinaryArray, Int64Array, RecordBatch, StringArray, TimestampMillisecondArray,
+    UInt64Array, new_null_array,
 };
-use arrow::buffer::NullBuffer;
-use arrow::compute::interleave;
-use arrow::datatypes::{DataType, Field, Int64Type, TimestampMillisecondType, UInt64Type};
+use arrow_buffer::NullBuffer;
+use arrow_schema::{DataType, Field};
+use arrow_select::interleave::interleave;
 
 use super::integer::{self, IntegerPacking};
 use super::key_order::places;

@@ -20,18 +20,20 @@ mod zeros;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow::array::{
-    Array, ArrayRef, AsArray, BooleanArray, Decimal128Array, Int64Array, RecordBatch, UInt32Array, new_null_array,
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Decimal128Array, Int64Array, RecordBatch, UInt32Array, new_null_array,
 };
-use arrow::buffer::BooleanBuffer;
-use arrow::compute::{cast, take};
-use arrow::datatypes::{DataType, Int64Type};
+use arrow_buffer::BooleanBuffer;
+use arrow_schema::DataType;
+use arrow_select::take::take;
 
 use self::kind::{PackedKind, fields};
 use crate::error::{Error, Result};
 use crate::record::anomaly::Anomaly;
 use crate::schema;
-use crate::schema::batch::decoded;
+use crate::schema::batch::{decoded, plain};
 use crate::schema::dataset::Encoding;
 
 pub use gather::{GatherPart, gather, gather_sorted, keys};
@@ -122,7 +124,7 @@ pub fn to_records(gathered: &RecordBatch, picked: Option<&UInt32Array>) -> Resul
                     .or_insert_with(|| new_null_array(data_type, rows)),
             ),
             (DataType::Utf8, Some(column)) if declared.encoding == Encoding::Dictionary => pick(column)?,
-            (DataType::Utf8, Some(column)) => cast(&pick(column)?, &DataType::Utf8)?,
+            (DataType::Utf8, Some(column)) => plain(&pick(column)?)?,
             (DataType::Decimal128(precision, scale), Some(column)) => milli(&pick(column)?, *precision, *scale)?,
             (_, Some(column)) => pick(column)?,
         };

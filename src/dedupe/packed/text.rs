@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use ahash::RandomState;
-use arrow::array::{Array, ArrayRef, DictionaryArray, NullBufferBuilder, PrimitiveArray, StringArray};
-use arrow::buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
-use arrow::datatypes::{ArrowDictionaryKeyType, ArrowNativeType, DataType, Field, UInt8Type, UInt16Type, UInt32Type};
+use arrow_array::builder::NullBufferBuilder;
+use arrow_array::types::{ArrowDictionaryKeyType, UInt8Type, UInt16Type, UInt32Type};
+use arrow_array::{Array, ArrayRef, DictionaryArray, PrimitiveArray, StringArray};
+use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_schema::{DataType, Field};
 use hashbrown::HashTable;
 
 use super::integer::all_valid;
@@ -13,7 +15,7 @@ use super::recent_texts::RecentTexts;
 use super::zeros::zeros;
 use crate::error::{Error, Result};
 use crate::numbers::{Extent, Part};
-use crate::schema::batch::codes;
+use crate::schema::batch::{codes, plain};
 use crate::short_texts::{ShortText, is_same};
 
 /// After so many rows it is asked whether texts repeat at all.
@@ -312,7 +314,7 @@ pub(super) fn pack(name: &str, gathered: &ArrayRef) -> Result<Option<(Field, Arr
         return Ok(None);
     }
     if entries.len() >= keys.len() {
-        let texts = arrow::compute::cast(gathered, &DataType::Utf8)?;
+        let texts = plain(gathered)?;
         return Ok(Some((Field::new(name, DataType::Utf8, true), texts)));
     }
     let mut words = TextWords::coded();

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use ahash::RandomState;
-use arrow::array::{
-    Array, ArrayBuilder, ArrayRef, AsArray, DictionaryArray, PrimitiveArray, StringArray, StringBuilder, UInt32Array,
-};
-use arrow::buffer::NullBuffer;
-use arrow::datatypes::{ArrowDictionaryKeyType, ArrowNativeType, DataType, UInt8Type, UInt16Type, UInt32Type};
+use arrow_array::builder::{ArrayBuilder, StringBuilder};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{ArrowDictionaryKeyType, UInt8Type, UInt16Type, UInt32Type};
+use arrow_array::{Array, ArrayRef, DictionaryArray, PrimitiveArray, StringArray, UInt32Array};
+use arrow_buffer::{ArrowNativeType, NullBuffer};
+use arrow_schema::DataType;
 use hashbrown::HashTable;
 
 use super::route::Route;

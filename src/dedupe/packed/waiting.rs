@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use arrow::array::{AnyDictionaryArray, Array, ArrayRef, AsArray, RecordBatch, UInt32Array};
-use arrow::compute::take;
-use arrow::datatypes::Field;
+use arrow_array::cast::AsArray;
+use arrow_array::{AnyDictionaryArray, Array, ArrayRef, RecordBatch, UInt32Array};
+use arrow_schema::Field;
+use arrow_select::take::take;
 
 use super::integer::{IntegerPacking, only_value};
 use super::kind::{PackedKind, fields};

@@ -2,9 +2,9 @@
 
 use std::sync::LazyLock;
 
-use arrow::array::{PrimitiveArray, UInt8Array};
-use arrow::buffer::{Buffer, NullBuffer, ScalarBuffer};
-use arrow::datatypes::UInt8Type;
+use arrow_array::types::UInt8Type;
+use arrow_array::{PrimitiveArray, UInt8Array};
+use arrow_buffer::{Buffer, NullBuffer, ScalarBuffer};
 
 /// Rows of a column that the shared zeros suffice for: more than a batch that waits has.
 const SHARED_ROWS: usize = 1 << 15;

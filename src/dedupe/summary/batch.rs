@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, BooleanArray, Decimal128Array, RecordBatch};
-use arrow::datatypes::DataType;
+use arrow_array::{ArrayRef, BooleanArray, Decimal128Array, RecordBatch};
+use arrow_schema::DataType;
 
 use crate::error::{Error, Result};
 use crate::ledger::Reason;
@@ -99,7 +99,7 @@ pub fn from_batch(batch: &RecordBatch, site: &str, month: Month) -> Result<Vec<S
             byte_offset: offsets.value(at),
             summary_id: identity(ids, at)?,
             content_hash: hashes.value(at),
-            is_stale: arrow::array::Array::is_valid(stale, at).then(|| stale.value(at)),
+            is_stale: arrow_array::Array::is_valid(stale, at).then(|| stale.value(at)),
             reason: match reasons {
                 Some(reasons) => Reason::parse(reasons.value(at)).ok_or_else(|| unknown("reason"))?,
                 None => kind.accepted(),

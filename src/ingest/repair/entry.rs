@@ -1,6 +1,6 @@
 //! One row of `repairs`.
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 
 use crate::error::{Error, Result};
 use crate::ledger::Reason;

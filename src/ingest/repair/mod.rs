@@ -11,7 +11,7 @@ mod targets;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 use tracing::warn;
 
 use self::entry::{from_batches, to_batch};

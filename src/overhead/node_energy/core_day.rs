@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use arrow::array::{Int64Array, RecordBatch};
+use arrow_array::{Int64Array, RecordBatch};
 
 use crate::amounts::add_known;
 use crate::error::{Error, Kind, Result};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 
 use crate::error::{Error, Kind, Result};
 use crate::overhead::job_spans::{JobColumns, SPAN_COLUMNS, span};

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 
 use super::split::NodeEnergy;
 use crate::error::{Error, Kind, Result};

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, BooleanArray, Int64Builder, ListBuilder, RecordBatch, StringBuilder, StructBuilder};
-use arrow::datatypes::{DataType, Field};
+use arrow_array::builder::{Int64Builder, ListBuilder, StringBuilder, StructBuilder};
+use arrow_array::{ArrayRef, BooleanArray, RecordBatch};
+use arrow_schema::{DataType, Field};
 
 use super::gpus::Gpus;
 use super::row::{AssociationRow, EventRow, InventoryRow, NodeRow, PartitionRow, ReservationRow};

@@ -1,6 +1,6 @@
 //! Rows about scheduling as batches of the published datasets.
 
-use arrow::array::ArrayRef;
+use arrow_array::ArrayRef;
 
 use super::batch::{InventoryOrigin, PlacedRow, cluster, flags, tail};
 use super::gpus::Gpus;

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use arrow::array::{AsArray, RecordBatch};
+use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray;
 
 use crate::error::Result;
 use crate::lake::refused_records::ID_COLUMN;
@@ -281,10 +282,10 @@ pub fn each_job_of(
 macro_rules! rows {
     ($($name:ident: $array:ident = $get:ident,)+; $($job:ident: $job_array:ident = $job_get:ident,)+) => {
         struct Rows<'a> {
-            $($name: &'a arrow::array::$array,)+
-            $($job: Option<&'a arrow::array::$job_array>,)+
-            fqan: Option<&'a arrow::array::StringArray>,
-            factors: [Option<&'a arrow::array::Decimal128Array>; 3],
+            $($name: &'a arrow_array::$array,)+
+            $($job: Option<&'a arrow_array::$job_array>,)+
+            fqan: Option<&'a arrow_array::StringArray>,
+            factors: [Option<&'a arrow_array::Decimal128Array>; 3],
         }
 
         impl<'a> Rows<'a> {
@@ -373,8 +374,8 @@ impl<'a> Rows<'a> {
                 return None;
             }
         }
-        let optional = |column: Option<&'a arrow::array::StringArray>| column.and_then(|column| word(column, row));
-        let amount = |column: Option<&'a arrow::array::Int64Array>| column.and_then(|column| number(column, row));
+        let optional = |column: Option<&'a arrow_array::StringArray>| column.and_then(|column| word(column, row));
+        let amount = |column: Option<&'a arrow_array::Int64Array>| column.and_then(|column| number(column, row));
         Some(SendableJob {
             month,
             cluster: word(self.cluster, row),

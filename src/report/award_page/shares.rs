@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 
 use crate::award::Award;
 use crate::charge::span::times_over;

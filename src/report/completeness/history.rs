@@ -2,15 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use arrow::array::{Array as _, ArrayRef, RecordBatch, StringArray, UInt32Array};
-use arrow::compute::cast;
+use arrow_array::{Array as _, ArrayRef, RecordBatch, StringArray, UInt32Array};
 
 use crate::absent;
 use crate::amounts::{add, too_large};
 use crate::error::{Error, Result};
 use crate::numbers::index;
 use crate::report::lake::{Lake, Selection};
-use crate::schema::batch::{ColumnWords, coded_type, codes, column, int, number, time, words_of};
+use crate::schema::batch::{ColumnWords, codes, column, encoded, int, number, time, words_of};
 use crate::time::zone::OffsetSpan;
 use crate::time::{Day, Month, Zone};
 
@@ -169,7 +168,7 @@ fn codes_of(array: &ArrayRef) -> Result<(UInt32Array, StringArray)> {
     }
     let array = match words_of(array)? {
         ColumnWords::Coded(..) => ArrayRef::clone(array),
-        ColumnWords::Plain(_) => cast(array, &coded_type())?,
+        ColumnWords::Plain(texts) => encoded(texts),
     };
     let (codes, entries) = codes(&array)?;
     Ok((codes.clone(), entries.clone()))

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use arrow::array::{Array, RecordBatch};
+use arrow_array::{Array, RecordBatch};
 
 use crate::error::{Error, Kind, Result};
 use crate::occupancy::resource::LEDGER_COLUMNS;

@@ -78,7 +78,7 @@ pub fn append(book: &BookLock, event: &LockEvent) -> Result<Heads> {
         times([Some(at_ms)]),
         texts([event.site.as_deref()]),
         dates([Some(event.month.first_day())]),
-        Arc::new(arrow::array::BooleanArray::from(vec![event.is_locked])),
+        Arc::new(arrow_array::BooleanArray::from(vec![event.is_locked])),
         texts([Some(&event.reason)]),
         texts([Some(&event.author)]),
     ])?;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use arrow::array::{FixedSizeBinaryArray, Int64Array, RecordBatch, StringArray, TimestampMillisecondArray};
+use arrow_array::{FixedSizeBinaryArray, Int64Array, RecordBatch, StringArray, TimestampMillisecondArray};
 
 use super::job::{JobIdentityJob, JobIdentityNames, JobIdentityPlace, JobIdentityStanding, UNKNOWN, id_hash};
 use super::level::{DifferenceLevel, FACTORS_SINCE, LEVEL_COLUMNS, LevelColumns};

@@ -1,6 +1,7 @@
 //! The value that scales a job, and which of several is compared.
 
-use arrow::array::{Array, AsArray, Decimal128Array, RecordBatch, StringArray};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, Decimal128Array, RecordBatch, StringArray};
 
 use crate::amounts::finer;
 use crate::error::Result;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use arrow::array::{Array, RecordBatch};
+use arrow_array::{Array, RecordBatch};
 
 use super::super::lake::Lake;
 use super::cluster::ShareCluster;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 
 use super::super::lake::Lake;
 use super::cluster::ShareCluster;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use arrow::array::Array;
+use arrow_array::Array;
 
 use super::coverage::Coverage;
 use super::quality::SiteQuality;

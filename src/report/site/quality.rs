@@ -65,7 +65,7 @@ impl SiteQuality {
     }
 
     /// Adds a batch of the ledger; rows without a site of every source.
-    fn add_rows(&mut self, batch: &arrow::array::RecordBatch, site: &str) -> Result<()> {
+    fn add_rows(&mut self, batch: &arrow_array::RecordBatch, site: &str) -> Result<()> {
         let (sites, sources) = (text(batch, "site")?, text(batch, "source")?);
         let (outcomes, reasons) = (text(batch, "outcome")?, text(batch, "reason")?);
         let (file_ids, row_ns) = (text(batch, "file_id")?, int(batch, "row_n")?);

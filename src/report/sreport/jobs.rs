@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use arrow::array::{Array, AsArray, Int64Array, ListArray, RecordBatch, StringArray};
-use arrow::datatypes::Int64Type;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{Array, Int64Array, ListArray, RecordBatch, StringArray};
 
 use super::period::{SreportPeriod, month_of};
 use super::used::{TRES, Used};

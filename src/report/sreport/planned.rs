@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use arrow::array::Array;
+use arrow_array::Array;
 
 use super::events::{EventKind, NodeEvent};
 use super::jobs::SreportJobs;

@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use arrow::array::ArrayRef;
-use arrow::buffer::{BooleanBuffer, NullBuffer};
+use arrow_array::ArrayRef;
+use arrow_buffer::{BooleanBuffer, NullBuffer};
 use parquet::basic::{BoundaryOrder, Compression, Encoding, PageType};
 use parquet::bloom_filter::Sbbf;
 use parquet::column::page::{CompressedPage, Page, PageWriter};
@@ -379,7 +379,7 @@ impl Validity {
         let nulls = arrays.iter().map(|array| array.null_count()).sum();
         let differ = nulls > 0 && nulls < rows;
         let flags = differ.then(|| {
-            let mut flags = arrow::array::BooleanBufferBuilder::new(rows);
+            let mut flags = arrow_array::builder::BooleanBufferBuilder::new(rows);
             for array in arrays {
                 match array.nulls() {
                     Some(nulls) => flags.append_buffer(NullBuffer::inner(nulls)),

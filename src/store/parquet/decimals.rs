@@ -2,8 +2,9 @@
 
 use std::io::Write;
 
-use arrow::array::{Array, ArrayRef, AsArray};
-use arrow::datatypes::Decimal128Type;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Decimal128Type;
+use arrow_array::{Array, ArrayRef};
 use parquet::basic::Encoding;
 use parquet::data_type::FixedLenByteArray;
 use parquet::file::statistics::{Statistics, ValueStatistics};

@@ -5,8 +5,9 @@
 
 use std::io::Write;
 
-use arrow::array::{Array, ArrayRef, AsArray};
-use arrow::datatypes::{Int64Type, TimestampMillisecondType};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int64Type, TimestampMillisecondType};
+use arrow_array::{Array, ArrayRef};
 use fearless_simd::{Level, Simd, dispatch};
 use parquet::basic::Encoding;
 

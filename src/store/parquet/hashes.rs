@@ -2,7 +2,8 @@
 
 use std::io::Write;
 
-use arrow::array::{Array, ArrayRef, AsArray, UInt64Array};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, UInt64Array};
 use parquet::basic::Encoding;
 use parquet::file::statistics::{Statistics, ValueStatistics};
 

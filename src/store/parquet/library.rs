@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef};
-use arrow::compute::concat;
-use arrow::datatypes::{Field, Schema};
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::{Field, Schema};
+use arrow_select::concat::concat;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_writer::{ArrowColumnWriter, compute_leaves};
 use parquet::file::properties::WriterProperties;

@@ -18,8 +18,8 @@ mod strings;
 use std::io::Write;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, new_null_array};
-use arrow::datatypes::{DataType, Field, TimeUnit};
+use arrow_array::{ArrayRef, new_null_array};
+use arrow_schema::{DataType, Field, TimeUnit};
 use parquet::basic::{Encoding, Type};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedRowGroupWriter;

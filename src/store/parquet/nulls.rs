@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use arrow::array::ArrayRef;
+use arrow_array::ArrayRef;
 use parquet::basic::{Compression, Encoding, Type};
 use parquet::file::statistics::{Statistics, ValueStatistics};
 use parquet::schema::types::ColumnDescPtr;

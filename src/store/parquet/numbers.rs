@@ -4,8 +4,10 @@ use std::io::Write;
 use std::sync::Arc;
 
 use ahash::RandomState;
-use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
-use arrow::datatypes::{ArrowNativeType, Date32Type, Decimal128Type};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Date32Type, Decimal128Type};
+use arrow_array::{Array, ArrayRef, Int64Array};
+use arrow_buffer::ArrowNativeType;
 use hashbrown::HashTable;
 use parquet::basic::{Compression, Encoding, Type};
 use parquet::file::statistics::{Statistics, ValueStatistics};

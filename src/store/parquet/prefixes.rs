@@ -6,8 +6,8 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef};
-use arrow::datatypes::ArrowNativeType;
+use arrow_array::{Array, ArrayRef};
+use arrow_buffer::ArrowNativeType;
 use parquet::basic::{Compression, Encoding};
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnDescPtr;

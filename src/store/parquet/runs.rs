@@ -2,7 +2,7 @@
 //!
 //! A run is a value and how often it comes; what does not repeat is packed, eight values at a time, lowest bits first.
 
-use arrow::buffer::BooleanBuffer;
+use arrow_buffer::BooleanBuffer;
 
 use crate::leb128;
 use crate::numbers::{Part, count_u64, index};

@@ -6,8 +6,9 @@
 use std::io::Write;
 
 use ahash::RandomState;
-use arrow::array::{Array, ArrayRef, AsArray, StringArray};
-use arrow::datatypes::ArrowNativeType;
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, StringArray};
+use arrow_buffer::ArrowNativeType;
 use hashbrown::HashTable;
 use parquet::basic::{Compression, Encoding};
 use parquet::data_type::ByteArray;

@@ -3,7 +3,7 @@
 //! Slurm leaves out a TRES of zero, so that a job without a billing was billed zero where other jobs of its cluster have one. Where
 //! none has, billing was not recorded, and a policy that reads it charges zero.
 
-use arrow::array::Array;
+use arrow_array::Array;
 
 use super::charged_jobs::ChargedJobs;
 use crate::charge::Tariff;

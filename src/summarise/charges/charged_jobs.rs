@@ -1,6 +1,6 @@
 //! A batch of records with what each costs.
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 
 use crate::charge::amount::MemoryUnit;
 use crate::charge::facts::Facts;

@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
-use arrow::array::{
-    Array, ArrayRef, ArrowPrimitiveType, AsArray, Decimal128Array, DictionaryArray, Int64Array, NullBufferBuilder,
-    PrimitiveBuilder, RecordBatch, UInt32Array, new_null_array,
+use arrow_array::builder::{NullBufferBuilder, PrimitiveBuilder};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{ArrowPrimitiveType, Date32Type, Int64Type, UInt32Type};
+use arrow_array::{
+    Array, ArrayRef, Decimal128Array, DictionaryArray, Int64Array, RecordBatch, UInt32Array, new_null_array,
 };
-use arrow::compute::{concat, take};
-use arrow::datatypes::{DataType, Date32Type, Int64Type, UInt32Type};
+use arrow_schema::DataType;
+use arrow_select::concat::concat;
+use arrow_select::take::take;
 
 use super::row::ChargeFigures;
 use super::year_lengths::YearLengths;

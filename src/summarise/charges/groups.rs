@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use ahash::RandomState;
-use arrow::array::{ArrayRef, RecordBatch};
+use arrow_array::{ArrayRef, RecordBatch};
 use hashbrown::HashTable;
 
 use super::row::ChargeFigures;

@@ -15,7 +15,7 @@ mod row;
 mod tally;
 mod year_lengths;
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 
 use self::batch::ChargeBatch;
 use self::billing_use::BatchBilling;

@@ -1,6 +1,6 @@
 //! Charges added up, as `charge_part` has them.
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 
 use crate::error::Result;
 use crate::expr::{GroupMeasure, How, add_up};

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use arrow::array::{Array, AsArray, StringArray};
-use arrow::datatypes::{Date32Type, Int64Type};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Date32Type, Int64Type};
+use arrow_array::{Array, StringArray};
 
 use super::lake::{Case, files};
 use crate::support::forge::rows;

@@ -5,8 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use arrow::array::{Array, AsArray};
-use arrow::datatypes::Int64Type;
+use arrow_array::Array;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
 use tempfile::TempDir;
 
 use crate::support::forge::rows;
@@ -90,7 +91,7 @@ impl Case {
                 .to_owned();
             let batch = rows(&path);
             let months = batch.column_by_name("month").unwrap();
-            let months = months.as_primitive::<arrow::datatypes::Date32Type>();
+            let months = months.as_primitive::<arrow_array::types::Date32Type>();
             let values = batch.column_by_name(column).unwrap().as_primitive::<Int64Type>();
             for row in 0..batch.num_rows() {
                 let sum = sums.entry((vo.clone(), months.value(row))).or_default();
@@ -312,7 +313,7 @@ fn charges(case: &Case) -> BTreeMap<String, Option<i128>> {
         let batch = rows(&path);
         let vo = batch.column_by_name("vo").unwrap().as_string::<i32>().clone();
         let charge = batch.column_by_name("charge").unwrap();
-        let charge = charge.as_primitive::<arrow::datatypes::Decimal128Type>();
+        let charge = charge.as_primitive::<arrow_array::types::Decimal128Type>();
         for row in 0..batch.num_rows() {
             let known = charge.is_valid(row).then(|| charge.value(row));
             let sum = charges.entry(vo.value(row).to_owned()).or_insert(Some(0));

@@ -2,8 +2,9 @@
 
 use std::fs;
 
-use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch};
-use arrow::datatypes::Int64Type;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use gridtally::diagnostics::Problems;
 use gridtally::energy::{EnergyClass, EnergyPlan, EnergyTables, JobLoad, RunSpan, SharedRule, SiteEnergy};
 use gridtally::reference::energy::NodeMeterTable;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 use gridtally::audit::verify;
 use gridtally::config::Plan;
 use gridtally::run::run_report::{RunReport, Status};

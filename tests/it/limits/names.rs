@@ -1,6 +1,7 @@
 //! Names that cannot be part of a folder name are refused where they are read.
 
-use arrow::array::{Array, AsArray};
+use arrow_array::Array;
+use arrow_array::cast::AsArray;
 
 use super::{DUMPS, HEADER, Scene, pipeline, rejects, row, rows};
 

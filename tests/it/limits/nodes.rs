@@ -1,6 +1,6 @@
 //! Jobs of more than any node has, as many as there may be: no sum of a node or of bills ends the run, and none wraps.
 
-use arrow::array::Array;
+use arrow_array::Array;
 use gridtally::occupancy::NodeLoad;
 use gridtally::occupancy::node_room::NodeRoom;
 use gridtally::run::run_report::RunReport;
@@ -138,7 +138,7 @@ fn a_node_has_room_for_less_than_63_bits() {
 
 /// Jobs in the findings of a kind.
 fn found(scene: &Scene, kind: &str) -> i64 {
-    let of = |batch: &arrow::array::RecordBatch| {
+    let of = |batch: &arrow_array::RecordBatch| {
         let (kinds, jobs) = (text(batch, "kind").unwrap(), int(batch, "job_n").unwrap());
         let own = (0..batch.num_rows()).filter(|row| kinds.value(*row) == kind);
         own.map(|row| jobs.value(row)).sum::<i64>()
@@ -148,7 +148,7 @@ fn found(scene: &Scene, kind: &str) -> i64 {
 
 /// Rows of single charges that are unknown for a reason.
 fn unpriced_n(scene: &Scene, why: &str) -> i64 {
-    let of = |batch: &arrow::array::RecordBatch| {
+    let of = |batch: &arrow_array::RecordBatch| {
         let (whys, charges) = (text(batch, "why_unpriced").unwrap(), decimal(batch, "charge").unwrap());
         let own = (0..batch.num_rows()).filter(|row| word(whys, *row) == Some(why));
         own.inspect(|row| assert!(charges.is_null(*row)))
@@ -160,7 +160,7 @@ fn unpriced_n(scene: &Scene, why: &str) -> i64 {
 
 /// The sum of a column of decimals.
 fn wide(scene: &Scene, dataset: &str, column: &str) -> i128 {
-    let of = |batch: &arrow::array::RecordBatch| {
+    let of = |batch: &arrow_array::RecordBatch| {
         let values = decimal(batch, column).unwrap();
         (0..batch.num_rows())
             .filter_map(|row| number(values, row))

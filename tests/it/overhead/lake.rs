@@ -244,7 +244,7 @@ fn an_inventory_of_no_site_belongs_to_the_only_one() {
 
 #[test]
 fn verify_finds_a_ledger_that_does_not_close() {
-    use arrow::array::{ArrayRef, Int64Array};
+    use arrow_array::{ArrayRef, Int64Array};
     use gridtally::store::{Manifest, Store, read_table};
 
     let scene = scene(&BOTH);
@@ -262,7 +262,7 @@ fn verify_finds_a_ledger_that_does_not_close() {
     let mut columns = batch.columns().to_vec();
     let wrong: ArrayRef = std::sync::Arc::new(Int64Array::from(vec![7; batch.num_rows()]));
     columns[at] = wrong;
-    let batch = arrow::array::RecordBatch::try_new(batch.schema(), columns).unwrap();
+    let batch = arrow_array::RecordBatch::try_new(batch.schema(), columns).unwrap();
     crate::support::forge::forge_rows(&lake, &path, |_| batch.clone());
     let found = gridtally::audit::verify::verify(lake.to_str().unwrap()).unwrap();
     assert!(found.text().contains("are accounted for"), "{}", found.text());

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use arrow::array::{
-    Array, ArrayRef, AsArray, BooleanArray, Decimal128Array, DictionaryArray, RecordBatch, StringArray,
-};
-use arrow::datatypes::{DataType, Decimal128Type, UInt32Type, i256};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Decimal128Type, UInt32Type};
+use arrow_array::{Array, ArrayRef, BooleanArray, Decimal128Array, DictionaryArray, RecordBatch, StringArray};
+use arrow_buffer::i256;
+use arrow_schema::DataType;
 use gridtally::charge::amount::{self, RoundingMode};
 use gridtally::error::Kind;
 use gridtally::expr::decimal::parse;

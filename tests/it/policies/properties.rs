@@ -5,12 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use arrow::array::{
-    Array, ArrayRef, Int64Array, Int64Builder, ListBuilder, RecordBatch, StringArray, StringBuilder, StructBuilder,
-    UInt32Array, new_null_array,
-};
-use arrow::compute::take_record_batch;
-use arrow::datatypes::{DataType, Field};
+use arrow_array::builder::{Int64Builder, ListBuilder, StringBuilder, StructBuilder};
+use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, StringArray, UInt32Array, new_null_array};
+use arrow_schema::{DataType, Field};
+use arrow_select::take::take_record_batch;
 use gridtally::charge::facts::Facts;
 use gridtally::charge::{Policy, price};
 use gridtally::config::Plan;
@@ -116,7 +114,7 @@ fn records(jobs: &[Job]) -> RecordBatch {
         .iter()
         .map(|field| field.as_ref().clone().with_nullable(true))
         .collect();
-    RecordBatch::try_new(Arc::new(arrow::datatypes::Schema::new(fields)), columns.collect()).unwrap()
+    RecordBatch::try_new(Arc::new(arrow_schema::Schema::new(fields)), columns.collect()).unwrap()
 }
 
 /// Whether each job is in scope of each policy, and its charge.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use arrow::array::Array;
+use arrow_array::Array;
 use gridtally::config::Plan;
 use gridtally::reference::decimal;
 use gridtally::run::{RunOptions, stages};

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use arrow::array::{Array, AsArray};
-use arrow::datatypes::Decimal128Type;
+use arrow_array::Array;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Decimal128Type;
 use gridtally::run::RunOptions;
 use gridtally::run::run_report::{RunReport, Status};
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use arrow::array::{Array, RecordBatch, UInt32Array};
-use arrow::compute::take_record_batch;
+use arrow_array::{Array, RecordBatch, UInt32Array};
+use arrow_select::take::take_record_batch;
 use gridtally::run::run_report::Status;
 use gridtally::schema::batch::{decimal, id};
 
@@ -255,7 +255,7 @@ fn verify_finds_a_refund_of_another_amount() {
     // The account of a refund is another one: no sum per policy changes.
     forge(&lake, &path, |batch| {
         let at = batch.schema_ref().index_of("account").unwrap();
-        let accounts: arrow::array::StringArray = (0..batch.num_rows())
+        let accounts: arrow_array::StringArray = (0..batch.num_rows())
             .map(|row| match text(&batch, "correction_id", row) {
                 Some(_) => Some("somebody".to_owned()),
                 None => text(&batch, "account", row),

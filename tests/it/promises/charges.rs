@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use arrow::array::{Array, RecordBatch};
+use arrow_array::{Array, RecordBatch};
 use gridtally::audit::reprice;
 use gridtally::charge::Tariff;
 use gridtally::config::Plan;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 use gridtally::error::Kind;
 use gridtally::run::RunOptions;
 use gridtally::run::run_report::{RunReport, Status};
@@ -322,7 +322,7 @@ fn one_job_can_be_taken_out() {
         text(&records, "job_id", row).unwrap(),
     );
     let bytes = records.column_by_name("record_id").unwrap();
-    let bytes = arrow::array::AsArray::as_fixed_size_binary(bytes).value(row);
+    let bytes = arrow_array::cast::AsArray::as_fixed_size_binary(bytes).value(row);
     let id = hex(bytes);
     let dashed = [&id[..8], &id[8..12], &id[12..16], &id[16..20], &id[20..]].join("-");
     let wanted = int(&records, "wall_s", row).unwrap();

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use arrow::array::{AsArray, RecordBatch};
-use arrow::datatypes::Date32Type;
+use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Date32Type;
 use gridtally::report::apel::users::Users;
 use gridtally::report::gracc;
 use gridtally::report::lake::{Lake, Selection};

@@ -3,7 +3,7 @@
 use gridtally::sources::sacct;
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 use gridtally::dedupe::file_order::{ArrivedFile, FileOrder};
 use gridtally::dedupe::merge::{Loser, Merged, merge};
 use gridtally::dedupe::packed::{GatherPart, WaitingBatch, gather_sorted};

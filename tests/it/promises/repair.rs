@@ -380,7 +380,7 @@ fn refusals_withheld_for_privacy_can_be_mended() {
     closes(&scene, "lake");
 }
 
-fn text_of(batch: &arrow::array::RecordBatch, name: &str, row: usize) -> Option<String> {
+fn text_of(batch: &arrow_array::RecordBatch, name: &str, row: usize) -> Option<String> {
     text(batch, name, row)
 }
 

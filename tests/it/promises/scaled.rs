@@ -1,8 +1,9 @@
 //! Times that worker nodes scaled before they were logged: the work is the same whatever the reference, and raw times
 //! come back where the nodes are known.
 
-use arrow::array::{Array, AsArray};
-use arrow::datatypes::Decimal128Type;
+use arrow_array::Array;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Decimal128Type;
 use gridtally::run::run_report::Status;
 use proptest::prelude::*;
 

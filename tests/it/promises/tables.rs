@@ -3,9 +3,10 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
-use arrow::compute::concat_batches;
-use arrow::datatypes::{Date32Type, Decimal128Type, Int64Type, TimestampMillisecondType};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Date32Type, Decimal128Type, Int64Type, TimestampMillisecondType};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_select::concat::concat_batches;
 use gridtally::schema;
 use gridtally::store::read_table;
 

@@ -1,8 +1,10 @@
 //! Records that wait come back as they went, whatever they were packed to.
 
-use arrow::array::{Array, AsArray, RecordBatch, UInt32Array};
-use arrow::compute::cast;
-use arrow::datatypes::{DataType, Int64Type};
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{Array, RecordBatch, UInt32Array};
+use arrow_cast::cast;
+use arrow_schema::DataType;
 use gridtally::dedupe::columns::{Columns, DerivedFields};
 use gridtally::dedupe::packed;
 use gridtally::dedupe::packed::integer::{IntegerNumbers, IntegerPacking};
@@ -171,7 +173,7 @@ fn gathered_rows_are_sorted_as_records_is() {
     let unsorted_keys = keys(&unsorted);
     order.sort_by_key(|row| unsorted_keys[*row]);
     let order = UInt32Array::from_iter_values(order.into_iter().map(|row| u32::try_from(row).unwrap()));
-    let expected = arrow::compute::take_record_batch(&unsorted, &order).unwrap();
+    let expected = arrow_select::take::take_record_batch(&unsorted, &order).unwrap();
     assert_eq!(sorted, expected);
     assert!((0..90).all(|row| {
         let job = int(&sorted, "line").unwrap().value(row);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use arrow::array::Array as _;
+use arrow_array::Array as _;
 use gridtally::compat::{PeerMode, PeerReportQuestion, WorkReport, report};
 use gridtally::reference::benchmark::Benchmark;
 use gridtally::reference::site_rename::SiteRenames;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use arrow::array::{RecordBatch, StringArray};
-use arrow::datatypes::{DataType, Field, Schema};
+use arrow_array::{RecordBatch, StringArray};
+use arrow_schema::{DataType, Field, Schema};
 use gridtally::store::read_table;
 
 use super::columns::written;
@@ -32,7 +32,7 @@ fn codes_of_every_width_come_back() {
             store.put("t.parquet", bytes.into()).unwrap();
             let read = read_table(store.reader("t.parquet").unwrap(), None, 1 << 20).unwrap();
             let read: Vec<RecordBatch> = read.map(Result::unwrap).collect();
-            let read = arrow::compute::concat_batches(&batch.schema(), &read).unwrap();
+            let read = arrow_select::concat::concat_batches(&batch.schema(), &read).unwrap();
             assert!(
                 read.columns() == batch.columns(),
                 "{width} bits, {spare} behind the last group"

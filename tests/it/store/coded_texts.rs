@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, RecordBatch, StringArray};
-use arrow::datatypes::{DataType, Field, Schema};
+use arrow_array::{ArrayRef, RecordBatch, StringArray};
+use arrow_schema::{DataType, Field, Schema};
 use gridtally::schema::batch::{decoded, is_coded};
 use gridtally::store::table::ROW_GROUP_ROWS;
 use gridtally::store::{TableRows, read_rows};
@@ -18,7 +18,7 @@ fn texts_come_back_as_the_codes_they_are_stored_as() {
         .map(|i| [Some("batch"), None, Some("pilot")][i * i % 3])
         .collect();
     let name: StringArray = (0..n).map(|i| Some(format!("job-{i}"))).collect();
-    let none = arrow::array::new_null_array(&DataType::Utf8, n);
+    let none = arrow_array::new_null_array(&DataType::Utf8, n);
     // Of the second row group nothing is a code.
     let late: StringArray = (0..n).map(|i| (i < ROW_GROUP_ROWS).then_some("ce")).collect();
     let columns: [(&str, ArrayRef); 4] = [

@@ -1,11 +1,13 @@
 //! Columns that are encoded here and not by the library: read back by the library, whatever is in them.
 
 use super::memory;
-use arrow::array::{
-    Array, ArrayRef, AsArray, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, FixedSizeBinaryArray,
-    Int64Array, RecordBatch, StringArray, UInt32Array, UInt64Array,
+use arrow_array::cast::AsArray;
+use arrow_array::types::UInt32Type;
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, FixedSizeBinaryArray, Int64Array,
+    RecordBatch, StringArray, UInt32Array, UInt64Array,
 };
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef, UInt32Type};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use gridtally::schema::Encoding;
 use gridtally::store::table::{PAGE_ROWS, ROW_GROUP_ROWS};
 use gridtally::store::{TableOptions, TableWriter, read_table};
@@ -50,7 +52,7 @@ fn read(bytes: &[u8]) -> RecordBatch {
         .unwrap()
         .map(Result::unwrap)
         .collect();
-    arrow::compute::concat_batches(&batches[0].schema(), &batches).unwrap()
+    arrow_select::concat::concat_batches(&batches[0].schema(), &batches).unwrap()
 }
 
 fn one(name: &str, array: ArrayRef, is_nullable: bool) -> RecordBatch {
@@ -466,7 +468,7 @@ fn columns_without_a_value_come_back_and_may_fill_late() {
         DataType::Decimal128(38, 7),
         DataType::Date32,
     ] {
-        let none = arrow::array::new_null_array(&data_type, 2 * PAGE_ROWS);
+        let none = arrow_array::new_null_array(&data_type, 2 * PAGE_ROWS);
         let found = statistics(comes_back(&one("empty", none, true))).remove(0);
         assert_eq!(
             (found.null_count_opt(), found.min_bytes_opt()),
@@ -478,7 +480,7 @@ fn columns_without_a_value_come_back_and_may_fill_late() {
     assert_eq!(
         read(&bytes)
             .column(0)
-            .as_primitive::<arrow::datatypes::Int64Type>()
+            .as_primitive::<arrow_array::types::Int64Type>()
             .value(2 * PAGE_ROWS + 1),
         5
     );

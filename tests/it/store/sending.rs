@@ -3,7 +3,7 @@
 use super::failing::FailAfter;
 use super::tree;
 use crate::support::forge::table;
-use arrow::array::{ArrayRef, RecordBatch, StringArray};
+use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use gridtally::error::Result;
 use gridtally::store::{BookLock, CutOff, LakeLock, Outgoing, Seal, Sending, Store};
 use object_store::local::LocalFileSystem;

@@ -1,13 +1,14 @@
 //! Parquet: the bytes depend on the rows and the options, and on nothing else.
 
 use super::memory;
-use arrow::array::{
+use arrow_array::builder::{ListBuilder, StringBuilder};
+use arrow_array::types::Int32Type;
+use arrow_array::{
     Array, ArrayRef, Date32Array, Decimal128Array, DictionaryArray, FixedSizeBinaryArray, Int32Array, Int64Array,
-    ListArray, ListBuilder, RecordBatch, StringArray, StringBuilder, StringViewArray, StructArray,
-    TimestampMillisecondArray, new_null_array,
+    ListArray, RecordBatch, StringArray, StringViewArray, StructArray, TimestampMillisecondArray, new_null_array,
 };
-use arrow::buffer::OffsetBuffer;
-use arrow::datatypes::{DataType, Field, Fields, Int32Type, Schema, SchemaRef};
+use arrow_buffer::OffsetBuffer;
+use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
 use gridtally::error::Kind;
 use gridtally::store::table::{PAGE_ROWS, ROW_GROUP_ROWS};
 use gridtally::store::{TableOptions, TableWriter, footer, read_table, row_groups, rows};
@@ -37,7 +38,7 @@ pub(super) fn sample(n: usize) -> RecordBatch {
         ),
         (
             plain("site", DataType::Utf8),
-            arrow::compute::cast(&site, &DataType::Utf8).unwrap(),
+            arrow_cast::cast(&site, &DataType::Utf8).unwrap(),
         ),
         (
             plain("vo", DataType::Utf8View),
@@ -58,7 +59,7 @@ pub(super) fn sample(n: usize) -> RecordBatch {
         (
             unit(
                 "end_utc",
-                DataType::Timestamp(arrow::datatypes::TimeUnit::Millisecond, None),
+                DataType::Timestamp(arrow_schema::TimeUnit::Millisecond, None),
                 "ms",
                 "when it ended",
             ),
@@ -184,12 +185,12 @@ fn disguised(batch: &RecordBatch, how: u8) -> RecordBatch {
         0 => Arc::clone(column),
         1 => {
             let nulls = new_null_array(column.data_type(), 9);
-            let larger = arrow::compute::concat(&[&nulls, column, &nulls]).unwrap();
+            let larger = arrow_select::concat::concat(&[&nulls, column, &nulls]).unwrap();
             larger.slice(9, column.len())
         }
         _ => {
             let all = Int32Array::from_iter_values(0..i32::try_from(column.len()).unwrap());
-            arrow::compute::take(column, &all, None).unwrap()
+            arrow_select::take::take(column, &all, None).unwrap()
         }
     });
     RecordBatch::try_new(batch.schema(), columns.collect()).unwrap()
@@ -248,7 +249,7 @@ fn rows_come_back_as_written() {
         .map(Result::unwrap)
         .collect();
     assert!(batches.iter().all(|batch| batch.num_rows() <= 4096));
-    let back = arrow::compute::concat_batches(&all.schema(), &batches).unwrap();
+    let back = arrow_select::concat::concat_batches(&all.schema(), &batches).unwrap();
     assert!(back == all);
     assert_eq!(
         batches[0].schema().fields(),

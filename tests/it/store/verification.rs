@@ -2,7 +2,7 @@
 
 use super::{every_kind, local, memory};
 use crate::support::forge::with_own_hash;
-use arrow::array::{ArrayRef, Int64Array, RecordBatch};
+use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use gridtally::store::{LakeFacts, Publication, SCHEMA_VERSION_KEY, Store, TableOptions, TableWriter, verify_files};
 use std::sync::Arc;
 

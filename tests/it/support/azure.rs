@@ -92,6 +92,7 @@ impl Azure {
     }
 
     pub(crate) fn container(&self) -> Store {
+        super::tls::install();
         let objects = MicrosoftAzureBuilder::new()
             .with_account(ACCOUNT)
             .with_access_key(KEY)

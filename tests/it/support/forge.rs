@@ -4,8 +4,8 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, RecordBatch, StringArray};
-use arrow::compute::concat_batches;
+use arrow_array::{ArrayRef, RecordBatch, StringArray};
+use arrow_select::concat::concat_batches;
 use gridtally::schema;
 use gridtally::store::{FileEntry, Manifest, Seal, Store, TableOptions, TableWriter, footer, read_table};
 

@@ -1,6 +1,6 @@
 //! What a lake holds.
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 use gridtally::record::{Summary, SummaryNumbers, SummaryWords};
 use gridtally::store::{Manifest, Store, read_table};
 

@@ -16,3 +16,5 @@ pub(crate) mod python;
 pub(crate) mod s3;
 pub(crate) mod sample;
 pub(crate) mod tar;
+#[cfg(feature = "cloud")]
+mod tls;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use arrow::compute::SortOptions;
-use arrow::row::{RowConverter, SortField};
+use arrow_row::{RowConverter, SortField};
+use arrow_schema::SortOptions;
 use gridtally::schema;
 use gridtally::store::Manifest;
 

@@ -135,6 +135,7 @@ impl S3 {
     }
 
     fn objects(&self) -> AmazonS3 {
+        super::tls::install();
         AmazonS3Builder::new()
             .with_endpoint(self.endpoint())
             .with_allow_http(true)

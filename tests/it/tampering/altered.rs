@@ -155,7 +155,7 @@ impl Alterations {
                     rows(&lake.join(page)),
                     footer(&File::open(lake.join(page)).unwrap()).unwrap(),
                 );
-                let twice = arrow::compute::concat_batches(&batch.schema(), [&batch, &batch]).unwrap();
+                let twice = arrow_select::concat::concat_batches(&batch.schema(), [&batch, &batch]).unwrap();
                 let none = batch.slice(0, batch.num_rows() - 1);
                 self.add(
                     format!("rows twice in {page}"),

@@ -3,7 +3,8 @@
 use std::fs;
 use std::sync::Arc;
 
-use arrow::array::{AsArray, RecordBatch, StringArray};
+use arrow_array::cast::AsArray;
+use arrow_array::{RecordBatch, StringArray};
 use gridtally::config::Plan;
 use gridtally::run::{RunOptions, stages};
 use gridtally::runtime::progress::Silent;
