@@ -57,8 +57,8 @@ fn values_have_the_texts_that_arrow_gives_them() {
         Arc::new(BooleanArray::from(vec![Some(true), Some(false), None])),
         Arc::new(decimals.with_precision_and_scale(38, 3).unwrap()),
         Arc::new(Date32Array::from(vec![Some(0), Some(-1), Some(20_000), None])),
-        Arc::new(TimestampMillisecondArray::from_iter(
-            instants.map(Some).into_iter().chain([None]),
+        Arc::new(TimestampMillisecondArray::from(
+            [instants.map(Some).as_slice(), &[None]].concat(),
         )),
         devices(),
         identities(),
