@@ -254,6 +254,14 @@ impl Cell for bool {
     }
 }
 
+/// A column whose texts are no codes.
+pub(super) fn plain(array: &ArrayRef) -> Result<ArrayRef> {
+    match array.as_any_dictionary_opt() {
+        Some(coded) => Ok(take(coded.values(), coded.keys(), None)?),
+        None => Ok(ArrayRef::clone(array)),
+    }
+}
+
 /// Texts as other writers of Parquet store them; `None` of another type, and of more bytes than a column of texts has.
 fn foreign_texts(array: &ArrayRef) -> Result<Option<StringArray>> {
     /// Copies texts.
@@ -261,13 +269,7 @@ fn foreign_texts(array: &ArrayRef) -> Result<Option<StringArray>> {
         let byte_n: usize = texts.clone().flatten().map(str::len).sum();
         i32::try_from(byte_n).is_ok().then(|| texts.collect())
     }
-    if let Some(coded) = array.as_any_dictionary_opt() {
-        let Some(entries) = foreign_texts(coded.values())? else {
-            return Ok(None);
-        };
-        let texts = take(&entries, coded.keys(), None)?;
-        return Ok(texts.as_string_opt::<i32>().cloned());
-    }
+    let array = plain(array)?;
     Ok(match array.data_type() {
         DataType::Utf8 => array.as_string_opt::<i32>().cloned(),
         DataType::LargeUtf8 => array.as_string_opt::<i64>().and_then(|texts| copied(texts.iter())),

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{Field, Schema};
-use arrow_select::take::take;
 
+use super::cell::plain;
 use super::compute::{Computed, Rows};
 use super::formula::Formula;
 use crate::error::{Error, Result};
@@ -69,12 +68,4 @@ fn needed(formulas: &[NamedFormula<'_>], wanted: &[&str]) -> Vec<bool> {
         }
     }
     is_needed
-}
-
-/// A column whose texts are no codes.
-fn plain(array: &ArrayRef) -> Result<ArrayRef> {
-    match array.as_any_dictionary_opt() {
-        Some(coded) => Ok(take(coded.values(), coded.keys(), None)?),
-        None => Ok(ArrayRef::clone(array)),
-    }
 }

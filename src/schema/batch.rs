@@ -138,7 +138,7 @@ pub fn is_coded(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Dictionary(key, entries) if **key == DataType::UInt32 && **entries == DataType::Utf8)
 }
 
-/// The texts of a coded array; another array as it is.
+/// The texts of a coded array, whatever its codes; another array as it is.
 ///
 /// # Errors
 /// [`crate::error::Kind::Internal`] never: codes always stand for texts.

@@ -98,6 +98,7 @@ pub fn plan(lake: &Lake, exporter: &Exporter, receiver: &str, terms: &Terms) -> 
         .counting(plan.still_counted(lake, exporter, receiver, &entries)?);
     if let Some(others) = exporter.of_forms(|form| !form.is_job()) {
         plan.add_others(lake, &others, &held)?;
+        plan.find_respelled();
     }
     let sent = plan.all.sent.iter();
     let sent = sent.map(|(place, sent)| (place.clone(), sent.job_n)).collect();
@@ -202,6 +203,22 @@ impl PublicationPlan {
         }
         self.reported.extend(reported);
         Ok(())
+    }
+
+    /// Takes the rows out of the vanished ones that are reported under another spelling of the site. Zeros would replace
+    /// them there.
+    fn find_respelled(&mut self) {
+        let reported = self.reported.iter().filter(|(place, _)| !place.form.is_job());
+        let records = reported.flat_map(|(_, records)| records);
+        let kept: BTreeSet<ServerKey> = records.filter_map(MessageRecord::server_key).collect();
+        for (place, gone) in &mut self.vanished {
+            let is_kept = |gone: &MessageRecord| gone.server_key().is_some_and(|key| kept.contains(&key));
+            let (respelled, vanished): (Vec<_>, Vec<_>) = std::mem::take(gone).into_iter().partition(is_kept);
+            *gone = vanished;
+            if !respelled.is_empty() {
+                self.respelled.insert(place.clone(), respelled);
+            }
+        }
     }
 
     fn add_jobs(

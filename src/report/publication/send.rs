@@ -1,6 +1,6 @@
 //! Sends what differs from what a receiver holds, and takes back what is gone.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::exporter::{Export, ExportTake, Exporter};
 use super::jobs::{self, JobBook, RecordChange};
@@ -14,7 +14,6 @@ use crate::absent;
 use crate::error::{Error, Kind, Result};
 use crate::numbers::count_i64;
 use crate::report::apel::message::MessageBatch;
-use crate::report::apel::server_key::ServerKey;
 use crate::report::lake::Lake;
 use crate::store::Sending;
 use crate::time::Month;
@@ -101,41 +100,25 @@ pub fn send(
             record,
         });
     };
-    let kept = kept_keys(plan);
     for place in &plan.places {
         for reported in plan.reported.get(place).into_iter().flatten() {
             enter(place, reported.clone(), PublicationState::Sent);
         }
-        // What is reported under another spelling of the site replaces the record there: zeros would replace that again.
-        let (respelled, vanished): (Vec<_>, Vec<_>) = absent::list(plan.vanished.get(place))
-            .iter()
-            .cloned()
-            .partition(|gone| gone.server_key().is_some_and(|key| kept.contains(&key)));
-        for gone in &respelled {
-            enter(place, gone.retraction(), PublicationState::Respelled);
-        }
         let respelled = absent::list(plan.respelled.get(place));
-        if !respelled.is_empty() {
-            enter_jobs(&mut book, place, PublicationState::Respelled, respelled, &mut enter)?;
-        }
+        enter_gone(&mut book, place, PublicationState::Respelled, respelled, &mut enter)?;
+        let vanished = absent::list(plan.vanished.get(place));
         if vanished.is_empty() {
             continue;
         }
         let state = if plan.terms.is_listing {
-            list(place, OutboxListed::Records, &vanished)?;
+            list(place, OutboxListed::Records, vanished)?;
             PublicationState::Listed
         } else {
             let zeros: Vec<MessageRecord> = vanished.iter().map(MessageRecord::retraction).collect();
             send_records(place, &zeros, batch_records, &mut numbers, take)?;
             PublicationState::Retracted
         };
-        if place.form.is_job() {
-            enter_jobs(&mut book, place, state, &vanished, &mut enter)?;
-        } else {
-            for reported in &vanished {
-                enter(place, reported.retraction(), state);
-            }
-        }
+        enter_gone(&mut book, place, state, vanished, &mut enter)?;
     }
     for (place, rows) in plan.stale.iter().filter(|_| plan.terms.is_listing) {
         list(place, OutboxListed::SuperSummaries, rows)?;
@@ -154,28 +137,30 @@ pub fn send(
     Ok(entries)
 }
 
-/// Enters what became of single jobs of a place, and their number.
-fn enter_jobs(
+/// Enters what became of records of a place that are there no more: single jobs into their book, with their number, others
+/// one by one.
+fn enter_gone(
     book: &mut JobBook<'_>,
     place: &PublicationPlace,
     state: PublicationState,
     gone: &[MessageRecord],
     enter: &mut impl FnMut(&PublicationPlace, MessageRecord, PublicationState),
 ) -> Result<()> {
+    if !place.form.is_job() {
+        for reported in gone {
+            enter(place, reported.retraction(), state);
+        }
+        return Ok(());
+    }
     for reported in gone {
         book.enter(place, state, reported.text().trim_end())?;
     }
-    let n = count_i64(gone.len());
-    let counted = MessageRecord::of_jobs(place.form, &place.site, place.month, [n, 0, 0], "");
-    enter(place, counted, state);
+    if !gone.is_empty() {
+        let sums = [count_i64(gone.len()), 0, 0];
+        let counted = MessageRecord::of_jobs(place.form, &place.site, place.month, sums, "");
+        enter(place, counted, state);
+    }
     Ok(())
-}
-
-/// The rows of APEL's server that summaries and sync records of the plan become.
-fn kept_keys(plan: &PublicationPlan) -> BTreeSet<ServerKey> {
-    let reported = plan.reported.iter().filter(|(place, _)| !place.form.is_job());
-    let records = reported.flat_map(|(_, records)| records);
-    records.filter_map(MessageRecord::server_key).collect()
 }
 
 /// What was exported once more must be what the plan enters into the book: sums and content.
