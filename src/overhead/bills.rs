@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::bill::Bill;
 use super::bill_spill::PackedBill;
 use super::facts::VERSION;
-use super::jobs::EVERYTHING;
+use super::job_amounts::EVERYTHING;
 use super::node_units::NodeUnits;
 use super::stage::DuePeriod;
 use crate::config::Plan;

@@ -5,13 +5,17 @@ use arrow_array::{Int64Array, RecordBatch};
 use super::node_inventory::model_n;
 use crate::error::Result;
 use crate::occupancy::resource::AMOUNT_LIMIT;
-use crate::occupancy::{Resource, Resources};
+use crate::occupancy::{LEDGER_N, Resource, Resources};
 use crate::schema::batch::{addend, int, number};
+
+/// All resources of the ledger, a bit each.
+pub(crate) const EVERYTHING: u8 = (1 << LEDGER_N) - 1;
 
 /// Largest number of cores or GPUs of a job on a node.
 const COUNT_LIMIT: i64 = 1 << 32;
 
 /// Amounts of a job by resource; `None` where it states none, or an impossible one.
+#[derive(Default)]
 pub(crate) struct JobAmounts {
     /// What it held.
     pub(super) amounts: Vec<Option<i64>>,
@@ -54,8 +58,16 @@ impl<'b> AmountColumns<'b> {
 
     /// The allocation and the request of a job.
     pub(crate) fn row(&self, row: usize, resources: &Resources) -> Result<JobAmounts> {
-        let mut amounts = Vec::with_capacity(resources.width());
-        let mut requests = Vec::with_capacity(resources.width());
+        let mut of_job = JobAmounts::default();
+        self.fill(row, resources, &mut of_job)?;
+        Ok(of_job)
+    }
+
+    /// The same in place of those of another job.
+    pub(super) fn fill(&self, row: usize, resources: &Resources, of_job: &mut JobAmounts) -> Result<()> {
+        let JobAmounts { amounts, requests } = of_job;
+        amounts.clear();
+        requests.clear();
         for resource in resources.iter() {
             let (amount, request, limit) = match resource {
                 Resource::Core => {
@@ -81,6 +93,6 @@ impl<'b> AmountColumns<'b> {
             amounts.push(known(amount));
             requests.push(known(request));
         }
-        Ok(JobAmounts { amounts, requests })
+        Ok(())
     }
 }

@@ -33,18 +33,37 @@ const LONGEST_S: i64 = 5 * 366 * 86_400;
 /// never started, and for one that held them longer than plausible. One that has not ended holds them as
 /// long as it is known to have run. Instants are cut to whole seconds.
 pub(crate) fn span(batch: &JobColumns<'_>, row: usize) -> Option<SecondSpan> {
-    stated_span(batch, row).filter(|span| span.length_s() <= LONGEST_S)
+    JobTimes::of(batch, row)?.held
 }
 
-/// The span of a job that held its nodes longer than plausible.
-pub(super) fn too_long(batch: &JobColumns<'_>, row: usize) -> Option<SecondSpan> {
-    stated_span(batch, row).filter(|span| span.length_s() > LONGEST_S)
+/// When a job of the batch system held its nodes and waited for them.
+pub(super) struct JobTimes {
+    /// See [`span`].
+    pub(super) held: Option<SecondSpan>,
+    /// The span of a job that held its nodes longer than plausible.
+    pub(super) too_long: Option<SecondSpan>,
+    /// From when it was eligible (or was submitted, where unspecified) to when it started, or was cancelled, in Unix seconds,
+    /// half-open. `None` where an edge is not known.
+    pub(super) waited: Option<SecondSpan>,
+}
+
+impl JobTimes {
+    /// Those of a row; `None` for what is no job of the batch system.
+    pub(super) fn of(batch: &JobColumns<'_>, row: usize) -> Option<Self> {
+        if batch.view.value(row) != BATCH {
+            return None;
+        }
+        let stated = stated_span(batch, row);
+        let is_plausible = |span: &SecondSpan| span.length_s() <= LONGEST_S;
+        Some(Self {
+            held: stated.filter(is_plausible),
+            too_long: stated.filter(|span| !is_plausible(span)),
+            waited: wait(batch, row),
+        })
+    }
 }
 
 fn stated_span(batch: &JobColumns<'_>, row: usize) -> Option<SecondSpan> {
-    if batch.view.value(row) != BATCH {
-        return None;
-    }
     let start_s = number(batch.start, row)?.div_euclid(1000);
     let end_s = if let Some(end_ms) = number(batch.end, row) {
         end_ms.div_euclid(1000)
@@ -56,12 +75,7 @@ fn stated_span(batch: &JobColumns<'_>, row: usize) -> Option<SecondSpan> {
     (start_s < end_s).then_some(SecondSpan { start_s, end_s })
 }
 
-/// When a job of the batch system waited for its nodes, in Unix seconds, half-open: from when it was eligible (or was
-/// submitted, where unspecified) to when it started, or was cancelled. `None` where an edge is not known.
-pub(super) fn wait(batch: &JobColumns<'_>, row: usize) -> Option<SecondSpan> {
-    if batch.view.value(row) != BATCH {
-        return None;
-    }
+fn wait(batch: &JobColumns<'_>, row: usize) -> Option<SecondSpan> {
     let eligible_ms = number(batch.eligible, row).or_else(|| number(batch.submit, row))?;
     let start_ms = number(batch.start, row).or_else(|| number(batch.end, row))?;
     let waited = SecondSpan {
@@ -135,16 +149,19 @@ impl Reach {
         let columns = JobColumns::of(batch)?;
         self.row_n += count_u64(batch.num_rows());
         for row in 0..batch.num_rows() {
-            if let Some(waited) = wait(&columns, row) {
+            let Some(JobTimes { held, too_long, waited }) = JobTimes::of(&columns, row) else {
+                continue;
+            };
+            if let Some(waited) = waited {
                 self.wait = Some(join(self.wait, waited));
             }
-            if let Some(held) = too_long(&columns, row) {
+            if let Some(held) = too_long {
                 self.loose = Some(join(self.loose, first_second(held)));
                 self.too_long_n += 1;
                 self.first_too_long
                     .get_or_insert_with(|| columns.job_id.value(row).to_owned());
             }
-            let Some(held) = span(&columns, row) else { continue };
+            let Some(held) = held else { continue };
             if columns.list(row).is_none() {
                 self.loose = Some(join(self.loose, held));
                 continue;

@@ -3,17 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
+use ahash::RandomState;
 use arrow_array::RecordBatch;
 
 use super::finding::{FindingKind, FindingSubject, OverheadFindings};
-use super::job_amounts::{AmountColumns, JobAmounts};
-use super::job_spans::{JobColumns, first_second, span, too_long, wait};
+use super::job_amounts::{AmountColumns, EVERYTHING, JobAmounts};
+use super::job_findings::{HeldFindings, leave_out};
+use super::job_spans::{JobColumns, JobTimes};
 use super::listed_places::ListedPlaces;
 use super::node_inventory::{InventoryNode, NodeInventory};
 use super::waiting::{AskedNodes, Asks, WaitingPlace};
 use crate::error::{Error, Result};
 use crate::numbers::count_i64;
-use crate::occupancy::{AllocationShapes, History, LEDGER_N, NodeLoad, Resources, Slices, Unit};
+use crate::occupancy::{AllocationShapes, History, NodeLoad, Resources, Slices, Unit};
 use crate::reference::hostlist::Hostlist;
 use crate::reference::job_hosts::{JobHost, listed_hosts};
 use crate::schema::batch::{addend, int, number, text, word};
@@ -48,21 +50,6 @@ const LISTED_N: usize = 1 << 20;
 /// left is one that cannot be read. Twenty bytes of a list may name sixty thousand nodes.
 const NODES_OF_JOBS_N: usize = 160_000;
 
-/// Reports that a job is left out that ran longer than plausible: in the month it begins, which its file covers.
-fn leave_out(columns: &JobColumns<'_>, row: usize, slices: &Slices, findings: &mut OverheadFindings) {
-    let cluster = word(columns.cluster, row);
-    let spans = too_long(columns, row).into_iter();
-    let of = FindingSubject {
-        kind: FindingKind::SpanTooLong,
-        cluster,
-        node: None,
-        resource: None,
-    };
-    for (month, part) in spans.flat_map(|held| slices.overlaps(first_second(held))) {
-        findings.add(month, of, part, 0);
-    }
-}
-
 /// Puts a job into the queue, or reports which facts it lacks.
 fn wait_for(
     ask: std::result::Result<u32, Option<usize>>,
@@ -74,15 +61,13 @@ fn wait_for(
     match ask {
         Ok(ask) => slices.wait(waited, ask)?,
         Err(resource) => {
-            let of = FindingSubject {
-                kind: FindingKind::RequestUnknown,
+            let mut reported = HeldFindings {
                 cluster,
-                node: None,
-                resource,
+                held: waited,
+                slices,
+                findings,
             };
-            for (month, part) in slices.overlaps(waited) {
-                findings.add(month, of, part, 0);
-            }
+            reported.add(FindingKind::RequestUnknown, None, resource, None);
         }
     }
     Ok(())
@@ -137,9 +122,10 @@ struct NodeShare {
 
 /// The nodes of a cluster.
 struct JobCluster {
-    places: HashMap<String, u32>,
+    name: Option<String>,
+    places: HashMap<String, u32, RandomState>,
     exclusive: BTreeSet<String>,
-    lists: HashMap<String, Rc<ListedPlaces>>,
+    lists: HashMap<String, Rc<ListedPlaces>, RandomState>,
     /// Nodes in `lists`.
     listed_n: usize,
 }
@@ -148,7 +134,8 @@ struct JobCluster {
 pub(crate) struct NodePlacement {
     /// Nodes by their number.
     pub(crate) nodes: Vec<InventoryNode>,
-    clusters: BTreeMap<Option<String>, JobCluster>,
+    /// In the order of their names.
+    clusters: Vec<JobCluster>,
     /// Nodes are whatever jobs name.
     is_from_jobs: bool,
     resources: Resources,
@@ -164,9 +151,6 @@ pub(crate) struct NodePlacement {
     pub(crate) without_room: BTreeSet<SliceJob>,
 }
 
-/// All resources of the ledger, a bit each.
-pub(crate) const EVERYTHING: u8 = (1 << LEDGER_N) - 1;
-
 impl NodePlacement {
     /// The nodes inventories name; with `None` those that jobs name.
     pub(crate) fn new(
@@ -176,7 +160,7 @@ impl NodePlacement {
     ) -> Self {
         let mut board = Self {
             nodes: Vec::new(),
-            clusters: BTreeMap::new(),
+            clusters: Vec::new(),
             is_from_jobs: false,
             resources: resources.clone(),
             shapes: AllocationShapes::new(resources.width()),
@@ -187,14 +171,15 @@ impl NodePlacement {
         };
         for (cluster, machine) in machines {
             let mut of = JobCluster {
-                places: HashMap::new(),
+                name: cluster,
+                places: HashMap::default(),
                 exclusive: BTreeSet::new(),
-                lists: HashMap::new(),
+                lists: HashMap::default(),
                 listed_n: 0,
             };
             board.is_from_jobs |= machine.is_none();
             if let Some(machine) = machine {
-                for node in machine.nodes(cluster.as_deref(), resources.width()) {
+                for node in machine.nodes(of.name.as_deref(), resources.width()) {
                     // Fallback: never taken, a machine has fewer nodes than 32 bits count.
                     let number = u32::try_from(board.nodes.len()).unwrap_or(u32::MAX);
                     of.places.insert(node.name.clone(), number);
@@ -202,7 +187,7 @@ impl NodePlacement {
                 }
                 of.exclusive = machine.exclusive().into_iter().map(str::to_owned).collect();
             }
-            board.clusters.insert(cluster, of);
+            board.clusters.push(of);
         }
         board
     }
@@ -222,6 +207,7 @@ impl NodePlacement {
         let partition = text(batch, "partition")?;
         let columns_of_amounts = AmountColumns::of(batch)?;
         let (node_n, limit) = (int(batch, "alloc_node_n")?, int(batch, "time_limit_s")?);
+        let (mut of_job, mut amounts) = (JobAmounts::default(), Vec::new());
         for row in 0..batch.num_rows() {
             let tag = u32::try_from(self.next_tag)
                 .map_err(|why| Error::internal("more jobs at once than can be distinguished").because(why))?;
@@ -229,23 +215,27 @@ impl NodePlacement {
             if refused.binary_search(&row).is_ok() {
                 continue;
             }
+            let Some(JobTimes { held, too_long, waited }) = JobTimes::of(&columns, row) else {
+                continue;
+            };
             let overlapping = |span: &SecondSpan| slices.overlaps(*span).next().is_some();
-            let (held, waited) = (
-                span(&columns, row).filter(overlapping),
-                wait(&columns, row).filter(overlapping),
-            );
+            let (held, waited) = (held.filter(overlapping), waited.filter(overlapping));
             let cluster = word(columns.cluster, row);
-            leave_out(&columns, row, slices, findings);
+            if let Some(held) = too_long {
+                leave_out(cluster, held, slices, findings);
+            }
             if held.is_none() && waited.is_none() {
                 continue;
             }
             let core_n = columns_of_amounts.core_n(row);
-            let JobAmounts { amounts, requests } = columns_of_amounts.row(row, &self.resources)?;
-            let of_cluster = self.clusters.get(&cluster.map(str::to_owned));
+            columns_of_amounts.fill(row, &self.resources, &mut of_job)?;
+            let at_cluster = self.cluster(cluster);
+            let of_cluster = at_cluster.and_then(|at| self.clusters.get(at));
             let is_exclusive = of_cluster
                 .zip(word(partition, row))
                 .is_some_and(|(of, partition)| of.exclusive.contains(partition));
-            let places = columns.list(row).and_then(|list| self.places(cluster, list));
+            let listed = at_cluster.zip(columns.list(row));
+            let places = listed.and_then(|(at, list)| self.places(at, list));
             if let Some(waited) = waited {
                 let asked_n = number(node_n, row).filter(|n| *n > 0);
                 let nodes = AskedNodes {
@@ -254,20 +244,15 @@ impl NodePlacement {
                     is_exclusive,
                 };
                 let limit_s = number(limit, row).filter(|s| *s > 0);
-                let ask = (self.asks).number(cluster, word(partition, row), &requests, &nodes, limit_s);
+                let ask = (self.asks).number(cluster, word(partition, row), &of_job.requests, &nodes, limit_s);
                 wait_for(ask, cluster, waited, slices, findings)?;
             }
             let Some(held) = held else { continue };
-            let mut add = |kind: FindingKind, node: Option<&str>, resource: Option<usize>, core_n: Option<i64>| {
-                let of = FindingSubject {
-                    kind,
-                    cluster,
-                    node,
-                    resource,
-                };
-                for (month, part) in slices.overlaps(held) {
-                    findings.add(month, of, part, addend(core_n));
-                }
+            let mut reported = HeldFindings {
+                cluster,
+                held,
+                slices,
+                findings,
             };
             let Some(places) = places else {
                 let kind = if columns.list(row).is_some() {
@@ -275,31 +260,17 @@ impl NodePlacement {
                 } else {
                     FindingKind::NodeListMissing
                 };
-                add(kind, None, None, core_n);
+                reported.add(kind, None, None, core_n);
                 self.unbilled.insert(tag, EVERYTHING);
                 continue;
             };
             let host_n = count_i64(places.places.len());
             if number(node_n, row).is_some_and(|reported| reported != host_n) {
-                add(FindingKind::NodeNDiffers, None, None, None);
+                reported.add(FindingKind::NodeNDiffers, None, None, None);
             }
-            let mut unbilled = 0;
-            for (at, amount) in amounts.iter().enumerate() {
-                if amount.is_none() {
-                    add(FindingKind::AmountUnknown, None, Some(at), core_n);
-                    let bit = u32::try_from(at).ok().and_then(|at| 1_u8.checked_shl(at));
-                    // A resource that is not billed has no bit.
-                    unbilled |= bit.map_or(0, |bit| bit & EVERYTHING);
-                }
-            }
-            let amounts: Vec<i64> = amounts.into_iter().map(addend).collect();
-            for (place, part_n) in places.iter() {
-                if let WaitingPlace::Unknown(node) = place {
-                    let share = amounts.first().map(|core_n| places.whole_cores(part_n, *core_n));
-                    add(FindingKind::NodeUnknown, Some(node), None, share);
-                    unbilled = EVERYTHING;
-                }
-            }
+            amounts.clear();
+            amounts.extend(of_job.amounts.iter().map(|amount| addend(*amount)));
+            let unbilled = reported.unknown_amounts(&of_job, core_n) | reported.unknown_nodes(&places, &amounts);
             if unbilled > 0 {
                 self.unbilled.insert(tag, unbilled);
             }
@@ -334,12 +305,12 @@ impl NodePlacement {
         let stated_cores = || places.cores(addend(amounts.first().copied()));
         let cores = own_cores.or_else(stated_cores);
         let too_many = || Error::internal("more different shapes of jobs than can be distinguished");
+        let mut share = Vec::with_capacity(amounts.len());
         for (at, (nth, place)) in (0_i64..).zip(&places.places).enumerate() {
             let WaitingPlace::Known(node) = place else { continue };
-            let mut share: Vec<i64> = amounts
-                .iter()
-                .map(|amount| amount / host_n + i64::from(nth < amount % host_n))
-                .collect();
+            share.clear();
+            let even = |amount: &i64| amount / host_n + i64::from(nth < amount % host_n);
+            share.extend(amounts.iter().map(even));
             if let (Some(core_n), Some(cores)) = (share.first_mut(), &cores) {
                 *core_n = cores.get(at).copied().unwrap_or(*core_n);
             }
@@ -396,6 +367,13 @@ impl NodePlacement {
         }
     }
 
+    /// The place of a cluster among the known ones.
+    fn cluster(&self, name: Option<&str>) -> Option<usize> {
+        let by_name = |of: &JobCluster| of.name.as_deref().cmp(&name);
+        // Fallback: a cluster none of whose jobs names nodes is not among them.
+        self.clusters.binary_search_by(by_name).ok()
+    }
+
     /// Cores of every node of a list as its last listing has them.
     fn cores_of(&self, places: &[WaitingPlace]) -> Option<Vec<i64>> {
         let of = |place: &WaitingPlace| {
@@ -408,8 +386,8 @@ impl NodePlacement {
 
     /// The nodes of a list; `None` where it cannot be read. A list of PBS that was read before such lists had the form of Slurm's, with a
     /// slash behind each host, cannot.
-    fn places(&mut self, cluster: Option<&str>, list: &str) -> Option<Rc<ListedPlaces>> {
-        let of = self.clusters.get_mut(&cluster.map(str::to_owned))?;
+    fn places(&mut self, cluster: usize, list: &str) -> Option<Rc<ListedPlaces>> {
+        let of = self.clusters.get_mut(cluster)?;
         if let Some(known) = of.lists.get(list) {
             return Some(Rc::clone(known));
         }
@@ -432,7 +410,7 @@ impl NodePlacement {
                 None if self.is_from_jobs => {
                     let number = u32::try_from(self.nodes.len()).ok()?;
                     self.nodes.push(InventoryNode {
-                        cluster: cluster.map(str::to_owned),
+                        cluster: of.name.clone(),
                         name: host.to_string(),
                         partitions: None,
                         history: History::constant(&vec![0; self.resources.width()]),

@@ -16,6 +16,7 @@ pub mod facts;
 mod finding;
 pub mod inventories;
 pub(crate) mod job_amounts;
+mod job_findings;
 mod job_spans;
 mod jobs;
 pub(crate) mod lake_nodes;
@@ -30,6 +31,7 @@ pub(crate) mod node_units;
 pub mod report;
 pub mod sweep;
 
+mod record_batches;
 mod record_files;
 pub(crate) mod rows;
 mod site;

@@ -4,16 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use arrow_array::RecordBatch;
 
-use super::facts::READ_ROWS;
 use super::finding::OverheadFindings;
 use super::jobs::NodePlacement;
 use super::node_inventory::NodeInventory;
+use super::record_batches::{FileRecords, RecordBatches};
 use super::record_files::RecordFile;
 use crate::config::overhead_plan::OverheadPlan;
 use crate::error::Result;
-use crate::lake::refused_records::{ID_COLUMN, RefusedRecords};
 use crate::occupancy::{Resources, Slices, peaks};
-use crate::store::{Store, read_table};
+use crate::store::Store;
 use crate::time::SecondSpan;
 use crate::time::calendar::Period;
 
@@ -82,27 +81,23 @@ pub(crate) fn stage(
         findings: OverheadFindings::default(),
         read: Vec::new(),
     };
-    for (place, file) in site.files.iter().enumerate() {
+    let files = site.files.iter().enumerate().filter(|(_, file)| {
         let all = file.reach.all();
-        if all.is_none_or(|span| stage.slices.overlaps(span).next().is_none()) {
-            continue;
-        }
+        all.is_some_and(|span| stage.slices.overlaps(span).next().is_some())
+    });
+    let batches = RecordBatches {
+        store,
+        files: files.collect(),
+        columns,
+    };
+    batches.each(|FileRecords { place, rows, refused }| {
         let first_tag = stage.board.next_tag;
-        stage.read.push(StagedFile { place, first_tag });
-        let refused = match &file.refused {
-            Some(place) => RefusedRecords::read(store, place)?,
-            None => RefusedRecords::default(),
-        };
-        let mut columns: BTreeSet<&str> = columns.iter().copied().collect();
-        columns.extend((!refused.are_within_sums()).then_some(ID_COLUMN));
-        let columns: Vec<&str> = columns.into_iter().collect();
-        for batch in read_table(store.reader(&file.place)?, Some(&columns), READ_ROWS)? {
-            let batch = batch?;
-            seen(&batch, stage.board.next_tag)?;
-            let refused = refused.rows_beyond_sums(&batch)?;
-            (stage.board).add(&batch, &refused, &mut stage.slices, &mut stage.findings)?;
+        if stage.read.last().is_none_or(|last| last.place != place) {
+            stage.read.push(StagedFile { place, first_tag });
         }
-    }
+        seen(&rows, first_tag)?;
+        (stage.board).add(&rows, &refused, &mut stage.slices, &mut stage.findings)
+    })?;
     if site.machine.is_none() {
         capacity_from_jobs(&mut stage.board, &stage.slices)?;
     }

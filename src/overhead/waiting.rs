@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use ahash::RandomState;
+
 use super::node_inventory::InventoryNode;
 use crate::occupancy::{Ask, Resources, Thresholds, Unit};
 use crate::schema::batch::addend;
@@ -35,12 +37,16 @@ pub(crate) struct WaitingLine {
 /// Distinct requests, each kept once.
 pub(crate) struct Asks {
     units: Vec<(Unit, Thresholds)>,
-    lines: HashMap<WaitingLine, usize>,
+    lines: HashMap<WaitingLine, usize, RandomState>,
     /// Where jobs wait, by their number: the group and the pool of an ask.
     pub(crate) names: Vec<WaitingLine>,
-    numbers: HashMap<Ask, u32, ahash::RandomState>,
+    /// By the number of a line: the units of its jobs.
+    units_of_lines: Vec<Vec<usize>>,
+    numbers: HashMap<Ask, u32, RandomState>,
     /// By their number.
     pub(crate) known: Vec<Ask>,
+    /// The last one: its lists are used again.
+    sought: Ask,
 }
 
 /// Partitions a job waits in: one that may run in several names them all.
@@ -55,11 +61,39 @@ impl Asks {
                 .iter()
                 .map(|unit| (unit.clone(), unit.thresholds(resources)))
                 .collect(),
-            lines: HashMap::new(),
+            lines: HashMap::default(),
             names: Vec::new(),
+            units_of_lines: Vec::new(),
             numbers: HashMap::default(),
             known: Vec::new(),
+            sought: Ask::default(),
         }
+    }
+
+    /// The number of the line of a cluster and a partition.
+    fn line(&mut self, cluster: Option<&str>, partition: Option<&str>) -> usize {
+        // Mostly that of the job before.
+        let is_it = |line: &WaitingLine| line.cluster.as_deref() == cluster && line.partition.as_deref() == partition;
+        if self.names.get(self.sought.group).is_some_and(is_it) {
+            return self.sought.group;
+        }
+        let line = WaitingLine {
+            cluster: cluster.map(str::to_owned),
+            partition: partition.map(str::to_owned),
+        };
+        if let Some(known) = self.lines.get(&line) {
+            return *known;
+        }
+        let of_line: Vec<&str> = partition.into_iter().flat_map(partitions).collect();
+        let units = self
+            .units
+            .iter()
+            .enumerate()
+            .filter(|(_, (unit, _))| unit.is_for(&of_line));
+        self.units_of_lines.push(units.map(|(nth, _)| nth).collect());
+        self.names.push(line.clone());
+        self.lines.insert(line, self.names.len() - 1);
+        self.names.len() - 1
     }
 
     /// The number of what a job requests: nodes (where it is unknown how many, those it was given; one core needs one) with
@@ -91,45 +125,30 @@ impl Asks {
         };
         let one = || (requests.first().copied().flatten() == Some(1)).then_some(1);
         let node_n = nodes.node_n.or_else(given_n).or_else(one).ok_or(None)?;
-        let need: Vec<i64> = requests
-            .iter()
-            .map(|amount| {
-                let amount = addend(*amount);
-                amount / node_n + i64::from(amount % node_n > 0)
-            })
-            .collect();
-        let of_job: Vec<&str> = partition.into_iter().flat_map(partitions).collect();
-        let units = self.units.iter().enumerate().filter_map(|(nth, (unit, thresholds))| {
-            let unit_n = thresholds.taken(&need);
-            (unit_n > 0 && unit.is_for(&of_job)).then_some((nth, unit_n))
-        });
-        let units = units.collect();
-        let line = WaitingLine {
-            cluster: cluster.map(str::to_owned),
-            partition: partition.map(str::to_owned),
-        };
-        let group = if let Some(known) = self.lines.get(&line) {
-            *known
-        } else {
-            self.names.push(line.clone());
-            self.lines.insert(line, self.names.len() - 1);
-            self.names.len() - 1
-        };
-        let ask = Ask {
-            pool: group,
-            group,
-            node_n: u32::try_from(node_n).map_err(|_| None)?,
-            need,
-            is_exclusive: nodes.is_exclusive,
-            limit_s,
-            units,
-        };
-        if let Some(number) = self.numbers.get(&ask) {
+        let group = self.line(cluster, partition);
+        let ask = &mut self.sought;
+        (ask.pool, ask.group) = (group, group);
+        ask.node_n = u32::try_from(node_n).map_err(|_| None)?;
+        ask.is_exclusive = nodes.is_exclusive;
+        ask.limit_s = limit_s;
+        ask.need.clear();
+        ask.need.extend(requests.iter().map(|amount| {
+            let amount = addend(*amount);
+            amount / node_n + i64::from(amount % node_n > 0)
+        }));
+        ask.units.clear();
+        for nth in self.units_of_lines.get(group).into_iter().flatten() {
+            if let Some((_, thresholds)) = self.units.get(*nth) {
+                let unit_n = thresholds.taken(&ask.need);
+                ask.units.extend((unit_n > 0).then_some((*nth, unit_n)));
+            }
+        }
+        if let Some(number) = self.numbers.get(ask) {
             return Ok(*number);
         }
         let number = u32::try_from(self.known.len()).map_err(|_| None)?;
         self.known.push(ask.clone());
-        self.numbers.insert(ask, number);
+        self.numbers.insert(ask.clone(), number);
         Ok(number)
     }
 

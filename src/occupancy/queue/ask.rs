@@ -1,7 +1,7 @@
 //! What waiting jobs request.
 
 /// The request of the jobs of one class.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Ask {
     /// Which nodes will do; see [`Queue::pools`].
     pub pool: usize,
