@@ -107,6 +107,7 @@ impl RunWatch {
         if let Some(standing) = &standing {
             report.ending.newest_records = instants(standing);
         }
+        keep_warnings(report);
         let noted_success_ms = place.and_then(|place| note(&place, report, ended));
         self.write_textfile(&TextfileContent {
             report,

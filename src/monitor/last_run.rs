@@ -29,6 +29,12 @@ pub struct LastRun {
     pub exit_code: u8,
     /// Why it failed; null where it did not.
     pub message: Option<String>,
+    /// Its warnings.
+    #[serde(default)]
+    pub warning_n: u64,
+    /// The first hundred of them; none of a pipeline that withholds names, for a warning may have some.
+    #[serde(default)]
+    pub warnings: Vec<String>,
     /// End of the last run that ended well, UTC; null while there is none.
     pub last_success_utc: Option<String>,
 }
@@ -74,6 +80,12 @@ impl LastRun {
             // Fallback: a run that has ended well without a code of its own ended with 0.
             exit_code: report.ending.exit_code.unwrap_or(0),
             message: report.error.as_ref().map(|failure| failure.message.clone()),
+            warning_n: report.ending.warning_n,
+            warnings: if report.are_names_withheld {
+                Vec::new()
+            } else {
+                report.ending.warnings.clone()
+            },
             last_success_utc: if is_success {
                 Some(finished_utc.clone())
             } else {

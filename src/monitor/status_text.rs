@@ -15,11 +15,19 @@ impl LakeStatus {
             _ => writeln!(text, "  last success: none is known"),
         };
         if let Some(run) = &self.last_run {
+            let warnings = match run.warning_n {
+                0 => String::new(),
+                1 => ", 1 warning".to_owned(),
+                n => format!(", {n} warnings"),
+            };
             let _ = writeln!(
                 text,
-                "  last run: {}, exit code {}, ended {} ({})",
+                "  last run: {}, exit code {}{warnings}, ended {} ({})",
                 run.status, run.exit_code, run.finished_utc, run.run_id
             );
+            for warning in &run.warnings {
+                let _ = writeln!(text, "    {warning}");
+            }
         }
         for source in &self.sources {
             let _ = match (&source.newest_record_utc, source.age_s) {
@@ -69,6 +77,7 @@ impl LakeStatus {
         }
         if let Some(run) = &self.last_run {
             data.push(format!("last_exit_code={};;;0", run.exit_code));
+            data.push(format!("last_warnings={};;;0", run.warning_n));
         }
         data.push(format!("incomplete={};;;0", self.incomplete.len()));
         data.push(format!("silent_sources={};;;0", self.silent_n()));

@@ -38,6 +38,7 @@ pub mod run_report;
 pub mod run_summary;
 mod run_words;
 pub(crate) mod slices;
+pub mod source_report;
 pub mod stages;
 pub(crate) mod summaries;
 pub(crate) mod summary_kinds;

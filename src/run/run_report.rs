@@ -17,6 +17,7 @@ use super::reservation_report::ReservationReport;
 use super::run_ending::{PartitionCounts, RunEnding};
 use super::run_identity::RunIdentity;
 use super::run_words::commonest;
+use super::source_report::SourceReport;
 use super::summary_kinds::{SummaryKindsReport, kinds_text};
 use crate::config::Plan;
 use crate::dedupe::{ContradictoryTimes, MappingCounts};
@@ -78,25 +79,6 @@ impl Failure {
             message: error.to_string(),
         }
     }
-}
-
-/// One source in this run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct SourceReport {
-    /// Files read.
-    pub files_read_n: u64,
-    /// Bytes read, as stored.
-    pub bytes_read_n: u64,
-    /// Rows read.
-    pub rows_read_n: u64,
-    /// Rows its reader refused.
-    pub rejected_n: u64,
-    /// Rules that gave records their VO and site, and names they do not know.
-    #[serde(skip_serializing_if = "MappingCounts::is_empty")]
-    pub mapping: MappingCounts,
-    /// Jobs whose times contradict one another, of a source with a `timezone`.
-    #[serde(skip_serializing_if = "ContradictoryTimes::is_empty")]
-    pub times: ContradictoryTimes,
 }
 
 /// A view of a site and month with both jobs and summaries, among those this run processed.
@@ -214,6 +196,9 @@ pub struct RunReport {
     pub phases: BTreeMap<String, f64>,
     /// Wall-clock seconds.
     pub seconds: f64,
+    /// Whether the pipeline withholds names: what the lake keeps of this report must have none.
+    #[serde(skip)]
+    pub are_names_withheld: bool,
 }
 
 impl RunReport {
@@ -225,6 +210,7 @@ impl RunReport {
             pipeline: plan.name.clone(),
             output: without_passwords(options.out.as_ref().unwrap_or(&plan.output)).into_owned(),
             gridtally_version: env!("CARGO_PKG_VERSION").to_owned(),
+            are_names_withheld: plan.privacy.is_some(),
             ..Self::default()
         }
     }

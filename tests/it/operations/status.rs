@@ -118,6 +118,16 @@ fn records_of_the_future_are_a_warning() {
         ..StatusLimits::default()
     };
     let status = later(&scene, limits, 0);
+    let noted = status.last_run.as_ref().unwrap();
+    assert_eq!(noted.warning_n, 2, "the source names no VO either");
+    assert!(
+        noted.warnings[1].contains("jobs that end in the future: 2"),
+        "{noted:?}"
+    );
+    let text = status.text();
+    assert!(text.contains(", exit code 0, 2 warnings, ended "), "{text}");
+    assert!(text.contains(&format!("\n    {}\n", noted.warnings[1])), "{text}");
+    assert!(status.nagios().contains(" last_warnings=2;;;0 "));
     let [source] = status.sources.as_slice() else {
         panic!("{:?}", status.sources)
     };
@@ -140,6 +150,18 @@ fn records_of_the_future_are_a_warning() {
         let status = LakeStatus::read(&lake, StatusLimits::default(), (newest - before_s) * 1000).unwrap();
         assert_eq!(status.sources[0].future_record_n, future_n, "{before_s}");
     }
+}
+
+/// A warning may have a name in it, and what is in a lake of a pipeline that withholds names must have none.
+#[test]
+fn warnings_are_noted_by_number_where_names_are_withheld() {
+    let scene = Scene::new();
+    scene.pipeline("paths = [\"dump*.txt\"]\n[privacy]\nuser = \"drop\"\n");
+    scene.dump("dump1.txt", &[job(40, 29).replace("2026-10", "2090-10"), job(42, 28)]);
+    let ran = scene.gridtally(&["run", "oak.toml"]);
+    assert!(ran.status.success(), "{}", stderr(&ran));
+    let noted = later(&scene, StatusLimits::default(), 0).last_run.unwrap();
+    assert_eq!((noted.warning_n, noted.warnings.len()), (2, 0));
 }
 
 /// Ten jobs a day on forty days, the last of them some days ago.
