@@ -16,7 +16,8 @@ pub(super) enum Per {
 /// Bytes in the unit of `ReqMem` and of `mem=` in TRES strings.
 pub(super) const MIB: i64 = 1 << 20;
 
-/// `text` in base units times `base`. `Ok(None)` is a size without a meaning (`16?`, as 15.08 printed, or a stand-in).
+/// `text` in base units times `base`. `Ok(None)` is a size without a meaning (`16?`, as 15.08 printed, or a stand-in), and one that
+/// `--units` rounded to nothing (`0.00T`): Slurm prints what is nothing without a fraction.
 pub(super) fn parse(text: &[u8], base: i64) -> Result<Option<(i64, Per)>, ()> {
     if let Some(value) = short(text, base) {
         return Ok(Some((value, Per::Job)));
@@ -47,6 +48,9 @@ pub(super) fn parse(text: &[u8], base: i64) -> Result<Option<(i64, Per)>, ()> {
     let is_stand_in =
         whole >= i128::from(u64::MAX - 1) || unit.is_none() && matches!(whole, 4_294_967_294 | 4_294_967_295);
     if scale == 1 && is_stand_in {
+        return Ok(None);
+    }
+    if (whole, fraction) == (0, 0) && scale > 1 {
         return Ok(None);
     }
     let factor = power.map_or(i128::from(base), |power| 1_i128 << power);
