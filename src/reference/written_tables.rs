@@ -298,7 +298,7 @@ fn books() -> Vec<WrittenTable> {
             doc: "What people add to, take out of, or move within usage. Rows are only ever added at the end.",
             columns: table_columns::CORRECTIONS.to_vec(),
             others: OtherColumns::Refused,
-            rows: "`void` and `remap` take what equals all of their filters; rows are applied in their order, each to what \
+            rows: "`void` and `remap` take of the recorded jobs what equals all of their filters, and nothing that an `add` gave; rows are applied in their order, each to what \
                    those before it left. At most 10 000 rows. A row that was applied and is changed or gone stops the run.",
             example: "id,action,site,month,job_id,alloc_core_s,author,reason,date\n\
                       C1,void,OAK,2024-03,2,,E. Office,ran on a broken node,2024-04-02\n\
