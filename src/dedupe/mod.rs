@@ -22,6 +22,7 @@ pub mod limits;
 pub mod losers;
 pub mod mapping;
 pub mod merge;
+pub mod moved_starts;
 mod named_amounts;
 pub mod options;
 

@@ -8,10 +8,12 @@ use std::sync::Arc;
 use tracing::warn;
 
 use super::copied_report::CopiedReport;
+use super::moved_report::MovedStarts;
 use super::partition::PartitionResult;
 use super::partition_context::PartitionContext;
 use crate::config::Plan;
 use crate::dedupe::copies::{Copied, CopyExtent, TwoDialects, is_zone_shift};
+use crate::dedupe::moved_starts::{self, MonthStarts};
 use crate::dedupe::shifted::{self, Shifted, ShiftedCopies};
 use crate::error::{Error, Kind, Result};
 use crate::numbers::Extent;
@@ -111,13 +113,14 @@ pub(crate) fn site_n(partitions: &BTreeMap<SiteMonth, Vec<Day>>) -> usize {
 }
 
 /// The jobs of each site that are there twice in the months that were merged and in those before and after a month with
-/// new records.
+/// new records. Adds when the jobs of adjoining months started.
 ///
 /// # Errors
 /// [`Kind::Io`] when an adjoining month cannot be read.
 pub(crate) fn shifted(
     context: &PartitionContext<'_>,
     copies: &ShiftedCopies<'_>,
+    starts: &mut MovedStarts,
     partitions: &BTreeMap<SiteMonth, Vec<Day>>,
 ) -> Result<Vec<Shifted>> {
     let mut neighbours: BTreeSet<(&str, Month)> = BTreeSet::new();
@@ -135,15 +138,19 @@ pub(crate) fn shifted(
     neighbours.retain(|(site, month)| {
         !context.selection.extent.is_rebuild() && !partitions.contains_key(&SiteMonth::new(*site, *month))
     });
+    let columns = [shifted::COLUMNS, moved_starts::COLUMNS].concat();
     for (site, month) in neighbours {
         let path = lake::month_path("records", site, month);
-        let columns = Some(shifted::COLUMNS);
-        let Some(batches) = lake::column_batches(context.publication, &path, columns)? else {
+        let Some(batches) = lake::column_batches(context.publication, &path, Some(&columns))? else {
             continue;
         };
+        let mut of_month = MonthStarts::new(month);
         for batch in batches {
-            copies.add(site, &batch?)?;
+            let batch = batch?;
+            copies.add(site, &batch)?;
+            of_month.add(&batch, context.fresh)?;
         }
+        starts.add(&SiteMonth::new(site, month), of_month);
     }
     copies.found()
 }

@@ -18,6 +18,7 @@ pub(crate) mod limits;
 pub(crate) mod listed_nodes;
 pub(crate) mod merge_queue;
 pub(crate) mod meter_uses;
+pub mod moved_report;
 pub mod options;
 pub(crate) mod outdated;
 pub(crate) mod partition;

@@ -22,6 +22,7 @@ use super::usage_rejects::UsageRejects;
 use crate::charge::policy::Subject;
 use crate::dedupe::copies::Copies;
 use crate::dedupe::merge::Loser;
+use crate::dedupe::moved_starts::MonthStarts;
 use crate::dedupe::reduced::ReducedJobs;
 use crate::dedupe::{copies, history};
 use crate::energy::MeterUses;
@@ -70,6 +71,8 @@ pub(crate) struct PartitionResult {
     pub(crate) copies: copies::CopyFound,
     /// Jobs whose accepted rows have less than others of them.
     pub(crate) reduced: ReducedJobs,
+    /// When its jobs started, as far as that may have moved.
+    pub(crate) starts: MonthStarts,
     /// The inputs of its files.
     provenance: Vec<(String, String)>,
 }
@@ -153,16 +156,14 @@ fn merge_days(
     // Additions of corrections precede the jobs of the month.
     charge(charges.add_corrections(month)?, write);
     let mut copies = Copies::new(context.order, context.fresh, days);
+    let mut starts = MonthStarts::new(month);
     while let Some(day) = earlier(published.next_day()?, fresh.peek()) {
         let mut pieces = DayMerge::new(context, day, fresh.next_if(day)?, &mut published);
         copies.begin(day);
         while let Some(mut piece) = pieces.next_piece()? {
             reduced.add(std::mem::take(&mut piece.reduced));
             for batch in &piece.batches {
-                copies.add(batch)?;
-                if let Some(shifted) = context.shifted {
-                    shifted.add(site, batch)?;
-                }
+                look_for_twice(context, site, batch, &mut copies, &mut starts)?;
                 settle(batch, displaced, &mut settled, &mut views)?;
                 let scales = factors_of(batch, &mut normaliser)?;
                 scales.count(&mut origins);
@@ -223,8 +224,22 @@ fn merge_days(
         origins,
         copies: copies.into_found(),
         reduced,
+        starts,
         provenance,
     })
+}
+
+/// Looks for jobs that are there twice.
+fn look_for_twice(
+    context: &PartitionContext<'_>,
+    site: &str,
+    batch: &RecordBatch,
+    copies: &mut Copies<'_>,
+    starts: &mut MonthStarts,
+) -> Result<()> {
+    copies.add(batch)?;
+    starts.add(batch, context.fresh)?;
+    context.shifted.map_or(Ok(()), |shifted| shifted.add(site, batch))
 }
 
 fn earlier(a: Option<Day>, b: Option<Day>) -> Option<Day> {

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::copied_report::{CopiedReport, copied_text};
 use super::edited_policies::EditedPolicy;
 use super::incomplete_days::{IncompleteDays, incomplete_text};
+use super::moved_report::{MovedReport, moved_text};
 use super::options::RunOptions;
 use super::priced::{PolicyReport, UnpricedCorrection};
 use super::recompute::Recomputed;
@@ -151,6 +152,9 @@ pub struct RunReport {
     /// Jobs whose accepted rows have less than rows that they replaced, or that did not replace them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reduced_jobs: Vec<ReducedReport>,
+    /// Jobs that are there twice because their start moved while they ran.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub moved_starts: Vec<MovedReport>,
     /// Corrections that match nothing, by id.
     pub unmatched_corrections: Vec<String>,
     /// Jobs of the months this run built, by policy that charges for jobs.
@@ -230,7 +234,7 @@ impl RunReport {
         if let Some(store) = store {
             store.url().clone_into(&mut self.output);
         }
-        self.files_n = count(files);
+        self.files_n = count_u64(files);
     }
 
     /// Why the run failed.
@@ -272,7 +276,7 @@ impl RunReport {
     pub(crate) fn settle(&mut self, state: &State) {
         for (file_id, input) in state.book.inputs() {
             // Under every other name it was seen, a file is a duplicate of itself.
-            let copies = count(input.paths.len().less(1)) * input.rows_read;
+            let copies = count_u64(input.paths.len().less(1)) * input.rows_read;
             if copies > 0 {
                 let reason = Reason::SameFile;
                 *self.outcomes.entry(reason.outcome().to_string()).or_default() += copies;
@@ -311,10 +315,10 @@ impl RunReport {
     pub(crate) fn finish(&mut self, committed: &Committed) {
         self.written.clone_from(&committed.written);
         self.removed.clone_from(&committed.removed);
-        self.unchanged_n = count(committed.unchanged);
+        self.unchanged_n = count_u64(committed.unchanged);
         self.ending.partitions = PartitionCounts {
-            written_n: count(committed.written.len()),
-            removed_n: count(committed.removed.len()),
+            written_n: count_u64(committed.written.len()),
+            removed_n: count_u64(committed.removed.len()),
             unchanged_n: self.unchanged_n,
         };
         let nothing = committed.written.is_empty() && committed.removed.is_empty();
@@ -334,6 +338,7 @@ impl RunReport {
             + &kinds_text(&self.summary_kinds)
             + &self.times_text()
             + &reduced_text(&self.reduced_jobs)
+            + &moved_text(&self.moved_starts)
             + &refused_text(self.refused.iter(), true)
             + &empty_text(&self.empty)
             + &incomplete_text(&self.incomplete)
@@ -475,8 +480,4 @@ impl RunReport {
         }
         text
     }
-}
-
-fn count(n: usize) -> u64 {
-    count_u64(n)
 }

@@ -20,6 +20,7 @@ use crate::record::{SiteMonth, Summary};
 use crate::run::charges::ChargePart;
 use crate::run::merge_queue::MergeQueue;
 use crate::run::meter_uses;
+use crate::run::moved_report::MovedStarts;
 use crate::run::partition::{PartitionResult, process};
 use crate::run::partition_context::PartitionContext;
 use crate::run::run_report::RunReport;
@@ -76,7 +77,9 @@ impl<'a> EnteredInputs<'a> {
         monitor.report.reduced_jobs = reduced_report::reduced(&done);
         meter_uses::hold(&context, &scope.lake.state, &mut done)?;
         monitor.end_phase("merge");
-        let shifted = copied::shifted(&context, &copies, &partitions)?;
+        let mut starts = MovedStarts::of(&mut done);
+        let shifted = copied::shifted(&context, &copies, &mut starts, &partitions)?;
+        monitor.report.moved_starts = starts.reports();
         let RunReport {
             copied_jobs,
             possible_copies,

@@ -20,6 +20,7 @@ mod known_files;
 mod ledger_closes;
 mod little_news;
 mod logs;
+mod moved_starts;
 mod nothing_new;
 mod pieces;
 mod privacy;
