@@ -6,6 +6,7 @@ mod cluster_tres;
 mod damage;
 mod dialects;
 mod energy;
+mod folds;
 mod formats;
 mod interest;
 mod jobstats;

@@ -28,6 +28,15 @@ impl Stamp {
         }
     }
 
+    /// The later of two alone, where the earlier is before an instant and the later is not.
+    #[inline]
+    pub(super) fn not_before(self, from_s: Option<i64>) -> Self {
+        match from_s {
+            Some(from_s) if self.earlier_s < from_s && from_s <= self.later_s => Self::at(self.later_s),
+            _ => self,
+        }
+    }
+
     /// It can mean two instants.
     pub(super) fn is_double(self) -> bool {
         self.earlier_s != self.later_s
@@ -213,35 +222,49 @@ pub(super) struct ClockSpan {
     pub(super) start_s: Option<i64>,
     /// Unix second of the end.
     pub(super) end_s: Option<i64>,
-    /// A fold stayed undecided; the earlier instant was taken.
+    /// A fold stayed undecided; the earlier instant that fits was taken.
     pub(super) is_ambiguous: bool,
 }
 
-/// Decides the folds of start and end: end minus start must be what elapsed and suspended add up to.
-pub(super) fn span(start: Option<Stamp>, end: Option<Stamp>, length_s: Option<i64>) -> ClockSpan {
+/// Decides the folds of start and end: end minus start must be what elapsed and suspended add up to, and a job starts after
+/// its submission unless its length contradicts that.
+pub(super) fn span(
+    start: Option<Stamp>,
+    end: Option<Stamp>,
+    length_s: Option<i64>,
+    submit_s: Option<i64>,
+) -> ClockSpan {
     // Slurm takes start, end and suspension from different readings of the clock; folds differ by half an hour or more.
     const TOLERANCE_S: u64 = 2;
+    let is_double = |start: Option<Stamp>, end: Option<Stamp>| [start, end].into_iter().flatten().any(Stamp::is_double);
+    let start_later = start.map(|start| start.not_before(submit_s));
+    let start_s = start_later.map(|start| start.earlier_s);
+    let end_later = end.map(|end| end.not_before(start_s));
     let undecided = ClockSpan {
-        start_s: start.map(|s| s.earlier_s),
-        end_s: end.map(|s| s.earlier_s),
-        is_ambiguous: [start, end].into_iter().flatten().any(Stamp::is_double),
+        start_s,
+        end_s: end_later.map(|end| end.earlier_s),
+        is_ambiguous: is_double(start_later, end_later),
     };
-    let (Some(start), Some(end), Some(length_s), true) = (start, end, length_s, undecided.is_ambiguous) else {
+    let (Some(start), Some(end), Some(length_s), true) = (start, end, length_s, is_double(start, end)) else {
         return undecided;
     };
     let pass = |stamp: Stamp| [Some(stamp.earlier_s), Some(stamp.later_s).filter(|_| stamp.is_double())];
-    let mut fitting = pass(start)
-        .into_iter()
-        .flatten()
-        .flat_map(|from_s| pass(end).into_iter().flatten().map(move |until_s| (from_s, until_s)))
-        .filter(|(from_s, until_s)| (until_s - from_s).abs_diff(length_s) <= TOLERANCE_S);
-    match (fitting.next(), fitting.next()) {
+    let decided = |start: Stamp| {
+        let mut fitting = pass(start)
+            .into_iter()
+            .flatten()
+            .flat_map(|from_s| pass(end).into_iter().flatten().map(move |until_s| (from_s, until_s)))
+            .filter(|(from_s, until_s)| (until_s - from_s).abs_diff(length_s) <= TOLERANCE_S);
+        let (from_s, until_s) = fitting.next()?;
         // When two fit, the first at least keeps the length right.
-        (Some((from_s, until_s)), another) => ClockSpan {
+        Some(ClockSpan {
             start_s: Some(from_s),
             end_s: Some(until_s),
-            is_ambiguous: another.is_some(),
-        },
-        (None, _) => undecided,
-    }
+            is_ambiguous: fitting.next().is_some(),
+        })
+    };
+    decided(start.not_before(submit_s))
+        .or_else(|| decided(start))
+        // Fallback: where no instants fit the length, it decides nothing.
+        .unwrap_or(undecided)
 }

@@ -154,7 +154,8 @@ impl<'t> SacctJob<'t> {
 
     fn times(&mut self, row: &mut SacctRow<'t, '_>, clock: &mut Clock<'_>) -> Result<(), Refusal> {
         let submit = row.time(clock, Role::Submit)?;
-        let mut eligible = row.time(clock, Role::Eligible)?;
+        let submit_s = submit.map(|stamp| stamp.earlier_s);
+        let mut eligible = row.time(clock, Role::Eligible)?.map(|stamp| stamp.not_before(submit_s));
         let start = row.time(clock, Role::Start)?;
         let end = row.time(clock, Role::End)?;
         let stated_suspended_s = row.duration_ms(Role::Suspended)?.map(|ms| ms / 1000);
@@ -164,7 +165,7 @@ impl<'t> SacctJob<'t> {
         };
         let suspended_s = addend(stated_suspended_s);
         let length_s = wall_s.map(|wall_s| wall_s.sum_to_compare(suspended_s));
-        let span = clock::span(start, end, length_s);
+        let span = clock::span(start, end, length_s, submit_s);
         let mut start_s = span.start_s;
         let mut is_ambiguous = span.is_ambiguous;
         for stamp in [submit, eligible].into_iter().flatten() {
@@ -194,7 +195,6 @@ impl<'t> SacctJob<'t> {
             }
             _ => {}
         }
-        let submit_s = submit.map(|stamp| stamp.earlier_s);
         if let Some(later) = LaterAllocation::of(submit_s, start_s, span.end_s, wall_s) {
             (start_s, wall_s) = (Some(later.start_s), later.wall_s);
             eligible = submit;
