@@ -17,7 +17,7 @@ const DIGITS: u32 = 9;
 /// An amount that is granted from a day on; negative when it is taken away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RuleGrant {
-    /// The day; one before the award is its first day.
+    /// The day; one before the award is its first day, and one from its end on its last.
     pub day: Day,
     /// How much, in billionths of the unit.
     pub amount_e9: i128,
@@ -164,7 +164,9 @@ pub fn apply(rule: &PeriodRule, award: &RuleAward, used: &RuleUse<'_>, on: Day) 
 
 /// Spreads a grant over the period of its day and those after it.
 fn assign_grant(rule: &PeriodRule, grant: &RuleGrant, periods: &mut [PeriodState]) -> Option<()> {
-    let first = periods.iter().position(|period| grant.day < period.until)?;
+    let is_to_come = |period: &PeriodState| grant.day < period.until;
+    // Fallback: an entry of the day on which an award ends comes after all its periods, and is of the last.
+    let first = (periods.iter().position(is_to_come)).unwrap_or(periods.len().checked_sub(1)?);
     let open = periods.get_mut(first..)?;
     let days: Vec<i128> = open
         .iter()

@@ -257,7 +257,8 @@ fn state<'a>(
             by_day: &used_by_day,
             measure: Some(measure),
         };
-        state.period = Some(apply(rule, &of_rule, &used, on)?);
+        let applied = apply(rule, &of_rule, &used, on);
+        state.period = Some(applied.map_err(|why| why.at("award", &award.id).at("line", award.line))?);
     }
     Ok(state)
 }

@@ -1,6 +1,7 @@
 //! Awards: the ledger and its contradictions, period rules, projections, and what a lake and its reports make of them.
 
 mod acceptance;
+mod entries;
 mod lake;
 mod ledger;
 mod page;

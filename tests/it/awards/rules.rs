@@ -230,11 +230,12 @@ proptest! {
         begin in 19_000_i32..21_000,
         length in 1_i32..800,
         used in proptest::collection::vec((0_i32..800, 0_i128..10_i128.pow(23)), 0..12),
+        // Some on the day on which the award ends, and later.
         more in proptest::collection::vec((0_i32..800, 0_i128..10_i128.pow(22)), 0..3),
         asked in 0_i32..900,
     ) {
         let mut grants = vec![RuleGrant { day: begin, amount_e9: amount }];
-        grants.extend(more.iter().filter(|(day, _)| *day < length).map(|(day, amount_e9)| RuleGrant {
+        grants.extend(more.iter().map(|(day, amount_e9)| RuleGrant {
             day: begin + day,
             amount_e9: *amount_e9,
         }));

@@ -1,0 +1,60 @@
+//! Entries that end or follow an award, as the report counts them.
+
+use std::collections::BTreeMap;
+
+use super::scene::{HEADER, Scene, job};
+
+const COLUMNS: &str = "kind,award,account,user,policy,amount,valid_from,valid_to,cluster,period_rule\n";
+
+/// The account fern used 100 on 10 May and 10 on 10 August.
+fn scene(entries: &str) -> Scene {
+    let scene = Scene::new();
+    let jobs = [
+        HEADER.to_owned(),
+        job(1, "ann", "fern", "cedar", "2025-05-10T00:00:00", 1, 100),
+        job(2, "ann", "fern", "cedar", "2025-08-10T00:00:00", 1, 10),
+        job(3, "bo", "moss", "cedar", "2025-05-10T00:00:00", 1, 7),
+    ];
+    scene.write("jobs.txt", &jobs.concat());
+    scene.write("awards.csv", &format!("{COLUMNS}{entries}"));
+    let rule = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/pipelines/period-rules/archer2-halves.toml"
+    );
+    scene.pipeline(&format!(
+        "[awards]\ntable = \"awards.csv\"\nperiod_rules = [\"{rule}\"]\n"
+    ));
+    scene
+}
+
+/// Columns of the row of an award.
+fn amounts(rows: &[BTreeMap<String, String>], award: &str, columns: &[&str]) -> Vec<String> {
+    let row = rows.iter().find(|row| row["award"] == award).unwrap();
+    columns
+        .iter()
+        .map(|column| row[*column].trim_end_matches('0').trim_end_matches('.').to_owned())
+        .collect()
+}
+
+#[test]
+fn an_award_under_a_period_rule_that_expires_loses_the_rest_on_its_day() {
+    let scene = scene(
+        "award,F1,fern,,ce,1000,2025-04-01,2026-04-01,,archer2-halves\n\
+         award,O,moss,,ce,50,2025-04-01,2026-04-01,,\n\
+         supplement,F1,fern,,ce,100,2025-07-01,,,\n\
+         expiry,F1,fern,,ce,,2025-07-01,,,\n",
+    );
+    scene.run();
+    let columns = ["allocated", "used", "available_now", "lost", "valid_to"];
+    let before = scene.rows(&["--on", "2025-06-30"]);
+    assert_eq!(
+        amounts(&before, "F1", &columns),
+        ["1000", "100", "400", "0", "2026-04-01"]
+    );
+    // The supplement of the day on which the award ends is lost with the rest.
+    for on in ["2025-07-01", "2025-09-01"] {
+        let rows = scene.rows(&["--on", on]);
+        assert_eq!(amounts(&rows, "F1", &columns), ["1100", "100", "0", "1000", "2025-07-01"]);
+        assert_eq!(amounts(&rows, "O", &["used"]), ["7"], "other awards are as they were");
+    }
+}
