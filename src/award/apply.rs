@@ -125,13 +125,19 @@ pub fn apply(rule: &PeriodRule, award: &RuleAward, used: &RuleUse<'_>, on: Day) 
         })
         .collect();
     let mut outcome = RuleOutcome::default();
+    let mut parts: Vec<Vec<RuleGrant>> = vec![Vec::new(); periods.len()];
     for grant in award.grants.iter().filter(|grant| grant.day <= on) {
-        assign_grant(rule, grant, &mut periods).ok_or_else(misfit)?;
+        assign_grant(rule, grant, &periods, &mut parts).ok_or_else(misfit)?;
     }
     let mut before = PeriodState::default();
     for nth in 0..periods.len() {
-        let next_e9 = periods.get(nth + 1).map(|next| next.granted_e9);
-        let Some(period) = periods.get_mut(nth) else { break };
+        let (own, next) = (parts.get(nth), parts.get(nth + 1));
+        let (Some(period), Some(own)) = (periods.get_mut(nth), own) else {
+            break;
+        };
+        // What may be used ahead is what the next period has by the end of this one.
+        let next_e9 = next.map(|parts| granted_by(parts, period.until - 1));
+        period.granted_e9 = granted_by(own, Day::MAX);
         period.carried_in_e9 = before.carried_out_e9;
         period.used_ahead_e9 = before.borrowed_e9;
         period.available_e9 = period.granted_e9 + period.carried_in_e9 - period.used_ahead_e9;
@@ -142,7 +148,8 @@ pub fn apply(rule: &PeriodRule, award: &RuleAward, used: &RuleUse<'_>, on: Day) 
         }
         let end = period.until.min(day_after(on));
         period.used_e9 = used.of_days(period.from..end).ok_or_else(misfit)?;
-        reduce(rule, period, used, on, &mut outcome.steps).ok_or_else(misfit)?;
+        let by_day = PeriodDays { granted: own, used };
+        reduce(rule, period, &by_day, on, &mut outcome.steps).ok_or_else(misfit)?;
         spend(rule, period, next_e9).ok_or_else(misfit)?;
         if on < period.until - 1 {
             outcome.current = Some(nth);
@@ -163,31 +170,52 @@ pub fn apply(rule: &PeriodRule, award: &RuleAward, used: &RuleUse<'_>, on: Day) 
 }
 
 /// Spreads a grant over the period of its day and those after it.
-fn assign_grant(rule: &PeriodRule, grant: &RuleGrant, periods: &mut [PeriodState]) -> Option<()> {
+fn assign_grant(
+    rule: &PeriodRule,
+    grant: &RuleGrant,
+    periods: &[PeriodState],
+    parts: &mut [Vec<RuleGrant>],
+) -> Option<()> {
     let is_to_come = |period: &PeriodState| grant.day < period.until;
     // Fallback: an entry of the day on which an award ends comes after all its periods, and is of the last.
     let first = (periods.iter().position(is_to_come)).unwrap_or(periods.len().checked_sub(1)?);
-    let open = periods.get_mut(first..)?;
+    let open = periods.get(first..)?;
     let days: Vec<i128> = open
         .iter()
         .map(|period| i128::from(period.until) - i128::from(period.from))
         .collect();
-    let parts = split(grant.amount_e9, &days, rule.share, rule.digits, rule.remainder)?;
-    for (period, part) in open.iter_mut().zip(parts) {
-        period.granted_e9 += part;
+    let amounts = split(grant.amount_e9, &days, rule.share, rule.digits, rule.remainder)?;
+    for (of_period, amount_e9) in parts.get_mut(first..)?.iter_mut().zip(amounts) {
+        of_period.push(RuleGrant {
+            day: grant.day,
+            amount_e9,
+        });
     }
     Some(())
 }
 
-/// Takes what the reductions of the rule take by the day.
+/// What parts of grants come to that were granted by a day.
+fn granted_by(parts: &[RuleGrant], day: Day) -> i128 {
+    let by_day = parts.iter().filter(|part| part.day <= day);
+    by_day.map(|part| part.amount_e9).sum()
+}
+
+/// What a period was granted and what was used, by day.
+struct PeriodDays<'d> {
+    granted: &'d [RuleGrant],
+    used: &'d RuleUse<'d>,
+}
+
+/// Takes what the reductions of the rule take by the day. Each is of what was granted by its own day: entries that come later
+/// change nothing of it.
 fn reduce(
     rule: &PeriodRule,
     period: &mut PeriodState,
-    used: &RuleUse<'_>,
+    by_day: &PeriodDays<'_>,
     on: Day,
     steps: &mut Vec<RuleStep>,
 ) -> Option<()> {
-    let award_e9 = period.available_e9;
+    let all_e9 = period.available_e9;
     let mut dated: Vec<(Day, &Reduction)> = rule
         .reductions
         .iter()
@@ -196,13 +224,15 @@ fn reduce(
         .collect();
     dated.sort_by_key(|(day, _)| *day);
     for (day, reduction) in dated {
-        let used_e9 = used.of_days(period.from..day)?;
+        let later_e9 = period.granted_e9 - granted_by(by_day.granted, day);
+        let award_e9 = all_e9 - later_e9;
+        let used_e9 = by_day.used.of_days(period.from..day)?;
         let share = used_e9.checked_mul(PERCENT_E4)?;
         let is_above = match reduction.above_e4 {
             Some(above) => share > award_e9.checked_mul(above)?,
             None => true,
         };
-        let rest_e9 = period.available_e9 - used_e9;
+        let rest_e9 = period.available_e9 - later_e9 - used_e9;
         if !is_above || share > award_e9.checked_mul(reduction.at_most_e4)? || rest_e9 <= 0 {
             continue;
         }

@@ -54,7 +54,10 @@ fn an_award_under_a_period_rule_that_expires_loses_the_rest_on_its_day() {
     // The supplement of the day on which the award ends is lost with the rest.
     for on in ["2025-07-01", "2025-09-01"] {
         let rows = scene.rows(&["--on", on]);
-        assert_eq!(amounts(&rows, "F1", &columns), ["1100", "100", "0", "1000", "2025-07-01"]);
+        assert_eq!(
+            amounts(&rows, "F1", &columns),
+            ["1100", "100", "0", "1000", "2025-07-01"]
+        );
         assert_eq!(amounts(&rows, "O", &["used"]), ["7"], "other awards are as they were");
     }
 }

@@ -136,6 +136,55 @@ fn a_supplement_is_spread_over_what_is_to_come() {
     assert_eq!(granted("2025-11-01"), [500, 600]);
 }
 
+/// An award of 1000 of a year, with entries that come later.
+fn changed(later: &[(&str, i128)]) -> RuleAward {
+    let grants = std::iter::once(&("2026-01-01", 1000)).chain(later);
+    RuleAward {
+        from: day("2026-01-01"),
+        until: day("2027-01-01"),
+        grants: grants
+            .map(|(on, amount)| RuleGrant {
+                day: day(on),
+                amount_e9: amount * ONE_E9,
+            })
+            .collect(),
+    }
+}
+
+#[test]
+fn a_reduction_is_of_what_was_granted_by_its_day() {
+    let rules = shipped();
+    let rule = rules.iter().find(|rule| rule.id == "nersc-reductions").unwrap();
+    let used = BTreeMap::from([(day("2026-05-10"), 100 * ONE_E9)]);
+    let reduced_and_left = |later: &[(&str, i128)], on: &str| {
+        let outcome = apply(rule, &changed(later), &RuleUse::in_units(&used), day(on)).unwrap();
+        let reduced = outcome.sum(|period| period.reduced_e9);
+        [reduced / ONE_E9, outcome.available_now_e9() / ONE_E9]
+    };
+    // A fifth of what was not used on the first of May.
+    for later in [[("2026-06-01", 1000)], [("2026-06-01", -700)]] {
+        assert_eq!(reduced_and_left(&later, "2026-05-31"), [200, 700]);
+    }
+    assert_eq!(reduced_and_left(&[("2026-06-01", 1000)], "2026-06-01"), [200, 1700]);
+    assert_eq!(reduced_and_left(&[("2026-06-01", -700)], "2026-06-01"), [200, 0]);
+    // Entries of the day itself were there.
+    assert_eq!(reduced_and_left(&[("2026-05-01", 1000)], "2026-06-01"), [400, 1500]);
+}
+
+#[test]
+fn what_is_used_ahead_is_limited_by_what_the_next_period_had_by_then() {
+    let rules = shipped();
+    let rule = rules.iter().find(|rule| rule.id == "borrowing-ahead").unwrap();
+    let used = BTreeMap::from([(day("2026-02-01"), 500 * ONE_E9)]);
+    let ahead = |on: &str| {
+        let award = changed(&[("2026-04-01", 300)]);
+        let outcome = apply(rule, &award, &RuleUse::in_units(&used), day(on)).unwrap();
+        outcome.periods[0].borrowed_e9 / ONE_E9
+    };
+    // Half of the 250 that the second quarter had while the first one lasted; a supplement of 100 came later.
+    assert_eq!([ahead("2026-03-31"), ahead("2026-04-01")], [125, 125]);
+}
+
 /// A third of an hour a day, which no decimal is: the days of a period are added up before they become hours.
 #[test]
 fn use_becomes_units_once_its_days_were_added_up() {
