@@ -83,12 +83,12 @@ impl AwardPlan {
             }
         }
         self.refuse_doubles(setting.file, problems);
+        self.refuse_open_parts(setting.file, problems);
     }
 
     /// Two awards that count the same use would count it twice, however they name its policy.
     fn refuse_doubles(&self, file: &str, problems: &mut Problems) {
         let is_same = |a: &Option<String>, b: &Option<String>| a.is_none() || b.is_none() || a == b;
-        let begins_before = |day: Day, until: Option<Day>| until.is_none_or(|until| day < until);
         for (at, award) in self.ledger.awards.iter().enumerate() {
             let double = self.ledger.awards.iter().take(at).find(|other| {
                 (&other.account, &other.user) == (&award.account, &award.user)
@@ -105,6 +105,46 @@ impl AwardPlan {
                     double.line
                 );
                 problems.mistake(file, award.line, message);
+            }
+        }
+    }
+
+    /// A user's part counts for the award of its account as well. Where it is not inside that award, its use would count next to
+    /// it, or for an award that is over.
+    fn refuse_open_parts(&self, file: &str, problems: &mut Problems) {
+        let is_same = |a: &Option<String>, b: &Option<String>| a.is_none() || b.is_none() || a == b;
+        let is_inside = |own: &Option<String>, above: &Option<String>| above.is_none() || above == own;
+        let awards = &self.ledger.awards;
+        for part in awards.iter().filter(|award| award.user.is_some()) {
+            let wholes = awards.iter().enumerate().filter(|(_, whole)| {
+                whole.user.is_none()
+                    && whole.account == part.account
+                    && whole.tariff.is_some()
+                    && whole.tariff == part.tariff
+                    && is_same(&whole.site, &part.site)
+                    && is_same(&whole.cluster, &part.cluster)
+                    && begins_before(whole.from, part.last_until())
+                    && begins_before(part.from, whole.last_until())
+            });
+            for (at, whole) in wholes {
+                let ends = whole
+                    .last_until()
+                    .is_none_or(|end| part.last_until().is_some_and(|own| own <= end));
+                let above = format!("\"{}\" of line {}", whole.id, whole.line);
+                let why = if part.from < whole.from || !ends {
+                    format!("the days of {above} do not include those of \"{}\"", part.id)
+                } else if !is_inside(&part.site, &whole.site) || !is_inside(&part.cluster, &whole.cluster) {
+                    format!("the place of {above} does not include that of \"{}\"", part.id)
+                } else if part.parent != Some(at) {
+                    format!(
+                        "the policy of {above} is named in other words than that of \"{}\"",
+                        part.id
+                    )
+                } else {
+                    continue;
+                };
+                let message = format!("{why}: a user's part lies inside one award of its account");
+                problems.mistake(file, part.line, message);
             }
         }
     }
@@ -128,6 +168,10 @@ impl AwardPlan {
         }
         text
     }
+}
+
+fn begins_before(day: Day, until: Option<Day>) -> bool {
+    until.is_none_or(|until| day < until)
 }
 
 fn resolve(

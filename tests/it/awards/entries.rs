@@ -32,7 +32,7 @@ fn amounts(rows: &[BTreeMap<String, String>], award: &str, columns: &[&str]) -> 
     let row = rows.iter().find(|row| row["award"] == award).unwrap();
     columns
         .iter()
-        .map(|column| row[*column].trim_end_matches('0').trim_end_matches('.').to_owned())
+        .map(|column| row[*column].trim_end_matches(".000000000").to_owned())
         .collect()
 }
 
@@ -60,4 +60,75 @@ fn an_award_under_a_period_rule_that_expires_loses_the_rest_on_its_day() {
         );
         assert_eq!(amounts(&rows, "O", &["used"]), ["7"], "other awards are as they were");
     }
+}
+
+/// What `check` reports of a table of entries.
+fn mistakes(entries: &str) -> String {
+    let scene = scene(entries);
+    let output = scene.gridtally(&["check", "p.toml"]);
+    assert_eq!(output.status.code(), Some(78), "{output:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn a_part_of_a_user_lies_inside_one_award_of_its_account() {
+    let whole = "award,F,fern,,ce,1000,2025-04-01,2026-04-01,,\n";
+    let part = "award,FA,fern,ann,ce,500,2025-04-01,2026-04-01,,\n";
+    for (entries, expected) in [
+        (
+            "award,F1,fern,,ce,1000,2025-04-01,2025-07-01,,\naward,F2,fern,,ce,1000,2025-07-01,2026-04-01,,\n\
+             award,FA,fern,ann,ce,500,2025-05-01,2026-04-01,,\n"
+                .to_owned(),
+            vec![
+                "awards.csv:4: the days of \"F1\" of line 2 do not include those of \"FA\"",
+                "awards.csv:4: the days of \"F2\" of line 3 do not include those of \"FA\"",
+            ],
+        ),
+        (
+            format!("award,F,fern,,ce,1000,2025-05-01,2026-04-01,,\n{part}"),
+            vec!["awards.csv:3: the days of \"F\" of line 2"],
+        ),
+        (
+            format!("{whole}award,FA,fern,ann,ce,500,2025-04-01,,,\n"),
+            vec!["awards.csv:3: the days of \"F\" of line 2"],
+        ),
+        (
+            format!("{whole}{part}expiry,F,fern,,ce,,2025-07-01,,,\n"),
+            vec!["awards.csv:3: the days of \"F\" of line 2"],
+        ),
+        (
+            format!("{whole}{part}extension,FA,fern,ann,ce,,2025-07-01,2026-05-01,,\n"),
+            vec!["awards.csv:3: the days of \"F\" of line 2"],
+        ),
+        (
+            format!("award,F,fern,,ce,1000,2025-04-01,2026-04-01,cedar,\n{part}"),
+            vec!["awards.csv:3: the place of \"F\" of line 2 does not include that of \"FA\""],
+        ),
+        (
+            format!("{whole}award,FA,fern,ann,ce (pool cpu),500,2025-04-01,2026-04-01,,\n"),
+            vec!["awards.csv:3: the policy of \"F\" of line 2 is named in other words than that of \"FA\""],
+        ),
+    ] {
+        let reported = mistakes(&entries);
+        for why in expected {
+            assert!(reported.contains(why), "{why}: {reported}");
+        }
+    }
+}
+
+#[test]
+fn a_part_for_each_award_of_the_account_counts_use_once() {
+    let scene = scene(
+        "award,F1,fern,,ce,1000,2025-04-01,2025-07-01,,\naward,F2,fern,,ce,1000,2025-07-01,2026-04-01,,\n\
+         award,FA1,fern,ann,ce,500,2025-05-01,2025-07-01,,\naward,FA2,fern,ann,ce,500,2025-07-01,2026-04-01,,\n",
+    );
+    scene.run();
+    let rows = scene.rows(&["--on", "2025-09-01"]);
+    let used = ["F1", "FA1", "F2", "FA2"].map(|award| amounts(&rows, award, &["used"]).concat());
+    assert_eq!(used, ["100", "100", "10", "10"]);
+    let rows = scene.rows(&["--on", "2025-09-01", "--view", "resource", "--account", "fern"]);
+    assert_eq!(
+        rows.iter().map(|row| row["used"].as_str()).collect::<Vec<_>>(),
+        ["110.000000000"]
+    );
 }
