@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::award::{Award, AwardChange, AwardLimit};
-use super::same_award::{ParentName, ParentNames, is_same_award, take_columns};
+use super::same_award::{ParentName, ParentNames, is_same_award, overlaps, take_columns};
 use super::unit::STORAGE;
 use crate::diagnostics::{Problems, did_you_mean};
 use crate::reference::allocation::{Allocation, AllocationTable, EntryKind};
@@ -61,6 +61,9 @@ impl AwardLedger {
         }
         for award in &mut ledger.awards {
             award.changes.sort_by_key(|change| (change.day, change.line));
+        }
+        for overlap in overlaps(&ledger.awards, table) {
+            problems.mistake(file, overlap.line, overlap.message);
         }
         ledger.join_parents(&parents, file, problems);
         ledger
@@ -269,7 +272,7 @@ impl AwardLedger {
     }
 
     /// The award of an account under the policy and at the place of an entry that is good on its day; of an extension, also
-    /// the one that ends then.
+    /// the one that ends then. An expiry is not about the award that begins on its day.
     fn standing(&self, row: &Allocation, account: &str, user: Option<&str>) -> Option<usize> {
         let is_at = |own: &Option<String>, stated: &Option<String>| stated.is_none() || own == stated;
         let places = self.by_account.get(account)?.iter().copied();
@@ -282,7 +285,7 @@ impl AwardLedger {
                     && award.user.as_deref() == user
                     && is_at(&award.site, &row.site)
                     && is_at(&award.cluster, &row.cluster)
-                    && award.from <= row.from
+                    && (award.from < row.from || (award.from == row.from && row.kind != EntryKind::Expiry))
                     && is_open
             })
         };

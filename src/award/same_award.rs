@@ -1,10 +1,11 @@
 //! Rows of the table that are one award: of the same account, policy, place and days. Their amounts add up, and what one of them
-//! leaves empty is as the other states it, whichever comes first.
+//! leaves empty is as the other states it, whichever comes first. Awards that merely overlap are a mistake.
 
 use std::collections::BTreeMap;
 
 use super::award::Award;
-use crate::reference::allocation::Allocation;
+use crate::reference::allocation::{Allocation, AllocationTable};
+use crate::reference::node_type::day_text;
 
 /// The name of the award above one, and the line that states it.
 pub(super) struct ParentName {
@@ -53,4 +54,38 @@ fn agree<T: PartialEq>(known: Option<T>, stated: Option<T>, column: &str, line: 
         )),
         (known, stated) => Ok(known.or(stated)),
     }
+}
+
+/// Two awards of the same use, with all their entries applied.
+pub(super) struct Overlap {
+    pub(super) line: usize,
+    pub(super) message: String,
+}
+
+/// Awards that overlap another one in spite of what their entries end. Those of accounts without an expiry were held against
+/// each other when the table was read.
+pub(super) fn overlaps(awards: &[Award], table: &AllocationTable) -> Vec<Overlap> {
+    let is_same = |a: &Option<String>, b: &Option<String>| a.is_none() || b.is_none() || a == b;
+    let begins_in = |later: &Award, award: &Award| award.last_until().is_none_or(|until| later.from < until);
+    let ended = awards.iter().enumerate();
+    let ended = ended.filter(|(_, award)| table.has_expiry(&award.account, &award.policy));
+    let found = ended.filter_map(|(at, award)| {
+        let other = awards.iter().take(at).find(|other| {
+            (&other.account, &other.policy, &other.user) == (&award.account, &award.policy, &award.user)
+                && is_same(&other.site, &award.site)
+                && is_same(&other.cluster, &award.cluster)
+                && begins_in(award, other)
+                && begins_in(other, award)
+        })?;
+        Some(Overlap {
+            line: award.line,
+            message: format!(
+                "overlaps the award of line {}, which with all its entries is from {} to {}",
+                other.line,
+                day_text(Some(other.from), ""),
+                day_text(other.last_until(), "ever")
+            ),
+        })
+    });
+    found.collect()
 }

@@ -142,10 +142,12 @@ impl AllocationTable {
     /// without a kind is an award. What entries make of awards is the matter of `award::ledger`.
     ///
     /// Awards for the same account, policy, place and days add up: a supplement. Rows that merely overlap are a mistake,
-    /// for it would be undecided which of them a job uses.
+    /// for it would be undecided which of them a job uses. Where an expiry is about awards of the account, their days are those
+    /// that `award::ledger` makes of all entries, and it looks for overlaps.
     pub fn read(input: impl Read, file: &str, problems: &mut Problems) -> Self {
         let csv = CsvTable::read(input, file, problems);
         let mut table = Self::default();
+        let mut overlaps = Vec::new();
         if !csv.has_header(ALLOCATIONS, file, problems) {
             return table;
         }
@@ -162,14 +164,28 @@ impl AllocationTable {
                             day_text(Some(clash.from), "ever"),
                             day_text(clash.until, "ever")
                         );
-                        problems.mistake(file, *line, message);
+                        overlaps.push((table.rows.len(), message));
                     }
                     table.rows.push(row);
                 }
                 Err(why) => problems.mistake(file, *line, why),
             }
         }
+        for (at, message) in overlaps {
+            let row = table.rows.get(at);
+            if let Some(row) = row.filter(|row| !table.has_expiry(&row.account, &row.policy)) {
+                problems.mistake(file, row.line, message);
+            }
+        }
         table
+    }
+
+    /// Whether an award of an account under a policy ends before its row states it.
+    #[must_use]
+    pub fn has_expiry(&self, account: &str, policy: &str) -> bool {
+        let is_about = |row: &Allocation| row.account == account && row.policy == policy;
+        let mut ends = self.rows.iter().filter(|row| row.kind == EntryKind::Expiry);
+        ends.any(is_about)
     }
 }
 

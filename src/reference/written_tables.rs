@@ -313,7 +313,8 @@ fn books() -> Vec<WrittenTable> {
             doc: "How much of what a policy counts an account may use, from when until when; and entries that change it later.",
             columns: table_columns::ALLOCATIONS.to_vec(),
             others: OtherColumns::Refused,
-            rows: "Awards for the same account, policy, place and days add up; awards that only overlap are a mistake. `report balance` \
+            rows: "Awards for the same account, policy, place and days add up; awards that only overlap, until an `expiry` of one of \
+                   them, are a mistake. `report balance` \
                    takes awards of accounts alone, in the unit of their policy.",
             example: "kind,account,policy,amount,valid_from,valid_to,author,reason\n\
                       award,kelp,oak,1000,2024-04-01,2025-04-01,,\n\

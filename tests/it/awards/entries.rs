@@ -132,3 +132,37 @@ fn a_part_for_each_award_of_the_account_counts_use_once() {
         ["110.000000000"]
     );
 }
+
+#[test]
+fn an_award_that_expired_is_followed_by_a_new_one() {
+    let ended = "award,F1,fern,,ce,1000,2025-04-01,2026-04-01,,\naward,FA1,fern,ann,ce,500,2025-04-01,2026-04-01,,\n";
+    let new = "award,F2,fern,,ce,2000,2025-07-01,2026-04-01,,\naward,FA2,fern,ann,ce,500,2025-07-01,2026-04-01,,\n";
+    // An expiry without a name is not about the award that begins on its day.
+    let expiry = "expiry,,fern,,ce,,2025-07-01,,,\nexpiry,FA1,fern,ann,ce,,2025-07-01,,,\n";
+    let scene = scene(&format!("{ended}{new}{expiry}"));
+    scene.run();
+    let rows = scene.rows(&["--on", "2025-09-01"]);
+    let used = ["F1", "FA1", "F2", "FA2"].map(|award| amounts(&rows, award, &["used", "valid_to"]));
+    assert_eq!(
+        used,
+        [
+            ["100", "2025-07-01"],
+            ["100", "2025-07-01"],
+            ["10", "2026-04-01"],
+            ["10", "2026-04-01"]
+        ]
+    );
+    // One day too late, and not at all.
+    let late = mistakes(&format!(
+        "{ended}{new}{}",
+        expiry.replace("07-01", "07-02").replace(",,fern,,", ",F1,fern,,")
+    ));
+    let overlap =
+        "awards.csv:4: overlaps the award of line 2, which with all its entries is from 2025-04-01 to 2025-07-02";
+    assert!(late.contains(overlap), "{late}");
+    let open = mistakes(&format!("{ended}{new}"));
+    assert!(
+        open.contains("awards.csv:4: overlaps the allocation of line 2"),
+        "{open}"
+    );
+}
