@@ -29,8 +29,9 @@ fn quoted(text: &str) -> Result<String> {
 
 /// The balance file of Open `OnDemand`, version 1, of one unit. `OnDemand` reads the leading whole number of a value, so
 /// whole numbers are written: rounded down, also below zero, so that nobody sees more than there is. An award lists the
-/// users its table names, else those who used it. A user with a part of it has one balance, the smaller of both. Awards
-/// without an amount that is known, and without days at the present rate, are left out.
+/// users its table names, else those who used it. What its period rule took away is not left. A user with a part of it has
+/// one balance, the smaller of both. Awards without an amount that is known, and without days at the present rate, are left
+/// out.
 ///
 /// # Errors
 /// [`Kind::Usage`] when the awards are of several units: a file has one.
@@ -50,7 +51,11 @@ pub fn ondemand(states: &[AwardState<'_>], value: BalanceValue, now_s: i64) -> R
         }
     };
     let value_of = |state: &AwardState<'_>| match value {
-        BalanceValue::Remaining => state.remaining_e9().map(|left| left.div_euclid(ONE_E9)),
+        BalanceValue::Remaining => state.remaining_e9().map(|left| {
+            // Fallback: without a period rule nothing is lost.
+            let lost_e9 = state.lost_e9().unwrap_or_default();
+            (left - lost_e9).div_euclid(ONE_E9)
+        }),
         BalanceValue::DaysLeft => state.days_left,
     };
     let mut entries = Vec::new();

@@ -108,6 +108,13 @@ impl AwardState<'_> {
     pub fn remaining_e9(&self) -> Option<i128> {
         Some(self.amount_e9 - self.used_e9?)
     }
+
+    /// What its period rule took away; `None` without a rule.
+    #[must_use]
+    pub fn lost_e9(&self) -> Option<i128> {
+        let outcome = self.period.as_ref()?;
+        Some(outcome.sum(|period| period.lost_e9 + period.reduced_e9))
+    }
 }
 
 /// The awards of a year that are requested, as of a day.
@@ -239,10 +246,6 @@ fn state<'a>(
     state.to_limits = to_limits;
     let projected = of_award.projected(question.method, on, window_days, to_limits);
     state.projected_e9 = projected.and_then(|projected| measure.in_units_e9(projected));
-    if day_after(on) < end {
-        let left = measure.counted(state.amount_e9).ok_or_else(misfit)? - used;
-        state.days_left = of_award.days_left(question.method, on, window_days, left);
-    }
     if let Some(rule) = lake.plan.rule(award) {
         let grants = award.changes.iter().map(|change| RuleGrant {
             day: change.day,
@@ -259,6 +262,12 @@ fn state<'a>(
         };
         let applied = apply(rule, &of_rule, &used, on);
         state.period = Some(applied.map_err(|why| why.at("award", &award.id).at("line", award.line))?);
+    }
+    if day_after(on) < end {
+        // Fallback: without a period rule nothing is lost.
+        let granted_e9 = state.amount_e9 - state.lost_e9().unwrap_or_default();
+        let left = measure.counted(granted_e9).ok_or_else(misfit)? - used;
+        state.days_left = of_award.days_left(question.method, on, window_days, left);
     }
     Ok(state)
 }
@@ -372,12 +381,7 @@ fn projects(lake: &LakeAwards, question: &AwardQuestion) -> Result<Table> {
             state.days_left.map_or(Cell::Empty, Cell::Int),
             cell(award.target_e9(question.on)),
             cell(state.period.as_ref().map(RuleOutcome::available_now_e9)),
-            cell(
-                state
-                    .period
-                    .as_ref()
-                    .map(|outcome| outcome.sum(|period| period.lost_e9) + outcome.sum(|period| period.reduced_e9)),
-            ),
+            cell(state.lost_e9()),
             cell(state.in_flight_e9),
             cell(state.pending_e9),
             cell(state.peak_e9),

@@ -166,3 +166,17 @@ fn an_award_that_expired_is_followed_by_a_new_one() {
         "{open}"
     );
 }
+
+#[test]
+fn what_a_period_rule_took_is_not_left() {
+    let scene = scene("award,F1,fern,,ce,1000,2025-04-01,2026-04-01,,archer2-halves\n");
+    scene.run();
+    // Of 500 in the first half 110 are used and 390 are lost.
+    let rows = scene.rows(&["--on", "2025-10-01"]);
+    let columns = ["remaining", "available_now", "lost", "days_left"];
+    // 110 in 184 days: 500 last for 836.
+    assert_eq!(amounts(&rows, "F1", &columns), ["890", "500", "390", "836"]);
+    let report = ["report", "awards", "lake", "--on", "2025-10-01", "--for", "ondemand"];
+    let json: serde_json::Value = serde_json::from_str(&scene.stdout(&report)).unwrap();
+    assert_eq!(json["balances"][0]["value"], 500);
+}
