@@ -97,6 +97,9 @@ pub(super) fn resource_type(view: &str) -> String {
 }
 
 /// The key of a document.
+/// The one key of a document that GRACC's id of it does not have.
+pub const SITE: &str = "SiteName";
+
 pub const KEYS: [&str; 14] = [
     "EndTime",
     "VOName",
@@ -111,7 +114,7 @@ pub const KEYS: [&str; 14] = [
     "Resource_ExitCode",
     "Grid",
     "ProbeName",
-    "SiteName",
+    SITE,
 ];
 
 /// What is added up.

@@ -16,6 +16,7 @@ mod names;
 mod portals;
 mod publication;
 mod reconcile;
+mod renamed_site;
 mod restated;
 mod retraction;
 mod scene;

@@ -234,6 +234,10 @@ fn note_sent(plan: &PublicationPlan, sent: &[PublicationEntry]) {
         records(PublicationState::Retracted),
         records(PublicationState::Listed) + records(PublicationState::SuperListed)
     );
+    let respelled = records(PublicationState::Respelled);
+    if respelled > 0 {
+        info!("{respelled} records replaced by the same under another name of their site, and not taken back");
+    }
     let overlaid = records(PublicationState::Overlaid);
     if overlaid > 0 {
         info!("{overlaid} summaries put over rows of the server's super-summaries");

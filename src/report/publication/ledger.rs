@@ -42,7 +42,8 @@ pub enum PublicationState {
     Retracted,
     /// It was named in a list of what the people of the receiver are to delete.
     Listed,
-    /// The same row of the receiver is reported under another spelling of the site, which replaces it there.
+    /// The same row of the receiver is reported under another spelling of the site, or to GRACC under another site, which
+    /// replaces it there.
     Respelled,
     /// A summary was put over what the receiver made of jobs.
     Overlaid,

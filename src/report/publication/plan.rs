@@ -10,6 +10,7 @@ use super::jobs::{self, HeldJobs, RecordChange};
 use super::ledger::{self, PublicationEntry, PublicationPlace, PublicationState};
 use super::lock::{self, LockEvent};
 use super::message_record::MessageRecord;
+use super::receiver_rows::{ReceiverKey, ReceiverRows, count_rows, has_several_sites, last_sites, overwritten};
 use super::record_format::RecordFormat;
 use super::super_summaries::SuperSummaries;
 use super::terms::Terms;
@@ -34,8 +35,8 @@ pub struct PublicationPlan {
     pub places: BTreeSet<PublicationPlace>,
     /// Records that are gone, by place.
     pub vanished: BTreeMap<PublicationPlace, Vec<MessageRecord>>,
-    /// Records that are reported under another spelling of the site, by the place where they were: the receiver has one
-    /// row for both, which is not taken back.
+    /// Records that are reported under another spelling of the site, or to GRACC under another site, by the place where they
+    /// were: the receiver has one row for both, which is not taken back.
     pub respelled: BTreeMap<PublicationPlace, Vec<MessageRecord>>,
     /// Places whose single jobs were sent when only their number was kept: removed jobs of these cannot be named.
     pub unnamed: BTreeSet<PublicationPlace>,
@@ -98,7 +99,7 @@ pub fn plan(lake: &Lake, exporter: &Exporter, receiver: &str, terms: &Terms) -> 
         .counting(plan.still_counted(lake, exporter, receiver, &entries)?);
     if let Some(others) = exporter.of_forms(|form| !form.is_job()) {
         plan.add_others(lake, &others, &held)?;
-        plan.find_respelled();
+        plan.find_respelled(&others, &entries, &held);
     }
     let sent = plan.all.sent.iter();
     let sent = sent.map(|(place, sent)| (place.clone(), sent.job_n)).collect();
@@ -205,20 +206,48 @@ impl PublicationPlan {
         Ok(())
     }
 
-    /// Takes the rows out of the vanished ones that are reported under another spelling of the site. Zeros would replace
-    /// them there.
-    fn find_respelled(&mut self) {
-        let reported = self.reported.iter().filter(|(place, _)| !place.form.is_job());
-        let records = reported.flat_map(|(_, records)| records);
-        let kept: BTreeSet<ServerKey> = records.filter_map(MessageRecord::server_key).collect();
+    /// Takes the rows out of the vanished ones that are reported under another spelling of the site, or to GRACC under another
+    /// site. Zeros would replace them there. Adds those that a document of another site replaced since they were sent.
+    fn find_respelled(&mut self, exporter: &Exporter, entries: &[PublicationEntry], held: &PublicationHeld<'_>) {
+        let has_several_sites = has_several_sites(entries);
+        if self.vanished.is_empty() && !has_several_sites {
+            return;
+        }
+        let rows = self.receiver_rows(exporter, held);
+        if has_several_sites {
+            let last = last_sites(entries);
+            let same = self
+                .reported
+                .iter()
+                .filter(|(place, _)| place.form == RecordFormat::Gracc);
+            let same = same.filter(|(place, _)| !self.places.contains(*place));
+            let again: Vec<_> = same
+                .map(|(place, records)| (place.clone(), overwritten(place, records, &rows, &last)))
+                .collect();
+            for (place, records) in again {
+                self.differ(&place, records.into_iter().map(PublicationChange::Added).collect());
+            }
+        }
         for (place, gone) in &mut self.vanished {
-            let is_kept = |gone: &MessageRecord| gone.server_key().is_some_and(|key| kept.contains(&key));
+            let is_kept = |gone: &MessageRecord| rows.contains_key(&ReceiverKey::of(gone));
             let (respelled, vanished): (Vec<_>, Vec<_>) = std::mem::take(gone).into_iter().partition(is_kept);
             *gone = vanished;
             if !respelled.is_empty() {
                 self.respelled.insert(place.clone(), respelled);
             }
         }
+    }
+
+    /// The rows that the receiver is to have: of what is reported, and of documents of sites that are not exported now.
+    fn receiver_rows(&self, exporter: &Exporter, held: &PublicationHeld<'_>) -> ReceiverRows {
+        let reported = self.reported.iter().filter(|(place, _)| !place.form.is_job());
+        let elsewhere = held
+            .iter()
+            .filter(|(place, _)| place.form == RecordFormat::Gracc && !exporter.covers(place));
+        let elsewhere = elsewhere.flat_map(|(_, entries)| entries.iter());
+        let elsewhere = elsewhere.filter(|entry| entry.state == PublicationState::Sent);
+        let reported = reported.flat_map(|(_, records)| records);
+        count_rows(reported.chain(elsewhere.map(|entry| &entry.record)))
     }
 
     fn add_jobs(
