@@ -11,7 +11,7 @@ struct Fingerprinted {
     text: &'static str,
 }
 
-const SOURCES: [Fingerprinted; 10] = [
+const SOURCES: [Fingerprinted; 11] = [
     Fingerprinted {
         keys: "format = \"pbs\"\nsite = \"X\"",
         text: "name = \"s\"\nformat = \"pbs\"\nsite = \"X\"\nvo = \"record\"\n",
@@ -55,6 +55,11 @@ const SOURCES: [Fingerprinted; 10] = [
                gracc.identity = \"view, probe, job and times\"\n",
     },
     Fingerprinted {
+        keys: "format = \"htcondor\"\nsite = \"X\"",
+        text: "name = \"s\"\nformat = \"htcondor\"\nsite = \"X\"\nvo = \"record\"\n\
+               htcondor.hosts = \"without their slots\"\n",
+    },
+    Fingerprinted {
         keys: "format = \"sge\"\nsite = \"X\"\nscaled_to = { benchmark = \"hs06\", value = 10 }\ndelimiter = \"x\"",
         text: "name = \"s\"\nformat = \"sge\"\nsite = \"X\"\ndelimiter = \"x\"\nvo = \"record\"\n\
                scaled = \"cpu true wall true\"\n",
@@ -62,7 +67,8 @@ const SOURCES: [Fingerprinted; 10] = [
     Fingerprinted {
         keys: "format = \"auto\"\nsite = \"X\"\nunix_start_time = 0",
         text: "name = \"s\"\nformat = \"auto\"\nsite = \"X\"\nvo = \"record\"\n\
-               gracc.identity = \"view, probe, job and times\"\nunix_start_time = \"0\"\n\
+               gracc.identity = \"view, probe, job and times\"\nhtcondor.hosts = \"without their slots\"\n\
+               unix_start_time = \"0\"\n\
                acceptance = \"strict-apel\"\n",
     },
 ];

@@ -131,6 +131,12 @@ impl<'a> CondorJob<'a> {
     }
 }
 
+/// The host of a slot, which is named `slot1_3@host`; slots of glideins have an @ in their own name.
+fn host_of_slot(slot: &str) -> Option<&str> {
+    let host = slot.rsplit('@').next().map(str::trim);
+    host.filter(|host| !host.is_empty())
+}
+
 /// Gives one object its outcome.
 pub(super) fn take(object: &[u8], at: Position, sink: &mut dyn Sink) -> Result<(), Refusal> {
     let mut job = CondorJob::parse(object)?;
@@ -207,7 +213,7 @@ pub(super) fn take(object: &[u8], at: Position, sink: &mut dyn Sink) -> Result<(
         requested_memory_byte: job.byte_n(&["RequestMemory"], 20),
         max_rss_byte: job.byte_n(&["ResidentSetSize_RAW", "ResidentSetSize"], 10),
         max_virtual_byte: job.byte_n(&["ImageSize_RAW", "ImageSize"], 10),
-        node_list: host.as_deref(),
+        node_list: host.as_deref().and_then(host_of_slot),
         state,
         exit_code,
         exit_signal,

@@ -1,4 +1,5 @@
-//! Cores and suspension of HTCondor's jobs: what was provisioned counts, and the wall time holds the suspension.
+//! Cores, hosts and suspension of HTCondor's jobs: what was provisioned counts, a slot is on a host, and the wall time holds
+//! the suspension.
 
 use gridtally::record::Anomaly;
 use gridtally::sources::htcondor;
@@ -51,4 +52,20 @@ fn suspension_is_part_of_the_wall_time() {
         &job(",\"RequestCpus\":1,\"CumulativeSuspensionTime\":600"),
     );
     assert_eq!((row.wall_ms, row.suspended_s), (Some(3_600_000), None));
+}
+
+/// A slot is named `slot@host`; slots of glideins have an @ of their own.
+#[test]
+fn the_host_of_a_slot_is_behind_its_last_at() {
+    for (slot, host) in [
+        ("slot1@n05.oak", Some("n05.oak")),
+        ("slot1_3@n05.oak", Some("n05.oak")),
+        ("slot1_1@glidein_123_456@n05.oak", Some("n05.oak")),
+        ("n05.oak", Some("n05.oak")),
+        ("slot1@", None),
+        ("", None),
+    ] {
+        let row = one(htcondor::DIALECT, &job(&format!(",\"LastRemoteHost\":\"{slot}\"")));
+        assert_eq!(row.node_list.as_deref(), host, "{slot}");
+    }
 }
