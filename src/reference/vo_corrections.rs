@@ -39,6 +39,8 @@ pub enum VoOrigin {
     ReportableName,
     /// The record states that its VO is unknown.
     Sentinel,
+    /// No correction lists the name, and no known VOs are given: it stays as it is.
+    Unlisted,
     /// No rule knows the name.
     Unmapped,
     /// The record has no VO.
@@ -56,6 +58,7 @@ impl VoOrigin {
             Self::CaseFold => "case_fold",
             Self::ReportableName => "reportable_name",
             Self::Sentinel => "sentinel",
+            Self::Unlisted => "unlisted",
             Self::Unmapped => "unmapped",
             Self::Missing => "missing",
         }
@@ -66,7 +69,8 @@ impl VoOrigin {
 ///
 /// The corrections are a CSV table of `vo_name` (VO or FQAN as the record prints it), `reportable_vo` (the short name
 /// next to it; empty or `*` matches any) and `to_vo`. Both names must be equal, letter case included; first match wins.
-/// Known VOs are all results of the table, and those of a second table with a column `VO`.
+/// Known VOs are all results of the table, and those of a second table with a column `VO`. Only with such a second table is
+/// a VO that is not known none: corrections alone list no more than the names to be changed.
 #[derive(Clone, Debug, Default)]
 pub struct VoCorrections {
     rows: Vec<(String, Option<String>, String)>,
@@ -74,6 +78,8 @@ pub struct VoCorrections {
     /// By lower case: the first spelling.
     known: AHashMap<String, String>,
     known_order: Vec<String>,
+    /// Known VOs are given besides the results.
+    is_complete: bool,
 }
 
 impl VoCorrections {
@@ -124,6 +130,7 @@ impl VoCorrections {
 
     /// Reads a table of known VOs.
     pub fn read_known(&mut self, input: impl Read, file: &str, problems: &mut Problems) {
+        self.is_complete = true;
         let csv = CsvTable::read(input, file, problems);
         let Some(place) = csv.column("VO", file, problems) else {
             return;
@@ -153,7 +160,7 @@ impl VoCorrections {
 
     /// The VO of a job and the rule that gave it; no VO is ever made up.
     #[must_use]
-    pub fn resolve(&self, row: &JobRow<'_>) -> (Option<&str>, VoOrigin) {
+    pub fn resolve<'a>(&'a self, row: &JobRow<'a>) -> (Option<&'a str>, VoOrigin) {
         let Some(name) = row.vo_name.or(row.vo).map(str::trim).filter(|name| !name.is_empty()) else {
             return (None, VoOrigin::Missing);
         };
@@ -177,17 +184,17 @@ impl VoCorrections {
             };
             return (Some(vo), origin);
         }
-        if let Some(vo) = [row.reportable_vo, row.vo]
-            .into_iter()
-            .flatten()
-            .find_map(|vo| self.folded(vo))
-        {
+        let stated = [row.reportable_vo, row.vo].into_iter().flatten();
+        if let Some(vo) = stated.filter(|_| self.is_complete).find_map(|vo| self.folded(vo)) {
             return (Some(vo), VoOrigin::ReportableName);
         }
         if SENTINELS.contains(&short.to_lowercase().as_str()) {
             return (None, VoOrigin::Sentinel);
         }
-        (None, VoOrigin::Unmapped)
+        match row.vo.filter(|_| !self.is_complete) {
+            Some(vo) => (Some(vo), VoOrigin::Unlisted),
+            None => (None, VoOrigin::Unmapped),
+        }
     }
 
     /// The content of the tables, in their order: all that decides results.
@@ -196,6 +203,10 @@ impl VoCorrections {
         let mut text = String::new();
         // Writing to a string cannot fail.
         let _ = write!(text, "{:?}\n{:?}", self.rows, self.known_order);
+        if !self.is_complete {
+            // Lakes written when names that no correction lists lost their VO are read again.
+            text.push_str("\nother names stay");
+        }
         text
     }
 }

@@ -215,7 +215,7 @@ fn names() -> Vec<WrittenTable> {
         WrittenTable {
             title: "Corrections of VO names",
             named_by: "`corrections` of `vo = { .. }`",
-            doc: "VO names put right as GRACC does.",
+            doc: "VO names put right as GRACC does. Without `known`, a name that no row lists stays as it is.",
             columns: table_columns::VO_CORRECTIONS.to_vec(),
             others: OtherColumns::Refused,
             rows: "Both names must be equal, letter case included; the first row that matches counts.",

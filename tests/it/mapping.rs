@@ -63,13 +63,9 @@ fn vo_names_are_put_right_by_the_first_rule_that_knows_them() {
         (Some("osg"), None, Some("osg"), VoOrigin::Known),
         (Some("OSG"), None, Some("osg"), VoOrigin::CaseFold),
         (Some("/OSG/x"), None, Some("osg"), VoOrigin::CaseFold),
-        (
-            Some("minos"),
-            Some("nanohub"),
-            Some("NanoHub"),
-            VoOrigin::ReportableName,
-        ),
-        (Some("/atlas/usatlas"), Some("atlas"), None, VoOrigin::Unmapped),
+        // Without known VOs other names stay as the record has them.
+        (Some("minos"), Some("minos"), Some("minos"), VoOrigin::Unlisted),
+        (Some("/atlas/usatlas"), Some("atlas"), Some("atlas"), VoOrigin::Unlisted),
         (Some("Unknown"), Some("Unknown"), None, VoOrigin::Sentinel),
         (Some("N/A"), None, None, VoOrigin::Sentinel),
         (None, Some("osg"), Some("osg"), VoOrigin::Known),
@@ -82,6 +78,23 @@ fn vo_names_are_put_right_by_the_first_rule_that_knows_them() {
             ..JobRow::default()
         };
         assert_eq!(table.resolve(&row), (vo, origin), "{name:?} {reportable:?}");
+    }
+    let mut table = table;
+    let mut problems = Problems::default();
+    table.read_known("VO\nminos\n".as_bytes(), "vos.csv", &mut problems);
+    assert_eq!(self::mistakes(problems), Vec::<String>::new());
+    for (name, reportable, vo, origin) in [
+        ("minos", "minos", Some("minos"), VoOrigin::Known),
+        ("kelp", "nanohub", Some("NanoHub"), VoOrigin::ReportableName),
+        ("/atlas/usatlas", "atlas", None, VoOrigin::Unmapped),
+    ] {
+        let row = JobRow {
+            vo_name: Some(name),
+            reportable_vo: Some(reportable),
+            vo: Some(name),
+            ..JobRow::default()
+        };
+        assert_eq!(table.resolve(&row), (vo, origin), "{name} {reportable}");
     }
     let (_, mistakes) = corrections("vo_name,to_vo,extra\na,,\n,b,\n");
     assert_eq!(mistakes.len(), 3, "{mistakes:#?}");
@@ -253,10 +266,10 @@ fn a_run_counts_the_rules_that_fired_and_the_does_not_name_one_knew() {
         ("correction", 1),
         ("first_path_element", 1),
         ("sentinel", 1),
-        ("unmapped", 1),
+        ("unlisted", 1),
     ]);
     assert_eq!(counts(&mapping["vo_rules"]), expected);
-    assert_eq!(counts(&mapping["vo_unmapped"]), of(&[("Unknown", 1), ("nobody", 1)]));
+    assert_eq!(counts(&mapping["vo_unmapped"]), of(&[("Unknown", 1)]));
     assert_eq!(
         counts(&mapping["site_rules"]),
         of(&[("probe_fqdn", 4), ("resource_name", 1)])
