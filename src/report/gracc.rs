@@ -1,6 +1,7 @@
 //! GRACC's daily summary documents.
 //!
 //! Where received summaries count, they are exported in place of batch jobs, as far as they are of one day: documents are.
+//! Those of other views are not, because jobs of these views are in the documents whatever summaries there are.
 //!
 //! The keys are GRACC's. A field that the lake does not keep is written as GRACC writes a missing value: the host a payload
 //! ran on is `N/A`. The VO stands for a reportable name that is not known, and unknown cores are taken for one. CPU time that is unknown is null, and so are
@@ -96,10 +97,10 @@ pub(super) fn resource_type(view: &str) -> String {
         .map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// The key of a document.
 /// The one key of a document that GRACC's id of it does not have.
 pub const SITE: &str = "SiteName";
 
+/// The key of a document.
 pub const KEYS: [&str; 14] = [
     "EndTime",
     "VOName",
@@ -290,7 +291,7 @@ fn groups(lake: &Lake, selection: &Selection, users: &Users) -> Result<GraccGath
             ..GraccSums::default()
         });
     }
-    let left_out = add_summaries(&lake.summaries_of_months(selection)?, selection, users, &mut groups)?;
+    let left_out = add_summaries(&lake.summaries_of_all_views(selection)?, selection, users, &mut groups)?;
     Ok((groups, left_out))
 }
 

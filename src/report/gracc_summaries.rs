@@ -13,7 +13,11 @@ use crate::record::Summary;
 use crate::schema::batch::addend;
 use crate::time::{DAY_MS, Month};
 
-/// Adds the summaries that count. Those of more than one day fit no document: their jobs are counted by site and month.
+/// The view of what summaries count in place of.
+const BATCH: &str = "batch";
+
+/// Adds the summaries that count. Those of more than one day fit no document, and those of other views count next to jobs:
+/// their jobs are counted by site and month.
 pub(super) fn add_summaries(
     rows: &[Summary],
     selection: &Selection,
@@ -21,7 +25,16 @@ pub(super) fn add_summaries(
     groups: &mut BTreeMap<GraccKey, GraccSums>,
 ) -> Result<Vec<String>> {
     let mut left_out: BTreeMap<(&str, Month), i64> = BTreeMap::new();
+    let mut other_views: BTreeMap<(&str, Month, &str), i64> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.is_usage()) {
+        let view = absent::text(row.words.view.as_deref());
+        if view != BATCH {
+            if is_wanted(row, selection) {
+                let job_n = other_views.entry((&row.site, row.month, view)).or_default();
+                add(job_n, addend(row.numbers.job_n), "job_n")?;
+            }
+            continue;
+        }
         match day(row) {
             Some(day) if i32::try_from(day).is_ok_and(|day| selection.days.has(day)) => {
                 let (key, sums) = document(row, day);
@@ -38,7 +51,16 @@ pub(super) fn add_summaries(
     let lines = lines.map(|((site, month), job_n)| {
         format!("{site} {month}: {job_n} jobs left out: their summaries are not of one day, and GRACC's documents are")
     });
-    Ok(lines.collect())
+    let other_views = other_views.into_iter().filter(|(_, job_n)| *job_n != 0);
+    let other_views = other_views.map(|((site, month, view), job_n)| {
+        format!("{site} {month}: {job_n} jobs left out: their summaries are of the view {view}, and those of {BATCH} alone are written")
+    });
+    Ok(lines.chain(other_views).collect())
+}
+
+/// Whether a summary is of the days of a selection; one of more than a day is of those of its month.
+fn is_wanted(row: &Summary, selection: &Selection) -> bool {
+    day(row).is_none_or(|day| i32::try_from(day).is_ok_and(|day| selection.days.has(day)))
 }
 
 /// The day on which all jobs of a summary ended.

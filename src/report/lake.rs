@@ -285,16 +285,22 @@ impl Lake {
     /// # Errors
     /// [`Kind::Io`] when they cannot be read.
     pub fn summaries_of_months(&self, selection: &Selection) -> Result<Vec<Summary>> {
+        let mut rows = self.summaries_of_all_views(selection)?;
+        rows.retain(|row| row.words.view.as_deref() == Some("batch"));
+        Ok(rows)
+    }
+
+    /// The same of every view.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] when they cannot be read.
+    pub fn summaries_of_all_views(&self, selection: &Selection) -> Result<Vec<Summary>> {
         let mut rows = Vec::new();
         for (site, month, path) in self.months("summary")? {
             if selection.has_site(&site) && selection.has_month(month) {
                 for batch in self.batches(&path, None)? {
-                    rows.extend(
-                        from_batch(&batch?, &site, month)?
-                            .into_iter()
-                            .filter(|row| row.words.view.as_deref() == Some("batch"))
-                            .filter(|row| !row.is_usage() || selection.has_vo(row.words.vo.as_deref())),
-                    );
+                    let read = from_batch(&batch?, &site, month)?.into_iter();
+                    rows.extend(read.filter(|row| !row.is_usage() || selection.has_vo(row.words.vo.as_deref())));
                 }
             }
         }

@@ -92,6 +92,25 @@ fn summaries_of_a_month_are_counted_as_left_out() {
     );
 }
 
+/// Summaries of payloads displace no jobs, and are not written.
+#[test]
+fn summaries_of_other_views_are_counted_as_left_out() {
+    let scene = Scene(tempfile::tempdir().unwrap());
+    let mut payload = document();
+    payload.insert("ResourceType".to_owned(), json!("Payload"));
+    let text = [hit(&document()), hit(&payload)].join("\n") + "\n";
+    fs::write(scene.0.path().join("sums"), text).unwrap();
+    scene.run("lake", "", "", &["sums"]).unwrap();
+    let (documents, left_out) = exported(&lake(&scene));
+    assert_eq!(documents.into_keys().collect::<Vec<_>>(), ["Batch"]);
+    assert_eq!(
+        left_out,
+        [
+            "EXAMPLE_CE 2022-05: 2 jobs left out: their summaries are of the view payload, and those of batch alone are written"
+        ]
+    );
+}
+
 /// A publisher that takes no summaries publishes neither them nor the jobs that do not count.
 #[test]
 fn jobs_that_do_not_count_are_not_published() {
