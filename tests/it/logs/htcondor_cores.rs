@@ -66,6 +66,6 @@ fn the_host_of_a_slot_is_behind_its_last_at() {
         ("", None),
     ] {
         let row = one(htcondor::DIALECT, &job(&format!(",\"LastRemoteHost\":\"{slot}\"")));
-        assert_eq!(row.node_list.as_deref(), host, "{slot}");
+        assert_eq!(row.node_list, host, "{slot}");
     }
 }

@@ -34,7 +34,11 @@ fn lake(scene: &Scene, jobs: &[(&str, &str, i64)]) -> Lake {
     }
     scene.write("in/raw.ndjson", &text);
     let input = scene.path("in/raw.ndjson");
-    scene.lake("lake", &format!("format = \"gracc\"\npaths = [{input:?}]\n"), "")
+    scene.lake(
+        "lake",
+        &format!("format = \"gracc\"\npaths = ['{}']\n", input.display()),
+        "",
+    )
 }
 
 fn exporter(sites: &[&str]) -> Exporter {
