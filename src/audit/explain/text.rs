@@ -72,7 +72,12 @@ impl Explained {
         for line in &self.energy {
             add_line(&format!("  {line}"));
         }
-        add_line("\nUsage: its parts by period, in proportion to the time it ran in each, as recorded");
+        let is_split = self.usage.is_empty() || self.usage.iter().any(|used| !is_whole(used.ran_ms));
+        add_line(if is_split {
+            "\nUsage: its parts by period, in proportion to the time it ran in each, as recorded"
+        } else {
+            "\nUsage: all of it in one period, as recorded"
+        });
         if self.is_displaced {
             add_line("  none: summaries of its site, month and view count in its place; it is not charged either");
         }
@@ -84,12 +89,15 @@ impl Explained {
                 .cpu_ms
                 .map_or_else(|| "CPU unknown".to_owned(), |cpu_ms| format!("{cpu_ms} ms CPU"));
             let [ran_ms, of_ms] = used.ran_ms;
+            let part = if is_whole(used.ran_ms) {
+                "all of it".to_owned()
+            } else {
+                format!("ran {ran_ms} of {of_ms} ms")
+            };
             let counted = if used.is_counted { ", counted here" } else { "" };
             add_line(&format!(
-                "  {}: ran {} of {} ms: {} s wall, {} core s, {cpu}{counted} -> {}",
+                "  {}: {part}: {} s wall, {} core s, {cpu}{counted} -> {}",
                 used.day.as_ref().unwrap_or(&used.month),
-                ran_ms,
-                of_ms,
                 used.wall_s,
                 used.alloc_core_s,
                 used.cell
@@ -98,6 +106,11 @@ impl Explained {
         text.push_str(&charges_text(&self.charges, "no policy of the lake is for this job"));
         text
     }
+}
+
+/// Whether a period has all of a job without regard to time: by the attribution of the lake, or as it took none.
+fn is_whole([_, of_ms]: [i64; 2]) -> bool {
+    of_ms == 0
 }
 
 /// What was charged, and how; `none` where nothing was.
@@ -132,6 +145,7 @@ pub(super) fn charges_text(charges: &[JobCharge], none: &str) -> String {
             );
             let ran = piece
                 .ran_ms
+                .filter(|ran_ms| !is_whole(*ran_ms))
                 .map_or_else(String::new, |[ran, all]| format!(" for {ran} of {all} ms"));
             let payer = piece.account.as_deref().unwrap_or("no account");
             let entry = piece.correction_id.as_ref();

@@ -76,6 +76,22 @@ fn every_number_on_the_page_follows_from_the_page() {
     assert_eq!(error.kind(), Kind::NoInput);
 }
 
+/// A job that is attributed by its end has no parts in proportion to time.
+#[test]
+fn a_job_by_its_end_is_whole_in_one_period() {
+    let scene = scene();
+    scene.run(&charged().with("attribution", "\"by-end\""), "by-end");
+    let lake = scene.path("by-end");
+    let job = text(&all(&lake, "records"), "job_id", 0).unwrap();
+    let pages = explain(lake.to_str().unwrap(), &job, &scene.path("")).unwrap();
+    let reported = pages.first().unwrap().text();
+    assert!(
+        reported.contains("\nUsage: all of it in one period, as recorded\n") && reported.contains(": all of it: "),
+        "{reported}"
+    );
+    assert!(!reported.contains(" of 0 ms"), "{reported}");
+}
+
 #[test]
 fn a_cell_is_its_jobs() {
     let scene = scene();
