@@ -381,6 +381,15 @@ fn dumps_of_a_few_columns_agree_on_those() {
                     if ours == "None" && !has_started && COUNTS.contains(column_name) {
                         continue;
                     }
+                    // A size below half of the last decimal is printed as nothing, and unknown.
+                    if ours == "None" && slack > 0 && SIZES.contains(column_name) {
+                        let mut theirs = of_id.iter().map(|base| number(column(base, column_name)));
+                        assert!(
+                            theirs.any(|byte| byte.is_none_or(|byte| byte.unsigned_abs() <= slack)),
+                            "{name}"
+                        );
+                        continue;
+                    }
                     let is_near = |theirs: &str| {
                         number(theirs.to_owned())
                             .zip(number(ours.clone()))
