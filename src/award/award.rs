@@ -122,6 +122,16 @@ impl Award {
         self.from <= day && self.last_until().is_none_or(|until| day < until)
     }
 
+    /// Whether both are good on some day and at some place: one that names no site or cluster is good at all of them.
+    pub(super) fn meets(&self, other: &Self) -> bool {
+        let is_same = |a: &Option<String>, b: &Option<String>| a.is_none() || b.is_none() || a == b;
+        let begins_in = |later: &Self, award: &Self| award.last_until().is_none_or(|until| later.from < until);
+        is_same(&self.site, &other.site)
+            && is_same(&self.cluster, &other.cluster)
+            && begins_in(self, other)
+            && begins_in(other, self)
+    }
+
     /// What people call it.
     #[must_use]
     pub fn title(&self) -> &str {

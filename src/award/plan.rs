@@ -88,16 +88,12 @@ impl AwardPlan {
 
     /// Two awards that count the same use would count it twice, however they name its policy.
     fn refuse_doubles(&self, file: &str, problems: &mut Problems) {
-        let is_same = |a: &Option<String>, b: &Option<String>| a.is_none() || b.is_none() || a == b;
         for (at, award) in self.ledger.awards.iter().enumerate() {
             let double = self.ledger.awards.iter().take(at).find(|other| {
                 (&other.account, &other.user) == (&award.account, &award.user)
                     && other.tariff.is_some()
                     && other.tariff == award.tariff
-                    && is_same(&other.site, &award.site)
-                    && is_same(&other.cluster, &award.cluster)
-                    && begins_before(award.from, other.last_until())
-                    && begins_before(other.from, award.last_until())
+                    && other.meets(award)
             });
             if let Some(double) = double {
                 let message = format!(
@@ -112,7 +108,6 @@ impl AwardPlan {
     /// A user's part counts for the award of its account as well. Where it is not inside that award, its use would count next to
     /// it, or for an award that is over.
     fn refuse_open_parts(&self, file: &str, problems: &mut Problems) {
-        let is_same = |a: &Option<String>, b: &Option<String>| a.is_none() || b.is_none() || a == b;
         let is_inside = |own: &Option<String>, above: &Option<String>| above.is_none() || above == own;
         let awards = &self.ledger.awards;
         for part in awards.iter().filter(|award| award.user.is_some()) {
@@ -121,10 +116,7 @@ impl AwardPlan {
                     && whole.account == part.account
                     && whole.tariff.is_some()
                     && whole.tariff == part.tariff
-                    && is_same(&whole.site, &part.site)
-                    && is_same(&whole.cluster, &part.cluster)
-                    && begins_before(whole.from, part.last_until())
-                    && begins_before(part.from, whole.last_until())
+                    && whole.meets(part)
             });
             for (at, whole) in wholes {
                 let ends = whole
@@ -168,10 +160,6 @@ impl AwardPlan {
         }
         text
     }
-}
-
-fn begins_before(day: Day, until: Option<Day>) -> bool {
-    until.is_none_or(|until| day < until)
 }
 
 fn resolve(

@@ -65,17 +65,12 @@ pub(super) struct Overlap {
 /// Awards that overlap another one in spite of what their entries end. Those of accounts without an expiry were held against
 /// each other when the table was read.
 pub(super) fn overlaps(awards: &[Award], table: &AllocationTable) -> Vec<Overlap> {
-    let is_same = |a: &Option<String>, b: &Option<String>| a.is_none() || b.is_none() || a == b;
-    let begins_in = |later: &Award, award: &Award| award.last_until().is_none_or(|until| later.from < until);
     let ended = awards.iter().enumerate();
     let ended = ended.filter(|(_, award)| table.has_expiry(&award.account, &award.policy));
     let found = ended.filter_map(|(at, award)| {
         let other = awards.iter().take(at).find(|other| {
             (&other.account, &other.policy, &other.user) == (&award.account, &award.policy, &award.user)
-                && is_same(&other.site, &award.site)
-                && is_same(&other.cluster, &award.cluster)
-                && begins_in(award, other)
-                && begins_in(other, award)
+                && other.meets(award)
         })?;
         Some(Overlap {
             line: award.line,

@@ -43,9 +43,13 @@ struct OpenJob {
     is_fresh: bool,
 }
 
-/// A job that was submitted in an earlier month, in which it may have a row without an end.
+/// Jobs without an end by cluster, number and submission.
+type OpenJobs = HashMap<u64, OpenJob, RandomState>;
+
+/// When a job started.
 #[derive(Clone, Copy, Debug)]
-struct WaitedJob {
+struct StartedJob {
+    /// Of its cluster, number and submission.
     key: u64,
     start_ms: i64,
     is_fresh: bool,
@@ -55,11 +59,11 @@ struct WaitedJob {
 #[derive(Debug)]
 pub struct MonthStarts {
     begin_ms: i64,
-    /// By cluster, number and submission.
-    open: HashMap<u64, OpenJob, RandomState>,
+    open: OpenJobs,
     /// Submissions of these.
     submits_ms: HashSet<i64, RandomState>,
-    waited: Vec<WaitedJob>,
+    /// Jobs that were submitted in an earlier month, in which they may have a row without an end.
+    waited: Vec<StartedJob>,
     moved: Vec<MovedJob>,
 }
 
@@ -96,50 +100,46 @@ impl MonthStarts {
             }
             let job_id = raw_ids.get(row).unwrap_or_else(|| job_ids.value(row));
             let cluster = xxh3_64_with_seed(clusters.value(row).as_bytes(), submit_ms.cast_unsigned());
-            let key = xxh3_64_with_seed(job_id.as_bytes(), cluster);
-            let is_fresh = fresh.contains(files.value(row));
-            let is_later = |open: &OpenJob| open.start_ms < start_ms;
-            if self.open.get(&key).is_some_and(is_later)
-                && let Some(open) = self.open.remove(&key)
-            {
-                self.moved.extend(open.moved_to(start_ms, is_fresh));
-            }
+            let job = StartedJob {
+                key: xxh3_64_with_seed(job_id.as_bytes(), cluster),
+                start_ms,
+                is_fresh: fresh.contains(files.value(row)),
+            };
+            self.moved.extend(job.take_moved(&mut self.open));
             if is_open {
                 let record_id = identity(record_ids, row)?;
-                let job_id = job_ids.value(row).to_owned();
                 let open = OpenJob {
-                    job_id,
+                    job_id: job_ids.value(row).to_owned(),
                     record_id,
                     start_ms,
-                    is_fresh,
+                    is_fresh: job.is_fresh,
                 };
-                self.open.insert(key, open);
+                self.open.insert(job.key, open);
                 self.submits_ms.insert(submit_ms);
             }
             if has_waited {
-                self.waited.push(WaitedJob {
-                    key,
-                    start_ms,
-                    is_fresh,
-                });
+                self.waited.push(job);
             }
         }
         Ok(())
     }
 }
 
-impl OpenJob {
-    /// The job with the later start that another row has; `None` where an earlier run found both rows.
-    fn moved_to(self, start_ms: i64, is_fresh: bool) -> Option<MovedJob> {
-        if !self.is_fresh && !is_fresh {
+impl StartedJob {
+    /// Takes out the row without an end of a job that starts later by this one; `None` where there is none, or an earlier run
+    /// found both rows.
+    fn take_moved(self, open: &mut OpenJobs) -> Option<MovedJob> {
+        open.get(&self.key).filter(|open| open.start_ms < self.start_ms)?;
+        let open = open.remove(&self.key)?;
+        if !open.is_fresh && !self.is_fresh {
             return None;
         }
         // Instants of jobs are within the calendar, and so have a text.
         Some(MovedJob {
-            start: second_text(self.start_ms)?,
-            job_id: self.job_id,
-            record_id: format!("{:032x}", self.record_id),
-            later_start: second_text(start_ms)?,
+            start: second_text(open.start_ms)?,
+            job_id: open.job_id,
+            record_id: format!("{:032x}", open.record_id),
+            later_start: second_text(self.start_ms)?,
         })
     }
 }
@@ -170,18 +170,12 @@ impl MovedJobs {
     /// Of months of one site.
     #[must_use]
     pub fn of(months: BTreeMap<Month, MonthStarts>) -> Self {
-        let mut open: HashMap<u64, OpenJob, RandomState> = HashMap::default();
+        let mut open = OpenJobs::default();
         let mut moved: Vec<MovedJob> = Vec::new();
         for mut month in months.into_values() {
             moved.append(&mut month.moved);
-            for job in month.waited {
-                let is_later = |open: &OpenJob| open.start_ms < job.start_ms;
-                if open.get(&job.key).is_some_and(is_later)
-                    && let Some(open) = open.remove(&job.key)
-                {
-                    moved.extend(open.moved_to(job.start_ms, job.is_fresh));
-                }
-            }
+            let waited = month.waited.into_iter();
+            moved.extend(waited.filter_map(|job| job.take_moved(&mut open)));
             open.extend(month.open);
         }
         moved.sort_unstable();

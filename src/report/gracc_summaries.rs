@@ -26,26 +26,18 @@ pub(super) fn add_summaries(
 ) -> Result<Vec<String>> {
     let mut left_out: BTreeMap<(&str, Month), i64> = BTreeMap::new();
     let mut other_views: BTreeMap<(&str, Month, &str), i64> = BTreeMap::new();
-    for row in rows.iter().filter(|row| row.is_usage()) {
+    for row in rows.iter().filter(|row| row.is_usage() && is_wanted(row, selection)) {
         let view = absent::text(row.words.view.as_deref());
-        if view != BATCH {
-            if is_wanted(row, selection) {
-                let job_n = other_views.entry((&row.site, row.month, view)).or_default();
-                add(job_n, addend(row.numbers.job_n), "job_n")?;
-            }
+        let job_n = if view != BATCH {
+            other_views.entry((&row.site, row.month, view)).or_default()
+        } else if let Some(day) = day(row) {
+            let (key, sums) = document(row, day);
+            groups.entry(sorted(key, users)?).or_default().add(&sums);
             continue;
-        }
-        match day(row) {
-            Some(day) if i32::try_from(day).is_ok_and(|day| selection.days.has(day)) => {
-                let (key, sums) = document(row, day);
-                groups.entry(sorted(key, users)?).or_default().add(&sums);
-            }
-            Some(_) => {}
-            None => {
-                let job_n = left_out.entry((&row.site, row.month)).or_default();
-                add(job_n, addend(row.numbers.job_n), "job_n")?;
-            }
-        }
+        } else {
+            left_out.entry((&row.site, row.month)).or_default()
+        };
+        add(job_n, addend(row.numbers.job_n), "job_n")?;
     }
     let lines = left_out.into_iter().filter(|(_, job_n)| *job_n != 0);
     let lines = lines.map(|((site, month), job_n)| {
