@@ -39,13 +39,18 @@ impl Gpus {
         Self::read(text, |_| Ok(()))
     }
 
-    /// Reads a column that people fill, written as `Gres`: an entry that names no resource is an error.
+    /// Reads a column that people fill, written as `Gres`: an entry that names no resource is an error, and so is one that looks
+    /// like a model. Models have digits in their names (`h100`), the other resources of Slurm have none.
     ///
     /// # Errors
     /// The entry that is not valid.
     pub fn of_column(text: &str) -> Result<Self, String> {
         Self::read(text, |other| {
-            let is_name = other.starts_with(|first: char| first.is_ascii_alphabetic()) && !other.contains('=');
+            // Fallback: never taken, the split of an entry has a first part.
+            let name = other.split(':').next().unwrap_or_default();
+            let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic())
+                && !name.contains(|of: char| of.is_ascii_digit())
+                && !other.contains('=');
             if is_name || other == "0" {
                 return Ok(());
             }

@@ -236,6 +236,24 @@ fn billing_weights_are_exact_and_keep_their_unit() {
 }
 
 #[test]
+fn a_column_of_gpus_refuses_models_without_their_resource() {
+    let count = |text: &str| gpus::Gpus::of_column(text).map(|gpus| gpus.device_n());
+    for (text, device_n) in [
+        ("gpu:h100:4", 4),
+        ("gpu:4,craynetwork:2", 4),
+        ("shard:h100:8", 0),
+        ("(null)", 0),
+        ("0", 0),
+    ] {
+        assert_eq!(count(text), Ok(device_n), "{text}");
+    }
+    for text in ["4", "h100:4", "gpu:a100:2,l40s:2", "gres/gpu=4"] {
+        let wrong = count(text).unwrap_err();
+        assert!(wrong.contains("names no resource"), "{text}: {wrong}");
+    }
+}
+
+#[test]
 fn sizes_and_resources_are_typed() {
     for (text, base, value) in [
         ("62.50G", 1 << 20, Some(67_108_864_000)),
