@@ -14,6 +14,8 @@ use super::limits::{
 use super::mapping::MappingCounts;
 use super::options::IntakeOptions;
 use super::reject_text;
+use super::tool_message::ToolMessage;
+use super::unknown_cores::UnknownCores;
 use super::window::Window;
 use crate::error::{Error, Result};
 use crate::ledger::{Places, Reason, RowPlace};
@@ -51,6 +53,8 @@ pub struct Intake {
     tally: Places,
     mapping: MappingCounts,
     times: ContradictoryTimes,
+    cores: UnknownCores,
+    tool_message: Option<ToolMessage>,
     rows_read: u64,
     rows_candidate: u64,
     scratch: Vec<u8>,
@@ -89,6 +93,8 @@ impl Intake {
             tally: Places::default(),
             mapping: MappingCounts::default(),
             times: ContradictoryTimes::default(),
+            cores: UnknownCores::default(),
+            tool_message: None,
             rows_read: 0,
             rows_candidate: 0,
             scratch: Vec::with_capacity(1024),
@@ -127,6 +133,8 @@ impl Intake {
             tally: self.tally,
             mapping: self.mapping,
             times: self.times,
+            cores: self.cores,
+            tool_message: self.tool_message,
             rows_read: self.rows_read,
             rows_candidate: self.rows_candidate,
         };
@@ -252,6 +260,7 @@ impl Sink for Intake {
             anomalies |= Anomaly::VoUnmapped.bit();
         }
         self.times.look(row, wall_ms, anomalies);
+        self.cores.look(row, wall_ms);
         // The VO is found by the names as they are; nothing behind this line sees them, hashes included.
         let masks = self.privacy.as_ref().map(|privacy| privacy.mask(row, site, month));
         let masked = masks.as_ref().map(|masks| masks.apply(row));
@@ -356,6 +365,12 @@ impl Sink for Intake {
 
     fn out_of_scope(&mut self, reason: Reason, rows: u64) {
         self.count(None, None, reason, rows);
+    }
+
+    fn tool_message(&mut self, at: Position, text: &[u8]) {
+        self.count(None, None, Reason::ToolMessage, 1);
+        let message = ToolMessage::new(at, text);
+        self.tool_message = ToolMessage::first(self.tool_message.take(), Some(message));
     }
 
     fn dialect(&mut self, dialect: Dialect) {

@@ -2,6 +2,8 @@
 
 use super::contradictory_times::ContradictoryTimes;
 use super::mapping::MappingCounts;
+use super::tool_message::ToolMessage;
+use super::unknown_cores::UnknownCores;
 use crate::ledger::{Places, Reason};
 use crate::numbers::count_u64;
 use crate::record::Summary;
@@ -62,6 +64,10 @@ pub struct IntakeBatch {
     pub mapping: MappingCounts,
     /// Jobs whose times contradict one another.
     pub times: ContradictoryTimes,
+    /// Jobs whose cores nothing states.
+    pub cores: UnknownCores,
+    /// The first message of the tool among the rows.
+    pub tool_message: Option<ToolMessage>,
     /// Rows the reader framed.
     pub rows_read: u64,
     /// Rows that are candidates, steps included.

@@ -37,6 +37,8 @@ mod spill_key;
 mod spill_segment;
 mod stored_slices;
 pub mod summary;
+mod tool_message;
+mod unknown_cores;
 mod version;
 pub mod window;
 
@@ -45,4 +47,6 @@ pub use contradictory_times::ContradictoryTimes;
 pub use intake::Intake;
 pub use intake_rows::IntakeRows;
 pub use mapping::MappingCounts;
+pub use tool_message::ToolMessage;
+pub use unknown_cores::UnknownCores;
 pub use window::Window;

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::first_refusal::{FirstRefusal, SHOWN};
-use super::read_file::{LedgerFiles, ReadFile, Reading, ToolMessage};
+use super::read_file::{LedgerFiles, ReadFile, Reading};
 use super::seen::SeenFiles;
-use crate::ledger::{Book, Outcome, Reason, RowPlace};
+use crate::dedupe::ToolMessage;
+use crate::ledger::{Book, Outcome, Reason};
 use crate::lines::shortened;
-use crate::sources::registry;
 
 /// Files that are named to people; a program gets all of them.
 const NAMED: usize = 10;
@@ -31,7 +31,7 @@ pub struct RefusedReason {
     pub first: Option<FirstRefusal>,
 }
 
-/// A file with rows that were refused.
+/// A file with rows that were refused, or with messages of the tool that made it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RefusedFile {
     /// Source.
@@ -46,6 +46,9 @@ pub struct RefusedFile {
     pub is_unread: bool,
     /// Whether a part of it is cut off or damaged: how many rows were in that is not known.
     pub is_part_lost: bool,
+    /// Whether it ends within a row, or the tool that made it has a message among its rows: rows may be missing, and how many is
+    /// not known.
+    pub is_incomplete: bool,
     /// The commonest first.
     pub reasons: Vec<RefusedReason>,
 }
@@ -91,7 +94,8 @@ pub(crate) struct Notes {
 /// What a run found out about the files it read.
 #[derive(Default)]
 pub(crate) struct Findings {
-    /// Files with refused rows: those of which nothing was read first, then those of which a part is lost, then those with the most.
+    /// Files with refused rows: those of which nothing was read first, then those of which a part is lost, those that are
+    /// incomplete, then those with the most.
     pub(crate) refused: Vec<RefusedFile>,
     /// Files without a row.
     pub(crate) empty: Vec<EmptyFile>,
@@ -164,7 +168,10 @@ impl Notes {
             }
         }
         findings.refused.sort_by(|a, b| {
-            let key = |file: &RefusedFile| (!file.is_unread, !file.is_part_lost, std::cmp::Reverse(file.rejected_n));
+            let key = |file: &RefusedFile| {
+                let rejected_n = std::cmp::Reverse(file.rejected_n);
+                (!file.is_unread, !file.is_part_lost, !file.is_incomplete, rejected_n)
+            };
             (key(a), &a.source, &a.path).cmp(&(key(b), &b.source, &b.path))
         });
         findings
@@ -173,9 +180,6 @@ impl Notes {
         findings
     }
 }
-
-/// Messages of the tool among the rows, in a tally.
-const MESSAGES: RowPlace = RowPlace::nowhere(Reason::ToolMessage);
 
 /// Whether the pipeline is configured to reject rows for this reason.
 fn is_configured(reason: Reason) -> bool {
@@ -193,6 +197,7 @@ struct Ended {
     unexpected_n: u64,
     is_unread: bool,
     is_part_lost: bool,
+    is_incomplete: bool,
     reasons: Vec<RefusedReason>,
 }
 
@@ -214,9 +219,10 @@ impl Ended {
         let message_n = of(&|reason| reason == Reason::ToolMessage);
         let is_unread = unexpected_n + message_n == rows_n && (unexpected_n > 0 || has_message);
         let is_part_lost = !is_unread && rows.contains_key(&Reason::UnreadableFile);
+        let is_incomplete = !is_unread && (has_message || rows.contains_key(&Reason::Truncated));
         let mut reasons: Vec<RefusedReason> = rows
             .iter()
-            .filter(|(reason, _)| is_rejected(**reason) || (is_unread && **reason == Reason::ToolMessage))
+            .filter(|(reason, _)| is_rejected(**reason) || (has_message && **reason == Reason::ToolMessage))
             .map(|(reason, row_n)| RefusedReason {
                 reason: reason.code(),
                 meaning: reason.meaning(),
@@ -231,6 +237,7 @@ impl Ended {
             unexpected_n,
             is_unread,
             is_part_lost,
+            is_incomplete,
             reasons,
         }
     }
@@ -262,22 +269,10 @@ impl Findings {
                 rejected_n: outcome.rejected_n,
                 is_unread: outcome.is_unread,
                 is_part_lost: outcome.is_part_lost,
+                is_incomplete: outcome.is_incomplete,
                 reasons: outcome.reasons.clone(),
             });
         }
-    }
-}
-
-impl ReadFile {
-    /// Notes the first message of the tool in a file of nothing else, which is read once more for it.
-    pub(crate) fn note_tool_message(&mut self, reading: &Reading) {
-        if self.rows_read == 0 || self.tally.rows(&MESSAGES) != self.rows_read {
-            return;
-        }
-        // Fallback: a file that is gone by now has no message to show next to its refusal.
-        let head = super::reading::head_of(&reading.file).ok();
-        let message = head.and_then(|head| registry::tool_message(&head));
-        self.tool_message = message.map(|(line, text)| ToolMessage { line, text });
     }
 }
 
@@ -294,9 +289,16 @@ impl RefusedFile {
                     self.rows_read_n
                 )
             }
+            (false, 0) => "rows may be missing".to_owned(),
+            (false, _) if self.is_incomplete => {
+                format!(
+                    "{rejected_n} of {} rows refused, and rows may be missing",
+                    self.rows_read_n
+                )
+            }
             (false, _) => format!("{rejected_n} of {} rows refused", self.rows_read_n),
         };
-        let mark = if is_warned && (self.is_unread || self.is_part_lost) {
+        let mark = if is_warned && (self.is_unread || self.is_part_lost || self.is_incomplete) {
             "warning: "
         } else {
             ""

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::identity_index::{IdentityIndex, IdentityJoin};
 use super::reject_buffer::RejectBuffer;
 use crate::config::SourcePlan;
 use crate::dedupe::file_order::ArrivedFile;
 use crate::dedupe::spill::Spill;
-use crate::dedupe::{ContradictoryTimes, Intake, IntakeBatch, IntakeRows, MappingCounts, Reject, Window, packed};
+use crate::dedupe::{
+    ContradictoryTimes, Intake, IntakeBatch, IntakeRows, MappingCounts, Reject, ToolMessage, UnknownCores, Window,
+    packed,
+};
 use crate::error::{Error, Result};
 use crate::lake::found::ListedPlace;
 use crate::ledger::file_paths::FilePaths;
@@ -126,15 +127,6 @@ impl Reading {
     }
 }
 
-/// A message of the tool that made a dump, where rows should be.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct ToolMessage {
-    /// Its line, unpacked.
-    pub(crate) line: u64,
-    /// Its text.
-    pub(crate) text: String,
-}
-
 /// What reading one file came to.
 pub(crate) struct ReadFile {
     /// The dialect it was read as; `None` for an empty or unreadable file.
@@ -149,6 +141,8 @@ pub(crate) struct ReadFile {
     pub(crate) mapping: MappingCounts,
     /// Jobs whose times contradict one another.
     pub(crate) times: ContradictoryTimes,
+    /// Jobs whose cores nothing states.
+    pub(crate) cores: UnknownCores,
     /// Summaries; those of a piece in order, the pieces in any order.
     pub(crate) summaries: Vec<Summary>,
     /// Refusals.
@@ -161,7 +155,7 @@ pub(crate) struct ReadFile {
     pub(crate) stamp: Option<FileStamp>,
     /// Whether it is a repair file, which is read after all others.
     pub(crate) is_repair: bool,
-    /// The first message of the tool, if its rows are such messages and nothing else.
+    /// The first message of the tool among its rows.
     pub(crate) tool_message: Option<ToolMessage>,
     /// How many summaries of it are held.
     summary_limit: usize,
@@ -182,6 +176,7 @@ impl ReadFile {
             tally: Places::default(),
             mapping: MappingCounts::default(),
             times: ContradictoryTimes::default(),
+            cores: UnknownCores::default(),
             summaries: Vec::new(),
             rejects: RejectBuffer::default(),
             inventory: Vec::new(),
@@ -196,6 +191,8 @@ impl ReadFile {
         self.summaries.append(&mut harvest.summaries);
         self.mapping.merge(&harvest.mapping);
         self.times.merge(harvest.times);
+        self.cores.merge(harvest.cores);
+        self.tool_message = ToolMessage::first(self.tool_message.take(), harvest.tool_message.take());
         self.inventory.append(&mut harvest.inventory);
         self.rows_read += harvest.rows_read;
         self.rows_candidate += harvest.rows_candidate;

@@ -303,15 +303,6 @@ pub fn first_mistake(source: &Arc<SourcePlan>, file: &InputFile) -> Option<Error
     (mistake.kind() == Kind::Config).then(|| mistake.at("file", &file.path))
 }
 
-/// The first bytes of a file, unpacked.
-///
-/// # Errors
-/// [`Kind::Io`] when it cannot be read.
-pub(crate) fn head_of(file: &InputFile) -> Result<Vec<u8>> {
-    let mut input = compression::decompress(file.open()?)?;
-    Ok(head(&mut *input)?)
-}
-
 fn head(input: &mut dyn Read) -> std::io::Result<Vec<u8>> {
     // Read at once: files read to their end are requested in pieces of doubling size.
     let mut head = vec![0; registry::HEAD_BYTES];

@@ -231,7 +231,7 @@ impl State {
     }
 
     /// Whether columns are withheld that were not when the lake was published.
-    fn withholds_more(&self, plan: &Plan) -> bool {
+    pub(crate) fn withholds_more(&self, plan: &Plan) -> bool {
         // Fallback: a lake that withholds nothing names no columns.
         let was = self.facts.get(Fact::Privacy).unwrap_or_default();
         let was: BTreeSet<&str> = was.split(' ').collect();

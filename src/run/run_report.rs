@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::copied_report::{CopiedReport, copied_text};
 use super::edited_policies::EditedPolicy;
+use super::former_snapshots::FormerSnapshots;
 use super::incomplete_days::{IncompleteDays, incomplete_text};
 use super::moved_report::{MovedReport, moved_text};
 use super::options::RunOptions;
@@ -21,7 +22,7 @@ use super::run_words::commonest;
 use super::source_report::SourceReport;
 use super::summary_kinds::{SummaryKindsReport, kinds_text};
 use crate::config::Plan;
-use crate::dedupe::{ContradictoryTimes, MappingCounts};
+use crate::dedupe::{ContradictoryTimes, MappingCounts, UnknownCores};
 use crate::display_text::without_passwords;
 use crate::energy::{EnergyCoreGap, EnergyTableGap};
 use crate::error::Error;
@@ -200,6 +201,9 @@ pub struct RunReport {
     pub phases: BTreeMap<String, f64>,
     /// Wall-clock seconds.
     pub seconds: f64,
+    /// Snapshots that hold names which are withheld from this run on.
+    #[serde(skip)]
+    pub(crate) former_snapshots: FormerSnapshots,
     /// Whether the pipeline withholds names: what the lake keeps of this report must have none.
     #[serde(skip)]
     pub are_names_withheld: bool,
@@ -266,6 +270,11 @@ impl RunReport {
             .or_default()
             .mapping
             .merge(mapping);
+    }
+
+    pub(crate) fn looked_for_cores(&mut self, source: &str, path: &str, cores: UnknownCores) {
+        let source = self.sources.entry(source.to_owned()).or_default();
+        source.coreless.look(path, cores);
     }
 
     pub(crate) fn timed(&mut self, source: &str, times: ContradictoryTimes) {
@@ -336,21 +345,27 @@ impl RunReport {
         copied_text("counted twice", &self.copied_jobs)
             + &copied_text("perhaps counted twice", &self.possible_copies)
             + &kinds_text(&self.summary_kinds)
-            + &self.times_text()
+            + &self.sources_text()
             + &reduced_text(&self.reduced_jobs)
             + &moved_text(&self.moved_starts)
             + &refused_text(self.refused.iter(), true)
             + &empty_text(&self.empty)
             + &incomplete_text(&self.incomplete)
+            + &self.former_snapshots.text()
     }
 
-    /// A line for each source whose zone may be wrong.
-    fn times_text(&self) -> String {
-        let doubtful = self.sources.iter().filter(|(_, source)| !source.times.is_empty());
-        doubtful.fold(String::new(), |mut text, (name, source)| {
-            let _ = writeln!(text, "  warning: {}", source.times.warning(name));
-            text
-        })
+    /// A line for each source whose zone may be wrong, and for each with files without cores.
+    fn sources_text(&self) -> String {
+        let mut text = String::new();
+        for (name, source) in &self.sources {
+            if !source.times.is_empty() {
+                let _ = writeln!(text, "  warning: {}", source.times.warning(name));
+            }
+            if !source.coreless.is_empty() {
+                let _ = writeln!(text, "  warning: {}", source.coreless.warning(name));
+            }
+        }
+        text
     }
 
     /// What this run read, in words.

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::coreless_files::CorelessFiles;
 use crate::dedupe::{ContradictoryTimes, MappingCounts};
 
 /// One source in this run.
@@ -21,4 +22,7 @@ pub struct SourceReport {
     /// Jobs whose times contradict one another, of a source with a `timezone`.
     #[serde(skip_serializing_if = "ContradictoryTimes::is_empty")]
     pub times: ContradictoryTimes,
+    /// Files of which no job states its cores.
+    #[serde(skip_serializing_if = "CorelessFiles::is_empty")]
+    pub coreless: CorelessFiles,
 }

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::dedupe::{ContradictoryTimes, MappingCounts};
+use crate::dedupe::{ContradictoryTimes, MappingCounts, ToolMessage, UnknownCores};
 use crate::error::{Error, Result};
-use crate::ingest::read_file::{ReadFile, ToolMessage};
+use crate::ingest::read_file::ReadFile;
 use crate::ledger::{Reason, RowPlace};
 use crate::sources::registry;
 
@@ -23,6 +23,8 @@ pub(crate) struct FileFacts {
     mapping: MappingCounts,
     #[serde(default)]
     times: ContradictoryTimes,
+    #[serde(default)]
+    cores: UnknownCores,
     tool_message: Option<ToolMessage>,
 }
 
@@ -54,6 +56,7 @@ impl FileFacts {
             tally: tally.collect(),
             mapping: read.mapping.clone(),
             times: read.times,
+            cores: read.cores,
             tool_message: read.tool_message.clone(),
         }
     }
@@ -73,6 +76,7 @@ impl FileFacts {
         read.blake3.clone_from(&self.blake3);
         read.mapping.clone_from(&self.mapping);
         read.times = self.times;
+        read.cores = self.cores;
         read.tool_message.clone_from(&self.tool_message);
         for TalliedRows {
             site,

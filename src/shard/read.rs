@@ -108,9 +108,8 @@ pub fn read_shard(
     let mut spill = Spill::new(means.memory_byte_n);
     let window = list.list.window()?;
     let mut read = read_all(&files, window, means.threads, &spill, means.summary_limits, progress)?;
-    for (reading, read) in files.iter().zip(&mut read) {
+    for read in &mut read {
         read.hold_summaries(means.summary_limits.file_n)?;
-        read.note_tool_message(reading);
     }
     progress.end();
     spill.name_files(

@@ -62,6 +62,11 @@ impl<R: Relay> Sink for R {
         self.inner().out_of_scope(reason, rows);
     }
 
+    fn tool_message(&mut self, at: Position, text: &[u8]) {
+        let place = self.place(at);
+        self.inner().tool_message(place, text);
+    }
+
     fn interest(&mut self) -> Interest {
         self.inner().interest()
     }

@@ -91,12 +91,3 @@ fn recognise_head(head: &FileHead<'_>) -> Option<Dialect> {
     }
     best.map(|(_, dialect)| dialect)
 }
-
-/// The first line of unpacked input that is an error or a warning of the tool that should have written it: line and text.
-#[must_use]
-pub fn tool_message(head: &[u8]) -> Option<(u64, String)> {
-    let is_message = |line: &[u8]| super::sacct::is_tool_message(line) || inventory::is_tool_message(line);
-    let mut lines = (1..).zip(head.split(|byte| *byte == b'\n'));
-    let (at, line) = lines.find(|(_, line)| is_message(line))?;
-    Some((at, String::from_utf8_lossy(line.trim_ascii_end()).into_owned()))
-}

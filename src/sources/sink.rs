@@ -46,6 +46,12 @@ pub trait Sink {
     /// `rows` input rows that are sound but not accounted here.
     fn out_of_scope(&mut self, reason: Reason, rows: u64);
 
+    /// A message of the tool that made the dump among the rows: one input row, of which the text is handed over.
+    fn tool_message(&mut self, at: Position, text: &[u8]) {
+        let _ = (at, text);
+        self.out_of_scope(Reason::ToolMessage, 1);
+    }
+
     /// What of a job is listened to.
     fn interest(&mut self) -> Interest {
         Interest::all()

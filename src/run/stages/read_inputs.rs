@@ -83,11 +83,6 @@ impl<'a> ReadInputs<'a> {
             publication,
             &scope.lake.state,
         )?;
-        for (reading, read) in files.iter().zip(&mut read) {
-            if reading.listed.is_none() || read.is_repair {
-                read.note_tool_message(reading);
-            }
-        }
         limits.hold(ledger_files, &mut read, &scope.lake.state.book)?;
         spill.make_room()?;
         for (reading, read) in files.iter().zip(&mut read) {
@@ -137,6 +132,7 @@ impl<'a> ReadInputs<'a> {
             let source = &reading.source.name;
             monitor.report.read(source, &reading.file, read.rows_read, refused_n);
             monitor.report.mapped(source, &read.mapping);
+            monitor.report.looked_for_cores(source, &reading.file.path, read.cores);
             if reading.source.reader.zone.is_some() {
                 monitor.report.timed(source, read.times);
             }

@@ -15,6 +15,7 @@ use crate::ledger::Book;
 use crate::overhead;
 use crate::run::awards;
 use crate::run::extent::{RunExtent, RunSelection};
+use crate::run::former_snapshots::FormerSnapshots;
 use crate::run::outdated::Outdated;
 use crate::shard::collected::CollectedShards;
 use crate::share_history;
@@ -78,6 +79,9 @@ impl<'a> RunScope<'a> {
         monitor.end_phase("hash");
         let inventories = state.stale_inventories(plan, &found)?;
         let is_rebuild = state.wants_rebuild(plan, &found, window)? || state.is_reordered(plan, &found, window);
+        if state.withholds_more(plan) {
+            monitor.report.former_snapshots = FormerSnapshots::of(lake.publication.store())?;
+        }
         let (identity_sources, completion) =
             IdentitySources::prepare(plan, &found, state, &lake.publication, is_rebuild, window)?;
         let again = ReadAgain {

@@ -74,7 +74,9 @@ pub(super) fn read(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
             continue;
         }
         sink.rows_read(1);
-        if is_message(&record.text) || is_empty_notice(&record.text) {
+        if is_message(&record.text) {
+            sink.tool_message(record.at, record.text.as_bytes());
+        } else if is_empty_notice(&record.text) {
             sink.out_of_scope(Reason::ToolMessage, 1);
         } else if OTHERS.iter().any(|start| record.text.starts_with(start)) && record.is_ended {
             sink.out_of_scope(Reason::OtherListed, 1);

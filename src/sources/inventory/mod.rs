@@ -112,10 +112,3 @@ pub fn hints(kind: InventoryKind, head: &[u8]) -> Hints {
         ..Hints::default()
     }
 }
-
-/// Whether a line is an error or a warning of one of Slurm's tools.
-pub(super) fn is_tool_message(line: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(line);
-    // That there is no reservation is an answer.
-    scontrol::is_message(&text) && !text.starts_with(reservation::NONE)
-}

@@ -136,7 +136,11 @@ pub(super) fn read(bytes: &[u8], options: &ReaderOptions, sink: &mut dyn Sink) {
     let records = records(bytes, START);
     sink.rows_read(count_u64(records.len()));
     for record in &records {
-        if is_message(&record.text) || record.text.starts_with(NONE) {
+        if is_message(&record.text) {
+            sink.tool_message(record.at, record.text.as_bytes());
+            continue;
+        }
+        if record.text.starts_with(NONE) {
             sink.out_of_scope(Reason::ToolMessage, 1);
             continue;
         }

@@ -31,6 +31,11 @@ pub(super) fn each(bytes: &[u8], key: &str, sink: &mut dyn Sink, read: impl Fn(&
     sink.rows_read(count_u64(records.len()));
     for record in &records {
         if is_message(&record.text) {
+            sink.tool_message(record.at, record.text.as_bytes());
+            continue;
+        }
+        // That there is no reservation is an answer.
+        if record.text.starts_with(super::reservation::NONE) {
             sink.out_of_scope(Reason::ToolMessage, 1);
             continue;
         }
@@ -40,16 +45,9 @@ pub(super) fn each(bytes: &[u8], key: &str, sink: &mut dyn Sink, read: impl Fn(&
 
 /// Messages of Slurm's tools, captured with their output.
 pub(super) fn is_message(line: &str) -> bool {
-    [
-        "scontrol: ",
-        "sinfo: ",
-        "sacctmgr: ",
-        "sshare: ",
-        "slurm_load_",
-        super::reservation::NONE,
-    ]
-    .iter()
-    .any(|tool| line.starts_with(tool))
+    ["scontrol: ", "sinfo: ", "sacctmgr: ", "sshare: ", "slurm_load_"]
+        .iter()
+        .any(|tool| line.starts_with(tool))
 }
 
 fn one(

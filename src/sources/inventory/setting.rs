@@ -128,8 +128,12 @@ pub(super) fn of_config(bytes: &[u8], options: &ReaderOptions, sink: &mut dyn Si
             continue;
         }
         sink.rows_read(1);
+        if is_message(&text) {
+            sink.tool_message(line.at, line.bytes);
+            continue;
+        }
         let is_state_of_daemon = text.starts_with("Slurmctld(");
-        if is_message(&text) || is_state_of_daemon {
+        if is_state_of_daemon {
             sink.out_of_scope(Reason::ToolMessage, 1);
             continue;
         }

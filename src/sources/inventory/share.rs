@@ -69,7 +69,7 @@ pub(super) fn read(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
         }
         sink.rows_read(1);
         if is_message(&text) {
-            sink.out_of_scope(Reason::ToolMessage, 1);
+            sink.tool_message(line.at, line.bytes);
             continue;
         }
         let row = match &header {

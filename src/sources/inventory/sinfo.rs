@@ -106,7 +106,7 @@ pub(super) fn read(bytes: &[u8], options: &ReaderOptions, sink: &mut dyn Sink) {
         }
         sink.rows_read(1);
         if is_message(&text) {
-            sink.out_of_scope(Reason::ToolMessage, 1);
+            sink.tool_message(line.at, line.bytes);
             continue;
         }
         let form = form.get_or_insert_with(|| SinfoForm::Columns(ORDER.map(str::to_owned).to_vec()));

@@ -46,7 +46,7 @@ pub(super) fn read(
         }
         sink.rows_read(1);
         if is_message(&text) {
-            sink.out_of_scope(Reason::ToolMessage, 1);
+            sink.tool_message(line.at, line.bytes);
             continue;
         }
         let row = match &header {

@@ -202,7 +202,7 @@ impl<'t> SacctReader<'t> {
         }
         if start::is_tool_message(content) {
             sink.rows_read(1);
-            sink.out_of_scope(Reason::ToolMessage, 1);
+            sink.tool_message(self.position, content);
             return self.advance(one);
         }
         if !line.is_ended {

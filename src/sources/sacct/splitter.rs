@@ -260,7 +260,7 @@ impl SacctSplitter {
             self.layout = Some(found);
             self.is_zone_unchecked = true;
         }
-        Ok(is_same.then(message))
+        Ok(is_same.then(repeated_header))
     }
 
     /// Reads up to the first header line.
@@ -285,8 +285,9 @@ impl SacctSplitter {
         let line = self.text.part(..end.unwrap_or(self.text.len()));
         let next = end.map_or(self.text.len(), |end| end + 1);
         if start::is_tool_message(line) {
+            let message = message(self.position, line);
             self.cut(next);
-            return Ok(Preamble::Message(message()));
+            return Ok(Preamble::Message(message));
         }
         let declared = self.options.sacct.delimiter.as_deref().map(str::as_bytes);
         let found = layout_of(line, declared).map_err(|e| e.at("line", self.position.line))?;
@@ -414,11 +415,20 @@ enum Preamble {
     Nothing,
 }
 
-/// A message of the tool, or a repeated header: one row without a job.
-fn message() -> Work {
+/// A header that repeats the one before it: one row without a job.
+fn repeated_header() -> Work {
     Box::new(|sink: &mut dyn Sink| {
         sink.rows_read(1);
         sink.out_of_scope(Reason::ToolMessage, 1);
+    })
+}
+
+/// A message of the tool: one row without a job.
+fn message(at: Position, text: &[u8]) -> Work {
+    let text = text.to_vec();
+    Box::new(move |sink: &mut dyn Sink| {
+        sink.rows_read(1);
+        sink.tool_message(at, &text);
     })
 }
 

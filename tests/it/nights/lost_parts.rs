@@ -56,6 +56,42 @@ fn a_file_of_which_a_part_is_lost_fails_the_run_unless_that_is_allowed() {
 }
 
 #[test]
+fn a_text_that_may_lack_rows_is_read_with_a_warning() {
+    let text = jobs(1, 300);
+    let cut = &text[..text.len() - 20];
+    let message = "sacct: error: Problem talking to the database: Broken pipe\n";
+    let after = format!("{text}{message}");
+    let (header, rows) = text.split_once('\n').unwrap();
+    let before = format!("{message}{header}\n{rows}");
+    let repeated = format!("{text}{text}");
+    for (bytes, warned) in [
+        (
+            cut,
+            Some("rows refused, and rows may be missing\n    1 truncated, first in line 301: "),
+        ),
+        (
+            &after,
+            Some("rows may be missing\n    1 tool_message, first in line 302: sacct: error: Problem"),
+        ),
+        (
+            &before,
+            Some("rows may be missing\n    1 tool_message, first in line 1: sacct: error: Problem"),
+        ),
+        (&text, None),
+        (&repeated, None),
+    ] {
+        let (code, reported, report) = nights("", bytes.as_bytes()).run(&[]);
+        assert_eq!(code, 0, "{reported}");
+        let warning = reported.find("warning: dumps/b: ").map(|at| &reported[at..]);
+        assert_eq!(warning.is_some(), warned.is_some(), "{reported}");
+        if let (Some(warning), Some(warned)) = (warning, warned) {
+            assert!(warning.contains(warned), "{warned}: {reported}");
+            assert_eq!(report["refused"][0]["is_incomplete"], true, "{report}");
+        }
+    }
+}
+
+#[test]
 fn a_part_that_was_lost_is_reported_once() {
     let packed = gzip(jobs(1, 3_000).as_bytes());
     let nights = nights("max_unread = 1", &packed[..packed.len() / 2]);

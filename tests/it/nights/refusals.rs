@@ -155,10 +155,33 @@ fn a_dump_of_the_tools_errors_alone_fails_the_run() {
         assert!(reported.contains("dumps/b.txt: nothing was read"), "{reported}");
         assert!(reported.contains("failed to open persistent connection"), "{reported}");
     }
-    // Next to rows they do no harm.
+    // Next to rows they are a warning.
     let nights = Nights::new("", "");
     nights.write("dumps/a.txt", &format!("{error}{}", jobs(1, 3)));
-    assert_eq!(nights.run(&[]).0, 0);
+    let (code, reported, _) = nights.run(&[]);
+    assert_eq!(code, 0, "{reported}");
+    assert!(
+        reported.contains("warning: dumps/a.txt: rows may be missing"),
+        "{reported}"
+    );
+}
+
+#[test]
+fn a_dump_without_cores_is_a_warning() {
+    let nights = Nights::new("", "");
+    nights.write("dumps/a.txt", &jobs(1, 3));
+    let (code, reported, _) = nights.run(&[]);
+    assert_eq!(code, 0, "{reported}");
+    assert!(!reported.contains("cores of no job"), "{reported}");
+    let without = jobs(11, 4)
+        .replace("|cpu=1,node=1|", "|node=1|")
+        .replace("|3600|1|", "|3600||");
+    nights.write("dumps/b.txt", &without);
+    let (code, reported, report) = nights.run(&[]);
+    assert_eq!(code, 0, "{reported}");
+    let warning = "that state the cores of no job: 1, the first is dumps/b.txt; jobs that ran, and whose core hours are unknown: 4";
+    assert!(reported.contains(warning), "{reported}");
+    assert_eq!(report["warning_n"], 1, "{report}");
 }
 
 #[test]

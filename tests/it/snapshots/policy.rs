@@ -7,7 +7,7 @@ use gridtally::store::snapshots::{KeepPolicy, SnapshotName};
 use gridtally::time::Zone;
 use gridtally::time::instant::parse_instant_s;
 
-use super::{JOBS, Nights, pipeline};
+use super::{JOBS, Nights, pipeline, reported};
 use crate::support::notes::assert_notes_alone;
 
 #[test]
@@ -40,6 +40,27 @@ fn a_run_without_new_records_makes_no_snapshot() {
     let (files, rows) = (nights.files("lake"), nights.snapshots());
     nights.done(&["run", "p.toml"]);
     assert_eq!((nights.files("lake"), nights.snapshots()), (files, rows));
+}
+
+#[test]
+fn names_that_snapshots_hold_are_warned_of_when_they_are_withheld() {
+    let nights = Nights::new();
+    let keep = "keep = { nights = 30, months = 24, tags = \"all\" }\n";
+    let privacy = format!("{}[privacy]\nuser = \"drop\"\n", pipeline(keep));
+    nights.night(0);
+    nights.done(&["tag", "lake", "billed"]);
+    nights.write("p.toml", &privacy);
+    let warned = reported(&nights.output(&["run", "p.toml"]));
+    let warning = "warning: the lake keeps 1 snapshots, 1 tags on them, from before these names were withheld";
+    assert!(warned.contains(warning), "{warned}");
+    // Nothing more is withheld than before.
+    let quiet = reported(&nights.output(&["run", "p.toml"]));
+    assert!(!quiet.contains("snapshots"), "{quiet}");
+    assert_eq!(nights.files("lake/.gridtally/kept/records").len(), 2);
+    nights.done(&["tag", "lake", "billed", "--remove"]);
+    nights.done(&["gc", "lake", "--keep", "nights=1,months=0"]);
+    assert_eq!(nights.snapshots().len(), 1);
+    assert_eq!(nights.files("lake/.gridtally/kept/records").len(), 1);
 }
 
 #[test]
