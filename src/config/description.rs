@@ -216,7 +216,11 @@ fn overhead() -> ValueForm {
         optional("core", Integer, "Cores."),
         optional("memory", Text, "Memory with its unit, such as `2GiB`."),
         optional("gpu", Integer, "GPUs."),
-        optional("gpu_model", Text, "The model of these GPUs."),
+        optional(
+            "gpu_model",
+            Text,
+            "The model of these GPUs. GPUs of other models are of no use to the unit.",
+        ),
         optional("disk", Text, "Refused: no source states what jobs hold of local disks."),
         optional(
             "partition",

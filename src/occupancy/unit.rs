@@ -36,28 +36,45 @@ impl Unit {
     /// Its thresholds in the order of the resources followed.
     #[must_use]
     pub fn thresholds(&self, resources: &Resources) -> Thresholds {
-        Thresholds::new(resources.amounts(|resource| {
-            let named = self.thresholds.iter().find(|(named, _)| named == resource);
-            named.map(|(_, amount)| (*amount).max(1))
-        }))
+        let named = resources.amounts(|resource| self.named(resource));
+        let taken = resources.amounts(|resource| self.named(resource).max(self.of_models(resource)));
+        Thresholds::new(named, taken)
+    }
+
+    fn named(&self, resource: &Resource) -> Option<i64> {
+        let named = self.thresholds.iter().find(|(named, _)| named == resource);
+        named.map(|(_, amount)| (*amount).max(1))
+    }
+
+    /// GPUs of the models it names: each of them is one of the GPUs of its node as well.
+    fn of_models(&self, resource: &Resource) -> Option<i64> {
+        let is_model = |named: &Resource| *resource == Resource::Gpu && matches!(named, Resource::GpuModel(_));
+        let models = self.thresholds.iter().filter(|(named, _)| is_model(named));
+        // Fallback: never taken, the amounts of a pipeline file are at most 2^50, and no unit names thousands of models.
+        models.map(|(_, amount)| (*amount).max(1)).reduce(i64::saturating_add)
     }
 }
 
-/// Thresholds in the order of the resources followed; `None` where the unit does not name the resource.
+/// Thresholds in the order of the resources followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thresholds {
-    all: Vec<Option<i64>>,
-    /// Places of the resources it names, with how to divide by their thresholds.
-    named: Vec<(usize, Divisor)>,
+    /// What the unit names; `None` where it does not name the resource.
+    named: Vec<Option<i64>>,
+    /// What one unit takes: what it names, and as GPUs of any model those of the models it names.
+    taken: Vec<Option<i64>>,
+    /// Places of the resources it takes, with how to divide by what it takes of them.
+    divisors: Vec<(usize, Divisor)>,
 }
 
 impl Thresholds {
-    fn new(all: Vec<Option<i64>>) -> Self {
-        let named = all.iter().enumerate();
-        let named = named.filter_map(|(place, threshold)| Some((place, Divisor::new((*threshold)?.unsigned_abs()))));
+    fn new(named: Vec<Option<i64>>, taken: Vec<Option<i64>>) -> Self {
+        let places = taken.iter().enumerate();
+        let divisors =
+            places.filter_map(|(place, threshold)| Some((place, Divisor::new((*threshold)?.unsigned_abs()))));
         Self {
-            named: named.collect(),
-            all,
+            divisors: divisors.collect(),
+            named,
+            taken,
         }
     }
 
@@ -66,7 +83,7 @@ impl Thresholds {
     #[inline]
     pub fn units(&self, free: &[i64]) -> i64 {
         let mut least = u64::MAX;
-        for (place, divisor) in &self.named {
+        for (place, divisor) in &self.divisors {
             if let Some(free) = free.get(*place) {
                 // Which one is the scarcest changes all the time: all are divided, rather than guessed wrong.
                 // Fallback: what is over-allocated has nothing free, and holds no unit.
@@ -79,16 +96,16 @@ impl Thresholds {
 
     /// As many units hold of the resources of the ledger, unit for unit.
     pub(super) fn times(&self, mut units: [i128; LEDGER_N]) -> [i128; LEDGER_N] {
-        for (unit, threshold) in units.iter_mut().zip(&self.all) {
+        for (unit, threshold) in units.iter_mut().zip(&self.taken) {
             *unit *= i128::from(addend(*threshold));
         }
         units
     }
 
-    /// How many units it takes to hold these amounts of what the unit names.
+    /// How many units it takes to hold these amounts of what the unit names. GPUs of other models do not take units of a model.
     #[must_use]
     pub fn taken(&self, amounts: &[i64]) -> i64 {
-        let taken = self.all.iter().zip(amounts).filter_map(|(threshold, amount)| {
+        let taken = self.named.iter().zip(amounts).filter_map(|(threshold, amount)| {
             let threshold = (*threshold)?;
             Some(*amount / threshold + i64::from(*amount % threshold > 0))
         });
@@ -96,15 +113,15 @@ impl Thresholds {
         taken.max().unwrap_or(0)
     }
 
-    /// In their order.
+    /// What one unit takes of each resource, in their order.
     pub fn iter(&self) -> impl Iterator<Item = Option<i64>> {
-        self.all.iter().copied()
+        self.taken.iter().copied()
     }
 
-    /// Whether every resource it names is known.
+    /// Whether every resource it takes is known.
     #[must_use]
     pub fn is_known(&self, known: &[bool]) -> bool {
-        self.all
+        self.taken
             .iter()
             .zip(known)
             .all(|(threshold, known)| threshold.is_none() || *known)

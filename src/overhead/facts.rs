@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use crate::error::{Error, Result};
 
 /// Version of the rules below; a change of what a job is billed is another version.
-pub(crate) const VERSION: &str = "1";
+pub(crate) const VERSION: &str = "2";
 
 /// Rows read at once.
 pub(crate) const READ_ROWS: usize = 65_536;

@@ -135,6 +135,8 @@ pub(super) fn answer(
                 .or_default() += 1;
         }
         for (nth, unit) in units.iter().enumerate() {
+            // A GPU of the model is a GPU.
+            let unit = [unit[0], unit[1], unit[2].max(unit[3]), unit[3]];
             // As many as fit, tried one after the other.
             let mut fit = 0;
             while !is_alone && (0..4).all(|r| unit[r] * (fit + 1) <= free[r] || unit[r] == 0) {

@@ -136,8 +136,13 @@ fn a_unit_may_name_a_model_of_gpu() {
     let units = [unit("a100", &[(model, 1)]), unit("any", &[(Resource::Gpu, 1)])];
     let resources = Resources::of(&units);
     assert_eq!(resources.width(), LEDGER_N + 1);
-    let free = [0, 0, 4, 1];
-    assert_eq!(units.map(|unit| unit.thresholds(&resources).units(&free)), [1, 4]);
+    let units_of = |free: [i64; 4]| {
+        let of = units.iter().map(|unit| unit.thresholds(&resources).units(&free));
+        of.collect::<Vec<_>>()
+    };
+    assert_eq!(units_of([0, 0, 4, 1]), [1, 4]);
+    // Jobs that do not state the model of their GPUs hold some of those that look free.
+    assert_eq!(units_of([0, 0, 1, 4]), [1, 1]);
 }
 
 #[test]

@@ -37,7 +37,7 @@ fn jobs_and_the_providers_loss_are_the_capacity() {
         );
         assert_eq!(byte, ["True"], "{scheme}");
         let kinds = scene.ask("SELECT DISTINCT policy, policy_version, pool, unit FROM charges ORDER BY pool");
-        let id = format!("node-share/{scheme} 1");
+        let id = format!("node-share/{scheme} 2");
         assert_eq!(
             kinds,
             [format!("{id} core core s"), format!("{id} memory byte s")],
@@ -48,6 +48,28 @@ fn jobs_and_the_providers_loss_are_the_capacity() {
     let usage = billed("usage-only")
         .ask("SELECT DISTINCT charge = alloc_core_s FROM job_charges WHERE pool = 'core' AND charge IS NOT NULL");
     assert_eq!(usage, ["True"]);
+}
+
+#[test]
+fn a_unit_of_a_model_has_the_overhead_of_the_gpus_it_takes() {
+    // Six GPUs, four of them of the model; for a day, a job holds one of these.
+    let node = "NodeName=g1 CPUTot=8 RealMemory=16384 Gres=gpu:a100:4,gpu:v100:2 Partitions=gpu State=IDLE\n";
+    let job = "1|oak|u|a|gpu|COMPLETED|2026-10-30T00:00:00|2026-10-30T00:00:00|2026-10-31T00:00:00|86400|00:00:00|1|1|\
+               cpu=1,mem=1G,node=1,gres/gpu=1,gres/gpu:a100=1|00:10:00|g1\n";
+    let scene = scene(&[("10", job)]);
+    scene.write("nodes.txt", node);
+    let units = "[[overhead.unit]]\nname = \"any\"\ngpu = 1\n\
+                 [[overhead.unit]]\nname = \"model\"\ngpu = 1\ngpu_model = \"a100\"\n";
+    scene.run(&pipeline(&format!("{LISTED}billing = \"overhead-aware\"\n{units}")));
+    let asked = scene.ask(
+        "SELECT unit, unit_s // 86400, overhead_gpu_s // 86400, stranded_gpu_s // 86400, billed_gpu_s // 86400 \
+         FROM overhead WHERE day = '2026-10-30' ORDER BY unit",
+    );
+    // The two of the other model are of no use to the unit of the first.
+    assert_eq!(asked, ["any 5 5 0 1", "model 3 3 2 3"]);
+    let charged =
+        scene.ask("SELECT options, (charge / 86400)::INT FROM job_charges WHERE pool = 'gpu' ORDER BY options");
+    assert_eq!(charged, ["unit=any gpu=1 1", "unit=model a100=1 3"]);
 }
 
 #[test]
@@ -199,7 +221,7 @@ fn explain_integrates_the_rate_over_the_life_of_a_job() {
     // o1 has 4 cores and 16 GiB. To 6:00 the job is alone with 2 cores: 2 more could run. Then both jobs hold all cores, and
     // 9 GiB of memory are of no use to anybody.
     for expected in [
-        "node-share/overhead-aware 1 (unit=1c2g core=1 memory_byte=2147483648)",
+        "node-share/overhead-aware 2 (unit=1c2g core=1 memory_byte=2147483648)",
         "o1 2026-10-30T00:00:00Z to 2026-10-30T06:00:00Z: 2 of 2 core held, 2 overhead, 0 stranded, 2 billable of 4: rate \
          1, times 2 core times 21600 s = 43200",
         "o1 2026-10-30T06:00:00Z to 2026-10-30T12:00:00Z: 4294967296 of 7516192768 byte held, 0 overhead, 9663676416 \
