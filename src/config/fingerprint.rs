@@ -146,6 +146,8 @@ pub(crate) fn of_benchmarks(normalise: &NormalisePlan, site: &str, asked: Option
 pub(crate) fn of_energy(energy: &EnergyPlan, site: &str, asked: Option<AskedSpan>) -> String {
     let mut text = Canonical::new("energy");
     text.line("rows", &energy.relevant(site, asked));
+    // Lakes written when a job ran until its end, whatever its wall time, are rated again.
+    text.line("run", "wall time and suspension from the start on");
     if energy.tables.nodes.is_some() {
         // Lakes written when carbon of nodes was rounded for each row of their table are rated again.
         text.line("embodied", "rounded once for all nodes of a job");

@@ -212,10 +212,9 @@ impl<'a> BillBills<'a> {
             };
             for bill in of_job {
                 let piece = biller.pieces.get(usize::from(bill.piece));
-                let is_end = piece.zip(number(end, job)).is_some_and(|(piece, end_ms)| {
-                    let last_s = (end_ms - 1).div_euclid(1000);
-                    piece.span.has(last_s)
-                });
+                // It counts where it held its nodes last.
+                let is_last = piece.is_some_and(|piece| piece.span.has(held.end_s - 1));
+                let is_end = is_last && number(end, job).is_some();
                 let [core_s, _, gpu_s] = bill.held;
                 for (at, (billed, held)) in bill.billed.into_iter().zip(bill.held).enumerate() {
                     let (is_of_job, is_of_node) = (unbilled >> at & 1 == 1, bill.unknown >> at & 1 == 1);

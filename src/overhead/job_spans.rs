@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use arrow_array::RecordBatch;
 use serde::{Deserialize, Serialize};
 
+use super::facts::RECORD_RULES;
 use crate::error::Result;
 use crate::numbers::count_u64;
 use crate::reference::hostlist::is_none;
@@ -30,8 +31,9 @@ pub(crate) const SPAN_COLUMNS: [&str; 10] = [
 const LONGEST_S: i64 = 5 * 366 * 86_400;
 
 /// When a job of the batch system held its nodes, in Unix seconds, half-open; `None` for what is no such job, for what
-/// never started, and for one that held them longer than plausible. One that has not ended holds them as
-/// long as it is known to have run. Instants are cut to whole seconds.
+/// never started, and for one that held them longer than plausible. It holds them from its start for its wall time and the
+/// time it was suspended, at most to its end: what is left of the time to its end is no wall time, and it held nothing then.
+/// Instants are cut to whole seconds.
 pub(crate) fn span(batch: &JobColumns<'_>, row: usize) -> Option<SecondSpan> {
     JobTimes::of(batch, row)?.held
 }
@@ -40,7 +42,7 @@ pub(crate) fn span(batch: &JobColumns<'_>, row: usize) -> Option<SecondSpan> {
 pub(super) struct JobTimes {
     /// See [`span`].
     pub(super) held: Option<SecondSpan>,
-    /// The span of a job that held its nodes longer than plausible.
+    /// The span from start to end of a job, where that is longer than plausible.
     pub(super) too_long: Option<SecondSpan>,
     /// From when it was eligible (or was submitted, where unspecified) to when it started, or was cancelled, in Unix seconds,
     /// half-open. `None` where an edge is not known.
@@ -56,23 +58,37 @@ impl JobTimes {
         let stated = stated_span(batch, row);
         let is_plausible = |span: &SecondSpan| span.length_s() <= LONGEST_S;
         Some(Self {
-            held: stated.filter(is_plausible),
+            held: stated.filter(is_plausible).and_then(|span| held_part(batch, row, span)),
             too_long: stated.filter(|span| !is_plausible(span)),
             waited: wait(batch, row),
         })
     }
 }
 
+/// From start to end; of a job that has not ended as long as it is known to have run.
 fn stated_span(batch: &JobColumns<'_>, row: usize) -> Option<SecondSpan> {
     let start_s = number(batch.start, row)?.div_euclid(1000);
-    let end_s = if let Some(end_ms) = number(batch.end, row) {
-        end_ms.div_euclid(1000)
-    } else {
-        let run_s = number(batch.wall, row)?.max(0);
-        let suspended_s = addend(number(batch.suspended, row)).max(0);
-        start_s.checked_add(run_s)?.checked_add(suspended_s)?
+    let end_s = match number(batch.end, row) {
+        Some(end_ms) => end_ms.div_euclid(1000),
+        None => start_s.checked_add(held_s(batch, row)?)?,
     };
     (start_s < end_s).then_some(SecondSpan { start_s, end_s })
+}
+
+/// Wall time and suspension, seconds.
+fn held_s(batch: &JobColumns<'_>, row: usize) -> Option<i64> {
+    let run_s = number(batch.wall, row)?.max(0);
+    run_s.checked_add(addend(number(batch.suspended, row)).max(0))
+}
+
+/// The part of the time from start to end in which the job held its nodes; `None` where it has no wall time.
+fn held_part(batch: &JobColumns<'_>, row: usize, span: SecondSpan) -> Option<SecondSpan> {
+    let end_s = match held_s(batch, row) {
+        Some(held_s) => span.start_s.checked_add(held_s)?.min(span.end_s),
+        None => span.end_s,
+    };
+    let held = SecondSpan { end_s, ..span };
+    (!held.is_empty()).then_some(held)
 }
 
 fn wait(batch: &JobColumns<'_>, row: usize) -> Option<SecondSpan> {
@@ -141,9 +157,25 @@ pub(crate) struct Reach {
     /// The first of them.
     #[serde(default)]
     pub(crate) first_too_long: Option<String>,
+    /// The rules by which the times of records were read.
+    #[serde(default)]
+    rules: u32,
 }
 
 impl Reach {
+    /// Of no rows.
+    pub(crate) fn new() -> Self {
+        Self {
+            rules: RECORD_RULES,
+            ..Self::default()
+        }
+    }
+
+    /// Whether it was made by the rules of today.
+    pub(crate) fn is_current(&self) -> bool {
+        self.rules == RECORD_RULES
+    }
+
     /// Adds a batch.
     pub(crate) fn add(&mut self, batch: &RecordBatch) -> Result<()> {
         let columns = JobColumns::of(batch)?;

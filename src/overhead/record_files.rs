@@ -39,8 +39,8 @@ pub(crate) fn record_files(sweep: &Sweep<'_>, state: &mut State) -> Result<Recor
     // Fallback: a reach that is not known is read from the file.
     let mut known: BTreeMap<String, Reach> = from_fact(state.fact(Fact::OverheadReach)).unwrap_or_default();
     let reaches = pool::each(&current, sweep.threads, |file| match known.get(&file.blake3) {
-        Some(reach) => Ok(reach.clone()),
-        None => reach(sweep.publication.store(), &file.place),
+        Some(reach) if reach.is_current() => Ok(reach.clone()),
+        _ => reach(sweep.publication.store(), &file.place),
     })?;
     known.clear();
     let refused = sweep.publication.current("rejects").into_iter();
@@ -113,7 +113,7 @@ pub(crate) fn with_nodes(sites: &RecordFiles) -> BTreeSet<String> {
 }
 
 fn reach(store: &Store, place: &str) -> Result<Reach> {
-    let mut reach = Reach::default();
+    let mut reach = Reach::new();
     for batch in read_table(store.reader(place)?, Some(&SPAN_COLUMNS), READ_ROWS)? {
         reach.add(&batch?)?;
     }

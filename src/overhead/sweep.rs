@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::facts;
-use super::facts::LISTING_RULES;
+use super::facts::{LISTING_RULES, RECORD_RULES};
 use super::rows::DATASETS;
 use crate::config::Plan;
 use crate::config::overhead_plan::OverheadPlan;
@@ -49,7 +49,7 @@ pub(crate) fn settings(plan: &Plan) -> Option<String> {
     Some(
         blake3::hash(
             format!(
-                "{text} {grain:?} {versions:?} {} {LISTING_RULES} {complete:?}",
+                "{text} {grain:?} {versions:?} {} {LISTING_RULES} {RECORD_RULES} {complete:?}",
                 facts::VERSION
             )
             .as_bytes(),

@@ -86,15 +86,20 @@ impl<'a> EnergyColumns<'a> {
     }
 }
 
-/// When the job of a row ran: its energy is spread evenly over that.
+/// When the job of a row held its nodes, as the node ledger has it: from its start for its wall time and the time it was suspended, at
+/// most to its end. Its energy is spread evenly over that.
 fn run_of(view: &RecordView<'_>, row: usize) -> RunSpan {
     let (start_ms, end_ms) = (view.start_ms(row), number(view.end_utc, row));
+    let held_ms = super::sums::exact_ms(view.held_s(row), view.wall_fraction_ms.value(row));
     let at = |at_ms: i64| RunSpan {
         from_ms: at_ms,
         until_ms: at_ms,
     };
     match (start_ms, end_ms) {
-        (Some(from_ms), Some(until_ms)) if until_ms > from_ms => RunSpan { from_ms, until_ms },
+        (Some(from_ms), Some(end_ms)) if end_ms > from_ms => RunSpan {
+            from_ms,
+            until_ms: end_ms.min(from_ms + held_ms),
+        },
         (Some(from_ms), None) => RunSpan {
             from_ms,
             until_ms: from_ms + view.held_s(row) * 1000,
@@ -109,13 +114,19 @@ fn run_of(view: &RecordView<'_>, row: usize) -> RunSpan {
 pub(super) struct RatedJob {
     pub(super) energy: JobEnergy,
     pub(super) run: RunSpan,
+    /// Its end, Unix milliseconds: usage spreads its wall time over all the time until then.
+    end_ms: Option<i64>,
     /// Its `HEPscore23` per core, in ten-thousandths.
     hs23_e4: Option<i128>,
 }
 
 impl RatedJob {
-    /// The part of its run in a period.
+    /// The part of its run in a period; all of it for one that begins after its run and before its end.
     pub(super) fn run_in(&self, period: &Period) -> RunSpan {
+        let is_before_end = self.end_ms.is_some_and(|end_ms| self.run.until_ms < end_ms);
+        if is_before_end && self.run.until_ms <= period.from_ms {
+            return self.run;
+        }
         let from_ms = self.run.from_ms.max(period.from_ms);
         RunSpan {
             from_ms,
@@ -199,7 +210,12 @@ impl<'a> EnergyRater<'a> {
         };
         let load = columns.load(view, row, self.name);
         let energy = self.site.job(&load, run);
-        RatedJob { energy, run, hs23_e4 }
+        RatedJob {
+            energy,
+            run,
+            end_ms: number(view.end_utc, row),
+            hs23_e4,
+        }
     }
 
     /// The columns of energy of a job in all of its run.

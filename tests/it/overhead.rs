@@ -8,6 +8,7 @@ mod real;
 mod report;
 mod spec;
 mod waiting;
+mod wall;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -70,7 +70,7 @@ pub struct ExplainedPiece {
     pub account: Option<String>,
     /// The correction it is an entry of.
     pub correction_id: Option<String>,
-    /// How long the job ran in the period while the policy held, and in all, milliseconds.
+    /// The time of the job from start to end in the period while the policy held, and in all, milliseconds.
     pub ran_ms: Option<[i64; 2]>,
     /// The charge; `None` when it is unknown.
     pub charge: Option<String>,
@@ -87,7 +87,7 @@ pub struct JobUsage {
     pub month: String,
     /// The day, in a lake of days.
     pub day: Option<String>,
-    /// How long it ran in the period, and in all, milliseconds.
+    /// Its time from start to end in the period, and in all, milliseconds.
     pub ran_ms: [i64; 2],
     /// Its part of the wall time, seconds.
     pub wall_s: i64,

@@ -74,7 +74,7 @@ impl Explained {
         }
         let is_split = self.usage.is_empty() || self.usage.iter().any(|used| !is_whole(used.ran_ms));
         add_line(if is_split {
-            "\nUsage: its parts by period, in proportion to the time it ran in each, as recorded"
+            "\nUsage: its parts by period, in proportion to its time from start to end in each, as recorded"
         } else {
             "\nUsage: all of it in one period, as recorded"
         });
@@ -92,7 +92,7 @@ impl Explained {
             let part = if is_whole(used.ran_ms) {
                 "all of it".to_owned()
             } else {
-                format!("ran {ran_ms} of {of_ms} ms")
+                format!("{ran_ms} of {of_ms} ms from start to end")
             };
             let counted = if used.is_counted { ", counted here" } else { "" };
             add_line(&format!(

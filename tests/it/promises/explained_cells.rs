@@ -82,7 +82,7 @@ fn pieces_of_a_job_are_named_by_their_day_where_the_lake_has_days() {
     assert_eq!(days, ["2026-01-01", "2026-01-02"]);
     let reported = page.text();
     assert!(
-        reported.contains("  2026-01-02: ran 1800000 of 3600000 ms"),
+        reported.contains("  2026-01-02: 1800000 of 3600000 ms from start to end"),
         "{reported}"
     );
     assert!(
