@@ -21,8 +21,8 @@ pub(crate) fn from_fact<T: DeserializeOwned>(text: Option<&str>) -> Option<T> {
     serde_json::from_str(text?).ok()
 }
 
-/// Changes when times of records come to mean something else: what was made of them is made again.
-pub(crate) const RECORD_RULES: u32 = 1;
+/// Changes when times and requests of records come to mean something else: what was made of them is made again.
+pub(crate) const RECORD_RULES: u32 = 2;
 
 /// Changes when listings come to mean something else: what was made of them is made again.
 pub(crate) const LISTING_RULES: u32 = 3;

@@ -22,7 +22,7 @@ use crate::schema::batch::{addend, int, number, text, word};
 use crate::time::SecondSpan;
 
 /// Columns with its request and its allocation.
-pub(crate) const COLUMNS: [&str; 18] = [
+pub(crate) const COLUMNS: [&str; 19] = [
     "job_id",
     "cluster",
     "view",
@@ -35,6 +35,7 @@ pub(crate) const COLUMNS: [&str; 18] = [
     "wall_s",
     "suspended_s",
     "alloc_core_n",
+    "requested_core_n",
     "alloc_node_n",
     "alloc_gpu_n",
     "gpus",
@@ -243,6 +244,9 @@ impl NodePlacement {
                     places: places.as_deref().map(|listed| listed.places.as_slice()),
                     is_exclusive,
                 };
+                if !columns_of_amounts.is_started(row) && !self.may_have_gpus(cluster, word(partition, row)) {
+                    of_job.request_no_gpus(&self.resources);
+                }
                 let limit_s = number(limit, row).filter(|s| *s > 0);
                 let ask = (self.asks).number(cluster, word(partition, row), &of_job.requests, &nodes, limit_s);
                 wait_for(ask, cluster, waited, slices, findings)?;
@@ -365,6 +369,11 @@ impl NodePlacement {
                 tag: job.tag,
             });
         }
+    }
+
+    /// Whether nodes that a job waits for may have GPUs; those that jobs name may.
+    fn may_have_gpus(&mut self, cluster: Option<&str>, partition: Option<&str>) -> bool {
+        self.is_from_jobs || self.asks.may_have_gpus(cluster, partition, &self.nodes)
     }
 
     /// The place of a cluster among the known ones.

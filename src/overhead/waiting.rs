@@ -26,12 +26,29 @@ pub(crate) struct AskedNodes<'a> {
     pub(crate) is_exclusive: bool,
 }
 
+/// Place of the GPUs among the resources.
+const GPU: usize = 2;
+
 /// Where a job waits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct WaitingLine {
     pub(crate) cluster: Option<String>,
     /// Or several of them.
     pub(crate) partition: Option<String>,
+}
+
+impl WaitingLine {
+    /// The nodes it is for. A node of unknown partitions is in all of them.
+    fn nodes<'n>(&self, nodes: &'n [InventoryNode]) -> impl Iterator<Item = (u32, &'n InventoryNode)> {
+        let wanted: Option<BTreeSet<&str>> = self.partition.as_deref().map(|names| partitions(names).collect());
+        (0_u32..).zip(nodes).filter(move |(_, node)| {
+            let is_in = match (&wanted, &node.partitions) {
+                (Some(wanted), Some(_)) => node.partition_names().iter().any(|name| wanted.contains(name)),
+                _ => true,
+            };
+            is_in && node.cluster == self.cluster
+        })
+    }
 }
 
 /// Distinct requests, each kept once.
@@ -42,6 +59,8 @@ pub(crate) struct Asks {
     pub(crate) names: Vec<WaitingLine>,
     /// By the number of a line: the units of its jobs.
     units_of_lines: Vec<Vec<usize>>,
+    /// By the number of a line: whether its nodes may have GPUs, once that was asked.
+    with_gpus: HashMap<usize, bool, RandomState>,
     numbers: HashMap<Ask, u32, RandomState>,
     /// By their number.
     pub(crate) known: Vec<Ask>,
@@ -64,6 +83,7 @@ impl Asks {
             lines: HashMap::default(),
             names: Vec::new(),
             units_of_lines: Vec::new(),
+            with_gpus: HashMap::default(),
             numbers: HashMap::default(),
             known: Vec::new(),
             sought: Ask::default(),
@@ -152,20 +172,33 @@ impl Asks {
         Ok(number)
     }
 
+    /// Whether a node of a cluster and a partition has GPUs at some time, or does not state whether it has any.
+    pub(crate) fn may_have_gpus(
+        &mut self,
+        cluster: Option<&str>,
+        partition: Option<&str>,
+        nodes: &[InventoryNode],
+    ) -> bool {
+        let number = self.line(cluster, partition);
+        if let Some(known) = self.with_gpus.get(&number) {
+            return *known;
+        }
+        let may_have = |node: &InventoryNode| {
+            let mut gpus = node.history.segments.iter().map(|segment| segment.capacity.get(GPU));
+            let is_known = node.history.known.get(GPU).is_some_and(|known| *known);
+            !is_known || gpus.any(|n| n.is_some_and(|n| *n > 0))
+        };
+        let line = self.names.get(number);
+        let may_have = line.is_none_or(|line| line.nodes(nodes).any(|(_, node)| may_have(node)));
+        self.with_gpus.insert(number, may_have);
+        may_have
+    }
+
     /// The suitable nodes by partition. A node of unknown partitions is in all of them.
     pub(crate) fn pools(&self, nodes: &[InventoryNode]) -> Vec<Vec<u32>> {
-        let pools = self.names.iter().map(|WaitingLine { cluster, partition }| {
-            let wanted: Option<BTreeSet<&str>> = partition.as_deref().map(|names| partitions(names).collect());
-            let will_do = |node: &InventoryNode| {
-                let is_in = match (&wanted, &node.partitions) {
-                    (Some(wanted), Some(_)) => node.partition_names().iter().any(|name| wanted.contains(name)),
-                    _ => true,
-                };
-                is_in && node.cluster == *cluster
-            };
-            let of = (0_u32..).zip(nodes).filter(|(_, node)| will_do(node));
-            of.map(|(number, _)| number).collect()
-        });
-        pools.collect()
+        let pools = self.names.iter();
+        pools
+            .map(|line| line.nodes(nodes).map(|(number, _)| number).collect())
+            .collect()
     }
 }

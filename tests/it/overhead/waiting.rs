@@ -23,8 +23,12 @@ fn scene(jobs: &str, events: &str) -> Scene {
 }
 
 fn scene_on(nodes: &str, jobs: &str, events: &str) -> Scene {
+    scene_of(nodes, &format!("{HEADER}{RUNNING}{jobs}"), events)
+}
+
+fn scene_of(nodes: &str, table: &str, events: &str) -> Scene {
     let scene = Scene::new(&[("nodes.txt", nodes)]);
-    scene.write("jobs.txt", &format!("{HEADER}{RUNNING}{jobs}"));
+    scene.write("jobs.txt", table);
     scene.write(
         "events.txt",
         &format!("Cluster|NodeName|TimeStart|TimeEnd|State|Reason\n{events}"),
@@ -91,6 +95,26 @@ fn what_a_job_requested_is_reported_or_the_job_is_counted_as_unknown() {
         found,
         ["request_unknown core 1 2026-10-30 02:00:00 2026-10-30 04:00:00"]
     );
+}
+
+#[test]
+fn a_job_that_never_started_waits_by_the_request_that_its_record_states() {
+    let header = HEADER.replace("TimelimitRaw", "TimelimitRaw|ReqCPUS|ReqMem");
+    let running = RUNNING.replace("|900", "|900|3|12G");
+    let never = |id: u32, partition: &str, core_n: u32| {
+        format!(
+            "{id}|oak|u|a|{partition}|CANCELLED|2026-10-30T00:00:00|2026-10-30T02:00:00|Unknown|2026-10-30T04:00:00|0|\
+             00:00:00|0|1||00:00:00|None assigned|60|{core_n}|2G\n"
+        )
+    };
+    // Records do not state how many nodes were requested, nor how many GPUs.
+    let jobs = [never(2, "cpu", 1), never(3, "cpu", 2), never(4, "gpu", 1)].concat();
+    let nodes = format!("{NODE}NodeName=g1 CPUTot=6 RealMemory=16384 Gres=gpu:t4:2 Partitions=gpu State=IDLE\n");
+    let scene = scene_of(&nodes, &format!("{header}{running}{jobs}"), "");
+    assert_eq!(scene.ask(ASK), ["1 1 2 2 0 0 2 0 0 2 2"]);
+    let found =
+        scene.ask("SELECT resource, job_n FROM overhead_finding WHERE kind = 'request_unknown' ORDER BY resource");
+    assert_eq!(found, ["gpu 1", "NULL 1"]);
 }
 
 #[test]
