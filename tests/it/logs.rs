@@ -5,6 +5,7 @@ mod golden;
 mod hosts;
 mod htcondor_cores;
 mod pbs_energy;
+mod pbs_values;
 mod real;
 mod recognised;
 mod settings;

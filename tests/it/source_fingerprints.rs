@@ -14,7 +14,7 @@ struct Fingerprinted {
 const SOURCES: [Fingerprinted; 11] = [
     Fingerprinted {
         keys: "format = \"pbs\"\nsite = \"X\"",
-        text: "name = \"s\"\nformat = \"pbs\"\nsite = \"X\"\nvo = \"record\"\n",
+        text: "name = \"s\"\nformat = \"pbs\"\nsite = \"X\"\nvo = \"record\"\npbs.quotes = \"around a value\"\n",
     },
     Fingerprinted {
         keys: "format = \"sacct\"\nsite = \"X\"\ncluster = \"c\"\ninfrastructure = \"grid\"\ntimezone = \"Europe/Zurich\"\n\
@@ -25,7 +25,8 @@ const SOURCES: [Fingerprinted; 11] = [
     Fingerprinted {
         keys: "format = \"pbs\"\nsite = \"X\"\nblah = [\"b\"]\nvo = { value = \"atlas\" }\n\
                scaled_to = { benchmark = \"si00\", value = 1000, times = \"cpu\" }",
-        text: "name = \"s\"\nformat = \"pbs\"\nsite = \"X\"\nvo.value = \"atlas\"\nblah = \"joined\"\n\
+        text: "name = \"s\"\nformat = \"pbs\"\nsite = \"X\"\nvo.value = \"atlas\"\npbs.quotes = \"around a value\"\n\
+               blah = \"joined\"\n\
                scaled = \"cpu true wall false\"\n",
     },
     Fingerprinted {

@@ -1,6 +1,7 @@
 //! One `E` record to one job.
 
 use super::PbsParts;
+use super::values::PbsValues;
 use crate::ledger::Reason;
 use crate::record::{Anomaly, Energy, EnergyReading, JobRow};
 use crate::reference::decimal::scaled;
@@ -9,73 +10,6 @@ use crate::sources::host_slots::HostSlots;
 use crate::sources::lines::LogRecord;
 use crate::sources::refusal::{Refusal, instant_ms, known, whole};
 use crate::sources::truncate::clip;
-
-/// The values that are looked at.
-#[derive(Default)]
-struct PbsValues<'a> {
-    user: Option<&'a str>,
-    group: Option<&'a str>,
-    account: Option<&'a str>,
-    job_name: Option<&'a str>,
-    queue: Option<&'a str>,
-    ctime: Option<&'a str>,
-    etime: Option<&'a str>,
-    start: Option<&'a str>,
-    end: Option<&'a str>,
-    exec_host: Option<&'a str>,
-    slots: Option<&'a str>,
-    nodes: Option<&'a str>,
-    used_ncpus: Option<&'a str>,
-    asked_ncpus: Option<&'a str>,
-    exit_status: Option<&'a str>,
-    cput: Option<&'a str>,
-    walltime: Option<&'a str>,
-    mem: Option<&'a str>,
-    vmem: Option<&'a str>,
-    limit: Option<&'a str>,
-    gpus: Option<&'a str>,
-    energy: Option<&'a str>,
-}
-
-impl<'a> PbsValues<'a> {
-    /// Reads `key=value` words. A word without `=` belongs to the value before it, after a blank; of a key that comes
-    /// twice the last value counts, but the owner of the job comes first, before any text that a user may have chosen.
-    fn of(message: &'a str) -> Self {
-        let mut values = Self::default();
-        for word in message.split_ascii_whitespace() {
-            let Some((key, value)) = word.split_once('=') else {
-                continue;
-            };
-            let slot = match key {
-                "user" if values.user.is_none() => &mut values.user,
-                "group" if values.group.is_none() => &mut values.group,
-                "account" if values.account.is_none() => &mut values.account,
-                "jobname" if values.job_name.is_none() => &mut values.job_name,
-                "queue" => &mut values.queue,
-                "ctime" => &mut values.ctime,
-                "etime" => &mut values.etime,
-                "start" => &mut values.start,
-                "end" => &mut values.end,
-                "exec_host" => &mut values.exec_host,
-                "total_execution_slots" => &mut values.slots,
-                "unique_node_count" => &mut values.nodes,
-                "resources_used.ncpus" => &mut values.used_ncpus,
-                "Resource_List.ncpus" => &mut values.asked_ncpus,
-                "Exit_status" => &mut values.exit_status,
-                "resources_used.cput" => &mut values.cput,
-                "resources_used.walltime" => &mut values.walltime,
-                "resources_used.mem" => &mut values.mem,
-                "resources_used.vmem" => &mut values.vmem,
-                "Resource_List.walltime" => &mut values.limit,
-                "Resource_List.ngpus" => &mut values.gpus,
-                "resources_used.energy" => &mut values.energy,
-                _ => continue,
-            };
-            *slot = known(value);
-        }
-        values
-    }
-}
 
 /// Gives an `E` record its outcome.
 ///

@@ -1,8 +1,9 @@
-//! Accounting logs of PBS Pro, `OpenPBS` and Torque: `date;type;id;key=value key=value ...`.
+//! Accounting logs of PBS Pro, `OpenPBS` and Torque: `date;type;id;key=value key="a value" ...`.
 //!
 //! Only `E` records (a job ended) hold usage. Times are Unix seconds, whatever zone the date in front is printed in.
 
 mod job;
+mod values;
 
 use std::io::Read;
 use std::sync::Arc;
@@ -25,7 +26,7 @@ static ROW: DialectRow = DialectRow {
     word: "pbs",
     aliases: &["torque", "pbspro", "openpbs"],
     help: "accounting logs of PBS Pro, OpenPBS and Torque",
-    page: "Accounting logs of PBS Pro, OpenPBS and Torque, one file per day. `E` records hold usage; other records are counted and left out.",
+    page: "Accounting logs of PBS Pro, OpenPBS and Torque, one file per day. `E` records hold usage; other records are counted and left out. A value in quotes, as PBS Pro and OpenPBS write accounts, may hold blanks.",
     content: Content::Jobs,
     recognise: |head| (!head.is_markup() && recognise(head.text)).then_some(Certainty::Grammar),
     reader: |input, _, sizes| Ok(pieces(input, LogLimits::of(sizes))),
@@ -44,7 +45,10 @@ static ROW: DialectRow = DialectRow {
     options: &[SourceOption::CeLogs, SourceOption::ScaledTo],
     proposal: BATCH_LOG_PROPOSAL,
     raw: Some(RawLayout::LINES),
-    fingerprint: &[],
+    fingerprint: &[
+        // Lakes written when quotes were part of a value, and a blank ended it, are read again.
+        ("pbs.quotes", "around a value"),
+    ],
 };
 
 /// Whether the first line is one of an accounting log.

@@ -1,0 +1,76 @@
+//! Values of records of PBS as its versions write them: with quotes, or without.
+
+use gridtally::ledger::Reason;
+use gridtally::record::JobRow;
+use gridtally::sources::pbs;
+
+use super::golden::{PBS, one};
+use super::read;
+
+/// The job of the line with other text in place of `from`.
+fn job(from: &str, to: &str) -> JobRow<'static> {
+    assert!(PBS.contains(from), "{from}");
+    one(pbs::DIALECT, &format!("{}\n", PBS.replace(from, to)))
+}
+
+/// PBS Pro and `OpenPBS` put every account in quotes, and mark no quote within it.
+#[test]
+fn quotes_around_an_account_are_no_part_of_it() {
+    for (text, account) in [
+        ("p1", Some("p1")),
+        ("\"p1\"", Some("p1")),
+        ("\"Climate Model 2\"", Some("Climate Model 2")),
+        ("\"a\tb\"", Some("a\tb")),
+        ("'the \"big\" one'", Some("the \"big\" one")),
+        ("\"the \"big\" one\"", Some("the \"big\" one")),
+        ("\"it's\"", Some("it's")),
+        // What is in quotes is no key.
+        (
+            "\"a user=root queue=none start=1 b\"",
+            Some("a user=root queue=none start=1 b"),
+        ),
+        ("\"\"", None),
+        ("\" \"", None),
+        // Torque knows no quotes: one that nothing closes is part of the account, which ends at a blank.
+        ("\"Climate Model 2", Some("\"Climate")),
+        ("'s", Some("'s")),
+        ("p\"1 \"", Some("p\"1")),
+    ] {
+        let row = job("account=p1", &format!("account={text}"));
+        let rest = (row.user, row.partition, row.job_name, row.start_ms);
+        assert_eq!(row.account, account, "{text}");
+        assert_eq!(
+            rest,
+            (Some("ada"), Some("long"), Some("my"), Some(1_709_971_200_000)),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn resources_in_quotes_hold_no_keys() {
+    let queue = |text: &str| job("session=1", text).partition;
+    assert_eq!(
+        queue("Resource_List.place=\"pack queue=x\" project=\"q queue=y\""),
+        Some("long")
+    );
+    assert_eq!(queue("resources_used.io='{\"a\": \"b queue=x\"}'"), Some("long"));
+    assert_eq!(queue("project=\"q queue=y"), Some("y"), "nothing closes it");
+}
+
+/// The owner of a job may choose a name that begins with a quote: it takes nothing else along.
+#[test]
+fn the_name_of_a_job_is_never_in_quotes() {
+    let row = job("jobname=my run", "jobname=\"my queue=none");
+    assert_eq!(row.job_name, Some("\"my"));
+    let row = job("jobname=my run", "jobname='my Resource_List.software=x'");
+    assert_eq!((row.job_name, row.partition), (Some("'my"), Some("long")));
+}
+
+/// A line of nothing but open quotes is searched for what closes them once.
+#[test]
+fn open_quotes_are_searched_once() {
+    let line = format!("03/09/2024 10:00:00;E;77.b;{}\n", "a=\"b c='d ".repeat(300_000));
+    let all = read(pbs::DIALECT, line);
+    assert_eq!(all.reasons(), [Reason::MissingField]);
+}
