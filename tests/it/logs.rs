@@ -9,6 +9,7 @@ mod pbs_values;
 mod real;
 mod recognised;
 mod settings;
+mod sge_columns;
 
 use std::io::Read;
 use std::sync::Arc;

@@ -116,7 +116,7 @@ fn pbs() {
     assert_eq!(all.out_of_scope.get(&Reason::OtherRecordType), Some(&1));
 }
 
-const SGE: &str = "long.q:n7:physics:ada:fit:4711:sge:0:1709970000:1709971200:1709974800:0:137:3600:1:1:2048:0:0:0:0:0:0:0:0:0:0:0:0:0:0:astro:defaultdepartment:mpi:4:0:13000.5:12.5:0.1:-pe mpi 4:0.000000:NONE:1048576.000000:0:0";
+pub(super) const SGE: &str = "long.q:n7:physics:ada:fit:4711:sge:0:1709970000:1709971200:1709974800:0:137:3600:1:1:2048:0:0:0:0:0:0:0:0:0:0:0:0:0:0:astro:defaultdepartment:mpi:4:0:13000.5:12.5:0.1:-pe mpi 4:0.000000:NONE:1048576.000000:0:0";
 
 #[test]
 fn sge() {
