@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use memchr::{memchr, memchr_iter, memrchr_iter};
 
+use super::buffer::BufferBlock;
 use super::dialect::ReadSizes;
 use super::head::without_mark;
 use super::input_stream::InputStream;
 use super::refusal::Refusal;
 use super::steps::{ReadStep, ReadSteps};
 use super::{Pieces, Position, Sink, Work};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ledger::Reason;
 use crate::numbers::{Extent, Part, count_u64};
 use crate::record::Anomaly;
@@ -111,6 +112,15 @@ pub(super) trait Grammar: Send + Sync + 'static {
     fn record(&self, record: &LogRecord<'_>, sink: &mut dyn Sink) -> Result<(), Refusal>;
 }
 
+/// Puts records together that belong to one row, although other records, and ends of pieces, are between them.
+pub(super) trait Fold: Send {
+    /// Whether it keeps a record, which is no row of its piece then. It is shown all of them, in the order of the file.
+    fn keeps(&mut self, record: &RawRecord<'_>) -> bool;
+
+    /// What of all it kept is complete now, to be read on any thread; where no more records come, all that is left.
+    fn complete(&mut self, is_ended: bool) -> Option<Work>;
+}
+
 /// The pieces of `input`, which begins at `at`.
 pub(super) fn pieces<G: Grammar>(
     input: Box<dyn Read + Send>,
@@ -118,25 +128,46 @@ pub(super) fn pieces<G: Grammar>(
     limits: LogLimits,
     at: Position,
 ) -> Pieces {
-    Box::new(ReadSteps::new(LogLines {
-        feed: InputStream::new(input, at),
-        grammar,
-        limits,
-        is_skipping: false,
-        is_done: false,
-    }))
+    Box::new(ReadSteps::new(LogLines::new(input, grammar, limits, at)))
+}
+
+/// As [`pieces`], with records that are put together; a file begins with the input.
+pub(super) fn folded_pieces<G: Grammar>(
+    input: Box<dyn Read + Send>,
+    grammar: Arc<G>,
+    limits: LogLimits,
+    fold: Box<dyn Fold>,
+) -> Pieces {
+    let mut lines = LogLines::new(input, grammar, limits, Position::start());
+    lines.fold = Some(fold);
+    Box::new(ReadSteps::new(lines))
 }
 
 struct LogLines<G> {
     feed: InputStream,
     grammar: Arc<G>,
     limits: LogLimits,
+    fold: Option<Box<dyn Fold>>,
     /// Inside a line that is too long and already counted.
     is_skipping: bool,
     is_done: bool,
+    /// Why the input ended, once what was kept of it is given out.
+    failure: Option<Error>,
 }
 
 impl<G: Grammar> LogLines<G> {
+    fn new(input: Box<dyn Read + Send>, grammar: Arc<G>, limits: LogLimits, at: Position) -> Self {
+        Self {
+            feed: InputStream::new(input, at),
+            grammar,
+            limits,
+            fold: None,
+            is_skipping: false,
+            is_done: false,
+            failure: None,
+        }
+    }
+
     /// The beginning of the last record of the buffer, which may be incomplete.
     fn cut(&self) -> Option<usize> {
         if !G::IS_MULTILINE {
@@ -150,8 +181,27 @@ impl<G: Grammar> LogLines<G> {
 
     fn work(&mut self, n: usize, is_last: bool) -> Work {
         let (bytes, from) = self.feed.take(n);
-        let (grammar, limits) = (Arc::clone(&self.grammar), self.limits);
-        Box::new(move |sink: &mut dyn Sink| parse(&*grammar, &bytes, from, limits, is_last, sink))
+        let mut piece = LogPiece {
+            bytes,
+            from,
+            limits: self.limits,
+            is_last,
+            kept: Vec::new(),
+        };
+        let grammar = Arc::clone(&self.grammar);
+        let Some(fold) = &mut self.fold else {
+            return Box::new(move |sink: &mut dyn Sink| piece.read(&*grammar, sink));
+        };
+        let is_kept = |record: &RawRecord<'_>| record.bytes.len() <= piece.limits.record && fold.keeps(record);
+        let kept = piece.records(&*grammar).filter(is_kept);
+        piece.kept = kept.map(|record| record.at.byte_offset).collect();
+        let complete = fold.complete(is_last);
+        Box::new(move |sink: &mut dyn Sink| {
+            piece.read(&*grammar, sink);
+            if let Some(complete) = complete {
+                complete(sink);
+            }
+        })
     }
 
     fn next_work(&mut self) -> Result<Option<Work>> {
@@ -207,62 +257,141 @@ impl<G: Grammar> LogLines<G> {
 impl<G: Grammar> ReadStep for LogLines<G> {
     fn step(&mut self) -> Result<Option<Work>> {
         if self.is_done {
-            return Ok(None);
+            return self.failure.take().map_or(Ok(None), Err);
         }
-        self.next_work()
+        let next = self.next_work();
+        if self.is_done || matches!(next, Ok(Some(_))) {
+            return next;
+        }
+        // It ends within a line that is too long, or cannot be read on: what was kept before is not lost.
+        self.is_done = true;
+        match self.fold.as_mut().and_then(|fold| fold.complete(true)) {
+            Some(left) => {
+                self.failure = next.err();
+                Ok(Some(left))
+            }
+            None => next,
+        }
     }
 }
 
-/// Reads the records of one piece. `is_last` means that the file ends with it.
-fn parse<G: Grammar>(grammar: &G, bytes: &[u8], from: Position, limits: LogLimits, is_last: bool, sink: &mut dyn Sink) {
-    let mut at = from;
-    let mut rest = bytes;
-    while !rest.is_empty() {
-        let mut end = line_end(rest, 0);
-        if G::IS_MULTILINE && grammar.begins(head(rest)) {
-            while end < rest.len() {
-                let (so_far, more) = rest.split_at(end);
-                let next = line_end(rest, end);
-                if next > limits.record || grammar.begins(head(more)) || !grammar.continues(so_far) {
+/// One record as it is in the file, without the line end.
+#[derive(Clone, Copy)]
+pub(super) struct RawRecord<'a> {
+    /// Its bytes.
+    pub(super) bytes: &'a [u8],
+    /// Where it begins.
+    pub(super) at: Position,
+    /// As that of [`LogRecord`].
+    pub(super) is_cut_off: bool,
+}
+
+impl<'a> RawRecord<'a> {
+    /// The record as text.
+    pub(super) fn log_record(&self) -> LogRecord<'a> {
+        LogRecord {
+            text: String::from_utf8_lossy(self.bytes),
+            at: self.at,
+            is_cut_off: self.is_cut_off,
+        }
+    }
+
+    /// Gives it, already counted, the outcome of a refusal.
+    pub(super) fn refuse(&self, refusal: &Refusal, sink: &mut dyn Sink) {
+        if self.is_cut_off && refusal.reason != Reason::Truncated {
+            let detail = format!("the file ends inside this record: {}", refusal.detail);
+            sink.reject(Reason::Truncated, self.at, 1, &detail, self.bytes);
+        } else {
+            sink.reject(refusal.reason, self.at, 1, &refusal.detail, self.bytes);
+        }
+    }
+}
+
+/// Whole records that follow each other.
+struct LogPiece {
+    bytes: BufferBlock,
+    from: Position,
+    limits: LogLimits,
+    /// The file ends with it.
+    is_last: bool,
+    /// Where records begin that were kept to be put together with others, ascending.
+    kept: Vec<u64>,
+}
+
+impl LogPiece {
+    fn records<'a, G: Grammar>(&'a self, grammar: &'a G) -> PieceRecords<'a, G> {
+        PieceRecords {
+            grammar,
+            rest: &self.bytes,
+            at: self.from,
+            limits: self.limits,
+            is_last: self.is_last,
+        }
+    }
+
+    fn read<G: Grammar>(&self, grammar: &G, sink: &mut dyn Sink) {
+        let mut kept = self.kept.iter().copied().peekable();
+        for record in self.records(grammar) {
+            if kept.next_if_eq(&record.at.byte_offset).is_some() {
+                continue;
+            }
+            let bytes = record.bytes;
+            if bytes.len() > self.limits.record {
+                sink.rows_read(1);
+                let raw = bytes.get(..self.limits.kept).unwrap_or(bytes);
+                too_long(raw, record.at, self.limits, sink);
+                continue;
+            }
+            if bytes.trim_ascii().is_empty() || !grammar.is_row(bytes) {
+                continue;
+            }
+            sink.rows_read(1);
+            if let Err(refusal) = grammar.record(&record.log_record(), sink) {
+                record.refuse(&refusal, sink);
+            }
+        }
+    }
+}
+
+/// The records of a piece, blank ones and comments among them.
+struct PieceRecords<'a, G> {
+    grammar: &'a G,
+    rest: &'a [u8],
+    at: Position,
+    limits: LogLimits,
+    is_last: bool,
+}
+
+impl<'a, G: Grammar> Iterator for PieceRecords<'a, G> {
+    type Item = RawRecord<'a>;
+
+    fn next(&mut self) -> Option<RawRecord<'a>> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let mut end = line_end(self.rest, 0);
+        if G::IS_MULTILINE && self.grammar.begins(head(self.rest)) {
+            while end < self.rest.len() {
+                let (so_far, more) = self.rest.split_at(end);
+                let next = line_end(self.rest, end);
+                if next > self.limits.record || self.grammar.begins(head(more)) || !self.grammar.continues(so_far) {
                     break;
                 }
                 end = next;
             }
         }
-        let (record, after) = rest.split_at(end);
-        let is_cut_off = is_last && after.is_empty() && !record.ends_with(b"\n");
-        let here = at;
-        at = at.after(record);
-        rest = after;
+        let (record, after) = self.rest.split_at(end);
+        let is_cut_off = self.is_last && after.is_empty() && !record.ends_with(b"\n");
+        let at = self.at;
+        self.at = at.after(record);
+        self.rest = after;
         let record = record.strip_suffix(b"\n").unwrap_or(record);
         let record = record.strip_suffix(b"\r").unwrap_or(record);
-        let record = behind_mark(record, here);
-        if record.len() > limits.record {
-            sink.rows_read(1);
-            too_long(record.get(..limits.kept).unwrap_or(record), here, limits, sink);
-            continue;
-        }
-        if record.trim_ascii().is_empty() || !grammar.is_row(record) {
-            continue;
-        }
-        sink.rows_read(1);
-        let text = String::from_utf8_lossy(record);
-        let reported = grammar.record(
-            &LogRecord {
-                text,
-                at: here,
-                is_cut_off,
-            },
-            sink,
-        );
-        if let Err(refusal) = reported {
-            if is_cut_off && refusal.reason != Reason::Truncated {
-                let detail = format!("the file ends inside this record: {}", refusal.detail);
-                sink.reject(Reason::Truncated, here, 1, &detail, record);
-            } else {
-                sink.reject(refusal.reason, here, 1, &refusal.detail, record);
-            }
-        }
+        Some(RawRecord {
+            bytes: behind_mark(record, at),
+            at,
+            is_cut_off,
+        })
     }
 }
 

@@ -10,6 +10,7 @@ mod real;
 mod recognised;
 mod settings;
 mod sge_columns;
+mod sge_tasks;
 
 use std::io::Read;
 use std::sync::Arc;

@@ -63,13 +63,13 @@ const SOURCES: [Fingerprinted; 11] = [
     Fingerprinted {
         keys: "format = \"sge\"\nsite = \"X\"\nscaled_to = { benchmark = \"hs06\", value = 10 }\ndelimiter = \"x\"",
         text: "name = \"s\"\nformat = \"sge\"\nsite = \"X\"\ndelimiter = \"x\"\nvo = \"record\"\n\
-               sge.category = \"may hold colons\"\nscaled = \"cpu true wall true\"\n",
+               sge.category = \"may hold colons\"\nsge.tasks = \"part of their job\"\nscaled = \"cpu true wall true\"\n",
     },
     Fingerprinted {
         keys: "format = \"auto\"\nsite = \"X\"\nunix_start_time = 0",
         text: "name = \"s\"\nformat = \"auto\"\nsite = \"X\"\nvo = \"record\"\n\
                gracc.identity = \"view, probe, job and times\"\npbs.quotes = \"around a value\"\n\
-               sge.category = \"may hold colons\"\nhtcondor.hosts = \"without their slots\"\n\
+               sge.category = \"may hold colons\"\nsge.tasks = \"part of their job\"\nhtcondor.hosts = \"without their slots\"\n\
                unix_start_time = \"0\"\n\
                acceptance = \"strict-apel\"\n",
     },

@@ -19,6 +19,7 @@ pub(super) const OWNER: usize = 3;
 pub(super) const JOB_NAME: usize = 4;
 pub(super) const ACCOUNT: usize = 6;
 pub(super) const PROJECT: usize = 31;
+pub(super) const PARALLEL_ENVIRONMENT: usize = 33;
 /// What a job requested. It may hold colons (`-l h_rt=24:00:00`), which shift the columns behind it.
 const CATEGORY: usize = 39;
 pub(super) const PE_TASK: usize = 41;

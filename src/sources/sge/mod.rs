@@ -5,11 +5,14 @@
 
 mod columns;
 mod job;
+mod parallel;
 
 use std::io::Read;
 use std::sync::Arc;
 
 use self::columns::SgeRow;
+use self::job::TaskUsage;
+use self::parallel::ParallelJobs;
 use super::dialect::{
     BATCH_LOG_PROPOSAL, Certainty, Content, Dialect, DialectRow, PlacingInstant, RawLayout, SiteNaming, SourceOption,
     StatedIdentity, UnfinishedJob, UnfinishedJobs, VersionRule, VoNaming,
@@ -17,7 +20,7 @@ use super::dialect::{
 use super::hints::Hints;
 use super::lines::{Grammar, LogLimits, LogRecord};
 use super::refusal::Refusal;
-use super::{Pieces, Position, Sink, lines};
+use super::{Pieces, Sink, lines};
 use crate::ledger::Reason;
 
 /// The dialect.
@@ -27,7 +30,7 @@ static ROW: DialectRow = DialectRow {
     word: "sge",
     aliases: &["uge", "gridengine"],
     help: "accounting files of Grid Engine (SGE, UGE)",
-    page: "The `accounting` file of Sun, Son of and Univa Grid Engine. CPU and wall time are read as written; parallel tasks on other hosts are part of their job.",
+    page: "The `accounting` file of Sun, Son of and Univa Grid Engine. CPU and wall time are read as written. The tasks of a parallel job that have rows of their own, as without `accounting_summary`, are part of it: their CPU time is added, and their hosts are in `node_list`. Tasks whose job is not in the same file, or far from them in it, are refused (`step_without_job`).",
     content: Content::Jobs,
     recognise: |head| (!head.is_markup() && recognise(head.text)).then_some(Certainty::Grammar),
     reader: |input, _, sizes| Ok(pieces(input, LogLimits::of(sizes))),
@@ -49,6 +52,8 @@ static ROW: DialectRow = DialectRow {
     fingerprint: &[
         // Lakes written when jobs with colons in what they requested were passed over are read again.
         ("sge.category", "may hold colons"),
+        // The same of those with the CPU time and host of the script of a parallel job alone.
+        ("sge.tasks", "part of their job"),
     ],
 };
 
@@ -65,10 +70,17 @@ pub fn recognise(head: &[u8]) -> bool {
         })
 }
 
-/// Cuts a decompressed file into pieces of whole lines. Rows and rejects do not depend on `limits.block`.
+/// Cuts a decompressed file into pieces of whole lines, with rows of parallel jobs and their tasks put together. Rows and
+/// rejects do not depend on `limits.block`.
 #[must_use]
 pub fn pieces(input: Box<dyn Read + Send>, limits: LogLimits) -> Pieces {
-    lines::pieces(input, Arc::new(Sge), limits, Position::start())
+    held_pieces(input, limits, parallel::HELD_BYTES)
+}
+
+/// As [`pieces`], with no more than so many bytes of rows of parallel jobs that wait for others at a time.
+#[must_use]
+pub fn held_pieces(input: Box<dyn Read + Send>, limits: LogLimits, held_byte: usize) -> Pieces {
+    lines::folded_pieces(input, Arc::new(Sge), limits, Box::new(ParallelJobs::new(held_byte)))
 }
 
 struct Sge;
@@ -79,8 +91,6 @@ impl Grammar for Sge {
     }
 
     fn record(&self, record: &LogRecord<'_>, sink: &mut dyn Sink) -> Result<(), Refusal> {
-        let row = SgeRow::of(&record.text)?;
-        record.whole(row.has_later_columns())?;
-        job::take(&row, record, sink)
+        job::take(&SgeRow::of(&record.text)?, record, &TaskUsage::default(), sink)
     }
 }

@@ -170,8 +170,10 @@ fn sge() {
     }
     let all = read(sge::DIALECT, line("1709971200:1709974800:0:137", "0:0:21:0"));
     assert_eq!(all.out_of_scope.get(&Reason::NotStarted), Some(&1));
-    let all = read(sge::DIALECT, line(":NONE:1048576", ":1.n8:1048576"));
-    assert_eq!(all.out_of_scope.get(&Reason::OtherRecordType), Some(&1));
+    assert_eq!(
+        refused(sge::DIALECT, &line(":NONE:1048576", ":1.n8:1048576")),
+        Reason::StepWithoutJob
+    );
     // A field behind the last that is looked at has begun, so that one is whole; else it may be cut.
     assert_eq!(read(sge::DIALECT, SGE).jobs.len(), 1);
     assert_eq!(refused(sge::DIALECT, SGE.trim_end_matches(":0:0")), Reason::Truncated);
