@@ -69,7 +69,8 @@ const SOURCES: [Fingerprinted; 11] = [
         keys: "format = \"auto\"\nsite = \"X\"\nunix_start_time = 0",
         text: "name = \"s\"\nformat = \"auto\"\nsite = \"X\"\nvo = \"record\"\n\
                gracc.identity = \"view, probe, job and times\"\npbs.quotes = \"around a value\"\n\
-               sge.category = \"may hold colons\"\nsge.tasks = \"part of their job\"\nhtcondor.hosts = \"without their slots\"\n\
+               sge.category = \"may hold colons\"\nsge.tasks = \"part of their job\"\n\
+               lsf.memory = \"0 is unknown\"\nhtcondor.hosts = \"without their slots\"\n\
                unix_start_time = \"0\"\n\
                acceptance = \"strict-apel\"\n",
     },

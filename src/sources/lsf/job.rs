@@ -127,7 +127,9 @@ pub(super) fn take(record: &LogRecord<'_>, sink: &mut dyn Sink) -> Result<(), Re
         Some(index) => format!("{number}[{index}]"),
         None => number.to_string(),
     };
-    let memory_byte = |name: &str, behind: usize| late(name, behind).and_then(|kb| kb.checked_mul(1024));
+    // 0 is a size that was not taken, not a job of no size.
+    let size_kb = |name: &str, behind: usize| late(name, behind).filter(|kb| *kb > 0);
+    let memory_byte = |name: &str, behind: usize| size_kb(name, behind).and_then(|kb| kb.checked_mul(1024));
     let status = late("exitStatus", EXIT_STATUS);
     // What wait(2) gives: the exit code above, the signal below.
     let (exit_code, exit_signal) = match status {

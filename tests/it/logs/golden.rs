@@ -220,6 +220,8 @@ fn lsf() {
     );
     let unmeasured = one(lsf::DIALECT, &line("7200.5 99.5", "-1 -1"));
     assert_eq!(unmeasured.cpu_ms, None);
+    let unmeasured = one(lsf::DIALECT, &line(" 2048 4096 ", " 0 0 "));
+    assert_eq!((unmeasured.max_rss_byte, unmeasured.max_virtual_byte), (None, None));
     // Taken back before it was dispatched: it held nothing.
     let pending = line("0 0 1709971200", "0 0 0").replace("2 \"2*n1\" \"n2\" 32", "0 32");
     let pending = one(lsf::DIALECT, &pending);
