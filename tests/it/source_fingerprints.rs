@@ -14,7 +14,7 @@ struct Fingerprinted {
 const SOURCES: [Fingerprinted; 11] = [
     Fingerprinted {
         keys: "format = \"pbs\"\nsite = \"X\"",
-        text: "name = \"s\"\nformat = \"pbs\"\nsite = \"X\"\nvo = \"record\"\npbs.quotes = \"around a value\"\n",
+        text: "name = \"s\"\nformat = \"pbs\"\nsite = \"X\"\nvo = \"record\"\npbs.quotes = \"around a value\"\npbs.gpus = \"given or requested\"\n",
     },
     Fingerprinted {
         keys: "format = \"sacct\"\nsite = \"X\"\ncluster = \"c\"\ninfrastructure = \"grid\"\ntimezone = \"Europe/Zurich\"\n\
@@ -25,7 +25,7 @@ const SOURCES: [Fingerprinted; 11] = [
     Fingerprinted {
         keys: "format = \"pbs\"\nsite = \"X\"\nblah = [\"b\"]\nvo = { value = \"atlas\" }\n\
                scaled_to = { benchmark = \"si00\", value = 1000, times = \"cpu\" }",
-        text: "name = \"s\"\nformat = \"pbs\"\nsite = \"X\"\nvo.value = \"atlas\"\npbs.quotes = \"around a value\"\n\
+        text: "name = \"s\"\nformat = \"pbs\"\nsite = \"X\"\nvo.value = \"atlas\"\npbs.quotes = \"around a value\"\npbs.gpus = \"given or requested\"\n\
                blah = \"joined\"\n\
                scaled = \"cpu true wall false\"\n",
     },
@@ -68,7 +68,7 @@ const SOURCES: [Fingerprinted; 11] = [
     Fingerprinted {
         keys: "format = \"auto\"\nsite = \"X\"\nunix_start_time = 0",
         text: "name = \"s\"\nformat = \"auto\"\nsite = \"X\"\nvo = \"record\"\n\
-               gracc.identity = \"view, probe, job and times\"\npbs.quotes = \"around a value\"\n\
+               gracc.identity = \"view, probe, job and times\"\npbs.quotes = \"around a value\"\npbs.gpus = \"given or requested\"\n\
                sge.category = \"may hold colons\"\nsge.tasks = \"part of their job\"\n\
                lsf.memory = \"0 is unknown\"\nhtcondor.hosts = \"without their slots\"\n\
                unix_start_time = \"0\"\n\

@@ -3,6 +3,7 @@
 use super::PbsParts;
 use super::values::PbsValues;
 use crate::ledger::Reason;
+use crate::numbers::tally;
 use crate::record::{Anomaly, Energy, EnergyReading, JobRow};
 use crate::reference::decimal::scaled;
 use crate::sources::Sink;
@@ -64,7 +65,9 @@ pub(super) fn take(parts: &PbsParts<'_>, record: &LogRecord<'_>, sink: &mut dyn 
     let max_rss_byte = optional(values.mem.map(|text| size_byte("resources_used.mem", text)));
     let max_virtual_byte = optional(values.vmem.map(|text| size_byte("resources_used.vmem", text)));
     let limit_ms = optional(values.limit.map(|text| clock_ms("Resource_List.walltime", text)));
-    let gpu_n = optional(values.gpus.map(|text| whole("Resource_List.ngpus", text)));
+    let given_gpu_n = optional(values.exec_gpus.map(given_gpus));
+    let asked_gpu_n = optional(values.gpus.map(|text| whole("Resource_List.ngpus", text)));
+    let spec_gpu_n = optional(values.node_spec.and_then(asked_gpus));
     let status = optional(values.exit_status.map(|text| whole("Exit_status", text)));
     if dropped {
         anomalies |= Anomaly::ValueDropped.bit();
@@ -93,7 +96,8 @@ pub(super) fn take(parts: &PbsParts<'_>, record: &LogRecord<'_>, sink: &mut dyn 
         cpu_ms,
         alloc_core_n: core_n,
         alloc_node_n: node_n,
-        alloc_gpu_n: gpu_n,
+        // What was given, where Torque states it; else what was requested: of PBS Pro, or for each node of Torque.
+        alloc_gpu_n: given_gpu_n.or(asked_gpu_n).or(spec_gpu_n),
         max_rss_byte,
         max_virtual_byte,
         energy: values.energy.map(|text| energy(text, node_n, wall_ms)),
@@ -160,6 +164,50 @@ fn cores_of(text: &str) -> Option<i64> {
         };
         sum.checked_add(n)
     })
+}
+
+/// The GPUs of `exec_gpus`: `host-gpu/0+host-gpu/1`, one each, or more as cores of `exec_host`.
+fn given_gpus(exec_gpus: &str) -> Result<i64, Refusal> {
+    let given = exec_gpus.split('+').try_fold(0_i64, |sum, part| {
+        let (_, gpus) = part.split_once('/')?;
+        sum.checked_add(cores_of(gpus)?)
+    });
+    given.ok_or_else(|| {
+        let detail = format!("exec_gpus {:?} is not host-gpu/numbers", clip(exec_gpus));
+        Refusal::new(Reason::BadNumber, detail)
+    })
+}
+
+/// The GPUs of `Resource_List.nodes`: `2:ppn=2:gpus=1+n7:gpus=2` are two nodes of one GPU, and one of two. `None` where none of its
+/// nodes names any.
+fn asked_gpus(node_spec: &str) -> Option<Result<i64, Refusal>> {
+    let mut sum = None;
+    for part in node_spec.split('+') {
+        let mut words = part.split(':');
+        let nodes = words.next()?;
+        // A host, or a property of one, is one node.
+        let is_number = !nodes.is_empty() && nodes.bytes().all(|byte| byte.is_ascii_digit());
+        let Some(gpus) = words.find_map(|word| word.strip_prefix("gpus=")) else {
+            continue;
+        };
+        let product = || {
+            let node_n = if is_number { whole("nodes", nodes)? } else { 1 };
+            let gpu_n = whole("gpus of nodes", gpus)?;
+            let so_far = tally(sum);
+            let added = node_n.checked_mul(gpu_n).and_then(|n| n.checked_add(so_far));
+            added.ok_or_else(|| {
+                Refusal::new(
+                    Reason::BadNumber,
+                    "Resource_List.nodes has more GPUs than can be counted",
+                )
+            })
+        };
+        match product() {
+            Ok(n) => sum = Some(n),
+            Err(why) => return Some(Err(why)),
+        }
+    }
+    sum.map(Ok)
 }
 
 /// `h:m:s`, `m:s` or seconds, as milliseconds. Minutes and seconds may have one digit (`19:23:4`).

@@ -26,7 +26,7 @@ static ROW: DialectRow = DialectRow {
     word: "pbs",
     aliases: &["torque", "pbspro", "openpbs"],
     help: "accounting logs of PBS Pro, OpenPBS and Torque",
-    page: "Accounting logs of PBS Pro, OpenPBS and Torque, one file per day. `E` records hold usage; other records are counted and left out. A value in quotes, as PBS Pro and OpenPBS write accounts, may hold blanks.",
+    page: "Accounting logs of PBS Pro, OpenPBS and Torque, one file per day. `E` records hold usage; other records are counted and left out. A value in quotes, as PBS Pro and OpenPBS write accounts, may hold blanks. The GPUs of a job are those it was given (`exec_gpus` of Torque), else those it requested (`Resource_List.ngpus`, or `gpus` of each node in `Resource_List.nodes`).",
     content: Content::Jobs,
     recognise: |head| (!head.is_markup() && recognise(head.text)).then_some(Certainty::Grammar),
     reader: |input, _, sizes| Ok(pieces(input, LogLimits::of(sizes))),
@@ -48,6 +48,8 @@ static ROW: DialectRow = DialectRow {
     fingerprint: &[
         // Lakes written when quotes were part of a value, and a blank ended it, are read again.
         ("pbs.quotes", "around a value"),
+        // The same of those without the GPUs of Torque.
+        ("pbs.gpus", "given or requested"),
     ],
 };
 

@@ -26,6 +26,8 @@ pub(super) struct PbsValues<'a> {
     pub(super) vmem: Option<&'a str>,
     pub(super) limit: Option<&'a str>,
     pub(super) gpus: Option<&'a str>,
+    pub(super) exec_gpus: Option<&'a str>,
+    pub(super) node_spec: Option<&'a str>,
     pub(super) energy: Option<&'a str>,
 }
 
@@ -57,6 +59,8 @@ impl<'a> PbsValues<'a> {
                 "resources_used.vmem" => &mut values.vmem,
                 "Resource_List.walltime" => &mut values.limit,
                 "Resource_List.ngpus" => &mut values.gpus,
+                "exec_gpus" => &mut values.exec_gpus,
+                "Resource_List.nodes" => &mut values.node_spec,
                 "resources_used.energy" => &mut values.energy,
                 _ => continue,
             };

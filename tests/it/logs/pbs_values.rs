@@ -1,7 +1,7 @@
 //! Values of records of PBS as its versions write them: with quotes, or without.
 
 use gridtally::ledger::Reason;
-use gridtally::record::JobRow;
+use gridtally::record::{Anomaly, JobRow};
 use gridtally::sources::pbs;
 
 use super::golden::{PBS, one};
@@ -73,4 +73,44 @@ fn open_quotes_are_searched_once() {
     let line = format!("03/09/2024 10:00:00;E;77.b;{}\n", "a=\"b c='d ".repeat(300_000));
     let all = read(pbs::DIALECT, line);
     assert_eq!(all.reasons(), [Reason::MissingField]);
+}
+
+/// Torque states the GPUs of a job by name, and those it requested for each node.
+#[test]
+fn gpus_of_torque_are_those_given_or_requested() {
+    for (text, gpu_n) in [
+        ("exec_gpus=n1-gpu/0+n2-gpu/0", Some(2)),
+        ("exec_gpus=n1-gpu/0-3+n2-gpu/1,3", Some(6)),
+        ("exec_gpus=n1-gpu/0 Resource_List.nodes=2:gpus=2", Some(1)),
+        ("Resource_List.nodes=2:ppn=2:gpus=1", Some(2)),
+        (
+            "Resource_List.nodes=2:ppn=2:gpus=3:exclusive_thread+n7:ppn=1:gpus=1+3:ppn=8",
+            Some(7),
+        ),
+        ("Resource_List.nodes=1:gpus=0", Some(0)),
+        ("Resource_List.nodes=2:ppn=2", None),
+        ("Resource_List.nodes=n1+n2:a100", None),
+        ("session=1", None),
+    ] {
+        let row = job("Resource_List.ngpus=2", text);
+        assert_eq!((row.alloc_gpu_n, row.anomalies), (gpu_n, 0), "{text}");
+    }
+    for text in [
+        "exec_gpus=n1",
+        "exec_gpus=n1-gpu/x",
+        "Resource_List.nodes=2:gpus=all",
+        "Resource_List.nodes=9000000000000000000:gpus=9",
+    ] {
+        let row = job("Resource_List.ngpus=2", text);
+        assert_eq!(
+            (row.alloc_gpu_n, row.anomalies),
+            (None, Anomaly::ValueDropped.bit()),
+            "{text}"
+        );
+    }
+    assert_eq!(
+        job("session=1", "Resource_List.nodes=2:gpus=4").alloc_gpu_n,
+        Some(2),
+        "ngpus is the number of all"
+    );
 }
