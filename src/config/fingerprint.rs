@@ -105,6 +105,8 @@ pub(crate) fn of_plan(
     if !tariffs.is_empty() {
         // Lakes written when a job that never ran could have an unknown charge are charged again.
         text.line("charging", "jobs that never ran cost nothing");
+        // Lakes written when versions of a policy cut jobs into parts that did not add up are charged again.
+        text.line("versions", "cut jobs alike");
         for dataset in ["job_charges", "charge_part", "charges"] {
             let version = crate::schema::dataset(dataset).map_or(0, |dataset| dataset.version);
             text.line(dataset, &version.to_string());

@@ -13,6 +13,7 @@ mod reserved;
 mod scope;
 mod shipped;
 mod slurm_weights;
+mod versions;
 mod years;
 
 use gridtally::charge::Policy;

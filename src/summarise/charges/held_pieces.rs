@@ -1,42 +1,120 @@
-//! The periods of a job while a policy held.
+//! The periods of a job while a version of a policy held.
+//!
+//! Amounts are cut twice: into periods, as usage is, and each period at the instants at which a version of the policy begins or
+//! ends. All versions cut a job alike, so that what they charge for adds up to the job, and in each period to its usage.
 
-use crate::numbers::{Comparand, Extent};
+use std::ops::Range;
+
+use crate::numbers::{Extent, Part};
+use crate::summarise::apportion::{apportion, apportion_wide, share_of};
 use crate::summarise::periods::PeriodSplitter;
 use crate::time::MsSpan;
 
-/// How much of each period of a job a policy held.
-pub(super) struct HeldPieces {
-    /// By period, then what no policy held.
-    pub(super) weights: Vec<i64>,
-    /// Whether the policy charges the job in a period at all.
-    pub(super) is_held: Vec<bool>,
+/// What a version of a policy has of one period of a job.
+enum HeldPiece {
+    /// Nothing.
+    Nothing,
+    /// All of it.
+    Whole,
+    /// Some of the parts that versions of the policy cut it into.
+    Parts {
+        /// How long each part is, milliseconds.
+        weights: Vec<i64>,
+        /// Those in which this version held.
+        held: Range<usize>,
+    },
 }
 
-impl HeldPieces {
-    /// What the periods of the job that `cutter` cut last have of this time.
-    pub(super) fn new(cutter: &PeriodSplitter, MsSpan { from_ms, until_ms }: MsSpan) -> Self {
+/// What a version of a policy has of each period of a job.
+pub(super) struct HeldPieces<'c> {
+    /// How long the job ran in each period, milliseconds.
+    weights: &'c [i64],
+    pieces: Vec<HeldPiece>,
+}
+
+impl<'c> HeldPieces<'c> {
+    /// What a version that held in `held` has of the job that `cutter` cut last. `edges` are the instants at which any version of
+    /// the policy begins or ends, in their order.
+    pub(super) fn new(cutter: &'c PeriodSplitter, held: MsSpan, edges: &[i64]) -> Self {
         let is_instant = cutter.until_ms <= cutter.from_ms;
         let last = cutter.pieces.len().less(1);
-        let mut held = Self {
-            weights: Vec::with_capacity(cutter.pieces.len() + 1),
-            is_held: Vec::with_capacity(cutter.pieces.len()),
-        };
-        for (at, (period, weight)) in cutter.pieces.iter().zip(&cutter.weights).enumerate() {
-            let start = if at == 0 { cutter.from_ms } else { period.from_ms };
-            let within = (start + weight)
-                .min(until_ms)
-                .difference_to_compare(start.max(from_ms))
-                .max(0);
+        let pieces = cutter.pieces.iter().zip(&cutter.weights).enumerate();
+        let pieces = pieces.map(|(at, (period, weight))| {
+            let start_ms = if at == 0 { cutter.from_ms } else { period.from_ms };
+            if *weight > 0 {
+                return cut(start_ms, start_ms + weight, held, edges);
+            }
             // A job without length, and the empty piece after a job that ends on an edge, belong where they lie.
-            let is_held =
-                within > 0 || (*weight == 0 && from_ms <= start && start < until_ms && (is_instant || at == last));
-            held.weights.push(within);
-            held.is_held.push(is_held);
+            let is_held = held.from_ms <= start_ms && start_ms < held.until_ms && (is_instant || at == last);
+            if is_held { HeldPiece::Whole } else { HeldPiece::Nothing }
+        });
+        Self {
+            weights: &cutter.weights,
+            pieces: pieces.collect(),
         }
-        let outside = cutter.weights.iter().sum::<i64>() - held.weights.iter().sum::<i64>();
-        if outside > 0 {
-            held.weights.push(outside);
+    }
+
+    /// Whether the version charges the job in any period.
+    pub(super) fn is_any(&self) -> bool {
+        (0..self.pieces.len()).any(|at| self.has(at))
+    }
+
+    /// Whether the version charges the job in its period `at`.
+    pub(super) fn has(&self, at: usize) -> bool {
+        !matches!(self.pieces.get(at), None | Some(HeldPiece::Nothing))
+    }
+
+    /// What the version has of an amount of the job in each period.
+    pub(super) fn shares(&self, total: i64) -> Vec<i64> {
+        let (mut shares, mut parts) = (Vec::new(), Vec::new());
+        apportion(total, self.weights, &mut shares);
+        for (share, piece) in shares.iter_mut().zip(&self.pieces) {
+            *share = match piece {
+                HeldPiece::Nothing => 0,
+                HeldPiece::Whole => *share,
+                HeldPiece::Parts { weights, held } => {
+                    apportion(*share, weights, &mut parts);
+                    held.clone().map(|part| share_of(&parts, part)).sum()
+                }
+            };
         }
-        held
+        shares
+    }
+
+    /// The same of a charge; `None` when it is too large to be split.
+    pub(super) fn wide_shares(&self, total: i128) -> Option<Vec<i128>> {
+        let mut shares = apportion_wide(total, self.weights)?;
+        for (share, piece) in shares.iter_mut().zip(&self.pieces) {
+            *share = match piece {
+                HeldPiece::Nothing => 0,
+                HeldPiece::Whole => *share,
+                HeldPiece::Parts { weights, held } => {
+                    let parts = apportion_wide(*share, weights)?;
+                    held.clone().map(|part| share_of(&parts, part)).sum()
+                }
+            };
+        }
+        Some(shares)
+    }
+}
+
+/// What a version that held in `held` has of the time a job ran in one period, which is not empty.
+fn cut(start_ms: i64, end_ms: i64, held: MsSpan, edges: &[i64]) -> HeldPiece {
+    let (from_ms, until_ms) = (held.from_ms.max(start_ms), held.until_ms.min(end_ms));
+    if until_ms <= from_ms {
+        return HeldPiece::Nothing;
+    }
+    if from_ms == start_ms && until_ms == end_ms {
+        return HeldPiece::Whole;
+    }
+    let first = edges.partition_point(|edge| *edge <= start_ms);
+    let after = edges.partition_point(|edge| *edge < end_ms);
+    let inside = edges.part(first..after);
+    let place = |at_ms: i64| inside.partition_point(|edge| *edge < at_ms) + usize::from(at_ms > start_ms);
+    let begins = std::iter::once(&start_ms).chain(inside);
+    let ends = inside.iter().chain(std::iter::once(&end_ms));
+    HeldPiece::Parts {
+        weights: begins.zip(ends).map(|(begin, end)| end - begin).collect(),
+        held: place(from_ms)..place(until_ms),
     }
 }

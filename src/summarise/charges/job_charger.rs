@@ -15,7 +15,7 @@ use crate::charge::facts::PolicyInputs;
 use crate::charge::policy::Subject;
 use crate::error::{Error, Result};
 use crate::schema::batch::{addend, number};
-use crate::summarise::apportion::{apportion, apportion_wide, share_of};
+use crate::summarise::apportion::share_of;
 use crate::summarise::periods::PeriodSplitter;
 use crate::summarise::policy_facts::PolicyFacts;
 use crate::summarise::settings::Settings;
@@ -37,6 +37,8 @@ pub(super) struct JobCharger<'a> {
     pub(super) tariffs: Vec<&'a Tariff>,
     /// When each tariff holds.
     pub(super) holds: Vec<MsSpan>,
+    /// By tariff: the instants at which versions of its policy begin or end, in their order.
+    edges: Vec<Vec<i64>>,
     pub(super) cutter: PeriodSplitter,
     /// Whether each tariff is for jobs and reads their billing.
     reads_billing: Vec<bool>,
@@ -52,11 +54,14 @@ impl<'a> JobCharger<'a> {
         let cutter = PeriodSplitter::new(settings);
         let own = settings.tariffs.iter().map(AsRef::as_ref);
         let tariffs: Vec<&Tariff> = own.filter(|tariff| tariff.policy.subject == subject).collect();
-        let holds = tariffs.iter().map(|tariff| tariff.policy.holds(&cutter.calendar));
+        let holds: Vec<MsSpan> = (tariffs.iter())
+            .map(|tariff| tariff.policy.holds(&cutter.calendar))
+            .collect();
         let needs: BTreeSet<&str> = tariffs.iter().flat_map(|tariff| tariff.policy.needs()).collect();
         let inputs = tariffs.iter().map(|tariff| PolicyInputs::new(&tariff.policy, &[]));
         Self {
-            holds: holds.collect(),
+            edges: tariffs.iter().map(|tariff| edges(tariff, &tariffs, &holds)).collect(),
+            holds,
             inputs: inputs.collect(),
             reads_billing: tariffs.iter().map(|tariff| billing_use::is_read_by(tariff)).collect(),
             facts: PolicyFacts::new(site, needs, settings.energy.filter(|_| subject == Subject::Jobs)),
@@ -122,7 +127,7 @@ impl<'a> JobCharger<'a> {
     }
 
     /// Adds what a tariff charges for the job that was cut last: in proportion to the time it ran in each period while
-    /// the policy held.
+    /// the policy held. The shares of all versions of a policy add up.
     ///
     /// # Errors
     /// [`crate::error::Kind::Internal`] when a charge cannot be split.
@@ -136,20 +141,19 @@ impl<'a> JobCharger<'a> {
         let (Some(span), Some(charged)) = (self.holds.get(nth), self.charged(nth, jobs, cut)) else {
             return Ok(());
         };
-        let held = HeldPieces::new(&self.cutter, *span);
-        if !held.is_held.contains(&true) {
+        let edges = self.edges.get(nth).map_or(&[][..], Vec::as_slice);
+        let held = HeldPieces::new(&self.cutter, *span, edges);
+        if !held.is_any() {
             return Ok(());
         }
         // No charge is larger than can be split.
         let too_large = || Error::internal("a charge is too large to be split");
-        let amounts = apportion_wide(addend(charged.charge), &held.weights).ok_or_else(too_large)?;
-        let (mut walls, mut helds) = (Vec::new(), Vec::new());
-        apportion(cut.wall_s, &held.weights, &mut walls);
-        apportion(cut.held_s, &held.weights, &mut helds);
+        let amounts = held.wide_shares(addend(charged.charge)).ok_or_else(too_large)?;
+        let (walls, helds) = (held.shares(cut.wall_s), held.shares(cut.held_s));
         let why_unpriced = self.why_unpriced(nth, jobs, cut.job);
         for (at, period) in self.cutter.pieces.iter().enumerate() {
-            let share = cut.share(share_of(&amounts, at), share_of(&walls, at), share_of(&helds, at));
-            if held.is_held.get(at) == Some(&true) || share.charge != 0 {
+            if held.has(at) {
+                let share = cut.share(share_of(&amounts, at), share_of(&walls, at), share_of(&helds, at));
                 rows.push(ChargeRow {
                     job: cut.job,
                     piece: at,
@@ -225,4 +229,14 @@ impl<'a> JobCharger<'a> {
         let inputs = self.inputs.get(nth)?;
         Some(Arc::from(jobs.facts.why_unpriced(inputs, job)))
     }
+}
+
+/// The instants at which versions of the policy of a tariff begin or end, in their order; `holds` is of `tariffs`.
+fn edges(of: &Tariff, tariffs: &[&Tariff], holds: &[MsSpan]) -> Vec<i64> {
+    let versions = tariffs
+        .iter()
+        .zip(holds)
+        .filter(|(tariff, _)| tariff.policy.id == of.policy.id);
+    let edges = versions.flat_map(|(_, span)| [span.from_ms, span.until_ms]);
+    edges.collect::<BTreeSet<i64>>().into_iter().collect()
 }
