@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use arrow_array::Array;
+
 use crate::amounts::add;
 use crate::award::use_rows::AwardUse;
 use crate::charge::charged_view::is_counted;
@@ -22,8 +24,8 @@ struct ChargedPlace {
     options: String,
 }
 
-/// Charge in billionths, jobs, jobs without a price, core seconds, what they leave, and GPU seconds.
-type ChargedSums = BTreeMap<ChargedPlace, [i128; 6]>;
+/// Core seconds without a price, charge in billionths, jobs, jobs without a price, core seconds, what they leave, and GPU seconds.
+type ChargedSums = BTreeMap<ChargedPlace, [i128; 7]>;
 
 /// Compares the use of awards with what it follows from. Gives (path, problem).
 ///
@@ -109,7 +111,7 @@ fn sums(store: &Store, manifest: &Manifest, dataset: &str) -> Result<ChargedSums
                 Some([text(&batch, "subject")?, text(&batch, "view")?])
             };
             let (policy, options) = (text(&batch, "policy")?, text(&batch, "options")?);
-            let charge = decimal(&batch, "charge")?;
+            let (charge, core_s) = (decimal(&batch, "charge")?, int(&batch, "alloc_core_s")?);
             let counted = [
                 "job_n",
                 "unpriced_job_n",
@@ -128,7 +130,10 @@ fn sums(store: &Store, manifest: &Manifest, dataset: &str) -> Result<ChargedSums
                     policy: policy.value(row).to_owned(),
                     options: options.value(row).to_owned(),
                 };
-                let [charged, rest @ ..] = sums.entry(key).or_default();
+                let [unpriced_core_s, charged, rest @ ..] = sums.entry(key).or_default();
+                if charge.is_null(row) {
+                    *unpriced_core_s += i128::from(core_s.value(row));
+                }
                 add(charged, addend(number(charge, row)), "charge")?;
                 for (sum, column) in rest.iter_mut().zip(&counted) {
                     *sum += i128::from(column.value(row));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::{Array, ArrayRef, RecordBatch};
 
 use super::ledger::AwardUser;
 use super::plan::AwardPlan;
@@ -30,6 +30,8 @@ struct UseKey {
     cluster: Option<String>,
     account: Option<String>,
     submitter: Option<String>,
+    /// What has no charge is in rows of its own: a sum of charges that leaves some of them out would seem complete.
+    is_unpriced: bool,
 }
 
 /// What is added up.
@@ -124,6 +126,7 @@ impl<'p> AwardUse<'p> {
                 cluster: of(cluster),
                 account: of(account),
                 submitter: of(submitter),
+                is_unpriced: charge.is_null(row),
             };
             let sums = UseSums {
                 year_s: number(year_s, row),

@@ -43,7 +43,9 @@ pub(crate) struct Basis {
 
 pub(crate) fn settings(plan: &Plan) -> Option<String> {
     let overhead = plan.overhead.as_ref()?;
-    let versions = DATASETS.map(|name| crate::schema::dataset(name).map_or(0, |dataset| dataset.version));
+    let made = DATASETS.into_iter().chain(["charge_part"]);
+    let versions = made.map(|name| crate::schema::dataset(name).map_or(0, |dataset| dataset.version));
+    let versions: Vec<u32> = versions.collect();
     let text = overhead.canonical(&plan.calendar_zone, plan.allocation_year_start);
     let (grain, complete) = (plan.grain, &plan.complete);
     Some(

@@ -2,9 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use arrow_array::Array;
+
+use super::charges::refuse_mixed;
 use super::lake::Lake;
 use super::pending_use::PendingJobs;
 use super::running_use::RunningJobs;
+use super::shown::HOUR_MS;
+use super::table::Cell;
 use crate::amounts::add;
 use crate::award::plan::AwardPlan;
 use crate::award::projection::UseOfDays;
@@ -17,6 +22,9 @@ use crate::schema::batch::{addend, date, decimal, int, number, text, word};
 use crate::store::lake::parse_award_use_path;
 use crate::time::month::date_of;
 use crate::time::{Date, Day, Grain, Month, YearStart, Zone};
+
+/// The version of `award_use` since which what has no charge is in rows of its own.
+const APART_SINCE: u32 = 3;
 
 /// One row of `award_use`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +60,8 @@ pub struct UsedAmounts {
     pub job_n: i128,
     /// Jobs whose charge is unknown.
     pub unpriced_job_n: i128,
+    /// Core milliseconds without a charge, also of jobs that end in another period or under another version of the policy.
+    pub unpriced_core_ms: i128,
     /// Core milliseconds.
     pub core_ms: i128,
     /// GPU seconds.
@@ -65,9 +75,16 @@ impl UsedAmounts {
     pub fn add(&mut self, other: &Self) {
         self.job_n += other.job_n;
         self.unpriced_job_n += other.unpriced_job_n;
+        self.unpriced_core_ms += other.unpriced_core_ms;
         self.core_ms += other.core_ms;
         self.gpu_s += other.gpu_s;
         self.charge_e9 += other.charge_e9;
+    }
+
+    /// Jobs without a charge, and core hours without one.
+    pub(super) fn unpriced(&self, digits: u8) -> [Cell; 2] {
+        let core_hours = Cell::ratio(self.unpriced_core_ms, HOUR_MS, digits);
+        [Cell::Int(self.unpriced_job_n), core_hours]
     }
 
     /// One of them.
@@ -105,12 +122,14 @@ impl LakeAwards {
     /// Reads them; what jobs will still use is known of a day.
     ///
     /// # Errors
-    /// [`Kind::NoInput`] when the lake has no awards; [`Kind::Io`] when it cannot be read.
+    /// [`Kind::NoInput`] when the lake has no awards; [`Kind::Io`] when it cannot be read; [`Kind::Data`] when an earlier version left
+    /// out unknown charges.
     pub fn read(lake: &Lake, on: Day) -> Result<Self> {
         let plan = award_tables::of_lake(&lake.store, &lake.manifest)?.ok_or_else(|| {
             let message = "the lake has no awards: its pipeline needs [awards]";
             Error::new(Kind::NoInput, message).at("lake", lake.store.url())
         })?;
+        refuse_mixed(lake, "award_use", APART_SINCE)?;
         let calendar = calendar_fact::rule(&lake.manifest.facts)?;
         let mut rows = Vec::new();
         // The sizes of all charges together: within them every sum of some is exact.
@@ -133,8 +152,9 @@ impl LakeAwards {
                 let (gpus, charge) = (int(&batch, "alloc_gpu_s")?, decimal(&batch, "charge")?);
                 for row in 0..batch.num_rows() {
                     let of = |column| word(column, row).map(str::to_owned);
-                    // A charge that is unknown is of jobs that are counted as unpriced.
+                    // What has no charge is in rows of its own, and its core time is counted.
                     let charge_e9 = addend(number(charge, row));
+                    let core_ms = i128::from(cores.value(row)) * 1000 + i128::from(fractions.value(row));
                     add(&mut bound_e9, charge_e9.abs(), "charge")?;
                     rows.push(AwardUseRow {
                         site: site.clone(),
@@ -155,7 +175,8 @@ impl LakeAwards {
                         used: UsedAmounts {
                             job_n: jobs.value(row).into(),
                             unpriced_job_n: unpriced.value(row).into(),
-                            core_ms: i128::from(cores.value(row)) * 1000 + i128::from(fractions.value(row)),
+                            unpriced_core_ms: if charge.is_null(row) { core_ms } else { 0 },
+                            core_ms,
                             gpu_s: gpus.value(row).into(),
                             charge_e9,
                         },

@@ -346,6 +346,7 @@ fn project_columns(digits: u8) -> Vec<(&'static str, &'static str, ColumnKind)> 
         ("equivalent_years", "equivalent_unit", amount),
         ("equivalent_unit", "", ColumnKind::Text),
         ("unpriced_jobs", "1", ColumnKind::Number),
+        ("unpriced_core_hours", "core h", amount),
     ]
 }
 
@@ -389,7 +390,7 @@ fn projects(lake: &LakeAwards, question: &AwardQuestion) -> Result<Table> {
             Cell::word(until.map(|until| day_text(Some(until), "")).as_deref()),
         ];
         row.extend(years(&state.rows, award.tariff.as_ref(), digits));
-        row.push(Cell::Int(state.amounts.unpriced_job_n));
+        row.extend(state.amounts.unpriced(digits));
         table.push(row);
     }
     for (key, rows) in without_award(lake, question)? {
@@ -418,7 +419,7 @@ fn projects(lake: &LakeAwards, question: &AwardQuestion) -> Result<Table> {
         // Without an award there is nothing to be left of, to be lost, or to end.
         row.extend(vec![Cell::Empty; 11]);
         row.extend(years(&rows, Some(&key.tariff), digits));
-        row.push(Cell::Int(amounts.unpriced_job_n));
+        row.extend(amounts.unpriced(digits));
         table.push(row);
     }
     Ok(table)

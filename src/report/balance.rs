@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::accounts::{Account, AccountPlace, Accounts, used, why_unknown};
 use super::charges::{AccountCharge, BalanceTariff};
 use super::lake::Lake;
+use super::shown::HOUR_MS;
 use super::table::{Cell, ColumnKind, Table};
 use crate::amounts::add;
 use crate::amounts::finer;
@@ -19,6 +20,9 @@ use crate::reference::node_type::day_text;
 use crate::schema::batch::{text, word};
 use crate::time::Day;
 
+/// Digits of core hours.
+const HOUR_DIGITS: u8 = 2;
+
 /// What is left of one allocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Balance {
@@ -32,8 +36,10 @@ pub struct Balance {
     pub unpriced_job_n: i64,
     /// Corrections without jobs whose charge is unknown, such as additions of hours.
     pub unpriced_correction_n: usize,
-    /// Sums of parts of jobs whose charge is unknown and that end in another period.
+    /// Sums of parts of jobs whose charge is unknown and that end in another period, or under another version of the policy.
     pub unpriced_part_n: usize,
+    /// Core milliseconds of all these.
+    pub unpriced_core_ms: i128,
     /// Accounts below it, whose jobs use it as well: by name, the places.
     pub below: BTreeMap<String, BTreeSet<AccountPlace>>,
     /// Who sees it.
@@ -110,12 +116,16 @@ pub fn balances(
             unpriced_job_n: 0,
             unpriced_correction_n: 0,
             unpriced_part_n: 0,
+            unpriced_core_ms: 0,
             below: accounts.below(&row.account, row.site.as_deref(), row.cluster.as_deref()),
             users: BTreeSet::new(),
         };
         for charge in charged {
             if is_drawn(&balance, charge) && is_in_time(row, charge, on).map_err(at_line)? {
                 balance.unpriced_job_n += charge.unpriced_job_n;
+                if charge.charge_e9.is_none() {
+                    balance.unpriced_core_ms += charge.alloc_core_ms;
+                }
                 match charge.charge_e9 {
                     Some(charge_e9) => balance.charged_e9 += charge_e9,
                     None if charge.unpriced_job_n != 0 => {}
@@ -309,6 +319,7 @@ pub(super) fn worded(balances: &[Balance], on: Day, wording: impl Fn(&Balance) -
             ("balance", "unit", amount),
             ("used", "%", ColumnKind::Decimal(1)),
             ("unpriced_jobs", "1", ColumnKind::Number),
+            ("unpriced_core_hours", "core h", ColumnKind::Decimal(HOUR_DIGITS)),
             ("users", "1", ColumnKind::Number),
         ],
     );
@@ -331,6 +342,7 @@ pub(super) fn worded(balances: &[Balance], on: Day, wording: impl Fn(&Balance) -
             left,
             Cell::ratio(finer(balance.charged_e9, 100), of.amount_e9, 1),
             Cell::int(balance.unpriced_job_n),
+            Cell::ratio(balance.unpriced_core_ms, HOUR_MS, HOUR_DIGITS),
             Cell::Int(count_i128(balance.users.len())),
         ]);
     }

@@ -82,6 +82,7 @@ fn drop_dull(table: &mut Table) {
             "project" => cells.all(|(account, project)| account == project),
             "site" | "cluster" | "valid_to" => cells.all(|(_, cell)| cell == Some(&Cell::Empty)),
             "unpriced_jobs" => cells.all(|(_, cell)| cell == Some(&Cell::Int(0))),
+            "unpriced_core_hours" => cells.all(|(_, cell)| matches!(cell, Some(Cell::Decimal { value: 0, .. }))),
             _ => false,
         }
     };

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use arrow_array::Array;
+
 use super::lake::{Lake, Selection};
 use super::usage_key::UsageKey;
 use crate::amounts::{add, too_large};
@@ -47,13 +49,13 @@ pub struct AccountCharge {
     pub correction_id: Option<String>,
     /// Jobs charged that ended in the period.
     pub job_n: i64,
-    /// Jobs whose charge is unknown.
+    /// Jobs whose charge is unknown that ended in the period.
     pub unpriced_job_n: i64,
     /// Core milliseconds of these jobs, exact: whole core seconds and what they leave.
     pub alloc_core_ms: i128,
     /// GPU seconds of these jobs; the lake keeps whole ones.
     pub alloc_gpu_s: i64,
-    /// The charge, in units of 10^-9 of the tariff's; `None` when it is unknown.
+    /// The charge, in units of 10^-9 of the tariff's; `None` when it is unknown, which it is of all of the row then.
     pub charge_e9: Option<i128>,
 }
 
@@ -76,16 +78,40 @@ impl AccountCharge {
     }
 }
 
+/// The version of `charges` since which what has no charge is in rows of its own.
+const APART_SINCE: u32 = 5;
+
+/// Refuses sums of `dataset` that a version before `since` added up, where jobs have no charge: their sums would seem complete.
+///
+/// # Errors
+/// [`Kind::Data`] for such sums; [`Kind::Io`] when the lake cannot be read.
+pub(super) fn refuse_mixed(lake: &Lake, dataset: &str, since: u32) -> Result<()> {
+    if lake.manifest.dataset(dataset).all(|file| file.schema_version >= since) {
+        return Ok(());
+    }
+    for file in lake.manifest.dataset("job_charges") {
+        for batch in lake.batches(&file.path, Some(&["charge"]))? {
+            if decimal(&batch?, "charge")?.null_count() > 0 {
+                let message = "some charges of this lake are unknown, and its sums, which an earlier version added up, leave them out: a run of \
+                               this version adds them up again";
+                return Err(Error::new(Kind::Data, message).at("lake", lake.store.url()));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// The charges of a selection, under every tariff: of jobs in the view `batch` alone, and of windows of reservations.
 ///
 /// # Errors
 /// [`Kind::NoInput`] when the lake has no charges; [`Kind::Io`] when it cannot be read; [`Kind::Usage`] when days are requested
-/// and charges are by month; [`Kind::Data`] when their sum is too large.
+/// and charges are by month; [`Kind::Data`] when their sum is too large, or an earlier version left out unknown ones.
 pub fn read(lake: &Lake, selection: &Selection) -> Result<Vec<AccountCharge>> {
     if lake.manifest.dataset("charges").next().is_none() {
         let message = "the lake has no charges: its pipeline needs [[charge]]";
         return Err(Error::new(Kind::NoInput, message).at("lake", lake.store.url()));
     }
+    refuse_mixed(lake, "charges", APART_SINCE)?;
     let (mut charged, mut bound) = (Vec::new(), ChargeBound::default());
     for file in lake.manifest.dataset("charges") {
         let Some((site, vo, _)) = parse_usage_path(&file.path) else {

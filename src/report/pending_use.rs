@@ -162,6 +162,7 @@ impl PendingJobs {
                 to_come: UsedAmounts {
                     job_n: 0,
                     unpriced_job_n: 0,
+                    unpriced_core_ms: 0,
                     core_ms: of_tasks(held_s(job.cpu_n) * 1000)?,
                     gpu_s: of_tasks(held_s(job.gpu_n))?,
                     charge_e9: of_tasks(charge_e9)?,

@@ -194,6 +194,7 @@ impl RunningJobs {
                     to_come: UsedAmounts {
                         job_n: 0,
                         unpriced_job_n: 0,
+                        unpriced_core_ms: 0,
                         core_ms: to_come(i128::from(cores.value(row)) * 1000 + i128::from(fractions.value(row)))?,
                         gpu_s: to_come(gpus.value(row).into())?,
                         charge_e9: to_come(charge_e9)?,

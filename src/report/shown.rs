@@ -1,6 +1,10 @@
 //! Numbers as people read them: thousands apart, and as many digits as matter. Files have every digit.
 
 use super::table::{Cell, ColumnKind, Table, TableColumn, divide};
+use crate::reference::decimal;
+
+/// Milliseconds of an hour.
+pub const HOUR_MS: i128 = 3_600_000;
 
 /// Digits before and after the point that the largest number of a column is shown with.
 const SIGNIFICANT: u32 = 4;
@@ -32,6 +36,12 @@ pub fn grouped(value: i128) -> String {
         out.push(digit);
     }
     if value < 0 { format!("\u{2212}{out}") } else { out }
+}
+
+/// Core milliseconds in hours, with as many of three digits after the point as they need.
+#[must_use]
+pub fn core_hours(core_ms: i128) -> String {
+    decimal::text(core_ms * 1000 / HOUR_MS, 3)
 }
 
 /// How many digits after the point matter of numbers of which this is the largest, in units of 10^-`scale`.

@@ -12,7 +12,6 @@ use crate::award::use_rows::AwardUse;
 use crate::charge::charged_view::is_counted;
 use crate::config::Plan;
 use crate::error::{Error, Result};
-use crate::expr::{GroupMeasure, How, add_up};
 use crate::lake::award_tables;
 use crate::lake::state::State;
 use crate::record::SiteMonth;
@@ -20,13 +19,14 @@ use crate::schema;
 use crate::schema::batch::{id, text, texts, word};
 use crate::store::lake::{self, AWARD_ENTRIES, AWARDS, LakeTable};
 use crate::store::{Current, Fact, Publication, footer, read_table};
-use crate::summarise::charges::SUMMED;
+use crate::summarise::charges::charges_added_up;
 use crate::time::Calendar;
 
 /// Rows read at once.
 const BATCH_ROWS: usize = 16_384;
-/// The rule by which charges become use. Another rule makes the use again of lakes that are there: since 2 reservations count.
-const COUNTING_RULE: u8 = 2;
+/// The rule by which charges become use. Another rule makes the use again of lakes that are there: since 2 reservations count, since
+/// 3 what has no charge is in rows of its own.
+const COUNTING_RULE: u8 = 3;
 
 /// Columns of `award_part` that distinguish rows, in their order.
 pub(crate) const KEYS: [&str; 11] = [
@@ -219,11 +219,9 @@ fn part(publication: &Publication, charges: &[Current], records: Option<&Current
     }
 }
 
-/// One row for each combination of [`KEYS`], as a batch of `award_part`.
+/// One row for each combination of [`KEYS`] of what has a charge, and one of what has none, as a batch of `award_part`.
 fn add(batches: &[RecordBatch]) -> Result<RecordBatch> {
-    let dataset = schema::dataset("award_part")?;
-    let measures = SUMMED.map(|column| GroupMeasure { column, how: How::Sum });
-    add_up(batches, &KEYS, &measures, &dataset.arrow())
+    charges_added_up(batches, &KEYS, schema::dataset("award_part")?)
 }
 
 /// Who submitted the records of a month.

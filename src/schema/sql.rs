@@ -140,7 +140,8 @@ pub fn script(pipeline: &str, datasets: &[Dataset], files: impl Fn(&Dataset) -> 
     sql.push_str(
         "\n-- What there is to choose from, one row for each policy and unit; charges_in(unit) has the charges.\n\
          CREATE OR REPLACE VIEW \"charge_units\" AS SELECT unit, pool, policy, policy_version, options, subject, view, \
-         sum(job_n) AS job_n, sum(unpriced_job_n) AS unpriced_job_n, sum(charge.amount) AS amount \
+         sum(job_n) AS job_n, sum(unpriced_job_n) AS unpriced_job_n, sum(charge.amount) AS amount, \
+         coalesce(sum(alloc_core_s) FILTER (charge.amount IS NULL), 0) AS unpriced_core_s \
          FROM \"charges\" GROUP BY ALL ORDER BY ALL;\n\
          COMMENT ON VIEW \"charge_units\" IS 'What each policy charged, by unit and view. Amounts of two rows are never added up.';\n\n",
     );

@@ -29,3 +29,4 @@ mod site_quality;
 mod site_without_grid;
 mod sreport;
 mod stored;
+mod unpriced;

@@ -25,8 +25,8 @@ struct ChargeCheckGroup {
     options: String,
 }
 
-/// Charge in billionths, jobs charged and jobs without a price.
-type ChargeCheckSums = BTreeMap<ChargeCheckGroup, [i128; 3]>;
+/// Charge in billionths, jobs charged, jobs without a price, and core seconds and GPU seconds without one.
+type ChargeCheckSums = BTreeMap<ChargeCheckGroup, [i128; 5]>;
 
 /// Reports where the sums of single charges, `charge_part` and `charges` differ.
 pub(crate) fn check(store: &Store, manifest: &Manifest, report: &mut VerifyReport) -> Result<()> {
@@ -58,12 +58,12 @@ pub(crate) fn check(store: &Store, manifest: &Manifest, report: &mut VerifyRepor
 }
 
 /// Sums for people.
-fn in_words(sums: Option<&[i128; 3]>) -> String {
-    let Some([charge, job_n, unpriced_n]) = sums else {
+fn in_words(sums: Option<&[i128; 5]>) -> String {
+    let Some([charge, job_n, unpriced_n, core_s, gpu_s]) = sums else {
         return "no charges".to_owned();
     };
     let charge = decimal_text(*charge, CHARGE_SCALE);
-    format!("charge {charge}, {job_n} charged, {unpriced_n} without a price")
+    format!("charge {charge}, {job_n} charged, {unpriced_n} without a price ({core_s} core s, {gpu_s} GPU s)")
 }
 
 fn sums(store: &Store, manifest: &Manifest, dataset: &str, report: &mut VerifyReport) -> Result<ChargeCheckSums> {
@@ -88,6 +88,7 @@ fn sums(store: &Store, manifest: &Manifest, dataset: &str, report: &mut VerifyRe
             let (policy, version) = (text(&batch, "policy")?, text(&batch, "policy_version")?);
             let (options, charge) = (text(&batch, "options")?, decimal(&batch, "charge")?);
             let (priced, unpriced) = (int(&batch, "job_n")?, int(&batch, "unpriced_job_n")?);
+            let (cores, gpus) = (int(&batch, "alloc_core_s")?, int(&batch, "alloc_gpu_s")?);
             let subject = text(&batch, "subject")?;
             for row in 0..batch.num_rows() {
                 let of = |column: &arrow_array::StringArray| column.value(row).to_owned();
@@ -98,10 +99,14 @@ fn sums(store: &Store, manifest: &Manifest, dataset: &str, report: &mut VerifyRe
                     version: of(version),
                     options: of(options),
                 };
-                let [charged, jobs, without] = sums.entry(group).or_default();
+                let [charged, jobs, without, core_s, gpu_s] = sums.entry(group).or_default();
                 add(charged, addend(number(charge, row)), "charge")?;
                 *jobs += i128::from(priced.value(row));
                 *without += i128::from(unpriced.value(row));
+                if charge.is_null(row) {
+                    *core_s += i128::from(cores.value(row));
+                    *gpu_s += i128::from(gpus.value(row));
+                }
             }
         }
     }

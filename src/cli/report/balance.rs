@@ -17,6 +17,7 @@ use crate::report::accounts::Accounts;
 use crate::report::balance::{Balance, On, add_users, balances, coldfront, ondemand, refuse_unknown, table};
 use crate::report::lake::{Lake, Selection};
 use crate::report::render::TableFormat;
+use crate::report::shown::core_hours;
 use crate::report::{balance_table, charges};
 use crate::runtime::clock;
 use crate::store::StatePart;
@@ -159,8 +160,14 @@ fn unknown_in_words(balance: &Balance) -> String {
     let (job_n, part_n) = (balance.unpriced_job_n, balance.unpriced_part_n);
     let correction_n = balance.unpriced_correction_n;
     let jobs = (job_n != 0).then(|| format!("{job_n} jobs"));
-    let parts = (part_n > 0).then(|| format!("{part_n} sums of parts of jobs that end in another period"));
+    let parts = (part_n > 0).then(|| {
+        format!("{part_n} sums of parts of jobs that end in another period or under another version of the policy")
+    });
     let corrections = (correction_n > 0).then(|| format!("{correction_n} corrections without jobs"));
     let all: Vec<String> = [jobs, parts, corrections].into_iter().flatten().collect();
-    all.join(", ")
+    let hours = match balance.unpriced_core_ms {
+        0 => String::new(),
+        core_ms => format!(" ({} core hours)", core_hours(core_ms)),
+    };
+    all.join(", ") + &hours
 }

@@ -54,7 +54,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAME")]
     issuer: Option<String>,
 
-    /// Leave out and count what is unknown, in place of failing: jobs without a charge.
+    /// Leave out and count what is unknown, in place of failing: jobs and parts of jobs without a charge, with their core and GPU time.
     #[arg(long)]
     leave_out: bool,
 
@@ -81,11 +81,8 @@ fn answer(args: &Args) -> Result<()> {
     };
     let (table, unpriced) = report(&charged, &usage, &lake.zone()?, &billing)?;
     print(&table, args.format)?;
-    if unpriced.job_n > 0 || unpriced.sum_n > 0 {
-        info!(
-            "left out: the charge of {} jobs is unknown, and so are {} sums (of parts of jobs, and of corrections)",
-            unpriced.job_n, unpriced.sum_n
-        );
+    if unpriced.sum_n > 0 {
+        info!("left out: {unpriced}");
     }
     Ok(())
 }

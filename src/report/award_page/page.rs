@@ -17,7 +17,7 @@ use crate::reference::node_type::day_text;
 use crate::report::board::{PageTerm, board, definitions as terms_of, lake_terms, section};
 use crate::report::drawing::details;
 use crate::report::html::{escape, table};
-use crate::report::shown::grouped;
+use crate::report::shown::{core_hours, grouped};
 use crate::report::table::Table;
 
 /// Awards that are drawn, at most.
@@ -155,10 +155,14 @@ fn notes(page: &AwardPage<'_>) -> Vec<String> {
             running.unknown_n
         ));
     }
-    let unpriced: i128 = page.awards.iter().map(|award| award.state.amounts.unpriced_job_n).sum();
-    if unpriced > 0 {
+    let amounts = page.awards.iter().map(|award| award.state.amounts);
+    let unpriced: i128 = amounts.clone().map(|amounts| amounts.unpriced_job_n).sum();
+    let unpriced_core_ms: i128 = amounts.map(|amounts| amounts.unpriced_core_ms).sum();
+    if unpriced != 0 || unpriced_core_ms != 0 {
         notes.push(format!(
-            "Jobs whose charge is unknown: {unpriced}. They are in no use of an award."
+            "Jobs whose charge is unknown: {unpriced} that ended, and {} core hours, also of jobs that end later or under another \
+             version of the policy. They are in no use of an award that counts charges.",
+            core_hours(unpriced_core_ms)
         ));
     }
     notes

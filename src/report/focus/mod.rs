@@ -18,12 +18,14 @@ mod line;
 mod unit_name;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::{self, Display, Formatter};
 
 use self::bearing_lines::bearing_lines;
 use self::columns::COLUMNS;
 use self::line::{FocusLine, FocusSums, LineKey, LineSubject};
 use super::charges::AccountCharge;
 use super::energy_sums::EnergySums;
+use super::shown::core_hours;
 use super::table::Table;
 use super::usage_energy::UsageEnergy;
 use crate::error::{Error, Kind, Result};
@@ -39,10 +41,41 @@ pub const FOCUS_VERSION: &str = "1.3";
 /// What is not in the table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unpriced {
-    /// Jobs that ended in the period and whose charge is unknown.
-    pub job_n: i64,
-    /// Sums of which no charge is known.
+    /// Sums of which no charge is known: of jobs, of parts of jobs that end in another period or under another version of the policy,
+    /// and of corrections.
     pub sum_n: usize,
+    /// Jobs of them that ended in the period.
+    pub job_n: i64,
+    /// Core milliseconds of them.
+    pub core_ms: i128,
+    /// GPU seconds of them.
+    pub gpu_s: i128,
+}
+
+impl Unpriced {
+    fn of(charged: &[AccountCharge]) -> Self {
+        let mut unpriced = Self::default();
+        for row in charged.iter().filter(|row| row.charge_e9.is_none()) {
+            unpriced.sum_n += 1;
+            unpriced.job_n += row.unpriced_job_n;
+            unpriced.core_ms += row.alloc_core_ms;
+            unpriced.gpu_s += i128::from(row.alloc_gpu_s);
+        }
+        unpriced
+    }
+}
+
+impl Display for Unpriced {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "the charge of {} core hours and {} GPU hours is unknown, in {} sums with {} jobs that ended",
+            core_hours(self.core_ms),
+            core_hours(self.gpu_s * 1000),
+            self.sum_n,
+            self.job_n
+        )
+    }
 }
 
 /// The table, and what is not in it: charges, with the energy of the usage of the same selection.
@@ -56,15 +89,10 @@ pub fn report(
     zone: &Zone,
     billing: &FocusBilling,
 ) -> Result<(Table, Unpriced)> {
-    let unpriced = Unpriced {
-        job_n: charged.iter().map(|row| row.unpriced_job_n).sum(),
-        sum_n: charged.iter().filter(|row| row.charge_e9.is_none()).count(),
-    };
-    if unpriced != Unpriced::default() && !billing.is_leaving_out {
-        let message = format!(
-            "the charge of {} jobs is unknown, and FOCUS has no unknown costs; --leave-out reports the others and counts these",
-            unpriced.job_n
-        );
+    let unpriced = Unpriced::of(charged);
+    if unpriced.sum_n > 0 && !billing.is_leaving_out {
+        let message =
+            format!("{unpriced}, and FOCUS has no unknown costs; --leave-out reports the others and counts these");
         return Err(Error::new(Kind::Data, message));
     }
     if let Some(currency) = billing.currency.as_deref().filter(|code| !is_currency(code)) {
@@ -76,11 +104,15 @@ pub fn report(
         let Some(charge_e9) = row.charge_e9 else { continue };
         let sums = groups.entry(LineKey::of(row)).or_default();
         sums.job_n += i128::from(row.job_n);
-        sums.unpriced_job_n += i128::from(row.unpriced_job_n);
         sums.core_ms += row.alloc_core_ms;
         sums.gpu_s += i128::from(row.alloc_gpu_s);
         // Within the bound of all charges that were read.
         sums.charge_e9 += charge_e9;
+    }
+    for row in charged.iter().filter(|row| row.charge_e9.is_none()) {
+        if let Some(sums) = groups.get_mut(&LineKey::of(row)) {
+            sums.unpriced_job_n += i128::from(row.unpriced_job_n);
+        }
     }
     add_energy(&mut groups, charged, usage)?;
     let mut currencies = BTreeSet::new();

@@ -8,7 +8,7 @@ use crate::amounts::finer;
 use crate::charge::amount::{CHARGE_PLACES, CHARGE_SCALE};
 use crate::reference::currency::is_currency;
 use crate::report::charges::BalanceTariff;
-use crate::report::shown::grouped;
+use crate::report::shown::{core_hours, grouped};
 use crate::report::table::{Cell, ColumnKind, Table, divide, known_sum};
 
 /// Digits after the point of money.
@@ -30,6 +30,22 @@ struct SiteChargeSum {
     charge_e9: Option<i128>,
     job_n: i128,
     unpriced_job_n: i128,
+    /// Core time without a charge, also of jobs that end in another period or under another version of the policy.
+    unpriced_core_ms: i128,
+}
+
+impl SiteChargeSum {
+    /// Jobs and core hours without a charge; `None` where all have one.
+    fn unpriced(&self) -> Option<String> {
+        let is_any = self.unpriced_job_n != 0 || self.unpriced_core_ms != 0;
+        is_any.then(|| {
+            format!(
+                "{} that ended, and {} core hours",
+                grouped(self.unpriced_job_n),
+                core_hours(self.unpriced_core_ms)
+            )
+        })
+    }
 }
 
 /// Policy and options.
@@ -49,6 +65,9 @@ pub fn by_policy(supply: &Supply, grouping: Grouping) -> (Vec<PolicyCharges>, Op
         sum.charge_e9 = known_sum(sum.charge_e9, row.charge_e9);
         sum.job_n += i128::from(row.job_n);
         sum.unpriced_job_n += i128::from(row.unpriced_job_n);
+        if row.charge_e9.is_none() {
+            sum.unpriced_core_ms += row.alloc_core_ms;
+        }
     }
     let mut names: BTreeMap<SiteChargeName<'_>, Vec<&BalanceTariff>> = BTreeMap::new();
     let mut left_out: BTreeSet<PolicyLeftOut> = BTreeSet::new();
@@ -113,6 +132,7 @@ fn of_policy(
                 total.charge_e9 = known_sum(total.charge_e9, sum.charge_e9);
                 total.job_n += sum.job_n;
                 total.unpriced_job_n += sum.unpriced_job_n;
+                total.unpriced_core_ms += sum.unpriced_core_ms;
             }
         }
         table.push(row);
@@ -125,11 +145,14 @@ fn of_policy(
             .flat_map(|(tariff, sum)| cells(tariff, Some(sum))),
     );
     table.exact_totals = Some(last);
-    let unpriced = tariffs.iter().zip(&totals).filter(|(_, sum)| sum.unpriced_job_n > 0);
+    let unpriced = tariffs.iter().zip(&totals);
     let unpriced: Vec<String> = unpriced
-        .map(|(tariff, sum)| match tariffs {
-            [_] => grouped(sum.unpriced_job_n),
-            _ => format!("{} in {}", grouped(sum.unpriced_job_n), tariff.unit_for_people().0),
+        .filter_map(|(tariff, sum)| {
+            let amounts = sum.unpriced()?;
+            Some(match tariffs {
+                [_] => amounts,
+                _ => format!("{amounts} in {}", tariff.unit_for_people().0),
+            })
         })
         .collect();
     PolicyCharges {
@@ -138,7 +161,7 @@ fn of_policy(
         note: (!unpriced.is_empty()).then(|| {
             format!(
                 "Jobs without a price, which are not in these sums: {}.",
-                unpriced.join(", ")
+                unpriced.join("; ")
             )
         }),
     }

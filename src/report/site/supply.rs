@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::numbers::tally;
 use crate::report::charges::{AccountCharge, BalanceTariff};
 use crate::report::lake::{Lake, Selection};
+use crate::report::shown::HOUR_MS;
 use crate::report::table::{Cell, ColumnKind, Table, divide, known_sum};
 use crate::schema::batch::{addend, decimal, int, number, text, word};
 use crate::store::lake::parse_overhead_path;
@@ -217,9 +218,10 @@ impl Supply {
                 ("charge", "", amount),
                 ("jobs", "1", ColumnKind::Number),
                 ("unpriced_jobs", "1", ColumnKind::Number),
+                ("unpriced_core_hours", "core h", ColumnKind::Decimal(FILE_DIGITS)),
             ],
         );
-        let mut sums: BTreeMap<OfName<'_>, (Option<i128>, i64, i64)> = BTreeMap::new();
+        let mut sums: BTreeMap<OfName<'_>, (Option<i128>, i64, i64, i128)> = BTreeMap::new();
         for row in &self.charged {
             let name = grouping.name(row.vo.as_deref(), row.account.as_deref());
             for key in [(&row.tariff, Some(name)), (&row.tariff, None)] {
@@ -227,9 +229,10 @@ impl Supply {
                 sum.0 = known_sum(sum.0, row.charge_e9);
                 sum.1 += row.job_n;
                 sum.2 += row.unpriced_job_n;
+                sum.3 += row.charge_e9.map_or(row.alloc_core_ms, |_| 0);
             }
         }
-        for ((tariff, name), (charge_e9, job_n, unpriced_n)) in sums {
+        for ((tariff, name), (charge_e9, job_n, unpriced_n, unpriced_core_ms)) in sums {
             let (unit, units_n) = tariff.unit_for_people();
             let charge = |charge_e9: i128| {
                 divide(charge_e9, units_n).map_or(Cell::Empty, |value| Cell::Decimal {
@@ -245,6 +248,7 @@ impl Supply {
                 charge_e9.map_or(Cell::Empty, charge),
                 Cell::int(job_n),
                 Cell::int(unpriced_n),
+                Cell::ratio(unpriced_core_ms, HOUR_MS, FILE_DIGITS),
             ]);
         }
         table

@@ -104,13 +104,16 @@ struct ChargeGroup {
     key: usize,
     /// Place of the policy among those of [`ChargeGroups`].
     tariff: usize,
+    /// Whether it is of what has no charge: a sum of charges that leaves some of them out would seem complete.
+    is_unpriced: bool,
     sums: ChargeSums,
 }
 
 /// Charges by group, of one subject at one site in one month.
 pub(super) struct ChargeGroups {
     keys: GroupKeys,
-    /// Where `groups` has each policy under each key; `None` before its first row.
+    /// Where `groups` has each policy under each key, first of what is priced and then of what is not; `None` before its first
+    /// row.
     of_tariffs: Vec<Option<u32>>,
     groups: Vec<ChargeGroup>,
     tariff_n: usize,
@@ -188,11 +191,12 @@ impl ChargeGroups {
             None => self.key(row, records)?,
             Some(_) => self.keys.place(key_of(row, correction_id, records.stated(row.record)?)),
         };
-        let nth = key * self.tariff_n + row.tariff;
+        let is_unpriced = row.charge.is_none();
+        let nth = self.nth(key, row.tariff, is_unpriced);
         let known = self.of_tariffs.get(nth).copied().flatten();
         let place = match known {
             Some(place) => index(place),
-            None => self.begin_group(key, row.tariff)?,
+            None => self.begin_group(key, row.tariff, is_unpriced)?,
         };
         let group = self.groups.get_mut(place);
         group
@@ -222,17 +226,25 @@ impl ChargeGroups {
         Ok(key)
     }
 
+    /// Where `of_tariffs` has the group of a policy under a key.
+    #[inline]
+    fn nth(&self, key: usize, tariff: usize, is_unpriced: bool) -> usize {
+        (key * self.tariff_n + tariff) * 2 + usize::from(is_unpriced)
+    }
+
     /// Begins the group of a policy under a key, and gives its place.
     #[cold]
-    fn begin_group(&mut self, key: usize, tariff: usize) -> Result<usize> {
+    fn begin_group(&mut self, key: usize, tariff: usize, is_unpriced: bool) -> Result<usize> {
         let place = self.groups.len();
         let stored = u32::try_from(place).map_err(|why| Error::internal("4 billion groups").because(why))?;
-        self.of_tariffs.resize(self.keys.keys.len() * self.tariff_n, None);
-        let of_tariff = self.of_tariffs.get_mut(key * self.tariff_n + tariff);
+        self.of_tariffs.resize(self.nth(self.keys.keys.len(), 0, false), None);
+        let nth = self.nth(key, tariff, is_unpriced);
+        let of_tariff = self.of_tariffs.get_mut(nth);
         *of_tariff.ok_or_else(|| Error::internal("a charge of a policy that is not there"))? = Some(stored);
         self.groups.push(ChargeGroup {
             key,
             tariff,
+            is_unpriced,
             sums: ChargeSums::default(),
         });
         Ok(place)
@@ -244,12 +256,18 @@ impl ChargeGroups {
     /// [`crate::error::Kind::Internal`] when the batch is not as declared.
     pub(super) fn into_part(self, tariffs: &[&Tariff], calendar: &Calendar) -> Result<RecordBatch> {
         let mut groups = Vec::with_capacity(self.groups.len());
-        for ChargeGroup { key, tariff, sums } in &self.groups {
+        for group in &self.groups {
+            let ChargeGroup { key, tariff, .. } = group;
             let key = self.keys.keys.get(*key);
             let key = key.ok_or_else(|| Error::internal("a group of charges without its key"))?;
             let tariff = tariffs.get(*tariff);
             let tariff = tariff.ok_or_else(|| Error::internal("a charge of a policy that is not there"))?;
-            groups.push(NamedGroup { key, tariff, sums });
+            groups.push(NamedGroup {
+                key,
+                tariff,
+                is_unpriced: group.is_unpriced,
+                sums: &group.sums,
+            });
         }
         groups.sort_by(NamedGroup::cmp);
         let dataset = schema::dataset("charge_part")?;
@@ -354,6 +372,7 @@ impl<'b> StatedRecords<'b> {
 struct NamedGroup<'a> {
     key: &'a ChargeKey,
     tariff: &'a Tariff,
+    is_unpriced: bool,
     sums: &'a ChargeSums,
 }
 
@@ -368,6 +387,7 @@ impl NamedGroup<'_> {
             .then_with(|| policy_names(self.tariff).cmp(&policy_names(other.tariff)))
             .then_with(|| rest.cmp(other_rest))
             .then_with(|| a.correction_id.cmp(&b.correction_id))
+            .then_with(|| self.is_unpriced.cmp(&other.is_unpriced))
     }
 }
 

@@ -33,7 +33,7 @@ use crate::schema::batch::words;
 pub(crate) use self::additions::PricedAddition;
 pub use self::billing_use::BillingUse;
 pub use self::columns::{RECORDED, job_charges};
-pub use self::part::{KEYS, SUMMED, part};
+pub use self::part::{KEYS, SUMMED, charges_added_up, part};
 pub use self::tally::{ChargeTally, UnpricedAddition};
 pub use super::charges::reassigned::{ChargedPeriod, ReassignedEntry, Reassignments};
 

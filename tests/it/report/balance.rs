@@ -307,6 +307,8 @@ fn parts_of_jobs_of_unknown_charge_are_named() {
         &["report", "balance", "lake", "--allocations", "allocations.csv"],
     );
     let stated = String::from_utf8_lossy(&reported.stderr).into_owned();
-    let unknown = "firn: the charge is unknown of 1 jobs, 2 sums of parts of jobs that end in another period, so that";
+    let unknown = "firn: the charge is unknown of 1 jobs, 2 sums of parts of jobs that end in another period or under another version of \
+                   the policy";
     assert!(stated.contains(unknown), "{stated}");
+    assert!(stated.contains(", so that less is left than is reported"), "{stated}");
 }
