@@ -238,15 +238,15 @@ impl<'t> SacctJob<'t> {
                 allocated_cpu_n = tres::cpu_n(allocated).map_err(refusal)?;
             }
         }
-        if self.named.is_dropped {
+        if self.named.is_dropped || alloc.is_some_and(|alloc| alloc.is_unset) {
             row.note(Anomaly::ValueDropped);
         }
         self.energy = alloc.and_then(|alloc| alloc.energy);
         let reported = &mut self.reported;
-        reported.alloc_gpu_n = alloc.map(|alloc| alloc.gpu);
+        reported.alloc_gpu_n = alloc.and_then(|alloc| alloc.gpu);
         reported.alloc_memory_byte = alloc.and_then(|alloc| alloc.memory_byte);
-        // Fallback: Slurm leaves out a billing that truncates to zero.
-        reported.alloc_billing_n = alloc.map(|alloc| alloc.billing.unwrap_or(0));
+        // Slurm leaves out a billing that truncates to zero.
+        reported.alloc_billing_n = alloc.and_then(|alloc| alloc.billing.known());
         let cpu_n = row.count(Role::AllocCpus)?;
         // Of a job that never started, NNodes are the nodes it requested.
         let node_n = match row.count(Role::AllocNodes)? {

@@ -7,6 +7,43 @@ use super::energy;
 use super::memory::{self, MIB};
 use crate::numbers::Part;
 
+/// How much a list of TRES holds of one. Slurm leaves out what is 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Listed {
+    /// It is not in the list.
+    #[default]
+    Absent,
+    /// It is, with a stand-in for a number.
+    Unset,
+    /// So many.
+    Is(i64),
+}
+
+impl Listed {
+    /// Of one that is in the list.
+    pub(super) fn of(count: Option<i64>) -> Self {
+        count.map_or(Self::Unset, Self::Is)
+    }
+
+    /// The number; `None` where it is unknown.
+    pub(super) fn known(self) -> Option<i64> {
+        match self {
+            Self::Absent => Some(0),
+            Self::Unset => None,
+            Self::Is(count) => Some(count),
+        }
+    }
+}
+
+/// The GPUs of a list with and without their models: the same devices, so that either count is that of all.
+pub(super) fn gpu_n(untyped: Listed, typed: i64) -> Option<i64> {
+    match untyped {
+        Listed::Absent => Some(typed),
+        Listed::Unset => (typed > 0).then_some(typed),
+        Listed::Is(count) => Some(count),
+    }
+}
+
 /// What a job was allocated. Names that are not in the string were not allocated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Alloc {
@@ -17,11 +54,13 @@ pub(super) struct Alloc {
     /// Memory, bytes.
     pub(super) memory_byte: Option<i64>,
     /// Weighted sum Slurm recorded.
-    pub(super) billing: Option<i64>,
+    pub(super) billing: Listed,
     /// Energy the job used, joules: Slurm keeps it among what was allocated.
     pub(super) energy: energy::Stated,
-    /// GPUs: the untyped count if there is one, else the typed ones added up. They are the same devices.
-    pub(super) gpu: i64,
+    /// GPUs: the untyped count if there is one, else the typed ones added up.
+    pub(super) gpu: Option<i64>,
+    /// The billing or the GPUs are listed with a stand-in for a number.
+    pub(super) is_unset: bool,
 }
 
 /// Resources that have names, sorted by them.
@@ -102,7 +141,7 @@ pub(super) const AMOUNT_LIMIT: i64 = 1 << 60;
 /// Reads an allocation; what has names goes to `named`. The error is the invalid entry.
 pub(super) fn alloc<'a>(text: &'a [u8], named: &mut NamedTres<'a>) -> Result<Alloc, &'a [u8]> {
     let mut found = Alloc::default();
-    let mut untyped = None;
+    let mut untyped = Listed::Absent;
     let mut typed = 0_i64;
     for entry in text.split(|&b| b == b',') {
         let Some(equals) = memchr::memchr(b'=', entry) else {
@@ -112,7 +151,10 @@ pub(super) fn alloc<'a>(text: &'a [u8], named: &mut NamedTres<'a>) -> Result<All
         let slot = match name {
             b"cpu" => &mut found.cpu,
             b"node" => &mut found.node,
-            b"billing" => &mut found.billing,
+            b"billing" => {
+                found.billing = Listed::of(count(value).map_err(|()| entry)?);
+                continue;
+            }
             b"mem" => {
                 found.memory_byte = memory::parse(value, MIB).map_err(|()| entry)?.map(|(byte, _)| byte);
                 continue;
@@ -121,7 +163,10 @@ pub(super) fn alloc<'a>(text: &'a [u8], named: &mut NamedTres<'a>) -> Result<All
                 found.energy = energy::joule(value);
                 continue;
             }
-            b"gres/gpu" => &mut untyped,
+            b"gres/gpu" => {
+                untyped = Listed::of(count(value).map_err(|()| entry)?);
+                continue;
+            }
             _ => {
                 if let Some(model) = name.strip_prefix(b"gres/gpu:") {
                     // Fallback: an unset count of a model is none of it, as Slurm reads it.
@@ -136,7 +181,8 @@ pub(super) fn alloc<'a>(text: &'a [u8], named: &mut NamedTres<'a>) -> Result<All
         };
         *slot = count(value).map_err(|()| entry)?;
     }
-    found.gpu = untyped.unwrap_or(typed);
+    found.gpu = gpu_n(untyped, typed);
+    found.is_unset = found.billing == Listed::Unset || found.gpu.is_none();
     named.sort();
     Ok(found)
 }

@@ -135,3 +135,47 @@ fn an_allocation_that_comes_again_is_read_as_alone() {
     let damaged = read(format!("{HEADER}{0}{0}", row(1, "billing=9,cpu=9,what,mem=900M")));
     assert_eq!(damaged.rejects.len(), 2);
 }
+
+#[test]
+fn a_billing_or_gpus_that_are_not_set_are_unknown_and_not_none() {
+    let entry = |kind: &str, name: &str, count: u64| {
+        format!("{{\"type\": \"{kind}\", \"name\": \"{name}\", \"id\": 1001, \"count\": {count}}}")
+    };
+    let listed = |entries: &[String]| {
+        only(document(&[format!(
+            "{{\"job_id\": 7, \"state\": {{\"current\": [\"COMPLETED\"]}}, \"tres\": {{\"allocated\": [{}]}}, \
+             \"time\": {{\"start\": 10, \"end\": 110, \"elapsed\": 100}}}}",
+            entries.join(",")
+        )]))
+    };
+    let amounts = |job: &Job| {
+        (
+            job.row.alloc_billing_n,
+            job.row.alloc_gpu_n,
+            job.has(Anomaly::ValueDropped),
+        )
+    };
+    for unset in [u64::MAX - 1, u64::MAX, 4_294_967_294] {
+        for (text, list, expected) in [
+            (
+                format!("billing={unset},cpu=4"),
+                vec![entry("billing", "", unset)],
+                (None, Some(0), true),
+            ),
+            (
+                format!("billing=8,cpu=4,gres/gpu={unset}"),
+                vec![entry("billing", "", 8), entry("gres", "gpu", unset)],
+                (Some(8), None, true),
+            ),
+            (
+                format!("cpu=4,gres/gpu:a100=2,gres/gpu={unset}"),
+                vec![entry("gres", "gpu", unset), entry("gres", "gpu:a100", 2)],
+                (Some(0), Some(2), false),
+            ),
+        ] {
+            assert_eq!(amounts(&job(&text, "")), expected, "{text}");
+            assert_eq!(amounts(&listed(&list)), expected, "{list:?}");
+        }
+    }
+    assert_eq!(amounts(&job("cpu=4", "")), (Some(0), Some(0), false));
+}

@@ -241,6 +241,9 @@ impl SacctJsonJob {
             anomalies |= Anomaly::InvalidText.bit();
         }
         let alloc = fields.allocated.alloc;
+        if alloc.is_some_and(|alloc| alloc.is_unset) {
+            anomalies |= Anomaly::ValueDropped.bit();
+        }
         let gpus = tres::borrowed(&fields.allocated.gpus);
         let of_cluster = fields.allocated_or_requested();
         let (pools, licenses) = (
@@ -295,7 +298,7 @@ impl SacctJsonJob {
             // Without an allocation the text prints 0 CPUs, and the nodes requested.
             alloc_core_n: alloc.map_or(Some(0), |alloc| alloc.cpu),
             alloc_node_n,
-            alloc_gpu_n: alloc.map(|alloc| alloc.gpu),
+            alloc_gpu_n: alloc.and_then(|alloc| alloc.gpu),
             gpus: &gpus,
             alloc_memory_byte: alloc.and_then(|alloc| alloc.memory_byte),
             requested_core_n: fields
@@ -308,8 +311,8 @@ impl SacctJsonJob {
             jobstats,
             energy: energy::of_job(alloc.and_then(|alloc| alloc.energy), alloc_node_n, held_ms),
             details: details.known(),
-            // Fallback: Slurm leaves out a billing that truncates to zero.
-            alloc_billing_n: alloc.map(|alloc| alloc.billing.unwrap_or(0)),
+            // Slurm leaves out a billing that truncates to zero.
+            alloc_billing_n: alloc.and_then(|alloc| alloc.billing.known()),
             time_limit_s: self.limit_minute.and_then(|minute| minute.checked_mul(60)),
             node_list: nodes.as_deref(),
             state: self.state,

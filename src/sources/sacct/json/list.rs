@@ -10,7 +10,7 @@ use crate::schema::batch::addend;
 use crate::sources::json::{Malformed, Scanner};
 use crate::sources::sacct::energy;
 use crate::sources::sacct::memory::MIB;
-use crate::sources::sacct::tres::{AMOUNT_LIMIT, Alloc};
+use crate::sources::sacct::tres::{AMOUNT_LIMIT, Alloc, Listed, gpu_n};
 
 /// An allocation: what [`crate::sources::sacct::tres::alloc`] makes of the text of the same list.
 #[derive(Debug, Default)]
@@ -72,7 +72,7 @@ fn entries<'a>(scanner: &mut Scanner<'a>, each: &mut dyn FnMut(ListEntry<'a>)) -
 /// Reads an allocation. Counts: memory in MiB, everything else in pieces.
 pub(super) fn allocated<'a>(scanner: &mut Scanner<'a>) -> Result<Allocated<'a>, Malformed> {
     let mut found = Allocated::default();
-    let mut untyped = None;
+    let mut untyped = Listed::Absent;
     let mut typed = 0_i64;
     entries(scanner, &mut |entry| {
         let alloc = found.alloc.get_or_insert_with(Alloc::default);
@@ -88,10 +88,10 @@ pub(super) fn allocated<'a>(scanner: &mut Scanner<'a>) -> Result<Allocated<'a>, 
         match (kind, name) {
             ("cpu", _) => alloc.cpu = count,
             ("node", _) => alloc.node = count,
-            ("billing", _) => alloc.billing = count,
+            ("billing", _) => alloc.billing = Listed::of(count),
             ("energy", _) => alloc.energy = stated_energy(entry.count),
             ("mem", _) => alloc.memory_byte = count.and_then(|mib| mib.checked_mul(MIB)),
-            ("gres", "gpu") => untyped = count,
+            ("gres", "gpu") => untyped = Listed::of(count),
             ("gres", _) => {
                 if let Some(model) = name.strip_prefix("gpu:") {
                     let count = addend(count);
@@ -108,8 +108,8 @@ pub(super) fn allocated<'a>(scanner: &mut Scanner<'a>) -> Result<Allocated<'a>, 
         }
     })?;
     if let Some(alloc) = &mut found.alloc {
-        // The same devices, with and without their model.
-        alloc.gpu = untyped.unwrap_or(typed);
+        alloc.gpu = gpu_n(untyped, typed);
+        alloc.is_unset = alloc.billing == Listed::Unset || alloc.gpu.is_none();
     }
     found.gpus.sort_unstable();
     found.burst_buffers.sort_unstable();
