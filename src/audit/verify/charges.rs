@@ -99,13 +99,13 @@ fn sums(store: &Store, manifest: &Manifest, dataset: &str, report: &mut VerifyRe
                     version: of(version),
                     options: of(options),
                 };
-                let [charged, jobs, without, core_s, gpu_s] = sums.entry(group).or_default();
+                let [charged, jobs, without, of_cores, of_gpus] = sums.entry(group).or_default();
                 add(charged, addend(number(charge, row)), "charge")?;
                 *jobs += i128::from(priced.value(row));
                 *without += i128::from(unpriced.value(row));
                 if charge.is_null(row) {
-                    *core_s += i128::from(cores.value(row));
-                    *gpu_s += i128::from(gpus.value(row));
+                    *of_cores += i128::from(cores.value(row));
+                    *of_gpus += i128::from(gpus.value(row));
                 }
             }
         }
