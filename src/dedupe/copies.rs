@@ -3,8 +3,10 @@
 //!
 //! Jobs of two dialects are one if their view, number, start, duration and cores are equal: dialects measure the rest
 //! differently, and name users differently. Jobs of one dialect agree in number and duration, in user, cores, CPU time and wait where both state them, and their times differ
-//! by one constant that zones can differ by. Days are compared in order, each with the one before; of large days, a sample by job number. Jobs further apart,
+//! by one constant that zones can differ by; where one of two rows has no end, see [`open_rows`]. Days are compared in order, each with the one before; of large days, a sample by job number. Jobs further apart,
 //! and copies within one file, are looked for by [`super::shifted`].
+
+mod open_rows;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -45,6 +47,8 @@ pub struct Copied {
     pub of_file_id: Arc<str>,
     /// The dialects of the file and of the other one, where they differ.
     pub dialects: Option<TwoDialects>,
+    /// One of the two rows of each job has no end, or both have none.
+    pub is_open: bool,
 }
 
 /// Two dialects that state the same jobs.
@@ -81,6 +85,8 @@ impl CopyExtent {
 struct SeenJob {
     /// Of its number and duration.
     key: u64,
+    /// Of its number.
+    number: u64,
     facts: JobFacts,
     /// Of the job number: in a sample of level `n` its last `n` bits are zero.
     spread: u64,
@@ -91,6 +97,8 @@ struct SeenJob {
     dialect: Dialect,
     /// Hash of its view.
     view: u64,
+    /// It has no end.
+    is_open: bool,
     /// By the number it is displayed with, in addition to its raw number.
     is_displayed: bool,
     is_copy: bool,
@@ -137,6 +145,9 @@ pub struct CopyFound {
     pub copied: BTreeMap<Copied, CopyExtent>,
     /// Jobs of the files read in this run.
     pub job_n: BTreeMap<Arc<str>, CopyExtent>,
+    /// Jobs of these files that were compared with a row of the same number in another file, where one of the two has no
+    /// end.
+    pub open_n: BTreeMap<Arc<str>, CopyExtent>,
 }
 
 impl<'a> Copies<'a> {
@@ -214,6 +225,7 @@ impl<'a> Copies<'a> {
             before.jobs.clear();
         }
         self.compare(&mut before, &mut today);
+        self.compare_open(&mut before, &mut today);
         self.before = today;
     }
 
@@ -227,6 +239,7 @@ impl<'a> Copies<'a> {
                 let Some(job) = job else { continue };
                 into.push(SeenJob {
                     key: job.key,
+                    number: job.number,
                     facts: job.facts,
                     spread: job.spread,
                     start_ms: job.start_ms,
@@ -235,6 +248,7 @@ impl<'a> Copies<'a> {
                     file: files.number(row, || self.file(job.file_id))?,
                     dialect: job.dialect,
                     view: job.view,
+                    is_open: job.is_open,
                     is_displayed,
                     is_copy: false,
                 });
@@ -336,6 +350,10 @@ impl<'a> Copies<'a> {
             return;
         }
         copy.is_copy = true;
+        let dialects = is_of_two_dialects.then(|| TwoDialects {
+            own: copy.dialect.as_str(),
+            other: of.dialect.as_str(),
+        });
         let name = |at: usize| self.clusters.get(at).cloned().flatten();
         let copied = Copied {
             file_id: Arc::clone(&file.file_id),
@@ -343,10 +361,8 @@ impl<'a> Copies<'a> {
             of_cluster: name(of.cluster),
             shift_ms,
             of_file_id: Arc::clone(&of_file.file_id),
-            dialects: is_of_two_dialects.then(|| TwoDialects {
-                own: copy.dialect.as_str(),
-                other: of.dialect.as_str(),
-            }),
+            dialects,
+            is_open: false,
         };
         self.found
             .copied

@@ -28,11 +28,20 @@ impl JobFacts {
         is_equal(self.core_n, other.core_n)
     }
 
+    /// Whether they do not differ in user and cores.
+    pub(super) fn agree_in_user_and_cores(self, other: Self) -> bool {
+        is_equal(self.user, other.user) && is_equal(self.core_n, other.core_n)
+    }
+
+    /// Whether both state how long it waited, and as long.
+    pub(super) fn have_one_wait(self, other: Self) -> bool {
+        self.wait_ms.is_some() && self.wait_ms == other.wait_ms
+    }
+
     /// Whether both can be of one job: they differ in nothing that both state. Dumps of one job need not have the same
     /// columns.
     pub(super) fn agree_with(self, other: Self) -> bool {
-        is_equal(self.user, other.user)
-            && is_equal(self.core_n, other.core_n)
+        self.agree_in_user_and_cores(other)
             && is_equal(self.cpu_ms, other.cpu_ms)
             && is_equal(self.wait_ms, other.wait_ms)
     }

@@ -1,7 +1,7 @@
 //! The jobs of a batch of `records`, as far as copies of jobs are looked for among them.
 
-use arrow_array::{Int64Array, RecordBatch, TimestampMillisecondArray};
-use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+use arrow_array::{Array as _, Int64Array, RecordBatch, TimestampMillisecondArray};
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::dialects::RowDialects;
 use super::job_facts::JobFacts;
@@ -14,12 +14,16 @@ use crate::sources::dialect::Dialect;
 pub(super) struct JobRow<'a> {
     /// Of its number and duration.
     pub(super) key: u64,
-    /// Of its number alone: in a sample of level `n` its last `n` bits are zero.
+    /// Of its number.
+    pub(super) number: u64,
+    /// Of the end of its number: in a sample of level `n` its last `n` bits are zero.
     pub(super) spread: u64,
     /// What else it states.
     pub(super) facts: JobFacts,
     pub(super) start_ms: i64,
     pub(super) wall_s: i64,
+    /// It has no end: its dump is of a time when it ran.
+    pub(super) is_open: bool,
     /// None where its cores are unknown.
     pub(super) core_s: u64,
     pub(super) file_id: &'a str,
@@ -40,6 +44,7 @@ pub(super) struct JobRows<'a> {
     dialects: RowDialects<'a>,
     starts: &'a TimestampMillisecondArray,
     submits: &'a TimestampMillisecondArray,
+    ends: &'a TimestampMillisecondArray,
     seconds: &'a Int64Array,
     fractions: &'a Int64Array,
     cores: &'a Int64Array,
@@ -62,6 +67,7 @@ impl<'a> JobRows<'a> {
             dialects: RowDialects::new(batch)?,
             starts: time(batch, "start_utc")?,
             submits: time(batch, "submit_utc")?,
+            ends: time(batch, "end_utc")?,
             seconds: int(batch, "wall_s")?,
             fractions: int(batch, "wall_fraction_ms")?,
             cores: int(batch, "alloc_core_n")?,
@@ -103,12 +109,15 @@ impl<'a> JobRows<'a> {
         let duration = duration(wall_s, number(self.fractions, row));
         let wait_ms = number(self.submits, row).map(|submit_ms| start_ms.difference_to_compare(submit_ms));
         let core_n = number(self.cores, row);
+        let number_hash = xxh3_64(id.as_bytes());
         Some(JobRow {
-            key: xxh3_64_with_seed(id.as_bytes(), duration),
+            key: number_hash ^ duration.wrapping_mul(SPREADING),
+            number: number_hash,
             spread,
             facts: JobFacts::new(self.users.get(row), core_n, number(self.cpus, row), wait_ms),
             start_ms,
             wall_s,
+            is_open: self.ends.is_null(row),
             core_s: core_s(wall_s, core_n),
             file_id: self.files.value(row),
             cluster: self.clusters.get(row),
@@ -117,6 +126,9 @@ impl<'a> JobRows<'a> {
         })
     }
 }
+
+/// An odd number that spreads the numbers it is multiplied with over all bits.
+const SPREADING: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// A number of its own for each duration: whole seconds, and thousandths where they are known.
 fn duration(wall_s: i64, fraction_ms: Option<i64>) -> u64 {
@@ -135,6 +147,6 @@ fn spread(id: &[u8]) -> u64 {
         || id.iter().fold(0, |sum: u64, byte| sum << 8 | u64::from(*byte)),
         |tail| u64::from_be_bytes(*tail),
     );
-    let mixed = tail.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mixed = tail.wrapping_mul(SPREADING);
     mixed.rotate_left(32) ^ mixed
 }

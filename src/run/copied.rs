@@ -16,7 +16,7 @@ use crate::dedupe::copies::{Copied, CopyExtent, TwoDialects, is_zone_shift};
 use crate::dedupe::moved_starts::{self, MonthStarts};
 use crate::dedupe::shifted::{self, Shifted, ShiftedCopies};
 use crate::error::{Error, Kind, Result};
-use crate::numbers::Extent;
+use crate::numbers::{Extent, tally};
 use crate::record::SiteMonth;
 use crate::store::lake;
 use crate::time::{Day, Month};
@@ -29,6 +29,7 @@ struct CopyKind {
     of_cluster: Option<Arc<str>>,
     shift_ms: i64,
     dialects: Option<TwoDialects>,
+    is_open: bool,
 }
 
 impl CopyKind {
@@ -106,6 +107,32 @@ fn alarming_kinds(shifted: &[Shifted]) -> BTreeSet<CopyKind> {
     proven.map(|(kind, _)| kind).collect()
 }
 
+/// Jobs by site and file.
+type FileExtents<'a> = BTreeMap<(&'a str, &'a Arc<str>), CopyExtent>;
+
+/// Copies of one kind in one file.
+#[derive(Default)]
+struct FoundCopies {
+    extent: CopyExtent,
+    /// The files that contain the same jobs.
+    of_file_ids: BTreeSet<Arc<str>>,
+}
+
+/// The kinds of copies of which one row has no end that are no coincidence over all files of a site with any: most of the
+/// jobs that were compared are copies.
+fn alarming_open_kinds(found: &BTreeMap<Alike, FoundCopies>, compared: &FileExtents<'_>) -> BTreeSet<CopyKind> {
+    let mut sums: BTreeMap<&CopyKind, SiteCopies> = BTreeMap::new();
+    for (Alike { kind, file_id }, copies) in found.iter().filter(|(alike, _)| alike.kind.is_open) {
+        let sum = sums.entry(kind).or_default();
+        sum.copies.add(copies.extent);
+        sum.jobs
+            .add(tally(compared.get(&(kind.site.as_str(), file_id)).copied()));
+    }
+    let is_proven = |sum: &SiteCopies| sum.copies.sample_n >= FEW && sum.copies.job_n.times(2) >= sum.jobs.job_n;
+    let proven = sums.into_iter().filter(|(_, sum)| is_proven(sum));
+    proven.map(|(kind, _)| kind.clone()).collect()
+}
+
 /// The sites of partitions.
 pub(crate) fn site_n(partitions: &BTreeMap<SiteMonth, Vec<Day>>) -> usize {
     let sites: BTreeSet<&str> = partitions.keys().map(|of| of.site.as_str()).collect();
@@ -168,34 +195,40 @@ pub(crate) fn judge(
     reports: &mut Vec<CopiedReport>,
     possible: &mut Vec<CopiedReport>,
 ) -> Result<()> {
-    let mut totals: BTreeMap<(&str, &Arc<str>), CopyExtent> = BTreeMap::new();
-    let mut found: BTreeMap<Alike, (CopyExtent, BTreeSet<Arc<str>>)> = BTreeMap::new();
+    let mut totals = FileExtents::new();
+    let mut compared = FileExtents::new();
+    let mut found: BTreeMap<Alike, FoundCopies> = BTreeMap::new();
     for part in done {
         for (file_id, extent) in &part.copies.job_n {
             totals.entry((&part.site, file_id)).or_default().add(*extent);
         }
+        for (file_id, extent) in &part.copies.open_n {
+            compared.entry((&part.site, file_id)).or_default().add(*extent);
+        }
         for (copied, extent) in &part.copies.copied {
-            let (sum, of) = found.entry(Alike::of(&part.site, copied)).or_default();
-            sum.add(*extent);
-            of.insert(Arc::clone(&copied.of_file_id));
+            let copies = found.entry(Alike::of(&part.site, copied)).or_default();
+            copies.extent.add(*extent);
+            copies.of_file_ids.insert(Arc::clone(&copied.of_file_id));
         }
     }
-    let alarming = alarming_kinds(&shifted);
+    let mut alarming = alarming_kinds(&shifted);
+    alarming.append(&mut alarming_open_kinds(&found, &compared));
     let path = |file_id: &Arc<str>| paths.get(file_id).unwrap_or(file_id).to_string();
     let mut reported: BTreeSet<Alike> = BTreeSet::new();
-    for (alike, (extent, of)) in found {
+    for (alike, FoundCopies { extent, of_file_ids }) in found {
         let jobs = totals
             .get(&(alike.kind.site.as_str(), &alike.file_id))
             .copied()
             // Fallback: a file without jobs in these months has an extent of none.
             .unwrap_or_default();
-        let is_certain = alike.kind.dialects.is_none()
-            && (alike.kind.is_proof() || is_alarming(extent, jobs) || alarming.contains(&alike.kind));
-        if !is_certain && !is_notable(extent, jobs) {
+        let is_many = !alike.kind.is_open && is_alarming(extent, jobs);
+        let is_certain =
+            alike.kind.dialects.is_none() && (alike.kind.is_proof() || is_many || alarming.contains(&alike.kind));
+        if !is_certain && !alike.kind.is_open && !is_notable(extent, jobs) {
             continue;
         }
         reported.insert(alike.clone());
-        let (of_files, file) = (of.iter().map(path).collect(), path(&alike.file_id));
+        let (of_files, file) = (of_file_ids.iter().map(path).collect(), path(&alike.file_id));
         let report = alike.report(extent, jobs, of_files, file);
         if is_certain {
             reports.push(report);
@@ -256,6 +289,7 @@ impl Alike {
                 of_cluster: copied.of_cluster.clone(),
                 shift_ms: copied.shift_ms,
                 dialects: copied.dialects,
+                is_open: copied.is_open,
             },
             file_id: Arc::clone(&copied.file_id),
         }
@@ -269,6 +303,7 @@ impl Alike {
             of_cluster,
             shift_ms,
             dialects,
+            is_open,
         } = self.kind;
         CopiedReport {
             site,
@@ -284,6 +319,7 @@ impl Alike {
             core_hour_tenths: copies.core_s / 360,
             first_byte: None,
             last_byte: None,
+            is_open,
             is_estimate: copies.job_n != copies.sample_n || jobs.job_n != jobs.sample_n,
         }
     }

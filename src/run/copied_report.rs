@@ -37,6 +37,9 @@ pub struct CopiedReport {
     /// Where in the file the last of them begins.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_byte: Option<u64>,
+    /// One of the two rows of each job has no end, or both have none.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_open: bool,
     /// Only a sample of the jobs was compared.
     pub is_estimate: bool,
 }
@@ -92,7 +95,9 @@ impl CopiedReport {
             (Some(first), Some(last)) => format!(" (bytes {first} to {last})"),
             _ => String::new(),
         };
-        let facts = if is_of_two_dialects {
+        let facts = if self.is_open {
+            "number and wait, without an end in one of them, and the same user and cores"
+        } else if is_of_two_dialects {
             "number, start and duration, and the same cores"
         } else {
             "number and duration, and the same user and cores"

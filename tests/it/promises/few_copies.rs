@@ -5,7 +5,7 @@ use gridtally::run::RunOptions;
 use super::copies::{HEADER, HOUR, NIGHT, job, night, pipeline, scene, stopped};
 
 /// A dump without the column of the cluster.
-fn without_cluster(dump: &str) -> String {
+pub(super) fn without_cluster(dump: &str) -> String {
     let rows = dump.lines().map(|row| {
         let cells: Vec<&str> = row.split('|').collect();
         let kept = cells.iter().enumerate().filter(|(at, _)| *at != 2);

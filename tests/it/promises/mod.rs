@@ -22,6 +22,7 @@ mod little_news;
 mod logs;
 mod moved_starts;
 mod nothing_new;
+mod open_copies;
 mod pieces;
 mod privacy;
 mod reading_along;
