@@ -17,6 +17,7 @@ use arrow_array::{Array as _, RecordBatch, UInt32Array};
 use super::file_order::FileOrder;
 use super::job_facts::JobFacts;
 use super::job_rows::JobRows;
+use super::voided::VoidedJobs;
 use crate::error::Result;
 use crate::numbers::index;
 use crate::schema::batch::{ColumnWords, number, words};
@@ -132,6 +133,8 @@ pub struct Copies<'a> {
     clusters: Vec<Option<Arc<str>>>,
     /// Days with new records, in order.
     days: &'a [Day],
+    /// Jobs that corrections take out.
+    voided: Arc<VoidedJobs>,
     before: Looked,
     /// The day that is looked at, and its rows so far; `None` where it is of no interest.
     today: Option<(Looked, usize)>,
@@ -151,9 +154,10 @@ pub struct CopyFound {
 }
 
 impl<'a> Copies<'a> {
-    /// Of the `fresh` files of this run, which have jobs of `days`, against each other and all others.
+    /// Of the `fresh` files of this run, which have jobs of `days`, against each other and all others; without those that
+    /// are `voided`.
     #[must_use]
-    pub fn new(order: &'a FileOrder, fresh: &'a BTreeSet<Arc<str>>, days: &'a [Day]) -> Self {
+    pub fn new(order: &'a FileOrder, fresh: &'a BTreeSet<Arc<str>>, days: &'a [Day], voided: VoidedJobs) -> Self {
         Self {
             order,
             fresh,
@@ -161,6 +165,7 @@ impl<'a> Copies<'a> {
             file_at: HashMap::default(),
             clusters: Vec::new(),
             days,
+            voided: Arc::new(voided),
             before: Looked::default(),
             today: None,
             found: CopyFound::default(),
@@ -231,7 +236,8 @@ impl<'a> Copies<'a> {
 
     /// Takes up the jobs of a batch whose number is in the sample.
     fn sample(&mut self, batch: &RecordBatch, level: u32, into: &mut Vec<SeenJob>) -> Result<()> {
-        let mut rows = JobRows::new(batch)?;
+        let voided = Arc::clone(&self.voided);
+        let mut rows = JobRows::new(batch, &voided)?;
         let (mut files, mut cluster) = (BatchFiles::of(batch)?, None);
         for row in 0..batch.num_rows() {
             let numbered = [(rows.job(row, level), false), (rows.displayed(row, level), true)];

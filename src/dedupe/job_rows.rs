@@ -1,13 +1,14 @@
 //! The jobs of a batch of `records`, as far as copies of jobs are looked for among them.
 
-use arrow_array::{Array as _, Int64Array, RecordBatch, TimestampMillisecondArray};
+use arrow_array::{Array as _, FixedSizeBinaryArray, Int64Array, RecordBatch, TimestampMillisecondArray};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::dialects::RowDialects;
 use super::job_facts::JobFacts;
+use super::voided::VoidedJobs;
 use crate::error::Result;
 use crate::numbers::Comparand;
-use crate::schema::batch::{ColumnWords, int, number, time, words};
+use crate::schema::batch::{ColumnWords, id, identity, int, number, time, words};
 use crate::sources::dialect::Dialect;
 
 /// A job that took time.
@@ -35,6 +36,9 @@ pub(super) struct JobRow<'a> {
 
 /// The columns of a batch that jobs are compared in.
 pub(super) struct JobRows<'a> {
+    /// Jobs that are left out.
+    voided: &'a VoidedJobs,
+    record_ids: &'a FixedSizeBinaryArray,
     ids: ColumnWords<'a>,
     raw_ids: ColumnWords<'a>,
     users: ColumnWords<'a>,
@@ -52,12 +56,14 @@ pub(super) struct JobRows<'a> {
 }
 
 impl<'a> JobRows<'a> {
-    /// Of a batch of `records`.
+    /// Of a batch of `records`, without those that are `voided`.
     ///
     /// # Errors
     /// [`crate::error::Kind::Internal`] when it is not what the schema declares.
-    pub(super) fn new(batch: &'a RecordBatch) -> Result<Self> {
+    pub(super) fn new(batch: &'a RecordBatch, voided: &'a VoidedJobs) -> Result<Self> {
         Ok(Self {
+            voided,
+            record_ids: id(batch, "record_id")?,
             ids: words(batch, "job_id")?,
             raw_ids: words(batch, "raw_job_id")?,
             users: words(batch, "user")?,
@@ -98,9 +104,17 @@ impl<'a> JobRows<'a> {
         self.numbered(row, level, id)
     }
 
+    fn is_voided(&self, row: usize) -> bool {
+        let is_of = |record_id| self.voided.contains(self.files.value(row), record_id);
+        !self.voided.is_empty() && identity(self.record_ids, row).is_ok_and(is_of)
+    }
+
     fn numbered(&mut self, row: usize, level: u32, id: &str) -> Option<JobRow<'a>> {
         let spread = spread(id.as_bytes());
         if spread.trailing_zeros() < level {
+            return None;
+        }
+        if self.is_voided(row) {
             return None;
         }
         let start_ms = number(self.starts, row)?;

@@ -40,6 +40,7 @@ pub mod summary;
 mod tool_message;
 mod unknown_cores;
 mod version;
+pub mod voided;
 pub mod window;
 
 pub use crate::dedupe::intake_batch::{IntakeBatch, Reject};

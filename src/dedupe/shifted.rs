@@ -13,12 +13,15 @@ use super::copies::{Copied, CopyExtent};
 use super::file_order::FileOrder;
 use super::job_facts::JobFacts;
 use super::job_rows::JobRows;
+use super::voided::VoidedJobs;
 use crate::error::Result;
 use crate::numbers::{Comparand, tally};
+use crate::reference::correction::CorrectionTable;
 use crate::schema::batch::int;
 
 /// Columns of `records` that are looked at.
 pub const COLUMNS: &[&str] = &[
+    "record_id",
     "format",
     "view",
     "cluster",
@@ -65,6 +68,8 @@ struct HeldJob {
 /// The sample of one site: jobs whose spread number ends in `level` zeros.
 #[derive(Default)]
 struct SiteSample {
+    /// Jobs that corrections take out.
+    voided: Arc<VoidedJobs>,
     level: u32,
     jobs: Vec<HeldJob>,
     files: Vec<Arc<str>>,
@@ -97,17 +102,24 @@ pub struct Shifted {
 pub struct ShiftedCopies<'a> {
     order: &'a FileOrder,
     fresh: &'a BTreeSet<Arc<str>>,
+    corrections: Option<&'a CorrectionTable>,
     most: usize,
     sites: Mutex<BTreeMap<String, SiteSample>>,
 }
 
 impl<'a> ShiftedCopies<'a> {
-    /// For the `fresh` files of a run over so many sites.
+    /// For the `fresh` files of a run over so many sites. Jobs that `corrections` take out whole are no copies.
     #[must_use]
-    pub fn new(order: &'a FileOrder, fresh: &'a BTreeSet<Arc<str>>, site_n: usize) -> Self {
+    pub fn new(
+        order: &'a FileOrder,
+        fresh: &'a BTreeSet<Arc<str>>,
+        site_n: usize,
+        corrections: Option<&'a CorrectionTable>,
+    ) -> Self {
         Self {
             order,
             fresh,
+            corrections,
             most: (ALL_MOST / site_n.max(1)).clamp(SITE_LEAST, SITE_MOST),
             sites: Mutex::new(BTreeMap::new()),
         }
@@ -129,7 +141,10 @@ impl<'a> ShiftedCopies<'a> {
         let mut sites = self.sites();
         let sample = match sites.get_mut(site) {
             Some(sample) => sample,
-            None => sites.entry(site.to_owned()).or_default(),
+            None => sites.entry(site.to_owned()).or_insert(SiteSample {
+                voided: Arc::new(VoidedJobs::of_site(self.corrections, site)),
+                ..SiteSample::default()
+            }),
         };
         sample.add(batch, self.most)
     }
@@ -150,7 +165,8 @@ impl<'a> ShiftedCopies<'a> {
 impl SiteSample {
     fn add(&mut self, batch: &RecordBatch, most: usize) -> Result<()> {
         let offsets = int(batch, "byte_offset")?;
-        let mut rows = JobRows::new(batch)?;
+        let voided = Arc::clone(&self.voided);
+        let mut rows = JobRows::new(batch, &voided)?;
         for row in 0..batch.num_rows() {
             let Some(job) = rows.numbered_job(row, self.level) else {
                 continue;

@@ -20,7 +20,7 @@ const LIMIT: usize = 10_000;
 const ID_LIMIT: usize = 100;
 
 const REQUIRED: [&str; 5] = ["id", "action", "author", "reason", "date"];
-const FILTERS: [&str; 12] = [
+const FILTERS: [&str; 13] = [
     "site",
     "month",
     "source",
@@ -31,6 +31,7 @@ const FILTERS: [&str; 12] = [
     "cluster",
     "job_id",
     "record_id",
+    "file_id",
     "partition",
     "qos",
 ];
@@ -237,7 +238,7 @@ impl CorrectionTable {
     /// Reads a table; see [`Self::load`].
     ///
     /// `void` and `remap` take what equals all of their filters (`site`, `month` of usage, `source`, `view`, `vo`,
-    /// `account`, `user`, `cluster`, `job_id`, `record_id`, `partition`, `qos`); an empty or `*` cell takes anything, `-` takes what has no
+    /// `account`, `user`, `cluster`, `job_id`, `record_id`, `file_id`, `partition`, `qos`); an empty or `*` cell takes anything, `-` takes what has no
     /// such value. Rows are applied in their order, each to what those before it have left.
     pub fn read(input: impl Read, file: &str, problems: &mut Problems) -> Self {
         let csv = CsvTable::read(input, file, problems);
@@ -372,7 +373,7 @@ fn parse<'c>(cell: &impl Fn(&str) -> &'c str) -> Result<Correction, String> {
         None => Ok(()),
     };
     match action {
-        Action::Add => forbid(&[&TARGETS[..], &["user", "job_id", "record_id", UNDOES]].concat())?,
+        Action::Add => forbid(&[&TARGETS[..], &["user", "job_id", "record_id", "file_id", UNDOES]].concat())?,
         Action::Void => forbid(&[&TARGETS[..], &AMOUNTS, &[GPU_MODEL, UNDOES]].concat())?,
         Action::Remap => forbid(&[&AMOUNTS[..], &[GPU_MODEL, UNDOES]].concat())?,
         Action::Undo => forbid(&[&FILTERS[..], &TARGETS, &AMOUNTS, &[GPU_MODEL]].concat())?,

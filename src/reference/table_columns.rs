@@ -193,6 +193,11 @@ pub const CORRECTIONS: &[TableColumn] = &[
     optional("cluster", TEXT, "Filter."),
     optional("job_id", TEXT, "Filter."),
     optional("record_id", TEXT, "Filter: the id of one record."),
+    optional(
+        "file_id",
+        TEXT,
+        "Filter: the id of one content of an input file, as in `inputs`: the jobs whose rows that count are of it.",
+    ),
     optional("partition", TEXT, "Filter."),
     optional("qos", TEXT, "Filter."),
     optional("to_vo", TEXT, "Of `remap`: the VO it moves to."),

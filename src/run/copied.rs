@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use tracing::warn;
 
-use super::copied_report::CopiedReport;
+use super::copied_report::{CopiedFile, CopiedReport, NAMED, advice};
 use super::moved_report::MovedStarts;
 use super::partition::PartitionResult;
 use super::partition_context::PartitionContext;
@@ -107,8 +107,40 @@ fn alarming_kinds(shifted: &[Shifted]) -> BTreeSet<CopyKind> {
     proven.map(|(kind, _)| kind).collect()
 }
 
+/// The input files that copies are of.
+pub(crate) struct CopiedFiles<'a> {
+    /// Their paths.
+    pub(crate) paths: &'a BTreeMap<Arc<str>, Arc<str>>,
+    /// Those that are among the inputs of this run.
+    pub(crate) present: BTreeSet<Arc<str>>,
+}
+
+impl CopiedFiles<'_> {
+    fn named(&self, file_id: &Arc<str>) -> CopiedFile {
+        CopiedFile {
+            // Fallback: a file that no ledger knows has no other name than its id.
+            path: self.paths.get(file_id).unwrap_or(file_id).to_string(),
+            file_id: file_id.to_string(),
+            is_gone: !self.present.contains(file_id),
+        }
+    }
+}
+
 /// Jobs by site and file.
-type FileExtents<'a> = BTreeMap<(&'a str, &'a Arc<str>), CopyExtent>;
+type FileExtents<'a> = BTreeMap<SiteFile<'a>, CopyExtent>;
+
+/// A file, and a site of its jobs.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct SiteFile<'a> {
+    site: &'a str,
+    file_id: &'a str,
+}
+
+impl<'a> SiteFile<'a> {
+    fn new(site: &'a str, file_id: &'a str) -> Self {
+        Self { site, file_id }
+    }
+}
 
 /// Copies of one kind in one file.
 #[derive(Default)]
@@ -126,7 +158,7 @@ fn alarming_open_kinds(found: &BTreeMap<Alike, FoundCopies>, compared: &FileExte
         let sum = sums.entry(kind).or_default();
         sum.copies.add(copies.extent);
         sum.jobs
-            .add(tally(compared.get(&(kind.site.as_str(), file_id)).copied()));
+            .add(tally(compared.get(&SiteFile::new(&kind.site, file_id)).copied()));
     }
     let is_proven = |sum: &SiteCopies| sum.copies.sample_n >= FEW && sum.copies.job_n.times(2) >= sum.jobs.job_n;
     let proven = sums.into_iter().filter(|(_, sum)| is_proven(sum));
@@ -191,7 +223,7 @@ pub(crate) fn judge(
     plan: &Plan,
     done: &[PartitionResult],
     shifted: Vec<Shifted>,
-    paths: &BTreeMap<Arc<str>, Arc<str>>,
+    files: &CopiedFiles<'_>,
     reports: &mut Vec<CopiedReport>,
     possible: &mut Vec<CopiedReport>,
 ) -> Result<()> {
@@ -200,10 +232,16 @@ pub(crate) fn judge(
     let mut found: BTreeMap<Alike, FoundCopies> = BTreeMap::new();
     for part in done {
         for (file_id, extent) in &part.copies.job_n {
-            totals.entry((&part.site, file_id)).or_default().add(*extent);
+            totals
+                .entry(SiteFile::new(&part.site, file_id))
+                .or_default()
+                .add(*extent);
         }
         for (file_id, extent) in &part.copies.open_n {
-            compared.entry((&part.site, file_id)).or_default().add(*extent);
+            compared
+                .entry(SiteFile::new(&part.site, file_id))
+                .or_default()
+                .add(*extent);
         }
         for (copied, extent) in &part.copies.copied {
             let copies = found.entry(Alike::of(&part.site, copied)).or_default();
@@ -213,11 +251,10 @@ pub(crate) fn judge(
     }
     let mut alarming = alarming_kinds(&shifted);
     alarming.append(&mut alarming_open_kinds(&found, &compared));
-    let path = |file_id: &Arc<str>| paths.get(file_id).unwrap_or(file_id).to_string();
     let mut reported: BTreeSet<Alike> = BTreeSet::new();
     for (alike, FoundCopies { extent, of_file_ids }) in found {
         let jobs = totals
-            .get(&(alike.kind.site.as_str(), &alike.file_id))
+            .get(&SiteFile::new(&alike.kind.site, &alike.file_id))
             .copied()
             // Fallback: a file without jobs in these months has an extent of none.
             .unwrap_or_default();
@@ -228,8 +265,7 @@ pub(crate) fn judge(
             continue;
         }
         reported.insert(alike.clone());
-        let (of_files, file) = (of_file_ids.iter().map(path).collect(), path(&alike.file_id));
-        let report = alike.report(extent, jobs, of_files, file);
+        let report = alike.report(extent, jobs, &of_file_ids, files);
         if is_certain {
             reports.push(report);
         } else {
@@ -242,11 +278,11 @@ pub(crate) fn judge(
         if !is_proven && !alarming.contains(&alike.kind) || reported.contains(&alike) {
             continue;
         }
-        let (of_files, file) = (vec![path(&copies.copied.of_file_id)], path(&alike.file_id));
+        let of_file_ids = BTreeSet::from([Arc::clone(&copies.copied.of_file_id)]);
         reports.push(CopiedReport {
             first_byte: Some(copies.bytes.0),
             last_byte: Some(copies.bytes.1),
-            ..alike.report(copies.extent, copies.of_jobs, of_files, file)
+            ..alike.report(copies.extent, copies.of_jobs, &of_file_ids, files)
         });
     }
     if !reports.is_empty() && !plan.keeps_copies {
@@ -258,10 +294,7 @@ pub(crate) fn judge(
             let files = if more == 1 { "file" } else { "files" };
             let _ = write!(why, "\n  and {more} more such {files}");
         }
-        why.push_str(
-            "\n  set the timezone the file was printed in or print it again with TZ=UTC, name the cluster as in the other file, \
-             print the file again with raw job numbers, or take it out; copied_jobs = \"keep\" in [pipeline] counts such jobs twice",
-        );
+        why.push_str(&advice(reports));
         return Err(Error::new(Kind::Data, why));
     }
     for report in reports.iter() {
@@ -276,9 +309,6 @@ pub(crate) fn judge(
     }
     Ok(())
 }
-
-/// Files named in an error.
-const NAMED: usize = 10;
 
 impl Alike {
     fn of(site: &str, copied: &Copied) -> Self {
@@ -296,7 +326,15 @@ impl Alike {
     }
 
     /// Its report, of so many of the jobs of its file.
-    fn report(self, copies: CopyExtent, jobs: CopyExtent, of_files: Vec<String>, file: String) -> CopiedReport {
+    fn report(
+        self,
+        copies: CopyExtent,
+        jobs: CopyExtent,
+        of_file_ids: &BTreeSet<Arc<str>>,
+        files: &CopiedFiles<'_>,
+    ) -> CopiedReport {
+        let file = files.named(&self.file_id);
+        let of: Vec<CopiedFile> = of_file_ids.iter().map(|file_id| files.named(file_id)).collect();
         let CopyKind {
             site,
             cluster,
@@ -307,9 +345,12 @@ impl Alike {
         } = self.kind;
         CopiedReport {
             site,
-            file,
+            file: file.path,
+            file_id: file.file_id,
             cluster: cluster.as_deref().map(str::to_owned),
-            of_files,
+            of_files: of.iter().map(|of| of.path.clone()).collect(),
+            of_gone: of.into_iter().filter(|of| of.is_gone).collect(),
+            is_within: of_file_ids.iter().all(|of| *of == self.file_id),
             of_cluster: of_cluster.as_deref().map(str::to_owned),
             format: dialects.map(|dialects| dialects.own),
             of_format: dialects.map(|dialects| dialects.other),

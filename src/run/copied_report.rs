@@ -1,8 +1,24 @@
 //! What a run reports of jobs that its inputs hold twice.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::Serialize;
+
+/// An input file that copies are of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CopiedFile {
+    /// Its path.
+    pub path: String,
+    /// Its id, by which contents of one path differ.
+    pub file_id: String,
+    /// This content is no longer among the inputs: the file is gone, or was replaced.
+    #[serde(skip)]
+    pub is_gone: bool,
+}
+
+/// Files named in an error.
+pub(super) const NAMED: usize = 10;
 
 /// Jobs of one file of a site that other files contain as well, with times, a cluster or a dialect that differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -11,10 +27,18 @@ pub struct CopiedReport {
     pub site: String,
     /// The file read in this run.
     pub file: String,
+    /// Its id.
+    pub file_id: String,
     /// The cluster its jobs are of.
     pub cluster: Option<String>,
     /// The files that contain the same jobs.
     pub of_files: Vec<String>,
+    /// Those of them whose content is no longer among the inputs; the lake keeps its jobs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub of_gone: Vec<CopiedFile>,
+    /// The file itself contains the same jobs once more.
+    #[serde(skip)]
+    pub is_within: bool,
     /// The cluster they are of there.
     pub of_cluster: Option<String>,
     /// Dialect of the file, where that of the other files is another one.
@@ -56,12 +80,18 @@ impl CopiedReport {
     /// It in a sentence.
     pub(crate) fn sentence(&self) -> String {
         let about = if self.is_estimate { "about " } else { "" };
+        let place = |path: &String| match self.of_gone.iter().find(|gone| gone.path == *path) {
+            Some(CopiedFile { file_id, .. }) => {
+                format!("what {path} (file_id {file_id}) contained, which is no longer among the inputs,")
+            }
+            None => path.clone(),
+        };
         let (first, more) = match self.of_files.as_slice() {
-            [] => ("another file", String::new()),
-            [only] if *only == self.file => ("the same file once more", String::new()),
-            [only] => (only.as_str(), String::new()),
-            [first, _] => (first.as_str(), " and 1 more file".to_owned()),
-            [first, more @ ..] => (first.as_str(), format!(" and {} more files", more.len())),
+            [] => ("another file".to_owned(), String::new()),
+            [_] if self.is_within => ("the same file once more".to_owned(), String::new()),
+            [only] => (place(only), String::new()),
+            [first, _] => (place(first), " and 1 more file".to_owned()),
+            [first, more @ ..] => (place(first), format!(" and {} more files", more.len())),
         };
         let is_of_two_dialects = self.format != self.of_format;
         let mut how = String::new();
@@ -108,6 +138,34 @@ impl CopiedReport {
             self.file, self.job_n, self.of_job_n, self.site,
         )
     }
+}
+
+/// What to do about copies that stop a run.
+pub(super) fn advice(reports: &[CopiedReport]) -> String {
+    let mut advice = "\n  set the timezone the file was printed in or print it again with TZ=UTC, name the cluster as in the other \
+                      file, print the file again with raw job numbers, or take it out; copied_jobs = \"keep\" in [pipeline] \
+                      counts such jobs twice"
+        .to_owned();
+    let gone: BTreeMap<&str, &str> = (reports.iter().flat_map(|report| &report.of_gone))
+        .map(|gone| (gone.file_id.as_str(), gone.path.as_str()))
+        .collect();
+    if gone.is_empty() {
+        return advice;
+    }
+    let named = gone
+        .iter()
+        .take(NAMED)
+        .map(|(file_id, path)| format!("{file_id} for {path}"));
+    let named: Vec<String> = named.collect();
+    let more = gone.len().checked_sub(NAMED).filter(|more| *more > 0);
+    let more = more.map_or_else(String::new, |more| format!(" and {more} more"));
+    let _ = write!(
+        advice,
+        "\n  the lake keeps the jobs of contents that are no longer among the inputs: where those are the wrong ones, void them by a \
+         correction with action void, their file_id and no other filter ({}{more}), or run into a new lake",
+        named.join(", ")
+    );
+    advice
 }
 
 /// A span of time as people read it: days where it is longer than zones are apart.

@@ -24,6 +24,7 @@ use crate::dedupe::copies::Copies;
 use crate::dedupe::merge::Loser;
 use crate::dedupe::moved_starts::MonthStarts;
 use crate::dedupe::reduced::ReducedJobs;
+use crate::dedupe::voided::VoidedJobs;
 use crate::dedupe::{copies, history};
 use crate::energy::MeterUses;
 use crate::error::{Error, Result};
@@ -155,7 +156,8 @@ fn merge_days(
     let mut history_table: Option<LakeTable<'_>> = None;
     // Additions of corrections precede the jobs of the month.
     charge(charges.add_corrections(month)?, write);
-    let mut copies = Copies::new(context.order, context.fresh, days);
+    let voided = VoidedJobs::of_site(context.plan.corrections.as_deref(), site);
+    let mut copies = Copies::new(context.order, context.fresh, days, voided);
     let mut starts = MonthStarts::new(month);
     while let Some(day) = earlier(published.next_day()?, fresh.peek()) {
         let mut pieces = DayMerge::new(context, day, fresh.next_if(day)?, &mut published);

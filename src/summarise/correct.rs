@@ -60,6 +60,7 @@ pub(super) struct Corrector<'a> {
 pub(super) struct CorrectedNames<'a> {
     user: ColumnWords<'a>,
     job_id: ColumnWords<'a>,
+    file_id: ColumnWords<'a>,
     record_id: &'a FixedSizeBinaryArray,
 }
 
@@ -83,6 +84,7 @@ impl<'a> Corrector<'a> {
         Ok(Some(CorrectedNames {
             user: words(batch, "user")?,
             job_id: words(batch, "job_id")?,
+            file_id: words(batch, "file_id")?,
             record_id: id(batch, "record_id")?,
         }))
     }
@@ -206,6 +208,7 @@ fn takes(
         "account" => payer.account,
         "user" => names.user.get(row),
         "job_id" => Some(names.job_id.value(row)),
+        "file_id" => Some(names.file_id.value(row)),
         name => key.dimension(name),
     })
 }

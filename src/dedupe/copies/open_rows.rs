@@ -3,7 +3,7 @@
 //!
 //! How long such a job takes is not known yet. Both rows have the same number and were submitted and started as far apart, by
 //! the same user on as many cores as far as both state them, and their times differ by one constant that zones can differ by.
-//! Another run of a requeued job was submitted anew and waited as long only by accident.
+//! Another run of a requeued job was submitted again and waited as long only by accident.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -64,7 +64,7 @@ impl<'a> EnteredInputs<'a> {
         let mut partitions = partitions(&scope, spill.partitions()?, &file_ids);
         let months = summaries::months(plan, &scope.lake.state, &fresh, &mut partitions, &scope.selection);
         let inputs = MergeInputs::new(&scope.lake.state, spill, &file_ids);
-        let copies = inputs.shifted_copies(&partitions);
+        let copies = inputs.shifted_copies(plan, &partitions);
         let context = PartitionContext {
             shifted: Some(&copies),
             ..inputs.context(scope.context, &scope.lake.publication, &scope.selection)
@@ -85,7 +85,8 @@ impl<'a> EnteredInputs<'a> {
             possible_copies,
             ..
         } = &mut *monitor.report;
-        copied::judge(plan, &done, shifted, context.paths, copied_jobs, possible_copies)?;
+        let files = inputs.copied_files(&scope.found);
+        copied::judge(plan, &done, shifted, &files, copied_jobs, possible_copies)?;
         note_benchmarks(plan, &done, &summaries, &mut scope.lake.state, monitor.report);
         let book = &mut scope.lake.state.book;
         let (parts, charged) = contributed(&context, done, summaries, book, monitor.report)?;

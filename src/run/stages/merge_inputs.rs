@@ -5,15 +5,17 @@ use std::sync::Arc;
 
 use super::context::RunContext;
 use super::scope::RunScope;
+use crate::config::Plan;
 use crate::dedupe::file_order::FileOrder;
 use crate::dedupe::shifted::ShiftedCopies;
 use crate::dedupe::spill::Spill;
+use crate::lake::found::FoundFile;
 use crate::lake::new_corrections;
 use crate::lake::state::State;
 use crate::lake::views::Views;
 use crate::ledger::{Places, Reason};
 use crate::record::SiteMonth;
-use crate::run::copied;
+use crate::run::copied::{self, CopiedFiles};
 use crate::run::corrections;
 use crate::run::extent::RunSelection;
 use crate::run::partition_context::PartitionContext;
@@ -48,8 +50,18 @@ impl MergeInputs {
     }
 
     /// What finds jobs that are there twice in sites as many as these partitions have.
-    pub(super) fn shifted_copies(&self, partitions: &Partitions) -> ShiftedCopies<'_> {
-        ShiftedCopies::new(&self.order, &self.read_now, copied::site_n(partitions))
+    pub(super) fn shifted_copies<'a>(&'a self, plan: &'a Plan, partitions: &Partitions) -> ShiftedCopies<'a> {
+        let site_n = copied::site_n(partitions);
+        ShiftedCopies::new(&self.order, &self.read_now, site_n, plan.corrections.as_deref())
+    }
+
+    /// The files that were read, and those of the lake that were `found` among the inputs.
+    pub(super) fn copied_files<'a>(&'a self, found: &[FoundFile]) -> CopiedFiles<'a> {
+        let known = found.iter().filter_map(FoundFile::file_id);
+        CopiedFiles {
+            paths: &self.paths,
+            present: known.chain(self.read_now.iter().cloned()).collect(),
+        }
     }
 
     /// What every partition needs to know.

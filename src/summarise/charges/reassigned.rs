@@ -135,7 +135,7 @@ impl<'a> Reassignments<'a> {
     #[must_use]
     pub fn columns(&self) -> &'static [&'static str] {
         if self.0.has_rules() {
-            &["user", "wckey", "vo_group", "vo_role", "submit_host"]
+            &["user", "file_id", "wckey", "vo_group", "vo_role", "submit_host"]
         } else {
             &[]
         }

@@ -44,4 +44,5 @@ mod voms;
 mod waiting;
 mod wckeys;
 mod withheld_shares;
+mod wrong_content;
 mod wrong_zone;
