@@ -76,20 +76,21 @@ fn sge() {
     assert_eq!(
         usage(&all),
         [
-            ("6972834", 180_001_000, Some(1_026_706_540), Some(9), None),
             ("1630912", 20_365_780, Some(1_272_619), Some(1), None),
             ("3294013", 359_000, Some(50_796), Some(1), None),
             ("3872561", 220_488, Some(12_770), Some(1), None),
-            ("6972834", 180_001_000, Some(1_026_706_540), Some(9), None),
             ("43", 1000, Some(90), Some(1), None),
+            // Jobs of several slots wait for their tasks.
+            ("6972834", 180_001_000, Some(1_026_706_540), Some(9), None),
+            ("6972834", 180_001_000, Some(1_026_706_540), Some(9), None),
         ]
     );
-    let ms = &all.jobs[3].row;
+    let ms = &all.jobs[2].row;
     assert_eq!(
         (ms.start_ms, ms.end_ms),
         (Some(1_412_932_865_141), Some(1_412_933_085_629))
     );
-    let first = &all.jobs[0].row;
+    let first = &all.jobs[4].row;
     assert_eq!((first.exit_code, first.exit_signal), (None, Some(10)));
     assert_eq!(first.max_virtual_byte, Some(821_923_840));
     assert_eq!(all.rejects, []);

@@ -202,7 +202,7 @@ fn rows_wait_within_a_limit() {
         .chain([of(20, Row::TASK), of(1, Row::TASK)])
         .collect();
     let text = text(&rows);
-    for (held_byte, folded, alone) in [(1 << 20, vec![1, 20], 0), (3000, vec![20], 1), (1, vec![], 2)] {
+    for (held_byte, joined, alone) in [(1 << 20, vec![1, 20], 0), (3000, vec![20], 1), (1, vec![], 2)] {
         for block in [1, 5000, 1 << 20] {
             let limits = LogLimits {
                 block,
@@ -216,7 +216,7 @@ fn rows_wait_within_a_limit() {
             with_tasks.sort_unstable();
             assert_eq!(
                 (with_tasks, all.rejects.len()),
-                (folded.clone(), alone),
+                (joined.clone(), alone),
                 "{held_byte} {block}"
             );
             assert_eq!((all.jobs.len(), all.outcomes()), (20, 22));

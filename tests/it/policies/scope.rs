@@ -185,7 +185,7 @@ fn policies_without_a_price_are_left_out_of_the_page_and_named() {
     assert!(charges.contains(line), "{charges}");
     // The job that never ran has a price: nothing. The other has none.
     assert!(
-        charges.contains("<h3>unknown</h3>") && charges.contains("not in these sums: 1."),
+        charges.contains("<h3>unknown</h3>") && charges.contains("not in these sums: 1 that ended, and 2 core hours."),
         "{charges}"
     );
 }

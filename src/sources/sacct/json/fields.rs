@@ -143,9 +143,12 @@ impl<'a> SacctJsonFields<'a> {
         self.nodes.is_none_or(|nodes| is_no_node(nodes.decode().0.as_bytes()))
     }
 
-    /// Whether the job is in a reservation whose name is unknown.
-    pub(super) fn is_reservation_unnamed(&self) -> bool {
-        self.reservation.is_none() && self.reservation_id.known().is_some_and(|id| id != 0)
+    /// Whether the job has something that is not stated: it is in a reservation whose name is unknown, or has a billing or GPUs that
+    /// are not set.
+    pub(super) fn lacks_a_value(&self) -> bool {
+        let is_reservation_unnamed =
+            self.reservation.is_none() && self.reservation_id.known().is_some_and(|id| id != 0);
+        is_reservation_unnamed || self.allocated.alloc.is_some_and(|alloc| alloc.is_unset)
     }
 
     /// What states burst buffer and licences: the allocation, or the request where there is none.

@@ -232,7 +232,7 @@ impl SacctJsonJob {
         let wckey = text(fields.wckey);
         let wckey = wckey.as_deref().map(|key| key.strip_prefix('*').unwrap_or(key));
         let reservation = text(fields.reservation);
-        if fields.is_reservation_unnamed() {
+        if fields.lacks_a_value() {
             anomalies |= Anomaly::ValueDropped.bit();
         }
         let name = text(fields.name);
@@ -241,9 +241,6 @@ impl SacctJsonJob {
             anomalies |= Anomaly::InvalidText.bit();
         }
         let alloc = fields.allocated.alloc;
-        if alloc.is_some_and(|alloc| alloc.is_unset) {
-            anomalies |= Anomaly::ValueDropped.bit();
-        }
         let gpus = tres::borrowed(&fields.allocated.gpus);
         let of_cluster = fields.allocated_or_requested();
         let (pools, licenses) = (
