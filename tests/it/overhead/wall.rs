@@ -49,11 +49,9 @@ fn a_job_that_was_held_and_removed_holds_its_nodes_for_its_wall_time() {
 
 #[test]
 fn what_meters_count_after_the_wall_time_of_a_job_is_not_its_own() {
-    let mut meters = "node,valid_from,valid_to,joules\n".to_owned();
-    for day in 1..10 {
-        meters.push_str(&format!("n7,2026-04-0{day},2026-04-{:02},8640000\n", day + 1));
-    }
-    meters.push_str("n7,2026-03-31,2026-04-01,8640000\n");
+    let april = (1..10).map(|day| format!("n7,2026-04-0{day},2026-04-{:02},8640000\n", day + 1));
+    let march = "node,valid_from,valid_to,joules\nn7,2026-03-31,2026-04-01,8640000\n".to_owned();
+    let meters = std::iter::once(march).chain(april).collect::<Vec<String>>().concat();
     let scene = scene(REMOVED);
     scene.write("m.csv", &meters);
     scene.write("en.csv", "site,node_type,nodes,cores\nC,a,n7,4\n");

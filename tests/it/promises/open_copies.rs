@@ -144,7 +144,7 @@ fn other_jobs_and_runs_of_the_same_number_are_no_copies() {
     // Ended in the zone in which they ran.
     alike(&first, &ended("zoo", 100..120, 0));
     // Another cluster with the same numbers, users and cores, whose jobs were submitted at other times.
-    let of_other_cluster: String = (100..120)
+    let of_other_cluster: Vec<String> = (100..120)
         .map(|id| {
             let start_s = NIGHT + id * 617;
             let submit_s = start_s - 100 - id;
@@ -155,9 +155,9 @@ fn other_jobs_and_runs_of_the_same_number_are_no_copies() {
             )
         })
         .collect();
-    alike(&first, &(HEADER.to_owned() + &of_other_cluster));
+    alike(&first, &(HEADER.to_owned() + &of_other_cluster.concat()));
     // Siblings of a federation, which are revoked when another cluster starts the job.
-    let revoked: String = (100..120)
+    let revoked: Vec<String> = (100..120)
         .map(|id| {
             let start_s = NIGHT + (2 + id % 10) * HOUR;
             let submit_s = start_s - 100 - id;
@@ -167,9 +167,9 @@ fn other_jobs_and_runs_of_the_same_number_are_no_copies() {
             )
         })
         .collect();
-    alike(&first, &(HEADER.to_owned() + &revoked));
-    // Requeued an hour later, in a dump without the first runs: each was submitted anew and waited for two minutes.
-    let requeued: String = (100..120)
+    alike(&first, &(HEADER.to_owned() + &revoked.concat()));
+    // Requeued an hour later, in a dump without the first runs: each was submitted again and waited for two minutes.
+    let requeued: Vec<String> = (100..120)
         .map(|id| {
             let start_s = NIGHT + (3 + id % 10) * HOUR;
             format!(
@@ -180,5 +180,5 @@ fn other_jobs_and_runs_of_the_same_number_are_no_copies() {
             )
         })
         .collect();
-    alike(&first, &(HEADER.to_owned() + &requeued));
+    alike(&first, &(HEADER.to_owned() + &requeued.concat()));
 }

@@ -171,7 +171,7 @@ fn void_rows_without_an_end_are_no_copies() {
     let ids: Vec<String> = ids
         .iter()
         .flatten()
-        .map(|bytes| bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+        .map(|bytes| format!("{:032x}", u128::from_be_bytes(bytes.try_into().unwrap())))
         .collect();
     run_with_voids(&scene, &both, "record_id", &ids);
     holds_what_is_right(&scene, &["2.txt"], 5);
