@@ -81,18 +81,17 @@ fn memory_of_many_jobs_does_not_wrap() {
     assert_eq!(unpriced_n(&scene, unpriced), 2 * i64::from(vast_n - room));
 }
 
-/// Jobs whose records state a second of wall time and a span of a month: what they held of their nodes did not fit 63 bits
-/// once added up.
+/// Jobs that ran for a second and were suspended for a month: the GPUs that they held did not fit 63 bits once added up.
 #[test]
 fn bills_that_the_sums_of_a_month_cannot_take_are_unknown() {
-    let (vast_n, plain_n) = (35_000_u32, 3_u32);
+    let (vast_n, plain_n) = (52_000_u32, 3_u32);
     let span = [
         ("Start", "2026-10-01T00:00:00"),
         ("Submit", "2026-10-01T00:00:00"),
         ("End", "2026-10-31T23:00:00"),
         ("ElapsedRaw", "1"),
-        ("NCPUS", "100000000"),
-        ("AllocTRES", "cpu=100000000,mem=2G,node=1"),
+        ("Suspended", "30-22:59:59"),
+        ("AllocTRES", "cpu=1,mem=2G,node=1,gres/gpu=350000"),
     ];
     let vast = (0..vast_n).map(|nth| row(nth, &span));
     let plain = (0..plain_n).map(|nth| row(100_000 + nth, &[]));
@@ -103,15 +102,18 @@ fn bills_that_the_sums_of_a_month_cannot_take_are_unknown() {
     );
     let report: RunReport = scene.run(&pipeline(&source(), OVERHEAD));
     assert_eq!(sum(&scene, "usage", "job_n"), i128::from(vast_n + plain_n));
-    // Its core-seconds count once by core and once by memory.
-    let load = 2 * 100_000_000 * (31 * 86_400 - 3600);
+    // Its GPU seconds count once by core, once by memory and once by GPU.
+    let load = 3 * 350_000 * (31 * 86_400 - 3600);
     let without_room = u64::from(vast_n) - (1_u64 << 57) / load;
     assert_eq!(report.overhead.unwrap().beyond_sums_job_n, without_room);
     let unpriced = "the sums of the month cannot take it";
-    assert_eq!(unpriced_n(&scene, unpriced), 2 * i64::try_from(without_room).unwrap());
+    assert_eq!(unpriced_n(&scene, unpriced), 3 * i64::try_from(without_room).unwrap());
+    let gpu_s: i128 = sum(&scene, "charges", "alloc_gpu_s");
+    let priced_n = i128::from(u64::from(vast_n) - without_room);
+    assert_eq!(gpu_s, priced_n * i128::from(load));
+    // Cores are given back while a job is suspended.
     let core_s: i128 = sum(&scene, "charges", "alloc_core_s");
-    let priced = i128::from(u64::from(vast_n) - without_room) * i128::from(load);
-    assert_eq!(core_s, priced + 2 * 3600 * i128::from(plain_n));
+    assert_eq!(core_s, 3 * priced_n + 2 * 3600 * i128::from(plain_n));
 }
 
 /// The most that jobs hold on a node fits 63 bits, and so does its sum over a day; vast jobs leave room for others.
