@@ -135,8 +135,7 @@ pub(super) fn answer(
                 .or_default() += 1;
         }
         for (nth, unit) in units.iter().enumerate() {
-            // A GPU of the model is a GPU.
-            let unit = [unit[0], unit[1], unit[2].max(unit[3]), unit[3]];
+            let unit = held_by(unit);
             // As many as fit, tried one after the other.
             let mut fit = 0;
             while !is_alone && (0..4).all(|r| unit[r] * (fit + 1) <= free[r] || unit[r] == 0) {
@@ -172,4 +171,10 @@ pub(super) fn answer(
         }
     }
     answer
+}
+
+/// What one unit holds of a node: a GPU of the model it names is a GPU.
+pub(super) fn held_by(unit: &[i64; 4]) -> [i64; 4] {
+    let [core_n, byte, gpu_n, model_n] = *unit;
+    [core_n, byte, gpu_n.max(model_n), model_n]
 }

@@ -10,7 +10,7 @@ use gridtally::time::month::date_of;
 use gridtally::time::{SecondSpan, Zone};
 use proptest::prelude::*;
 
-use super::brute::{Job, Mood, Phase};
+use super::brute::{Job, Mood, Phase, held_by};
 use super::cases::unit;
 use super::random::{MOMENTS, amounts, history, job_of, model, named, phase_of};
 
@@ -140,7 +140,7 @@ fn would_do(case: &Case, job: &Waiting, second: i64) -> Vec<[usize; 3]> {
             counts[0][kind] += 1;
         }
         for (nth, unit) in case.units.iter().enumerate() {
-            let taken = takes(unit, &job.need);
+            let (taken, unit) = (takes(unit, &job.need), held_by(unit));
             if taken > 0 && (0..4).all(|r| unit[r] * taken <= free[r]) {
                 counts[1 + nth][kind] += 1;
             }
