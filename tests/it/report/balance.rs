@@ -243,7 +243,7 @@ fn the_table_for_people_fits_and_the_file_is_exact() {
         "{html}"
     );
     let (header, exact) = rows(&run("csv"));
-    assert_eq!(header.len(), 14);
+    assert_eq!(header.len(), 15);
     assert_eq!(exact[0]["balance"], "123447.500000000");
 }
 
