@@ -240,7 +240,7 @@ fn focus_reports_money_as_money_and_units_as_a_virtual_currency() {
 
     // The sample has jobs of unknown cores: their charge is unknown, and that is reported.
     let why = refused(&run(&["--policy", "dollars"]));
-    assert!(why.contains("the charge of 3 jobs is unknown"), "{why}");
+    assert!(why.contains("is unknown, in 3 sums with 3 jobs that ended"), "{why}");
 
     let (header, dollars) = rows(&stdout(&run(&["--policy", "dollars", "--leave-out"])));
     assert_focus(&header, &dollars);
