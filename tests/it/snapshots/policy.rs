@@ -7,7 +7,7 @@ use gridtally::store::snapshots::{KeepPolicy, SnapshotName};
 use gridtally::time::Zone;
 use gridtally::time::instant::parse_instant_s;
 
-use super::{JOBS, Nights, pipeline, reported};
+use super::{JOBS, Nights, pipeline};
 use crate::support::notes::assert_notes_alone;
 
 #[test]
@@ -50,11 +50,11 @@ fn names_that_snapshots_hold_are_warned_of_when_they_are_withheld() {
     nights.night(0);
     nights.done(&["tag", "lake", "billed"]);
     nights.write("p.toml", &privacy);
-    let warned = reported(&nights.output(&["run", "p.toml"]));
+    let warned = nights.done(&["run", "p.toml"]);
     let warning = "warning: the lake keeps 1 snapshots, 1 tags on them, from before these names were withheld";
     assert!(warned.contains(warning), "{warned}");
     // Nothing more is withheld than before.
-    let quiet = reported(&nights.output(&["run", "p.toml"]));
+    let quiet = nights.done(&["run", "p.toml"]);
     assert!(!quiet.contains("snapshots"), "{quiet}");
     assert_eq!(nights.files("lake/.gridtally/kept/records").len(), 2);
     nights.done(&["tag", "lake", "billed", "--remove"]);
