@@ -336,9 +336,7 @@ impl<'a> Copies<'a> {
         } else {
             (other, one)
         };
-        let (Some(file), Some(of_file)) = (self.files.get(copy.file), self.files.get(of.file)) else {
-            return;
-        };
+        let Some(file) = self.files.get(copy.file) else { return };
         let shift_ms = copy.start_ms - of.start_ms;
         // Two jobs with raw numbers are compared by these.
         let is_compared = !(copy.is_displayed && of.is_displayed);
@@ -355,26 +353,33 @@ impl<'a> Copies<'a> {
         if !is_compared || !file.is_fresh || copy.is_copy || !is_same {
             return;
         }
+        let Some(copied) = self.copied(copy, of) else { return };
         copy.is_copy = true;
         let dialects = is_of_two_dialects.then(|| TwoDialects {
             own: copy.dialect.as_str(),
             other: of.dialect.as_str(),
         });
-        let name = |at: usize| self.clusters.get(at).cloned().flatten();
-        let copied = Copied {
-            file_id: Arc::clone(&file.file_id),
-            cluster: name(copy.cluster),
-            of_cluster: name(of.cluster),
-            shift_ms,
-            of_file_id: Arc::clone(&of_file.file_id),
-            dialects,
-            is_open: false,
-        };
+        let copied = Copied { dialects, ..copied };
         self.found
             .copied
             .entry(copied)
             .or_default()
             .add(CopyExtent::of_level(level, copy.core_s));
+    }
+
+    /// By what a copy of one dialect, with an end, differs from the job it repeats.
+    fn copied(&self, copy: &SeenJob, of: &SeenJob) -> Option<Copied> {
+        let file_id = |job: &SeenJob| Some(Arc::clone(&self.files.get(job.file)?.file_id));
+        let cluster = |job: &SeenJob| self.clusters.get(job.cluster).cloned().flatten();
+        Some(Copied {
+            file_id: file_id(copy)?,
+            cluster: cluster(copy),
+            of_cluster: cluster(of),
+            shift_ms: copy.start_ms - of.start_ms,
+            of_file_id: file_id(of)?,
+            dialects: None,
+            is_open: false,
+        })
     }
 }
 

@@ -368,8 +368,8 @@ impl Sink for Intake {
     }
 
     fn tool_message(&mut self, at: Position, text: &[u8]) {
-        self.count(None, None, Reason::ToolMessage, 1);
-        let message = ToolMessage::new(at, text);
+        self.out_of_scope(Reason::ToolMessage, 1);
+        let message = ToolMessage::new(at, text, self.privacy.is_some());
         self.tool_message = ToolMessage::first(self.tool_message.take(), Some(message));
     }
 

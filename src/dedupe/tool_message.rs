@@ -5,8 +5,11 @@ use serde::{Deserialize, Serialize};
 use crate::lines::shortened;
 use crate::sources::Position;
 
-/// Bytes of a message that are kept.
-const KEPT_BYTE_N: usize = 512;
+/// Characters of a message that are kept.
+const KEPT_CHAR_N: usize = 512;
+
+/// The text of a message where names are withheld: it may name a person.
+const WITHHELD: &str = "withheld for privacy";
 
 /// A message of the tool that made a dump, where rows should be.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -20,20 +23,21 @@ pub struct ToolMessage {
 impl ToolMessage {
     /// The message of a line.
     #[must_use]
-    pub fn new(at: Position, text: &[u8]) -> Self {
-        let text = String::from_utf8_lossy(text.trim_ascii_end());
+    pub fn new(at: Position, text: &[u8], is_withheld: bool) -> Self {
+        let text = if is_withheld {
+            WITHHELD.as_bytes()
+        } else {
+            text.trim_ascii_end()
+        };
         Self {
             line: at.line,
-            text: shortened(&text, KEPT_BYTE_N),
+            text: shortened(&String::from_utf8_lossy(text), KEPT_CHAR_N),
         }
     }
 
     /// The first of two.
     #[must_use]
     pub fn first(one: Option<Self>, other: Option<Self>) -> Option<Self> {
-        match (one, other) {
-            (Some(one), Some(other)) => Some(one.min(other)),
-            (one, other) => one.or(other),
-        }
+        [one, other].into_iter().flatten().min()
     }
 }

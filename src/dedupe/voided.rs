@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use ahash::RandomState;
 
 use crate::reference::correction::{Action, CorrectionTable};
+use crate::schema::batch::stated_identity;
 
 /// The jobs of a site that voids of a record or of an input file take out, in whatever month they count.
 #[derive(Clone, Debug, Default)]
@@ -25,7 +26,7 @@ impl VoidedJobs {
                     voided.file_ids.insert(file_id.clone());
                 }
                 [("record_id", Some(record_id))] => {
-                    voided.record_ids.extend(identity_of(record_id));
+                    voided.record_ids.extend(stated_identity(record_id));
                 }
                 _ => {}
             }
@@ -42,13 +43,4 @@ impl VoidedJobs {
     pub(super) fn contains(&self, file_id: &str, record_id: u128) -> bool {
         self.file_ids.contains(file_id) || self.record_ids.contains(&record_id)
     }
-}
-
-/// An identity as people write it: hexadecimal, with or without dashes; `None` where a text is none.
-fn identity_of(text: &str) -> Option<u128> {
-    let digits = text.replace('-', "");
-    let is_whole = digits.len() == 32 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-    let identity = is_whole.then(|| u128::from_str_radix(&digits, 16))?;
-    // Fallback: never taken, 32 hexadecimal digits are a number of the type.
-    identity.ok()
 }

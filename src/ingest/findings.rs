@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::first_refusal::{FirstRefusal, SHOWN};
-use super::read_file::{LedgerFiles, ReadFile, Reading};
+use super::read_file::{LedgerFiles, ReadFile};
 use super::seen::SeenFiles;
 use crate::dedupe::ToolMessage;
 use crate::ledger::{Book, Outcome, Reason};
@@ -123,14 +123,12 @@ impl Notes {
     }
 
     /// Keeps the examples of a file that was read.
-    pub(crate) fn take(&mut self, file_id: &Arc<str>, reading: &Reading, read: &mut ReadFile) {
+    pub(crate) fn take(&mut self, file_id: &Arc<str>, read: &mut ReadFile) {
         let mut first = read.rejects.take_first();
         if let Some(ToolMessage { line, text }) = read.tool_message.take() {
-            let is_withheld = reading.privacy.is_some();
-            let text = if is_withheld { "withheld for privacy" } else { &text };
             first.insert(
                 Reason::ToolMessage,
-                FirstRefusal::new(line, &shortened(text, SHOWN), None),
+                FirstRefusal::new(line, &shortened(&text, SHOWN), None),
             );
         }
         if !first.is_empty() {

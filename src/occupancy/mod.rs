@@ -65,7 +65,7 @@ pub use history::{CapacitySegment, CapacityState, History};
 pub use node_room::NodeLoad;
 pub use parallel::{TimeHistograms, each_node, merge, peaks, tally_all};
 pub use queue::{Ask, Cause, Queue, QueueKey, QueueMachine, QueueSums, Wait, queue};
-pub use resource::{LEDGER_N, Resource, Resources};
+pub use resource::{GPU_PLACE, LEDGER_N, Resource, Resources};
 pub use seconds::Seconds;
 pub use slice::{Interval, Slice};
 pub use slices::Slices;

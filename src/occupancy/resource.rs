@@ -23,6 +23,9 @@ pub const LEDGER_N: usize = 3;
 /// How columns of resource-seconds name them: `capacity_core_s`.
 pub const LEDGER_COLUMNS: [&str; LEDGER_N] = ["core", "memory_byte", "gpu"];
 
+/// Place of the GPUs among them.
+pub const GPU_PLACE: usize = 2;
+
 /// Largest amount of a resource on one node: a PiB of memory. What claims more is damage.
 pub const AMOUNT_LIMIT: i64 = 1 << 50;
 

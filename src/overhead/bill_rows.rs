@@ -22,15 +22,13 @@ use super::sweep::Sweep;
 use crate::charge::policy::Subject;
 use crate::error::{Error, Kind, Result};
 use crate::numbers::{count_u64, tally};
+use crate::occupancy::GPU_PLACE;
 use crate::occupancy::billing::BILL_PLACES;
 use crate::schema::batch::{dates, decimals, int, ints, number, text, texts, time, word};
 use crate::store::lake::{self, LakeTable};
 use crate::store::read_table;
 use crate::summarise::charges::{ChargedPeriod, RECORDED, ReassignedEntry, Reassignments, job_charges, part};
 use crate::time::{Month, SecondSpan};
-
-/// Place of the GPUs.
-const GPU: usize = 2;
 
 /// The bills of a slice.
 pub(crate) struct BillBills<'a> {
@@ -219,7 +217,7 @@ impl<'a> BillBills<'a> {
                 for (at, (billed, held)) in bill.billed.into_iter().zip(bill.held).enumerate() {
                     let (is_of_job, is_of_node) = (unbilled >> at & 1 == 1, bill.unknown >> at & 1 == 1);
                     // A job that holds none of it is not charged for it.
-                    let is_none = held == 0 && (!is_of_job || (at == GPU && !has_gpu));
+                    let is_none = held == 0 && (!is_of_job || (at == GPU_PLACE && !has_gpu));
                     if is_none {
                         continue;
                     }

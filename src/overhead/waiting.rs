@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use ahash::RandomState;
 
 use super::node_inventory::InventoryNode;
-use crate::occupancy::{Ask, Resources, Thresholds, Unit};
+use crate::occupancy::{Ask, GPU_PLACE, Resources, Thresholds, Unit};
 use crate::schema::batch::addend;
 
 /// A node of a list.
@@ -25,9 +25,6 @@ pub(crate) struct AskedNodes<'a> {
     /// It has them to itself.
     pub(crate) is_exclusive: bool,
 }
-
-/// Place of the GPUs among the resources.
-const GPU: usize = 2;
 
 /// Where a job waits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -184,8 +181,12 @@ impl Asks {
             return *known;
         }
         let may_have = |node: &InventoryNode| {
-            let mut gpus = node.history.segments.iter().map(|segment| segment.capacity.get(GPU));
-            let is_known = node.history.known.get(GPU).is_some_and(|known| *known);
+            let mut gpus = node
+                .history
+                .segments
+                .iter()
+                .map(|segment| segment.capacity.get(GPU_PLACE));
+            let is_known = node.history.known.get(GPU_PLACE).is_some_and(|known| *known);
             !is_known || gpus.any(|n| n.is_some_and(|n| *n > 0))
         };
         let line = self.names.get(number);

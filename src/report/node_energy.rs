@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::lake::{Lake, Selection};
+use super::shown::HOUR_MS;
 use super::table::{Cell, ColumnKind, Table};
 use crate::amounts::finer;
 use crate::error::{Error, Kind, Result};
@@ -189,7 +190,6 @@ fn chosen(units: &BTreeSet<String>, wanted: Option<&str>) -> Result<Option<Strin
 /// [`Kind::Data`] when a sum is too large.
 pub fn table(rows: &NodeEnergyRows) -> Result<Table> {
     const KWH_J: i128 = 3_600_000;
-    const HOUR_MS: i128 = 3_600_000;
     const HOUR_S: i128 = 3600;
     let mut table = Table::new(
         "What became of the energy of nodes: meter = jobs + overhead + stranded + down + reserved + unlisted",

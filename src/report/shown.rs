@@ -38,10 +38,10 @@ pub fn grouped(value: i128) -> String {
     if value < 0 { format!("\u{2212}{out}") } else { out }
 }
 
-/// Core milliseconds in hours, with as many of three digits after the point as they need.
+/// Milliseconds of cores or GPUs in hours, with as many of three digits after the point as they need.
 #[must_use]
-pub fn core_hours(core_ms: i128) -> String {
-    decimal::text(core_ms * 1000 / HOUR_MS, 3)
+pub fn hours(ms: i128) -> String {
+    decimal::text(ms * 1000 / HOUR_MS, 3)
 }
 
 /// How many digits after the point matter of numbers of which this is the largest, in units of 10^-`scale`.

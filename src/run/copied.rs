@@ -1,6 +1,7 @@
 //! Jobs that inputs hold twice under two identities, in two files or within one: counted, named, and a reason to stop
 //! unless the pipeline allows it.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use crate::dedupe::copies::{Copied, CopyExtent, TwoDialects, is_zone_shift};
 use crate::dedupe::moved_starts::{self, MonthStarts};
 use crate::dedupe::shifted::{self, Shifted, ShiftedCopies};
 use crate::error::{Error, Kind, Result};
+use crate::lake::found::FoundFile;
 use crate::numbers::{Extent, tally};
 use crate::record::SiteMonth;
 use crate::store::lake;
@@ -109,19 +111,42 @@ fn alarming_kinds(shifted: &[Shifted]) -> BTreeSet<CopyKind> {
 
 /// The input files that copies are of.
 pub(crate) struct CopiedFiles<'a> {
-    /// Their paths.
-    pub(crate) paths: &'a BTreeMap<Arc<str>, Arc<str>>,
-    /// Those that are among the inputs of this run.
-    pub(crate) present: BTreeSet<Arc<str>>,
+    /// Paths of all files.
+    paths: &'a BTreeMap<Arc<str>, Arc<str>>,
+    /// Those that this run read.
+    read_now: &'a BTreeSet<Arc<str>>,
+    /// Those that are among its inputs.
+    found: &'a [FoundFile],
+    /// Their ids. Nearly every night has no copies, and none need be worked out.
+    present: OnceCell<BTreeSet<Arc<str>>>,
 }
 
-impl CopiedFiles<'_> {
+impl<'a> CopiedFiles<'a> {
+    /// Of the `paths` of all files, those that this run read, and those `found` among its inputs.
+    pub(crate) fn new(
+        paths: &'a BTreeMap<Arc<str>, Arc<str>>,
+        read_now: &'a BTreeSet<Arc<str>>,
+        found: &'a [FoundFile],
+    ) -> Self {
+        Self {
+            paths,
+            read_now,
+            found,
+            present: OnceCell::new(),
+        }
+    }
+
+    fn is_present(&self, file_id: &Arc<str>) -> bool {
+        let ids = || self.found.iter().filter_map(FoundFile::file_id).collect();
+        self.read_now.contains(file_id) || self.present.get_or_init(ids).contains(file_id)
+    }
+
     fn named(&self, file_id: &Arc<str>) -> CopiedFile {
         CopiedFile {
             // Fallback: a file that no ledger knows has no other name than its id.
             path: self.paths.get(file_id).unwrap_or(file_id).to_string(),
             file_id: file_id.to_string(),
-            is_gone: !self.present.contains(file_id),
+            is_gone: !self.is_present(file_id),
         }
     }
 }
@@ -231,17 +256,11 @@ pub(crate) fn judge(
     let mut compared = FileExtents::new();
     let mut found: BTreeMap<Alike, FoundCopies> = BTreeMap::new();
     for part in done {
-        for (file_id, extent) in &part.copies.job_n {
-            totals
-                .entry(SiteFile::new(&part.site, file_id))
-                .or_default()
-                .add(*extent);
-        }
-        for (file_id, extent) in &part.copies.open_n {
-            compared
-                .entry(SiteFile::new(&part.site, file_id))
-                .or_default()
-                .add(*extent);
+        for (sums, extents) in [(&mut totals, &part.copies.job_n), (&mut compared, &part.copies.open_n)] {
+            for (file_id, extent) in extents {
+                let sum = sums.entry(SiteFile::new(&part.site, file_id)).or_default();
+                sum.add(*extent);
+            }
         }
         for (copied, extent) in &part.copies.copied {
             let copies = found.entry(Alike::of(&part.site, copied)).or_default();

@@ -196,6 +196,16 @@ pub fn identity(column: &FixedSizeBinaryArray, row: usize) -> Result<u128> {
         .map_err(|_| Error::internal("an identity is not 16 bytes long"))
 }
 
+/// The identity that a text states, as people write it: hexadecimal, with or without dashes.
+#[must_use]
+pub fn stated_identity(text: &str) -> Option<u128> {
+    let digits = text.replace('-', "");
+    let is_whole = digits.len() == 32 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let identity = is_whole.then(|| u128::from_str_radix(&digits, 16))?;
+    // Fallback: never taken, 32 hexadecimal digits are a number of the type.
+    identity.ok()
+}
+
 /// An array of texts.
 pub fn texts<S: AsRef<str>>(values: impl IntoIterator<Item = Option<S>>) -> ArrayRef {
     Arc::new(values.into_iter().collect::<StringArray>())

@@ -21,7 +21,7 @@ use crate::numbers::stored_u64;
 use crate::overhead;
 use crate::overhead::bills;
 use crate::record::SiteMonth;
-use crate::schema::batch::{id, int, text, word, word_or_empty};
+use crate::schema::batch::{id, int, stated_identity, text, word, word_or_empty};
 use crate::schema::{self, Column};
 use crate::store::Fact;
 use crate::store::{Current, Manifest, Store, lake, read_table};
@@ -475,8 +475,5 @@ fn origin(column: &Column, format: &str) -> String {
 
 /// The bytes of an identity as people write it, with or without dashes.
 pub(super) fn identity(text: &str) -> Option<[u8; 16]> {
-    let digits = text.replace('-', "");
-    let is_hex = digits.len() == 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let value = u128::from_str_radix(&digits, 16).ok().filter(|_| is_hex)?;
-    Some(value.to_be_bytes())
+    stated_identity(text).map(u128::to_be_bytes)
 }

@@ -17,7 +17,7 @@ use crate::report::accounts::Accounts;
 use crate::report::balance::{Balance, On, add_users, balances, coldfront, ondemand, refuse_unknown, table};
 use crate::report::lake::{Lake, Selection};
 use crate::report::render::TableFormat;
-use crate::report::shown::core_hours;
+use crate::report::shown::hours;
 use crate::report::{balance_table, charges};
 use crate::runtime::clock;
 use crate::store::StatePart;
@@ -167,7 +167,7 @@ fn unknown_in_words(balance: &Balance) -> String {
     let all: Vec<String> = [jobs, parts, corrections].into_iter().flatten().collect();
     let hours = match balance.unpriced_core_ms {
         0 => String::new(),
-        core_ms => format!(" ({} core hours)", core_hours(core_ms)),
+        core_ms => format!(" ({} core hours)", hours(core_ms)),
     };
     all.join(", ") + &hours
 }

@@ -104,18 +104,13 @@ impl Copies<'_> {
         let is_copy = copy.facts.have_one_wait(of.facts)
             && is_zone_shift(shift_ms)
             && (shift_ms != 0 || copy.cluster != of.cluster || copy.is_displayed != of.is_displayed);
-        let name = |at: usize| self.clusters.get(at).cloned().flatten();
+        let copied = is_copy.then(|| self.copied(copy, of)).flatten();
         Some(OpenPair {
             level,
             core_s: if of.is_open { of.core_s } else { copy.core_s },
-            copied: is_copy.then(|| Copied {
-                file_id: Arc::clone(&file.file_id),
-                cluster: name(copy.cluster),
-                of_cluster: name(of.cluster),
-                shift_ms,
-                of_file_id: Arc::clone(&of_file.file_id),
-                dialects: None,
+            copied: copied.map(|copied| Copied {
                 is_open: true,
+                ..copied
             }),
         })
     }

@@ -17,7 +17,7 @@ use crate::reference::node_type::day_text;
 use crate::report::board::{PageTerm, board, definitions as terms_of, lake_terms, section};
 use crate::report::drawing::details;
 use crate::report::html::{escape, table};
-use crate::report::shown::{core_hours, grouped};
+use crate::report::shown::{grouped, hours};
 use crate::report::table::Table;
 
 /// Awards that are drawn, at most.
@@ -162,7 +162,7 @@ fn notes(page: &AwardPage<'_>) -> Vec<String> {
         notes.push(format!(
             "Jobs whose charge is unknown: {unpriced} that ended, and {} core hours, also of jobs that end later or under another \
              version of the policy. They are in no use of an award that counts charges.",
-            core_hours(unpriced_core_ms)
+            hours(unpriced_core_ms)
         ));
     }
     notes

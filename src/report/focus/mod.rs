@@ -25,7 +25,7 @@ use self::columns::COLUMNS;
 use self::line::{FocusLine, FocusSums, LineKey, LineSubject};
 use super::charges::AccountCharge;
 use super::energy_sums::EnergySums;
-use super::shown::core_hours;
+use super::shown::hours;
 use super::table::Table;
 use super::usage_energy::UsageEnergy;
 use crate::error::{Error, Kind, Result};
@@ -70,8 +70,8 @@ impl Display for Unpriced {
         write!(
             f,
             "the charge of {} core hours and {} GPU hours is unknown, in {} sums with {} jobs that ended",
-            core_hours(self.core_ms),
-            core_hours(self.gpu_s * 1000),
+            hours(self.core_ms),
+            hours(self.gpu_s * 1000),
             self.sum_n,
             self.job_n
         )

@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::charge_sum::SiteChargeSum;
 use super::data::Grouping;
 use super::supply::Supply;
 use crate::amounts::finer;
 use crate::charge::amount::{CHARGE_PLACES, CHARGE_SCALE};
 use crate::reference::currency::is_currency;
 use crate::report::charges::BalanceTariff;
-use crate::report::shown::{core_hours, grouped};
-use crate::report::table::{Cell, ColumnKind, Table, divide, known_sum};
+use crate::report::shown::grouped;
+use crate::report::table::{Cell, ColumnKind, Table, divide};
 
 /// Digits after the point of money.
 const MONEY_DIGITS: u8 = 2;
@@ -22,30 +23,6 @@ pub struct PolicyCharges {
     pub table: Table,
     /// Jobs that have no price.
     pub note: Option<String>,
-}
-
-/// What jobs were charged in one pool.
-#[derive(Clone, Copy, Debug, Default)]
-struct SiteChargeSum {
-    charge_e9: Option<i128>,
-    job_n: i128,
-    unpriced_job_n: i128,
-    /// Core time without a charge, also of jobs that end in another period or under another version of the policy.
-    unpriced_core_ms: i128,
-}
-
-impl SiteChargeSum {
-    /// Jobs and core hours without a charge; `None` where all have one.
-    fn unpriced(&self) -> Option<String> {
-        let is_any = self.unpriced_job_n != 0 || self.unpriced_core_ms != 0;
-        is_any.then(|| {
-            format!(
-                "{} that ended, and {} core hours",
-                grouped(self.unpriced_job_n),
-                core_hours(self.unpriced_core_ms)
-            )
-        })
-    }
 }
 
 /// Policy and options.
@@ -62,12 +39,7 @@ pub fn by_policy(supply: &Supply, grouping: Grouping) -> (Vec<PolicyCharges>, Op
             .or_default()
             .entry(grouping.name(row.vo.as_deref(), row.account.as_deref()))
             .or_default();
-        sum.charge_e9 = known_sum(sum.charge_e9, row.charge_e9);
-        sum.job_n += i128::from(row.job_n);
-        sum.unpriced_job_n += i128::from(row.unpriced_job_n);
-        if row.charge_e9.is_none() {
-            sum.unpriced_core_ms += row.alloc_core_ms;
-        }
+        sum.add(&SiteChargeSum::of(row));
     }
     let mut names: BTreeMap<SiteChargeName<'_>, Vec<&BalanceTariff>> = BTreeMap::new();
     let mut left_out: BTreeSet<PolicyLeftOut> = BTreeSet::new();
@@ -129,10 +101,7 @@ fn of_policy(
             let sum = sums.get(tariff).and_then(|by_name| by_name.get(&name));
             row.extend(cells(tariff, sum));
             if let Some(sum) = sum {
-                total.charge_e9 = known_sum(total.charge_e9, sum.charge_e9);
-                total.job_n += sum.job_n;
-                total.unpriced_job_n += sum.unpriced_job_n;
-                total.unpriced_core_ms += sum.unpriced_core_ms;
+                total.add(sum);
             }
         }
         table.push(row);

@@ -2,6 +2,7 @@
 //!
 //! [`data`] reads the lake, [`chart`] draws, [`page`] writes.
 
+mod charge_sum;
 pub mod charged;
 pub mod chart;
 pub mod coverage;

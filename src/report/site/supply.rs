@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::charge_sum::SiteChargeSum;
 use super::data::{FILE_DIGITS, Grouping, SitePageSums};
 use crate::amounts::add;
 use crate::amounts::finer;
@@ -221,18 +222,14 @@ impl Supply {
                 ("unpriced_core_hours", "core h", ColumnKind::Decimal(FILE_DIGITS)),
             ],
         );
-        let mut sums: BTreeMap<OfName<'_>, (Option<i128>, i64, i64, i128)> = BTreeMap::new();
+        let mut sums: BTreeMap<OfName<'_>, SiteChargeSum> = BTreeMap::new();
         for row in &self.charged {
             let name = grouping.name(row.vo.as_deref(), row.account.as_deref());
             for key in [(&row.tariff, Some(name)), (&row.tariff, None)] {
-                let sum = sums.entry(key).or_default();
-                sum.0 = known_sum(sum.0, row.charge_e9);
-                sum.1 += row.job_n;
-                sum.2 += row.unpriced_job_n;
-                sum.3 += row.charge_e9.map_or(row.alloc_core_ms, |_| 0);
+                sums.entry(key).or_default().add(&SiteChargeSum::of(row));
             }
         }
-        for ((tariff, name), (charge_e9, job_n, unpriced_n, unpriced_core_ms)) in sums {
+        for ((tariff, name), sum) in sums {
             let (unit, units_n) = tariff.unit_for_people();
             let charge = |charge_e9: i128| {
                 divide(charge_e9, units_n).map_or(Cell::Empty, |value| Cell::Decimal {
@@ -245,10 +242,10 @@ impl Supply {
                 Cell::text(tariff.pool.as_str()),
                 Cell::text(unit),
                 Cell::text(name.map_or("(all)", |name| name.unwrap_or("(unknown)"))),
-                charge_e9.map_or(Cell::Empty, charge),
-                Cell::int(job_n),
-                Cell::int(unpriced_n),
-                Cell::ratio(unpriced_core_ms, HOUR_MS, FILE_DIGITS),
+                sum.charge_e9.map_or(Cell::Empty, charge),
+                Cell::Int(sum.job_n),
+                Cell::Int(sum.unpriced_job_n),
+                Cell::ratio(sum.unpriced_core_ms, HOUR_MS, FILE_DIGITS),
             ]);
         }
         table

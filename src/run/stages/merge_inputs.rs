@@ -56,12 +56,8 @@ impl MergeInputs {
     }
 
     /// The files that were read, and those of the lake that were `found` among the inputs.
-    pub(super) fn copied_files<'a>(&'a self, found: &[FoundFile]) -> CopiedFiles<'a> {
-        let known = found.iter().filter_map(FoundFile::file_id);
-        CopiedFiles {
-            paths: &self.paths,
-            present: known.chain(self.read_now.iter().cloned()).collect(),
-        }
+    pub(super) fn copied_files<'a>(&'a self, found: &'a [FoundFile]) -> CopiedFiles<'a> {
+        CopiedFiles::new(&self.paths, &self.read_now, found)
     }
 
     /// What every partition needs to know.

@@ -128,7 +128,7 @@ impl<'a> ReadInputs<'a> {
             }
             undated.count(scope.context.plan, &reading.source, &read.inventory);
             let refused_n = balance(reading, &read)?;
-            notes.take(file_id, reading, &mut read);
+            notes.take(file_id, &mut read);
             let source = &reading.source.name;
             monitor.report.read(source, &reading.file, read.rows_read, refused_n);
             monitor.report.mapped(source, &read.mapping);

@@ -132,8 +132,8 @@ pub(super) fn of_config(bytes: &[u8], options: &ReaderOptions, sink: &mut dyn Si
             sink.tool_message(line.at, line.bytes);
             continue;
         }
-        let is_state_of_daemon = text.starts_with("Slurmctld(");
-        if is_state_of_daemon {
+        // The state of the daemon.
+        if text.starts_with("Slurmctld(") {
             sink.out_of_scope(Reason::ToolMessage, 1);
             continue;
         }

@@ -15,7 +15,7 @@ use super::requested;
 use super::row::SacctRow;
 use super::step::Steps;
 use super::submit_line::SubmitOptions;
-use super::tres;
+use super::tres::{self, Alloc};
 use crate::ledger::Reason;
 use crate::numbers::Comparand;
 use crate::record::{Anomaly, Energy, EnergyReading, JobDetails, JobRow};
@@ -221,7 +221,7 @@ impl<'t> SacctJob<'t> {
         }
         let allocated = row.text(Role::AllocTres);
         let mut allocated_cpu_n = None;
-        let mut alloc: Option<tres::Alloc> = None;
+        let mut alloc: Option<Alloc> = None;
         self.named.clear();
         if allocated.is_empty() {
             self.named.add_requested(row.text(Role::ReqTres));
@@ -238,7 +238,7 @@ impl<'t> SacctJob<'t> {
                 allocated_cpu_n = tres::cpu_n(allocated).map_err(refusal)?;
             }
         }
-        if self.named.is_dropped || alloc.is_some_and(|alloc| alloc.is_unset) {
+        if self.named.is_dropped || alloc.is_some_and(Alloc::is_unset) {
             row.note(Anomaly::ValueDropped);
         }
         self.energy = alloc.and_then(|alloc| alloc.energy);

@@ -57,10 +57,15 @@ pub(super) struct Alloc {
     pub(super) billing: Listed,
     /// Energy the job used, joules: Slurm keeps it among what was allocated.
     pub(super) energy: energy::Stated,
-    /// GPUs: the untyped count if there is one, else the typed ones added up.
+    /// GPUs: the untyped count if there is one, else the typed ones added up; `None` where it is not set.
     pub(super) gpu: Option<i64>,
-    /// The billing or the GPUs are listed with a stand-in for a number.
-    pub(super) is_unset: bool,
+}
+
+impl Alloc {
+    /// Whether the billing or the GPUs are listed with a stand-in for a number.
+    pub(super) fn is_unset(self) -> bool {
+        self.billing == Listed::Unset || self.gpu.is_none()
+    }
 }
 
 /// Resources that have names, sorted by them.
@@ -182,7 +187,6 @@ pub(super) fn alloc<'a>(text: &'a [u8], named: &mut NamedTres<'a>) -> Result<All
         *slot = count(value).map_err(|()| entry)?;
     }
     found.gpu = gpu_n(untyped, typed);
-    found.is_unset = found.billing == Listed::Unset || found.gpu.is_none();
     named.sort();
     Ok(found)
 }

@@ -6,6 +6,7 @@ use crate::numbers::Comparand;
 use crate::schema::batch::addend;
 use crate::sources::json::{JsonText, Malformed, Scalar, Scanner};
 use crate::sources::sacct::job::is_no_node;
+use crate::sources::sacct::tres::Alloc;
 
 /// CPU time as seconds and microseconds.
 #[expect(clippy::struct_field_names, reason = "a unit belongs to its name")]
@@ -148,7 +149,7 @@ impl<'a> SacctJsonFields<'a> {
     pub(super) fn lacks_a_value(&self) -> bool {
         let is_reservation_unnamed =
             self.reservation.is_none() && self.reservation_id.known().is_some_and(|id| id != 0);
-        is_reservation_unnamed || self.allocated.alloc.is_some_and(|alloc| alloc.is_unset)
+        is_reservation_unnamed || self.allocated.alloc.is_some_and(Alloc::is_unset)
     }
 
     /// What states burst buffer and licences: the allocation, or the request where there is none.

@@ -109,7 +109,6 @@ pub(super) fn allocated<'a>(scanner: &mut Scanner<'a>) -> Result<Allocated<'a>, 
     })?;
     if let Some(alloc) = &mut found.alloc {
         alloc.gpu = gpu_n(untyped, typed);
-        alloc.is_unset = alloc.billing == Listed::Unset || alloc.gpu.is_none();
     }
     found.gpus.sort_unstable();
     found.burst_buffers.sort_unstable();
