@@ -56,6 +56,9 @@ impl LogLimits {
 /// The first bytes of a line that are enough for [`Grammar::begins`].
 const LOOKAHEAD: usize = 64;
 
+/// Why a record that can be read is refused all the same where the file ends behind it without a line end.
+pub(super) const LAST_VALUE_CUT_OFF: &str = "the file ends without a line end, so the last value may be cut short";
+
 /// One record as a grammar gets to see it.
 pub(super) struct LogRecord<'a> {
     /// Its text without the line end; bytes that are not UTF-8 replaced.
@@ -78,8 +81,7 @@ impl LogRecord<'_> {
     /// Refuses a record that is cut off, unless it is certain that every value looked at is whole.
     pub(super) fn whole(&self, is_certain: bool) -> Result<(), Refusal> {
         if self.is_cut_off && !is_certain {
-            let why = "the file ends without a line end, so the last value may be cut short";
-            return Err(Refusal::new(Reason::Truncated, why));
+            return Err(Refusal::new(Reason::Truncated, LAST_VALUE_CUT_OFF));
         }
         Ok(())
     }

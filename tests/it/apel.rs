@@ -300,8 +300,37 @@ fn a_cut_off_file_states_it() {
     let cut = &text[..text.len() - 60];
     assert_eq!(read(cut, Acceptance::Salvage).reasons(), [Reason::Truncated]);
     assert_eq!(strict(cut).reasons(), [Reason::MessageRefused, Reason::Truncated]);
-    // A message without the last separator, or without the last line end, is whole.
+    // A message without the last separator, or without the line end behind it, is whole.
     assert_eq!(strict(text.trim_end().trim_end_matches('%')).jobs.len(), 2);
+    assert_eq!(strict(text.trim_end()).jobs.len(), 2);
+}
+
+/// Half of a number is a number as well.
+#[test]
+fn a_last_value_that_may_be_a_part_of_one_is_refused() {
+    let summary = "APEL-summary-job-message: v0.2\nSite: S\nMonth: 3\nYear: 2026\nVO: v\nServiceLevelType: HEPSPEC\n\
+                   ServiceLevel: 10\nNodeCount: 1\nProcessors: 1\nWallDuration: 1000000\nCpuDuration: 900000\n\
+                   NumberOfJobs: 1200";
+    let job = format!("{HEADER}{}", record("1", ""));
+    let job = job.trim_end_matches(['%', '\n']);
+    for whole in [summary, job] {
+        for cut in [whole, &whole[..whole.len() - 2], format!("{whole} ").as_str()] {
+            for acceptance in [Acceptance::StrictApel, Acceptance::Salvage] {
+                let all = read(cut, acceptance);
+                assert_eq!((all.jobs.len(), all.summaries.len()), (0, 0), "{cut}");
+                assert_eq!(all.reasons(), [Reason::Truncated], "{cut}");
+                assert!(all.rejects[0].detail.contains("may be cut short"), "{:?}", all.rejects);
+            }
+        }
+        for end in ["\n", "\r", "\r\n", "\n  ", "%%", "\n%%", "\n%%\n"] {
+            let all = strict(format!("{whole}{end}"));
+            assert_eq!(
+                (all.jobs.len() + all.summaries.len(), all.rejects.len()),
+                (1, 0),
+                "{end:?}"
+            );
+        }
+    }
 }
 
 #[test]

@@ -36,18 +36,18 @@ const SOURCES: [Fingerprinted; 11] = [
     },
     Fingerprinted {
         keys: "format = \"apel\"",
-        text: "name = \"s\"\nformat = \"apel\"\nvo = \"record\"\nacceptance = \"strict-apel\"\n",
+        text: "name = \"s\"\nformat = \"apel\"\nvo = \"record\"\napel.last_value = \"ends with its line\"\nacceptance = \"strict-apel\"\n",
     },
     Fingerprinted {
         keys: "format = \"apel\"\nacceptance = \"salvage\"\nsummaries = \"snapshot\"\npublication = \"site\"\n\
                publication_parts = \"folder\"",
-        text: "name = \"s\"\nformat = \"apel\"\nvo = \"record\"\nacceptance = \"salvage\"\nsummaries = \"snapshot\"\n\
+        text: "name = \"s\"\nformat = \"apel\"\nvo = \"record\"\napel.last_value = \"ends with its line\"\nacceptance = \"salvage\"\nsummaries = \"snapshot\"\n\
                publication = \"site\"\npublication_parts = \"folder\"\n",
     },
     Fingerprinted {
         keys: "format = \"apel\"\nsummaries = \"upsert\"\npublication = \"source\"\n\
                publication_parts = { within_s = 60 }",
-        text: "name = \"s\"\nformat = \"apel\"\nvo = \"record\"\nacceptance = \"strict-apel\"\n\
+        text: "name = \"s\"\nformat = \"apel\"\nvo = \"record\"\napel.last_value = \"ends with its line\"\nacceptance = \"strict-apel\"\n\
                publication = \"source\"\npublication_parts = \"within 60000 ms\"\n",
     },
     Fingerprinted {
@@ -67,7 +67,7 @@ const SOURCES: [Fingerprinted; 11] = [
     },
     Fingerprinted {
         keys: "format = \"auto\"\nsite = \"X\"\nunix_start_time = 0",
-        text: "name = \"s\"\nformat = \"auto\"\nsite = \"X\"\nvo = \"record\"\n\
+        text: "name = \"s\"\nformat = \"auto\"\nsite = \"X\"\nvo = \"record\"\napel.last_value = \"ends with its line\"\n\
                gracc.identity = \"view, probe, job and times\"\npbs.quotes = \"around a value\"\npbs.gpus = \"given or requested\"\n\
                sge.category = \"may hold colons\"\nsge.tasks = \"part of their job\"\n\
                lsf.memory = \"0 is unknown\"\nhtcondor.hosts = \"without their slots\"\n\

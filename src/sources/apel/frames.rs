@@ -132,7 +132,7 @@ impl Cutter<'_> {
         let text = chunk.trim_ascii_start();
         if !text.is_empty() {
             let from = until - text.len();
-            let is_unended = self.is_open && next.is_none() && !text.ends_with(b"\n");
+            let is_unended = self.is_open && next.is_none() && !ends_line(text);
             let is_too_long = text.len() > self.limits.record;
             let raw = if is_too_long {
                 text.get(..self.limits.kept).unwrap_or(text)
@@ -170,4 +170,10 @@ impl Cutter<'_> {
         self.known_end_n = self.frames.line_ends.len();
         self.known_line_n = self.frames.line_n;
     }
+}
+
+/// Whether the last line of a text that is not blank has its end.
+fn ends_line(text: &[u8]) -> bool {
+    let behind = text.part(text.trim_ascii_end().len()..);
+    behind.iter().any(|byte| matches!(byte, b'\n' | b'\r'))
 }

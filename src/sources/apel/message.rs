@@ -16,7 +16,7 @@ use crate::numbers::{Comparand, Part, count_u64};
 use crate::record::{Anomaly, JobRow};
 use crate::sources::buffer::BufferBlock;
 use crate::sources::refusal::Refusal;
-use crate::sources::{Position, Sink};
+use crate::sources::{Position, Sink, lines};
 
 /// Whole messages, or records of one message too large to be kept together.
 #[expect(
@@ -254,14 +254,12 @@ fn verdict<'a, R: Default>(
             Err(too_long(limits))
         } else {
             let (text, is_repaired) = texts.of(nth, frame);
-            read(text, is_repaired, record).map_err(|bad| {
-                if frame.is_closed {
-                    bad
-                } else {
-                    let detail = format!("the file ends inside its last record: {}", bad.detail);
-                    Refusal::new(Reason::Truncated, detail)
-                }
-            })
+            let read = read(text, is_repaired, record);
+            if frame.is_closed {
+                read
+            } else {
+                Err(cut_off(read.err()))
+            }
         };
         if let Err(bad) = read {
             refused.push((nth, bad));
@@ -285,6 +283,16 @@ fn verdict<'a, R: Default>(
         }
     }
     records
+}
+
+/// Why the last record of a file is refused that ends neither with `%%` nor with a line end: what is wrong with the record, or
+/// that its last value may be a part of what it was.
+fn cut_off(bad: Option<Refusal>) -> Refusal {
+    let detail = match bad {
+        Some(bad) => format!("the file ends inside its last record: {}", bad.detail),
+        None => lines::LAST_VALUE_CUT_OFF.to_owned(),
+    };
+    Refusal::new(Reason::Truncated, detail)
 }
 
 /// The records of a message as text.

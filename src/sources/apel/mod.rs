@@ -47,7 +47,7 @@ static ROW: DialectRow = DialectRow {
     word: "apel",
     aliases: &["ssm", "car"],
     help: "APEL messages: job records, summaries, sync records; CAR XML",
-    page: "Messages of the APEL client and server: individual jobs v0.3 and v0.4, summaries, normalised summaries and sync records, and the Compute Accounting Record in XML. The rules of the APEL server decide which records are accepted, but those of the future: of a job or month to come, which it refuses, the run warns. Usage records in XML of no namespace, or of an unknown one, are refused.",
+    page: "Messages of the APEL client and server: individual jobs v0.3 and v0.4, summaries, normalised summaries and sync records, and the Compute Accounting Record in XML. The rules of the APEL server decide which records are accepted, but those of the future: of a job or month to come, which it refuses, the run warns. Usage records in XML of no namespace, or of an unknown one, are refused, and so is the last record of a file that ends with neither a line end nor `%%`: its last value may be cut short.",
     content: Content::Jobs,
     recognise: recognised,
     reader: |input, options, sizes| pieces_within(input, options, ApelLimits::of(sizes)),
@@ -65,7 +65,10 @@ static ROW: DialectRow = DialectRow {
         header: RawHeader::Last(|line| line.starts_with(b"APEL-")),
         row_end: Some("%%"),
     }),
-    fingerprint: &[],
+    fingerprint: &[
+        // Lakes written when the last value of a file could be a part of what it was are read again.
+        ("apel.last_value", "ends with its line"),
+    ],
 };
 
 fn recognised(head: &FileHead<'_>) -> Option<Certainty> {
