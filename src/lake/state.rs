@@ -22,7 +22,7 @@ use crate::record::SiteMonth;
 use crate::reference::benchmark::AskedSpan;
 use crate::schema::sql::{self, DatasetFiles, SCRIPT};
 use crate::schema::{self, Dataset};
-use crate::sources::dialect::READERS;
+use crate::sources::dialect::{Content, READERS};
 use crate::sources::format::Format;
 use crate::sources::registry;
 use crate::store::lake::{self, INPUTS, LEDGER, LakeTable};
@@ -162,23 +162,25 @@ impl State {
         Err(Error::config(message).at("pipeline", plan.file.display()))
     }
 
-    /// The files of which readers that knew less could read nothing, or lost a part.
+    /// The files of which readers that knew less could read nothing, or lost a part; of an archive they may have lost one without
+    /// noticing.
     pub(crate) fn refused_by_former_readers(&self) -> BTreeSet<Arc<str>> {
         let knew = self.facts.get(Fact::Readers).and_then(|knew| knew.parse::<u32>().ok());
         if knew.is_some_and(|knew| knew >= READERS) {
             return BTreeSet::new();
         }
-        let is_refused = |file_id: &&Arc<str>| {
+        let is_refused = |file_id: &str, input: &InputEntry| {
             let places = self.book.places(file_id);
             let mut reasons = places.into_iter().flat_map(Places::keys).map(|place| place.reason);
-            let is_part_lost = reasons.clone().any(|reason| reason == Reason::UnreadableFile)
-                && !reasons.clone().any(Reason::is_of_summaries);
+            let may_lack_a_part = is_archive(input) || reasons.clone().any(|reason| reason == Reason::UnreadableFile);
+            let is_part_lost = may_lack_a_part && !reasons.clone().any(Reason::is_of_summaries);
             let is_all_refused =
                 reasons.clone().next().is_some() && reasons.all(|reason| reason.outcome() == Outcome::Rejected);
             is_part_lost || is_all_refused
         };
-        let refused = self.book.inputs().keys().filter(is_refused);
-        refused.cloned().collect()
+        let inputs = self.book.inputs().iter();
+        let refused = inputs.filter(|(file_id, input)| is_refused(file_id, input));
+        refused.map(|(file_id, _)| Arc::clone(file_id)).collect()
     }
 
     /// The BLAKE3 of their bytes.
@@ -406,6 +408,10 @@ fn withholds_users(plan: &Plan) -> bool {
 pub(super) fn is_inventory(input: &InputEntry) -> bool {
     input.format == Format::AutoInventory.as_str()
         || registry::named(&input.format).is_some_and(|dialect| dialect.inventory().is_some())
+}
+
+fn is_archive(input: &InputEntry) -> bool {
+    registry::named(&input.format).is_some_and(|dialect| dialect.row().content == Content::Members)
 }
 
 /// Versions of the datasets that are extended run by run: another version means rebuilding them.

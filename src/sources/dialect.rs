@@ -21,7 +21,9 @@ use crate::ledger::Reason;
 /// refused under a lower version are read again.
 ///
 /// 3: an object is read to its end, or the run fails; before, what a store did not send was lost as damage of the file.
-pub const READERS: u32 = 3;
+///
+/// 4: archives are read behind the first end in their file.
+pub const READERS: u32 = 4;
 
 /// What the rows of a file are about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -240,6 +240,14 @@ fn what_earlier_readers_refused_is_read_again_once() {
             assert_eq!(again["files_read_n"], 0, "{knew}: once is enough");
         }
     }
+    // Of an archive, earlier readers took the first end for that of the file.
+    let archive = [tar(&[("a", dump(5).as_bytes())]), tar(&[("b", dump(9).as_bytes())])].concat();
+    let here = scene("jobs.tar", &archive);
+    assert_eq!(accepted(&run(here.path())), 9);
+    forge(&here.path().join("lake"), "3");
+    let again = run(here.path());
+    assert_eq!((&again["files_read_n"], accepted(&again)), (&1.into(), 9));
+    assert_eq!(run(here.path())["files_read_n"], 0);
     // What was read whole is not read again.
     let here = scene("jobs.txt", dump(5).as_bytes());
     run(here.path());

@@ -3,7 +3,8 @@
 //! Works for every dialect. Members may be packed and may be archives again. The line and offset of a record are those
 //! in its member plus the unpacked bytes of all members before it, so that they grow through the whole archive; the
 //! detail of a reject names the member and the line in it. Among several versions of a record, members count in the
-//! order of the archive.
+//! order of the archive. Archives one after the other in a file are one; an archive without an end, and what follows the last
+//! end without being an archive, are reported.
 
 mod inside;
 mod tar;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use inside::{ArchivePlace, Inside};
-use tar::{Tar, TarMember, is_empty_tar};
+use tar::{Tar, TarMember, TarStep, is_empty_tar};
 
 use super::arrival::is_hex;
 use super::dialect::{
@@ -39,7 +40,7 @@ static ROW: DialectRow = DialectRow {
     word: "archive",
     aliases: &["tar"],
     help: "a tar of files of any dialect; recognised, not declared",
-    page: "A tar archive, packed or not, with members of any dialect, each recognised by its content.",
+    page: "A tar archive, packed or not, with members of any dialect, each recognised by its content. Several of them one after the other in a file are read as one.",
     content: Content::Members,
     recognise: |head| {
         let is_whole = head.bytes.len() < HEAD_BYTES;
@@ -223,10 +224,15 @@ impl Members {
     /// Opens the next member, if it is a file that holds anything.
     fn enter(&mut self) {
         let entry = match self.tar.next() {
-            Ok(Some(entry)) => entry,
-            Ok(None) => {
+            Ok(TarStep::Member(entry)) => entry,
+            Ok(TarStep::End) => {
                 self.end = Some(ArchiveEnd::Proper);
                 return;
+            }
+            Ok(TarStep::CutOff) => {
+                self.end = Some(ArchiveEnd::Proper);
+                let detail = "the archive has no end: members may be missing".to_owned();
+                return self.refuse(Reason::Truncated, detail);
             }
             Err(why) => {
                 self.end = Some(ArchiveEnd::Failed(Error::new(Kind::Data, why.to_string())));

@@ -1,4 +1,5 @@
-//! A tar read from front to back: ustar, GNU and pax, as far as plain files go.
+//! A tar read from front to back: ustar, GNU and pax, as far as plain files go. Archives one after the other in a file are read
+//! as one, as `tar --ignore-zeros` does.
 
 use crate::numbers::{Extent, Part, count_u64, index_u64};
 
@@ -10,16 +11,21 @@ const BLOCK: usize = 512;
 /// Longest name, and longest set of pax keys, that is read.
 const NAME_LIMIT: u64 = 1 << 20;
 
-/// Whether these bytes begin a tar: a header whose checksum is right.
+/// Whether these bytes begin a tar: a header whose checksum is right. An archive without a member, which is of zeros alone, may
+/// be before it.
 #[must_use]
 pub fn is_tar(head: &[u8]) -> bool {
-    head.get(..BLOCK)
-        .is_some_and(|header| header.first() != Some(&0) && has_checksum(header))
+    let first = head.chunks_exact(BLOCK).find(|block| !is_zeros(block));
+    first.is_some_and(|header| header.first() != Some(&0) && has_checksum(header))
 }
 
 /// Whether a whole file is a tar without a member: the two blocks of zeros at its end, and nothing but such blocks.
 pub(super) fn is_empty_tar(file: &[u8]) -> bool {
-    file.len() >= 2 * BLOCK && file.len().is_multiple_of(BLOCK) && file.iter().all(|&byte| byte == 0)
+    file.len() >= 2 * BLOCK && file.len().is_multiple_of(BLOCK) && is_zeros(file)
+}
+
+fn is_zeros(bytes: &[u8]) -> bool {
+    bytes.iter().all(|&byte| byte == 0)
 }
 
 fn has_checksum(header: &[u8]) -> bool {
@@ -53,6 +59,16 @@ pub(super) struct TarEntry {
     pub(super) is_file: bool,
     /// A file whose holes are left out.
     pub(super) is_sparse: bool,
+}
+
+/// What comes next in an archive.
+pub(super) enum TarStep {
+    /// A member.
+    Member(TarEntry),
+    /// The end, and nothing behind it.
+    End,
+    /// The input ends, and the archive does not.
+    CutOff,
 }
 
 /// The stream, shared with the member that is being read.
@@ -91,7 +107,11 @@ impl Stream {
 }
 
 /// A tar, member after member.
-pub(super) struct Tar(Arc<Mutex<Stream>>);
+pub(super) struct Tar {
+    stream: Arc<Mutex<Stream>>,
+    /// The last block was of zeros, which is the end of an archive.
+    is_closed: bool,
+}
 
 /// The data of the open member.
 pub(super) struct TarMember(Arc<Mutex<Stream>>);
@@ -112,41 +132,41 @@ fn damaged(what: &str) -> io::Error {
 
 impl Tar {
     pub(super) fn new(input: Box<dyn Read + Send>) -> Self {
-        Self(Arc::new(Mutex::new(Stream {
+        let stream = Stream {
             input,
             left: 0,
             padding: 0,
             failure: None,
-        })))
+        };
+        Self {
+            stream: Arc::new(Mutex::new(stream)),
+            is_closed: false,
+        }
     }
 
     /// Why the archive itself cannot be read on, as opposed to what is in a member.
     pub(super) fn failure(&self) -> Option<String> {
         // Fallback: a lock is poisoned by a panic only, which ends the run.
-        self.0.lock().ok().and_then(|stream| stream.failure.clone())
+        self.stream.lock().ok().and_then(|stream| stream.failure.clone())
     }
 
     /// The data of the member that [`Self::next`] opened.
     pub(super) fn member(&self) -> TarMember {
-        TarMember(Arc::clone(&self.0))
+        TarMember(Arc::clone(&self.stream))
     }
 
-    /// Opens the next member; what is left of the last one is passed over. `None` at the end, which may also be that
-    /// of the input: archives of a writer that was killed have no proper one.
-    pub(super) fn next(&mut self) -> io::Result<Option<TarEntry>> {
+    /// Opens the next member; what is left of the last one is passed over. Archives of a writer that was killed end without
+    /// an end of their own.
+    pub(super) fn next(&mut self) -> io::Result<TarStep> {
         self.skip()?;
         let (mut long_name, mut size_in_pax, mut is_sparse) = (None, None, false);
         loop {
-            let mut header = [0_u8; BLOCK];
-            let n = read_up_to(&mut *self.0.lock().map_err(|_| dead())?.input, &mut header)?;
-            if n == 0 || header.iter().all(|&byte| byte == 0) {
-                return Ok(None);
-            }
-            if n < BLOCK {
-                return Err(damaged("it ends inside a header"));
-            }
-            if !has_checksum(&header) {
-                return Err(damaged("a header has a wrong checksum"));
+            let Some(header) = self.header()? else {
+                return Ok(if self.is_closed { TarStep::End } else { TarStep::CutOff });
+            };
+            if std::mem::take(&mut self.is_closed) {
+                // What one archive has before its end is not about a member of the next.
+                (long_name, size_in_pax, is_sparse) = (None, None, false);
             }
             let field = |range: std::ops::Range<usize>| header.part(range);
             let size = octal(field(124..136)).ok_or_else(|| damaged("a size is not a number"))?;
@@ -168,7 +188,7 @@ impl Tar {
                 }
                 _ => {
                     self.open(size_in_pax.unwrap_or(size))?;
-                    return Ok(Some(TarEntry {
+                    return Ok(TarStep::Member(TarEntry {
                         name: long_name.unwrap_or_else(|| name(&header)),
                         is_file: matches!(kind, 0 | b'0' | b'7'),
                         is_sparse: is_sparse || kind == b'S',
@@ -178,8 +198,33 @@ impl Tar {
         }
     }
 
+    /// The next header, also of an archive that follows the end of this one; `None` at the end of the input.
+    fn header(&mut self) -> io::Result<Option<[u8; BLOCK]>> {
+        loop {
+            let mut block = [0_u8; BLOCK];
+            let n = read_up_to(&mut *self.stream.lock().map_err(|_| dead())?.input, &mut block)?;
+            if n == 0 {
+                return Ok(None);
+            }
+            if is_zeros(&block) {
+                self.is_closed = true;
+                continue;
+            }
+            if n == BLOCK && has_checksum(&block) {
+                return Ok(Some(block));
+            }
+            return Err(damaged(if self.is_closed {
+                "what follows its end is not an archive"
+            } else if n < BLOCK {
+                "it ends inside a header"
+            } else {
+                "a header has a wrong checksum"
+            }));
+        }
+    }
+
     fn open(&mut self, size: u64) -> io::Result<()> {
-        let mut stream = self.0.lock().map_err(|_| dead())?;
+        let mut stream = self.stream.lock().map_err(|_| dead())?;
         stream.left = size;
         let unit = u64::try_from(BLOCK).unwrap_or(512);
         stream.padding = size.next_multiple_of(unit) - size;
@@ -200,7 +245,7 @@ impl Tar {
 
     /// Passes over what is left of the open member.
     fn skip(&mut self) -> io::Result<()> {
-        let mut stream = self.0.lock().map_err(|_| dead())?;
+        let mut stream = self.stream.lock().map_err(|_| dead())?;
         let wanted = stream.left.further(stream.padding);
         let is_in_data = stream.left > 0;
         (stream.left, stream.padding) = (0, 0);

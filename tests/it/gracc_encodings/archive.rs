@@ -121,8 +121,22 @@ fn a_member_is_read_wherever_its_path_leads() {
 #[test]
 fn an_archive_of_a_killed_writer_keeps_what_it_holds() {
     let whole = tar(&[("a", DOCUMENT.as_bytes()), ("b", DOCUMENT.as_bytes())]);
-    // Without the proper end of an archive.
-    assert_eq!(read(&whole[..whole.len() - 1024]).jobs.len(), 2);
+    // Without the end of an archive: behind its members, in the padding of the last one, and between two of them.
+    for (end, jobs) in [(2048, 2), (1536 + DOCUMENT.len() + 10, 2), (1024, 1)] {
+        let all = read(&whole[..end]);
+        assert_eq!(
+            (all.jobs.len(), all.reasons()),
+            (jobs, vec![Reason::Truncated]),
+            "{end}"
+        );
+        let detail = &all.rejects[0].detail;
+        assert!(detail.contains("members may be missing"), "{detail}");
+    }
+    // No member begins with zeros: a part of the end is one.
+    for end in [whole.len() - 512, whole.len() - 1000] {
+        let all = read(&whole[..end]);
+        assert_eq!((all.jobs.len(), all.rejects.len()), (2, 0), "{end}");
+    }
     // Inside the second member, its padding, its header; and behind a header that is damaged.
     for (end, jobs) in [(1024 + 512 + 200, 1), (1024 + 100, 1), (512 + 100, 0)] {
         let (_, n, why) = failing(within(&whole[..end], ArchiveLimits::default()));
@@ -139,6 +153,31 @@ fn an_archive_of_a_killed_writer_keeps_what_it_holds() {
     let reasons = vec![Reason::Truncated, Reason::UnreadableFile];
     assert_eq!((all.jobs.len(), all.reasons()), (1, reasons));
     assert!(all.rejects[1].detail.starts_with("a.gz: "), "{}", all.rejects[1].detail);
+}
+
+#[test]
+fn archives_one_after_the_other_are_read_as_one() {
+    let (one, other) = (tar(&[("a", DOCUMENT.as_bytes())]), tar(&[("b", DOCUMENT.as_bytes())]));
+    // As tar itself fills them up.
+    let mut filled = one.clone();
+    filled.resize(10_240, 0);
+    let whole = |parts: &[&[u8]]| {
+        let all = read(&parts.concat());
+        assert_eq!(all.rejects, []);
+        all.jobs.len()
+    };
+    assert_eq!(whole(&[&one, &other]), 2);
+    assert_eq!(whole(&[&filled, &filled, &other, &[0; 300]]), 3);
+    assert_eq!(whole(&[&[0; 10_240], &one]), 1);
+    let inner = [filled.as_slice(), other.as_slice()].concat();
+    assert_eq!(whole(&[&tar(&[("inner.tar", &inner), ("c", DOCUMENT.as_bytes())])]), 3);
+    // A name that an archive ends behind is not that of a member of the next.
+    let name = entry("././@LongLink", b'L', b".hidden\0");
+    assert_eq!(whole(&[&name, &[0; 1024], &one]), 1);
+    for behind in [MESSAGE.as_bytes(), &[b'#'; 2000]] {
+        let (_, jobs, why) = failing(within(&[&filled[..], behind].concat(), ArchiveLimits::default()));
+        assert!(jobs == 1 && why.to_string().contains("what follows its end"), "{why}");
+    }
 }
 
 #[test]
