@@ -46,7 +46,7 @@ anomalies! {
     AmbiguousTime = 8, "is_ambiguous_time";
     /// A local time that does not exist (start of summer time); the offset before the change was taken.
     SkippedTime = 9, "is_skipped_time";
-    /// Bytes that are not UTF-8 were replaced.
+    /// Bytes that are not UTF-8 are written as escapes.
     InvalidText = 10, "is_invalid_text";
     /// The record was put together from a line with surplus delimiters or from several lines.
     Reassembled = 11, "is_reassembled";

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use memchr::{memchr, memchr_iter, memrchr_iter};
 
 use super::buffer::BufferBlock;
+use super::byte_text::text_of;
 use super::dialect::ReadSizes;
 use super::head::without_mark;
 use super::input_stream::InputStream;
@@ -61,7 +62,7 @@ pub(super) const LAST_VALUE_CUT_OFF: &str = "the file ends without a line end, s
 
 /// One record as a grammar gets to see it.
 pub(super) struct LogRecord<'a> {
-    /// Its text without the line end; bytes that are not UTF-8 replaced.
+    /// Its text without the line end; bytes that are not UTF-8 are written as escapes.
     pub(super) text: Cow<'a, str>,
     /// Where it begins.
     pub(super) at: Position,
@@ -292,7 +293,7 @@ impl<'a> RawRecord<'a> {
     /// The record as text.
     pub(super) fn log_record(&self) -> LogRecord<'a> {
         LogRecord {
-            text: String::from_utf8_lossy(self.bytes),
+            text: text_of(self.bytes),
             at: self.at,
             is_cut_off: self.is_cut_off,
         }

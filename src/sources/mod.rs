@@ -5,6 +5,7 @@ pub mod archive;
 mod arrival;
 pub mod blah;
 mod buffer;
+pub(crate) mod byte_text;
 pub mod compression;
 pub mod cross_check;
 pub mod decimal;

@@ -359,12 +359,17 @@ proptest! {
 }
 
 #[test]
-fn lone_surrogates_and_bad_bytes_are_replaced_and_stated() {
-    for text in [&b"\"a\\ud800b\""[..], b"\"a\\udc00b\"", b"\"a\xffb\""] {
+fn lone_surrogates_and_bad_bytes_are_kept_and_stated() {
+    for (text, expected) in [
+        (&b"\"a\\ud800b\""[..], "a\\uD800b"),
+        (b"\"a\\udc00b\"", "a\\uDC00b"),
+        (b"\"a\xffb\"", "a\\xFFb"),
+        (b"\"\\t\xc3\xa9\xc3\"", "\t\u{e9}\\xC3"),
+    ] {
         let Ok(Scalar::Text(text)) = Scanner::new(text).scalar() else {
             panic!("{text:?}");
         };
-        assert_eq!(text.decode(), ("a\u{fffd}b".into(), true));
+        assert_eq!(text.decode(), (expected.into(), true));
     }
     let deep = "[".repeat(200) + &"]".repeat(200);
     assert!(scan(deep.as_bytes()).is_err());

@@ -16,6 +16,7 @@ mod apel_summaries;
 mod asked;
 mod awards;
 mod benchmarks;
+mod byte_text;
 mod decimal;
 #[cfg(unix)]
 mod deploy;

@@ -15,6 +15,7 @@ use crate::ledger::Reason;
 use crate::numbers::{Comparand, Part, count_u64};
 use crate::record::{Anomaly, JobRow};
 use crate::sources::buffer::BufferBlock;
+use crate::sources::byte_text::text_of;
 use crate::sources::refusal::Refusal;
 use crate::sources::{Position, Sink, lines};
 
@@ -235,8 +236,8 @@ fn judge(
     }
 }
 
-/// Reads every record of a message, and then gives each its outcome. `read` is given whether bytes that are not text were
-/// replaced, and stores the record where it stays until it is sent. `records` is empty, with capacity for all.
+/// Reads every record of a message, and then gives each its outcome. `read` is given whether it has bytes that are
+/// not text, and stores the record where it stays until it is sent. `records` is empty, with capacity for all.
 fn verdict<'a, R: Default>(
     texts: &'a Texts<'a>,
     acceptance: Acceptance,
@@ -300,7 +301,7 @@ struct Texts<'a> {
     frames: &'a Frames<'a>,
     /// All of the message, when it is text.
     whole: Option<&'a str>,
-    /// Each record, with bytes that are not text replaced.
+    /// Each record, with bytes that are not text written as escapes.
     repaired: Vec<Cow<'a, str>>,
 }
 
@@ -310,9 +311,7 @@ impl<'a> Texts<'a> {
         let whole = std::str::from_utf8(frames.body).ok();
         let repaired = match whole {
             Some(_) => Vec::new(),
-            None => (frames.records.iter())
-                .map(|frame| String::from_utf8_lossy(frame.raw))
-                .collect(),
+            None => (frames.records.iter()).map(|frame| text_of(frame.raw)).collect(),
         };
         Self {
             frames,
@@ -321,7 +320,7 @@ impl<'a> Texts<'a> {
         }
     }
 
-    /// The text of record number `nth`, and whether something was replaced in it.
+    /// The text of record number `nth`, and whether it has bytes that are not text.
     fn of(&'a self, nth: usize, frame: &ApelFrame<'_>) -> (ApelText<'a>, bool) {
         let text = |whole, line_ends| ApelText { whole, line_ends };
         if let Some(whole) = self.whole {

@@ -28,6 +28,7 @@ mod values;
 use std::io::{Cursor, Read};
 use std::sync::Arc;
 
+use super::byte_text::BYTES_KEPT;
 use super::dialect::{
     Certainty, Content, Dialect, DialectRow, PlacingInstant, RawHeader, RawLayout, SiteNaming, SourceOption,
     StatedIdentity, UnfinishedJobs, VersionRule, VoNaming,
@@ -68,6 +69,7 @@ static ROW: DialectRow = DialectRow {
     fingerprint: &[
         // Lakes written when the last value of a file could be a part of what it was are read again.
         ("apel.last_value", "ends with its line"),
+        ("apel.text", BYTES_KEPT),
     ],
 };
 

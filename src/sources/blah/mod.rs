@@ -7,6 +7,7 @@
 use std::io::Read;
 use std::sync::Arc;
 
+use super::byte_text::BYTES_KEPT;
 use super::dialect::{
     Certainty, Content, Dialect, DialectRow, PlacingInstant, RawLayout, SiteNaming, StatedIdentity, UnfinishedJobs,
     VersionRule, VoNaming,
@@ -47,7 +48,7 @@ static ROW: DialectRow = DialectRow {
     options: &[],
     proposal: &[],
     raw: Some(RawLayout::LINES),
-    fingerprint: &[],
+    fingerprint: &[("blah.text", BYTES_KEPT)],
 };
 
 /// Whether the first line is one of a BLAH log.

@@ -77,8 +77,8 @@ pub(super) struct GraccDocument<'a> {
     is_object: bool,
     /// Some wanted field is a list or an object.
     is_nested: bool,
-    /// Bytes that are not UTF-8 were replaced before it was read.
-    is_replaced: bool,
+    /// It had bytes that are not UTF-8 before it was made flat.
+    is_invalid: bool,
     /// Room for those of the next line.
     marks: JsonIndex,
 }
@@ -93,15 +93,15 @@ impl<'a> GraccDocument<'a> {
             values: [Scalar::Absent; Key::COUNT],
             is_object: true,
             is_nested: false,
-            is_replaced: false,
+            is_invalid: false,
             marks: JsonIndex::default(),
         }
     }
 
     /// A record whose fields are known already.
-    pub(super) fn of(fields: impl Iterator<Item = (&'a str, Scalar<'a>)>, is_replaced: bool) -> Self {
+    pub(super) fn of(fields: impl Iterator<Item = (&'a str, Scalar<'a>)>, is_invalid: bool) -> Self {
         let mut document = Self {
-            is_replaced,
+            is_invalid,
             ..Self::empty()
         };
         for (key, value) in fields {
@@ -186,9 +186,9 @@ impl<'a> GraccDocument<'a> {
         self.is_nested
     }
 
-    /// Whether bytes that are not UTF-8 were replaced before it was read.
-    pub(super) fn is_replaced(&self) -> bool {
-        self.is_replaced
+    /// Whether it had bytes that are not UTF-8 before it was made flat.
+    pub(super) fn is_invalid(&self) -> bool {
+        self.is_invalid
     }
 
     /// Whether the line is an object at all.

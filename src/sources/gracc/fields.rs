@@ -18,7 +18,7 @@ pub(super) struct GraccFields<'d, 'a> {
 
 impl<'d, 'a> GraccFields<'d, 'a> {
     pub(super) fn new(document: &'d GraccDocument<'a>) -> Self {
-        let anomalies = if document.is_replaced() {
+        let anomalies = if document.is_invalid() {
             Anomaly::InvalidText.bit()
         } else {
             0
@@ -37,8 +37,8 @@ impl<'d, 'a> GraccFields<'d, 'a> {
             Scalar::Bool(value) => Ok(Some(Cow::Borrowed(if value { "true" } else { "false" }))),
             Scalar::Number(ascii) => Ok(Some(String::from_utf8_lossy(ascii))),
             Scalar::Text(text) => {
-                let (text, is_replaced) = text.decode();
-                if is_replaced {
+                let (text, is_invalid) = text.decode();
+                if is_invalid {
                     self.notice(Anomaly::InvalidText);
                 }
                 Ok(Some(text).filter(|text| text.bytes().any(|b| !b.is_ascii_whitespace())))

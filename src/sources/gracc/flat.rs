@@ -32,8 +32,8 @@ impl FlatValue {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Flat {
     fields: Vec<(String, FlatValue)>,
-    /// Bytes that are not UTF-8 were replaced.
-    pub(super) is_replaced: bool,
+    /// It had bytes that are not UTF-8.
+    pub(super) is_invalid: bool,
 }
 
 impl Flat {
@@ -72,6 +72,6 @@ impl Flat {
     /// The fields a job is made of.
     pub(super) fn document(&self) -> GraccDocument<'_> {
         let fields = self.fields.iter().map(|(key, value)| (key.as_str(), value.scalar()));
-        GraccDocument::of(fields, self.is_replaced)
+        GraccDocument::of(fields, self.is_invalid)
     }
 }

@@ -30,6 +30,7 @@ mod values;
 use std::io::{Cursor, Read};
 use std::sync::Arc;
 
+use super::byte_text::BYTES_KEPT;
 use super::dialect::{
     Certainty, Content, Dialect, DialectRow, PlacingInstant, RawLayout, SiteNaming, SourceOption, StatedIdentity,
     UnfinishedJobs, VersionRule, VoNaming,
@@ -68,6 +69,7 @@ static ROW: DialectRow = DialectRow {
     fingerprint: &[
         // Lakes written when the id of a document was its identity are read again.
         ("gracc.identity", "view, probe, job and times"),
+        ("gracc.text", BYTES_KEPT),
     ],
 };
 

@@ -5,6 +5,7 @@ use super::flat::{Flat, FlatValue};
 use super::iso_duration::{decimal, nanos};
 use crate::absent;
 use crate::ledger::Reason;
+use crate::sources::byte_text::text_of;
 use crate::sources::refusal::Refusal;
 use crate::sources::truncate::clip;
 
@@ -22,9 +23,9 @@ pub(super) const RECORDS: [&[u8]; 4] = [
 /// 0, and a `WallDuration` or `CpuDuration` that is not there is unknown instead of 0: of CPU time the flat record is
 /// read so, too.
 pub(super) fn read(xml: &[u8]) -> Result<Flat, Refusal> {
-    let text = String::from_utf8_lossy(xml);
+    let text = text_of(xml);
     let mut flat = Flat::default();
-    flat.is_replaced = matches!(text, std::borrow::Cow::Owned(_));
+    flat.is_invalid = matches!(text, std::borrow::Cow::Owned(_));
     let root = XmlElement::parse(&text)?;
     if !matches!(root.name.as_str(), "JobUsageRecord" | "UsageRecord") {
         flat.text("type", &root.name);

@@ -85,8 +85,8 @@ impl<'a> CondorJob<'a> {
             // A number is of digits, and digits are text.
             Scalar::Number(digits) => std::str::from_utf8(digits).ok().map(Cow::Borrowed),
             Scalar::Text(text) => {
-                let (text, is_replaced) = text.decode();
-                if is_replaced {
+                let (text, is_invalid) = text.decode();
+                if is_invalid {
                     self.anomalies |= Anomaly::InvalidText.bit();
                 }
                 Some(text).filter(|text| !text.trim_ascii().is_empty() && !text.starts_with("/Expr("))

@@ -9,6 +9,7 @@ mod piped;
 use std::io::{Cursor, Read};
 use std::sync::Arc;
 
+use super::byte_text::BYTES_KEPT;
 use super::dialect::{
     BATCH_LOG_PROPOSAL, Certainty, Content, Dialect, DialectRow, PlacingInstant, RawLayout, SiteNaming, SourceOption,
     StatedIdentity, UnfinishedJob, UnfinishedJobs, VersionRule, VoNaming,
@@ -50,6 +51,7 @@ static ROW: DialectRow = DialectRow {
     fingerprint: &[
         // Lakes written when the name of a slot was taken for that of its host are read again.
         ("htcondor.hosts", "without their slots"),
+        ("htcondor.text", BYTES_KEPT),
     ],
 };
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::numbers::count_u64;
 use crate::sources::Position;
+use crate::sources::byte_text::text_of;
 
 /// A line without its end.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +17,7 @@ pub(super) struct InventoryLine<'t> {
 
 impl<'t> InventoryLine<'t> {
     pub(super) fn text(&self) -> Cow<'t, str> {
-        String::from_utf8_lossy(self.bytes)
+        text_of(self.bytes)
     }
 
     pub(super) fn is_blank(&self) -> bool {

@@ -1,7 +1,7 @@
 //! JSON read in place: values that are not requested are skipped, not decoded.
 //!
 //! What is accepted is exactly the grammar of RFC 8259 (as `serde_json` skips it), except that text that is not UTF-8
-//! and unpaired surrogates are accepted and replaced when the text is requested.
+//! and unpaired surrogates are accepted, and written as escapes when the text is requested.
 
 use super::marks::JsonIndex;
 use super::text::JsonText;

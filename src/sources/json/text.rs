@@ -1,6 +1,7 @@
 //! Strings of JSON, decoded on request.
 
 use crate::numbers::Part;
+use crate::sources::byte_text::text_of;
 
 use std::borrow::Cow;
 
@@ -21,17 +22,17 @@ impl<'a> JsonText<'a> {
         }
     }
 
-    /// The text, and whether something in it had to be replaced (bytes that are not UTF-8, unpaired surrogates).
+    /// The text, and whether something in it is none and is written as an escape (bytes that are not UTF-8, unpaired
+    /// surrogates).
     #[must_use]
     pub fn decode(&self) -> (Cow<'a, str>, bool) {
         if self.has_escapes {
-            let (text, is_replaced) = unescape(self.raw);
-            return (Cow::Owned(text), is_replaced);
+            let (text, is_invalid) = unescape(self.raw);
+            return (Cow::Owned(text), is_invalid);
         }
-        match std::str::from_utf8(self.raw) {
-            Ok(text) => (Cow::Borrowed(text), false),
-            Err(_) => (String::from_utf8_lossy(self.raw), true),
-        }
+        let text = text_of(self.raw);
+        let is_invalid = matches!(text, Cow::Owned(_));
+        (text, is_invalid)
     }
 
     /// The bytes between the quotes, when they need no decoding.
@@ -44,7 +45,7 @@ impl<'a> JsonText<'a> {
 /// Decodes a string whose escapes are known to be well-formed.
 fn unescape(raw: &[u8]) -> (String, bool) {
     let mut out = Vec::with_capacity(raw.len());
-    let mut is_replaced = false;
+    let mut is_invalid = false;
     let mut rest = raw;
     while let Some(run) = memchr::memchr(b'\\', rest) {
         let (plain, escape) = rest.split_at(run);
@@ -67,11 +68,13 @@ fn unescape(raw: &[u8]) -> (String, bool) {
                         rest = rest.part(6..);
                     }
                 }
-                let character = char::from_u32(code).unwrap_or_else(|| {
-                    is_replaced = true;
-                    char::REPLACEMENT_CHARACTER
-                });
-                out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+                match char::from_u32(code) {
+                    Some(character) => out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()),
+                    None => {
+                        is_invalid = true;
+                        out.extend_from_slice(format!("\\u{unit:04X}").as_bytes());
+                    }
+                }
             }
             Some(&other) => out.push(other),
             None => {}
@@ -79,8 +82,8 @@ fn unescape(raw: &[u8]) -> (String, bool) {
     }
     out.extend_from_slice(rest);
     match String::from_utf8(out) {
-        Ok(text) => (text, is_replaced),
-        Err(error) => (String::from_utf8_lossy(error.as_bytes()).into_owned(), true),
+        Ok(text) => (text, is_invalid),
+        Err(error) => (text_of(error.as_bytes()).into_owned(), true),
     }
 }
 

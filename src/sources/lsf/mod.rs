@@ -9,6 +9,7 @@ mod job;
 use std::io::Read;
 use std::sync::Arc;
 
+use super::byte_text::BYTES_KEPT;
 use super::dialect::{
     BATCH_LOG_PROPOSAL, Certainty, Content, Dialect, DialectRow, PlacingInstant, RawLayout, SiteNaming, SourceOption,
     StatedIdentity, UnfinishedJob, UnfinishedJobs, VersionRule, VoNaming,
@@ -48,6 +49,7 @@ static ROW: DialectRow = DialectRow {
     fingerprint: &[
         // Lakes written when a size that was not measured was 0 are read again.
         ("lsf.memory", "0 is unknown"),
+        ("lsf.text", BYTES_KEPT),
     ],
 };
 

@@ -8,6 +8,7 @@ mod values;
 use std::io::Read;
 use std::sync::Arc;
 
+use super::byte_text::BYTES_KEPT;
 use super::dialect::{
     BATCH_LOG_PROPOSAL, Certainty, Content, Dialect, DialectRow, PlacingInstant, RawLayout, SiteNaming, SourceOption,
     StatedIdentity, UnfinishedJob, UnfinishedJobs, VersionRule, VoNaming,
@@ -50,6 +51,7 @@ static ROW: DialectRow = DialectRow {
         ("pbs.quotes", "around a value"),
         // The same of those without the GPUs of Torque.
         ("pbs.gpus", "given or requested"),
+        ("pbs.text", BYTES_KEPT),
     ],
 };
 

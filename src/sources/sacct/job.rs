@@ -20,6 +20,7 @@ use crate::ledger::Reason;
 use crate::numbers::Comparand;
 use crate::record::{Anomaly, Energy, EnergyReading, JobDetails, JobRow};
 use crate::schema::batch::addend;
+use crate::sources::byte_text::text_of;
 use crate::sources::projection::ColumnPart;
 use crate::sources::{Position, Sink};
 
@@ -86,7 +87,7 @@ impl Default for SacctJob<'_> {
 /// Where a text belongs.
 type SacctPlace = for<'a> fn(&mut JobRow<'a>, &'a str);
 
-/// A text that was not UTF-8, with the bytes replaced that are none, and where it belongs.
+/// A text that was not UTF-8, with the bytes that are none as escapes, and where it belongs.
 #[derive(Debug)]
 struct Mended {
     text: String,
@@ -463,11 +464,11 @@ impl<'t> RowText<'t> {
 }
 
 fn looked_at<'a>(bytes: &'a [u8], anomalies: &mut u32) -> Cow<'a, str> {
-    if let Ok(text) = std::str::from_utf8(bytes) {
-        return Cow::Borrowed(text);
+    let text = text_of(bytes);
+    if matches!(text, Cow::Owned(_)) {
+        *anomalies |= Anomaly::InvalidText.bit();
     }
-    *anomalies |= Anomaly::InvalidText.bit();
-    String::from_utf8_lossy(bytes)
+    text
 }
 
 fn some(text: &str) -> Option<&str> {

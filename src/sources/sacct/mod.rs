@@ -51,6 +51,7 @@ use std::sync::Arc;
 
 use self::layout::Header;
 use self::splitter::SacctSplitter;
+use super::byte_text::BYTES_KEPT;
 use super::dialect::{
     Certainty, Content, Dialect, DialectRow, PlacingInstant, RawHeader, RawLayout, SiteNaming, SourceOption,
     StatedIdentity, UnfinishedJob, UnfinishedJobs, VersionRule, VoNaming,
@@ -106,7 +107,7 @@ static ROW: DialectRow = DialectRow {
         header: RawHeader::Last(diagnosis::is_header),
         row_end: None,
     }),
-    fingerprint: &[],
+    fingerprint: &[("sacct.text", BYTES_KEPT)],
 };
 
 /// Bytes of a piece, about.

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use self::columns::SgeRow;
 use self::job::TaskUsage;
 use self::parallel::ParallelJobs;
+use super::byte_text::BYTES_KEPT;
 use super::dialect::{
     BATCH_LOG_PROPOSAL, Certainty, Content, Dialect, DialectRow, PlacingInstant, RawLayout, SiteNaming, SourceOption,
     StatedIdentity, UnfinishedJob, UnfinishedJobs, VersionRule, VoNaming,
@@ -54,6 +55,7 @@ static ROW: DialectRow = DialectRow {
         ("sge.category", "may hold colons"),
         // The same of those with the CPU time and host of the script of a parallel job alone.
         ("sge.tasks", "part of their job"),
+        ("sge.text", BYTES_KEPT),
     ],
 };
 

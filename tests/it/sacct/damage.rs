@@ -209,13 +209,13 @@ fn a_second_header_that_lacks_columns_stops_the_file() {
 }
 
 #[test]
-fn text_that_is_not_utf8_is_replaced_and_marked() {
+fn text_that_is_not_utf8_is_kept_and_marked() {
     let mut dump = [HEADER, &job(1, "caf?")].concat().into_bytes();
     let at = dump.iter().position(|b| *b == b'?').unwrap();
     *dump.get_mut(at).unwrap() = 0xe9;
     let found = read(dump);
     let job = found.jobs.first().unwrap();
-    assert_eq!(job.row.job_name, Some("caf\u{fffd}"));
+    assert_eq!(job.row.job_name, Some("caf\\xE9"));
     assert!(job.has(Anomaly::InvalidText));
 }
 

@@ -224,8 +224,8 @@ impl SacctJsonJob {
         if cpu.total_ms.is_none() {
             anomalies |= Anomaly::CpuUnknown.bit();
         }
-        let mut is_replaced = false;
-        let mut text = |text: Option<JsonText<'_>>| value::decode(text, &mut is_replaced).map(Cow::into_owned);
+        let mut is_invalid = false;
+        let mut text = |text: Option<JsonText<'_>>| value::decode(text, &mut is_invalid).map(Cow::into_owned);
         let (cluster, account) = (text(fields.cluster), text(fields.account));
         let user = text(fields.user.or(fields.association_user));
         let (group, partition, qos) = (text(fields.group), text(fields.partition), text(fields.qos));
@@ -237,7 +237,7 @@ impl SacctJsonJob {
         }
         let name = text(fields.name);
         let nodes = text(fields.nodes).filter(|nodes| !is_no_node(nodes.as_bytes()));
-        if is_replaced {
+        if is_invalid {
             anomalies |= Anomaly::InvalidText.bit();
         }
         let alloc = fields.allocated.alloc;

@@ -52,11 +52,11 @@ fn entries<'a>(scanner: &mut Scanner<'a>, each: &mut dyn FnMut(ListEntry<'a>)) -
             return scanner.scalar().map(|_| ());
         }
         let mut entry = ListEntry::default();
-        let mut is_replaced = false;
+        let mut is_invalid = false;
         scanner.object(|scanner, key| {
             match key.plain() {
-                Some(b"type") => entry.kind = value::decode(value::text(scanner)?, &mut is_replaced),
-                Some(b"name") => entry.name = value::decode(value::text(scanner)?, &mut is_replaced),
+                Some(b"type") => entry.kind = value::decode(value::text(scanner)?, &mut is_invalid),
+                Some(b"name") => entry.name = value::decode(value::text(scanner)?, &mut is_invalid),
                 Some(b"count") => entry.count = Number::read(scanner)?,
                 _ => {
                     scanner.scalar()?;

@@ -267,8 +267,8 @@ fn described(raw: &[u8]) -> String {
         }
         Ok(())
     });
-    let mut is_replaced = false;
-    let described = value::decode(description.filter(|_| read.is_ok()), &mut is_replaced);
+    let mut is_invalid = false;
+    let described = value::decode(description.filter(|_| read.is_ok()), &mut is_invalid);
     described.map_or_else(
         || clip(&String::from_utf8_lossy(raw)).to_owned(),
         |text| clip(&text).to_owned(),

@@ -99,9 +99,9 @@ pub(super) fn text<'a>(scanner: &mut Scanner<'a>) -> Result<Option<JsonText<'a>>
     })
 }
 
-/// A text decoded; what had to be replaced is noted.
-pub(super) fn decode<'a>(text: Option<JsonText<'a>>, is_replaced: &mut bool) -> Option<Cow<'a, str>> {
-    let (text, replaced) = text?.decode();
-    *is_replaced |= replaced;
+/// A text decoded; whether something in it is no text is noted.
+pub(super) fn decode<'a>(text: Option<JsonText<'a>>, is_invalid: &mut bool) -> Option<Cow<'a, str>> {
+    let (text, has_other_bytes) = text?.decode();
+    *is_invalid |= has_other_bytes;
     Some(text)
 }
