@@ -16,7 +16,8 @@ pub(super) struct XmlTag {
     /// Its end (exclusive).
     pub(super) end: usize,
     pub(super) is_closing: bool,
-    is_empty: bool,
+    /// It is start and end of an element in one.
+    pub(super) is_empty: bool,
 }
 
 /// How a record ends.
@@ -146,6 +147,13 @@ impl<'a> XmlScan<'a> {
             is_closing,
             is_empty,
         }))
+    }
+
+    /// Whether the input ends inside the tag that begins here and that [`Self::tag`] did not find to be one.
+    pub(super) fn ends_in_tag(&mut self) -> Result<bool> {
+        let rest = self.window.rest().part(1..);
+        let is_open = rest.len() <= self.limit && memchr::memchr2(b'<', b'>', rest).is_none();
+        Ok(is_open && !self.window.more()?)
     }
 
     /// The length of the record that begins here with this tag, and how it ends.

@@ -70,6 +70,8 @@ static ROW: DialectRow = DialectRow {
         // Lakes written when the id of a document was its identity are read again.
         ("gracc.identity", "view, probe, job and times"),
         ("gracc.text", BYTES_KEPT),
+        // The same of those in which an envelope or bundle without an end passed for a whole one.
+        ("gracc.envelopes", "have an end"),
     ],
 };
 

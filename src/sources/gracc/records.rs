@@ -7,6 +7,7 @@ use super::batch::{GraccBatch, GraccKind};
 use super::usage_xml::RECORDS;
 use crate::error::Result;
 use crate::ledger::Reason;
+use crate::numbers::Extent;
 use crate::sources::steps::ReadStep;
 use crate::sources::xml_scan::{RecordEnd, XmlScan, XmlTag};
 use crate::sources::{Position, Work};
@@ -23,8 +24,12 @@ pub(super) struct Records {
     batch: GraccBatch,
     /// Inside an entry of a bundle: which of its fields (1 to 3), and whether its record was taken.
     entry: Option<(u8, bool)>,
+    /// Envelopes that are open.
+    envelope_n: usize,
     /// Inside what is refused already, up to the next record.
     is_skipping: bool,
+    /// A row reports that the file is not whole.
+    is_cut_off: bool,
     is_done: bool,
 }
 
@@ -35,7 +40,9 @@ impl Records {
             limits,
             batch: GraccBatch::default(),
             entry: None,
+            envelope_n: 0,
             is_skipping: false,
+            is_cut_off: false,
             is_done: false,
         }
     }
@@ -46,7 +53,7 @@ impl Records {
             self.scan.window.consume(1);
         }
         match self.scan.window.byte(0)? {
-            None => self.is_done = true,
+            None => self.end(),
             Some(b'<') => self.markup()?,
             Some(b'|') if self.entry.is_some() => {
                 self.scan.window.consume(1);
@@ -59,6 +66,21 @@ impl Records {
         Ok(())
     }
 
+    /// The end of the input. Where that of a bundle or an envelope is missing, records may be missing as well: that must not look
+    /// like a whole file.
+    fn end(&mut self) {
+        self.is_done = true;
+        let why = match (self.entry.is_some(), self.envelope_n) {
+            (true, _) => "the bundle ends inside an entry: records may be missing",
+            (false, 1..) => "the envelope has no end: records may be missing",
+            (false, 0) => return,
+        };
+        if !self.is_cut_off {
+            let (kind, offset) = (GraccKind::Refused(Reason::Truncated, why), self.scan.window.offset());
+            self.batch.push(kind, Vec::new(), offset, false);
+        }
+    }
+
     fn refuse(&mut self, reason: Reason, why: &'static str, n: usize) {
         let offset = self.scan.window.offset();
         let rest = self.scan.window.rest();
@@ -66,6 +88,7 @@ impl Records {
         let raw = rest.get(..n.min(self.limits.kept)).unwrap_or(rest).to_vec();
         if !self.is_skipping {
             self.batch.push(GraccKind::Refused(reason, why), raw, offset, false);
+            self.is_cut_off |= reason == Reason::Truncated;
         }
         self.scan.window.consume(n);
     }
@@ -109,11 +132,22 @@ impl Records {
             return Ok(());
         }
         let Some(tag) = self.scan.tag(0)? else {
+            if self.scan.ends_in_tag()? {
+                self.refuse(Reason::Truncated, "the file ends inside a tag", usize::MAX);
+                return Ok(());
+            }
             self.refuse(Reason::BadXml, "a tag is damaged or has no end", 1);
             self.is_skipping = true;
             return Ok(());
         };
         if !self.scan.is_record(&tag) {
+            if tag.name == WRAPPER && !tag.is_empty {
+                self.envelope_n = if tag.is_closing {
+                    self.envelope_n.less(1)
+                } else {
+                    self.envelope_n.further(1)
+                };
+            }
             self.scan.window.consume(tag.end);
             return Ok(());
         }
@@ -144,6 +178,7 @@ impl Records {
         if let Some((_, is_taken)) = &mut self.entry {
             *is_taken = true;
         }
+        self.is_cut_off |= is_cut_off;
         let bytes = self.scan.window.take(n);
         self.batch.push(GraccKind::Xml, bytes, offset, is_cut_off);
     }

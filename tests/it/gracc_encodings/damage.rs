@@ -125,6 +125,42 @@ fn damaged_xml_costs_the_record_it_is_in() {
 }
 
 #[test]
+fn what_holds_records_must_have_an_end() {
+    let (records, bundle) = ([xml(0), xml(1)].concat(), format!("replication|{0}|{0}||", xml(0)));
+    for text in [
+        format!("<?xml version=\"1.0\"?><RecordEnvelope>{records}"),
+        format!("<RecordEnvelope>{records}\n</RecordEnv"),
+        format!("<RecordEnvelope>{records}\n<"),
+        format!("<RecordEnvelope>{records}<JobUsageRecord xmlns"),
+        format!("<RecordEnvelope>{records}<!-- </RecordEnvelope>"),
+        format!("<a><RecordEnvelope></RecordEnvelope><RecordEnvelope>{records}</a>"),
+        format!("{bundle}replication|{}", xml(1)),
+        format!("{bundle}replication|{}|", xml(1)),
+        format!("{bundle}replication|{0}|{0}|extra", xml(1)),
+        format!("{bundle}replication|{}|{}", xml(1), &xml(1)[..90]),
+    ] {
+        let all = read(text.as_bytes());
+        assert_eq!(ids(&all), ["0", "1"], "{text}: {:?}", all.rejects);
+        assert_eq!(all.reasons(), [Reason::Truncated], "{text}: {:?}", all.rejects);
+    }
+    let all = read(format!("{bundle}replication|").as_bytes());
+    assert_eq!((ids(&all), all.reasons()), (vec!["0"], vec![Reason::Truncated]));
+    for whole in [
+        format!("<RecordEnvelope/>{records}"),
+        format!("<RecordEnvelope>{records}</RecordEnvelope>\n"),
+        format!(
+            "<RecordEnvelope>{}</RecordEnvelope><RecordEnvelope>{}</RecordEnvelope>",
+            xml(0),
+            xml(1)
+        ),
+        format!("{bundle}replication|{0}|||\n", xml(1)),
+    ] {
+        let all = read(whole.as_bytes());
+        assert_eq!((ids(&all), all.rejects.len()), (vec!["0", "1"], 0), "{whole}");
+    }
+}
+
+#[test]
 fn a_bundle_counts_a_record_once_whatever_is_in_addition_to_it() {
     let (a, b) = (xml(1), xml(2));
     let quoted = xml(3).replace("<Processors>", "<JobName a=\"|x|\">a \"|\" b</JobName><Processors>");
