@@ -56,8 +56,8 @@ anomalies! {
     VoUnmapped = 13, "is_vo_unmapped";
     /// A value that cannot be (negative duration, sentinel), or a list of nodes of more than 30 000 bytes, was read as unknown.
     ValueDropped = 14, "is_value_dropped";
-    /// A time the source does not state was derived from others: the wall time is the end less the start, or the start is
-    /// the time of submission, as the pipeline configures.
+    /// A time the source does not state was derived from others: the wall time is the end less the start, of GRACC the start or end
+    /// is the other one and the wall time, or the start is the time of submission, as the pipeline configures.
     TimeAssumed = 15, "is_time_assumed";
     /// The comment of the job is a summary of Jobstats that cannot be read: what it measured is unknown.
     JobstatsDamaged = 16, "is_jobstats_damaged";

@@ -126,13 +126,14 @@ fn cores_follow_graccs_own_rule() {
 fn a_missing_time_follows_from_the_other_two() {
     let span = |fields| {
         let row = one(fields);
-        (row.start_ms, row.end_ms, row.wall_ms)
+        ((row.start_ms, row.end_ms, row.wall_ms), row.anomalies)
     };
     let whole = (Some(1_577_836_800_000), Some(1_577_840_400_000), Some(3_600_000));
-    assert_eq!(span("{}"), whole);
-    assert_eq!(span(r#"{"EndTime":null}"#), whole);
-    assert_eq!(span(r#"{"StartTime":null}"#), whole);
-    assert_eq!(span(r#"{"WallDuration":null}"#), (whole.0, whole.1, None));
+    let assumed = Anomaly::TimeAssumed.bit();
+    assert_eq!(span("{}"), (whole, 0));
+    assert_eq!(span(r#"{"EndTime":null}"#), (whole, assumed));
+    assert_eq!(span(r#"{"StartTime":null}"#), (whole, assumed));
+    assert_eq!(span(r#"{"WallDuration":null}"#), ((whole.0, whole.1, None), assumed));
     for (fields, reason) in [
         (r#"{"StartTime":null,"EndTime":null}"#, Reason::TimeUnknown),
         (r#"{"StartTime":null,"WallDuration":null}"#, Reason::TimeUnknown),

@@ -60,7 +60,7 @@ const SOURCES: [Fingerprinted; 11] = [
         keys: "format = \"gracc\"\nsite = { column = \"cluster\" }",
         text: "name = \"s\"\nformat = \"gracc\"\nsite.rule = \"column cluster\"\nvo = \"record\"\n\
                gracc.identity = \"view, probe, job and times\"\ngracc.text = \"bytes that are not UTF-8 kept\"\n\
-               gracc.envelopes = \"have an end\"\n",
+               gracc.envelopes = \"have an end\"\ngracc.times = \"assumed ones are marked\"\n",
     },
     Fingerprinted {
         keys: "format = \"htcondor\"\nsite = \"X\"",
@@ -79,7 +79,7 @@ const SOURCES: [Fingerprinted; 11] = [
                sacct.text = \"bytes that are not UTF-8 kept\"\napel.last_value = \"ends with its line\"\n\
                apel.text = \"bytes that are not UTF-8 kept\"\n\
                gracc.identity = \"view, probe, job and times\"\ngracc.text = \"bytes that are not UTF-8 kept\"\n\
-               gracc.envelopes = \"have an end\"\n\
+               gracc.envelopes = \"have an end\"\ngracc.times = \"assumed ones are marked\"\n\
                pbs.quotes = \"around a value\"\npbs.gpus = \"given or requested\"\n\
                pbs.text = \"bytes that are not UTF-8 kept\"\n\
                sge.category = \"may hold colons\"\nsge.tasks = \"part of their job\"\nsge.text = \"bytes that are not UTF-8 kept\"\n\

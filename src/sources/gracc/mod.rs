@@ -72,6 +72,8 @@ static ROW: DialectRow = DialectRow {
         ("gracc.text", BYTES_KEPT),
         // The same of those in which an envelope or bundle without an end passed for a whole one.
         ("gracc.envelopes", "have an end"),
+        // The same of those in which a time that was derived from others was not marked.
+        ("gracc.times", "assumed ones are marked"),
     ],
 };
 

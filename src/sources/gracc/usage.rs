@@ -99,10 +99,14 @@ fn not_a_record(why: &str) -> Refusal {
     }
 }
 
-/// Start, end and wall time in milliseconds, the missing one from the other two as GRACC's own input stage does.
+/// Start, end and wall time in milliseconds, the missing start or end from the other two as GRACC's own input stage does. A missing
+/// wall time is left open: it is the end less the start.
 fn span(fields: &mut GraccFields<'_, '_>) -> Result<(i64, i64, Option<i64>), Refusal> {
     let (start, end) = (fields.time_ms(Key::StartTime)?, fields.time_ms(Key::EndTime)?);
     let wall = fields.duration_ms(Key::WallDuration)?;
+    if [start, end, wall].contains(&None) {
+        fields.notice(Anomaly::TimeAssumed);
+    }
     match (start, end, wall) {
         (Some(start), Some(end), wall) => Ok((start, end, wall)),
         (Some(start), None, Some(wall)) => Ok((start, start.sum_to_compare(wall), Some(wall))),
