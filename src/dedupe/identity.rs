@@ -20,7 +20,7 @@ pub fn record_ms(dialect: Dialect, row: &JobRow<'_>) -> Option<i64> {
 ///
 /// Slurm: site, cluster, raw job number and start (or submit): requeued attempts of one job number start at different
 /// times, and job numbers wrap over the years. APEL and GRACC: site and the reader's key (the server's own key; view,
-/// probe, job id and times, which all encodings of a record share).
+/// probe, job id and times, or without a job id all that was measured, which all encodings of a record share).
 #[must_use]
 pub fn record_id(dialect: Dialect, site: &str, row: &JobRow<'_>, record_ms: i64, scratch: &mut Vec<u8>) -> u128 {
     scratch.clear();

@@ -59,7 +59,8 @@ const SOURCES: [Fingerprinted; 11] = [
     Fingerprinted {
         keys: "format = \"gracc\"\nsite = { column = \"cluster\" }",
         text: "name = \"s\"\nformat = \"gracc\"\nsite.rule = \"column cluster\"\nvo = \"record\"\n\
-               gracc.identity = \"view, probe, job and times\"\ngracc.text = \"bytes that are not UTF-8 kept\"\n\
+               gracc.identity = \"view, probe, job and times, or all that was measured\"\n\
+               gracc.text = \"bytes that are not UTF-8 kept\"\n\
                gracc.envelopes = \"have an end\"\ngracc.times = \"assumed ones are marked\"\n",
     },
     Fingerprinted {
@@ -78,7 +79,8 @@ const SOURCES: [Fingerprinted; 11] = [
         text: "name = \"s\"\nformat = \"auto\"\nsite = \"X\"\nvo = \"record\"\n\
                sacct.text = \"bytes that are not UTF-8 kept\"\napel.last_value = \"ends with its line\"\n\
                apel.text = \"bytes that are not UTF-8 kept\"\n\
-               gracc.identity = \"view, probe, job and times\"\ngracc.text = \"bytes that are not UTF-8 kept\"\n\
+               gracc.identity = \"view, probe, job and times, or all that was measured\"\n\
+               gracc.text = \"bytes that are not UTF-8 kept\"\n\
                gracc.envelopes = \"have an end\"\ngracc.times = \"assumed ones are marked\"\n\
                pbs.quotes = \"around a value\"\npbs.gpus = \"given or requested\"\n\
                pbs.text = \"bytes that are not UTF-8 kept\"\n\

@@ -68,7 +68,7 @@ static ROW: DialectRow = DialectRow {
     raw: Some(RawLayout::LINES),
     fingerprint: &[
         // Lakes written when the id of a document was its identity are read again.
-        ("gracc.identity", "view, probe, job and times"),
+        ("gracc.identity", "view, probe, job and times, or all that was measured"),
         ("gracc.text", BYTES_KEPT),
         // The same of those in which an envelope or bundle without an end passed for a whole one.
         ("gracc.envelopes", "have an end"),

@@ -170,7 +170,7 @@ impl GraccMeasured {
         })
     }
 
-    /// All of it. The collector writes 0 for the wall and CPU time that an XML record lacks.
+    /// All of it that is read as a number. The collector writes 0 for the wall and CPU time that an XML record lacks.
     fn numbers(&self) -> [Option<i64>; 11] {
         [
             Some(self.start_ms),
@@ -246,8 +246,9 @@ impl<'a> GraccIds<'a> {
 
     /// The identity of a record, independent of its encoding: view, probe, job id and times. Neither
     /// `RecordId` (each sending has its own) nor the index's `_id` (the other encodings lack it) can identify it. A record
-    /// without a job id, as of a pilot in a container, is the same when everything measured is, which is how the index
-    /// does it too.
+    /// without a job id, as of a pilot in a container, is the same when everything measured is, and where: memory and network
+    /// as the record states them, whatever they are figures of. The index compares more texts (names of the job and of
+    /// its user, states), of which none is a measure.
     fn identify(&self, out: &mut String, view: &str, measured: &GraccMeasured, fields: &mut GraccFields<'_, 'a>) {
         out.clear();
         let probe = absent::text(self.probe.as_deref());
@@ -262,6 +263,11 @@ impl<'a> GraccIds<'a> {
             for key in [Key::MachineName, Key::Host, Key::SubmitHost, Key::Queue] {
                 let text = fields.optional(key, GraccFields::text);
                 let _ = write!(out, "|{:?}", absent::text(text.as_deref()));
+            }
+            for (amount, unit) in [(Key::Memory, Key::MemoryUnit), (Key::Network, Key::NetworkUnit)] {
+                let milli = fields.optional(amount, GraccFields::milli);
+                let unit = fields.optional(unit, GraccFields::text);
+                let _ = write!(out, "|{milli:?}{:?}", absent::text(unit.as_deref()));
             }
         }
     }

@@ -50,3 +50,34 @@ fn a_cpu_time_of_zero_without_parts_is_unknown_in_both_encodings() {
     assert_eq!(flat(r#"{"CpuDuration":0,"CpuDuration_user":0}"#), zero);
     assert_eq!(xml(r#"<CpuDuration urwg:usageType="user">PT0S</CpuDuration>"#), zero);
 }
+
+#[test]
+fn records_without_a_job_id_are_the_same_where_all_that_was_measured_is() {
+    const XML: &str = r#"<JobUsageRecord xmlns="http://www.gridforum.org/2003/ur-wg" xmlns:urwg="http://www.gridforum.org/2003/ur-wg"><RecordIdentity urwg:recordId="r"/><WallDuration>PT1H</WallDuration><CpuDuration>PT30M</CpuDuration><Processors>1</Processors><Memory urwg:storageUnit="MB">2</Memory><StartTime>2020-01-01T00:00:00Z</StartTime><EndTime>2020-01-01T01:00:00Z</EndTime><SiteName>S</SiteName><ProbeName>p</ProbeName></JobUsageRecord>"#;
+    let key = |fields: &str| one(fields).identity_key.unwrap();
+    let pilot = |memory: &str| {
+        let memory = format!("\"Memory\":{memory},\"Memory_storageUnit\":\"MB\"");
+        key(&format!("{{\"LocalJobId\":null,\"RecordId\":\"r\",{memory}}}"))
+    };
+    let keys = ["1", "2", "3", "1.5"].map(pilot);
+    let apart: std::collections::BTreeSet<&str> = keys.into_iter().collect();
+    assert_eq!(apart.len(), 4, "{apart:?}");
+    // The spelling of a number, and who sent the record when, are no part of it.
+    for memory in [
+        "1.0",
+        "\"1\"",
+        "0.1e1",
+        "1,\"_id\":\"x\",\"CreateTime\":\"2020-01-02T00:00:00Z\"",
+    ] {
+        assert_eq!(pilot(memory), keys[0], "{memory}");
+    }
+    let network = |byte: &str| {
+        key(&format!(
+            "{{\"LocalJobId\":null,\"RecordId\":\"r\",\"Network\":{byte}}}"
+        ))
+    };
+    assert_ne!(network("1"), network("2"));
+    // With a job id, what was measured does not matter.
+    assert_eq!(key("{\"Memory\":1}"), key("{\"Memory\":2}"));
+    assert_eq!(read(XML).jobs[0].row.identity_key, Some(keys[1]));
+}
