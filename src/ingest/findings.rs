@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::first_refusal::{FirstRefusal, SHOWN};
 use super::read_file::{LedgerFiles, ReadFile};
 use super::seen::SeenFiles;
+use super::shrunk_files::{ShrunkFile, shrunk};
 use crate::dedupe::ToolMessage;
 use crate::ledger::{Book, Outcome, Reason};
 use crate::lines::shortened;
@@ -99,6 +100,8 @@ pub(crate) struct Findings {
     pub(crate) refused: Vec<RefusedFile>,
     /// Files without a row.
     pub(crate) empty: Vec<EmptyFile>,
+    /// Files that became a part of what they were.
+    pub(crate) shrunk: Vec<ShrunkFile>,
     /// Rows of the files that were read, by outcome.
     pub(crate) outcomes: BTreeMap<String, u64>,
     /// Sums by source.
@@ -138,7 +141,10 @@ impl Notes {
 
     /// What became of the files, now that the ledger knows where each row ended.
     pub(crate) fn settle(mut self, files: LedgerFiles<'_>, seen: &[SeenFiles], book: &Book) -> Findings {
-        let mut findings = Findings::default();
+        let mut findings = Findings {
+            shrunk: shrunk(files, book),
+            ..Findings::default()
+        };
         for (reading, file_id) in files.readings.iter().zip(files.ids) {
             // Fallback: a file without refused rows has no first refusals.
             let first = self.first.remove(file_id).unwrap_or_default();

@@ -19,5 +19,6 @@ pub(crate) mod repair;
 pub(crate) mod reread;
 pub mod seen;
 pub(crate) mod shared_bytes;
+pub mod shrunk_files;
 pub mod summary_limits;
 pub(crate) mod worker_buffer;

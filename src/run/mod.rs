@@ -23,6 +23,7 @@ pub(crate) mod meter_uses;
 pub mod moved_report;
 pub mod options;
 pub(crate) mod outdated;
+pub mod overlap_report;
 pub(crate) mod partition;
 pub(crate) mod partition_context;
 mod partition_tables;

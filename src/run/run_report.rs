@@ -11,6 +11,7 @@ use super::former_snapshots::FormerSnapshots;
 use super::incomplete_days::{IncompleteDays, incomplete_text};
 use super::moved_report::{MovedReport, moved_text};
 use super::options::RunOptions;
+use super::overlap_report::OverlapReport;
 use super::priced::{PolicyReport, UnpricedCorrection};
 use super::recompute::Recomputed;
 use super::recompute_energy::RecomputedEnergy;
@@ -27,6 +28,7 @@ use crate::display_text::without_passwords;
 use crate::energy::{EnergyCoreGap, EnergyTableGap};
 use crate::error::Error;
 use crate::ingest::findings::{EmptyFile, Findings, RefusedFile, empty_text, refused_text};
+use crate::ingest::shrunk_files::{ShrunkFile, shrunk_text};
 use crate::lake::state::State;
 use crate::ledger::Reason;
 use crate::numbers::{Extent, count_u64};
@@ -83,19 +85,6 @@ impl Failure {
     }
 }
 
-/// A view of a site and month with both jobs and summaries, among those this run processed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct OverlapReport {
-    /// Site.
-    pub site: String,
-    /// Month, such as `2026-10`.
-    pub month: String,
-    /// View.
-    pub view: String,
-    /// The setting of the pipeline for it: `jobs`, `summaries` or `reject`.
-    pub overlap: &'static str,
-}
-
 /// One run. The JSON form is stable: fields are added, never renamed.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct RunReport {
@@ -132,6 +121,9 @@ pub struct RunReport {
     pub refused: Vec<RefusedFile>,
     /// Files of this run without a row.
     pub empty: Vec<EmptyFile>,
+    /// Files of this run with fewer rows than before, and no new one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shrunk: Vec<ShrunkFile>,
     /// Days of the last two months that look incomplete.
     pub incomplete: Vec<IncompleteDays>,
     /// Rows of the whole lake by outcome.
@@ -251,6 +243,7 @@ impl RunReport {
         self.read_outcomes = findings.outcomes;
         self.refused = findings.refused;
         self.empty = findings.empty;
+        self.shrunk = findings.shrunk;
     }
 
     pub(crate) fn read(&mut self, source: &str, file: &InputFile, rows_read: u64, rejected: u64) {
@@ -473,6 +466,7 @@ impl RunReport {
         if let Some(overhead) = self.overhead.as_ref().filter(|overhead| overhead.has_changes()) {
             text.push_str(&overhead.text());
         }
+        text.push_str(&shrunk_text(&self.shrunk));
         text.push_str(&self.warnings_text());
         text.push_str(&self.files_text());
         text

@@ -201,3 +201,42 @@ fn check_and_run_report_a_missing_zone_as_one_and_the_same_error() {
     assert_eq!((check.status.code(), stated.as_str()), (Some(0), ""));
     assert_eq!(nights.gridtally(&["run", "p.toml"]).status.code(), Some(0));
 }
+
+#[test]
+fn a_file_that_became_a_part_of_what_it_was_is_named_once() {
+    let nights = Nights::new("", "");
+    let states = |dumps: &[(&str, String)]| {
+        for (path, text) in dumps {
+            nights.write(path, text);
+        }
+        let (code, reported, report) = nights.run(&[]);
+        assert_eq!(code, 0, "{reported}");
+        let is_stated = reported.contains("none of them new");
+        assert_eq!(is_stated, report.get("shrunk").is_some(), "{reported}");
+        (is_stated, reported, report)
+    };
+    let (a, b) = ("dumps/a.txt", "dumps/b.txt");
+    assert!(!states(&[(a, jobs(1, 10))]).0);
+    let (_, reported, report) = states(&[(a, jobs(1, 4))]);
+    assert!(
+        reported.contains(
+            "  dumps/a.txt has 4 rows, none of them new, and had 10: those that are no longer in it still count (6)"
+        ),
+        "{reported}"
+    );
+    assert_eq!(
+        report["shrunk"],
+        json!([{ "source": "oak", "path": a, "rows_read_n": 4, "former_rows_read_n": 10, "kept_n": 6 }])
+    );
+    assert!(!report["warnings"].to_string().contains("none of them new"), "{report}");
+    assert!(!states(&[]).0);
+    for (what, dumps) in [
+        ("other jobs", vec![(a, jobs(50, 2))]),
+        ("a log that was rotated", vec![(b, jobs(50, 2)), (a, jobs(60, 1))]),
+        ("a window, first", vec![(a, jobs(100, 10))]),
+        ("a window that moved", vec![(a, jobs(108, 4))]),
+        ("more rows", vec![(a, jobs(100, 20))]),
+    ] {
+        assert!(!states(&dumps).0, "{what}");
+    }
+}
