@@ -160,7 +160,7 @@ impl PeerJobs<'_> {
             return Ok(());
         }
         if !self.effects.is_empty() {
-            let effect = self.effects.of(looked_at, row, month);
+            let effect = self.effects.of(looked_at, row, end_ms);
             if effect.is_void {
                 return Ok(());
             }

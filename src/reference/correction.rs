@@ -163,9 +163,15 @@ impl Correction {
         found.map(|(_, amount)| *amount)
     }
 
-    /// Whether it takes usage of a month whose columns are these; its filters are applied to them.
-    pub fn takes<'v>(&self, month: Day, record_id: Option<&[u8]>, value: impl Fn(&str) -> Option<&'v str>) -> bool {
-        self.is_of_month(month)
+    /// Whether it takes usage of a month whose columns are these; its filters are applied to them. One of a month takes
+    /// nothing whose month is unknown.
+    pub fn takes<'v>(
+        &self,
+        month: Option<Day>,
+        record_id: Option<&[u8]>,
+        value: impl Fn(&str) -> Option<&'v str>,
+    ) -> bool {
+        self.month.is_none_or(|own| Some(own.first_day()) == month)
             && self
                 .filters
                 .iter()

@@ -179,7 +179,7 @@ pub const CORRECTIONS: &[TableColumn] = &[
     optional(
         "month",
         "`YYYY-MM`",
-        "Filter: month of usage, or that of what is added.",
+        "Filter: month of usage, cut in `calendar_timezone`, or that of what is added.",
     ),
     optional("source", TEXT, "Filter: name of the source."),
     optional("view", TEXT, "Filter: view of the usage, such as `batch`."),

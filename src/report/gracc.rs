@@ -344,13 +344,13 @@ fn gather(
             let Some(end_ms) = number(end, row).filter(|_| counts_batch || view.value(row) != "batch") else {
                 continue;
             };
-            let Some(month) = Month::of_ms(end_ms).filter(|_| selection.days.has_ms(end_ms)) else {
+            if Month::of_ms(end_ms).is_none() || !selection.days.has_ms(end_ms) {
                 continue;
-            };
+            }
             let (mut vo, mut account) = (word(vo, row), word(account, row));
             let stated_vo = vo;
             if !effects.is_empty() {
-                let effect = effects.of(&looked_at, row, month);
+                let effect = effects.of(&looked_at, row, end_ms);
                 if effect.is_void {
                     continue;
                 }

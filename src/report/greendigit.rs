@@ -20,7 +20,6 @@ use crate::lake::energy_tables;
 use crate::schema::batch::{decimal, int, number, text, time, word};
 use crate::summarise::correction_effect::CorrectionEffects;
 use crate::summarise::energy_figures::{EnergyFigureReader, EnergyFigures};
-use crate::time::Month;
 
 /// The view of jobs of the site's own account; others describe the same hours.
 const OWN_VIEW: &str = "batch";
@@ -144,13 +143,12 @@ fn table(
     let score = decimal(batch, "hs23_per_core")?;
     for (row, figures) in figures.iter().enumerate() {
         let ended = number(end, row).filter(|end_ms| selection.days.has_ms(*end_ms));
-        let month = ended
-            .and_then(Month::of_ms)
-            .filter(|_| word(view, row) == Some(OWN_VIEW));
-        let Some(month) = month else { continue };
+        let Some(end_ms) = ended.filter(|_| word(view, row) == Some(OWN_VIEW)) else {
+            continue;
+        };
         let mut vo = word(vo, row);
         if !effects.is_empty() {
-            let effect = effects.of(&looked_at, row, month);
+            let effect = effects.of(&looked_at, row, end_ms);
             if effect.is_void {
                 continue;
             }
@@ -175,7 +173,7 @@ fn table(
         table.push(vec![
             Cell::text(site),
             start.clone(),
-            instant(ended),
+            instant(Some(end_ms)),
             Cell::int(1),
             intensity(figures),
             figures
@@ -187,7 +185,7 @@ fn table(
             (figures.energy).map_or(Cell::Empty, |energy| Cell::ratio(i128::from(energy.energy_j), WH_J, 3)),
             Cell::Empty,
             start,
-            instant(ended),
+            instant(Some(end_ms)),
             Cell::word(word(state, row)),
             Cell::word(vo),
             Cell::word(word(global, row).or_else(|| word(job, row))),

@@ -203,7 +203,7 @@ fn takes(
     key: &KeyRef<'_>,
     payer: CorrectedPayer<'_>,
 ) -> bool {
-    rule.takes(key.month, Some(names.record_id.value(row)), |name| match name {
+    rule.takes(Some(key.month), Some(names.record_id.value(row)), |name| match name {
         "vo" => payer.vo,
         "account" => payer.account,
         "user" => names.user.get(row),

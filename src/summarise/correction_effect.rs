@@ -9,8 +9,8 @@ use super::correct::{CorrectedPayer, lead, rule_value};
 use crate::error::{Error, Kind, Result};
 use crate::reference::correction::{Action, Correction, CorrectionTable};
 use crate::schema::batch::{date, id, text, word};
-use crate::store::{Manifest, Store, read_table};
-use crate::time::Month;
+use crate::store::{Fact, Manifest, Store, read_table};
+use crate::time::{Month, Zone};
 
 /// Rows read at once.
 const READ_ROWS: usize = 16_384;
@@ -19,14 +19,16 @@ const READ_ROWS: usize = 16_384;
 #[derive(Clone, Debug, Default)]
 pub struct Corrections {
     table: CorrectionTable,
+    /// The zone in which the lake cuts months; `None` only where no correction is about one month.
+    zone: Option<Zone>,
 }
 
 impl Corrections {
     /// Reads them from the lake.
     ///
     /// # Errors
-    /// [`Kind::Data`] when the lake was published before it kept the rules of its corrections; [`Kind::Io`] when it cannot
-    /// be read.
+    /// [`Kind::Data`] when the lake was published before it kept the rules of its corrections, or the zone in which its months
+    /// are cut; [`Kind::Io`] when it cannot be read.
     pub fn read(store: &Store, manifest: &Manifest) -> Result<Self> {
         let mut table = CorrectionTable::default();
         for file in manifest.dataset("corrections") {
@@ -61,7 +63,16 @@ impl Corrections {
                 }
             }
         }
-        Ok(Self { table })
+        let zone = manifest
+            .facts
+            .get(Fact::CalendarTimezone)
+            .map(Zone::named)
+            .transpose()?;
+        if zone.is_none() && table.active().any(|rule| rule.month.is_some()) {
+            let message = "the lake does not state in which zone its months are cut: run its pipeline again";
+            return Err(Error::new(Kind::Data, message).at("lake", store.url()));
+        }
+        Ok(Self { table, zone })
     }
 
     /// All of them, in their order.
@@ -76,6 +87,7 @@ impl Corrections {
         let own = self.table.of_site(site);
         CorrectionEffects {
             rules: own.filter(|rule| rule.action != Action::Add).collect(),
+            zone: self.zone.as_ref(),
         }
     }
 
@@ -97,6 +109,8 @@ pub fn added_view(rule: &Correction) -> &str {
 #[derive(Clone, Debug, Default)]
 pub struct CorrectionEffects<'a> {
     rules: Vec<&'a Correction>,
+    /// The zone in which the lake cuts months.
+    zone: Option<&'a Zone>,
 }
 
 /// What became of one record.
@@ -114,6 +128,13 @@ pub struct CorrectionEffect<'a> {
 pub struct EffectColumns<'a> {
     words: Vec<(&'static str, &'a StringArray)>,
     record_id: Option<&'a FixedSizeBinaryArray>,
+}
+
+impl<'a> EffectColumns<'a> {
+    fn word(&self, name: &str, row: usize) -> Option<&'a str> {
+        let column = self.words.iter().find(|(known, _)| *known == name);
+        column.and_then(|(_, column)| word(column, row))
+    }
 }
 
 impl CorrectionEffects<'_> {
@@ -147,35 +168,44 @@ impl CorrectionEffects<'_> {
         Ok(EffectColumns { words, record_id })
     }
 
-    /// What becomes of a row of usage in a month. A correction of one month concerns what is counted in that month.
+    /// What becomes of a row of usage that counts at an instant: the end of a whole job, or an instant of a part of it. A
+    /// correction of one month concerns what counts in that month of the lake's calendar, whatever months a report counts in.
     #[must_use]
-    pub fn of<'v>(&'v self, columns: &EffectColumns<'v>, row: usize, month: Month) -> CorrectionEffect<'v> {
-        let read = |name: &str| {
-            let column = columns.words.iter().find(|(known, _)| *known == name);
-            column.and_then(|(_, column)| word(column, row))
-        };
-        let own = CorrectedPayer {
-            vo: read("vo"),
-            account: read("account"),
-        };
+    pub fn of<'v>(&'v self, columns: &EffectColumns<'v>, row: usize, counted_at_ms: i64) -> CorrectionEffect<'v> {
         let mut effect = CorrectionEffect {
             is_void: false,
-            vo: own.vo,
-            account: own.account,
+            vo: columns.word("vo", row),
+            account: columns.word("account", row),
         };
-        let id = columns.record_id.map(|ids| ids.value(row));
-        let takes = |rule: &Correction, payer: CorrectedPayer<'_>| {
-            rule.takes(month.first_day(), id, |name| match name {
-                "vo" => payer.vo,
-                "account" => payer.account,
-                name => read(name),
-            })
-        };
-        lead(&self.rules, own, takes, |_, _, to| match to {
+        self.steps(columns, row, counted_at_ms, |_, _, to| match to {
             None => effect.is_void = true,
             Some(payer) => (effect.vo, effect.account) = (payer.vo, payer.account),
         });
         effect
+    }
+
+    /// Each correction that takes such a row, the former and the new payer.
+    fn steps<'v>(
+        &'v self,
+        columns: &EffectColumns<'v>,
+        row: usize,
+        counted_at_ms: i64,
+        step: impl FnMut(&'v Correction, CorrectedPayer<'v>, Option<CorrectedPayer<'v>>),
+    ) {
+        let month = self.zone.and_then(|zone| zone.month_of(counted_at_ms));
+        let own = CorrectedPayer {
+            vo: columns.word("vo", row),
+            account: columns.word("account", row),
+        };
+        let id = columns.record_id.map(|ids| ids.value(row));
+        let takes = |rule: &Correction, payer: CorrectedPayer<'_>| {
+            rule.takes(month.map(Month::first_day), id, |name| match name {
+                "vo" => payer.vo,
+                "account" => payer.account,
+                name => columns.word(name, row),
+            })
+        };
+        lead(&self.rules, own, takes, step);
     }
 
     /// Whether there is nothing to correct.

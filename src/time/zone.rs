@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use chrono::{DateTime, Offset, TimeZone};
 use chrono_tz::{TZ_VARIANTS, Tz};
 
-use super::month::Day;
+use super::month::{Day, Month};
 use super::zone_amendments::amend;
 use crate::error::{Error, Result};
 use crate::numbers::Extent;
@@ -184,6 +184,14 @@ impl Zone {
             Local::Unique(unix_s) | Local::Fold { earlier: unix_s, .. } | Local::Gap(unix_s) => unix_s,
         };
         unix_s * 1000
+    }
+
+    /// The month of an instant in this zone; `None` outside the years gridtally can name.
+    #[must_use]
+    pub fn month_of(&self, ms: i64) -> Option<Month> {
+        let unix_s = ms.div_euclid(1000);
+        let local_s = unix_s.checked_add(self.offset_at(unix_s))?;
+        Month::of_day(Day::try_from(local_s.div_euclid(86_400)).ok()?)
     }
 
     /// What local wall-clock seconds (days since 1970 times 86 400 plus second of day, read off the clock) mean.

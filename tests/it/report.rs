@@ -6,6 +6,7 @@ mod browser;
 mod check;
 mod completeness;
 mod corrected;
+mod correction_month;
 mod credit;
 pub(crate) mod every;
 mod exact_work;

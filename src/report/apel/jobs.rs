@@ -347,7 +347,7 @@ impl<'a> Rows<'a> {
         }
         let mut vo = word(self.vo, row);
         if !effects.is_empty() {
-            let effect = effects.of(looked_at, row, month);
+            let effect = effects.of(looked_at, row, end_ms);
             if effect.is_void {
                 return None;
             }

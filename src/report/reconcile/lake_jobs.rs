@@ -295,7 +295,7 @@ fn standing(
         job.standing = JobIdentityStanding::NeverStarted;
     }
     if job.standing == JobIdentityStanding::Counted && !effects.is_empty() {
-        let effect = effects.of(looked_at, row, job.place.month);
+        let effect = effects.of(looked_at, row, job.end_ms);
         if effect.is_void {
             job.standing = JobIdentityStanding::Void;
         } else {

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::reference::benchmark::Benchmark;
 use crate::report::lake::{Lake, Selection};
 use crate::report::shown::grouped;
-use crate::report::sreport::{SreportPeriod, month_of};
+use crate::report::sreport::SreportPeriod;
 use crate::report::table::Table;
 use crate::schema::batch::{decimal, int, number, text, time, word};
 use crate::summarise::Attribution;
@@ -52,7 +52,7 @@ impl Coverage {
         let is_by_end = Attribution::of_lake(&lake.manifest.facts) == Some(Attribution::ByEnd);
         let displaced = lake.summarised_places()?;
         let is_displaced = |end_ms: i64| {
-            let month = month_of(end_ms, &zone);
+            let month = zone.month_of(end_ms);
             month.is_some_and(|month| displaced.contains(&(site.to_lowercase(), month)))
         };
         for piece in lake.record_pieces(&Selection {

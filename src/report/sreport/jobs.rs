@@ -6,7 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, Int64Array, ListArray, RecordBatch, StringArray};
 
-use super::period::{SreportPeriod, month_of};
+use super::period::SreportPeriod;
 use super::used::{TRES, Used};
 use crate::absent;
 use crate::error::{Error, Result};
@@ -257,19 +257,17 @@ impl<'l> SreportJobs<'l> {
         mut visit: impl FnMut(CorrectionEffect<'_>, MsSpan),
     ) {
         if self.is_by_end {
-            if let Some(month) = month_of(end_ms, &self.zone) {
-                visit(effects.of(columns, row, month), span);
-            }
+            visit(effects.of(columns, row, end_ms), span);
             return;
         }
         let mut begun: Option<(CorrectionEffect<'_>, i64)> = None;
         let part = |from_ms: i64, until_ms: i64| MsSpan { from_ms, until_ms };
         let mut at_ms = span.from_ms;
         while at_ms < span.until_ms {
-            let Some(month) = month_of(at_ms, &self.zone) else {
+            let Some(month) = self.zone.month_of(at_ms) else {
                 return;
             };
-            let effect = effects.of(columns, row, month);
+            let effect = effects.of(columns, row, at_ms);
             match begun {
                 Some((known, _)) if known == effect => {}
                 Some((known, since_ms)) => {

@@ -28,7 +28,7 @@ use crate::error::Result;
 use crate::schema::batch::addend;
 use crate::time::DaySpan;
 
-pub use period::{SreportPeriod, month_of};
+pub use period::SreportPeriod;
 pub use unit::TimeUnit;
 
 /// Makes a table.

@@ -106,13 +106,6 @@ impl SreportPeriod {
     }
 }
 
-/// The month of an instant in a zone.
-#[must_use]
-pub fn month_of(ms: i64, zone: &Zone) -> Option<Month> {
-    let local_s = ms.div_euclid(1000) + zone.offset_at(ms.div_euclid(1000));
-    Month::of_day(Day::try_from(local_s.div_euclid(86_400)).ok()?)
-}
-
 fn instant(text: &str, zone: &Zone) -> Result<i64> {
     let wrong = |why: &str| Error::new(Kind::Usage, format!("{text:?} {why}: write it as 2026-11-21T01:00"));
     let local_ms = parse_local_ms(text).ok_or_else(|| wrong("is not a local time"))?;
