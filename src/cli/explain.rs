@@ -15,7 +15,7 @@ use crate::store::StatePart;
 ///
 /// Of a job: the row it was read from and its position, how each field was read, other rows of the same job, the
 /// benchmark and where it came from, and for every policy the formula with the job's numbers in it, the rounding, and
-/// the files of `usage` and `charges` each part went to. Of hours that a correction adds and of a window of a reservation, which
+/// the files of `usage` and `charges` each part went to, and what corrections took of it there and gave. Of hours that a correction adds and of a window of a reservation, which
 /// are charged and are no jobs: what is known of them, and the same of their charges. Of a cell (a file of `charges` or `usage`): the jobs with most of
 /// it, and of usage also the corrections that touched it and the benchmarks in it.
 #[derive(Debug, clap::Args)]

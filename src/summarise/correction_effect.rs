@@ -124,6 +124,30 @@ pub struct CorrectionEffect<'a> {
     pub account: Option<&'a str>,
 }
 
+/// An entry that a correction posts of a part of one record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CorrectionEntry<'a> {
+    /// The correction.
+    pub rule: &'a Correction,
+    /// Whether the part is taken from the VO and account; else it is given to them.
+    pub is_taken: bool,
+    /// VO.
+    pub vo: Option<&'a str>,
+    /// Account.
+    pub account: Option<&'a str>,
+}
+
+impl<'a> CorrectionEntry<'a> {
+    fn new(rule: &'a Correction, payer: CorrectedPayer<'a>, is_taken: bool) -> Self {
+        Self {
+            rule,
+            is_taken,
+            vo: payer.vo,
+            account: payer.account,
+        }
+    }
+}
+
 /// The columns of a batch that corrections look at.
 pub struct EffectColumns<'a> {
     words: Vec<(&'static str, &'a StringArray)>,
@@ -182,6 +206,22 @@ impl CorrectionEffects<'_> {
             Some(payer) => (effect.vo, effect.account) = (payer.vo, payer.account),
         });
         effect
+    }
+
+    /// The entries that corrections post of such a row, in their order.
+    #[must_use]
+    pub fn entries<'v>(
+        &'v self,
+        columns: &EffectColumns<'v>,
+        row: usize,
+        counted_at_ms: i64,
+    ) -> Vec<CorrectionEntry<'v>> {
+        let mut entries = Vec::new();
+        self.steps(columns, row, counted_at_ms, |rule, from, to| {
+            entries.push(CorrectionEntry::new(rule, from, true));
+            entries.extend(to.map(|to| CorrectionEntry::new(rule, to, false)));
+        });
+        entries
     }
 
     /// Each correction that takes such a row, the former and the new payer.

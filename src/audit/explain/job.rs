@@ -6,6 +6,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use serde::Serialize;
 
 use super::energy;
+use super::job_usage::{JobUsage, used};
 use super::piece::{ExplainedTariff, pieces};
 use super::raw;
 use super::trace::{steps, work};
@@ -25,6 +26,7 @@ use crate::schema::batch::{id, int, stated_identity, text, word, word_or_empty};
 use crate::schema::{self, Column};
 use crate::store::Fact;
 use crate::store::{Current, Manifest, Store, lake, read_table};
+use crate::summarise::correction_effect::Corrections;
 use crate::summarise::policy_facts::PolicyFacts;
 use crate::summarise::share::{PeriodShare, ShareSplitter};
 use crate::summarise::view::RecordView;
@@ -77,27 +79,6 @@ pub struct ExplainedPiece {
     /// Why it is unknown.
     pub why_unpriced: Option<String>,
     /// The file of `charges` it was added to.
-    pub cell: String,
-}
-
-/// What `usage` has of a job in one period.
-#[derive(Clone, Debug, Serialize)]
-pub struct JobUsage {
-    /// First day of the month.
-    pub month: String,
-    /// The day, in a lake of days.
-    pub day: Option<String>,
-    /// Its time from start to end in the period, and in all, milliseconds.
-    pub ran_ms: [i64; 2],
-    /// Its part of the wall time, seconds.
-    pub wall_s: i64,
-    /// That times the cores.
-    pub alloc_core_s: i64,
-    /// Its part of the CPU time, milliseconds.
-    pub cpu_ms: Option<i64>,
-    /// Whether the job counts here.
-    pub is_counted: bool,
-    /// The file of `usage` it was added to.
     pub cell: String,
 }
 
@@ -176,7 +157,7 @@ pub struct Explained {
     /// Why it is refused although `records` holds it: it is no usage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<&'static str>,
-    /// What usage has of it, period by period, as recorded.
+    /// What usage has of it, period by period, as recorded and as corrected.
     pub usage: Vec<JobUsage>,
     /// Charges.
     pub charges: Vec<JobCharge>,
@@ -192,11 +173,13 @@ pub fn explain(output: &str, job: &str, inputs: &Path) -> Result<Vec<Explained>>
     let table = |path: &str| -> Result<Vec<RecordBatch>> { read_table(store.reader(path)?, None, 16_384)?.collect() };
     let book = Book::load(&table(lake::inputs_path(&manifest))?, &table(lake::LEDGER)?)?;
     let energy = energy_tables::read(&store, &manifest)?;
+    let corrections = Corrections::read(&store, &manifest)?;
     let lake = ExplainedLake {
         store,
         manifest,
         book,
         energy,
+        corrections,
     };
     let wanted = identity(job);
     let mut found = Vec::new();
@@ -229,6 +212,7 @@ struct ExplainedLake {
     manifest: Manifest,
     book: Book,
     energy: Option<EnergyPlan>,
+    corrections: Corrections,
 }
 
 impl ExplainedLake {
@@ -277,7 +261,7 @@ impl ExplainedLake {
             usage: if is_displaced || refused.is_some() {
                 Vec::new()
             } else {
-                used(&shares, site, word(text(record, "vo")?, 0))
+                used(record, &shares, site, &self.corrections)?
             },
             charges: self.charges(site, month, record, record_id, &shares, calendar.as_ref())?,
             zone: (self.manifest.facts)
@@ -423,21 +407,6 @@ impl ExplainedLake {
         }
         Ok(charges)
     }
-}
-
-/// What usage has of a job.
-fn used(shares: &[PeriodShare], site: &str, vo: Option<&str>) -> Vec<JobUsage> {
-    let used = shares.iter().map(|share| JobUsage {
-        month: day_text(share.period.month),
-        day: share.period.day.map(day_text),
-        ran_ms: [share.ran_ms, share.of_ms],
-        wall_s: share.wall_s,
-        alloc_core_s: share.alloc_core_s,
-        cpu_ms: share.cpu_ms,
-        is_counted: share.is_counted,
-        cell: lake::usage_path(site, vo, share.period.allocation_year),
-    });
-    used.collect()
 }
 
 pub(crate) fn day_text(day: Day) -> String {

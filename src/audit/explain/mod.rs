@@ -5,6 +5,7 @@ mod cell;
 mod charged_entry;
 mod energy;
 mod job;
+mod job_usage;
 mod piece;
 mod raw;
 mod text;

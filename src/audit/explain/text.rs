@@ -73,11 +73,18 @@ impl Explained {
             add_line(&format!("  {line}"));
         }
         let is_split = self.usage.is_empty() || self.usage.iter().any(|used| !is_whole(used.ran_ms));
-        add_line(if is_split {
-            "\nUsage: its parts by period, in proportion to its time from start to end in each, as recorded"
+        let how = if is_split {
+            "its parts by period, in proportion to its time from start to end in each, as recorded"
         } else {
-            "\nUsage: all of it in one period, as recorded"
-        });
+            "all of it in one period, as recorded"
+        };
+        let is_corrected = self.usage.iter().any(|used| !used.corrections.is_empty());
+        let what_then = if is_corrected {
+            ", and what corrections took and gave"
+        } else {
+            ""
+        };
+        add_line(&format!("\nUsage: {how}{what_then}"));
         if self.is_displaced {
             add_line("  none: summaries of its site, month and view count in its place; it is not charged either");
         }
@@ -85,23 +92,9 @@ impl Explained {
             add_line(&format!("  none: the record is refused ({reason}, see rejects)"));
         }
         for used in &self.usage {
-            let cpu = used
-                .cpu_ms
-                .map_or_else(|| "CPU unknown".to_owned(), |cpu_ms| format!("{cpu_ms} ms CPU"));
-            let [ran_ms, of_ms] = used.ran_ms;
-            let part = if is_whole(used.ran_ms) {
-                "all of it".to_owned()
-            } else {
-                format!("{ran_ms} of {of_ms} ms from start to end")
-            };
-            let counted = if used.is_counted { ", counted here" } else { "" };
-            add_line(&format!(
-                "  {}: {part}: {} s wall, {} core s, {cpu}{counted} -> {}",
-                used.day.as_ref().unwrap_or(&used.month),
-                used.wall_s,
-                used.alloc_core_s,
-                used.cell
-            ));
+            for line in used.lines() {
+                add_line(&format!("  {line}"));
+            }
         }
         text.push_str(&charges_text(&self.charges, "no policy of the lake is for this job"));
         text

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use gridtally::audit::explain::explain;
 use gridtally::compat::{self, PeerDimension, PeerMode, PeerReportQuestion};
 use gridtally::reference::site_rename::SiteRenames;
 use gridtally::report::apel::MessageKind;
@@ -15,6 +16,7 @@ use gridtally::report::reconcile::usage_source::UsageSource;
 use gridtally::report::table::Table;
 use gridtally::report::work_scale::WorkScale;
 use gridtally::report::{gracc, greendigit};
+use gridtally::schema::batch::{int, text, word_or_empty};
 
 use super::scene::{Scene, texts};
 
@@ -174,4 +176,59 @@ fn a_job_that_was_taken_out_is_the_difference_to_a_lake_that_has_it() {
         (one.month.to_string().as_str(), share.cause, share.job_n),
         ("2025-06", Cause::Correction, 1)
     );
+}
+
+/// A page of a job names what each correction took of it and gave: the pages of all jobs add up to `usage`.
+#[test]
+fn the_pages_of_all_jobs_add_up_to_usage_with_its_corrections() {
+    let scene = Scene::new();
+    let over_the_end = "3|3|c|a|ana|cpu|2025-07-31T23:00:00|2025-07-31T23:00:00|2025-08-01T01:00:00|7200|COMPLETED|1|1|n1|\
+                        cpu=1,node=1|01:00:00|7200\n";
+    scene.write("jobs.txt", &format!("{JOBS}{over_the_end}"));
+    let corrections = "C1,void,S,2025-07,,A,wrong,2025-12-01\nC2,remap,S,,w,B,moved,2025-12-02\n";
+    for attribution in ["by-end", "prorated"] {
+        let lake = of_jobs(&scene, attribution, corrections, attribution);
+        // Jobs and seconds by file and correction.
+        let mut held: BTreeMap<(String, String), (i64, i64)> = BTreeMap::new();
+        for file in lake.manifest.dataset("usage") {
+            for batch in lake.batches(&file.path, None).unwrap() {
+                let batch = batch.unwrap();
+                let id = text(&batch, "correction_id").unwrap();
+                let (jobs, wall) = (int(&batch, "job_n").unwrap(), int(&batch, "wall_s").unwrap());
+                for row in 0..batch.num_rows() {
+                    let sum = held
+                        .entry((file.path.clone(), word_or_empty(id, row).to_owned()))
+                        .or_default();
+                    *sum = (sum.0 + jobs.value(row), sum.1 + wall.value(row));
+                }
+            }
+        }
+        let mut explained: BTreeMap<(String, String), (i64, i64)> = BTreeMap::new();
+        let mut add = |cell: &str, id: &str, job_n: i64, wall_s: i64| {
+            let sum = explained.entry((cell.to_owned(), id.to_owned())).or_default();
+            *sum = (sum.0 + job_n, sum.1 + wall_s);
+        };
+        let out = scene.path(attribution);
+        for job in ["1", "2", "3"] {
+            for page in explain(out.to_str().unwrap(), job, &scene.path("")).unwrap() {
+                for used in &page.usage {
+                    add(&used.cell, "", i64::from(used.is_counted), used.wall_s);
+                    for entry in &used.corrections {
+                        add(&entry.cell, &entry.correction_id, entry.job_n, entry.wall_s);
+                    }
+                }
+            }
+        }
+        assert_eq!(explained, held, "{attribution}");
+    }
+    let pages = explain(scene.path("by-end").to_str().unwrap(), "1", &scene.path("")).unwrap();
+    let page = pages.first().unwrap().text();
+    for expected in [
+        "\nUsage: all of it in one period, as recorded, and what corrections took and gave\n",
+        "1800000 ms CPU, counted here as recorded -> usage/site=S/vo=v/",
+        "\n    correction C1 (void by A: wrong): taken from v, a: -3600 s wall, -3600 core s, -1800000 ms CPU, counted here no longer -> \
+         usage/site=S/vo=v/",
+    ] {
+        assert!(page.contains(expected), "{expected} is not in\n{page}");
+    }
 }
