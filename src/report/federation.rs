@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::apel::additions::{Additions, additions};
-use super::apel::aggregate::{Aggregate, VoNames, of_lake, of_summary};
+use super::apel::aggregate::{Aggregate, VoNames, of_lake, of_summary, rounded_levels};
 use super::apel::jobs::{JobMessageLeftOut, JobMessageWanted, LeftOutCounts};
 use super::apel::users::Users;
 use super::exact_work::ExactWork;
@@ -33,14 +33,10 @@ pub struct FederationUsage {
 /// # Errors
 /// [`crate::error::Kind::Io`] when it cannot be read.
 pub fn gather(lake: &Lake, selection: &Selection) -> Result<FederationUsage> {
-    let (mut groups, mut unknown) = of_lake(
-        lake,
-        selection,
-        JobMessageWanted::Everything,
-        &Users::Withhold,
-        VoNames::AsReported,
-        None,
-    )?;
+    let wanted = JobMessageWanted::Everything;
+    let (gathering, mut unknown) = of_lake(lake, selection, wanted, &Users::Withhold, None)?;
+    let mut groups = gathering.finish(VoNames::AsReported)?;
+    let rounded = rounded_levels(&groups)?;
     let Additions {
         groups: added,
         wall_unknown_n,
@@ -56,6 +52,7 @@ pub fn gather(lake: &Lake, selection: &Selection) -> Result<FederationUsage> {
         .iter()
         .map(|(why, n)| format!("{n} jobs: {}", why.reason.as_str()))
         .collect();
+    notes.extend(rounded.note());
     if !added.is_empty() {
         let n = total(added.iter().map(|group| group.sums.job_n), "job_n")?;
         notes.push(format!("{n} jobs: added by corrections, of no known benchmark"));

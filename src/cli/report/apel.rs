@@ -27,7 +27,8 @@ use crate::store::StatePart;
 /// Each job counts completely in the UTC month of its end, as everywhere in APEL. Only the view `batch` is reported, and where
 /// received summaries count they are sent on in place of jobs. Every record is held against the rules of APEL's server
 /// before it leaves, because one bad record would make it refuse the whole message. The same lake gives the same messages. The
-/// server compares names without regard to letter case: with --site every spelling of that site is reported.
+/// server compares names without regard to letter case: with --site every spelling of that site is reported. It
+/// stores benchmarks with three decimals: so do the messages, rounded half up. Where that changes a value, stderr reports it.
 ///
 /// APEL's server has no message that deletes: it replaces records by their keys. So what is gone from the lake is taken back
 /// by records of the same key: a summary or a count of no jobs, a job without usage, which it still counts as a job. People
@@ -129,7 +130,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         outbox.deliver()?;
         print(&published.table(), format)?;
     }
-    for line in published.left_out_lines() {
+    for line in published.lines() {
         info!("{line}");
     }
     Ok(())

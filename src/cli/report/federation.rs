@@ -83,7 +83,8 @@ impl Common {
 /// Show usage as EGI's accounting portal does, or export it in the portal's columns.
 ///
 /// Hours of CPU, of wall time, of wall time times processors, raw and normalised; efficiency as EGI defines it (of
-/// normalised times) and as WLCG does (of raw ones). Each job counts completely in the UTC month of its end.
+/// normalised times) and as WLCG does (of raw ones). Each job counts completely in the UTC month of its end. A benchmark counts
+/// with three decimals, rounded half up, as APEL's server stores it; where that changes a value, stderr reports it.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -124,7 +125,9 @@ fn egi_table(args: &EgiArgs) -> Result<()> {
 
 /// Show usage as WLCG's reports do: work of all cores by federation, VO and month, grid and local, next to the pledges.
 ///
-/// A pledge is the power promised times the hours of the month; pledge years run from April to March.
+/// A pledge is the power promised times the hours of the month; pledge years run from April to March. Each job counts completely
+/// in the UTC month of its end. A benchmark counts with three decimals, rounded half up, as APEL's server stores it; where that
+/// changes a value, stderr reports it.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Example:
@@ -164,6 +167,9 @@ fn wlcg_table(args: &WlcgArgs) -> Result<()> {
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Example:
+///
+/// Each job counts completely in the UTC month of its end. A benchmark counts with three decimals, rounded half up, as APEL's
+/// server stores it; where that changes a value, stderr reports it.
   The file OSG publishes, tab separated without a header:
     gridtally report osg out --from 2013-06 --to 2013-06 --sites sites.csv --summary-dat > 2013-06.summary.dat")]
 pub(super) struct OsgArgs {

@@ -14,6 +14,7 @@ use super::jobs::{
 };
 use super::kind::MessageKind;
 use super::message::{benchmark_word, level_text};
+use super::rounded_levels::RoundedLevels;
 use super::rules::ApelRule;
 use super::server_key::{ServerKey, folded};
 use super::sums::ApelSums;
@@ -152,6 +153,7 @@ impl ApelGathering {
                 wall_fraction_ms: job.wall_fraction_ms,
                 cpu_ms: job.cpu_ms,
                 cpu_unknown_job_n: i64::from(job.is_cpu_unknown),
+                rounded_levels: RoundedLevels::of_job(job.are_levels_rounded),
                 earliest_end_ms: Some(job.end_ms),
                 latest_end_ms: Some(job.end_ms),
             })?;
@@ -190,9 +192,8 @@ pub fn of_lake(
     selection: &Selection,
     wanted: JobMessageWanted,
     users: &Users,
-    names: VoNames,
     now_s: Option<i64>,
-) -> Result<(Vec<Aggregate>, LeftOutCounts)> {
+) -> Result<(ApelGathering, LeftOutCounts)> {
     let corrections = lake.corrections()?;
     let parts = on_all_processors(&job_pieces(lake, selection)?, |piece| {
         let (mut gathering, mut left_out) = (ApelGathering::default(), LeftOutCounts::new());
@@ -217,7 +218,7 @@ pub fn of_lake(
             add(left_out.entry(why).or_default(), n, "job_n")?;
         }
     }
-    Ok((all.finish(names)?, left_out))
+    Ok((all, left_out))
 }
 
 /// Makes one of those that have one key, in the order of keys.
@@ -333,6 +334,7 @@ pub fn of_summary(row: &Summary, users: &Users) -> Result<Aggregate> {
         cpu_unknown_job_n: addend(row.numbers.job_n.filter(|_| row.numbers.cpu_ms.is_none())),
         earliest_end_ms: row.numbers.earliest_end_utc,
         latest_end_ms: row.numbers.latest_end_utc,
+        ..ApelSums::default()
     };
     let mut levels_e3: Levels = [None; 3];
     let mut works = Works::default();
@@ -447,6 +449,22 @@ pub fn rows(
     let mut rows = merge(reduced, |group| group.server_key(kind))?;
     rows.sort_by_cached_key(key);
     Ok(rows)
+}
+
+/// The jobs of some groups whose benchmark is rounded, as far as the groups name it or are scaled by it.
+///
+/// # Errors
+/// [`crate::error::Kind::Data`] when they are too many.
+pub fn rounded_levels(groups: &[Aggregate]) -> Result<RoundedLevels> {
+    let mut all = RoundedLevels::default();
+    for group in groups {
+        let is_used = |place: usize| {
+            let level = group.levels_e3.get(place).copied().flatten();
+            level.is_some() || group.works.get(place).is_some_and(Option::is_some)
+        };
+        all.add(group.sums.rounded_levels.only(is_used))?;
+    }
+    Ok(all)
 }
 
 /// A number as APEL's server stores it.

@@ -145,6 +145,8 @@ pub struct SendableJob<'a> {
     pub max_virtual_byte: Option<i64>,
     /// Value per core in thousandths, by [`Benchmark::ALL`].
     pub levels_e3: Levels,
+    /// Which of them have more decimals in the lake.
+    pub are_levels_rounded: [bool; 3],
 }
 
 /// Values per core in thousandths, by [`Benchmark::ALL`].
@@ -329,6 +331,13 @@ rows! {
     max_virtual_byte: Int64Array = int,
 }
 
+/// The benchmarks of one job, by [`Benchmark::ALL`].
+struct JobLevels {
+    e3: Levels,
+    /// Which of them have more decimals in the lake.
+    are_rounded: [bool; 3],
+}
+
 impl<'a> Rows<'a> {
     fn job(
         &self,
@@ -362,8 +371,8 @@ impl<'a> Rows<'a> {
             return None;
         };
         let cpu_ms = number(self.cpu_ms, row);
-        let levels_e3 = self.levels(row);
-        let lacks = match (cpu_ms, levels_e3) {
+        let levels = self.levels(row);
+        let lacks = match (cpu_ms, levels.e3) {
             (None, _) => Some(JobMessageLeftOut::CpuUnknown),
             (_, [None, None, None]) => Some(JobMessageLeftOut::BenchmarkMissing),
             _ => None,
@@ -404,23 +413,29 @@ impl<'a> Rows<'a> {
             node_n: number(self.alloc_node_n, row).filter(|n| *n > 0),
             max_rss_byte: amount(self.max_rss_byte),
             max_virtual_byte: amount(self.max_virtual_byte),
-            levels_e3,
+            levels_e3: levels.e3,
+            are_levels_rounded: levels.are_rounded,
         })
     }
 
     /// The values by which the lake scales the job, to thousandths as the server stores them; of records of before
     /// version [`FACTORS_SINCE`] what the job states itself. What a pipeline's `order` excludes scales no job.
-    fn levels(&self, row: usize) -> Levels {
+    fn levels(&self, row: usize) -> JobLevels {
         if self.factors.iter().any(Option::is_some) {
-            return self.factors.map(|column| {
-                let e4 = column.and_then(|column| number(column, row))?;
-                i64::try_from((e4 + 5).div_euclid(10)).ok()
-            });
+            let e4 = self.factors.map(|column| column.and_then(|column| number(column, row)));
+            return JobLevels {
+                e3: e4.map(|e4| i64::try_from((e4? + 5).div_euclid(10)).ok()),
+                are_rounded: e4.map(|e4| e4.is_some_and(|e4| e4 % 10 != 0)),
+            };
         }
         let stated = word(self.benchmark, row).zip(number(self.benchmark_per_core, row));
-        Benchmark::ALL.map(|kind| {
+        let e3 = Benchmark::ALL.map(|kind| {
             let own = stated.filter(|(name, milli)| *name == kind.as_str() && *milli > 0);
             own.and_then(|(_, milli)| i64::try_from(milli).ok())
-        })
+        });
+        JobLevels {
+            e3,
+            are_rounded: [false; 3],
+        }
     }
 }

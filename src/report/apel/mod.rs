@@ -12,6 +12,7 @@ pub mod jobs;
 pub mod kind;
 pub mod message;
 pub mod publish;
+pub mod rounded_levels;
 pub mod rules;
 pub mod server_key;
 pub mod server_sites;

@@ -8,6 +8,7 @@ use super::aggregate::{self, Aggregate, VoNames};
 use super::jobs::{JobMessageLeftOut, JobMessageWanted, LeftOutCounts, LeftOutWhy, SendableJob, each_job};
 use super::kind::MessageKind;
 use super::message::{self, MessageBatch, RecordText};
+use super::rounded_levels::RoundedLevels;
 use super::server_key::job_key;
 use super::server_sites::with_same_sites;
 use super::sync_counts::{HostMonth, counts};
@@ -66,6 +67,8 @@ pub struct Published {
     pub sent: BTreeMap<(MessageKind, String, Month), Sent>,
     /// Jobs that are not in the messages of a kind, by reason.
     pub left_out: BTreeMap<MessageKind, LeftOutCounts>,
+    /// How the messages differ from the lake otherwise, a line for people each.
+    pub notes: BTreeSet<String>,
 }
 
 /// Takes messages: kind, site, month, number among its like, text.
@@ -87,15 +90,11 @@ pub fn publish(lake: &Lake, request: &ApelRequest, take: &mut ApelTake<'_>) -> R
     let usage: Vec<&Summary> = summaries.iter().filter(|row| row.kind != SummaryKind::Sync).collect();
     let (by_job, added_up): (Vec<MessageKind>, Vec<MessageKind>) = request.kinds.iter().partition(|kind| kind.is_job());
     if !added_up.is_empty() {
-        let (mut groups, mut lost) = aggregate::of_lake(
-            lake,
-            &request.selection,
-            JobMessageWanted::Groups,
-            &request.users,
-            VoNames::AsServer,
-            request.now_s,
-        )?;
+        let wanted = JobMessageWanted::Groups;
+        let (gathering, mut lost) =
+            aggregate::of_lake(lake, &request.selection, wanted, &request.users, request.now_s)?;
         note_additions(lake, request, &mut lost)?;
+        let mut groups = gathering.finish(VoNames::AsServer)?;
         for row in &usage {
             groups.push(aggregate::of_summary(row, &request.users)?);
         }
@@ -176,7 +175,9 @@ fn aggregates(
             writer.push(&site, month, text, sums, lost)?;
         }
     } else {
-        for row in aggregate::rows(groups, kind, request.benchmark, lost)? {
+        let rows = aggregate::rows(groups, kind, request.benchmark, lost)?;
+        writer.rounded_levels = aggregate::rounded_levels(&rows)?;
+        for row in rows {
             let sums = SentSums {
                 job_n: row.sums.job_n,
                 wall_s: row.sums.wall_s,
@@ -205,6 +206,8 @@ struct ApelWriter<'w, 'a> {
     open: BTreeMap<(String, Month), (MessageBatch, blake3::Hasher)>,
     /// Keys of the jobs so far.
     known: HashSet<u128>,
+    /// Jobs whose benchmark is rounded.
+    rounded_levels: RoundedLevels,
 }
 
 impl<'w, 'a> ApelWriter<'w, 'a> {
@@ -221,20 +224,25 @@ impl<'w, 'a> ApelWriter<'w, 'a> {
             take,
             open: BTreeMap::new(),
             known: HashSet::new(),
+            rounded_levels: RoundedLevels::default(),
         }
     }
 
     fn job(&mut self, site: &str, job: &SendableJob<'_>, lost: &mut LeftOutCounts) -> Result<()> {
         let known = |place: usize| job.levels_e3.get(place).is_some_and(Option::is_some);
-        if aggregate::preferred(known, self.request.benchmark).is_none() {
+        let Some(named) = aggregate::preferred(known, self.request.benchmark) else {
             *lost.entry(JobMessageLeftOut::BenchmarkMissing.into()).or_default() += 1;
             return Ok(());
-        }
+        };
         // What the server takes for another job cannot be added to it: it would replace it.
         if !self.known.insert(job_key(site, job.job_id, &job.end_s.to_string())) {
             *lost.entry(JobMessageLeftOut::SameKey.into()).or_default() += 1;
             return Ok(());
         }
+        let names_all = self.kind.has_dictionary() && self.request.benchmark.is_none();
+        let rounded = RoundedLevels::of_job(job.are_levels_rounded);
+        self.rounded_levels
+            .add(rounded.only(|place| names_all || place == named))?;
         let text = message::job(site, job, self.kind, self.request.benchmark, &self.request.users);
         let cpu_s = crate::report::table::divide(i128::from(job.cpu_ms), 1000);
         // Fallback: never taken, a thousandth of 63 bits fits them.
@@ -311,6 +319,7 @@ impl<'w, 'a> ApelWriter<'w, 'a> {
     }
 
     fn finish(mut self) -> Result<()> {
+        self.published.notes.extend(self.rounded_levels.note());
         let places: Vec<(String, Month)> = self.open.keys().cloned().collect();
         for place in places {
             self.flush_place(&place.0, place.1)?;
@@ -360,6 +369,14 @@ impl Published {
             ]);
         }
         table
+    }
+
+    /// What was left out, and how the messages differ from the lake otherwise, a line for people each.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = self.left_out_lines();
+        lines.extend(self.notes.iter().cloned());
+        lines
     }
 
     /// What was left out, a line for people each.

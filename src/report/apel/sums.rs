@@ -1,5 +1,6 @@
 //! Sums of the jobs of one key.
 
+use super::rounded_levels::RoundedLevels;
 use crate::amounts::add;
 use crate::error::Result;
 
@@ -16,6 +17,8 @@ pub struct ApelSums {
     pub cpu_ms: i64,
     /// Jobs whose CPU time is unknown: it counts as nothing.
     pub cpu_unknown_job_n: i64,
+    /// Jobs whose benchmark is rounded.
+    pub rounded_levels: RoundedLevels,
     /// Earliest end, Unix milliseconds.
     pub earliest_end_ms: Option<i64>,
     /// Latest end, Unix milliseconds.
@@ -37,6 +40,7 @@ impl ApelSums {
             other.cpu_unknown_job_n,
             "cpu_unknown_job_n",
         )?;
+        self.rounded_levels.add(other.rounded_levels)?;
         let ends = [self.earliest_end_ms, other.earliest_end_ms];
         self.earliest_end_ms = ends.into_iter().flatten().min();
         self.latest_end_ms = self.latest_end_ms.max(other.latest_end_ms);

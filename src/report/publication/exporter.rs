@@ -31,12 +31,12 @@ pub enum Exporter {
     },
 }
 
-/// What was exported, and what was left out.
+/// What was exported, and what was left out or changed.
 #[derive(Clone, Debug, Default)]
 pub struct Export {
     /// By form, site and month.
     pub sent: BTreeMap<PublicationPlace, Sent>,
-    /// What was left out, a line for people each.
+    /// What was left out, and how the messages differ from the lake otherwise, a line for people each.
     pub left_out: Vec<String>,
 }
 
@@ -51,7 +51,7 @@ impl Exporter {
                 let published = publish(lake, request, &mut |kind, site, month, number, text| {
                     take(kind.into(), site, month, number, text)
                 })?;
-                let left_out = published.left_out_lines();
+                let left_out = published.lines();
                 let sent = published.sent.into_iter();
                 let sent = sent.map(|((kind, site, month), sent)| {
                     let place = PublicationPlace::new(RecordFormat::Apel(kind), site, month);

@@ -196,7 +196,12 @@ impl PublicationPlan {
             Ok(())
         })?;
         self.all.sent.extend(all.sent);
-        self.all.left_out.extend(all.left_out);
+        for line in all.left_out {
+            // Kinds of message that differ from the lake alike report it once.
+            if !self.all.left_out.contains(&line) {
+                self.all.left_out.push(line);
+            }
+        }
         let covered = held.keys().filter(|place| exporter.covers(place));
         for place in reported.keys().chain(covered).collect::<BTreeSet<_>>() {
             let now = absent::list(reported.get(place));

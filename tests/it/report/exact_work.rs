@@ -135,3 +135,55 @@ fn a_summary_of_level_zero_is_unscaled() {
         usage.notes
     );
 }
+
+/// APEL's server has three decimals of a benchmark: reports that count as it does have them too, and report the jobs it changes.
+#[test]
+fn a_benchmark_of_four_decimals_is_rounded_and_reported() {
+    let scene = Scene::new();
+    scene.write(
+        "bench.csv",
+        "site,benchmark,value_per_core,valid_from,valid_to\nS,hs23,10.1234,,\nS,hs06,9.5,,\nT,hs23,10.5,,\n\
+         T,si00,2500.0006,,\n",
+    );
+    let text = HEAD.to_owned() + &job("S", "ce", 3600, 1, "1") + &job("T", "ce", 3600, 1, "1");
+    let rest = "[normalise]\nbenchmarks = \"bench.csv\"\norder = [\"cluster\", \"site\"]\nmissing = \"null\"\n";
+    let lake = lake(&scene, &text, rest);
+    let usage = gather(&lake, &Selection::default()).unwrap();
+    let sums = sums_by(&usage.groups, WorkScale::Hs23, |group| group.site.clone()).unwrap();
+    assert_eq!(sums["S"].wall_work_e9, 3600 * 10_123_000_000);
+    let note = "benchmarks of more than three decimals are rounded to three, as APEL's server stores them: ";
+    let reported = |lines: &[String]| -> Vec<String> {
+        let rest = lines.iter().filter_map(|line| line.strip_prefix(note));
+        rest.map(str::to_owned).collect()
+    };
+    assert_eq!(reported(&usage.notes), ["hs23 of 1 jobs, si00 of 1 jobs"]);
+    // A message reports what it names: all in a dictionary, else the one that the server prefers.
+    for (kind, expected) in [
+        (MessageKind::JobV03, vec!["hs23 of 1 jobs"]),
+        (MessageKind::JobV04, vec!["hs23 of 1 jobs, si00 of 1 jobs"]),
+        (MessageKind::SummaryV02, vec!["hs23 of 1 jobs"]),
+        (MessageKind::NormalisedV04, vec!["hs23 of 1 jobs, si00 of 1 jobs"]),
+        (MessageKind::Sync, vec![]),
+    ] {
+        let request = ApelRequest {
+            kinds: vec![kind],
+            batch_records: 10,
+            ..ApelRequest::default()
+        };
+        let published = publish(&lake, &request, &mut |_, _, _, _, _| Ok(())).unwrap();
+        assert_eq!(reported(&published.lines()), expected, "{kind:?}");
+    }
+    // Of three decimals nothing is reported.
+    let of_t = Selection {
+        sites: std::iter::once("T".to_owned()).collect(),
+        ..Selection::default()
+    };
+    let request = ApelRequest {
+        kinds: vec![MessageKind::SummaryV02],
+        batch_records: 10,
+        selection: of_t,
+        ..ApelRequest::default()
+    };
+    let published = publish(&lake, &request, &mut |_, _, _, _, _| Ok(())).unwrap();
+    assert_eq!(published.lines(), [""; 0]);
+}
