@@ -7,6 +7,17 @@ use super::apel::aggregate::Aggregate;
 use super::apel::server_key::folded;
 use super::federation::site_vo_month;
 
+/// What a report does with such names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VoCaseOutcome {
+    /// Each is a VO of its own.
+    KeptApart,
+    /// They are one VO.
+    Merged,
+    /// They are one VO in the records whose key is else the same.
+    MergedByKey,
+}
+
 /// VO names of a selection by what the server takes for one name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VoCase {
@@ -18,7 +29,7 @@ pub struct VoCase {
 impl VoCase {
     /// Looks for them in groups.
     #[must_use]
-    pub fn find(groups: &[Aggregate]) -> Self {
+    pub fn find<'a>(groups: impl IntoIterator<Item = &'a Aggregate>) -> Self {
         let mut found = Self::default();
         let mut rows = BTreeSet::new();
         for group in groups {
@@ -39,7 +50,7 @@ impl VoCase {
 
     /// The note about them; `None` where no names differ in case alone.
     #[must_use]
-    pub fn note(&self, is_merged: bool) -> Option<String> {
+    pub fn note(&self, outcome: VoCaseOutcome) -> Option<String> {
         if self.spellings.is_empty() {
             return None;
         }
@@ -49,10 +60,12 @@ impl VoCase {
         });
         let names: Vec<String> = names.collect();
         let row_n = self.row_n;
-        let what = if is_merged {
-            "merged under the spelling that came first, as APEL's server does"
-        } else {
-            "kept apart; APEL's server merges them, as --merge-case does"
+        let what = match outcome {
+            VoCaseOutcome::Merged => "merged under the spelling that came first, as APEL's server does",
+            VoCaseOutcome::MergedByKey => {
+                "one record where all else is equal, under the spelling of the job that ended first, as on APEL's server"
+            }
+            VoCaseOutcome::KeptApart => "kept apart; APEL's server merges them, as --merge-case does",
         };
         Some(format!(
             "VO names that differ in letter case alone: {}; they share a site and month in {row_n} rows: {what}",

@@ -27,8 +27,9 @@ use crate::store::StatePart;
 /// Each job counts completely in the UTC month of its end, as everywhere in APEL. Only the view `batch` is reported, and where
 /// received summaries count they are sent on in place of jobs. Every record is held against the rules of APEL's server
 /// before it leaves, because one bad record would make it refuse the whole message. The same lake gives the same messages. The
-/// server compares names without regard to letter case: with --site every spelling of that site is reported. It
-/// stores benchmarks with three decimals: so do the messages, rounded half up. Where that changes a value, stderr reports it.
+/// server compares names without regard to letter case: with --site every spelling of that site is reported, and VOs whose names
+/// differ in letter case alone are one record where all else is equal, under the spelling of the job that ended first. It
+/// stores benchmarks with three decimals: so do the messages, rounded half up. Both are reported on stderr where they occur.
 ///
 /// APEL's server has no message that deletes: it replaces records by their keys. So what is gone from the lake is taken back
 /// by records of the same key: a summary or a count of no jobs, a job without usage, which it still counts as a job. People

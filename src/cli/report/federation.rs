@@ -16,7 +16,7 @@ use crate::report::federation::{FederationUsage, gather};
 use crate::report::lake::Lake;
 use crate::report::render::TableFormat;
 use crate::report::site_case;
-use crate::report::vo_case::VoCase;
+use crate::report::vo_case::{VoCase, VoCaseOutcome};
 use crate::report::work_scale::WorkScale;
 use crate::report::{osg as osg_report, portal};
 use crate::runtime::clock;
@@ -57,10 +57,13 @@ impl Common {
         let selection = self.selection.of(&lake, finest)?;
         let mut usage = gather(&lake, &selection)?;
         let case = VoCase::find(&usage.groups);
-        if self.merge_case {
+        let outcome = if self.merge_case {
             case.merge(&mut usage.groups);
-        }
-        usage.notes.extend(case.note(self.merge_case));
+            VoCaseOutcome::Merged
+        } else {
+            VoCaseOutcome::KeptApart
+        };
+        usage.notes.extend(case.note(outcome));
         usage.notes.extend(site_case::note(&usage.groups));
         if !selection.days.is_of_months() {
             usage.notes.push(format!(
@@ -164,12 +167,12 @@ fn wlcg_table(args: &WlcgArgs) -> Result<()> {
 }
 
 /// Write OSG's federation report: fifteen columns by resource group, VO and month, in hours.
-#[derive(Debug, clap::Args)]
-#[command(after_long_help = "\
-Example:
 ///
 /// Each job counts completely in the UTC month of its end. A benchmark counts with three decimals, rounded half up, as APEL's
 /// server stores it; where that changes a value, stderr reports it.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Example:
   The file OSG publishes, tab separated without a header:
     gridtally report osg out --from 2013-06 --to 2013-06 --sites sites.csv --summary-dat > 2013-06.summary.dat")]
 pub(super) struct OsgArgs {

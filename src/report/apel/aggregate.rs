@@ -161,6 +161,12 @@ impl ApelGathering {
         Ok(())
     }
 
+    /// The groups as they are spelled.
+    #[must_use]
+    pub fn groups(&self) -> &[Aggregate] {
+        &self.groups
+    }
+
     /// Takes over what another gathered.
     pub fn absorb(&mut self, other: Self) {
         self.groups.extend(other.groups);

@@ -20,6 +20,7 @@ use crate::record::{Summary, SummaryKind};
 use crate::reference::benchmark::Benchmark;
 use crate::report::lake::{Lake, Selection};
 use crate::report::table::{Cell, ColumnKind, Table};
+use crate::report::vo_case::{VoCase, VoCaseOutcome};
 use crate::time::Month;
 
 /// What is to be written.
@@ -94,10 +95,14 @@ pub fn publish(lake: &Lake, request: &ApelRequest, take: &mut ApelTake<'_>) -> R
         let (gathering, mut lost) =
             aggregate::of_lake(lake, &request.selection, wanted, &request.users, request.now_s)?;
         note_additions(lake, request, &mut lost)?;
-        let mut groups = gathering.finish(VoNames::AsServer)?;
-        for row in &usage {
-            groups.push(aggregate::of_summary(row, &request.users)?);
+        let received = usage.iter().map(|row| aggregate::of_summary(row, &request.users));
+        let received = received.collect::<Result<Vec<Aggregate>>>()?;
+        if added_up.iter().any(|kind| *kind != MessageKind::Sync) {
+            let case = VoCase::find(gathering.groups().iter().chain(&received));
+            published.notes.extend(case.note(VoCaseOutcome::MergedByKey));
         }
+        let mut groups = gathering.finish(VoNames::AsServer)?;
+        groups.extend(received);
         for kind in added_up {
             let mut lost = lost.clone();
             aggregates(&groups, kind, request, &mut lost, &mut published, take)?;

@@ -2,11 +2,12 @@
 
 use gridtally::reference::federation_site::FederationSites;
 use gridtally::reference::pledge::Pledges;
+use gridtally::report::apel::MessageKind;
 use gridtally::report::apel::aggregate::Aggregate;
 use gridtally::report::federation::gather;
 use gridtally::report::lake::Selection;
 use gridtally::report::table::Cell;
-use gridtally::report::vo_case::VoCase;
+use gridtally::report::vo_case::{VoCase, VoCaseOutcome};
 use gridtally::report::work_scale::WorkScale;
 use gridtally::report::{osg, portal};
 
@@ -150,7 +151,7 @@ fn vos_in_other_letters_are_merged_when_asked() {
     let table = portal::egi(&groups, WorkScale::Hs23).unwrap();
     assert_eq!(table.rows.len(), 4);
     let case = VoCase::find(&groups);
-    let note = case.note(false).unwrap();
+    let note = case.note(VoCaseOutcome::KeptApart).unwrap();
     assert!(
         note.contains("Reef/reef") && note.contains(" 2 rows") && note.contains("--merge-case"),
         "{note}"
@@ -162,7 +163,7 @@ fn vos_in_other_letters_are_merged_when_asked() {
         merged.totals().unwrap().unwrap()[3],
         table.totals().unwrap().unwrap()[3]
     );
-    assert_eq!(VoCase::find(&groups).note(true), None);
+    assert_eq!(VoCase::find(&groups).note(VoCaseOutcome::Merged), None);
 }
 
 /// The same of single jobs, whose groups are added up by the keys of the server.
@@ -202,9 +203,24 @@ fn vos_of_jobs_in_other_letters_are_kept_apart() {
     };
     assert_eq!(jobs(&groups), owned(&apart));
     let case = VoCase::find(&groups);
-    assert!(case.note(false).is_some_and(|note| note.contains("REEF/Reef/reef")));
+    assert!(
+        case.note(VoCaseOutcome::KeptApart)
+            .is_some_and(|note| note.contains("REEF/Reef/reef"))
+    );
     case.merge(&mut groups);
     assert_eq!(jobs(&groups), owned(&[("REEF", "4")]));
+    // Messages have one record of them, and report it; counts of jobs have no VO.
+    for (kind, is_reported) in [(MessageKind::SummaryV02, true), (MessageKind::Sync, false)] {
+        let published = scene.send(&lake, kind, kind.as_str());
+        assert_eq!(published.sent.values().map(|sent| sent.record_n).sum::<i64>(), 1);
+        let note = "VO names that differ in letter case alone: REEF/Reef/reef; they share a site and month in 3 rows: one \
+                    record where all else is equal, under the spelling of the job that ended first, as on APEL's server";
+        assert_eq!(
+            published.lines(),
+            if is_reported { vec![note] } else { vec![] },
+            "{kind:?}"
+        );
+    }
 }
 
 /// CPU time that is unknown is not zero: it is empty where no job has any, and the jobs without are counted.
