@@ -9,11 +9,16 @@ use crate::error::Result;
 use crate::numbers::index_u64;
 use crate::small_file::{self, TABLE_LIMIT_BYTES};
 
+/// What some programs write before the first byte of a text.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// The cells of a CSV table in memory. Lines starting with `#` are comments; blanks around cells are cut off.
 #[derive(Debug)]
 pub(super) struct CsvTable {
     /// The header.
     pub(super) columns: Vec<String>,
+    /// Its 1-based line.
+    pub(super) header_line: usize,
     /// Each row with its 1-based line; as many cells as the header has.
     pub(super) rows: Vec<(usize, Vec<String>)>,
     /// Whether mistakes in its header were reported.
@@ -46,66 +51,70 @@ pub(super) fn load<T: Default>(path: &Path, read: impl FnOnce(Cursor<Vec<u8>>, &
 
 impl CsvTable {
     /// Reads all of it. Rows that do not fit the header are reported and left out.
-    pub(super) fn read(input: impl Read, file: &str, problems: &mut Problems) -> Self {
+    pub(super) fn read(mut input: impl Read, file: &str, problems: &mut Problems) -> Self {
+        let mut table = Self {
+            columns: Vec::new(),
+            header_line: 1,
+            rows: Vec::new(),
+            is_reported: false,
+        };
+        let mut bytes = Vec::new();
+        if let Err(why) = input.read_to_end(&mut bytes) {
+            problems.mistake(file, 0, format!("cannot be read: {why}"));
+            table.is_reported = true;
+            return table;
+        }
+        let mut lines = RecordLines::new(&bytes);
         let mut reader = csv::ReaderBuilder::new()
             .flexible(true)
             .comment(Some(b'#'))
             .trim(csv::Trim::All)
-            .from_reader(input);
-        let columns: Vec<String> = match reader.headers() {
-            Ok(header) => header.iter().map(str::to_owned).collect(),
+            .from_reader(bytes.as_slice());
+        match reader.headers() {
+            Ok(header) => {
+                table.header_line = lines.of(header.position());
+                table.columns = header.iter().map(str::to_owned).collect();
+            }
             Err(why) => {
-                problems.mistake(file, 1, format!("cannot be read: {why}"));
-                return Self {
-                    columns: Vec::new(),
-                    rows: Vec::new(),
-                    is_reported: true,
-                };
-            }
-        };
-        if let Some(other) = OtherSeparator::of(&columns) {
-            problems.mistake(file, 1, other.message());
-            return Self {
-                columns: Vec::new(),
-                rows: Vec::new(),
-                is_reported: true,
-            };
-        }
-        for (nth, column) in columns.iter().enumerate() {
-            if columns.iter().take(nth).any(|earlier| earlier == column) {
-                problems.mistake(file, 1, format!("the column \"{column}\" occurs twice in the header"));
+                problems.mistake(file, lines.of(why.position()), unreadable(&why));
+                table.is_reported = true;
+                return table;
             }
         }
-        let mut rows = Vec::new();
-        let mut last_line = 1;
+        if let Some(other) = OtherSeparator::of(&table.columns) {
+            problems.mistake(file, table.header_line, other.message());
+            table.columns.clear();
+            table.is_reported = true;
+            return table;
+        }
+        for (nth, column) in table.columns.iter().enumerate() {
+            if table.columns.iter().take(nth).any(|earlier| earlier == column) {
+                let message = format!("the column \"{column}\" occurs twice in the header");
+                problems.mistake(file, table.header_line, message);
+            }
+        }
         for record in reader.into_records() {
             match record {
                 Ok(record) => {
-                    let line = record.position().map_or(0, csv::Position::line);
-                    let line = index_u64(line);
-                    last_line = line;
-                    if record.len() == columns.len() {
-                        rows.push((line, record.iter().map(str::to_owned).collect()));
+                    let line = lines.of(record.position());
+                    if record.len() == table.columns.len() {
+                        table.rows.push((line, record.iter().map(str::to_owned).collect()));
                     } else {
-                        let (found, wanted) = (record.len(), columns.len());
+                        let (found, wanted) = (record.len(), table.columns.len());
                         problems.mistake(file, line, format!("{found} cells where the header has {wanted}"));
                     }
                 }
-                Err(why) => problems.mistake(file, last_line, format!("cannot be read: {why}")),
+                Err(why) => problems.mistake(file, lines.of(why.position()), unreadable(&why)),
             }
         }
-        Self {
-            columns,
-            rows,
-            is_reported: false,
-        }
+        table
     }
 
     /// The place of a column, or a mistake.
     pub(super) fn column(&self, name: &str, file: &str, problems: &mut Problems) -> Option<usize> {
         let place = self.columns.iter().position(|column| column == name);
         if place.is_none() && !self.is_reported {
-            problems.mistake(file, 1, format!("the header has no column \"{name}\""));
+            problems.mistake(file, self.header_line, format!("the header has no column \"{name}\""));
         }
         place
     }
@@ -129,9 +138,69 @@ impl CsvTable {
         for column in &self.columns {
             if !known.contains(&column.as_str()) {
                 let hint = did_you_mean(column, known.iter().copied());
-                problems.mistake(file, 1, format!("unknown column \"{column}\" in the header{hint}"));
+                let message = format!("unknown column \"{column}\" in the header{hint}");
+                problems.mistake(file, self.header_line, message);
             }
         }
+    }
+}
+
+/// Why a record cannot be read.
+fn unreadable(why: &csv::Error) -> String {
+    match why.kind() {
+        csv::ErrorKind::Utf8 { err, .. } => format!("cell {} is not in UTF-8", err.field() + 1),
+        _ => format!("cannot be read: {why}"),
+    }
+}
+
+/// The lines on which records begin. The position of a record is where its reader was before it skipped comments and
+/// empty lines, and the second half of the line end before.
+struct RecordLines<'a> {
+    bytes: &'a [u8],
+    /// The place up to which lines are counted.
+    at: usize,
+    /// Its 1-based line.
+    line: usize,
+}
+
+impl<'a> RecordLines<'a> {
+    fn new(bytes: &'a [u8]) -> Self {
+        let at = if bytes.starts_with(BYTE_ORDER_MARK) {
+            BYTE_ORDER_MARK.len()
+        } else {
+            0
+        };
+        Self { bytes, at, line: 1 }
+    }
+
+    /// The line on which the record at a position begins; records are in the order of the file.
+    fn of(&mut self, position: Option<&csv::Position>) -> usize {
+        let from = position.map_or(self.at, |position| index_u64(position.byte()));
+        while self.at < from {
+            self.step();
+        }
+        loop {
+            match self.bytes.get(self.at) {
+                Some(b'\r' | b'\n') => self.step(),
+                Some(b'#') => {
+                    while self.bytes.get(self.at).is_some_and(|byte| *byte != b'\n') {
+                        self.step();
+                    }
+                }
+                _ => return self.line,
+            }
+        }
+    }
+
+    /// Passes one byte. Lines end with LF, CR LF or CR.
+    fn step(&mut self) {
+        let next = self.at + 1;
+        self.line += match self.bytes.get(self.at) {
+            Some(b'\n') => 1,
+            Some(b'\r') => usize::from(self.bytes.get(next) != Some(&b'\n')),
+            _ => 0,
+        };
+        self.at = next;
     }
 }
 

@@ -109,7 +109,7 @@ impl<C: MatchColumn> FirstMatch<C> {
         if places.is_empty() {
             let example = C::TABLE.example;
             let message = format!("the header names no column to match, such as \"{example}\"");
-            problems.mistake(file, 1, message);
+            problems.mistake(file, csv.header_line, message);
             return table;
         }
         for (line, cells) in &csv.rows {
@@ -194,7 +194,7 @@ fn result_of<C: MatchColumn>(csv: &CsvTable, file: &str, problems: &mut Problems
     let found = named.or_else(|| ends_with.then(|| csv.columns.len() - 1));
     if found.is_none() && !csv.is_reported {
         let message = format!("the header names no result: add a column \"{result}\", or put \"{last}\" last");
-        problems.mistake(file, 1, message);
+        problems.mistake(file, csv.header_line, message);
     }
     found
 }

@@ -92,6 +92,7 @@ mod signals;
 mod simulate;
 mod snapshots;
 mod source_fingerprints;
+mod table_lines;
 mod value_text;
 mod views;
 mod written_tables;

@@ -81,7 +81,7 @@ impl BenchmarkTable {
             .iter()
             .any(|name| csv.columns.iter().any(|column| column == name))
         {
-            problems.mistake(file, 1, "the header has no column \"value_per_core\"");
+            problems.mistake(file, csv.header_line, "the header has no column \"value_per_core\"");
             return Self::default();
         }
         if !is_complete {
