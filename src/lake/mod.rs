@@ -3,6 +3,7 @@
 //! In: the published files of a lake. Out: typed facts. Promise: what is read here is one published state, never a mix
 //! of two.
 
+pub(crate) mod addition_fact;
 pub mod award_tables;
 pub mod benchmark_fact;
 pub(crate) mod calendar_fact;

@@ -2,11 +2,18 @@
 
 use std::collections::BTreeSet;
 
+use super::addition_fact;
 use super::state::State;
 use crate::config::plan::Plan;
 use crate::error::{Error, Result};
 use crate::record::SiteMonth;
 use crate::reference::correction::{Action, Correction, CorrectionTable};
+use crate::store::Fact;
+
+/// Whether additions of the lake were counted by another rule.
+pub(crate) fn adds_otherwise(plan: &Plan, state: &State) -> bool {
+    state.fact(Fact::Additions) != addition_fact::of_plan(plan).as_deref()
+}
 
 /// The rows that are new since the last run.
 ///
@@ -18,9 +25,13 @@ pub(crate) fn fresh<'a>(plan: &'a Plan, state: &State) -> Result<&'a [Correction
     table.since(state.signed_corrections()).map_err(Error::config)
 }
 
-/// The partitions whose usage new rows may change, among those published; and those that additions make.
+/// The partitions whose usage new rows may change, among those published; and those that additions make. All of these where
+/// the lake counted them by another rule.
 pub(crate) fn touched(plan: &Plan, fresh: &[Correction], state: &State) -> BTreeSet<SiteMonth> {
-    let mut touched = BTreeSet::new();
+    let mut touched: BTreeSet<SiteMonth> = BTreeSet::new();
+    if adds_otherwise(plan, state) {
+        touched.extend(addition_fact::additions(plan));
+    }
     for row in fresh {
         let undone = row.undoes.as_deref().and_then(|id| plan.corrections.as_ref()?.get(id));
         let row = undone.unwrap_or(row);

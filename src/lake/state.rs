@@ -7,7 +7,7 @@ use arrow_array::RecordBatch;
 
 use super::benchmark_fact::ScaledData;
 use super::found::FoundFile;
-use super::{benchmark_fact, calendar_fact, capacity, energy_fact};
+use super::{addition_fact, benchmark_fact, calendar_fact, capacity, energy_fact};
 use crate::config::Plan;
 use crate::dedupe::Window;
 use crate::dedupe::file_order::ArrivedFile;
@@ -272,6 +272,7 @@ impl State {
         if let Some(corrections) = plan.corrections.as_deref().filter(|table| !table.rows.is_empty()) {
             facts.insert(Fact::Corrections, corrections.signed());
         }
+        facts.set(Fact::Additions, addition_fact::of_plan(plan));
         facts.set(Fact::Capacity, capacity::fingerprint(plan));
         facts.set(Fact::Keep, kept_snapshots(plan));
         facts.set(Fact::DeltaLog, delta_log(plan));

@@ -287,7 +287,8 @@ fn groups(lake: &Lake, selection: &Selection, users: &Users) -> Result<GraccGath
             wall_ms: amount("wall_s") * 1000,
             cpu_ms: rule.adds("cpu_ms").map(i128::from),
             is_split_unknown: rule.adds("cpu_ms").is_some(),
-            core_wall_ms: amount("alloc_core_s") * 1000,
+            // Unknown cores are taken for one, as of jobs.
+            core_wall_ms: rule.adds("alloc_core_s").map_or(amount("wall_s"), i128::from) * 1000,
             ..GraccSums::default()
         });
     }

@@ -42,13 +42,6 @@ struct CorrectionAmounts {
     cpu_ms: Option<i64>,
 }
 
-/// The partitions that additions make.
-pub(crate) fn additions(plan: &Plan) -> impl Iterator<Item = SiteMonth> {
-    let rows = plan.corrections.iter().flat_map(|table| table.active());
-    rows.filter(|row| row.action == Action::Add)
-        .filter_map(|row| Some(SiteMonth::new(row.site.clone()?, row.month?)))
-}
-
 /// Stages `corrections`: what is published of partitions this run did not touch, and what it made of the others. Gives
 /// the ids of those that match nothing. `charged` are those that charges have entries of: a reservation is charged, and
 /// is not usage.

@@ -10,7 +10,6 @@ use std::sync::Arc;
 use tracing::info;
 
 use super::charges::ChargePart;
-use super::corrections::additions;
 use super::extent::RunSelection;
 use super::overlap_report::OverlapReport;
 use super::partition::{PartitionResult, Settled};
@@ -26,6 +25,7 @@ use crate::error::{Error, Result};
 use crate::ingest::reading::ReadFile;
 use crate::ingest::reject_rows;
 use crate::ingest::reject_rows::RefusedRow;
+use crate::lake::addition_fact::additions;
 use crate::lake::state::State;
 use crate::lake::views::{RUN, Views, folded, has_view};
 use crate::ledger::{Book, FileReason, Outcome, Reason};

@@ -26,6 +26,8 @@ pub enum Fact<'a> {
     Awards,
     /// The corrections that were applied.
     Corrections,
+    /// The rule by which usage that corrections add was counted and charged.
+    Additions,
     /// The folders other than those of rows, and the content of the script.
     Layout,
     /// Versions of the datasets that are extended run by run.
@@ -85,6 +87,7 @@ impl Fact<'_> {
             Self::Capacity => "capacity",
             Self::Awards => "awards",
             Self::Corrections => "corrections",
+            Self::Additions => "additions",
             Self::Layout => "layout",
             Self::Schemas => "schemas",
             Self::Readers => "readers",

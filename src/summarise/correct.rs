@@ -149,7 +149,8 @@ impl<'a> Corrector<'a> {
         own.filter(move |rule| rule.month == Some(month))
     }
 
-    /// Posts what corrections add to the records of a month.
+    /// Posts what corrections add to the records of a month. What an addition does not state is unknown of its jobs, and they
+    /// are counted as such.
     pub(super) fn post_additions(&self, month: Month, calendar: &mut Calendar, groups: &mut Groups) {
         for rule in self.additions(month) {
             let Some(period) = period_of(month, calendar) else {
@@ -163,6 +164,16 @@ impl<'a> Corrector<'a> {
             for (name, sum) in CountedSums::NAMES.iter().zip(part.counted.each_mut()) {
                 *sum = addend(rule.adds(name));
             }
+            let unknown_job_n = |column: &str| rule.adds(column).map_or(part.counted.job_n, |_| 0);
+            part.counted = CountedSums {
+                cpu_unknown_job_n: unknown_job_n("cpu_ms"),
+                core_unknown_job_n: unknown_job_n("alloc_core_s"),
+                node_unknown_job_n: unknown_job_n("alloc_node_s"),
+                billing_unknown_job_n: unknown_job_n("alloc_billing_s"),
+                // Without a number of GPUs there were none.
+                gpu_unknown_job_n: 0,
+                ..part.counted
+            };
             let key = KeyRef {
                 vo: rule_value(rule, "vo"),
                 allocation_year: period.allocation_year,

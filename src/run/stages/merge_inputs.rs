@@ -9,6 +9,7 @@ use crate::config::Plan;
 use crate::dedupe::file_order::FileOrder;
 use crate::dedupe::shifted::ShiftedCopies;
 use crate::dedupe::spill::Spill;
+use crate::lake::addition_fact;
 use crate::lake::found::FoundFile;
 use crate::lake::new_corrections;
 use crate::lake::state::State;
@@ -16,7 +17,6 @@ use crate::lake::views::Views;
 use crate::ledger::{Places, Reason};
 use crate::record::SiteMonth;
 use crate::run::copied::{self, CopiedFiles};
-use crate::run::corrections;
 use crate::run::extent::RunSelection;
 use crate::run::partition_context::PartitionContext;
 use crate::store::Publication;
@@ -100,7 +100,7 @@ pub(super) fn partitions(scope: &RunScope<'_>, mut partitions: Partitions, file_
         partitions.entry(touched).or_default();
     }
     if selection.extent.is_rebuild() {
-        for made in corrections::additions(plan) {
+        for made in addition_fact::additions(plan) {
             partitions.entry(made).or_default();
         }
     }

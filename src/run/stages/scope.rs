@@ -11,6 +11,7 @@ use crate::ingest::reread::{ReadAgain, read_again};
 use crate::ingest::seen::SeenFiles;
 use crate::lake::capacity;
 use crate::lake::found::FoundFile;
+use crate::lake::new_corrections;
 use crate::ledger::Book;
 use crate::overhead;
 use crate::run::awards;
@@ -110,6 +111,7 @@ impl<'a> RunScope<'a> {
         let is_same = is_same && !overhead::node_energy::is_changed(plan, state);
         let is_settled = is_same
             && lake.new_corrections.is_empty()
+            && !new_corrections::adds_otherwise(plan, state)
             && !capacity::is_changed(plan, state)
             && !awards::is_changed(plan, state)
             && state.is_laid_out();

@@ -72,7 +72,7 @@ impl Charges<'_> {
     /// Charges what corrections add to the records of a month; gives the rows of `job_charges`.
     ///
     /// An addition of n jobs is n equal jobs: each ran `wall_s` / n seconds on `alloc_core_s` / `wall_s` cores (GPUs and
-    /// nodes likewise, to 12 decimals) with the memory it states. GPUs it does not state are none; nodes and memory it
+    /// nodes likewise, to 12 decimals) with the memory it states. GPUs it does not state are none; cores, nodes and memory it
     /// does not state are unknown, and so is the charge under a policy for some clusters (partitions, ...) only when it
     /// does not state its own. What it takes away, with amounts below zero, is charged below zero. A policy charges
     /// it whole that holds at noon in UTC of the first day of the month.
@@ -199,7 +199,7 @@ fn equal(rule: &Correction, site: &str) -> Equal {
             known.extend(value.map(|value| (name.to_owned(), Value::Number(value))));
         };
         number("seconds", ratio(i128::from(wall_s).abs(), jobs));
-        number("cores", each(core_s));
+        number("cores", rule.adds("alloc_core_s").and_then(each));
         number("gpus", each(gpu_s));
         if node_s != 0 {
             number("nodes", each(node_s));

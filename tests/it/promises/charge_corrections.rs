@@ -2,15 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::Path;
 
-use arrow_array::{Array, RecordBatch, UInt32Array};
+use arrow_array::{Array, Int64Array, RecordBatch, UInt32Array};
 use arrow_select::take::take_record_batch;
 use gridtally::run::run_report::Status;
 use gridtally::schema::batch::{decimal, id};
+use gridtally::store::Fact;
 
 use super::charges::{charged, scene};
 use super::scene::{Pipeline, Scene, assert_same, published};
 use super::tables::{all, forge, int, text};
+use crate::support::forge::forge_manifest;
 use crate::support::order::out_of_order;
 
 /// The price depends on the account, and what is small is dear: no amount below zero follows from this formula.
@@ -286,4 +289,117 @@ fn a_job_of_a_negative_charge_is_moved_and_verified() {
     let moved = (0..jobs.num_rows()).filter(|row| text(&jobs, "correction_id", *row).is_some());
     assert!(moved.filter_map(|row| charge(&jobs, row)).any(|charge| charge < 0));
     assert_eq!(scene.findings("lake"), []);
+}
+
+/// The rows of a dataset that are of a correction: each by some columns, of which unknown ones are `None`.
+fn of_correction(lake: &Path, dataset: &str, id: &str, columns: &[&str]) -> Vec<Vec<Option<i64>>> {
+    let batch = all(lake, dataset);
+    let own = (0..batch.num_rows()).filter(|row| text(&batch, "correction_id", *row).as_deref() == Some(id));
+    own.map(|row| columns.iter().map(|name| int(&batch, name, row)).collect())
+        .collect()
+}
+
+/// What an addition does not state is unknown, never zero: its charge where the policy reads it, and its jobs in sums.
+#[test]
+fn an_addition_without_cores_is_unpriced_and_counted_as_unknown() {
+    let (scene, pipeline) = house();
+    sign(
+        &scene,
+        &[
+            "A1,add,ALP-T2,2026-03,firn,moraene,,,,2,7200,,1073741824",
+            "A2,add,ALP-T2,2026-03,firn,moraene,,,,2,7200,0,1073741824",
+        ],
+    );
+    scene.run(&pipeline, "lake");
+    let lake = scene.path("lake");
+    let jobs = all(&lake, "job_charges");
+    let charged = |id: &str| -> BTreeMap<String, (bool, Option<String>)> {
+        let own = (0..jobs.num_rows()).filter(|row| text(&jobs, "correction_id", *row).as_deref() == Some(id));
+        own.map(|row| {
+            let policy = text(&jobs, "policy", row).unwrap();
+            (policy, (charge(&jobs, row).is_some(), text(&jobs, "why_unpriced", row)))
+        })
+        .collect()
+    };
+    let expected = |of_cores: &(bool, Option<String>)| -> BTreeMap<String, (bool, Option<String>)> {
+        let policies = [
+            ("cores", of_cores.clone()),
+            ("paid", of_cores.clone()),
+            ("memory", (true, None)),
+        ];
+        policies.map(|(policy, of)| (policy.to_owned(), of)).into()
+    };
+    assert_eq!(charged("A1"), expected(&(false, Some("cores is unknown".to_owned()))));
+    // That there were none is stated.
+    assert_eq!(charged("A2"), expected(&(true, None)));
+    let mut unpriced = of_correction(&lake, "charges", "A1", &["job_n", "unpriced_job_n"]);
+    unpriced.sort();
+    unpriced.dedup();
+    assert_eq!(unpriced, [[Some(0), Some(2)], [Some(2), Some(0)]]);
+    let sums = [
+        "job_n",
+        "wall_s",
+        "cpu_ms",
+        "core_unknown_job_n",
+        "cpu_unknown_job_n",
+        "node_unknown_job_n",
+        "billing_unknown_job_n",
+        "gpu_unknown_job_n",
+    ];
+    for (id, core_unknown_job_n) in [("A1", 2), ("A2", 0)] {
+        let unknown = [core_unknown_job_n, 2, 2, 2, 0].map(Some);
+        let expected = [Some(2), Some(7200), None].into_iter().chain(unknown);
+        let expected: Vec<Option<i64>> = expected.collect();
+        assert_eq!(of_correction(&lake, "usage", id, &sums), [expected], "{id}");
+    }
+    assert_eq!(scene.findings("lake"), []);
+}
+
+/// A lake that counted additions by another rule counts them again, and becomes the lake of one run.
+#[test]
+fn additions_of_another_rule_are_counted_again() {
+    let (scene, pipeline) = house();
+    let additions = [
+        "A1,add,ALP-T2,2026-03,firn,moraene,,,,2,7200",
+        "A2,add,NEW-SITE,2024-04,x,,,,,1,60,60",
+        "U2,undo,,,,,,,,,,,,A2",
+    ];
+    for of_lake in [&additions[..1], &additions[..2], &additions[..3]] {
+        sign(&scene, of_lake);
+        scene.run(&pipeline, "lake");
+        assert_eq!(scene.run(&pipeline, "lake").status, Status::Unchanged);
+        let lake = scene.path("lake");
+        let of_now = of_correction(&lake, "usage", "A1", &["core_unknown_job_n"]);
+        for dataset in ["usage", "usage_part"] {
+            for path in super::tables::files(&lake, dataset) {
+                let path = path.strip_prefix(&lake).unwrap().to_str().unwrap();
+                forge(&lake, path, without_unknown_cores);
+            }
+        }
+        forge_manifest(&lake, |manifest| manifest.facts.remove(Fact::Additions));
+        assert_eq!(
+            of_correction(&lake, "usage", "A1", &["core_unknown_job_n"]),
+            [[Some(0)]]
+        );
+        assert_eq!(scene.run(&pipeline, "lake").status, Status::Published);
+        assert_eq!(of_correction(&lake, "usage", "A1", &["core_unknown_job_n"]), of_now);
+        assert_eq!(scene.run(&pipeline, "lake").status, Status::Unchanged);
+        assert_eq!(scene.findings("lake"), []);
+    }
+    scene.run(&pipeline, "fresh");
+    assert_same(&scene.lake("fresh"), &scene.lake("lake"), "additions of another rule");
+}
+
+/// Rows of additions as former versions made them.
+fn without_unknown_cores(batch: RecordBatch) -> RecordBatch {
+    let at = batch.schema_ref().index_of("core_unknown_job_n").unwrap();
+    let counts: Int64Array = (0..batch.num_rows())
+        .map(|row| match text(&batch, "correction_id", row) {
+            Some(_) => Some(0),
+            None => int(&batch, "core_unknown_job_n", row),
+        })
+        .collect();
+    let mut columns = batch.columns().to_vec();
+    columns[at] = std::sync::Arc::new(counts);
+    RecordBatch::try_new(batch.schema(), columns).unwrap()
 }
