@@ -1,24 +1,30 @@
-//! Files that are in two sources: their jobs count in both.
+//! Files that are in two sources, of which both have jobs that count.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tracing::warn;
 
-use crate::ledger::Book;
 use crate::ledger::book::InputEntry;
+use crate::ledger::{Book, Places, Reason};
 
-/// Warns of the files among `with_jobs`, which were read now, whose bytes the ledger also knows of another source.
-pub(crate) fn warn_of_shared_bytes(book: &Book, with_jobs: &[Arc<str>]) {
+/// Warns of the files among `read_now` whose bytes the ledger also knows of another source, where jobs of both count: as jobs
+/// of two sites or clusters. Copies of the same jobs are duplicates, and count once.
+pub(crate) fn warn_of_shared_bytes(book: &Book, read_now: &[Arc<str>]) {
     let inputs = book.inputs();
-    let read_now = with_jobs.iter().filter_map(|file_id| inputs.get(file_id));
-    let by_bytes: BTreeMap<&str, &InputEntry> = read_now.map(|input| (&*input.blake3, input)).collect();
+    let counts = |file_id: &str| {
+        let mut places = book.places(file_id).into_iter().flat_map(Places::keys);
+        places.any(|place| place.reason == Reason::Job)
+    };
+    let read_now = read_now.iter().filter_map(|file_id| inputs.get_key_value(file_id));
+    let read_now = read_now.filter(|(file_id, _)| counts(file_id));
+    let by_bytes: BTreeMap<&str, &InputEntry> = read_now.map(|(_, input)| (&*input.blake3, input)).collect();
     if by_bytes.is_empty() {
         return;
     }
-    let shared = inputs.values().filter_map(|other| {
+    let shared = inputs.iter().filter_map(|(file_id, other)| {
         let own = by_bytes.get(&*other.blake3)?;
-        (own.source != other.source).then_some((*own, other))
+        (own.source != other.source && counts(file_id)).then_some((*own, other))
     });
     let shared: Vec<_> = shared.collect();
     let Some((own, other)) = shared.first() else {
@@ -28,7 +34,7 @@ pub(crate) fn warn_of_shared_bytes(book: &Book, with_jobs: &[Arc<str>]) {
     let path = |of: &InputEntry| of.paths.first().map_or_else(String::new, ToString::to_string);
     warn!(
         file_n = shared.len(),
-        "files that are in two sources: {}; their jobs count in both (the first: {} of {}, {} of {})",
+        "files that are in two sources and have jobs that count in both, of two sites or clusters: {} (the first: {} of {}, {} of {})",
         shared.len(),
         path(own),
         own.source,

@@ -105,12 +105,12 @@ struct MovedInput<'a> {
     source: &'a str,
     /// Whether its bytes are as they were.
     is_unchanged: bool,
-    /// Whether the lake has read its bytes in that source as well: its jobs count in both by now.
+    /// Whether the lake has read its bytes in that source as well: jobs of two sites count in both by now.
     is_in_both: bool,
 }
 
 impl MovedInput<'_> {
-    /// Warns of a file that counts in two sources, and in one of them for good: records cannot be rebuilt now.
+    /// Warns of a file that counts in a source it is no longer in, and does so for good: records cannot be rebuilt now.
     fn warn_that_it_counts_in_both(&self, gone: &[KnownInput<'_>]) {
         let former = &self.known.input.source;
         let why = match gone.first() {
@@ -119,8 +119,8 @@ impl MovedInput<'_> {
         };
         warn!(
             path = self.known.path(),
-            "{} is no longer a file of the source {former}, and its jobs count in it as well as in the source {}, which has the same \
-             file. Records cannot be rebuilt: {why}; publish to a new output",
+            "{} is no longer a file of the source {former}: what counts of it in that source stays, although the source {} has the \
+             same file. Records cannot be rebuilt: {why}; publish to a new output",
             self.known.path(),
             self.source
         );

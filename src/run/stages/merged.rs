@@ -9,6 +9,7 @@ use super::scope::RunScope;
 use crate::error::Result;
 use crate::ingest::findings::Notes;
 use crate::ingest::reading::LedgerFiles;
+use crate::ingest::shared_bytes::warn_of_shared_bytes;
 use crate::run::charges::ChargePart;
 use crate::run::limits;
 use crate::run::usage::UsagePart;
@@ -49,6 +50,7 @@ impl<'a> MergedRecords<'a> {
         };
         let findings = notes.settle(files, &scope.seen, &scope.lake.state.book);
         limits::hold(scope.context.plan, findings, monitor.report)?;
+        warn_of_shared_bytes(&scope.lake.state.book, &file_ids);
         Ok(AcceptedRecords {
             scope,
             file_ids,

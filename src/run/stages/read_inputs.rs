@@ -15,7 +15,6 @@ use crate::ingest::findings::Notes;
 use crate::ingest::reading::{LedgerFiles, ReadFile, Reading, read_all};
 use crate::ingest::reject_buffer::RejectOrigin;
 use crate::ingest::repair::{RepairMarks, Repairs, annotate, settle};
-use crate::ingest::shared_bytes::warn_of_shared_bytes;
 use crate::lake::found::{self, FoundFile};
 use crate::ledger::book::{InputEntry, is_settled_by_merge};
 use crate::ledger::file_paths::FilePaths;
@@ -120,12 +119,8 @@ impl<'a> ReadInputs<'a> {
         let found_paths = scope.files.iter().flat_map(Reading::found_paths);
         let contents = PathContents::of(found_paths, &[&scope.lake.state.book, &scope.former_book]);
         let mut notes = Notes::begin(file_ids.iter(), &scope.lake.state.book, &scope.former_book);
-        let mut with_jobs = Vec::new();
         let mut undated = inventory::UndatedRows::default();
         for ((reading, file_id), mut read) in scope.files.iter().zip(&file_ids).zip(read) {
-            if read.rows_candidate > 0 {
-                with_jobs.push(Arc::clone(file_id));
-            }
             undated.count(scope.context.plan, &reading.source, &read.inventory);
             let refused_n = balance(reading, &read)?;
             notes.take(file_id, &mut read);
@@ -151,7 +146,6 @@ impl<'a> ReadInputs<'a> {
             )?;
         }
         undated.warn();
-        warn_of_shared_bytes(&scope.lake.state.book, &with_jobs);
         repairs.touch(&file_ids, &scope.lake.publication, &mut scope.lake.state)?;
         repairs.publish(&scope.lake.publication)?;
         Ok(EnteredInputs {

@@ -2,6 +2,7 @@
 //! withheld.
 
 use std::fs;
+use std::process::Command;
 
 use gridtally::error::Kind;
 use gridtally::run::RunOptions;
@@ -243,4 +244,52 @@ fn a_file_that_counts_in_both_stops_no_night() {
     let report = run(&scene, &source("second", "a", "ELM"), "lake").unwrap();
     assert_eq!(report.status, Status::Unchanged);
     assert_eq!(sum(&all(&scene.path("lake"), "usage"), "job_n"), 30);
+}
+
+/// Equal files in two sources are reported where their jobs count in both, and only there.
+#[test]
+fn a_file_that_counts_in_both_sources_is_reported() {
+    let two = |site: &str| [source("first", "a", "OAK"), source("second", "a", site)].concat();
+    let also_listed = "[[inventory]]\nname = \"n1\"\nformat = \"csv\"\npaths = [\"in/nodes.csv\"]\nsite = \"OAK\"\nas_of = 2026-01-01\n\
+                       [[inventory]]\nname = \"n2\"\nformat = \"csv\"\npaths = [\"in/nodes.csv\"]\nsite = \"ELM\"\nas_of = 2026-01-01\n";
+    for (site, expected) in [
+        ("OAK", None),
+        (
+            "ELM",
+            Some(
+                "files that are in two sources and have jobs that count in both, of two sites or clusters: 1 (the first: in/a.txt of ",
+            ),
+        ),
+    ] {
+        let scene = Scene::empty();
+        scene.write("in/a.txt", dump(0).as_bytes());
+        scene.write("in/nodes.csv", b"node,cpu_n\nn1,4\n");
+        let sections = two(site) + also_listed;
+        let pipeline = format!("[pipeline]\nname = \"oak\"\noutput = \"lake\"\nmax_rejected = 10\n{sections}");
+        scene.write("pipeline.toml", pipeline.as_bytes());
+        let warnings = || -> Vec<String> {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_gridtally"));
+            let output = command
+                .current_dir(scene.path(""))
+                .args(["run", "pipeline.toml"])
+                .output()
+                .unwrap();
+            let text = String::from_utf8(output.stderr).unwrap();
+            assert!(output.status.success(), "{text}");
+            let warned = text.lines().filter_map(|line| line.strip_prefix("warning: "));
+            warned
+                .filter(|line| line.contains("two sources"))
+                .map(str::to_owned)
+                .collect()
+        };
+        let reported = warnings();
+        match (expected, reported.as_slice()) {
+            (None, []) => {}
+            (Some(expected), [only]) => assert!(only.starts_with(expected), "{only}"),
+            _ => panic!("{site}: {reported:?}"),
+        }
+        let job_n = sum(&all(&scene.path("lake"), "usage"), "job_n");
+        assert_eq!(job_n, if expected.is_some() { 20 } else { 10 }, "{site}");
+        assert_eq!(warnings(), [""; 0], "nothing was read");
+    }
 }
