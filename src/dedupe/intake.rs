@@ -178,11 +178,8 @@ impl Intake {
     fn site<'r>(&mut self, rule: &'r SiteRule, row: &JobRow<'r>) -> Option<&'r str> {
         let (site, fired) = rule.site(row);
         if let Some(fired) = fired {
-            let unknown = (fired == "unmapped").then(|| {
-                let payload = row.payload_site.filter(|_| row.view == "payload");
-                payload.or(row.cluster).or(row.site).unwrap_or("(none)")
-            });
-            self.mapping.site(fired, unknown);
+            let unknown = (fired == "unmapped").then(|| rule.unmapped_name(row));
+            self.mapping.site(fired, unknown.as_deref());
         }
         site
     }

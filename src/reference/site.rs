@@ -1,5 +1,6 @@
 //! Site by cluster, probe, CE, payload site or table, or by a topology of resources.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::first_match::{FirstMatch, MatchColumn, MatchWording};
@@ -87,6 +88,23 @@ impl SiteRule {
         match found {
             Some(site) => (Some(site), Some(rule)),
             None => (own, Some("unmapped")),
+        }
+    }
+
+    /// What an unmapped job is named by in reports: the values that a table matches it by; elsewhere where its payload ran,
+    /// its cluster or its own site.
+    #[must_use]
+    pub fn unmapped_name<'a>(&self, row: &JobRow<'a>) -> Cow<'a, str> {
+        const NONE: &str = "(none)";
+        let Self::Table(table) = self else {
+            let payload = row.payload_site.filter(|_| row.view == "payload");
+            return payload.or(row.cluster).or(row.site).map_or(NONE.into(), Cow::Borrowed);
+        };
+        let values = table.columns().iter().filter_map(|column| column.of(row));
+        match values.collect::<Vec<_>>().as_slice() {
+            [] => NONE.into(),
+            [one] => Cow::Borrowed(*one),
+            several => several.join(", ").into(),
         }
     }
 

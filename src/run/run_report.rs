@@ -424,7 +424,8 @@ impl RunReport {
                 };
                 let _ = writeln!(text, "  {name}: {what} by {}", counts(rules));
                 if !unknown.is_empty() {
-                    let _ = writeln!(text, "  {name}: no {what} known for {}", counts(&commonest(unknown)));
+                    let before = MappingCounts::before_unmapped(what);
+                    let _ = writeln!(text, "  {name}: {before} {}", counts(&commonest(unknown)));
                 }
             }
         }

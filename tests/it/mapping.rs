@@ -293,6 +293,46 @@ fn a_run_counts_the_rules_that_fired_and_the_does_not_name_one_knew() {
     assert_eq!(run()["status"], "unchanged");
 }
 
+/// A record that the table of sites does not have keeps its own site, and is named by what the table matches.
+#[test]
+fn a_site_that_a_table_does_not_have_is_named_by_what_it_matches() {
+    for (table, expected) in [
+        ("site,to_site\nB-CE,B\n", "U 1"),
+        ("site,view,to_site\nB-CE,batch,B\n", "U, batch 1"),
+        ("cluster,to_site\ncondor:b,B\n", "condor:u 1"),
+    ] {
+        let house = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| std::fs::write(house.path().join(name), text).unwrap();
+        let lines = [
+            hit(1, "osg", "condor:b"),
+            hit(2, "osg", "condor:u").replace("B-CE", "U"),
+        ];
+        write("day.ndjson", &(lines.join("\n") + "\n"));
+        write("sites.csv", table);
+        write(
+            "m.toml",
+            "[pipeline]\nname = \"m\"\noutput = \"out\"\n[[source]]\nname = \"g\"\nformat = \"gracc\"\npaths = [\"day.ndjson\"]\n\
+             site = { table = \"sites.csv\" }\n",
+        );
+        let output = Command::new(env!("CARGO_BIN_EXE_gridtally"))
+            .args(["run", "m.toml"])
+            .current_dir(house.path())
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        assert!(output.status.success(), "{text}");
+        let line = format!("  g: unmapped, so that the site of the record holds where it states one: {expected}\n");
+        assert!(
+            text.contains("  g: site by table 1, unmapped 1\n") && text.contains(&line),
+            "{line} is not in\n{text}"
+        );
+        for site in ["B", "U"] {
+            let there = house.path().join(format!("out/records/site={site}"));
+            assert!(there.is_dir(), "{site}: {table}");
+        }
+    }
+}
+
 /// Real resources and VOs against real documents.
 #[test]
 fn real_documents_are_found_in_the_real_topology() {
