@@ -24,6 +24,8 @@ pub struct LakeStanding {
     pub newest_ms: BTreeMap<String, i64>,
     /// Records of each source that are in the future. Sources without one are left out.
     pub future: BTreeMap<String, FutureRecords>,
+    /// Records of the sources of which no record states its time, as summaries may do. Other sources are left out.
+    pub undated_n: BTreeMap<String, u64>,
     /// All sources of which files were read.
     pub sources: BTreeSet<String>,
 }
@@ -79,6 +81,9 @@ impl LakeStanding {
             standing
                 .future
                 .extend(found.future.map(|future| (source.clone(), future)));
+            if found.newest_ms.is_none() && found.future.is_none() && found.undated_n > 0 {
+                standing.undated_n.insert(source.clone(), found.undated_n);
+            }
             standing.newest_ms.extend(found.newest_ms.map(|ms| (source, ms)));
         }
         Ok(standing)
@@ -122,11 +127,14 @@ fn sources_of_files(lake: &Lake) -> Result<BTreeMap<String, String>> {
 struct SourceRecords {
     newest_ms: Option<i64>,
     future: Option<FutureRecords>,
+    /// Records that do not state their time.
+    undated_n: u64,
 }
 
 impl SourceRecords {
     fn add(&mut self, other: Self) {
         self.newest_ms = self.newest_ms.max(other.newest_ms);
+        self.undated_n += other.undated_n;
         if let Some(more) = other.future {
             let future = self.future.get_or_insert(FutureRecords { record_n: 0, ..more });
             future.record_n += more.record_n;
@@ -191,16 +199,16 @@ impl<'a> NewestRecords<'a> {
                 let (file_id, instant) = (text(&batch, "file_id")?, time(&batch, column)?);
                 for row in 0..batch.num_rows() {
                     let source = self.source_of.get(file_id.value(row));
-                    if let (Some(source), Some(ms)) = (source, number(instant, row)) {
-                        let is_future = ms > self.future_from_ms;
-                        by_source.entry(source.clone()).or_default().add(SourceRecords {
-                            newest_ms: (!is_future).then_some(ms),
-                            future: is_future.then_some(FutureRecords {
-                                record_n: 1,
-                                newest_ms: ms,
-                            }),
-                        });
-                    }
+                    let Some(source) = source else { continue };
+                    let instant_ms = number(instant, row);
+                    let is_future = |ms: &i64| *ms > self.future_from_ms;
+                    by_source.entry(source.clone()).or_default().add(SourceRecords {
+                        newest_ms: instant_ms.filter(|ms| !is_future(ms)),
+                        future: instant_ms
+                            .filter(is_future)
+                            .map(|newest_ms| FutureRecords { record_n: 1, newest_ms }),
+                        undated_n: u64::from(instant_ms.is_none()),
+                    });
                 }
             }
             self.read.insert(path.to_owned(), by_source);

@@ -90,6 +90,8 @@ pub struct SourceStatus {
     pub future_record_n: u64,
     /// The newest of them, UTC.
     pub newest_future_record_utc: Option<String>,
+    /// Its records, where none of them states its time, as summaries may do; else zero.
+    pub undated_record_n: u64,
 }
 
 /// The status of a lake. The JSON form is stable: fields are added, never renamed.
@@ -250,6 +252,8 @@ fn sources(standing: &LakeStanding, limits: StatusLimits, now_ms: i64) -> Vec<So
             is_silent: limits.source_s.zip(age_s).map(|(limit_s, age_s)| age_s >= limit_s),
             future_record_n: future.map_or(0, |future| future.record_n),
             newest_future_record_utc: future.and_then(|future| instant_text(future.newest_ms)),
+            // Fallback: a source without such records has none of them.
+            undated_record_n: standing.undated_n.get(source).copied().unwrap_or(0),
         }
     };
     standing.sources.iter().map(of).collect()

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::status::{LakeStatus, StatusLevel, age_text};
+use super::status::{LakeStatus, SourceStatus, StatusLevel, age_text};
 
 impl LakeStatus {
     /// For people.
@@ -39,7 +39,7 @@ impl LakeStatus {
                         age_text(age.max(0))
                     )
                 }
-                _ => writeln!(text, "  source {}: it has no records", source.source),
+                _ => writeln!(text, "  source {}: {}", source.source, without_newest(source)),
             };
         }
         for finding in &self.findings {
@@ -109,5 +109,14 @@ fn label(text: &str) -> String {
         format!("'{}'", text.replace('\'', "''"))
     } else {
         text
+    }
+}
+
+/// Why a source has no newest record.
+fn without_newest(source: &SourceStatus) -> String {
+    match (source.future_record_n, source.undated_record_n) {
+        (0, 0) => "it has no records".to_owned(),
+        (0, n) => format!("none of its {n} records states when its jobs ended"),
+        (n, _) => format!("its {n} records are all of the future"),
     }
 }

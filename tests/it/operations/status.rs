@@ -258,3 +258,32 @@ fn a_success_of_the_future_is_a_warning_and_hides_no_later_run() {
         assert!(status.last_success_age_s.is_some_and(|age_s| age_s > 0));
     }
 }
+
+/// Summaries need not state when their jobs ended: their source has records, of unknown age.
+#[test]
+fn summaries_without_a_time_are_records_of_unknown_age() {
+    let scene = Scene::new();
+    let summary = |vo: &str| {
+        format!(
+            "Site: S\nMonth: 3\nYear: 2026\nVO: {vo}\nSubmitHost: ce\nInfrastructureType: grid\nWallDuration: 3600\n\
+             CpuDuration: 1800\nNumberOfJobs: 2\nServiceLevelType: HEPSPEC\nServiceLevel: 10\nNodeCount: 1\nProcessors: 8\n%%\n"
+        )
+    };
+    let text = format!("APEL-summary-job-message: v0.2\n{}{}", summary("reef"), summary("kelp"));
+    std::fs::write(scene.path().join("1.msg"), text).unwrap();
+    std::fs::write(
+        scene.path().join("s.toml"),
+        "[pipeline]\nname = \"s\"\noutput = \"sums\"\n[[source]]\nname = \"s\"\nformat = \"apel\"\npaths = [\"1.msg\"]\n",
+    )
+    .unwrap();
+    let ran = scene.gridtally(&["run", "s.toml"]);
+    assert!(ran.status.success(), "{}", stderr(&ran));
+    let text = out(&scene.gridtally(&["status", "sums", "--source-age", "1d"]));
+    assert!(
+        text.starts_with("OK: ") && text.contains("\n  source s: none of its 2 records states when its jobs ended\n"),
+        "{text}"
+    );
+    let status = last_line(&scene.gridtally(&["status", "sums", "--report", "json"]));
+    assert_eq!(status["sources"][0]["undated_record_n"], 2);
+    assert!(status["sources"][0]["newest_record_utc"].is_null());
+}
