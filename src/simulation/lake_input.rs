@@ -11,6 +11,7 @@ use super::lake_reservations::{LakeReservations, ListedReservation};
 use super::lake_rows::{LakeRows, LakeSelection, RowCounting};
 use super::lake_source::LakeSource;
 use super::lake_trace::lake_trace;
+use super::ledger_nodes::LedgerNodes;
 use super::question::{MachineOutages, SimulationQuestion};
 use super::reserved_jobs::{FoundReservations, note_jobs, note_listed};
 use super::reserved_records::find_by_nodes;
@@ -75,12 +76,17 @@ pub fn lake_input(
         by_nodes_n: find_by_nodes(store, manifest, &mut rows, &of_nodes.whole_reservations)?,
         is_simulated: of_nodes.reservations.is_some(),
     };
+    let reservations = crate::absent::entry(of_nodes.reservations.clone());
+    let ledger_nodes = match question.outages {
+        MachineOutages::None => LedgerNodes::always_up(&nodes.nodes),
+        MachineOutages::Recorded => LedgerNodes::reserved(&nodes.nodes, &of_nodes.whole_reservations, &reservations),
+    };
     let mut kinds = of_nodes.kinds;
     question.add_shared_to(&mut kinds);
     let lake_kinds = LakeKind::of_machine(&kinds)?;
     question.add_to(&mut kinds)?;
     let machine = Machine::new(kinds)?.with_steps(of_nodes.steps)?;
-    let machine = machine.with_reservations(crate::absent::entry(of_nodes.reservations.clone()))?;
+    let machine = machine.with_reservations(reservations)?;
     note_shared(&rows, &shared, &mut remarks);
     let made = lake_trace(&rows, &lake_kinds, of_nodes.reservations.as_deref())?;
     if made.waiting_n > 0 {
@@ -98,6 +104,7 @@ pub fn lake_input(
         jobs: made.jobs,
         kinds: lake_kinds,
         nodes,
+        ledger_nodes,
         resources,
         overhead,
     };

@@ -2,6 +2,7 @@
 
 use super::lake_kind::LakeKind;
 use super::lake_trace::LakeJobs;
+use super::ledger_nodes::LedgerNodes;
 use crate::config::overhead_plan::OverheadPlan;
 use crate::occupancy::{CapacityState, Resources};
 use crate::overhead::lake_nodes::LakeNodes;
@@ -17,8 +18,10 @@ pub struct LakeSource {
     pub jobs: LakeJobs,
     /// The kinds of the machine.
     pub kinds: Vec<LakeKind>,
-    /// The nodes of the cluster.
+    /// The nodes of the cluster, as they are listed.
     pub(crate) nodes: LakeNodes,
+    /// The nodes that free canonical units are of, with the reservations of the machine.
+    pub(crate) ledger_nodes: LedgerNodes,
     /// What of nodes is followed.
     pub(crate) resources: Resources,
     /// Canonical units: those of the pipeline, or the preset for cores.

@@ -10,7 +10,7 @@
 //! [`lake_trace`], nodes a machine, with the [`shared_kind`]s of the cluster as a whole; `lake_reservations` are what is set aside of them, as `reserved_nodes`, for `reserved_jobs` and `reserved_records`; `lake_dependencies` are what its jobs wait for, `lake_priorities` and `log_priorities` are what its jobs wait by. [`run`] makes the schedules and [`back_test`] holds the base policy against what happened.
 //! What it takes of memory does not grow with the jobs but for those that wait for others, priorities and limits: rows, jobs and what the lake knows of them
 //! (`lake_values`) are columns, and `record_places` find the job of a record.
-//! [`answers`] are what a schedule comes to: [`charged`] by the engines of a run, and [`node_ledger`] by that of the overhead. [`dataset`] is what is kept of it.
+//! [`answers`] are what a schedule comes to: [`charged`] by the engines of a run, and [`node_ledger`] by that of the overhead, of `ledger_nodes`. [`dataset`] is what is kept of it.
 
 pub mod answers;
 pub mod back_test;
@@ -28,6 +28,7 @@ pub mod lake_rows;
 pub mod lake_source;
 pub mod lake_trace;
 mod lake_values;
+mod ledger_nodes;
 mod log_priorities;
 mod moved_records;
 pub mod node_ledger;

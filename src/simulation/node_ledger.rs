@@ -67,6 +67,7 @@ fn placed_jobs(input: &SimulationInput, source: &LakeSource, schedule: &Schedule
             place,
             node_n: crate::schema::batch::addend(known.node_n),
             amounts: known.held.clone(),
+            reservation: job.reservation,
         })?;
     }
     Column::of(jobs.finish()?, budget)
@@ -84,7 +85,6 @@ pub(crate) fn node_ledgers(
     span: SecondSpan,
     zone: &Zone,
 ) -> Result<Vec<NodeLedger>> {
-    let histories: Vec<&History> = source.nodes.nodes.iter().map(|node| &node.history).collect();
     let mut jobs = Vec::with_capacity(schedules.len());
     for schedule in schedules {
         jobs.push(placed_jobs(input, source, schedule)?);
@@ -97,7 +97,7 @@ pub(crate) fn node_ledgers(
         }
     }
     for _ in 0..TRIES_N {
-        let placed = jobs.iter().map(|jobs| place(jobs, &is_out, &histories));
+        let placed = jobs.iter().map(|jobs| place(jobs, &is_out, &source.ledger_nodes));
         let placed: Vec<Placed> = placed.collect::<Result<_>>()?;
         let without: Vec<u32> = placed
             .iter()
@@ -127,7 +127,7 @@ pub(crate) fn node_ledgers(
 }
 
 fn node_ledger(source: &LakeSource, placed: &Placed, span: SecondSpan, zone: &Zone) -> Result<NodeLedger> {
-    let nodes = &source.nodes.nodes;
+    let nodes = &source.ledger_nodes.nodes;
     let mut ledger = NodeLedger::default();
     let mut shapes = AllocationShapes::new(source.resources.width());
     let mut slices = Slices::new([span]).within(MEMORY_BYTE);

@@ -2,10 +2,10 @@
 
 use super::lake::{Scene, rows, stderr, stdout};
 
-const HEADER: &str = "JobIDRaw|Cluster|User|Account|Partition|State|Submit|Eligible|Start|End|ElapsedRaw|Timelimit|NCPUS|NNodes|AllocTRES|NodeList|Reservation\n";
+pub(super) const HEADER: &str = "JobIDRaw|Cluster|User|Account|Partition|State|Submit|Eligible|Start|End|ElapsedRaw|Timelimit|NCPUS|NNodes|AllocTRES|NodeList|Reservation\n";
 
 /// A record of a day in October 2026, submitted, started and ended at these times of day, with whole nodes of four cores.
-fn record(id: u32, account: &str, times: [&str; 3], limit: &str, nodes: &[&str], reservation: &str) -> String {
+pub(super) fn record(id: u32, account: &str, times: [&str; 3], limit: &str, nodes: &[&str], reservation: &str) -> String {
     let [submit, start, end] = times.map(|time| format!("2026-10-31T{time}:00"));
     let second = |time: &str| {
         let (hour, minute) = time.split_once(':').unwrap();
@@ -21,7 +21,7 @@ fn record(id: u32, account: &str, times: [&str; 3], limit: &str, nodes: &[&str],
 }
 
 /// A reservation as `scontrol show reservation` prints it.
-fn listed(name: &str, times: [&str; 2], nodes: &str, core_n: u32, flags: &str) -> String {
+pub(super) fn listed(name: &str, times: [&str; 2], nodes: &str, core_n: u32, flags: &str) -> String {
     let [start, end] = times.map(|time| format!("2026-10-31T{time}:00"));
     format!(
         "ReservationName={name} StartTime={start} EndTime={end} Duration=02:00:00 Nodes={nodes} NodeCnt=1 CoreCnt={core_n} \
@@ -30,7 +30,7 @@ fn listed(name: &str, times: [&str; 2], nodes: &str, core_n: u32, flags: &str) -
     )
 }
 
-fn scene_of(jobs: &str, reservations: &str) -> Scene {
+pub(super) fn scene_of(jobs: &str, reservations: &str) -> Scene {
     let nodes = ["o1", "o2"].map(|name| {
         format!("NodeName={name} CPUTot=4 Sockets=1 CoresPerSocket=4 RealMemory=16384 Partitions=cpu State=IDLE\n\n")
     });

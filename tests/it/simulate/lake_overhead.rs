@@ -1,0 +1,82 @@
+//! Free canonical units of the jobs of a lake, worked out by hand.
+
+use super::lake::{HEADER, Scene, stdout};
+use super::reservations_of_lakes;
+
+const COLUMNS: &str = "method,unit,free_unit_h,free_unit_change_h,overhead_core_h,stranded_core_h,allocated_core_h,unavailable_core_h,capacity_core_h,idle_node_d,without_place_job_n\n";
+
+/// The answer of `--table overhead`.
+fn overhead(scene: &Scene, more: &[&str]) -> String {
+    stdout(&scene.simulate(&[&["lake", "--table", "overhead", "--format", "csv"], more].concat()))
+}
+
+/// An hour of all four cores of a node before an hour in which it is set aside, and one after it.
+const AROUND: &str = "1|oak|u|lab|cpu|COMPLETED|2026-03-02T20:00:00|2026-03-02T20:00:00|2026-03-02T20:00:00|2026-03-02T21:00:00|3600|01:00:00|4|1|cpu=4,mem=1G,node=1|1|n1\n\
+    2|oak|u|lab|cpu|COMPLETED|2026-03-02T20:30:00|2026-03-02T20:30:00|2026-03-02T22:00:00|2026-03-02T23:00:00|3600|01:00:00|4|1|cpu=4,mem=1G,node=1|1|n1\n";
+
+/// A lake of these jobs and of the nodes of two files.
+fn scene(nodes: &str, state: (&str, &str)) -> Scene {
+    let (state_file, state) = state;
+    let jobs = format!("{HEADER}{AROUND}");
+    let pipeline = format!(
+        "[pipeline]\nname = \"oak\"\noutput = \"lake\"\n[[source]]\nname = \"jobs\"\nformat = \"sacct\"\npaths = [\"jobs.txt\"]\n\
+         site = \"A\"\ntimezone = \"UTC\"\nvo = {{ value = \"v\" }}\n[[inventory]]\nname = \"state\"\n\
+         paths = [\"nodes.csv\", \"{state_file}\"]\nsite = \"A\"\ntimezone = \"UTC\"\nas_of = \"2026-01-01\"\n\
+         [overhead]\n[[overhead.unit]]\nname = \"1core\"\ncore = 1\n"
+    );
+    Scene::new(
+        &[("jobs.txt", &jobs), ("nodes.csv", nodes), (state_file, state)],
+        &pipeline,
+    )
+}
+
+const NODES: &str = "node,cluster,cpu_n,memory_byte,as_of\nn1,oak,4,17179869184,2026-01-01\n";
+
+#[test]
+fn hours_of_a_listed_reservation_are_no_free_units() {
+    let reservation = "reservation,cluster,start,end,node_n,nodes,flags,as_of\n\
+        upgrade,oak,2026-03-02T21:00:00Z,2026-03-02T22:00:00Z,1,n1,MAINT,2026-04-01\n";
+    let event = "Cluster|NodeName|TimeStart|TimeEnd|State|Reason|User\n\
+        oak|n1|2026-03-02T21:00:00|2026-03-02T22:00:00|MAINT|x|root\n";
+    let expected = format!(
+        "{COLUMNS}recorded,1core,0.00,0.00,0.00,0.00,8.00,4.00,12.00,0.00,0\n\
+         baseline,1core,0.00,0.00,0.00,0.00,8.00,4.00,12.00,0.00,0\n"
+    );
+    for state in [("reservation.csv", reservation), ("events.txt", event)] {
+        assert_eq!(overhead(&scene(NODES, state), &[]), expected, "{}", state.0);
+    }
+    // All nodes take jobs at all times: the second job starts at 21:00, and the hour after it is free as the one before was.
+    let scene = scene(NODES, ("reservation.csv", reservation));
+    assert_eq!(
+        overhead(&scene, &["--outages", "none"]),
+        format!(
+            "{COLUMNS}recorded,1core,4.00,0.00,4.00,0.00,8.00,0.00,12.00,0.04,0\n\
+             baseline,1core,4.00,0.00,4.00,0.00,8.00,0.00,12.00,0.04,0\n"
+        )
+    );
+}
+
+/// Whichever of two nodes is reserved, a job inside and one outside are put where they can run.
+#[test]
+fn jobs_inside_a_reservation_are_put_on_its_nodes_and_others_are_not() {
+    use reservations_of_lakes::{HEADER, listed, record, scene_of};
+    for (free, reserved) in [("o1", "o2"), ("o2", "o1")] {
+        let jobs = [
+            HEADER.to_owned(),
+            record(1, "a", ["20:30", "20:30", "22:30"], "02:00:00", &[free], ""),
+            record(2, "b", ["20:00", "21:00", "22:00"], "01:00:00", &[reserved], "gold"),
+            record(3, "a", ["20:00", "23:00", "23:30"], "00:30:00", &["o1", "o2"], ""),
+        ];
+        let gold = listed("gold", ["21:00", "23:00"], reserved, 4, "SPEC_NODES");
+        let scene = scene_of(&jobs.concat(), &gold);
+        // Three and a half hours of eight cores: sixteen were given to jobs, and of the eight that were reserved four were not.
+        assert_eq!(
+            overhead(&scene, &[]),
+            format!(
+                "{COLUMNS}recorded,1c,8.00,0.00,8.00,0.00,16.00,4.00,28.00,0.08,0\n\
+                 baseline,1c,8.00,0.00,8.00,0.00,16.00,4.00,28.00,0.08,0\n"
+            ),
+            "{reserved}"
+        );
+    }
+}
