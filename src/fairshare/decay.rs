@@ -46,7 +46,7 @@ pub enum UsageDecay {
     /// The other reading of FASRC's page: the last half-life counts in full, the one before it half, the one before
     /// that a quarter. A second of age `a` has the weight 2^-(ceil(a / H) - 1): full up to 7 days, half up to 14, a quarter
     /// up to 21. Two equal sums of different ages shrink differently, so that it has no [`ChainedDecay`]: usage at a
-    /// later instant is computed from the jobs, or from usage per day where the half-life is whole days.
+    /// later instant is computed from the jobs, or from usage of parts of days of which none is over a halving.
     HalvingSteps(HalfLife),
 }
 

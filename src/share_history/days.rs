@@ -1,6 +1,7 @@
 //! Day by day: usage ages, a day is added, and the tree in force makes scores of it.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use arrow_array::RecordBatch;
 
@@ -22,10 +23,8 @@ use crate::store::Publication;
 use crate::store::lake::{batches, fairshare_path};
 use crate::time::{Day, Month, SecondSpan, Zone};
 
-/// Seconds of a day that halving steps count by.
-const DAY_S: i64 = 86_400;
-/// Halvings after which nothing of a usage of 10^-6 can be left: 2^127 is the largest.
-const MOST_HALVINGS: usize = 127;
+/// Halvings after which nothing of a usage of 10^-6 can be left: it is below 2^127.
+const MOST_HALVINGS: i64 = 126;
 
 /// Usage by association, 10^-6.
 pub(super) type OwnUsage = BTreeMap<AssociationKey, i128>;
@@ -111,18 +110,18 @@ impl History<'_> {
     ) -> Result<()> {
         let edges_s = self.range.edges_s(&self.settings.rule.zone);
         let keys = self.keys(before);
-        let mut usage = UsageSeries::new(&keys, before, self, &edges_s)?;
+        let mut usage = UsageSeries::new(&keys, before, self)?;
         let mut rows: Vec<FairshareRow<'_>> = Vec::new();
         let mut month = None;
         let mut placed: Option<PlacedKeys<'_>> = None;
-        for (at, (day, edge)) in (self.range.first..=self.range.last).zip(edges_s.windows(2)).enumerate() {
+        for (day, edge) in (self.range.first..=self.range.last).zip(edges_s.windows(2)) {
             let &[begins_s, ends_s] = edge else { continue };
             let of_day = Month::of_day(day).ok_or_else(|| Error::internal("a day outside the calendar"))?;
             if let Some(done) = month.replace(of_day).filter(|done| *done != of_day) {
                 each(done, &rows)?;
                 rows.clear();
             }
-            usage.end_day(at, begins_s, ends_s)?;
+            usage.end_day(begins_s, ends_s)?;
             // Fallback: an edge beyond all milliseconds has the last tree.
             let tree = self.trees.at(ends_s.saturating_mul(1000) - 1);
             let tree = tree.ok_or_else(|| Error::internal("a cluster without a tree"))?;
@@ -318,7 +317,7 @@ impl PlacedKeys<'_> {
 /// Usage of every key, from day to day.
 pub(super) struct UsageSeries<'a> {
     history: &'a History<'a>,
-    edges_s: &'a [i64],
+    /// What the parts of days add.
     added: Vec<Option<&'a [i128]>>,
     /// Usage at the end of the day.
     own_e6: Vec<i128>,
@@ -327,12 +326,7 @@ pub(super) struct UsageSeries<'a> {
 }
 
 impl<'a> UsageSeries<'a> {
-    pub(super) fn new(
-        keys: &[&AssociationKey],
-        before: &OwnUsage,
-        history: &'a History<'a>,
-        edges_s: &'a [i64],
-    ) -> Result<Self> {
+    pub(super) fn new(keys: &[&AssociationKey], before: &OwnUsage, history: &'a History<'a>) -> Result<Self> {
         let added = |key: &&AssociationKey| history.added.added_e6.get(*key).map(Vec::as_slice);
         // Fallback: what was not stored on the day before had no usage.
         let own = |key: &&AssociationKey| before.get(*key).copied().unwrap_or_default();
@@ -341,7 +335,6 @@ impl<'a> UsageSeries<'a> {
         }
         Ok(Self {
             history,
-            edges_s,
             added: keys.iter().map(added).collect(),
             own_e6: keys.iter().map(own).collect(),
             day_e6: vec![0; keys.len()],
@@ -349,12 +342,13 @@ impl<'a> UsageSeries<'a> {
     }
 
     /// Ages usage to the end of a day, and adds the day. A reset at that midnight belongs to the next day.
-    pub(super) fn end_day(&mut self, at: usize, begins_s: i64, ends_s: i64) -> Result<()> {
+    pub(super) fn end_day(&mut self, begins_s: i64, ends_s: i64) -> Result<()> {
         let rule = &self.history.settings.rule;
+        let cuts = &self.history.added.cuts;
+        let (begun_n, ended_n) = (cuts.part_n(begins_s), cuts.part_n(ends_s));
         let usages = self.own_e6.iter_mut().zip(&mut self.day_e6);
         for ((own_e6, day_e6), added) in usages.zip(&self.added) {
-            // Fallback: an association without a job in the range adds nothing.
-            *day_e6 = added.and_then(|added| added.get(at)).copied().unwrap_or_default();
+            *day_e6 = sum_e6(parts(*added, begun_n..ended_n))?;
             *own_e6 = match rule.decay {
                 UsageDecay::Chained(_) => {
                     let aged = rule.aged_over_period_e6(*own_e6, begins_s, ends_s)?;
@@ -364,10 +358,14 @@ impl<'a> UsageSeries<'a> {
                 }
                 UsageDecay::HalvingSteps(half_life) => {
                     let zero_s = rule.reset.last_s(&rule.zone, ends_s - 1);
-                    let first = zero_s.map_or(0, |zero_s| self.edges_s.partition_point(|edge_s| *edge_s < zero_s));
-                    // Fallback: without a job in the range there is nothing to halve.
-                    let days = added.and_then(|added| added.get(first..=at)).unwrap_or_default();
-                    halved_e6(days, half_life)?
+                    let first = zero_s.map_or(0, |zero_s| cuts.part_n(zero_s));
+                    let ends = cuts.instants_s().get(first + 1..=ended_n);
+                    halved_e6(
+                        parts(*added, first..ended_n),
+                        // Fallback: never taken, a reset of a day is before the end of the day.
+                        ends.unwrap_or_default(),
+                        half_life,
+                    )?
                 }
             };
         }
@@ -375,18 +373,36 @@ impl<'a> UsageSeries<'a> {
     }
 }
 
-/// Usage of days, the last one last, that counts half for every half-life before the last.
-fn halved_e6(days_e6: &[i128], half_life: HalfLife) -> Result<i128> {
-    let step = usize::try_from(half_life.seconds() / DAY_S).map_err(|_| too_large())?;
-    let mut sum_e6: i128 = 0;
-    for (halvings, days) in days_e6.rchunks(step.max(1)).enumerate().take(MOST_HALVINGS) {
-        let mut of_step: i128 = 0;
-        for day_e6 in days {
-            of_step = of_step.checked_add(*day_e6).ok_or_else(too_large)?;
+/// What some parts of days add to the usage of an association.
+fn parts(added_e6: Option<&[i128]>, which: Range<usize>) -> &[i128] {
+    // Fallback: an association without a job in the range adds nothing.
+    added_e6.and_then(|added_e6| added_e6.get(which)).unwrap_or_default()
+}
+
+fn sum_e6(parts_e6: &[i128]) -> Result<i128> {
+    let mut parts = parts_e6.iter();
+    parts
+        .try_fold(0_i128, |sum, part| sum.checked_add(*part))
+        .ok_or_else(too_large)
+}
+
+/// Usage of parts of days at the end of the last one, which counts half for every half-life before that. `ends_s` are the ends of
+/// the parts, in order; none of them is over a halving.
+fn halved_e6(parts_e6: &[i128], ends_s: &[i64], half_life: HalfLife) -> Result<i128> {
+    let Some(at_s) = ends_s.last() else { return Ok(0) };
+    let (mut whole_e6, mut halvings, mut of_step_e6) = (0_i128, 0_i64, 0_i128);
+    for (part_e6, end_s) in parts_e6.iter().zip(ends_s).rev() {
+        let own_halvings = (at_s - end_s) / half_life.seconds();
+        if own_halvings > MOST_HALVINGS {
+            break;
         }
-        sum_e6 = sum_e6.checked_add(of_step >> halvings).ok_or_else(too_large)?;
+        if own_halvings != halvings {
+            whole_e6 = whole_e6.checked_add(of_step_e6 >> halvings).ok_or_else(too_large)?;
+            (halvings, of_step_e6) = (own_halvings, 0);
+        }
+        of_step_e6 = of_step_e6.checked_add(*part_e6).ok_or_else(too_large)?;
     }
-    Ok(sum_e6)
+    whole_e6.checked_add(of_step_e6 >> halvings).ok_or_else(too_large)
 }
 
 /// The published usage of a cluster's associations at the end of a day.

@@ -83,12 +83,12 @@ impl FactorCourse {
         let edges_s = range.edges_s(&scan.context.settings.rule.zone);
         let before = OwnUsage::new();
         let keys = history.keys(&before);
-        let mut usage = UsageSeries::new(&keys, &before, &history, &edges_s)?;
+        let mut usage = UsageSeries::new(&keys, &before, &history)?;
         let mut course = Self::default();
         let mut placed: Option<PlacedKeys<'_>> = None;
-        for (at, (day, edge)) in (range.first..=range.last).zip(edges_s.windows(2)).enumerate() {
+        for (day, edge) in (range.first..=range.last).zip(edges_s.windows(2)) {
             let &[begins_s, ends_s] = edge else { continue };
-            usage.end_day(at, begins_s, ends_s)?;
+            usage.end_day(begins_s, ends_s)?;
             if day < first {
                 continue;
             }

@@ -17,6 +17,7 @@
 //! listed     the newest value of each name in other listings
 //! listing    listings of associations -> trees with the day from which they hold
 //! jobs       records -> segments of usage of associations
+//! usage_cuts the parts of days that usage is added up by
 //! usage_days usage that each day adds, by association
 //! days       trees + usage -> scores, day by day
 //! rows       scores -> rows of the dataset
@@ -57,6 +58,7 @@ mod rows;
 pub mod settings;
 pub mod simulated_usage;
 mod uncounted;
+mod usage_cuts;
 mod usage_days;
 
 pub use self::lake_fairshare::LakeFairshare;

@@ -18,11 +18,13 @@ use crate::store::Store;
 use crate::time::Zone;
 
 /// Rules of this room; a change of what is published for equal inputs is another version.
-const VERSION: &str = "3";
+const VERSION: &str = "4";
 /// A usage factor of one, 10^-9.
 pub(crate) const ONE_E9: i128 = 1_000_000_000;
 /// What a usage factor of a listing is to be multiplied by: its column has six decimals.
 const E6_TO_E9: i128 = 1_000;
+/// Seconds of a day, which halving steps count by.
+const DAY_S: i64 = 86_400;
 /// Rows read at once.
 pub(crate) const READ_ROWS: usize = 16_384;
 
@@ -102,8 +104,8 @@ impl FairshareSettings {
     /// Completes what the pipeline states.
     ///
     /// # Errors
-    /// [`crate::error::Kind::Config`] when neither pipeline nor listing states the half-life;
-    /// [`crate::error::Kind::Io`] when a listing cannot be read.
+    /// [`crate::error::Kind::Config`] when neither pipeline nor listing states the half-life, or halving steps cannot count by
+    /// the listed one; [`crate::error::Kind::Io`] when a listing cannot be read.
     pub fn resolve(of: &FairsharePlan, zone: &Zone, store: &Store, files: &ClusterFiles) -> Result<Self> {
         let listed = newest(store, &files.settings, of, "setting", |batch, row| {
             Ok(number(int(batch, "value_s")?, row))
@@ -127,7 +129,16 @@ impl FairshareSettings {
         let decay = match (half_life, of.decay, calculations) {
             (None, ..) => UsageDecay::NONE,
             (Some(half_life), DecayMode::Continuous, _) => UsageDecay::continuous(half_life),
-            (Some(half_life), DecayMode::HalvingSteps, _) => UsageDecay::HalvingSteps(half_life),
+            (Some(half_life), DecayMode::HalvingSteps, _) if half_life.seconds() % DAY_S == 0 => {
+                UsageDecay::HalvingSteps(half_life)
+            }
+            (Some(half_life), DecayMode::HalvingSteps, _) => {
+                return Err(Error::config(format!(
+                    "halving steps count by whole days, and the listed half-life is {} seconds: state half_life in [[fairshare]], \
+                     such as \"7-00:00:00\"",
+                    half_life.seconds()
+                )));
+            }
             (Some(half_life), _, Calculations::Known(times) | Calculations::Assumed(times)) => {
                 UsageDecay::steps(DecaySteps::at(half_life, times))
             }

@@ -1,6 +1,6 @@
 //! Usage by plain loops: over seconds, or over the calculations of a scheduler.
 
-use super::{DAY_S, DumpJob, E6, real};
+use super::{DAY_S, DumpJob, real};
 
 /// How the usage of the past counts.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,7 +15,7 @@ pub(super) enum PlainRule {
         anchor_s: i64,
     },
     HalvingDays {
-        half_life_day: usize,
+        half_life_day: i64,
     },
 }
 
@@ -29,9 +29,6 @@ pub(super) struct PlainUsage {
 impl PlainUsage {
     /// Usage at the end of each day, before a reset that is due then; `edges_s` are the midnights.
     pub(super) fn days(&self, jobs: &[&DumpJob], edges_s: &[i64]) -> Vec<f64> {
-        if let PlainRule::HalvingDays { half_life_day } = self.rule {
-            return self.halved(jobs, edges_s, half_life_day);
-        }
         let ends = edges_s[1..].iter();
         ends.map(|end_s| self.at(jobs, *end_s, |reset_s| reset_s < *end_s))
             .collect()
@@ -39,13 +36,6 @@ impl PlainUsage {
 
     /// Usage at an instant, a reset at it included.
     pub(super) fn instant(&self, jobs: &[&DumpJob], at_s: i64) -> f64 {
-        if let PlainRule::HalvingDays { half_life_day } = self.rule {
-            // A second of age a, from 1 on, has the weight 2^-(ceil(a / H) - 1).
-            let half_life_s = i64::try_from(half_life_day).unwrap() * DAY_S;
-            return Self::seconds(jobs, at_s, self.last_reset_s(|reset_s| reset_s <= at_s), |age_s| {
-                0.5_f64.powi(i32::try_from((age_s + half_life_s - 1) / half_life_s - 1).unwrap())
-            });
-        }
         self.at(jobs, at_s, |reset_s| reset_s <= at_s)
     }
 
@@ -88,7 +78,13 @@ impl PlainUsage {
                     })
                     .sum()
             }
-            PlainRule::HalvingDays { .. } => unreachable!("it has days of its own"),
+            PlainRule::HalvingDays { half_life_day } => {
+                // A second of age a, from 1 on, has the weight 2^-(ceil(a / H) - 1), whatever hours local days have.
+                let half_life_s = half_life_day * DAY_S;
+                let weight =
+                    |age_s: i64| 0.5_f64.powi(i32::try_from((age_s + half_life_s - 1) / half_life_s - 1).unwrap());
+                Self::seconds(jobs, at_s, self.last_reset_s(is_done), weight)
+            }
         }
     }
 
@@ -104,35 +100,6 @@ impl PlainUsage {
             sum += of_job * real(job.billing);
         }
         sum
-    }
-
-    /// Whole days: the last ones up to a half-life in full, then halves of the sum, cut to a millionth.
-    fn halved(&self, jobs: &[&DumpJob], edges_s: &[i64], half_life_day: usize) -> Vec<f64> {
-        let of_day = |begin_s: i64, until_s: i64| -> i128 {
-            let of_job = |job: &&DumpJob| {
-                let ran_s = (end_s(job).min(until_s) - job.start_s.max(begin_s)).max(0);
-                i128::from(ran_s * job.billing) * E6
-            };
-            jobs.iter().map(of_job).sum()
-        };
-        let days: Vec<i128> = edges_s.windows(2).map(|edge| of_day(edge[0], edge[1])).collect();
-        (0..days.len())
-            .map(|last| {
-                let until_s = edges_s[last + 1];
-                let since_s = self.last_reset_s(|reset_s| reset_s < until_s).unwrap_or(i64::MIN);
-                let (mut sum, mut step, mut in_step, mut of_step) = (0, 0_u32, 0, 0);
-                for at in (0..=last).rev().filter(|at| edges_s[*at] >= since_s) {
-                    of_step += days[at];
-                    in_step += 1;
-                    if in_step == half_life_day {
-                        sum += of_step / 2_i128.pow(step);
-                        (step, in_step, of_step) = (step + 1, 0, 0);
-                    }
-                }
-                sum += of_step / 2_i128.pow(step);
-                real(sum) / 1e6
-            })
-            .collect()
     }
 }
 

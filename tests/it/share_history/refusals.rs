@@ -242,6 +242,20 @@ fn without_a_stated_or_listed_half_life_nothing_is_assumed() {
     }
 }
 
+/// A stated half-life is refused by its line; one of a listing when it is read.
+#[test]
+fn halving_steps_are_not_counted_by_a_listed_half_life_that_is_no_days() {
+    let scene = scene();
+    scene.write("shares.conf", "ClusterName=oak\nPriorityDecayHalfLife=1-12\nNodeName=c1 CPUs=2\n");
+    let head = HEAD.replace("\"shares*.txt\"", "\"shares.txt\", \"shares.conf\"");
+    let pipeline = format!("{head}{}", fairshare("oak", "decay = \"halving-steps\""));
+    let message = failed(&scene, &pipeline);
+    assert!(
+        message.contains("halving steps count by whole days, and the listed half-life is 129600 seconds"),
+        "{message}"
+    );
+}
+
 #[test]
 fn listings_that_are_no_tree_are_refused_with_their_lines() {
     let scene = scene();

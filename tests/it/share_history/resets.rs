@@ -94,6 +94,36 @@ fn in_halving_steps_the_last_half_life_counts_in_full() {
     assert_eq!(of_march, [8, 16, 20, 24, 8, 16, 20, 16]);
 }
 
+/// A half-life of seven days ends at another hour of local time across a change of clocks, in the dataset as in the report.
+#[test]
+fn halvings_are_counted_in_hours_where_clocks_change() {
+    let instants = [
+        // The day ends at 22:00Z, 168 hours after 2026-03-26T22:00:00Z; at that of autumn at 23:00Z.
+        ("2026-03-26T22:00:00", "2026-04-02", "2026-04-02T22:00:00Z", 36_000),
+        ("2026-03-26T21:00:00", "2026-04-02", "2026-04-02T22:00:00Z", 18_000),
+        ("2026-10-20T22:00:00", "2026-10-27", "2026-10-27T23:00:00Z", 18_000),
+        ("2026-10-20T23:00:00", "2026-10-27", "2026-10-27T23:00:00Z", 36_000),
+    ];
+    for (start, date, ends, expected) in instants {
+        let jobs = [
+            DumpJob::new(1, "lab", "ann", start, 3600, 10),
+            // So that there is a row of the day.
+            DumpJob::new(2, "lab", "bob", &format!("{date}T12:00:00"), 3600, 10),
+        ];
+        let scene = Scene::of_jobs(&jobs);
+        let in_utc = pipeline("half_life = \"7-00:00:00\"\ndecay = \"halving-steps\"");
+        let in_zurich = in_utc.replace("max_rejected", "calendar_timezone = \"Europe/Zurich\"\nmax_rejected");
+        assert_ne!(in_utc, in_zurich);
+        scene.run(&in_zurich);
+        let own_e6 = scene.row(date, "lab/ann").map(|row| row.own_e6);
+        assert_eq!(own_e6, Some(expected * super::E6), "{start}");
+        let (text, _) = scene.done(&["report", "sshare", "lake", "--users", "--parsable", "--at", ends]);
+        let of_ann = text.lines().filter(|line| line.contains("|ann|"));
+        let raw_usage = of_ann.map(|line| line.split('|').nth(4).unwrap().parse::<i128>().unwrap());
+        assert_eq!(raw_usage.sum::<i128>(), expected, "{start}: {text}");
+    }
+}
+
 /// Calculations every 6 hours from 03:00 on: the reset of midnight is done at 03:00, which counts the complete period before.
 #[test]
 fn under_steps_the_first_calculation_after_midnight_resets() {
