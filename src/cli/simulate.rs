@@ -94,7 +94,7 @@ pub(super) struct Args {
     /// How much the machine has of a kind of resource; may be given again. Of a log: first processors or nodes, under any name,
     /// then `burst_buffer_gb`; `large_ssd_nodes` are those with 256 GB of local storage in place of 128. Of a lake: `cores`, `nodes`,
     /// `gpus`, `gpus:MODEL` and `memory_mib`, and what the cluster has as a whole: `burst_buffer_gb`, `burst_buffer_gb:POOL`,
-    /// `licenses:NAME`. Without it, the processors of the log's header or the nodes of the inventory.
+    /// `licenses:NAME`, in any order. Without it, the processors of the log's header or the nodes of the inventory.
     #[arg(long, value_name = "KIND=AMOUNT", value_parser = kind)]
     machine: Vec<ResourceKind>,
 

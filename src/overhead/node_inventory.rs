@@ -96,6 +96,16 @@ fn seconds(ms: i64) -> i64 {
 
 /// GPUs of one model in a row of a column of them.
 pub(crate) fn model_n(batch: &RecordBatch, name: &str, row: usize, model: &str) -> Result<Option<i64>> {
+    device_n(batch, name, row, |own| own == model)
+}
+
+/// GPUs in a row of a column of them whose model is stated.
+pub(crate) fn any_model_n(batch: &RecordBatch, name: &str, row: usize) -> Result<Option<i64>> {
+    device_n(batch, name, row, |_| true)
+}
+
+/// GPUs of the models that are meant, in a row of a column of them.
+fn device_n(batch: &RecordBatch, name: &str, row: usize, is_meant: impl Fn(&str) -> bool) -> Result<Option<i64>> {
     let lists = column(batch, name)?
         .as_list_opt::<i32>()
         .ok_or_else(|| Error::internal(format!("{name} is not a list")))?;
@@ -108,11 +118,11 @@ pub(crate) fn model_n(batch: &RecordBatch, name: &str, row: usize, model: &str) 
         .ok_or_else(|| Error::internal("gpus are no structs"))?;
     let models = devices.column(0).as_string::<i32>();
     let counts = devices.column(1).as_primitive::<arrow_array::types::Int64Type>();
-    let of_model = models
+    let meant = models
         .iter()
         .zip(counts.values())
-        .filter(|(name, _)| *name == Some(model));
-    Ok(Some(of_model.map(|(_, n)| *n).sum()))
+        .filter(|(name, _)| name.is_some_and(&is_meant));
+    Ok(Some(meant.map(|(_, n)| *n).sum()))
 }
 
 /// A node that later listings do not name.

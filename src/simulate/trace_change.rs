@@ -25,6 +25,8 @@ pub enum TraceChange {
     NoMemory,
     /// It states no nodes: it requests none.
     NoNodes,
+    /// It states no model of GPUs it had: it requests these of no model.
+    NoGpuModel,
     /// It started, as recorded, before what it depends on, or depends on itself: that holds it no longer.
     DependencyContradicted,
     /// No listing knows the reservation it ran in at that time: it runs on what is not reserved.
@@ -34,7 +36,7 @@ pub enum TraceChange {
 }
 
 impl TraceChange {
-    const ALL: [Self; 14] = [
+    const ALL: [Self; 15] = [
         Self::NoLimit,
         Self::RanOverLimit,
         Self::UnknownPredecessor,
@@ -46,6 +48,7 @@ impl TraceChange {
         Self::RequestedCores,
         Self::NoMemory,
         Self::NoNodes,
+        Self::NoGpuModel,
         Self::DependencyContradicted,
         Self::ReservationUnlisted,
         Self::BeyondReservation,
@@ -66,6 +69,7 @@ impl TraceChange {
             Self::RequestedCores => "requested_cores",
             Self::NoMemory => "no_memory",
             Self::NoNodes => "no_nodes",
+            Self::NoGpuModel => "no_gpu_model",
             Self::DependencyContradicted => "dependency_contradicted",
             Self::ReservationUnlisted => "reservation_unlisted",
             Self::BeyondReservation => "beyond_reservation",

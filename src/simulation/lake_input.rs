@@ -38,7 +38,7 @@ pub fn lake_input(
     question: &SimulationQuestion,
 ) -> Result<SimulationInput> {
     let mut remarks = Vec::new();
-    let stated = &question.machine;
+    let stated = &LakeKind::in_order(&question.machine)?;
     let models = LakeKind::models(stated);
     let overhead = basis(manifest).map_or_else(preset, |basis| basis.overhead);
     let resources = resources(&overhead.units, &models);

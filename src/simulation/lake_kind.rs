@@ -28,6 +28,16 @@ pub enum LakeKind {
     Shared(usize),
 }
 
+/// What jobs are counted by, the first that a machine has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum KindRank {
+    Cores,
+    Nodes,
+    Gpus,
+    Memory,
+    Shared,
+}
+
 impl LakeKind {
     /// The kinds of a machine, and the GPU models among them.
     ///
@@ -59,6 +69,36 @@ impl LakeKind {
             });
         }
         Ok(found)
+    }
+
+    /// The kinds of a machine in one order, however they are stated: first what its jobs are counted by.
+    ///
+    /// # Errors
+    /// As [`Self::of_machine`].
+    pub fn in_order(kinds: &[ResourceKind]) -> Result<Vec<ResourceKind>> {
+        let own = Self::of_machine(kinds)?;
+        let mut ordered: Vec<(KindRank, &ResourceKind)> = own.iter().map(Self::rank).zip(kinds).collect();
+        ordered.sort_by(|(rank, kind), (other_rank, other)| (rank, &kind.name).cmp(&(other_rank, &other.name)));
+        Ok(ordered.into_iter().map(|(_, kind)| kind.clone()).collect())
+    }
+
+    fn rank(&self) -> KindRank {
+        match self {
+            Self::Cores => KindRank::Cores,
+            Self::Nodes => KindRank::Nodes,
+            Self::Gpus | Self::Model(_) => KindRank::Gpus,
+            Self::Memory => KindRank::Memory,
+            Self::Shared(_) => KindRank::Shared,
+        }
+    }
+
+    /// Whether a record states any of what the jobs of a machine of these kinds are counted by: its cores, else its nodes, else
+    /// its GPUs of whichever model, else its memory, else what the cluster has as a whole.
+    #[must_use]
+    pub fn is_counted(kinds: &[Self], row: &LakeRow) -> bool {
+        let first = kinds.iter().map(Self::rank).min();
+        let mut counting = kinds.iter().filter(|kind| Some(kind.rank()) == first);
+        counting.any(|kind| kind.of_row(row).is_some_and(|n| n > 0))
     }
 
     /// The GPU models among the kinds of a machine.

@@ -11,10 +11,10 @@ use crate::lake::refused_records::summed_records;
 use crate::numbers::count_u64;
 use crate::occupancy::Resources;
 use crate::overhead::job_amounts::AmountColumns;
-use crate::overhead::node_inventory::model_n;
+use crate::overhead::node_inventory::{any_model_n, model_n};
 use crate::record::SiteMonth;
 use crate::runtime::column::{Column, ColumnBudget, ColumnWriter};
-use crate::schema::batch::{id, identity, int, number, text, time, word};
+use crate::schema::batch::{addend, id, identity, int, number, text, time, word};
 use crate::store::lake::parse_month_path;
 use crate::store::{Manifest, Store, TableRows};
 use crate::time::MsSpan;
@@ -141,6 +141,8 @@ pub struct LakeRow {
     pub memory_mib: Option<i64>,
     /// GPUs of each model that is counted.
     pub model_n: Vec<i64>,
+    /// Of its GPUs, those whose model is not stated.
+    pub unstated_model_n: i64,
     /// What it had of each kind that is counted of the cluster as a whole.
     pub shared: Vec<i64>,
     /// What it held, in the order of the resources followed of nodes.
@@ -321,7 +323,7 @@ fn add(
         let byte_n = number(memory, row).or_else(|| number(asked_memory, row));
         let model_n = counted.models.iter().map(|model| {
             let n = model_n(batch, "gpus", row, model)?;
-            Ok(crate::schema::batch::addend(n))
+            Ok(addend(n))
         });
         for (n, has) in own.shared_n.iter_mut().zip(shared.has(row)) {
             *n += u64::from(has);
@@ -356,6 +358,7 @@ fn add(
             gpu_n: number(gpus, row),
             memory_mib: byte_n.map(|byte_n| byte_n.div_euclid(MIB) + i64::from(byte_n.rem_euclid(MIB) > 0)),
             model_n: model_n.collect::<Result<_>>()?,
+            unstated_model_n: (addend(number(gpus, row)) - addend(any_model_n(batch, "gpus", row)?)).max(0),
             shared: shared.row(row, counted.shared)?,
             held: amounts.row(row, counted.resources)?.held(),
             energy_j: number(energy, row).filter(|energy_j| *energy_j >= 0),

@@ -309,14 +309,17 @@ fn job(
     if run_s <= 0 {
         return Err(unstarted);
     }
+    if !LakeKind::is_counted(kinds, row) {
+        return Err(TraceReason::NoProcessors);
+    }
     let mut changes = JobChanges::default();
     let mut amounts = Vec::with_capacity(kinds.len());
-    for (at, kind) in kinds.iter().enumerate() {
+    for kind in kinds {
         let amount = kind.of_row(row);
         match (amount, kind) {
-            (None | Some(0), _) if at == 0 => return Err(TraceReason::NoProcessors),
             (None, LakeKind::Nodes) => changes.add(TraceChange::NoNodes),
             (None, LakeKind::Memory) => changes.add(TraceChange::NoMemory),
+            (_, LakeKind::Model(_)) if row.unstated_model_n > 0 => changes.add(TraceChange::NoGpuModel),
             _ => {}
         }
         amounts.push(crate::schema::batch::addend(amount));

@@ -48,6 +48,7 @@ impl ColumnValue for LakeRow {
             gpu_n,
             memory_mib,
             model_n,
+            unstated_model_n,
             shared,
             held,
             energy_j,
@@ -80,6 +81,7 @@ impl ColumnValue for LakeRow {
         for numbers in [model_n, shared, held] {
             encode_numbers(numbers, bytes);
         }
+        bytes.extend_from_slice(&unstated_model_n.to_le_bytes());
     }
 
     fn decode(bytes: &mut ByteFields<'_>) -> Self {
@@ -126,6 +128,7 @@ impl ColumnValue for LakeRow {
             gpu_n,
             memory_mib,
             model_n,
+            unstated_model_n: bytes.signed(),
             shared,
             held,
             energy_j,

@@ -367,6 +367,50 @@ fn nodes_that_are_down_take_no_jobs() {
     );
 }
 
+/// Two GPUs of a stated model, two of an unstated one, and a core alone.
+#[test]
+fn the_order_of_a_stated_machine_makes_no_difference() {
+    let job = |id: u32, gpus: &str| {
+        format!(
+            "{id}|oak|u|a|gpu|COMPLETED|2026-10-31T22:00:00|2026-10-31T22:00:00|2026-10-31T22:00:00|2026-10-31T23:00:00|3600|01:00:00|1|1|cpu=1,{gpus}node=1|1|o1\n"
+        )
+    };
+    let jobs = [
+        HEADER.to_owned(),
+        job(1, "gres/gpu:a100=2,gres/gpu=2,"),
+        job(2, "gres/gpu=2,"),
+        job(3, ""),
+    ];
+    let scene = Scene::new(&[("jobs.txt", &jobs.concat())], &pipeline(""));
+    let answer = |kinds: &[&str], table: &str| {
+        let machine = kinds.iter().flat_map(|kind| ["--machine", *kind]);
+        let common = ["lake", "--table", table, "--format", "csv"];
+        stdout(&scene.simulate(&common.into_iter().chain(machine).collect::<Vec<_>>()))
+    };
+    for kinds in [
+        ["cores=8", "gpus=2", "licenses:x=3", "memory_mib=100"],
+        ["cores=8", "gpus:a100=2", "gpus:h100=1", "nodes=4"],
+    ] {
+        let mut turned = kinds;
+        for _ in 0..4 {
+            turned.rotate_left(1);
+            for table in ["schedule", "lines", "methods"] {
+                assert_eq!(answer(&turned, table), answer(&kinds, table), "{turned:?}");
+            }
+        }
+        assert!(answer(&kinds, "lines").starts_with("outcome,line_n,of_simulated_n\nsimulated,3,\n"));
+    }
+    assert_eq!(
+        answer(&["gpus:a100=2", "cores=8"], "lines"),
+        "outcome,line_n,of_simulated_n\nsimulated,3,\nno_gpu_model,,1\n"
+    );
+    // Without cores jobs are counted by their GPUs, of whichever model.
+    assert_eq!(
+        answer(&["gpus:h100=2", "gpus:a100=2"], "lines"),
+        "outcome,line_n,of_simulated_n\nsimulated,1,\nno_processors,2,\n"
+    );
+}
+
 #[test]
 fn options_of_a_lake_are_refused_for_a_log_and_the_reverse() {
     let scene = priced();
