@@ -348,7 +348,8 @@ fn fairshare() -> ValueForm {
         optional(
             "reset",
             words(RESETS),
-            "When usage begins again at zero, at local midnight; default `none`.",
+            "When usage begins again at zero: at local midnight, or where usage follows the calculations of `slurm-steps` at the \
+             first one after it; default `none`.",
         ),
         optional(
             "algorithm",

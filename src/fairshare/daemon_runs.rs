@@ -413,19 +413,15 @@ impl DaemonRuns {
         known.any(|loss| loss.has_end(end_s))
     }
 
-    /// The seconds of a job after `after_s` and up to `at_s`, without those that are lost; nothing decays.
-    pub(super) fn whole_seconds(&self, span: SecondSpan, after_s: i64, at_s: i64) -> i64 {
-        let within = SecondSpan {
-            start_s: after_s,
-            end_s: at_s,
-        };
+    /// The seconds of a job within a span, without those that are lost, as usage is known at an instant; nothing decays.
+    pub(super) fn whole_seconds(&self, span: SecondSpan, within: SecondSpan, known_at_s: i64) -> i64 {
         let common = span.within(within);
         if common.is_empty() {
             return 0;
         }
         let mut counted_s = common.length_s();
         let mut from_s = common.start_s;
-        for loss in self.losses.iter().take(self.known_n(at_s)) {
+        for loss in self.losses.iter().take(self.known_n(known_at_s)) {
             let Some(until_s) = loss.until_s(span.end_s) else {
                 continue;
             };

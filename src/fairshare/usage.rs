@@ -37,6 +37,9 @@ pub struct UsageRule {
     pub reset: UsageReset,
     /// The zone of the scheduler's machine.
     pub zone: Zone,
+    /// When the scheduler calculates, where nothing decays and that is known: usage grows and is set to zero at its calculations
+    /// then. [`DecaySteps`](super::DecaySteps) have their own.
+    pub calculations: Option<CalculationTimes>,
     /// The runs of the scheduler's daemon, where they are known; they count where usage follows its calculations, or nothing
     /// decays.
     pub runs: Option<Arc<DaemonRuns>>,
@@ -50,7 +53,18 @@ impl UsageRule {
             decay,
             reset: UsageReset::None,
             zone: Zone::utc(),
+            calculations: None,
             runs: None,
+        }
+    }
+
+    /// When the scheduler calculates, where usage follows its calculations.
+    #[must_use]
+    pub fn calculation_times(&self) -> Option<CalculationTimes> {
+        match self.decay {
+            UsageDecay::Chained(ChainedDecay::Steps(steps)) => Some(steps.times()),
+            UsageDecay::Chained(ChainedDecay::None) => self.calculations,
+            UsageDecay::Chained(ChainedDecay::Continuous(_)) | UsageDecay::HalvingSteps(_) => None,
         }
     }
 
@@ -68,11 +82,27 @@ impl UsageRule {
             (Some(runs), UsageDecay::Chained(ChainedDecay::Steps(steps))) => {
                 DecayedSeconds::Real(runs.seconds(steps, span, after_s, at_s))
             }
-            (Some(runs), UsageDecay::Chained(ChainedDecay::None)) => {
-                DecayedSeconds::Whole(runs.whole_seconds(span, after_s, at_s))
+            (runs, UsageDecay::Chained(ChainedDecay::None)) => {
+                let within = SecondSpan {
+                    start_s: self.counted_until(span, after_s),
+                    end_s: self.counted_until(span, at_s),
+                };
+                let common = span.within(within);
+                DecayedSeconds::Whole(match runs {
+                    _ if common.is_empty() => 0,
+                    Some(runs) => runs.whole_seconds(span, within, at_s),
+                    None => common.length_s(),
+                })
             }
             _ => self.decay.seconds(span, after_s, at_s),
         }
+    }
+
+    /// Up to when the seconds of a job are usage at an instant, where nothing decays: a job that runs is counted at calculations,
+    /// where they are known, and one that ended at its end.
+    fn counted_until(&self, span: SecondSpan, at_s: i64) -> i64 {
+        let running = self.calculations.filter(|_| at_s < span.end_s);
+        running.map_or(at_s, |times| self.last_calculation_s(times, at_s))
     }
 
     /// What a segment counts for at `at_s`, 10^-6 billing seconds, rounded once, a tie to the even digit. Seconds after
@@ -157,16 +187,16 @@ impl UsageRule {
         (zero_s >= begins_s.checked_sub(1)?).then_some(zero_s)
     }
 
-    /// The last second up to which nothing counts at `at_s`. Under Slurm's steps the first calculation after midnight sets
-    /// usage to zero, and counts the complete period of running jobs after that.
+    /// The last second up to which nothing counts at `at_s`. Where usage follows calculations the first one after midnight sets
+    /// it to zero, and counts the complete period of running jobs after that.
     fn zero_after(&self, at_s: i64) -> Option<i64> {
         let last_s = self.reset.last_s(&self.zone, at_s)?;
-        let UsageDecay::Chained(ChainedDecay::Steps(steps)) = self.decay else {
+        let Some(times) = self.calculation_times() else {
             return Some(last_s);
         };
         let next_at = |midnight_s: i64| match &self.runs {
             Some(runs) => runs.next_at(midnight_s),
-            None => steps.next_at(midnight_s),
+            None => times.next_at(midnight_s),
         };
         let done = |midnight_s: i64| Some(next_at(midnight_s)).filter(|done_s| *done_s <= at_s);
         // Shortly after a midnight the reset of the one before it holds.

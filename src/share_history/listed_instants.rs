@@ -2,8 +2,7 @@
 
 use super::jobs::CountedJob;
 use crate::error::Result;
-use crate::fairshare::{CalculationTimes, ChainedDecay, UsageDecay, UsageRule, UsageSegment};
-use crate::time::SecondSpan;
+use crate::fairshare::{CalculationTimes, UsageRule, UsageSegment};
 
 /// Usage of one segment, or of the jobs of one association, at these instants; 10^-6 billing seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,7 +54,6 @@ pub(super) struct ListedInstants<'a> {
 /// The last calculations before a listing.
 #[derive(Clone, Copy, Debug)]
 struct LastCalculations {
-    times: CalculationTimes,
     /// The last one.
     calculated_s: i64,
     /// The last second before it.
@@ -87,7 +85,6 @@ impl<'a> ListedInstants<'a> {
             let earlier_s = rule.last_calculation_s(times, before_s).checked_sub(1)?;
             let reset_s = rule.reset.last_s(&rule.zone, at_s);
             Some(LastCalculations {
-                times,
                 calculated_s,
                 before_s,
                 earlier_s,
@@ -116,12 +113,12 @@ impl<'a> ListedInstants<'a> {
             return Ok(ListedSums::always(self.rule.usage_e6(&job.segment, self.at_s)?));
         };
         let segment = &last.known(job);
-        let now_e6 = self.counted_e6(last, segment, self.at_s)?;
+        let now_e6 = self.rule.usage_e6(segment, self.at_s)?;
         if segment.span.end_s <= last.earlier_s && !last.is_reset {
             return Ok(ListedSums::always(now_e6));
         }
         let at = |at_s: i64| -> Result<i128> {
-            let usage_e6 = self.counted_e6(last, segment, at_s)?;
+            let usage_e6 = self.rule.usage_e6(segment, at_s)?;
             if last.is_reset {
                 return Ok(usage_e6);
             }
@@ -135,21 +132,5 @@ impl<'a> ListedInstants<'a> {
             before_e6: at(last.before_s)?,
             earlier_e6: at(last.earlier_s)?,
         })
-    }
-
-    /// What a segment counts for at an instant. Jobs that run are counted at calculations alone, also where nothing decays.
-    fn counted_e6(&self, last: &LastCalculations, segment: &UsageSegment, at_s: i64) -> Result<i128> {
-        let is_exact = self.rule.decay == UsageDecay::Chained(ChainedDecay::None);
-        if !is_exact || segment.span.end_s <= at_s {
-            return self.rule.usage_e6(segment, at_s);
-        }
-        let counted = UsageSegment {
-            span: segment.span.within(SecondSpan {
-                start_s: i64::MIN,
-                end_s: self.rule.last_calculation_s(last.times, at_s),
-            }),
-            ..*segment
-        };
-        self.rule.usage_e6(&counted, at_s)
     }
 }

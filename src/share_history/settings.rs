@@ -18,7 +18,7 @@ use crate::store::Store;
 use crate::time::Zone;
 
 /// Rules of this room; a change of what is published for equal inputs is another version.
-const VERSION: &str = "4";
+const VERSION: &str = "5";
 /// A usage factor of one, 10^-9.
 pub(crate) const ONE_E9: i128 = 1_000_000_000;
 /// What a usage factor of a listing is to be multiplied by: its column has six decimals.
@@ -167,6 +167,7 @@ impl FairshareSettings {
                 decay,
                 reset: of.reset,
                 zone: zone.clone(),
+                calculations: calculations.known(),
                 runs: None,
             },
             calculations,
@@ -194,6 +195,7 @@ impl FairshareSettings {
         let is_one_grid = runs.len() == 1 && last.end.is_none() && before == times;
         self.rule.runs = DaemonRuns::new(before, runs).filter(|_| !is_one_grid).map(Arc::new);
         self.calculations = Calculations::Known(times);
+        self.rule.calculations = Some(times);
         if let UsageDecay::Chained(ChainedDecay::Steps(steps)) = self.rule.decay {
             self.rule.decay = UsageDecay::steps(DecaySteps::at(steps.half_life(), times));
         }
@@ -210,10 +212,11 @@ impl FairshareSettings {
     /// What of it decides the dataset: an unchanged one was resolved from listings that state the same.
     pub(crate) fn fingerprint(&self) -> String {
         let text = format!(
-            "{VERSION} {:?} {:?} {:?} {:?} {} {:?} {:?} {:?}",
+            "{VERSION} {:?} {:?} {:?} {:?} {:?} {} {:?} {:?} {:?}",
             self.usage,
             self.dated_usage,
             self.rule.decay,
+            self.rule.calculations,
             self.rule.reset,
             self.rule.zone.name(),
             self.method,
@@ -230,6 +233,7 @@ impl FairshareSettings {
             && self.usage == other.usage
             && self.dated_usage == other.dated_usage
             && self.rule.decay == other.rule.decay
+            && self.rule.calculations == other.rule.calculations
             && self.rule.runs == other.rule.runs
             && self.rule.reset == other.rule.reset
             && self.factors_e9 == other.factors_e9

@@ -108,6 +108,7 @@ fn added_rule(rule: &UsageRule) -> UsageRule {
             decay: UsageDecay::NONE,
             reset: UsageReset::None,
             zone: rule.zone.clone(),
+            calculations: None,
             runs: None,
         },
     }

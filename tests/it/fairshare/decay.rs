@@ -1,6 +1,8 @@
 //! Decay and resets, with numbers that can be checked by hand.
 
-use gridtally::fairshare::{ChainedDecay, DecaySteps, HalfLife, UsageDecay, UsageReset, UsageRule, UsageSegment};
+use gridtally::fairshare::{
+    CalculationTimes, ChainedDecay, DecaySteps, HalfLife, UsageDecay, UsageReset, UsageRule, UsageSegment,
+};
 use gridtally::time::instant::parse_instant_s;
 use gridtally::time::{SecondSpan, Zone};
 
@@ -188,6 +190,7 @@ fn a_reset_sets_usage_to_zero_and_cuts_jobs_across_it() {
         decay: UsageDecay::NONE,
         reset: UsageReset::Monthly,
         zone: Zone::utc(),
+        calculations: None,
         runs: None,
     };
     let job = segment(midnight_s - 50, midnight_s + 70);
@@ -202,6 +205,24 @@ fn a_reset_sets_usage_to_zero_and_cuts_jobs_across_it() {
     assert!(rule.usage_e6(&job, midnight_s + 39).unwrap() > 29_000_000);
     let at_reset = rule.usage_e6(&job, midnight_s + 40).unwrap();
     assert_near(float(at_reset) / 1e6, 60.0, 0.01);
+    assert_eq!(rule.aged_e6(7, midnight_s - 1, midnight_s + 39).unwrap(), Some(7));
+    assert_eq!(rule.aged_e6(7, midnight_s - 1, midnight_s + 40).unwrap(), Some(0));
+    // The same without decay where the calculations are known, exactly: at 20 seconds before midnight, at 40 after it, and so on.
+    rule.decay = UsageDecay::NONE;
+    rule.calculations = CalculationTimes::new(60, midnight_s - 20);
+    for (at_s, seconds) in [
+        (-21, 0),
+        (-20, 30),
+        (0, 30),
+        (39, 30),
+        (40, 60),
+        (69, 60),
+        (70, 90),
+        (1000, 90),
+    ] {
+        let usage_e6 = rule.usage_e6(&job, midnight_s + at_s).unwrap();
+        assert_eq!(usage_e6, seconds * 1_000_000, "{at_s} s after midnight");
+    }
     assert_eq!(rule.aged_e6(7, midnight_s - 1, midnight_s + 39).unwrap(), Some(7));
     assert_eq!(rule.aged_e6(7, midnight_s - 1, midnight_s + 40).unwrap(), Some(0));
 }

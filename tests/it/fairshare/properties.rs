@@ -1,8 +1,8 @@
 //! What holds for any tree, any jobs and any decay.
 
 use gridtally::fairshare::{
-    AssociationTree, ChainedDecay, DecaySteps, FairshareAlgorithm, FairshareMethod, HalfLife, RawShares, TieRule,
-    TreeRow, TreeUsage, UsageDecay, UsageReset, UsageRule, UsageSegment,
+    AssociationTree, CalculationTimes, ChainedDecay, DecaySteps, FairshareAlgorithm, FairshareMethod, HalfLife,
+    RawShares, TieRule, TreeRow, TreeUsage, UsageDecay, UsageReset, UsageRule, UsageSegment,
 };
 use gridtally::time::{SecondSpan, Zone};
 use proptest::collection::vec;
@@ -88,10 +88,17 @@ fn any_job() -> impl Strategy<Value = UsageSegment> {
 
 fn any_rule() -> impl Strategy<Value = UsageRule> {
     let resets = prop::sample::select(vec![UsageReset::None, UsageReset::Daily, UsageReset::Weekly]);
-    (any_decay(), resets).prop_map(|(decay, reset)| UsageRule {
+    // Calculations of which one comes after midnight, and some that are not known.
+    let calculations = prop::sample::select(vec![
+        None,
+        CalculationTimes::new(420, 100),
+        CalculationTimes::new(86_000, 7),
+    ]);
+    (any_decay(), resets, calculations).prop_map(|(decay, reset, calculations)| UsageRule {
         decay: UsageDecay::Chained(decay),
         reset,
         zone: Zone::utc(),
+        calculations,
         runs: None,
     })
 }

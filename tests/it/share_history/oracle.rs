@@ -117,6 +117,13 @@ fn cases() -> Vec<RuleCase> {
             PlainRule::None,
             &daily,
         ),
+        // A half-life so long that its factor is one.
+        case(
+            "plain-calculated",
+            "half_life = \"none\"\ncalc_period = \"01:07:00\"\ncalc_anchor = \"2026-03-25T10:11:12Z\"\nreset = \"daily\"",
+            steps(i64::MAX, 4_020, "2026-03-25T10:11:12"),
+            &daily,
+        ),
         case(
             "continuous",
             "half_life = \"1-06:00:00\"\ndecay = \"continuous\"",

@@ -246,7 +246,10 @@ fn without_a_stated_or_listed_half_life_nothing_is_assumed() {
 #[test]
 fn halving_steps_are_not_counted_by_a_listed_half_life_that_is_no_days() {
     let scene = scene();
-    scene.write("shares.conf", "ClusterName=oak\nPriorityDecayHalfLife=1-12\nNodeName=c1 CPUs=2\n");
+    scene.write(
+        "shares.conf",
+        "ClusterName=oak\nPriorityDecayHalfLife=1-12\nNodeName=c1 CPUs=2\n",
+    );
     let head = HEAD.replace("\"shares*.txt\"", "\"shares.txt\", \"shares.conf\"");
     let pipeline = format!("{head}{}", fairshare("oak", "decay = \"halving-steps\""));
     let message = failed(&scene, &pipeline);

@@ -138,3 +138,50 @@ fn under_steps_the_first_calculation_after_midnight_resets() {
     // From 21:00 to the end at 12:00.
     assert!((own("2026-03-01") - 15.0 * 3600.0).abs() < 1.0, "{}", own("2026-03-01"));
 }
+
+/// Calculations every 30 minutes from 00:20 on: the first one after midnight resets, in the report and in the dataset, with a
+/// half-life so long that nothing decays in a day and with none.
+#[test]
+fn without_decay_the_first_calculation_after_midnight_resets_too() {
+    let jobs = [
+        DumpJob::new(1, "lab", "ann", "2026-03-02T22:00:00", 5 * 3600, 1),
+        DumpJob::new(2, "inst", "cid", "2026-03-03T00:05:00", 600, 1),
+    ];
+    let scene = Scene::of_jobs(&jobs);
+    for half_life in ["30000-00:00:00", "none"] {
+        scene.run(&pipeline(&format!(
+            "half_life = \"{half_life}\"\nreset = \"daily\"\ncalc_period = \"00:30:00\"\n\
+             calc_anchor = \"2026-01-01T00:20:00Z\""
+        )));
+        // What decays in hours of so long a half-life is less than a second, which is cut off.
+        let is_near = |found: i64, expected: i64| found == expected || (half_life != "none" && found + 1 == expected);
+        for (at, ann_s, cid_s) in [
+            ("2026-03-02T23:59:59Z", 6600, 0),
+            ("2026-03-03T00:00:00Z", 6600, 0),
+            ("2026-03-03T00:10:00Z", 6600, 0),
+            ("2026-03-03T00:19:59Z", 6600, 600),
+            ("2026-03-03T00:20:00Z", 1800, 0),
+            ("2026-03-03T00:25:00Z", 1800, 0),
+            ("2026-03-03T04:00:00Z", 11_400, 0),
+        ] {
+            let (text, _) = scene.done(&["report", "sshare", "lake", "--users", "--parsable", "--at", at]);
+            for (user, expected) in [("|ann|", ann_s), ("|cid|", cid_s)] {
+                let of_user = text.lines().filter(|line| line.contains(user));
+                let raw_usage = of_user.map(|line| line.split('|').nth(4).unwrap().parse::<i64>().unwrap());
+                let found: i64 = raw_usage.sum();
+                assert!(
+                    is_near(found, expected),
+                    "{half_life} at {at}, {user}: {found} is not {expected}"
+                );
+            }
+        }
+        let own_s = |date: &str, name: &str| {
+            let own_e6 = scene.row(date, name).map_or(0, |row| row.own_e6);
+            i64::try_from((own_e6 + super::E6 / 2).div_euclid(super::E6)).unwrap()
+        };
+        for (date, ann_s, cid_s) in [("2026-03-02", 6600, 0), ("2026-03-03", 11_400, 0)] {
+            assert!(is_near(own_s(date, "lab/ann"), ann_s), "{half_life} on {date}");
+            assert_eq!(own_s(date, "inst/cid"), cid_s, "{half_life} on {date}");
+        }
+    }
+}

@@ -5,7 +5,14 @@ use super::lake::{Scene, rows, stderr, stdout};
 pub(super) const HEADER: &str = "JobIDRaw|Cluster|User|Account|Partition|State|Submit|Eligible|Start|End|ElapsedRaw|Timelimit|NCPUS|NNodes|AllocTRES|NodeList|Reservation\n";
 
 /// A record of a day in October 2026, submitted, started and ended at these times of day, with whole nodes of four cores.
-pub(super) fn record(id: u32, account: &str, times: [&str; 3], limit: &str, nodes: &[&str], reservation: &str) -> String {
+pub(super) fn record(
+    id: u32,
+    account: &str,
+    times: [&str; 3],
+    limit: &str,
+    nodes: &[&str],
+    reservation: &str,
+) -> String {
     let [submit, start, end] = times.map(|time| format!("2026-10-31T{time}:00"));
     let second = |time: &str| {
         let (hour, minute) = time.split_once(':').unwrap();
