@@ -119,6 +119,7 @@ impl Answers {
                 "{without_n} jobs have no place on the nodes of the inventory under one of the schedules: they are in no node ledger"
             ));
         }
+        notes.extend(unknown_units(ledgers.iter().flatten().next()));
         let all = RecordedPart {
             jobs: measures(jobs, &before),
             charged: crate::absent::entry(charged.first().cloned()),
@@ -154,6 +155,18 @@ impl Answers {
             notes,
         })
     }
+}
+
+/// Notes the canonical units of which it is not known how many were free; nodes are the same under all schedules.
+fn unknown_units(ledger: Option<&NodeLedger>) -> Vec<String> {
+    let units = ledger.into_iter().flat_map(|ledger| &ledger.units);
+    let unknown = units.filter(|unit| unit.unknown_node_n > 0).map(|unit| {
+        format!(
+            "free units of {} are not known: of {} nodes the inventory does not state everything that such a unit takes",
+            unit.unit, unit.unknown_node_n
+        )
+    });
+    unknown.collect()
 }
 
 /// The recorded schedule with those jobs alone that start under another one; `None` where all do.

@@ -21,6 +21,23 @@ use super::placement::{Placed, PlacedJob, place};
 pub struct UnitLedger {
     /// Name of the unit.
     pub unit: String,
+    /// Nodes it is for of which the inventory does not state everything that it takes.
+    pub unknown_node_n: u64,
+    /// What was free on the others.
+    free: FreeUnits,
+}
+
+impl UnitLedger {
+    /// What was free of it; `None` where that is not known of all nodes it is for.
+    #[must_use]
+    pub fn free(&self) -> Option<&FreeUnits> {
+        Some(&self.free).filter(|_| self.unknown_node_n == 0)
+    }
+}
+
+/// What was free of a canonical unit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FreeUnits {
     /// Units times seconds that were free.
     pub unit_s: i128,
     /// Units times threshold, resource-seconds of cores, memory and GPUs.
@@ -174,6 +191,11 @@ fn node_ledger(source: &LakeSource, placed: &Placed, span: SecondSpan, zone: &Zo
         })
         .collect();
     for (totals, units) in totals.iter().zip(&of_node) {
+        for number in &units.unknown_units {
+            if let Some(unit) = ledger.units.get_mut(*number) {
+                unit.unknown_node_n += 1;
+            }
+        }
         for day in &totals.days {
             add(&mut ledger.capacity, &day.capacity);
             add(&mut ledger.allocated, &day.allocated);
@@ -181,9 +203,9 @@ fn node_ledger(source: &LakeSource, placed: &Placed, span: SecondSpan, zone: &Zo
             add(&mut ledger.unavailable, &day.reserved);
             for (number, sums) in units.numbers.iter().zip(&day.units) {
                 if let Some(unit) = ledger.units.get_mut(*number) {
-                    unit.unit_s += sums.unit_s;
-                    add(&mut unit.overhead, &sums.overhead);
-                    add(&mut unit.stranded, &sums.stranded);
+                    unit.free.unit_s += sums.unit_s;
+                    add(&mut unit.free.overhead, &sums.overhead);
+                    add(&mut unit.free.stranded, &sums.stranded);
                 }
             }
         }

@@ -139,7 +139,8 @@ pub(super) fn overhead(answers: &Answers) -> Table {
     for answer in &answers.schedules {
         let Some(nodes) = &answer.nodes else { continue };
         for (at, unit) in nodes.units.iter().enumerate() {
-            let before = was.nodes.as_ref().and_then(|nodes| nodes.units.get(at));
+            let before = was.nodes.as_ref().and_then(|nodes| nodes.units.get(at)?.free());
+            let free = unit.free();
             let core = |sums: [i128; 3]| {
                 let [core_s, ..] = sums;
                 hours(core_s)
@@ -147,10 +148,11 @@ pub(super) fn overhead(answers: &Answers) -> Table {
             table.push(vec![
                 Cell::text(answer.word),
                 Cell::text(unit.unit.clone()),
-                hours(unit.unit_s),
-                before.map_or(Cell::Empty, |before| hours(unit.unit_s - before.unit_s)),
-                core(unit.overhead),
-                core(unit.stranded),
+                free.map_or(Cell::Empty, |free| hours(free.unit_s)),
+                free.zip(before)
+                    .map_or(Cell::Empty, |(free, before)| hours(free.unit_s - before.unit_s)),
+                free.map_or(Cell::Empty, |free| core(free.overhead)),
+                free.map_or(Cell::Empty, |free| core(free.stranded)),
                 core(nodes.allocated),
                 core(nodes.unavailable),
                 core(nodes.capacity),
