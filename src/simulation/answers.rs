@@ -2,9 +2,11 @@
 
 use super::charged::{LakeCharging, ScheduleCharges};
 use super::input::SimulationInput;
+use super::lake_source::LakeSource;
 use super::moved_records::SimulatedRecords;
 use super::node_ledger::{NodeLedger, node_ledgers};
 use super::run::Simulation;
+use super::shared_kind::SharedKind;
 use crate::error::{Error, Kind, Result};
 use crate::lake::calendar_fact::rule;
 use crate::numbers::Extent;
@@ -102,13 +104,14 @@ impl Answers {
         };
         let of_parts = charged.split_off(only.len());
         let zone = rule(&manifest.facts)?.zone;
-        let ledgers = if source.nodes.nodes.is_empty() {
-            notes.push("the lake lists no nodes: free canonical units are not known".to_owned());
-            vec![None; only.len()]
-        } else {
-            let ledgers = node_ledgers(input, source, &only, span, &zone)?;
-            ledgers.into_iter().map(Some).collect()
+        let ledgers = match source.ledger_nodes.as_ref().filter(|nodes| !nodes.nodes.is_empty()) {
+            None => vec![None; only.len()],
+            Some(nodes) => {
+                let ledgers = node_ledgers(input, source, nodes, &only, span, &zone)?;
+                ledgers.into_iter().map(Some).collect()
+            }
         };
+        notes.extend(nodes_note(source));
         let without_n = ledgers
             .iter()
             .flatten()
@@ -155,6 +158,29 @@ impl Answers {
             notes,
         })
     }
+}
+
+/// Notes where the nodes are not those of the machine.
+fn nodes_note(source: &LakeSource) -> Option<String> {
+    if source.nodes.nodes.is_empty() {
+        return Some("the lake lists no nodes: free canonical units are not known".to_owned());
+    }
+    if source.ledger_nodes.is_none() {
+        let why = "the machine is stated, and has no nodes: free canonical units are not known (they are of the nodes of the inventory, \
+                   without --machine)";
+        return Some(why.to_owned());
+    }
+    let added = source
+        .added
+        .iter()
+        .filter(|kind| SharedKind::named(&kind.name).is_none());
+    let added: Vec<String> = added.map(|kind| format!("{} {}", kind.capacity, kind.name)).collect();
+    (!added.is_empty()).then(|| {
+        format!(
+            "free canonical units and idle nodes are of the nodes of the inventory: what is added ({}) is on none of them",
+            added.join(", ")
+        )
+    })
 }
 
 /// Notes the canonical units of which it is not known how many were free; nodes are the same under all schedules.

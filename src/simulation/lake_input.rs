@@ -77,10 +77,10 @@ pub fn lake_input(
         is_simulated: of_nodes.reservations.is_some(),
     };
     let reservations = crate::absent::entry(of_nodes.reservations.clone());
-    let ledger_nodes = match question.outages {
+    let ledger_nodes = stated.is_empty().then(|| match question.outages {
         MachineOutages::None => LedgerNodes::always_up(&nodes.nodes),
         MachineOutages::Recorded => LedgerNodes::reserved(&nodes.nodes, &of_nodes.whole_reservations, &reservations),
-    };
+    });
     let mut kinds = of_nodes.kinds;
     question.add_shared_to(&mut kinds);
     let lake_kinds = LakeKind::of_machine(&kinds)?;
@@ -105,6 +105,7 @@ pub fn lake_input(
         kinds: lake_kinds,
         nodes,
         ledger_nodes,
+        added: question.added.clone(),
         resources,
         overhead,
     };

@@ -6,6 +6,7 @@ use super::ledger_nodes::LedgerNodes;
 use crate::config::overhead_plan::OverheadPlan;
 use crate::occupancy::{CapacityState, Resources};
 use crate::overhead::lake_nodes::LakeNodes;
+use crate::simulate::machine::ResourceKind;
 
 /// Where the jobs of a simulation come from.
 #[derive(Clone, Debug)]
@@ -20,8 +21,11 @@ pub struct LakeSource {
     pub kinds: Vec<LakeKind>,
     /// The nodes of the cluster, as they are listed.
     pub(crate) nodes: LakeNodes,
-    /// The nodes that free canonical units are of, with the reservations of the machine.
-    pub(crate) ledger_nodes: LedgerNodes,
+    /// The nodes that free canonical units are of, with the reservations of the machine; `None` where the machine is stated, which
+    /// has no nodes.
+    pub(crate) ledger_nodes: Option<LedgerNodes>,
+    /// What is added to the nodes and is on none of them.
+    pub(crate) added: Vec<ResourceKind>,
     /// What of nodes is followed.
     pub(crate) resources: Resources,
     /// Canonical units: those of the pipeline, or the preset for cores.

@@ -6,6 +6,7 @@ use crate::occupancy::{
     AllocationShapes, CapacityState, Grid, History, Interval, LEDGER_N, NodeLoad, Slices, TimeRange, Visit, sweep,
     tally_all,
 };
+use crate::overhead::node_inventory::InventoryNode;
 use crate::overhead::node_units::SiteUnits;
 use crate::runtime::column::Column;
 use crate::runtime::sorter::Sorter;
@@ -14,6 +15,7 @@ use crate::time::{SecondSpan, Zone};
 
 use super::input::SimulationInput;
 use super::lake_source::LakeSource;
+use super::ledger_nodes::LedgerNodes;
 use super::placement::{Placed, PlacedJob, place};
 
 /// What a canonical unit came to.
@@ -98,6 +100,7 @@ fn placed_jobs(input: &SimulationInput, source: &LakeSource, schedule: &Schedule
 pub(crate) fn node_ledgers(
     input: &SimulationInput,
     source: &LakeSource,
+    nodes: &LedgerNodes,
     schedules: &[&Schedule],
     span: SecondSpan,
     zone: &Zone,
@@ -114,7 +117,7 @@ pub(crate) fn node_ledgers(
         }
     }
     for _ in 0..TRIES_N {
-        let placed = jobs.iter().map(|jobs| place(jobs, &is_out, &source.ledger_nodes));
+        let placed = jobs.iter().map(|jobs| place(jobs, &is_out, nodes));
         let placed: Vec<Placed> = placed.collect::<Result<_>>()?;
         let without: Vec<u32> = placed
             .iter()
@@ -123,7 +126,7 @@ pub(crate) fn node_ledgers(
         if without.is_empty() {
             let without_n = count_u64(is_out.iter().filter(|is_out| **is_out).count());
             let ledgers = placed.iter().map(|placed| {
-                let ledger = node_ledger(source, placed, span, zone)?;
+                let ledger = node_ledger(source, &nodes.nodes, placed, span, zone)?;
                 Ok(NodeLedger {
                     without_n: ledger.without_n + without_n,
                     ..ledger
@@ -143,8 +146,13 @@ pub(crate) fn node_ledgers(
     ))
 }
 
-fn node_ledger(source: &LakeSource, placed: &Placed, span: SecondSpan, zone: &Zone) -> Result<NodeLedger> {
-    let nodes = &source.ledger_nodes.nodes;
+fn node_ledger(
+    source: &LakeSource,
+    nodes: &[InventoryNode],
+    placed: &Placed,
+    span: SecondSpan,
+    zone: &Zone,
+) -> Result<NodeLedger> {
     let mut ledger = NodeLedger::default();
     let mut shapes = AllocationShapes::new(source.resources.width());
     let mut slices = Slices::new([span]).within(MEMORY_BYTE);

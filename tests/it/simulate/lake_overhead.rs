@@ -110,3 +110,37 @@ fn free_units_of_what_no_inventory_states_are_empty() {
     assert!(notes.contains(note), "{notes}");
     assert!(!notes.contains("free units of 1core are"), "{notes}");
 }
+
+/// A machine that is stated has no nodes, and what is added is on none.
+#[test]
+fn free_units_are_of_nodes_alone_and_notes_state_what_is_on_none() {
+    let event = "Cluster|NodeName|TimeStart|TimeEnd|State|Reason|User\n\
+        oak|n1|2026-03-02T21:00:00|2026-03-02T21:30:00|MAINT|x|root\n";
+    let scene = scene(NODES, ("events.txt", event));
+    let notes = |more: &[&str]| {
+        let table = ["lake", "--table", "overhead", "--format", "csv"];
+        stderr(&scene.simulate(&[&table, more].concat()))
+    };
+    let (stated, added) = ("the machine is stated, and has no nodes", "is on none of them");
+    let machine = ["--machine", "cores=8"];
+    assert_eq!(overhead(&scene, &machine), COLUMNS);
+    assert!(notes(&machine).contains(stated), "{}", notes(&machine));
+    let answer = stdout(&scene.simulate(&[&["lake"], &machine[..]].concat()));
+    assert!(!answer.contains("node-days"), "{answer}");
+    // Both jobs run at once on the eight cores, and have no place on the four of the node in that half hour.
+    let cores = ["--add", "cores=4"];
+    assert!(
+        notes(&cores).contains("what is added (4 cores) is on none of them"),
+        "{}",
+        notes(&cores)
+    );
+    assert!(
+        notes(&cores).contains("1 jobs have no place on the nodes"),
+        "{}",
+        notes(&cores)
+    );
+    for more in [&["--outages", "none"][..], &["--add", "licenses:x=3"], &[]] {
+        let notes = notes(more);
+        assert!(!notes.contains(stated) && !notes.contains(added), "{more:?}: {notes}");
+    }
+}
