@@ -364,7 +364,7 @@ fn additions_of_another_rule_are_counted_again() {
         "A2,add,NEW-SITE,2024-04,x,,,,,1,60,60",
         "U2,undo,,,,,,,,,,,,A2",
     ];
-    for of_lake in [&additions[..1], &additions[..2], &additions[..3]] {
+    for of_lake in [&additions[..1], &additions[..3]] {
         sign(&scene, of_lake);
         scene.run(&pipeline, "lake");
         assert_eq!(scene.run(&pipeline, "lake").status, Status::Unchanged);
@@ -372,6 +372,11 @@ fn additions_of_another_rule_are_counted_again() {
         let of_now = of_correction(&lake, "usage", "A1", &["core_unknown_job_n"]);
         for dataset in ["usage", "usage_part"] {
             for path in super::tables::files(&lake, dataset) {
+                let batch = super::tables::read(&path);
+                let is_own = |row| text(&batch, "correction_id", row).as_deref() == Some("A1");
+                if !(0..batch.num_rows()).any(is_own) {
+                    continue;
+                }
                 let path = path.strip_prefix(&lake).unwrap().to_str().unwrap();
                 forge(&lake, path, without_unknown_cores);
             }
