@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// What readers of texts have in their fingerprint: lakes written when every byte that is not UTF-8 was replaced by the same
-/// character are read again.
+/// What readers have in their fingerprint whose identities are made of texts: lakes written when every byte that is not UTF-8 was
+/// replaced by the same character are read again. Where jobs are known by numbers, names that were read before stay as they are.
 pub(crate) const BYTES_KEPT: &str = "bytes that are not UTF-8 kept";
 
 /// The text of `bytes`: each that is not UTF-8 is written `\xNN`, as OpenSSL writes it in the names of certificates. It is borrowed

@@ -21,8 +21,7 @@ const SOURCES: [Fingerprinted; 11] = [
         keys: "format = \"sacct\"\nsite = \"X\"\ncluster = \"c\"\ninfrastructure = \"grid\"\ntimezone = \"Europe/Zurich\"\n\
                delimiter = \"\\t\"\nlayout = \"xdmod-9.0\"\nvo = { column = \"account\" }\nmax_rejected = 1\nmax_unread = 0.5",
         text: "name = \"s\"\nformat = \"sacct\"\nsite = \"X\"\ncluster = \"c\"\ninfrastructure = \"grid\"\n\
-               zone = \"Europe/Zurich\"\ndelimiter = \"\\t\"\nlayout = \"xdmod-9.0\"\nvo.column = \"account\"\n\
-               sacct.text = \"bytes that are not UTF-8 kept\"\n",
+               zone = \"Europe/Zurich\"\ndelimiter = \"\\t\"\nlayout = \"xdmod-9.0\"\nvo.column = \"account\"\n",
     },
     Fingerprinted {
         keys: "format = \"pbs\"\nsite = \"X\"\nblah = [\"b\"]\nvo = { value = \"atlas\" }\n\
@@ -77,7 +76,7 @@ const SOURCES: [Fingerprinted; 11] = [
     Fingerprinted {
         keys: "format = \"auto\"\nsite = \"X\"\nunix_start_time = 0",
         text: "name = \"s\"\nformat = \"auto\"\nsite = \"X\"\nvo = \"record\"\n\
-               sacct.text = \"bytes that are not UTF-8 kept\"\napel.last_value = \"ends with its line\"\n\
+               apel.last_value = \"ends with its line\"\n\
                apel.text = \"bytes that are not UTF-8 kept\"\n\
                gracc.identity = \"view, probe, job and times, or all that was measured\"\n\
                gracc.text = \"bytes that are not UTF-8 kept\"\n\
@@ -87,7 +86,6 @@ const SOURCES: [Fingerprinted; 11] = [
                sge.category = \"may hold colons\"\nsge.tasks = \"part of their job\"\nsge.text = \"bytes that are not UTF-8 kept\"\n\
                lsf.memory = \"0 is unknown\"\nlsf.text = \"bytes that are not UTF-8 kept\"\n\
                htcondor.hosts = \"without their slots\"\nhtcondor.text = \"bytes that are not UTF-8 kept\"\n\
-               blah.text = \"bytes that are not UTF-8 kept\"\n\
                unix_start_time = \"0\"\n\
                acceptance = \"strict-apel\"\n",
     },

@@ -7,7 +7,6 @@
 use std::io::Read;
 use std::sync::Arc;
 
-use super::byte_text::BYTES_KEPT;
 use super::dialect::{
     Certainty, Content, Dialect, DialectRow, PlacingInstant, RawLayout, SiteNaming, StatedIdentity, UnfinishedJobs,
     VersionRule, VoNaming,
@@ -48,7 +47,7 @@ static ROW: DialectRow = DialectRow {
     options: &[],
     proposal: &[],
     raw: Some(RawLayout::LINES),
-    fingerprint: &[("blah.text", BYTES_KEPT)],
+    fingerprint: &[],
 };
 
 /// Whether the first line is one of a BLAH log.

@@ -51,7 +51,6 @@ use std::sync::Arc;
 
 use self::layout::Header;
 use self::splitter::SacctSplitter;
-use super::byte_text::BYTES_KEPT;
 use super::dialect::{
     Certainty, Content, Dialect, DialectRow, PlacingInstant, RawHeader, RawLayout, SiteNaming, SourceOption,
     StatedIdentity, UnfinishedJob, UnfinishedJobs, VersionRule, VoNaming,
@@ -107,7 +106,7 @@ static ROW: DialectRow = DialectRow {
         header: RawHeader::Last(diagnosis::is_header),
         row_end: None,
     }),
-    fingerprint: &[("sacct.text", BYTES_KEPT)],
+    fingerprint: &[],
 };
 
 /// Bytes of a piece, about.
