@@ -7,7 +7,7 @@ use gridtally::sources::lines::LogLimits;
 use proptest::prelude::*;
 
 use super::{FORMATS, pieces, read};
-use crate::support::collect::{Collected, input, run};
+use crate::support::collect::{Collected, balanced, input};
 
 /// Six records of a format, after the text before them.
 pub(super) fn sample(format: Dialect) -> Vec<u8> {
@@ -55,7 +55,8 @@ fn within(format: Dialect, text: &[u8], block: usize) -> Collected {
         record: 2000,
         kept: 100,
     };
-    run(pieces(format, input(text), limits))
+    // Tasks of Grid Engine are steps of their job, and pieces of records are what they happen to be.
+    balanced(pieces(format, input(text), limits))
 }
 
 fn rows(all: &Collected) -> Vec<JobRow<'static>> {
