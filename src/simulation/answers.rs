@@ -104,10 +104,11 @@ impl Answers {
         };
         let of_parts = charged.split_off(only.len());
         let zone = rule(&manifest.facts)?.zone;
-        let ledgers = match source.ledger_nodes.as_ref().filter(|nodes| !nodes.nodes.is_empty()) {
+        let listed = source.ledger_nodes.as_ref().filter(|listed| !listed.nodes.is_empty());
+        let ledgers = match listed {
             None => vec![None; only.len()],
-            Some(nodes) => {
-                let ledgers = node_ledgers(input, source, nodes, &only, span, &zone)?;
+            Some(listed) => {
+                let ledgers = node_ledgers(input, source, listed, &only, span, &zone)?;
                 ledgers.into_iter().map(Some).collect()
             }
         };

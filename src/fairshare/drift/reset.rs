@@ -2,7 +2,7 @@
 
 use super::facts::{AmountPair, DriftFacts, billing_s};
 use crate::error::Result;
-use crate::fairshare::UsageReset;
+use crate::fairshare::{CalculationTimes, UsageReset};
 use crate::time::instant::instant_text_s;
 
 /// The instants at one of which usage may have been set to zero, both included.
@@ -96,7 +96,7 @@ fn alone(facts: &DriftFacts<'_>, pair: AmountPair, range: ResetRange) -> Result<
 
 fn period_s(facts: &DriftFacts<'_>) -> i64 {
     let times = facts.rule.calculation_times();
-    times.map_or(0, |times| times.period_s())
+    times.map_or(0, CalculationTimes::period_s)
 }
 
 /// The instants since which the jobs of an association come to what the scheduler states. A listing before that agrees

@@ -68,12 +68,11 @@ fn unescape(raw: &[u8]) -> (String, bool) {
                         rest = rest.part(6..);
                     }
                 }
-                match char::from_u32(code) {
-                    Some(character) => out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()),
-                    None => {
-                        is_invalid = true;
-                        out.extend_from_slice(format!("\\u{unit:04X}").as_bytes());
-                    }
+                if let Some(character) = char::from_u32(code) {
+                    out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+                } else {
+                    is_invalid = true;
+                    out.extend_from_slice(format!("\\u{unit:04X}").as_bytes());
                 }
             }
             Some(&other) => out.push(other),

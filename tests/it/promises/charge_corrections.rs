@@ -378,7 +378,7 @@ fn additions_of_another_rule_are_counted_again() {
                     continue;
                 }
                 let path = path.strip_prefix(&lake).unwrap().to_str().unwrap();
-                forge(&lake, path, without_unknown_cores);
+                forge(&lake, path, |batch| without_unknown_cores(&batch));
             }
         }
         forge_manifest(&lake, |manifest| manifest.facts.remove(Fact::Additions));
@@ -396,12 +396,12 @@ fn additions_of_another_rule_are_counted_again() {
 }
 
 /// Rows of additions as former versions made them.
-fn without_unknown_cores(batch: RecordBatch) -> RecordBatch {
+fn without_unknown_cores(batch: &RecordBatch) -> RecordBatch {
     let at = batch.schema_ref().index_of("core_unknown_job_n").unwrap();
     let counts: Int64Array = (0..batch.num_rows())
-        .map(|row| match text(&batch, "correction_id", row) {
+        .map(|row| match text(batch, "correction_id", row) {
             Some(_) => Some(0),
-            None => int(&batch, "core_unknown_job_n", row),
+            None => int(batch, "core_unknown_job_n", row),
         })
         .collect();
     let mut columns = batch.columns().to_vec();

@@ -105,10 +105,10 @@ fn free_units_of_what_no_inventory_states_are_empty() {
          baseline,1core+2GiB,,,,,8.00,2.00,12.00,0.02,0\n"
     );
     assert_eq!(overhead(&scene, &[]), expected);
-    let notes = stderr(&scene.simulate(&["lake", "--table", "overhead", "--format", "csv"]));
+    let stated = stderr(&scene.simulate(&["lake", "--table", "overhead", "--format", "csv"]));
     let note = "free units of 1core+2GiB are not known: of 1 nodes the inventory does not state everything that such a unit takes";
-    assert!(notes.contains(note), "{notes}");
-    assert!(!notes.contains("free units of 1core are"), "{notes}");
+    assert!(stated.contains(note), "{stated}");
+    assert!(!stated.contains("free units of 1core are"), "{stated}");
 }
 
 /// A machine that is stated has no nodes, and what is added is on none.
