@@ -23,15 +23,6 @@ pub struct MappingCounts {
 }
 
 impl MappingCounts {
-    /// What a report states before the names that no rule knew, of VOs or sites.
-    pub(crate) fn before_unmapped(what: &str) -> &'static str {
-        if what == "site" {
-            "unmapped, so that the site of the record holds where it states one:"
-        } else {
-            "no VO known for"
-        }
-    }
-
     /// Whether there is nothing to report.
     #[must_use]
     pub fn is_empty(&self) -> bool {

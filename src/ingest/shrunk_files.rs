@@ -65,7 +65,10 @@ pub(crate) fn shrunk(files: LedgerFiles<'_>, book: &Book) -> Vec<ShrunkFile> {
                 path: &former_path.path,
             };
             let now = replacing.get(&of);
-            if let Some(now) = now.filter(|now| now.content_n == former_path.content_n + 1)
+            let is_less = |now: &&PathContent<'_>| {
+                now.content_n == former_path.content_n + 1 && now.input.rows_read < former.rows_read
+            };
+            if let Some(now) = now.filter(is_less)
                 && let Some(kept_n) = kept(book, file_id, now)
             {
                 shrunk.push(ShrunkFile {
@@ -78,7 +81,6 @@ pub(crate) fn shrunk(files: LedgerFiles<'_>, book: &Book) -> Vec<ShrunkFile> {
             }
         }
     }
-    shrunk.retain(|file| file.rows_read_n < file.former_rows_read_n);
     shrunk.sort();
     shrunk
 }

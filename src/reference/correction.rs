@@ -163,15 +163,20 @@ impl Correction {
         found.map(|(_, amount)| *amount)
     }
 
-    /// Whether it takes usage of a month whose columns are these; its filters are applied to them. One of a month takes
-    /// nothing whose month is unknown.
+    /// The jobs of an addition of which a column of amounts is unknown: all, where it does not state it.
+    pub(crate) fn unknown_job_n(&self, column: &str) -> i64 {
+        // Fallback: an addition without a number of jobs adds none.
+        self.adds(column).map_or(self.adds("job_n").unwrap_or_default(), |_| 0)
+    }
+
+    /// Whether it takes usage of a month whose columns are these, by its filters; one of a month takes none of an unknown one.
     pub fn takes<'v>(
         &self,
         month: Option<Day>,
         record_id: Option<&[u8]>,
         value: impl Fn(&str) -> Option<&'v str>,
     ) -> bool {
-        self.month.is_none_or(|own| Some(own.first_day()) == month)
+        self.is_of_month(month)
             && self
                 .filters
                 .iter()
@@ -181,8 +186,8 @@ impl Correction {
                 })
     }
 
-    fn is_of_month(&self, month: Day) -> bool {
-        self.month.is_none_or(|own| own.first_day() == month)
+    fn is_of_month(&self, month: Option<Day>) -> bool {
+        self.month.is_none_or(|own| Some(own.first_day()) == month)
     }
 
     fn is_of_site(&self, site: &str) -> bool {
@@ -192,7 +197,7 @@ impl Correction {
     /// Whether it is about usage of a site and month.
     #[must_use]
     pub fn is_about(&self, site: &str, month: Day) -> bool {
-        self.is_of_site(site) && self.is_of_month(month)
+        self.is_of_site(site) && self.is_of_month(Some(month))
     }
 
     /// Whether usage in the records of a site and month may depend on it. Records are filed by their UTC month of start

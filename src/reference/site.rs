@@ -101,11 +101,8 @@ impl SiteRule {
             return payload.or(row.cluster).or(row.site).map_or(NONE.into(), Cow::Borrowed);
         };
         let values = table.columns().iter().filter_map(|column| column.of(row));
-        match values.collect::<Vec<_>>().as_slice() {
-            [] => NONE.into(),
-            [one] => Cow::Borrowed(*one),
-            several => several.join(", ").into(),
-        }
+        let joined = values.map(Cow::Borrowed).reduce(|all, value| all + ", " + value);
+        joined.unwrap_or(NONE.into())
     }
 
     /// What decides results; `None` for plain records.

@@ -411,9 +411,10 @@ impl RunReport {
         }
         for (name, source) in &self.sources {
             let mapping = &source.mapping;
-            for (what, rules, unknown) in [
-                ("VO", &mapping.vo_rules, &mapping.vo_unmapped),
-                ("site", &mapping.site_rules, &mapping.site_unmapped),
+            let of_site = "unmapped, so that the site of the record holds where it states one:";
+            for (what, rules, before, unknown) in [
+                ("VO", &mapping.vo_rules, "no VO known for", &mapping.vo_unmapped),
+                ("site", &mapping.site_rules, of_site, &mapping.site_unmapped),
             ] {
                 if rules.is_empty() {
                     continue;
@@ -424,7 +425,6 @@ impl RunReport {
                 };
                 let _ = writeln!(text, "  {name}: {what} by {}", counts(rules));
                 if !unknown.is_empty() {
-                    let before = MappingCounts::before_unmapped(what);
                     let _ = writeln!(text, "  {name}: {before} {}", counts(&commonest(unknown)));
                 }
             }

@@ -164,12 +164,11 @@ impl<'a> Corrector<'a> {
             for (name, sum) in CountedSums::NAMES.iter().zip(part.counted.each_mut()) {
                 *sum = addend(rule.adds(name));
             }
-            let unknown_job_n = |column: &str| rule.adds(column).map_or(part.counted.job_n, |_| 0);
             part.counted = CountedSums {
-                cpu_unknown_job_n: unknown_job_n("cpu_ms"),
-                core_unknown_job_n: unknown_job_n("alloc_core_s"),
-                node_unknown_job_n: unknown_job_n("alloc_node_s"),
-                billing_unknown_job_n: unknown_job_n("alloc_billing_s"),
+                cpu_unknown_job_n: rule.unknown_job_n("cpu_ms"),
+                core_unknown_job_n: rule.unknown_job_n("alloc_core_s"),
+                node_unknown_job_n: rule.unknown_job_n("alloc_node_s"),
+                billing_unknown_job_n: rule.unknown_job_n("alloc_billing_s"),
                 // Without a number of GPUs there were none.
                 gpu_unknown_job_n: 0,
                 ..part.counted

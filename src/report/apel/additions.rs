@@ -110,7 +110,7 @@ fn of_addition(site: &str, month: Month, rule: &Correction) -> Aggregate {
             wall_s,
             wall_fraction_ms: 0,
             cpu_ms: amount("cpu_ms"),
-            cpu_unknown_job_n: rule.adds("cpu_ms").map_or_else(|| amount("job_n"), |_| 0),
+            cpu_unknown_job_n: rule.unknown_job_n("cpu_ms"),
             ..ApelSums::default()
         },
     }
