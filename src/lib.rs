@@ -9,6 +9,7 @@
 //! amounts      sums of usage, work and money: exact, or an error
 //! absent       what is not there, where an empty value states the same
 //! leb128       numbers in few bytes
+//! byte_order_mark  the mark some programs write before UTF-8
 //! lines        tables as lines of text
 //! small_file   what people write: configuration and tables
 //! time         zones, days, months, allocation years
@@ -64,6 +65,7 @@ pub mod absent;
 pub mod amounts;
 pub mod audit;
 pub mod award;
+mod byte_order_mark;
 pub mod capacity;
 pub mod charge;
 pub mod cli;

@@ -4,13 +4,11 @@ use std::io::{Cursor, Read};
 use std::path::Path;
 
 use super::table_columns::{TableColumn, names};
+use crate::byte_order_mark::BYTE_ORDER_MARK;
 use crate::diagnostics::{Problems, did_you_mean};
 use crate::error::Result;
 use crate::numbers::index_u64;
 use crate::small_file::{self, TABLE_LIMIT_BYTES};
-
-/// What some programs write before the first byte of a text.
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The cells of a CSV table in memory. Lines starting with `#` are comments; blanks around cells are cut off.
 #[derive(Debug)]

@@ -6,6 +6,7 @@
 
 use std::io::{BufRead as _, BufReader, Read};
 
+use crate::byte_order_mark::without_mark;
 use crate::error::Result;
 use crate::runtime::column::{Column, ColumnBudget, ColumnWriter};
 use crate::runtime::column_value::{ByteFields, ColumnValue};
@@ -13,8 +14,6 @@ use crate::sources::swf::{SwfColumn, SwfHeader, SwfRow};
 
 /// Longest header that is read.
 const HEAD_BYTE: u64 = 1 << 20;
-/// The mark of UTF-8 that a file may begin with.
-const MARK: &[u8] = b"\xef\xbb\xbf";
 /// The largest number read; what is beyond is no time, amount or number of a job.
 const LARGEST: i64 = 1 << 40;
 
@@ -146,7 +145,7 @@ impl SwfLog {
     pub fn read(mut input: impl Read, budget: ColumnBudget) -> Result<Self> {
         let mut head = Vec::new();
         input.by_ref().take(HEAD_BYTE).read_to_end(&mut head)?;
-        let head = head.strip_prefix(MARK).map_or(head.as_slice(), |rest| rest);
+        let head = without_mark(&head);
         let mut log = Self {
             header: SwfHeader::of(head),
             ..Self::default()

@@ -1,15 +1,8 @@
-//! The first bytes of a file, and the mark some programs write before UTF-8.
+//! The first bytes of a file.
 
+use crate::byte_order_mark::without_mark;
 use crate::numbers::Part;
 use memchr::memmem;
-
-/// The UTF-8 byte order mark.
-pub const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-
-/// Takes a UTF-8 byte order mark off.
-pub(crate) fn without_mark(head: &[u8]) -> &[u8] {
-    head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head)
-}
 
 /// The first bytes of a file, unpacked.
 #[derive(Clone, Copy, Debug)]

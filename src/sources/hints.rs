@@ -1,7 +1,7 @@
 //! Notes for people from the first bytes of a file, beyond its dialect.
 
-use super::head::without_mark;
 use super::sacct::FixedOrder;
+use crate::byte_order_mark::without_mark;
 
 /// Columns by which a header of `sacct` is recognised. One of the first two must be there.
 const SACCT_COLUMNS: &[&str] = &[

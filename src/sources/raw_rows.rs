@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read};
 
 use super::dialect::{RawHeader, RawLayout};
-use super::head::without_mark;
+use crate::byte_order_mark::without_mark;
 use crate::error::Result;
 use crate::numbers::{Extent, Part, count_u64, index_u64};
 

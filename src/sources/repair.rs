@@ -84,7 +84,7 @@ pub struct RepairUnit {
 /// Whether the first bytes of a file (unpacked) are those of a repair file.
 #[must_use]
 pub fn is_repair(head: &[u8]) -> bool {
-    super::head::without_mark(head).starts_with(FIRST)
+    crate::byte_order_mark::without_mark(head).starts_with(FIRST)
 }
 
 /// Reads a repair file unit by unit.
@@ -132,7 +132,7 @@ impl Units {
         };
         // Fallback: an empty file has no title, which cannot be read.
         let first = units.raw_line()?.unwrap_or_default();
-        let json = super::head::without_mark(&first).strip_prefix(FIRST);
+        let json = crate::byte_order_mark::without_mark(&first).strip_prefix(FIRST);
         // Fallback: another line than a title is refused as an empty one.
         let json = json.unwrap_or_default();
         units.title = serde_json::from_slice(json)

@@ -2,8 +2,8 @@
 
 use memchr::memmem;
 
-use super::head::without_mark;
 use super::hints::SacctHeader;
+use crate::byte_order_mark::without_mark;
 
 /// What a file bears.
 enum FileMark {

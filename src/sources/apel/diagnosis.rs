@@ -1,7 +1,7 @@
 //! Facts from the first bytes of a message or record, other than its dialect.
 
 use super::car;
-use crate::sources::head::without_mark;
+use crate::byte_order_mark::without_mark;
 use crate::sources::hints::Hints;
 
 /// What the head of a message states.

@@ -33,9 +33,10 @@ use super::dialect::{
     Certainty, Content, Dialect, DialectRow, PlacingInstant, RawHeader, RawLayout, SiteNaming, SourceOption,
     StatedIdentity, UnfinishedJobs, VersionRule, VoNaming,
 };
-use super::head::{BYTE_ORDER_MARK, FileHead, without_mark};
+use super::head::FileHead;
 use super::options::ReaderOptions;
 use super::steps::ReadSteps;
+use crate::byte_order_mark::{BYTE_ORDER_MARK, without_mark};
 use crate::error::Result;
 use crate::sources::{Pieces, Position};
 

@@ -2,8 +2,8 @@
 
 use memchr::memmem;
 
+use crate::byte_order_mark::without_mark;
 use crate::sources::diagnosis::quoted_after;
-use crate::sources::head::without_mark;
 use crate::sources::hints::Hints;
 
 /// What the head of a file states.

@@ -14,10 +14,10 @@ use super::dialect::{
     BATCH_LOG_PROPOSAL, Certainty, Content, Dialect, DialectRow, PlacingInstant, RawLayout, SiteNaming, SourceOption,
     StatedIdentity, UnfinishedJob, UnfinishedJobs, VersionRule, VoNaming,
 };
-use super::head::without_mark;
 use super::hints::Hints;
 use super::lines::LogLimits;
 use super::{Pieces, Position, lines};
+use crate::byte_order_mark::without_mark;
 use crate::error::Result;
 use crate::ledger::Reason;
 use crate::sources::head::first_line_of;

@@ -26,7 +26,7 @@ pub(super) fn is_yaml(text: &[u8]) -> bool {
 
 /// The document, or a refusal of the whole file.
 pub(super) fn read<D: DeserializeOwned>(bytes: &[u8], what: &str, sink: &mut dyn Sink) -> Option<D> {
-    let bytes = crate::sources::head::without_mark(bytes);
+    let bytes = crate::byte_order_mark::without_mark(bytes);
     let (why, line) = if is_yaml(bytes.trim_ascii_start()) {
         let read =
             yaml::read(bytes).and_then(|value| serde_json::from_value(value).map_err(|why| (why.to_string(), 1)));

@@ -27,7 +27,7 @@ impl<'t> InventoryLine<'t> {
 
 /// The lines of a file; a byte order mark is taken off.
 pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = InventoryLine<'_>> {
-    let mark = bytes.len() - crate::sources::head::without_mark(bytes).len();
+    let mark = bytes.len() - crate::byte_order_mark::without_mark(bytes).len();
     let (mut offset, mut number) = (mark, 0);
     std::iter::from_fn(move || {
         let rest = bytes.get(offset..).filter(|rest| !rest.is_empty())?;

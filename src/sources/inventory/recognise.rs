@@ -10,7 +10,7 @@ use super::{
 /// The format whose marks the first bytes (unpacked) bear.
 #[must_use]
 pub fn recognise(head: &[u8]) -> Option<InventoryKind> {
-    let text = crate::sources::head::without_mark(head);
+    let text = crate::byte_order_mark::without_mark(head);
     let text = text.trim_ascii_start();
     let has = |word: &str| memmem::find(text, word.as_bytes()).is_some();
     if text.first()? == &b'{' || document::is_yaml(text) {

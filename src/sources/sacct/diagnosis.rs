@@ -1,7 +1,7 @@
 //! Facts from the first bytes of a dump, other than its dialect.
 
 use super::{FixedOrder, json};
-use crate::sources::head::without_mark;
+use crate::byte_order_mark::without_mark;
 use crate::sources::hints::{Hints, SACCT_RELEASES, SacctHeader};
 
 /// What the head of a dump states.

@@ -68,7 +68,7 @@ impl FixedOrder {
     pub fn recognise(head: &[u8]) -> Option<Self> {
         /// Rows looked at.
         const FIRST: usize = 32;
-        let head = crate::sources::head::without_mark(head);
+        let head = crate::byte_order_mark::without_mark(head);
         let whole = memchr::memrchr(b'\n', head).map_or(head, |end| head.get(..end).unwrap_or(head));
         let rows: Vec<&[u8]> = whole
             .split(|&b| b == b'\n')

@@ -55,10 +55,11 @@ use super::dialect::{
     Certainty, Content, Dialect, DialectRow, PlacingInstant, RawHeader, RawLayout, SiteNaming, SourceOption,
     StatedIdentity, UnfinishedJob, UnfinishedJobs, VersionRule, VoNaming,
 };
-use super::head::{FileHead, without_mark};
+use super::head::FileHead;
 use super::hints::SacctHeader;
 use super::options::ReaderOptions;
 use super::steps::ReadSteps;
+use crate::byte_order_mark::without_mark;
 use crate::error::Result;
 use crate::ledger::Reason;
 use crate::numbers::count_u64;

@@ -14,6 +14,7 @@ use super::recent_layout::layout_of;
 use super::start::{self, RowStart};
 use super::stretch::LineRange;
 use super::zone_check;
+use crate::byte_order_mark::{BYTE_ORDER_MARK, without_mark};
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Reason;
 use crate::numbers::{Extent, Part, count_u64};
@@ -27,8 +28,6 @@ const STRETCH_BYTE: usize = 1 << 20;
 
 /// A line end may be this far behind the first byte of a header or of a preamble.
 const MAX_HEADER_BYTE: usize = 64 * 1024;
-
-const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// The pieces of one dump, in order.
 pub(super) struct SacctSplitter {
@@ -244,7 +243,7 @@ impl SacctSplitter {
             return Ok(None);
         };
         let line = self.text.part(..end);
-        let line = line.strip_prefix(BOM).unwrap_or(line);
+        let line = without_mark(line);
         let is_same = line.strip_suffix(b"\r").unwrap_or(line) == layout.header;
         let declared = self.options.sacct.delimiter.as_deref().map(str::as_bytes);
         if !is_same && !is_header(line, declared) {
@@ -266,9 +265,9 @@ impl SacctSplitter {
     /// Reads up to the first header line.
     fn preamble(&mut self) -> Result<Preamble> {
         self.fill(MAX_HEADER_BYTE)?;
-        if self.position.byte_offset == 0 && self.text.starts_with(BOM) {
+        if self.position.byte_offset == 0 && self.text.starts_with(BYTE_ORDER_MARK) {
             let line = self.position.line;
-            self.cut(BOM.len());
+            self.cut(BYTE_ORDER_MARK.len());
             self.position.line = line;
         }
         let first = self.text.iter().position(|byte| !byte.is_ascii_whitespace());
@@ -434,7 +433,7 @@ fn message(at: Position, text: &[u8]) -> Work {
 
 /// Whether a line within a dump is a header.
 pub(super) fn is_header(line: &[u8], declared: Option<&[u8]>) -> bool {
-    let line = line.strip_prefix(BOM).unwrap_or(line);
+    let line = without_mark(line);
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     matches!(layout::header(line, declared), Header::Names { .. })
 }

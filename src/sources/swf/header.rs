@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::sources::head::without_mark;
+use crate::byte_order_mark::without_mark;
 
 /// Most queues that are given names.
 const QUEUES_MOST: usize = 10_000;
