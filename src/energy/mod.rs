@@ -16,6 +16,7 @@ pub mod meter_users;
 pub mod node_part;
 pub mod nodes_share;
 pub mod site_energy;
+mod site_means;
 pub mod table_gap;
 
 pub use core_gap::{EnergyCoreGap, ListedNode};
@@ -27,4 +28,5 @@ pub use meter_users::{MeterUses, SharedMeter};
 pub use node_part::NodePart;
 pub use nodes_share::OwnNodes;
 pub use site_energy::SiteEnergy;
+pub use site_means::SiteMeans;
 pub use table_gap::EnergyTableGap;

@@ -10,10 +10,10 @@ use super::job_energy::JobEnergy;
 use super::job_load::{JobLoad, RunSpan};
 use super::meter_users::{MeterUsers, MeterUses};
 use super::node_part::NodePart;
+use super::site_means::SiteMeans;
 use crate::error::Result;
 use crate::reference::benchmark::AskedSpan;
 use crate::reference::energy::Course;
-use crate::reference::energy::course::CourseMean;
 use crate::reference::energy::node_rows::NodePlace;
 use crate::reference::job_hosts::job_hosts;
 
@@ -42,6 +42,7 @@ pub struct SiteEnergy<'a> {
     plan: &'a EnergyPlan,
     site: &'a str,
     pue: Course,
+    intensity: Course,
     /// PUE times intensity.
     carbon: Course,
     boundaries: Vec<i64>,
@@ -61,11 +62,13 @@ impl<'a> SiteEnergy<'a> {
     #[must_use]
     pub fn new(plan: &'a EnergyPlan, site: &'a str) -> Self {
         let pue = Course::new(plan.pue.of(site));
-        let carbon = pue.times(&Course::new(plan.intensity.of(site)));
+        let intensity = Course::new(plan.intensity.of(site));
+        let carbon = pue.times(&intensity);
         Self {
             plan,
             site,
             pue,
+            intensity,
             carbon,
             boundaries: plan.nodes.boundaries(site),
             names_nodes: plan.nodes.names_nodes(site),
@@ -140,12 +143,15 @@ impl<'a> SiteEnergy<'a> {
         sum
     }
 
-    /// The means of PUE (ten-thousandths) and of PUE times intensity (ten-thousandths of each) over a span; `None` where a part is
-    /// unknown.
+    /// The means of PUE and intensity over a span.
     #[must_use]
-    pub fn means(&self, run: RunSpan) -> (Option<CourseMean>, Option<CourseMean>) {
+    pub fn means(&self, run: RunSpan) -> SiteMeans {
         let of = |course: &Course| course.mean(run.from_ms, run.until_ms);
-        (of(&self.pue), of(&self.carbon))
+        SiteMeans {
+            pue: of(&self.pue),
+            intensity: of(&self.intensity),
+            carbon: of(&self.carbon),
+        }
     }
 
     /// Energy of the site (joules) for so much of its nodes in a span; `None` where a PUE is unknown.

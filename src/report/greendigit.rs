@@ -14,12 +14,12 @@ use super::apel::additions::requested_in_words;
 use super::lake::{Lake, Selection};
 use super::table::{Cell, ColumnKind, Table, divide};
 use crate::amounts::finer;
-use crate::energy::EnergyPlan;
+use crate::energy::{EnergyPlan, SiteMeans};
 use crate::error::{Error, Kind, Result};
 use crate::lake::energy_tables;
 use crate::schema::batch::{decimal, int, number, text, time, word};
 use crate::summarise::correction_effect::CorrectionEffects;
-use crate::summarise::energy_figures::{EnergyFigureReader, EnergyFigures};
+use crate::summarise::energy_figures::EnergyFigureReader;
 
 /// The view of jobs of the site's own account; others describe the same hours.
 const OWN_VIEW: &str = "batch";
@@ -175,11 +175,12 @@ fn table(
             start.clone(),
             instant(Some(end_ms)),
             Cell::int(1),
-            intensity(figures),
+            intensity(&figures.means),
             figures
                 .operational_co2e_mg
                 .map_or(Cell::Empty, |mg| Cell::ratio(i128::from(mg), 1000, 3)),
             figures
+                .means
                 .pue
                 .map_or(Cell::Empty, |mean| Cell::ratio(mean.sum, finer(mean.ms, 10_000), 4)),
             (figures.energy).map_or(Cell::Empty, |energy| Cell::ratio(i128::from(energy.energy_j), WH_J, 3)),
@@ -203,13 +204,12 @@ fn table(
     Ok(table)
 }
 
-/// The mean intensity while a job ran, as PUE times intensity by PUE.
-fn intensity(figures: &EnergyFigures) -> Cell {
-    match (figures.carbon, figures.pue) {
-        (Some(carbon), Some(pue)) => {
-            // Both are over the same time.
-            Cell::ratio(carbon.sum, finer(pue.sum, 10_000), 4)
-        }
+/// The mean intensity of the electricity of a job: PUE times intensity by PUE, or where no PUE is known the mean over its run.
+fn intensity(means: &SiteMeans) -> Cell {
+    match (means.carbon, means.pue, means.intensity) {
+        // Both are over the same time.
+        (Some(carbon), Some(pue), _) => Cell::ratio(carbon.sum, finer(pue.sum, 10_000), 4),
+        (_, None, Some(intensity)) => Cell::ratio(intensity.sum, finer(intensity.ms, 10_000), 4),
         _ => Cell::Empty,
     }
 }

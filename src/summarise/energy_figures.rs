@@ -5,10 +5,9 @@ use arrow_array::RecordBatch;
 use super::rated_job::{CoreTime, EnergyColumns, EnergyRater};
 use super::sums::MeasuredSums;
 use super::view::RecordView;
-use crate::energy::{ClassedEnergy, EnergyPlan, NodePart, OwnNodes, RunSpan};
+use crate::energy::{ClassedEnergy, EnergyPlan, NodePart, OwnNodes, RunSpan, SiteMeans};
 use crate::error::Result;
 use crate::normalise::Scale;
-use crate::reference::energy::course::CourseMean;
 use crate::schema::batch::{addend, number};
 
 /// What is known of one job in all of its run.
@@ -22,10 +21,8 @@ pub struct EnergyFigures {
     pub nodes: Vec<NodePart>,
     /// Why what was measured of its nodes is all its own; `None` where it is not, or nothing was measured.
     pub own_nodes: Option<OwnNodes>,
-    /// Mean PUE while it ran, in ten-thousandths.
-    pub pue: Option<CourseMean>,
-    /// Mean of PUE times carbon intensity while it ran, in ten-thousandths of each.
-    pub carbon: Option<CourseMean>,
+    /// What the tables of its site state while it ran.
+    pub means: SiteMeans,
     /// Energy of the site for it, joules.
     pub energy_pue_j: Option<i64>,
     /// CO2 equivalent of the electricity, mg.
@@ -57,14 +54,12 @@ impl<'a> EnergyFigureReader<'a> {
             let time = CoreTime::new(view.wall_s.value(row), view.wall_fraction_ms.value(row), core_n);
             let mut sums = MeasuredSums::default();
             self.0.fill_whole(&job, time, &mut sums);
-            let (pue, carbon) = self.0.means(job.run);
             EnergyFigures {
                 run: job.run,
                 energy: job.energy.energy,
                 own_nodes: job.energy.own_nodes,
                 nodes: job.energy.nodes.to_vec(),
-                pue,
-                carbon,
+                means: self.0.means(job.run),
                 energy_pue_j: sums.energy_pue_j,
                 operational_co2e_mg: sums.operational_co2e_mg,
                 embodied_co2e_mg: sums.embodied_co2e_mg,

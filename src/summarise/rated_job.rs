@@ -4,12 +4,11 @@ use arrow_array::{Array, Int64Array, RecordBatch};
 
 use super::sums::{MeasuredSums, time_held};
 use super::view::RecordView;
-use crate::energy::{EnergyClass, EnergyPlan, JobEnergy, JobLoad, MeterUses, RunSpan, SiteEnergy};
+use crate::energy::{EnergyClass, EnergyPlan, JobEnergy, JobLoad, MeterUses, RunSpan, SiteEnergy, SiteMeans};
 use crate::error::Result;
 use crate::normalise::Scale;
 use crate::record::Exclusivity;
 use crate::reference::benchmark::{AskedSpan, Benchmark};
-use crate::reference::energy::course::CourseMean;
 use crate::reference::energy::node_rows::NodePlace;
 use crate::schema::batch::{ColumnWords, column, int, number, words, words_of};
 use crate::time::calendar::Period;
@@ -187,8 +186,8 @@ impl<'a> EnergyRater<'a> {
         self.site.into_meter_uses()
     }
 
-    /// The means of PUE and of PUE times intensity over a run.
-    pub(super) fn means(&self, run: RunSpan) -> (Option<CourseMean>, Option<CourseMean>) {
+    /// The means of PUE and intensity over a run.
+    pub(super) fn means(&self, run: RunSpan) -> SiteMeans {
         self.site.means(run)
     }
 

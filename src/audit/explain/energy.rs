@@ -107,7 +107,7 @@ fn carbon(plan: &EnergyPlan, site: &str, figures: &EnergyFigures) -> Vec<String>
     let mut lines = Vec::new();
     let unknown = |what: &str| format!("{what} unknown");
     let rows = |values: &SiteValues, table: Option<&NamedTable>| listed(values.of(site), figures, table);
-    let pue = figures.pue.and_then(|mean| mean.scaled(1));
+    let pue = figures.means.pue.and_then(|mean| mean.scaled(1));
     lines.push(match (figures.energy_pue_j, pue) {
         (Some(joules), Some(pue_e4)) => {
             let pue = amount(i128::from(pue_e4), 4);

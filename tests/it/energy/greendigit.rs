@@ -59,3 +59,26 @@ fn corrections_are_in_the_jobs_and_additions_are_reported() {
         "{reported}"
     );
 }
+
+/// The intensity of the electricity is known of a site whose PUE is not.
+#[test]
+fn intensity_is_stated_where_no_pue_is_known() {
+    let case = Case::of("energy");
+    case.run();
+    let figures = |case: &Case| -> Vec<[Value; 4]> {
+        let text = case.gridtally(&["report", "greendigit", "lake"]);
+        let documents = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let of = |document: Value| ["execunitid", "CI_g", "PUE", "CFP_g"].map(|field| document[field].clone());
+        documents.map(of).collect()
+    };
+    let known = figures(&case);
+    case.write("pue.csv", "site,pue,valid_from,valid_to\nOAK,,2020-01-01,2030-01-01\n");
+    case.run();
+    let unknown = figures(&case);
+    assert_eq!(known.len(), unknown.len());
+    assert!(known.iter().any(|[_, intensity, ..]| !intensity.is_null()), "{known:?}");
+    for ([job, with_pue, ..], [_, intensity, pue, footprint]) in known.iter().zip(&unknown) {
+        assert_eq!(with_pue.is_null(), intensity.is_null(), "job {job}");
+        assert!(pue.is_null() && footprint.is_null(), "job {job}");
+    }
+}
