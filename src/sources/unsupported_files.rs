@@ -11,13 +11,15 @@ enum FileMark {
     Begins(&'static str),
     /// One of its first lines has all of these words, whatever is between them.
     Words(&'static [&'static str]),
+    /// Lines of it begin with all of these.
+    Lines(&'static [&'static str]),
     /// It is JSON with all of these keys.
     Json(&'static [&'static str]),
     /// It is YAML with all of these keys.
     Yaml(&'static [&'static str]),
 }
 
-use FileMark::{Begins, Json, Words, Yaml};
+use FileMark::{Begins, Json, Lines, Words, Yaml};
 
 const KNOWN: &[(FileMark, &str)] = &[
     (
@@ -70,6 +72,26 @@ const KNOWN: &[(FileMark, &str)] = &[
         Json(&["jobs", "job_id"]),
         "a list of jobs, but not of sacct --json: squeue and scontrol know no ended jobs",
     ),
+    (
+        Lines(&["ClusterId = ", "ProcId = "]),
+        "job ads of HTCondor as text are not read: dump jobs with condor_history -json",
+    ),
+    (
+        Lines(&["<classads>"]),
+        "job ads of HTCondor as XML are not read: dump jobs with condor_history -json",
+    ),
+    (
+        Words(&["ID", "OWNER", "SUBMITTED", "RUN_TIME"]),
+        "a table of condor_history or condor_q cuts its values off: dump jobs with condor_history -json",
+    ),
+    (
+        Begins("000 ("),
+        "the event log of HTCondor jobs is not read: dump jobs with condor_history -json",
+    ),
+    (
+        Lines(&["qname ", "jobnumber "]),
+        "qacct -j prints records for people: take the accounting file of Grid Engine itself",
+    ),
 ];
 
 impl FileMark {
@@ -79,6 +101,10 @@ impl FileMark {
             Words(words) => text.split(|&byte| byte == b'\n').take(4).any(|line| {
                 let mut found = line.split(|&byte| byte == b'|' || byte.is_ascii_whitespace());
                 words.iter().all(|word| found.any(|found| found == word.as_bytes()))
+            }),
+            Lines(starts) => starts.iter().all(|start| {
+                let mut lines = text.split(|&byte| byte == b'\n');
+                lines.any(|line| line.starts_with(start.as_bytes()))
             }),
             Json(keys) => text.starts_with(b"{") && keys.iter().all(|key| has(text, &format!("\"{key}\""))),
             Yaml(keys) => {

@@ -302,6 +302,23 @@ fn listings_without_a_reader_are_named() {
         ),
         ("{\"jobs\": [{\"job_id\": 1, \"eligible_time\": 1}]}", "squeue"),
         ("Site: S\nLocalJobId: 1\nWallDuration: 3\n", "without its first line"),
+        ("ClusterId = 11\nOwner = \"ann\"\nProcId = 0\n", "job ads of HTCondor as text are not read"),
+        (
+            "<?xml version=\"1.0\"?>\n<!DOCTYPE classads SYSTEM \"classads.dtd\">\n<classads>\n<c></c>\n",
+            "job ads of HTCondor as XML are not read",
+        ),
+        (
+            " ID     OWNER          SUBMITTED   RUN_TIME     ST COMPLETED   CMD\n 11.0 ann 3/1 0+01:00:00 C 3/1 x\n",
+            "dump jobs with condor_history -json",
+        ),
+        (
+            "000 (011.000.000) 2026-03-01 00:00:00 Job submitted from host: <192.0.2.1:9618>\n...\n",
+            "the event log of HTCondor jobs is not read",
+        ),
+        (
+            "==========\nqname        all.q\nhostname     n1\njobnumber    7\n",
+            "take the accounting file of Grid Engine itself",
+        ),
         ("0\tfat\t2\t80\t1\tlarge\n", "no dialect with a reader is recognised"),
     ]
     .iter()

@@ -11,7 +11,7 @@ use crate::support::sample::repository;
 use crate::support::tar;
 
 /// Every command and file that inspect advises to dump or give, with the first lines of what it prints.
-const ADVISED: [(&str, &str); 6] = [
+const ADVISED: [(&str, &str); 7] = [
     (
         "sinfo -N -l",
         "Fri Nov 20 10:00:00 2026\nNODELIST   NODES PARTITION       STATE CPUS    S:C:T MEMORY TMP_DISK WEIGHT AVAIL_FE REASON\n\
@@ -32,6 +32,10 @@ const ADVISED: [(&str, &str); 6] = [
     (
         "sacct -P",
         "JobID|JobName|Partition|Account|AllocCPUS|State|ExitCode\n1|x|cpu|a|4|COMPLETED|0:0\n",
+    ),
+    (
+        "condor_history -json",
+        "[\n{\n  \"ClusterId\": 11,\n  \"ProcId\": 0,\n  \"JobStatus\": 4\n}\n]\n",
     ),
     ("slurm.conf", "ClusterName=reef\nNodeName=n[1-3] CPUs=2\n"),
 ];
