@@ -47,8 +47,8 @@ pub struct RefusedFile {
     pub is_unread: bool,
     /// Whether a part of it is cut off or damaged: how many rows were in that is not known.
     pub is_part_lost: bool,
-    /// Whether it ends within a row, or the tool that made it has a message among its rows: rows may be missing, and how many is
-    /// not known.
+    /// Whether it ends within a row, text of it was lost, or the tool that made it has a message among its rows: rows may be missing,
+    /// and how many is not known.
     pub is_incomplete: bool,
     /// The commonest first.
     pub reasons: Vec<RefusedReason>,

@@ -122,8 +122,8 @@ reasons! {
     Rejected {
         /// The file cannot be read in the format its source declares; what was read before the damage is kept.
         UnreadableFile = "unreadable_file",
-        /// The file is not whole: its last record, or what holds its records, has no end, or the tool reports that it could not
-        /// print all.
+        /// The file is not whole: its last record, or what holds its records, has no end, a row has NUL bytes where text was lost, or
+        /// the tool reports that it could not print all.
         Truncated = "truncated",
         /// The fields cannot be distinguished or do not match the header.
         FieldCount = "field_count",

@@ -10,7 +10,7 @@ use super::buffer::BufferBlock;
 use super::byte_text::text_of;
 use super::dialect::ReadSizes;
 use super::input_stream::InputStream;
-use super::refusal::Refusal;
+use super::refusal::{Refusal, without_nul};
 use super::steps::{ReadStep, ReadSteps};
 use super::{Pieces, Position, Sink, Work};
 use crate::byte_order_mark::without_mark;
@@ -195,7 +195,10 @@ impl<G: Grammar> LogLines<G> {
         let Some(fold) = &mut self.fold else {
             return Box::new(move |sink: &mut dyn Sink| piece.read(&*grammar, sink));
         };
-        let is_kept = |record: &RawRecord<'_>| record.bytes.len() <= piece.limits.record && fold.keeps(record);
+        let has_nul = piece.has_nul();
+        let is_whole =
+            |record: &RawRecord<'_>| record.bytes.len() <= piece.limits.record && !(has_nul && holds_nul(record.bytes));
+        let is_kept = |record: &RawRecord<'_>| is_whole(record) && fold.keeps(record);
         let kept = piece.records(&*grammar).filter(is_kept);
         piece.kept = kept.map(|record| record.at.byte_offset).collect();
         let complete = fold.complete(is_last);
@@ -237,12 +240,13 @@ impl<G: Grammar> LogLines<G> {
                 let (at, limits) = (self.feed.at(), self.limits);
                 let text = behind_mark(&self.feed, at);
                 let raw = text.get(..limits.kept).unwrap_or(text).to_vec();
+                let refusal = too_long(&raw, limits);
                 if !self.is_skipping {
                     self.feed.take(line);
                 }
                 return Ok(Some(Box::new(move |sink: &mut dyn Sink| {
                     sink.rows_read(1);
-                    too_long(&raw, at, limits, sink);
+                    sink.reject(refusal.reason, at, 1, &refusal.detail, &raw);
                 })));
             }
             if self.feed.len() > longest.times(2) {
@@ -332,7 +336,13 @@ impl LogPiece {
         }
     }
 
+    /// Whether a part of its text was lost.
+    fn has_nul(&self) -> bool {
+        holds_nul(&self.bytes)
+    }
+
     fn read<G: Grammar>(&self, grammar: &G, sink: &mut dyn Sink) {
+        let has_nul = self.has_nul();
         let mut kept = self.kept.iter().copied().peekable();
         for record in self.records(grammar) {
             if kept.next_if_eq(&record.at.byte_offset).is_some() {
@@ -342,14 +352,16 @@ impl LogPiece {
             if bytes.len() > self.limits.record {
                 sink.rows_read(1);
                 let raw = bytes.get(..self.limits.kept).unwrap_or(bytes);
-                too_long(raw, record.at, self.limits, sink);
+                let refusal = too_long(raw, self.limits);
+                sink.reject(refusal.reason, record.at, 1, &refusal.detail, raw);
                 continue;
             }
-            if bytes.trim_ascii().is_empty() || !grammar.is_row(bytes) {
+            let is_whole = if has_nul { without_nul(bytes) } else { Ok(()) };
+            if is_whole.is_ok() && (bytes.trim_ascii().is_empty() || !grammar.is_row(bytes)) {
                 continue;
             }
             sink.rows_read(1);
-            if let Err(refusal) = grammar.record(&record.log_record(), sink) {
+            if let Err(refusal) = is_whole.and_then(|()| grammar.record(&record.log_record(), sink)) {
                 record.refuse(&refusal, sink);
             }
         }
@@ -413,9 +425,14 @@ fn line_end(bytes: &[u8], from: usize) -> usize {
     memchr(b'\n', line).map_or(bytes.len(), |end| from + end + 1)
 }
 
-fn too_long(raw: &[u8], at: Position, limits: LogLimits, sink: &mut dyn Sink) {
+fn holds_nul(bytes: &[u8]) -> bool {
+    memchr(0, bytes).is_some()
+}
+
+/// Why a record is refused for its length of which these bytes are kept: where it is cut into blocks, no more of it is known.
+fn too_long(kept: &[u8], limits: LogLimits) -> Refusal {
     let detail = format!("the record is longer than {} bytes", limits.record);
-    sink.reject(Reason::TooLong, at, 1, &detail, raw);
+    Refusal::new(Reason::TooLong, detail).or_lost_text(kept)
 }
 
 impl Position {

@@ -21,9 +21,29 @@ impl Refusal {
         }
     }
 
+    /// A row with NUL bytes, as a file has where a machine stopped before its text was on disk. What they stand for is not known: two
+    /// rows may be one now, and those between them gone.
+    pub(super) fn lost_text() -> Self {
+        let detail = "there are NUL bytes where text was lost: rows may be missing";
+        Self::new(Reason::Truncated, detail)
+    }
+
+    /// This, unless the row has NUL bytes: then that is why it cannot be read.
+    pub(super) fn or_lost_text(self, row: &[u8]) -> Self {
+        without_nul(row).err().unwrap_or(self)
+    }
+
     /// A field that must be there and is not.
     pub(super) fn missing(name: &str) -> Self {
         Self::new(Reason::MissingField, format!("there is no {name}"))
+    }
+}
+
+/// Refuses a row with NUL bytes, whatever else can be read of it.
+pub(super) fn without_nul(row: &[u8]) -> Result<(), Refusal> {
+    match memchr::memchr(0, row) {
+        Some(_) => Err(Refusal::lost_text()),
+        None => Ok(()),
     }
 }
 

@@ -11,9 +11,9 @@ use proptest::prelude::*;
 
 use crate::support::collect::{Collected, Job, input, plan, run};
 
-const HEADER: &str = "APEL-individual-job-message: v0.3\n";
+pub(crate) const HEADER: &str = "APEL-individual-job-message: v0.3\n";
 
-fn read(text: impl AsRef<[u8]>, acceptance: Acceptance) -> Collected {
+pub(crate) fn read(text: impl AsRef<[u8]>, acceptance: Acceptance) -> Collected {
     run(apel::pieces(input(text.as_ref()), plan(apel::DIALECT.format(), acceptance)).unwrap())
 }
 
@@ -22,14 +22,14 @@ pub(crate) fn strict(text: impl AsRef<[u8]>) -> Collected {
 }
 
 /// A small sound record; `more` lines come after the ordinary ones, so they win.
-fn record(id: &str, more: &str) -> String {
+pub(crate) fn record(id: &str, more: &str) -> String {
     format!(
         "Site: S\nLocalJobId: {id}\nWallDuration: 10\nCpuDuration: 5\nStartTime: 1500000000\nEndTime: 1500000010\n\
          ServiceLevelType: HEPSPEC\nServiceLevel: 10.5\n{more}%%\n"
     )
 }
 
-fn one(more: &str) -> Result<JobRow<'static>, Reason> {
+pub(crate) fn one(more: &str) -> Result<JobRow<'static>, Reason> {
     let all = strict(format!("{HEADER}{}", record("1", more)));
     assert_eq!(all.rows_read, 1);
     match all.jobs.first() {
@@ -292,45 +292,6 @@ fn two_percent_signs_cut_a_record_wherever_they_are() {
     let all = read(format!("{HEADER}{}", record("1", "Queue: a%%b\n")), Acceptance::Salvage);
     assert_eq!(all.rows_read, 2);
     assert_eq!((all.jobs.len(), all.reasons()), (1, vec![Reason::FieldCount]));
-}
-
-#[test]
-fn a_cut_off_file_states_it() {
-    let text = format!("{HEADER}{}{}", record("1", ""), record("2", ""));
-    let cut = &text[..text.len() - 60];
-    assert_eq!(read(cut, Acceptance::Salvage).reasons(), [Reason::Truncated]);
-    assert_eq!(strict(cut).reasons(), [Reason::MessageRefused, Reason::Truncated]);
-    // A message without the last separator, or without the line end behind it, is whole.
-    assert_eq!(strict(text.trim_end().trim_end_matches('%')).jobs.len(), 2);
-    assert_eq!(strict(text.trim_end()).jobs.len(), 2);
-}
-
-/// Half of a number is a number as well.
-#[test]
-fn a_last_value_that_may_be_a_part_of_one_is_refused() {
-    let summary = "APEL-summary-job-message: v0.2\nSite: S\nMonth: 3\nYear: 2026\nVO: v\nServiceLevelType: HEPSPEC\n\
-                   ServiceLevel: 10\nNodeCount: 1\nProcessors: 1\nWallDuration: 1000000\nCpuDuration: 900000\n\
-                   NumberOfJobs: 1200";
-    let job = format!("{HEADER}{}", record("1", ""));
-    let job = job.trim_end_matches(['%', '\n']);
-    for whole in [summary, job] {
-        for cut in [whole, &whole[..whole.len() - 2], format!("{whole} ").as_str()] {
-            for acceptance in [Acceptance::StrictApel, Acceptance::Salvage] {
-                let all = read(cut, acceptance);
-                assert_eq!((all.jobs.len(), all.summaries.len()), (0, 0), "{cut}");
-                assert_eq!(all.reasons(), [Reason::Truncated], "{cut}");
-                assert!(all.rejects[0].detail.contains("may be cut short"), "{:?}", all.rejects);
-            }
-        }
-        for end in ["\n", "\r", "\r\n", "\n  ", "%%", "\n%%", "\n%%\n"] {
-            let all = strict(format!("{whole}{end}"));
-            assert_eq!(
-                (all.jobs.len() + all.summaries.len(), all.rejects.len()),
-                (1, 0),
-                "{end:?}"
-            );
-        }
-    }
 }
 
 #[test]

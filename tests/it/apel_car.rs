@@ -125,6 +125,23 @@ fn damage_loses_only_what_is_damaged() {
     assert_eq!(read(document(&[]), Acceptance::StrictApel).rows_read, 0);
 }
 
+#[test]
+fn a_record_with_lost_text_is_truncated() {
+    let text = document(&[record("1", ""), record("2", ""), record("3", "")]);
+    let second = text.find(&record("2", "")).unwrap();
+    let lost = |from: usize| {
+        let mut text = text.clone().into_bytes();
+        text[from..from + 4].fill(0);
+        read(text, Acceptance::Salvage)
+    };
+    let inside = record("2", "").find("PT").unwrap();
+    for from in [second + inside + 1, second + 20] {
+        let all = lost(from);
+        assert!(all.reasons().contains(&Reason::Truncated), "{:?}", all.rejects);
+        assert!(all.rows().all(|row| row.job_id != "2"), "{from}");
+    }
+}
+
 /// Each kind of damage costs the record it is in; the records before and behind are read.
 #[test]
 fn records_behind_damage_are_read() {

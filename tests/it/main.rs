@@ -11,6 +11,7 @@ mod amounts;
 mod apel;
 mod apel_alike;
 mod apel_car;
+mod apel_damage;
 mod apel_golden;
 mod apel_summaries;
 mod asked;

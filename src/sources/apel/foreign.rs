@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::ledger::Reason;
 use crate::numbers::{Extent, Part};
 use crate::sources::options::ReaderOptions;
-use crate::sources::refusal::Refusal;
+use crate::sources::refusal::{Refusal, without_nul};
 use crate::sources::truncate::clip;
 use crate::sources::{Position, Sink, Work};
 
@@ -145,7 +145,10 @@ fn judge(document: &[u8], at: Position, acceptance: Acceptance, limits: ApelLimi
     }
     sink.rows_read(to_u64(found.len()));
     let jobs: Vec<Result<ApelJob<'_>, Refusal>> = (found.iter())
-        .map(|found| found.car.as_ref().map_err(Clone::clone).and_then(car::Car::job))
+        .map(|found| {
+            without_nul(document.part(found.span.clone()))?;
+            found.car.as_ref().map_err(Clone::clone).and_then(car::Car::job)
+        })
         .collect();
     let first_bad = found
         .iter()

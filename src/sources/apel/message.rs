@@ -16,7 +16,7 @@ use crate::numbers::{Comparand, Part, count_u64};
 use crate::record::{Anomaly, JobRow};
 use crate::sources::buffer::BufferBlock;
 use crate::sources::byte_text::text_of;
-use crate::sources::refusal::Refusal;
+use crate::sources::refusal::{Refusal, without_nul};
 use crate::sources::{Position, Sink, lines};
 
 /// Whole messages, or records of one message too large to be kept together.
@@ -160,6 +160,7 @@ pub(super) fn headless() -> Refusal {
 /// Why every record of a message without a usable header is refused; `None` when the header is fine.
 pub(super) fn bad_header(kind: &HeaderKind) -> Option<Refusal> {
     match kind {
+        HeaderKind::Unknown(header) if header.contains('\0') => Some(Refusal::lost_text()),
         HeaderKind::Unknown(header) => Some(Refusal::new(
             Reason::BadMessage,
             match header.strip_prefix("APEL-summary-job-message:").map(str::trim) {
@@ -248,6 +249,7 @@ fn verdict<'a, R: Default>(
     sink: &mut dyn Sink,
 ) -> Vec<R> {
     let frames = &texts.frames.records;
+    let has_nul = memchr::memchr(0, texts.frames.body).is_some();
     let mut refused = Vec::new();
     records.resize_with(frames.len(), R::default);
     for ((nth, frame), record) in frames.iter().enumerate().zip(&mut records) {
@@ -261,6 +263,12 @@ fn verdict<'a, R: Default>(
             } else {
                 Err(cut_off(read.err()))
             }
+        };
+        // What else is wrong with a record comes from the text that it lost.
+        let read = if has_nul {
+            without_nul(frame.raw).and(read)
+        } else {
+            read
         };
         if let Err(bad) = read {
             refused.push((nth, bad));
@@ -335,6 +343,7 @@ impl<'a> Texts<'a> {
 
 fn refuse_all(frames: &Frames<'_>, bad: &Refusal, sink: &mut dyn Sink) {
     for frame in &frames.records {
+        let bad = bad.clone().or_lost_text(frame.raw);
         sink.reject(bad.reason, frame.at, 1, &bad.detail, frame.raw);
     }
 }

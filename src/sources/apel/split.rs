@@ -263,6 +263,7 @@ impl MessageSplitter {
                 too_long(self.limits)
             }
         });
+        let bad = bad.or_lost_text(&raw);
         self.within = Some(kind.clone());
         // It may begin like a header: its own beginning must not be taken for the end of it.
         self.take(1);

@@ -6,7 +6,7 @@ use super::{GraccLimits, lines, usage_xml};
 use crate::ledger::Reason;
 use crate::numbers::Part;
 use crate::sources::json::Scanner;
-use crate::sources::refusal::Refusal;
+use crate::sources::refusal::{Refusal, without_nul};
 use crate::sources::{Position, Sink, Work};
 
 /// What a frame holds.
@@ -91,7 +91,8 @@ fn take(frame: &GraccFrame, limits: GraccLimits, scratch: &mut GraccScratch, sin
         GraccKind::Refused(reason, why) => {
             sink.rows_read(1);
             let raw = bytes.get(..limits.kept).unwrap_or(bytes);
-            sink.reject(reason, at, 1, why, raw);
+            let refusal = Refusal::new(reason, why).or_lost_text(raw);
+            sink.reject(refusal.reason, at, 1, &refusal.detail, raw);
         }
         GraccKind::Json => json(bytes, at, frame.is_cut_off, scratch, sink),
         GraccKind::Xml => {
@@ -144,7 +145,7 @@ fn without_closing(part: &[u8]) -> &[u8] {
 
 /// Gives one XML record its outcome.
 pub(super) fn xml(bytes: &[u8], at: Position, is_cut_off: bool, scratch: &mut GraccScratch, sink: &mut dyn Sink) {
-    match usage_xml::read(bytes) {
+    match without_nul(bytes).and_then(|()| usage_xml::read(bytes)) {
         Ok(flat) => usage::take(bytes, &flat.document(), at, scratch, sink),
         Err(Refusal { detail, .. }) if is_cut_off => {
             let detail = format!("the file ends inside this record: {detail}");

@@ -10,6 +10,7 @@ use crate::ledger::Reason;
 use crate::numbers::{Part, count_u64};
 use crate::sources::dialect::ReadSizes;
 use crate::sources::input_stream::InputStream;
+use crate::sources::refusal::Refusal;
 use crate::sources::steps::ReadStep;
 use crate::sources::{Position, Sink, Work};
 
@@ -93,9 +94,10 @@ impl GraccLines {
                 self.is_skipping = true;
                 let (at, limits) = (self.feed.at(), self.limits);
                 let raw = self.feed.get(..limits.kept).unwrap_or(&self.feed).to_vec();
+                let refusal = too_long(&raw, limits);
                 return Ok(Some(Box::new(move |sink: &mut dyn Sink| {
                     sink.rows_read(1);
-                    too_long(&raw, at, limits, sink);
+                    sink.reject(refusal.reason, at, 1, &refusal.detail, &raw);
                 })));
             }
             if self.feed.is_ended() {
@@ -133,7 +135,9 @@ fn parse(bytes: &[u8], from: Position, limits: GraccLimits, is_cut_off: bool, si
         at.byte_offset = from.byte_offset + to_u64(start);
         if line.len() > limits.line {
             sink.rows_read(1);
-            too_long(line.get(..limits.kept).unwrap_or(line), at, limits, sink);
+            let raw = line.get(..limits.kept).unwrap_or(line);
+            let refusal = too_long(raw, limits);
+            sink.reject(refusal.reason, at, 1, &refusal.detail, raw);
         } else if !line.trim_ascii().is_empty() {
             sink.rows_read(1);
             one(line, at, is_cut_off, &mut document, &mut scratch, sink);
@@ -165,14 +169,16 @@ pub(super) fn one<'a>(
                 (Reason::BadJson, "")
             };
             let detail = format!("{what}column {}: {}", malformed.at + 1, malformed.what);
+            let Refusal { reason, detail } = Refusal::new(reason, detail).or_lost_text(line);
             sink.reject(reason, at, 1, &detail, line);
         }
     }
 }
 
-fn too_long(raw: &[u8], at: Position, limits: GraccLimits, sink: &mut dyn Sink) {
+/// Why a line is refused for its length of which these bytes are kept: where it is cut into blocks, no more of it is known.
+fn too_long(kept: &[u8], limits: GraccLimits) -> Refusal {
     let detail = format!("the line is longer than {} bytes", limits.line);
-    sink.reject(Reason::TooLong, at, 1, &detail, raw);
+    Refusal::new(Reason::TooLong, detail).or_lost_text(kept)
 }
 
 pub(super) fn to_u64(n: usize) -> u64 {

@@ -11,6 +11,7 @@ use crate::ledger::Reason;
 use crate::numbers::{Extent, Part};
 use crate::sources::input_stream::{InputStream, StreamPlace};
 use crate::sources::lines::LogLimits;
+use crate::sources::refusal::Refusal;
 use crate::sources::steps::{ReadStep, ReadSteps};
 use crate::sources::{Pieces, Position, Sink, Work};
 
@@ -254,6 +255,7 @@ fn parse(bytes: &[u8], from: Position, frames: &[CondorFrame], limits: LogLimits
             ),
             CondorKind::Stray => (Reason::BadJson, "neither an object nor a comma between two".to_owned()),
         };
+        let Refusal { reason, detail } = Refusal::new(reason, detail).or_lost_text(raw);
         let raw = match frame.kind {
             CondorKind::TooLong => raw.get(..limits.kept).unwrap_or(raw),
             _ => raw,

@@ -76,7 +76,7 @@ pub(super) fn assemble(
         let next = scan(text, last.next, &layout.delimiter, layout.is_crlf, cuts);
         let own = cuts.part(before..);
         let line = text.part(next.start..next.end);
-        if start::of(layout, text, next, own).is_some() || start::is_tool_message(line) {
+        if start::of(layout, text, next, own).is_some() || start::is_no_row(layout, line) {
             cuts.truncate(before);
             break;
         }

@@ -37,6 +37,8 @@ pub(super) struct DelimiterIndex<'t> {
     feeds: Vec<u32>,
     /// How many lines were passed.
     line: usize,
+    /// Whether there is a NUL byte.
+    has_nul: bool,
 }
 
 /// Finds the marks of one word after another.
@@ -46,12 +48,15 @@ struct Finder {
     places: Vec<u32>,
     found: usize,
     feeds: Vec<u32>,
+    /// Bits of NUL bytes, of all words together.
+    nuls: u64,
 }
 
 impl ScanLook for Finder {
     #[expect(clippy::inline_always, reason = "it is compiled for every kind of processor")]
     #[inline(always)]
     fn look<S: Simd>(&mut self, lanes: u8x64<S>, _: &[u8; WORD], from: usize) {
+        self.nuls |= bits(lanes, 0);
         let mut ends = bits(lanes, b'\n');
         let hits = ends | bits(lanes, self.delimiter);
         while ends != 0 {
@@ -81,6 +86,14 @@ impl<'t> LineIndex<'t> {
                 layout,
                 cuts: Vec::with_capacity(layout.width()),
             },
+        }
+    }
+
+    /// Whether there is a NUL byte among them.
+    pub(super) fn has_nul(&self) -> bool {
+        match self {
+            Self::Marked(marks) => marks.has_nul,
+            Self::Scanned { text, .. } => memchr::memchr(0, text).is_some(),
         }
     }
 
@@ -124,9 +137,10 @@ impl<'t> DelimiterIndex<'t> {
             places,
             found: 0,
             feeds,
+            nuls: 0,
         };
-        // Filled up with what is neither.
-        show(text, u8::from(delimiter == 0), &mut finder);
+        // Filled up with what is neither, nor NUL.
+        show(text, b' '.max(delimiter.wrapping_add(1)), &mut finder);
         Self {
             text,
             is_crlf,
@@ -134,6 +148,7 @@ impl<'t> DelimiterIndex<'t> {
             found: finder.found,
             feeds: finder.feeds,
             line: 0,
+            has_nul: finder.nuls != 0,
         }
     }
 

@@ -26,6 +26,7 @@ pub mod json;
 mod later_allocation;
 mod layout;
 mod memory;
+mod open_job;
 mod options;
 mod piece;
 mod projected_columns;

@@ -6,10 +6,11 @@ use super::assemble::{Assembled, RowExtent, assemble};
 use super::clock::Clock;
 use super::column::Role;
 use super::delimiter_index::LineIndex;
-use super::fields::{RowFields, RowLine, scan};
+use super::fields::{RowFields, RowLine, place, scan};
 use super::job::{Read, SacctJob};
 use super::job_id::{JobId, is_same};
 use super::layout::ColumnLayout;
+use super::open_job::{SacctOpen, Tail};
 use super::projected_columns::ProjectedColumns;
 use super::refusal::{Refusal, quoted};
 use super::row::SacctRow;
@@ -60,54 +61,17 @@ impl SacctPiece {
             stretch: LineRange::default(),
         };
         let mut lines = LineIndex::new(&self.text, &self.layout);
+        let has_nul = lines.has_nul();
         while reader.at < self.text.len() {
             let (line, cuts) = lines.at(reader.at);
-            reader.line(line, cuts, sink);
+            if has_nul && start::is_lost(&self.layout, self.text.part(line.start..line.end)) {
+                reader.lost(line, cuts, sink);
+            } else {
+                reader.line(line, cuts, sink);
+            }
         }
         reader.close(sink);
     }
-}
-
-/// The job whose steps are being folded.
-enum SacctOpen<'t> {
-    Nothing,
-    /// The values of its row are in the reader.
-    Job {
-        base: &'t [u8],
-        steps: Steps,
-        at: Position,
-    },
-    Refused {
-        refusal: Refusal,
-        base: &'t [u8],
-        rows: u64,
-        at: Position,
-        start: usize,
-        end: usize,
-    },
-    NotStarted {
-        base: &'t [u8],
-        rows: u64,
-    },
-}
-
-impl<'t> SacctOpen<'t> {
-    /// The number of the job that is open and started; empty without one.
-    #[inline]
-    fn base(&self) -> &'t [u8] {
-        match self {
-            Self::Job { base, .. } => base,
-            _ => &[],
-        }
-    }
-}
-
-/// Which row a line may continue, when its last column is free text.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Tail {
-    Closed,
-    Job,
-    Step,
 }
 
 struct SacctReader<'t> {
@@ -187,6 +151,32 @@ impl<'t> SacctReader<'t> {
                 }
             }
         }
+    }
+
+    /// A line of which a part was lost, and lines before or behind it perhaps as well.
+    fn lost(&mut self, line: RowLine, cuts: &[u32], sink: &mut dyn Sink) {
+        let extent = RowExtent {
+            next: line.next,
+            lines: 1,
+        };
+        self.tail = Tail::Closed;
+        match start::of(self.layout, self.text, line, cuts) {
+            Some(RowStart::Job) => {
+                if let Some(base) = self.base_before_nul(line, cuts) {
+                    sink.rows_read(1);
+                    self.open_refused(Refusal::lost_text(), base, extent, sink);
+                    return self.advance(extent);
+                }
+                self.close(sink);
+            }
+            _ => {
+                if let SacctOpen::Job { steps, .. } = &mut self.open {
+                    steps.is_incomplete = true;
+                }
+            }
+        }
+        let Refusal { reason, detail } = Refusal::lost_text();
+        self.reject(reason, &detail, extent, sink);
     }
 
     /// A line that is not a row by itself.
@@ -295,7 +285,7 @@ impl<'t> SacctReader<'t> {
                 let content = text.part(next.start..next.end);
                 if !next.is_ended
                     || start::of(layout, text, next, own).is_some()
-                    || start::is_tool_message(content)
+                    || start::is_no_row(layout, content)
                     || own.len() >= layout.delimiters()
                 {
                     cuts.truncate(before);
@@ -453,6 +443,18 @@ impl<'t> SacctReader<'t> {
         }
         let fields = RowFields::new(self.text, line.start, line.end, cuts, layout.delimiter.len());
         fields.get(column).and_then(JobId::parse).map(|id| id.base)
+    }
+
+    /// The same of a line with NUL bytes, where all of the number is before them.
+    fn base_before_nul(&self, line: RowLine, cuts: &[u32]) -> Option<&'t [u8]> {
+        let nul = line.start + memchr::memchr(0, self.text.get(line.start..line.end)?)?;
+        let closed_n = cuts.partition_point(|cut| place(*cut) < nul);
+        let (end, cuts) = cuts.get(..closed_n)?.split_last()?;
+        let closed = RowLine {
+            end: place(*end),
+            ..line
+        };
+        self.leading_base(closed, cuts)
     }
 
     /// Counts and rejects a line that is not a row.

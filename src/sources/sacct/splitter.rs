@@ -11,6 +11,7 @@ use super::fixed::{self, FixedOrder};
 use super::layout::{self, ColumnLayout, Header};
 use super::piece::SacctPiece;
 use super::recent_layout::layout_of;
+use super::refusal::Refusal;
 use super::start::{self, RowStart};
 use super::stretch::LineRange;
 use super::zone_check;
@@ -325,13 +326,18 @@ impl SacctSplitter {
         }
         let (text, position) = self.cut(self.text.len());
         let skipped = self.skip_to_row(layout)?;
+        let layout = Arc::clone(layout);
         let limit_byte = self.limit_byte;
         Ok(Box::new(move |sink: &mut dyn Sink| {
             let detail = format!(
                 "a row longer than the limit of {limit_byte} bytes; {skipped} more bytes up to the next row were skipped"
             );
+            let mut refusal = Refusal::new(Reason::TooLong, detail);
+            if start::is_lost(&layout, &text) {
+                refusal = Refusal::lost_text();
+            }
             sink.rows_read(1);
-            sink.reject(Reason::TooLong, position, 1, &detail, &text);
+            sink.reject(refusal.reason, position, 1, &refusal.detail, &text);
         }))
     }
 

@@ -91,6 +91,16 @@ fn is_broken_off(layout: &ColumnLayout, fields: &RowFields<'_, '_>) -> bool {
     evidence >= EVIDENCE
 }
 
+/// Whether a part of a line was lost: it has NUL bytes, as a file has where a machine stopped before its text was on disk.
+pub(super) fn is_lost(layout: &ColumnLayout, line: &[u8]) -> bool {
+    memchr::memchr(0, line).is_some() && !layout.delimiter.contains(&0)
+}
+
+/// Whether a line is part of no row, whatever is before it.
+pub(super) fn is_no_row(layout: &ColumnLayout, line: &[u8]) -> bool {
+    is_tool_message(line) || is_lost(layout, line)
+}
+
 /// A line `sacct` writes to its error stream, which is often captured with the rows.
 pub(in crate::sources) fn is_tool_message(line: &[u8]) -> bool {
     [&b"sacct: "[..], b"Conversion error", b"slurmdbd: ", b"slurm_"]

@@ -75,7 +75,7 @@ impl LineRange {
             let kind = start::of(layout, text, line, own);
             let is_whole = kind.is_some_and(|kind| start::is_whole(layout, text, line, own, kind))
                 || start::holds_id(layout, text, line, own);
-            if is_whole || !line.is_ended || start::is_tool_message(content) {
+            if is_whole || !line.is_ended || start::is_no_row(layout, content) {
                 cuts.truncate(before);
                 is_cut_off = !line.is_ended;
                 break;

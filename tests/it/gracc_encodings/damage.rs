@@ -125,6 +125,27 @@ fn damaged_xml_costs_the_record_it_is_in() {
 }
 
 #[test]
+fn records_with_lost_text_are_truncated() {
+    let lines: String = (0..3).map(|n| hit(n) + "\n").collect();
+    for (whole, within) in [
+        (lines, "\"p\""),
+        (response(3), "\"p\""),
+        (envelope(3), "2020-01-01T00:00:00Z"),
+    ] {
+        for lost in ["\0", &"\0".repeat(within.len())] {
+            let second = whole.match_indices(within).nth(1).unwrap().0 + 1;
+            let text = format!("{}{lost}{}", &whole[..second], &whole[second + lost.len()..]);
+            let all = read(text.as_bytes());
+            assert_eq!(all.reasons(), [Reason::Truncated], "{text:?}");
+            assert_eq!(ids(&all), ["0", "2"], "{text:?}");
+        }
+    }
+    // A name may hold anything but that.
+    let text = envelope(1).replacen(">0<", ">a\0b<", 1);
+    assert_eq!(read(text.as_bytes()).reasons(), [Reason::Truncated]);
+}
+
+#[test]
 fn what_holds_records_must_have_an_end() {
     let (records, bundle) = ([xml(0), xml(1)].concat(), format!("replication|{0}|{0}||", xml(0)));
     for text in [

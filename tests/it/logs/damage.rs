@@ -1,5 +1,6 @@
 //! Damage loses no row, invents no job, and stays where it is; where a file is cut into pieces does not matter.
 
+use gridtally::ledger::Reason;
 use gridtally::record::JobRow;
 use gridtally::sources::dialect::Dialect;
 use gridtally::sources::htcondor;
@@ -111,7 +112,7 @@ fn a_record_that_is_too_long_is_one_row() {
         let [reject] = expected.rejects.as_slice() else {
             panic!("{format:?} {:?}", expected.rejects);
         };
-        assert_eq!(reject.reason, gridtally::ledger::Reason::TooLong, "{format:?}");
+        assert_eq!(reject.reason, Reason::TooLong, "{format:?}");
         assert_eq!(reject.raw.len(), 2000, "{format:?}");
         for block in [1, 7, 64, 700, 3000, 6000] {
             assert_eq!(
@@ -119,6 +120,24 @@ fn a_record_that_is_too_long_is_one_row() {
                 expected,
                 "{format:?} in blocks of {block}"
             );
+        }
+    }
+}
+
+#[test]
+fn lost_text_makes_no_record_of_two() {
+    for format in FORMATS {
+        let text = sample(format);
+        let all = rows(&whole(format));
+        let from = first_record(format, &text);
+        for (start, end) in (from..text.len()).step_by(7).zip((from + 900..text.len()).step_by(7)) {
+            let mut damaged = text.clone();
+            damaged[start..end].fill(0);
+            let found = read(format, damaged);
+            let is_warned = found.rejects.iter().any(|reject| reject.reason == Reason::Truncated);
+            assert!(is_warned, "{format:?} {start} {:?}", found.rejects);
+            let left = rows(&found);
+            assert!(left.iter().all(|row| all.contains(row)), "{format:?} {start}");
         }
     }
 }

@@ -155,6 +155,92 @@ fn a_bad_row_never_takes_its_neighbours_along() {
     }
 }
 
+/// The begin of `first` and the end of `last` as one line, as a file has it where a page of it was never written.
+fn with_hole(first: &str, kept: usize, last: &str, from: usize) -> String {
+    format!(
+        "{}{}{}",
+        first.get(..kept).unwrap_or(first),
+        "\0".repeat(40),
+        last.get(from..).unwrap_or(last)
+    )
+}
+
+#[test]
+fn text_that_was_lost_makes_no_job_of_two() {
+    let (first, last) = (job(2, "b"), job(9, "z"));
+    for kept in 0..first.len() {
+        for from in [0, 1, 8, last.len() - 12, last.len() - 1] {
+            let hole = with_hole(&first, kept, &last, from);
+            let found = read(
+                [
+                    HEADER,
+                    &job(1, "a"),
+                    &step(1, "s"),
+                    &hole,
+                    &job(10, "c"),
+                    &step(10, "s"),
+                ]
+                .concat(),
+            );
+            let ids: Vec<_> = found.jobs.iter().map(|job| (job.row.job_id, job.step_n)).collect();
+            assert_eq!(ids, [("1", 1), ("10", 1)], "{kept} {from}");
+            let [reject] = found.rejects.as_slice() else {
+                panic!("{kept} {from} {:#?}", found.rejects)
+            };
+            assert_eq!((reject.reason, reject.at.line), (Reason::Truncated, 4), "{kept} {from}");
+            assert_eq!(reject.raw, hole.as_bytes(), "{kept} {from}");
+        }
+    }
+}
+
+#[test]
+fn steps_of_a_job_row_with_lost_text_are_refused_with_it() {
+    let hole = with_hole(&job(2, "b"), 12, &job(9, "z"), 20);
+    let found = read([HEADER, &hole, &step(2, "s"), &step(9, "s"), &job(10, "c")].concat());
+    let reasons: Vec<_> = found
+        .rejects
+        .iter()
+        .map(|reject| (reject.reason, reject.rows))
+        .collect();
+    assert_eq!(reasons, [(Reason::StepWithoutJob, 1), (Reason::Truncated, 2)]);
+    assert_eq!(found.jobs.len(), 1);
+}
+
+#[test]
+fn cpu_time_of_steps_is_unknown_where_one_may_be_lost() {
+    let header = "JobID|State|End|ElapsedRaw|TotalCPU\n";
+    let dump =
+        |lost: &str| format!("{header}1|COMPLETED|70|60|\n1.0|COMPLETED|70|60|00:05\n{lost}2|COMPLETED|70|60|00:01\n");
+    let cpu = |lost: &str| read(dump(lost)).jobs.first().unwrap().row.cpu_ms;
+    assert_eq!(cpu(""), Some(5000));
+    assert_eq!(cpu("\0\0\0\n"), None);
+    assert_eq!(cpu("1.1|COMPL\0\0\0|00:05\n"), None);
+    // It begins another job.
+    assert_eq!(cpu("2|COMPL\0\0\0|00:05\n"), Some(5000));
+}
+
+#[test]
+fn lost_text_is_part_of_no_row_around_it() {
+    let broken = "zoo|3|3|two\n";
+    let rest = "lines|cpu|atlas|ada|*proj|1|10|70|60|COMPLETED|2|00:05.000\n";
+    let found = read([HEADER, &job(1, "a"), broken, "\0\0\0\0\n", rest, &job(4, "d")].concat());
+    let ids: Vec<_> = found.jobs.iter().map(|job| job.row.job_id).collect();
+    assert_eq!(ids, ["1", "4"]);
+    assert!(found.rejects.iter().any(|reject| reject.reason == Reason::Truncated));
+    assert_eq!(found.rejects.len(), 3, "{:#?}", found.rejects);
+}
+
+#[test]
+fn nul_may_be_the_delimiter() {
+    let mut nul = plan(Some("UTC"));
+    nul.sacct.delimiter = Some("\0".to_owned());
+    let dump = [HEADER, &job(1, "a"), &step(1, "s"), &job(2, "b")]
+        .concat()
+        .replace('|', "\0");
+    let found = try_read(dump.as_bytes(), nul).unwrap();
+    assert_eq!((found.jobs.len(), found.rejects.len()), (2, 0), "{:#?}", found.rejects);
+}
+
 #[test]
 fn a_cut_off_file_is_noticed() {
     let whole = [HEADER, &job(1, "a"), &job(2, "b")].concat();
@@ -272,13 +358,16 @@ fn dump() -> impl Strategy<Value = String> {
         1 => "[a-z|\n\r0-9. ]{0,12}",
         1 => Just("a|b\nc".to_owned()),
     ];
-    let line = (1..6_u32, name, 0..24_u32).prop_map(|(id, name, kind)| match kind {
+    let line = (1..6_u32, name, 0..27_u32).prop_map(|(id, name, kind)| match kind {
         0..=8 => job(id, &name),
         9..=17 => step(id, &name),
         18 => "sacct: error: x\n".to_owned(),
         19 => format!("zoo|{id}|{id}|{name}\n"),
         20 => format!("{name}\n"),
         21 => HEADER.to_owned(),
+        23 => "\0\0\n".to_owned(),
+        24 => with_hole(&job(id, &name), 20, &step(id, "s"), 9),
+        25 => with_hole(&step(id, &name), 5, &job(id, "s"), 0),
         22 => format!("JobIDRaw|JobName|State|End|ElapsedRaw\n{id}|{name}|COMPLETED|70|60\n"),
         _ => "\n".to_owned(),
     });

@@ -26,6 +26,19 @@ fn a_file_that_was_cut_off_keeps_the_sound_jobs() {
     assert_eq!((found.jobs.len(), found.rejects.len()), (3, 0));
 }
 
+#[test]
+fn a_job_with_lost_text_is_truncated() {
+    let whole = document(&(1..=3).map(|id| small(id, "")).collect::<Vec<_>>());
+    let second = whole.find("\"j2\"").unwrap() + 1;
+    let found = read(&format!("{}\0\0{}", &whole[..second], &whole[second + 2..]));
+    let reasons: Vec<_> = found
+        .rejects
+        .iter()
+        .map(|reject| (reject.reason, reject.rows))
+        .collect();
+    assert_eq!((found.jobs.len(), reasons), (2, vec![(Reason::Truncated, 1)]));
+}
+
 /// What the tool could not print is not there: its own words say so.
 #[test]
 fn errors_that_the_tool_reports_are_refused_rows() {

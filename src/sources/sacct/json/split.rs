@@ -10,6 +10,7 @@ use crate::sources::dialect::ReadSizes;
 use crate::sources::input_stream::{InputStream, StreamPlace};
 use crate::sources::json::Scanner;
 use crate::sources::json::frames::{JsonEnding, JsonFrame, JsonFramer};
+use crate::sources::refusal::Refusal;
 use crate::sources::steps::ReadStep;
 use crate::sources::truncate::clip;
 use crate::sources::{Position, Sink, Work};
@@ -210,6 +211,7 @@ fn read(
     sink: &mut dyn Sink,
 ) {
     let mut place = StreamPlace::new(bytes, from);
+    let has_nul = memchr::memchr(0, bytes).is_some();
     for frame in frames {
         let at = place.go_to(frame.start);
         let raw = bytes.part(frame.start..frame.end);
@@ -219,7 +221,11 @@ fn read(
             sink.reject(Reason::Truncated, at, 1, &detail, raw);
         } else if raw.len() > limits.job {
             sink.rows_read(1);
-            too_long(raw.get(..limits.kept).unwrap_or(raw), at, limits, sink);
+            too_long(raw, at, limits, sink);
+        } else if has_nul && memchr::memchr(0, raw).is_some() {
+            let Refusal { reason, detail } = Refusal::lost_text();
+            sink.rows_read(1);
+            sink.reject(reason, at, 1, &detail, raw);
         } else if frame.ending == JsonEnding::Broken {
             sink.rows_read(1);
             let detail = "the brackets of this job do not match; it was given up where the next one begins";
@@ -252,7 +258,7 @@ fn read(
     sink.rows_read(1);
     if raw.len() > limits.job {
         // Whether its end is missing was not known where pieces are smaller.
-        return too_long(raw.get(..limits.kept).unwrap_or(raw), at, limits, sink);
+        return too_long(raw, at, limits, sink);
     }
     sink.reject(reason, at, 1, detail, raw);
 }
@@ -275,7 +281,10 @@ fn described(raw: &[u8]) -> String {
     )
 }
 
+/// Refuses a counted job for its length. What is looked at is what is kept of it: where it is cut into blocks, no more is known.
 fn too_long(raw: &[u8], at: Position, limits: SacctJsonLimits, sink: &mut dyn Sink) {
     let detail = format!("the job is longer than {} bytes", limits.job);
-    sink.reject(Reason::TooLong, at, 1, &detail, raw);
+    let raw = raw.get(..limits.kept).unwrap_or(raw);
+    let Refusal { reason, detail } = Refusal::new(Reason::TooLong, detail).or_lost_text(raw);
+    sink.reject(reason, at, 1, &detail, raw);
 }
