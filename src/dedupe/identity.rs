@@ -39,6 +39,17 @@ pub fn record_id(dialect: Dialect, site: &str, row: &JobRow<'_>, record_ms: i64,
     xxh3_128(scratch)
 }
 
+/// Of the number of a job, and of the seconds in which it started and ended: what dumps of one job have in common, whatever site and
+/// cluster they are read for. `scratch` as above.
+#[must_use]
+pub fn job_hash(row: &JobRow<'_>, start_ms: i64, end_ms: i64, scratch: &mut Vec<u8>) -> u64 {
+    scratch.clear();
+    text(scratch, row.raw_job_id.unwrap_or(row.job_id));
+    scratch.extend_from_slice(&start_ms.div_euclid(1000).to_le_bytes());
+    scratch.extend_from_slice(&end_ms.div_euclid(1000).to_le_bytes());
+    xxh3_64(scratch)
+}
+
 /// What is accounted of one row, written down to be hashed; most of it is as in the row before.
 #[derive(Debug, Default)]
 pub struct IdentityContent {

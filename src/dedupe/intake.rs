@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::columns::DerivedFields;
 use super::contradictory_times::ContradictoryTimes;
-use super::identity::{IdentityContent, record_id};
+use super::identity::{IdentityContent, job_hash, record_id};
 use super::intake_batch::{IntakeBatch, Reject};
 use super::intake_rows::IntakeRows;
 use super::limits::{
@@ -18,7 +18,7 @@ use super::tool_message::ToolMessage;
 use super::unknown_cores::UnknownCores;
 use super::window::Window;
 use crate::error::{Error, Result};
-use crate::ledger::{Places, Reason, RowPlace};
+use crate::ledger::{JobSample, Places, Reason, RowPlace};
 use crate::numbers::counted_i64;
 use crate::privacy::{Field, Privacy};
 use crate::record::anomaly::Anomaly;
@@ -32,7 +32,7 @@ use crate::reference::vo_corrections::VoOrigin;
 use crate::reference::vo_rule::VoRule;
 use crate::sources::dialect::Dialect;
 use crate::sources::{Position, Sink};
-use crate::time::{DAY_MS, Month};
+use crate::time::{DAY_MS, Day, Month};
 
 /// Summaries and rows about the machine that are held at most.
 const HELD_ROWS: usize = 8192;
@@ -54,6 +54,7 @@ pub struct Intake {
     mapping: MappingCounts,
     times: ContradictoryTimes,
     cores: UnknownCores,
+    sample: JobSample,
     tool_message: Option<ToolMessage>,
     rows_read: u64,
     rows_candidate: u64,
@@ -94,6 +95,7 @@ impl Intake {
             mapping: MappingCounts::default(),
             times: ContradictoryTimes::default(),
             cores: UnknownCores::default(),
+            sample: JobSample::default(),
             tool_message: None,
             rows_read: 0,
             rows_candidate: 0,
@@ -134,6 +136,7 @@ impl Intake {
             mapping: self.mapping,
             times: self.times,
             cores: self.cores,
+            sample: self.sample,
             tool_message: self.tool_message,
             rows_read: self.rows_read,
             rows_candidate: self.rows_candidate,
@@ -148,6 +151,19 @@ impl Intake {
             self.day = (day, Month::of_ms(ms));
         }
         self.day
+    }
+
+    /// Takes a job that ran, with the number of a batch system, into the sample of the file.
+    fn take_sample(&mut self, row: &JobRow<'_>) {
+        let (Some(start_ms), Some(end_ms)) = (row.start_ms, row.end_ms) else {
+            return;
+        };
+        // Fallback: never taken, `limits::place` refuses instants after 2200.
+        let ended = Day::try_from(end_ms.div_euclid(DAY_MS)).unwrap_or(Day::MAX);
+        if self.dialect.row().has_job_numbers {
+            self.sample
+                .add(ended, job_hash(row, start_ms, end_ms, &mut self.scratch));
+        }
     }
 
     fn refuse_job(&mut self, reason: Reason, at: Position, rows: u64, row: &JobRow<'_>, detail: &str) {
@@ -236,6 +252,8 @@ impl Sink for Intake {
             Ok(placement) => placement,
             Err((reason, detail)) => return self.refuse_job(reason, at, rows, row, detail),
         };
+        // Of all months: which of them a run takes is no matter of the file.
+        self.take_sample(row);
         let (day, month) = self.place_in_time(record_ms);
         if month.is_some_and(|month| !self.window.holds(month)) {
             return self.count(Some(site), month, Reason::OutsidePeriod, rows);

@@ -4,7 +4,7 @@ use super::contradictory_times::ContradictoryTimes;
 use super::mapping::MappingCounts;
 use super::tool_message::ToolMessage;
 use super::unknown_cores::UnknownCores;
-use crate::ledger::{Places, Reason};
+use crate::ledger::{JobSample, Places, Reason};
 use crate::numbers::count_u64;
 use crate::record::Summary;
 use crate::reference::inventory::InventoryPlaced;
@@ -66,6 +66,8 @@ pub struct IntakeBatch {
     pub times: ContradictoryTimes,
     /// Jobs whose cores nothing states.
     pub cores: UnknownCores,
+    /// A sample of the jobs.
+    pub sample: JobSample,
     /// The first message of the tool among the rows.
     pub tool_message: Option<ToolMessage>,
     /// Rows the reader framed.

@@ -39,6 +39,12 @@ impl VoidedJobs {
         self.file_ids.is_empty() && self.record_ids.is_empty()
     }
 
+    /// Whether all jobs of an input file are.
+    #[must_use]
+    pub fn has_file(&self, file_id: &str) -> bool {
+        self.file_ids.contains(file_id)
+    }
+
     /// Whether a record of an input file is one of them.
     pub(super) fn contains(&self, file_id: &str, record_id: u128) -> bool {
         self.file_ids.contains(file_id) || self.record_ids.contains(&record_id)

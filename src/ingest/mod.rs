@@ -19,6 +19,7 @@ pub(crate) mod repair;
 pub(crate) mod reread;
 pub mod seen;
 pub(crate) mod shared_bytes;
+pub mod shared_jobs;
 pub mod shrunk_files;
 pub mod summary_limits;
 pub(crate) mod worker_buffer;

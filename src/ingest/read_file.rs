@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::lake::found::ListedPlace;
 use crate::ledger::file_paths::FilePaths;
 use crate::ledger::path_contents::{PathContents, SourcePath};
-use crate::ledger::{Places, Reason, RowPlace};
+use crate::ledger::{JobSample, Places, Reason, RowPlace};
 use crate::numbers::{Extent, stored_u64};
 use crate::privacy::Privacy;
 use crate::record::Summary;
@@ -143,6 +143,8 @@ pub(crate) struct ReadFile {
     pub(crate) times: ContradictoryTimes,
     /// Jobs whose cores nothing states.
     pub(crate) cores: UnknownCores,
+    /// A sample of its jobs.
+    pub(crate) sample: JobSample,
     /// Summaries; those of a piece in order, the pieces in any order.
     pub(crate) summaries: Vec<Summary>,
     /// Refusals.
@@ -177,6 +179,7 @@ impl ReadFile {
             mapping: MappingCounts::default(),
             times: ContradictoryTimes::default(),
             cores: UnknownCores::default(),
+            sample: JobSample::default(),
             summaries: Vec::new(),
             rejects: RejectBuffer::default(),
             inventory: Vec::new(),
@@ -192,6 +195,7 @@ impl ReadFile {
         self.mapping.merge(&harvest.mapping);
         self.times.merge(harvest.times);
         self.cores.merge(harvest.cores);
+        self.sample.merge(harvest.sample);
         self.tool_message = ToolMessage::first(self.tool_message.take(), harvest.tool_message.take());
         self.inventory.append(&mut harvest.inventory);
         self.rows_read += harvest.rows_read;

@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use tracing::warn;
 
+use super::shared_jobs::SharedJobs;
 use crate::ledger::book::InputEntry;
 use crate::ledger::{Book, Places, Reason};
 
 /// Warns of the files among `read_now` whose bytes the ledger also knows of another source, where jobs of both count: as jobs
-/// of two sites or clusters. Copies of the same jobs are duplicates, and count once.
-pub(crate) fn warn_of_shared_bytes(book: &Book, read_now: &[Arc<str>]) {
+/// of two sites or clusters. Copies of the same jobs are duplicates, and count once. Those that are `reported` by their jobs are not
+/// reported once more.
+pub(crate) fn warn_of_shared_bytes(book: &Book, read_now: &[Arc<str>], reported: &[SharedJobs]) {
     let inputs = book.inputs();
     let counts = |file_id: &str| {
         let mut places = book.places(file_id).into_iter().flat_map(Places::keys);
@@ -18,13 +20,16 @@ pub(crate) fn warn_of_shared_bytes(book: &Book, read_now: &[Arc<str>]) {
     };
     let read_now = read_now.iter().filter_map(|file_id| inputs.get_key_value(file_id));
     let read_now = read_now.filter(|(file_id, _)| counts(file_id));
-    let by_bytes: BTreeMap<&str, &InputEntry> = read_now.map(|(_, input)| (&*input.blake3, input)).collect();
+    let by_bytes: BTreeMap<&str, (&str, &InputEntry)> = read_now
+        .map(|(file_id, input)| (&*input.blake3, (&**file_id, input)))
+        .collect();
     if by_bytes.is_empty() {
         return;
     }
     let shared = inputs.iter().filter_map(|(file_id, other)| {
-        let own = by_bytes.get(&*other.blake3)?;
-        (own.source != other.source && counts(file_id)).then_some((*own, other))
+        let (own_id, own) = *by_bytes.get(&*other.blake3)?;
+        let is_reported = || reported.iter().any(|shared| shared.is_of(own_id, file_id));
+        (own.source != other.source && counts(file_id) && !is_reported()).then_some((own, other))
     });
     let shared: Vec<_> = shared.collect();
     let Some((own, other)) = shared.first() else {

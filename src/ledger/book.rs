@@ -6,6 +6,7 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 
 use super::file_paths::FilePaths;
+use super::job_sample::JobSample;
 use super::places::{Places, RowPlace};
 use super::reason::{Outcome, Reason};
 use crate::error::{Error, Result};
@@ -28,6 +29,8 @@ pub struct InputEntry {
     pub blake3: Arc<str>,
     /// Rows its reader framed.
     pub rows_read: u64,
+    /// A sample of its jobs; without any where its dialect has no job numbers, or a version read it that took none.
+    pub sample: JobSample,
 }
 
 /// A file, and what became of rows of it.
@@ -299,11 +302,15 @@ impl Book {
             // Lakes of earlier versions do not have it.
             let has_contents = read.column_by_name("content_n").is_some();
             let contents = has_contents.then(|| int(read, "content_n")).transpose()?;
+            let has_samples = read.column_by_name("job_sample").is_some();
+            let samples = has_samples.then(|| text(read, "job_sample")).transpose()?;
             for row in 0..read.num_rows() {
                 let (bytes, rows_read) = (
                     stored_u64(bytes.value(row), "bytes")?,
                     stored_u64(rows.value(row), "rows_read_n")?,
                 );
+                let sample = samples.and_then(|samples| word(samples, row));
+                let sample = sample.map_or_else(|| Ok(JobSample::default()), str::parse)?;
                 let entry = book
                     .inputs
                     .entry(Arc::from(file_id.value(row)))
@@ -314,6 +321,7 @@ impl Book {
                         bytes,
                         blake3: Arc::from(blake3.value(row)),
                         rows_read,
+                        sample,
                     });
                 let content_n = contents.map_or(Ok(1), |contents| u32::try_from(contents.value(row)));
                 let content_n = content_n.map_err(|why| Error::internal("a content_n of no path").because(why))?;

@@ -47,6 +47,12 @@ impl<'a> FileRow<'a> {
         [&self.input.source, self.path, self.file_id]
     }
 
+    /// The sample of its jobs, where it has one.
+    fn sample(&self) -> Option<String> {
+        let sample = &self.input.sample;
+        (!sample.is_empty()).then(|| sample.to_string())
+    }
+
     /// How many of its rows ended with an outcome.
     fn row_n(&self, book: &Book, outcome: Outcome) -> u64 {
         match (self.is_first_path, outcome) {
@@ -102,6 +108,7 @@ impl Book {
             outcome(Outcome::Superseded),
             outcome(Outcome::Rejected),
             outcome(Outcome::OutOfScope),
+            texts(rows.iter().map(FileRow::sample)),
         ])
     }
 

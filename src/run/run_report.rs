@@ -28,6 +28,7 @@ use crate::display_text::without_passwords;
 use crate::energy::{EnergyCoreGap, EnergyTableGap};
 use crate::error::Error;
 use crate::ingest::findings::{EmptyFile, Findings, RefusedFile, empty_text, refused_text};
+use crate::ingest::shared_jobs::{SharedJobs, shared_text};
 use crate::ingest::shrunk_files::{ShrunkFile, shrunk_text};
 use crate::lake::state::State;
 use crate::ledger::Reason;
@@ -142,6 +143,9 @@ pub struct RunReport {
     /// Jobs that two files seem to contain, too few of them or in dialects too different to be certain.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub possible_copies: Vec<CopiedReport>,
+    /// Jobs that files of two sites have both.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shared_jobs: Vec<SharedJobs>,
     /// Jobs whose accepted rows have less than rows that they replaced, or that did not replace them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reduced_jobs: Vec<ReducedReport>,
@@ -336,6 +340,7 @@ impl RunReport {
     /// What a person must know of the inputs, in words.
     pub(crate) fn warnings_text(&self) -> String {
         copied_text("counted twice", &self.copied_jobs)
+            + &shared_text(&self.shared_jobs)
             + &copied_text("perhaps counted twice", &self.possible_copies)
             + &kinds_text(&self.summary_kinds)
             + &self.sources_text()

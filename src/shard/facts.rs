@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::dedupe::{ContradictoryTimes, MappingCounts, ToolMessage, UnknownCores};
 use crate::error::{Error, Result};
 use crate::ingest::read_file::ReadFile;
-use crate::ledger::{Reason, RowPlace};
+use crate::ledger::{JobSample, Reason, RowPlace};
 use crate::sources::registry;
 
 /// The outcome of one file.
@@ -25,6 +25,8 @@ pub(crate) struct FileFacts {
     times: ContradictoryTimes,
     #[serde(default)]
     cores: UnknownCores,
+    #[serde(default)]
+    sample: JobSample,
     tool_message: Option<ToolMessage>,
 }
 
@@ -57,6 +59,7 @@ impl FileFacts {
             mapping: read.mapping.clone(),
             times: read.times,
             cores: read.cores,
+            sample: read.sample.clone(),
             tool_message: read.tool_message.clone(),
         }
     }
@@ -77,6 +80,7 @@ impl FileFacts {
         read.mapping.clone_from(&self.mapping);
         read.times = self.times;
         read.cores = self.cores;
+        read.sample.clone_from(&self.sample);
         read.tool_message.clone_from(&self.tool_message);
         for TalliedRows {
             site,

@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::ingest::findings::Notes;
 use crate::ingest::reading::LedgerFiles;
 use crate::ingest::shared_bytes::warn_of_shared_bytes;
+use crate::ingest::shared_jobs::shared_jobs;
 use crate::run::charges::ChargePart;
 use crate::run::limits;
 use crate::run::usage::UsagePart;
@@ -50,7 +51,9 @@ impl<'a> MergedRecords<'a> {
         };
         let findings = notes.settle(files, &scope.seen, &scope.lake.state.book);
         limits::hold(scope.context.plan, findings, monitor.report)?;
-        warn_of_shared_bytes(&scope.lake.state.book, &file_ids);
+        let (book, corrections) = (&scope.lake.state.book, scope.context.plan.corrections.as_deref());
+        monitor.report.shared_jobs = shared_jobs(book, &file_ids, corrections);
+        warn_of_shared_bytes(book, &file_ids, &monitor.report.shared_jobs);
         Ok(AcceptedRecords {
             scope,
             file_ids,

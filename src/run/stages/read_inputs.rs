@@ -224,6 +224,7 @@ fn enter_file(
         bytes: reading.file.bytes,
         blake3: Arc::from(read.blake3.as_str()),
         rows_read: read.rows_read,
+        sample: read.sample,
     };
     debug_assert!(read.tally.keys().all(|place| !is_settled_by_merge(place.reason)));
     book.enter(file_id, entry, read.tally);

@@ -246,23 +246,34 @@ fn a_file_that_counts_in_both_stops_no_night() {
     assert_eq!(sum(&all(&scene.path("lake"), "usage"), "job_n"), 30);
 }
 
-/// Equal files in two sources are reported where their jobs count in both, and only there.
+/// Equal files in two sources are reported where their jobs count in both, and only there: by their jobs, or by their bytes where
+/// these are too few.
 #[test]
 fn a_file_that_counts_in_both_sources_is_reported() {
     let two = |site: &str| [source("first", "a", "OAK"), source("second", "a", site)].concat();
     let also_listed = "[[inventory]]\nname = \"n1\"\nformat = \"csv\"\npaths = [\"in/nodes.csv\"]\nsite = \"OAK\"\nas_of = 2026-01-01\n\
                        [[inventory]]\nname = \"n2\"\nformat = \"csv\"\npaths = [\"in/nodes.csv\"]\nsite = \"ELM\"\nas_of = 2026-01-01\n";
-    for (site, expected) in [
-        ("OAK", None),
+    for (site, job_n, expected) in [
+        ("OAK", 10, None),
         (
             "ELM",
+            10,
             Some(
-                "files that are in two sources and have jobs that count in both, of two sites or clusters: 1 (the first: in/a.txt of ",
+                "  counted twice: in/a.txt of source second: 10 of 10 jobs of ELM are in in/a.txt of source first with",
+            ),
+        ),
+        (
+            "ELM",
+            2,
+            Some(
+                "warning: files that are in two sources and have jobs that count in both, of two sites or clusters: 1 (the first: \
+                 in/a.txt of ",
             ),
         ),
     ] {
         let scene = Scene::empty();
-        scene.write("in/a.txt", dump(0).as_bytes());
+        let rows: Vec<String> = dump(0).lines().take(1 + job_n).map(|row| format!("{row}\n")).collect();
+        scene.write("in/a.txt", rows.concat().as_bytes());
         scene.write("in/nodes.csv", b"node,cpu_n\nn1,4\n");
         let sections = two(site) + also_listed;
         let pipeline = format!("[pipeline]\nname = \"oak\"\noutput = \"lake\"\nmax_rejected = 10\n{sections}");
@@ -274,11 +285,10 @@ fn a_file_that_counts_in_both_sources_is_reported() {
                 .args(["run", "pipeline.toml"])
                 .output()
                 .unwrap();
-            let text = String::from_utf8(output.stderr).unwrap();
+            let text = String::from_utf8([output.stderr, output.stdout].concat()).unwrap();
             assert!(output.status.success(), "{text}");
-            let warned = text.lines().filter_map(|line| line.strip_prefix("warning: "));
-            warned
-                .filter(|line| line.contains("two sources"))
+            text.lines()
+                .filter(|line| line.contains("two sources") || line.contains("counted twice"))
                 .map(str::to_owned)
                 .collect()
         };
@@ -288,8 +298,8 @@ fn a_file_that_counts_in_both_sources_is_reported() {
             (Some(expected), [only]) => assert!(only.starts_with(expected), "{only}"),
             _ => panic!("{site}: {reported:?}"),
         }
-        let job_n = sum(&all(&scene.path("lake"), "usage"), "job_n");
-        assert_eq!(job_n, if expected.is_some() { 20 } else { 10 }, "{site}");
+        let counted_n = usize::try_from(sum(&all(&scene.path("lake"), "usage"), "job_n")).unwrap();
+        assert_eq!(counted_n, if expected.is_some() { 2 * job_n } else { job_n }, "{site}");
         assert_eq!(warnings(), [""; 0], "nothing was read");
     }
 }

@@ -36,6 +36,7 @@ pub(crate) mod scene;
 mod settings;
 mod shard_refusals;
 mod shards;
+mod shared_jobs;
 mod stated_work;
 mod tables;
 mod together;
