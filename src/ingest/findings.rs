@@ -68,20 +68,42 @@ pub struct EmptyFile {
 /// What a source had in this run, for its limits.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SourceSums {
-    /// Files the lake did not hold before, or that now lose more rows than they did then.
+    /// Files the lake did not hold before; where files it did hold lose more rows than then, all that were read.
     pub(crate) new_files: u64,
-    /// Of these, files of which nothing was read.
+    /// Of these, files of which nothing was read, unless it was so before.
     pub(crate) unread_files: u64,
-    /// Of the new files, those of which a part is lost.
+    /// The same of files of which a part is lost.
     pub(crate) part_lost_files: u64,
-    /// Their rows.
+    /// Rows of the new files.
     pub(crate) new_rows: u64,
-    /// Their refused rows, except those the pipeline is configured to reject.
+    /// Their refused rows, except those the pipeline is configured to reject, and those of files that lose no more than before.
     pub(crate) new_rejected: u64,
+    /// Files and rows that the lake held before.
+    known: KnownSums,
     /// Rows of all files that were read.
     pub(crate) rows: u64,
     /// Rows of all files that were read and refused.
     pub(crate) rejected: u64,
+}
+
+/// What was read again of a source.
+#[derive(Clone, Debug, Default)]
+struct KnownSums {
+    file_n: u64,
+    row_n: u64,
+    /// Some of it loses more rows than before, as under another rule of its source.
+    is_worse: bool,
+}
+
+/// What the lake knew of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Known {
+    /// Nothing.
+    New,
+    /// That it lost as many rows, or more.
+    AsBefore,
+    /// That it lost fewer.
+    Worse,
 }
 
 /// What is noted while files are read, until it is known where all rows ended.
@@ -149,9 +171,12 @@ impl Notes {
             // Fallback: a file without refused rows has no first refusals.
             let first = self.first.remove(file_id).unwrap_or_default();
             let outcome = Ended::of(book, file_id, &first);
-            let before = self.before.get(file_id);
-            let is_new = before.is_none_or(|before| outcome.rejected_n > *before);
-            findings.count(&reading.source.name, &outcome, is_new);
+            let known = match self.before.get(file_id) {
+                None => Known::New,
+                Some(before) if outcome.rejected_n > *before => Known::Worse,
+                Some(_) => Known::AsBefore,
+            };
+            findings.count(&reading.source.name, &outcome, known);
             for (outcome, rows) in book.outcomes(file_id) {
                 *findings.outcomes.entry(outcome.to_string()).or_default() += rows;
             }
@@ -167,9 +192,12 @@ impl Notes {
             let outcome = Ended::of(book, &seen.file_id, &BTreeMap::new());
             if outcome.rows_n == 0 || outcome.is_unread {
                 // The same refusal as in an earlier run.
-                findings.count(&input.source, &outcome, true);
+                findings.count(&input.source, &outcome, Known::New);
                 findings.name(&input.source, &seen.path, input.bytes, &outcome);
             }
+        }
+        for sums in findings.sources.values_mut() {
+            sums.weigh_known();
         }
         findings.refused.sort_by(|a, b| {
             let key = |file: &RefusedFile| {
@@ -247,16 +275,32 @@ impl Ended {
     }
 }
 
+impl SourceSums {
+    /// What files lose that were read under another rule before is a share of all that is read by the new one, as in a new lake.
+    fn weigh_known(&mut self) {
+        if self.known.is_worse {
+            self.new_files += self.known.file_n;
+            self.new_rows += self.known.row_n;
+        }
+    }
+}
+
 impl Findings {
-    fn count(&mut self, source: &str, outcome: &Ended, is_new: bool) {
+    fn count(&mut self, source: &str, outcome: &Ended, known: Known) {
         let sums = self.sources.entry(source.to_owned()).or_default();
         sums.rows += outcome.rows_n;
         sums.rejected += outcome.rejected_n;
-        if is_new {
+        if known == Known::New {
             sums.new_files += 1;
+            sums.new_rows += outcome.rows_n;
+        } else {
+            sums.known.file_n += 1;
+            sums.known.row_n += outcome.rows_n;
+        }
+        if known != Known::AsBefore {
+            sums.known.is_worse |= known == Known::Worse;
             sums.unread_files += u64::from(outcome.is_unread);
             sums.part_lost_files += u64::from(outcome.is_part_lost);
-            sums.new_rows += outcome.rows_n;
             sums.new_rejected += outcome.unexpected_n;
         }
     }

@@ -1,5 +1,5 @@
 //! Holds what a run refused against what the pipeline allows. Only inputs that are new to the lake, or lose more rows than
-//! before, can break a limit that nobody wrote.
+//! before, can break a limit that nobody wrote; where some lose more, they are weighed with all that was read of their source.
 
 use std::fmt::{self, Write as _};
 

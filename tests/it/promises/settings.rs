@@ -7,7 +7,7 @@ use gridtally::error::Kind;
 use gridtally::run::RunOptions;
 use gridtally::run::run_report::Status;
 
-use super::scene::{Pipeline, Scene, assert_same, lake_hash, lake_times};
+use super::scene::{Pipeline, Scene, Source, assert_same, lake_hash, lake_times};
 use super::tables::{all, sum, text};
 use crate::support::notes::assert_notes_alone;
 
@@ -259,4 +259,50 @@ fn a_pipeline_of_another_name_is_kept_out_of_a_lake() {
     assert_eq!(error.kind(), Kind::Config, "{error}");
     assert!(error.to_string().contains("the lake of the pipeline sample"), "{error}");
     scene.run(&other, "own");
+}
+
+/// Under the strict rule a bad record takes its message along. Where that is less than the share of the source that may be refused, a
+/// lake that knows the files from the other rule allows it as a new one does.
+#[test]
+fn the_strict_rule_returns_to_a_lake_as_it_comes_to_a_new_one() {
+    let record = |number: u32, end: &str| {
+        format!(
+            "Site: OAK\nSubmitHost: ce.oak.example\nLocalJobId: {number}\nLocalUserId: u1\nVO: atlas\nWallDuration: 3600\nCpuDuration: 3000\n\
+             Processors: 1\nNodeCount: 1\nStartTime: 1773100800\nEndTime: {end}\nServiceLevelType: HEPSPEC\nServiceLevel: 10\n%%\n"
+        )
+    };
+    let message = |numbers: std::ops::Range<u32>| {
+        let records: String = numbers.map(|number| record(number, "1773104400")).collect();
+        format!("APEL-individual-job-message: v0.3\n{records}")
+    };
+    let scene = Scene::empty();
+    for file in 0..4 {
+        scene.write(
+            &format!("data/{file}"),
+            message(100 * file..100 * file + 100).as_bytes(),
+        );
+    }
+    // A message of five records with a bad one, and one that is sound.
+    let bad = message(900..904) + &record(904, "soon") + &message(910..920);
+    scene.write("data/bad", bad.as_bytes());
+    let of = |acceptance: &str| {
+        Pipeline::of(Source {
+            name: "messages",
+            paths: vec!["data".to_owned()],
+            keys: format!("format = \"apel\"\nacceptance = \"{acceptance}\"\n"),
+        })
+    };
+    let (mut strict, mut salvage) = (of("strict-apel"), of("salvage"));
+    for pipeline in [&mut strict, &mut salvage] {
+        pipeline.head.remove("max_rejected");
+    }
+    let refused = |out: &str, pipeline: &Pipeline| scene.run(pipeline, out).outcomes.get("rejected").copied();
+    assert_eq!(refused("fresh", &strict), Some(5));
+    assert_eq!(refused("lake", &salvage), Some(1));
+    assert_eq!(refused("lake", &strict), Some(5));
+    assert_same(&scene.lake("fresh"), &scene.lake("lake"), "back under the strict rule");
+    // A bad file that comes in a night is weighed by itself, as before.
+    scene.write("data/night", (message(950..954) + &record(954, "soon")).as_bytes());
+    let error = scene.try_run(&strict, "lake", RunOptions::default()).unwrap_err();
+    assert_eq!(error.kind(), Kind::Data, "{error}");
 }
