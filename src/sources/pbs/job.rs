@@ -19,6 +19,10 @@ use crate::sources::truncate::clip;
 pub(super) fn take(parts: &PbsParts<'_>, record: &LogRecord<'_>, sink: &mut dyn Sink) -> Result<(), Refusal> {
     let job_id = known(parts.id).ok_or_else(|| Refusal::new(Reason::BadJobId, "the job id is empty"))?;
     let values = PbsValues::of(parts.message);
+    if never_ran(&values)? {
+        sink.out_of_scope(Reason::NotStarted, 1);
+        return Ok(());
+    }
     let time = |name: &str, value: Option<&str>| instant_ms(name, value.ok_or_else(|| Refusal::missing(name))?);
     let (start_ms, end_ms) = (time("start", values.start)?, time("end", values.end)?);
     let duration = |name: &str, value: Option<&str>| value.map(|text| clock_ms(name, text)).transpose();
@@ -110,6 +114,27 @@ pub(super) fn take(parts: &PbsParts<'_>, record: &LogRecord<'_>, sink: &mut dyn 
     };
     sink.job(&row, record.at, 0);
     Ok(())
+}
+
+/// Whether a record without a start is of a job that was deleted before it ran: it ended, and was given no host, no session and no
+/// time. A line that lost its start has some of these, or lost more.
+fn never_ran(values: &PbsValues<'_>) -> Result<bool, Refusal> {
+    let is_none = |value: Option<&str>| value.is_none_or(|text| text == "0");
+    let had_nothing = values.exec_host.is_none() && values.exec_gpus.is_none() && is_none(values.session);
+    let (true, true, Some(end), Some(_)) = (is_none(values.start), had_nothing, values.end, values.exit_status) else {
+        return Ok(false);
+    };
+    let is_zero = |value: Option<&str>, read: fn(&str, &str) -> Result<i64, Refusal>| {
+        value.is_none_or(|text| read("", text).is_ok_and(|amount| amount == 0))
+    };
+    let used_nothing = is_zero(values.cput, clock_ms)
+        && is_zero(values.walltime, clock_ms)
+        && is_zero(values.mem, size_byte)
+        && is_zero(values.vmem, size_byte);
+    // A start that is glued to the time before it.
+    let mut times = [values.ctime, values.etime].into_iter().flatten();
+    let is_sound = times.all(|text| instant_ms("", text).is_ok());
+    instant_ms("end", end).map(|_| used_nothing && is_sound)
 }
 
 /// Energy of a job of so many nodes and so much wall time (milliseconds). PBS Professional states kilowatt hours with a point, as the

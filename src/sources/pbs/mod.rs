@@ -27,7 +27,7 @@ static ROW: DialectRow = DialectRow {
     word: "pbs",
     aliases: &["torque", "pbspro", "openpbs"],
     help: "accounting logs of PBS Pro, OpenPBS and Torque",
-    page: "Accounting logs of PBS Pro, OpenPBS and Torque, one file per day. `E` records hold usage; other records are counted and left out. A value in quotes, as PBS Pro and OpenPBS write accounts, may hold blanks. The GPUs of a job are those it was given (`exec_gpus` of Torque), else those it requested (`Resource_List.ngpus`, or `gpus` of each node in `Resource_List.nodes`).",
+    page: "Accounting logs of PBS Pro, OpenPBS and Torque, one file per day. `E` records hold usage; other records are counted and left out, and so are `E` records of jobs that were deleted before they ran, which have no start, host, session or usage. A value in quotes, as PBS Pro and OpenPBS write accounts, may hold blanks. The GPUs of a job are those it was given (`exec_gpus` of Torque), else those it requested (`Resource_List.ngpus`, or `gpus` of each node in `Resource_List.nodes`).",
     content: Content::Jobs,
     recognise: |head| (!head.is_markup() && recognise(head.text)).then_some(Certainty::Grammar),
     reader: |input, _, sizes| Ok(pieces(input, LogLimits::of(sizes))),
@@ -38,7 +38,7 @@ static ROW: DialectRow = DialectRow {
     placed_by: PlacingInstant::End,
     version_rule: VersionRule::LastRead,
     unfinished: UnfinishedJobs {
-        never_ran: UnfinishedJob::OutOfScope(Reason::OtherRecordType),
+        never_ran: UnfinishedJob::OutOfScope(Reason::NotStarted),
         pending: UnfinishedJob::OutOfScope(Reason::OtherRecordType),
         running: UnfinishedJob::OutOfScope(Reason::OtherRecordType),
     },

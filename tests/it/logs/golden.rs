@@ -19,7 +19,7 @@ pub(super) fn one(format: Dialect, text: &str) -> JobRow<'static> {
 }
 
 /// Why the one row of a text is refused.
-fn refused(format: Dialect, text: &str) -> Reason {
+pub(super) fn refused(format: Dialect, text: &str) -> Reason {
     let all = read(format, text);
     assert_eq!((all.jobs.len(), all.rejects.len()), (0, 1), "{all:?}");
     all.rejects[0].reason

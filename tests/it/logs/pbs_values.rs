@@ -4,7 +4,7 @@ use gridtally::ledger::Reason;
 use gridtally::record::{Anomaly, JobRow};
 use gridtally::sources::pbs;
 
-use super::golden::{PBS, one};
+use super::golden::{PBS, one, refused};
 use super::read;
 
 /// The job of the line with other text in place of `from`.
@@ -113,4 +113,48 @@ fn gpus_of_torque_are_those_given_or_requested() {
         Some(2),
         "ngpus is the number of all"
     );
+}
+
+/// The end of a job that was deleted before it ran: it has no start, was given no host and used nothing.
+const DELETED: &str = "03/09/2024 10:00:00;E;77.batch.example.org;user=ada group=physics account=p1 jobname=my run queue=long \
+                       ctime=1709970000 qtime=1709970000 etime=1709970010 Resource_List.walltime=10:00:00 session=0 \
+                       end=1709974800 Exit_status=271";
+
+#[test]
+fn a_job_that_was_deleted_before_it_ran_is_out_of_scope() {
+    for used in [
+        "",
+        " start=0",
+        " resources_used.cput=00:00:00 resources_used.walltime=00:00:00",
+        " resources_used.cput=0 resources_used.mem=0kb resources_used.vmem=0kb",
+    ] {
+        let all = read(pbs::DIALECT, format!("{DELETED}{used}\n"));
+        assert_eq!(all.out_of_scope.get(&Reason::NotStarted), Some(&1), "{used}");
+        assert!(all.jobs.is_empty() && all.reasons().is_empty(), "{used}");
+    }
+}
+
+/// A line that lost its start shows that the job ran, or how it ended is lost too.
+#[test]
+fn a_job_that_ran_and_has_no_start_is_refused() {
+    for (line, reason) in [
+        (format!("{DELETED} exec_host=n1/0"), Reason::MissingField),
+        (
+            format!("{DELETED} resources_used.walltime=00:00:01"),
+            Reason::MissingField,
+        ),
+        (format!("{DELETED} resources_used.cput=00:00:01"), Reason::MissingField),
+        (format!("{DELETED} resources_used.cput=00:00:0x"), Reason::MissingField),
+        (format!("{DELETED} resources_used.mem=12kb"), Reason::MissingField),
+        (DELETED.replace("session=0", "session=4711"), Reason::MissingField),
+        (
+            DELETED.replace("etime=1709970010", "etime=1709970010start=1709971200"),
+            Reason::MissingField,
+        ),
+        (DELETED.replace(" end=1709974800", ""), Reason::MissingField),
+        (DELETED.replace(" Exit_status=271", ""), Reason::MissingField),
+        (DELETED.replace("end=1709974800", "end=soon"), Reason::BadTime),
+    ] {
+        assert_eq!(refused(pbs::DIALECT, &format!("{line}\n")), reason, "{line}");
+    }
 }
