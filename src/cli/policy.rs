@@ -70,7 +70,7 @@ enum PolicyCommand {
         #[arg(required = true)]
         files: Vec<PathBuf>,
     },
-    /// Price the jobs of a lake, without its corrections, under two policies: whose part of the whole grows, whose shrinks.
+    /// Price the jobs that count in a lake, without its corrections, under two policies: whose part of the whole grows, whose shrinks.
     Diff {
         /// The first policy file.
         a: PathBuf,
@@ -81,7 +81,7 @@ enum PolicyCommand {
         #[command(flatten)]
         pricing: Pricing,
     },
-    /// Price the jobs of a lake, without its corrections, under any number of policies, account by account, whenever they hold.
+    /// Price the jobs that count in a lake, without its corrections, under any number of policies, account by account, whenever they hold.
     Price {
         /// Policy files; options at their defaults unless set by `--option`.
         #[arg(required = true)]
@@ -162,7 +162,7 @@ fn answer(args: &Args) -> Result<()> {
             refuse_odd(&pricing.option, &both)?;
             let [a, b] = &both;
             let compared = reprice::compare(&pricing.lake, a, b)?;
-            warn_of_corrections(compared.left_out_correction_n);
+            warn_of_left_out(compared.uncounted_job_n, compared.left_out_correction_n);
             match pricing.report {
                 ReportFormat::Text => output::text(&compared.text()),
                 ReportFormat::Json => output::json(&compared),
@@ -173,7 +173,9 @@ fn answer(args: &Args) -> Result<()> {
             let tariffs = tariffs.collect::<Result<Vec<_>>>()?;
             refuse_odd(&pricing.option, &tariffs)?;
             let priced = reprice::all(&pricing.lake, &tariffs)?;
-            warn_of_corrections(priced.first().map_or(0, |priced| priced.left_out_correction_n));
+            if let Some(priced) = priced.first() {
+                warn_of_left_out(priced.uncounted_job_n, priced.left_out_correction_n);
+            }
             match pricing.report {
                 ReportFormat::Text => {
                     let pages: Vec<String> = priced.iter().map(reprice::Priced::text).collect();
@@ -228,9 +230,15 @@ fn answer(args: &Args) -> Result<()> {
     }
 }
 
-fn warn_of_corrections(left_out_n: u64) {
-    if left_out_n > 0 {
-        warn!("{left_out_n} corrections of the lake are left out: jobs are priced as they were recorded");
+fn warn_of_left_out(uncounted_job_n: u64, correction_n: u64) {
+    if uncounted_job_n > 0 {
+        info!(
+            "{uncounted_job_n} jobs are not priced, because the lake does not count them: they are refused, summaries count in \
+             their place, or they have not ended in a lake that counts jobs by their end"
+        );
+    }
+    if correction_n > 0 {
+        warn!("{correction_n} corrections of the lake are left out: jobs are priced as they were recorded");
     }
 }
 

@@ -8,6 +8,7 @@ pub mod award_tables;
 pub mod benchmark_fact;
 pub(crate) mod calendar_fact;
 pub(crate) mod capacity;
+pub(crate) mod counted_records;
 pub mod energy_fact;
 pub(crate) mod energy_tables;
 pub mod found;

@@ -6,7 +6,7 @@ use arrow_select::filter::filter_record_batch;
 use super::lake_source::LakeSource;
 use super::record_places::RecordPlaces;
 use crate::error::Result;
-use crate::lake::refused_records::summed_records;
+use crate::lake::counted_records::RecordCounting;
 use crate::numbers::index;
 use crate::schema::batch::{decoded, id, identity, time, times};
 use crate::simulate::jobs::{JobList, Jobs};
@@ -21,18 +21,20 @@ const MOVED: [&str; 3] = ["record_utc", "start_utc", "end_utc"];
 /// Milliseconds of a second.
 const SECOND_MS: i64 = 1000;
 
-/// The records of the simulated jobs.
+/// The records of the simulated jobs that count in the lake.
 pub(crate) struct SimulatedRecords<'a> {
     store: &'a Store,
     manifest: &'a Manifest,
     source: &'a LakeSource,
     jobs: &'a Jobs,
     places: RecordPlaces,
+    counting: RecordCounting,
 }
 
 impl<'a> SimulatedRecords<'a> {
     /// # Errors
-    /// [`crate::error::Kind::Io`] when the places of many jobs cannot be put into a temporary file.
+    /// [`crate::error::Kind::Io`] when the summaries of the lake cannot be read, or the places of many jobs cannot be put into a
+    /// temporary file.
     pub(crate) fn new(
         store: &'a Store,
         manifest: &'a Manifest,
@@ -45,6 +47,7 @@ impl<'a> SimulatedRecords<'a> {
             source,
             jobs,
             places: RecordPlaces::of(source, jobs)?,
+            counting: RecordCounting::of_lake(store, manifest)?,
         })
     }
 
@@ -62,8 +65,8 @@ impl<'a> SimulatedRecords<'a> {
                 batch_rows: BATCH_ROWS,
                 ..TableRows::default()
             };
-            for batch in summed_records(self.store, self.manifest, &file.path, &wanted)? {
-                let batch = decoded(&batch?)?;
+            for batch in self.counting.batches(self.store, self.manifest, &file.path, &wanted)? {
+                let batch = decoded(&batch?.records)?;
                 let ids = id(&batch, "record_id")?;
                 let mut places = Vec::new();
                 let mut is_simulated = Vec::with_capacity(batch.num_rows());

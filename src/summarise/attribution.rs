@@ -23,6 +23,12 @@ impl Attribution {
             .find(|how| how.as_str() == word)
     }
 
+    /// Whether a job counts before it has ended: for the time it ran so far.
+    #[must_use]
+    pub fn counts_running(self) -> bool {
+        self == Self::Prorated
+    }
+
     /// The word in the pipeline file.
     #[must_use]
     pub fn as_str(self) -> &'static str {

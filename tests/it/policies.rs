@@ -2,6 +2,7 @@
 
 mod billing;
 mod centres;
+mod counted;
 mod devices;
 mod edited;
 mod files;

@@ -1,13 +1,13 @@
 //! The rows of a lake as its files have them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use arrow_array::{Array, RecordBatch};
 
 use super::totals::VerifiedTotals;
 use crate::amounts;
 use crate::error::Result;
-use crate::lake::refused_records::RefusedRecords;
+use crate::lake::counted_records::UncountedRecords;
 use crate::ledger::{Outcome, Reason, RowReasons};
 use crate::numbers::stored_u64;
 use crate::schema::batch::{id, int, number, text, time};
@@ -43,9 +43,8 @@ pub(super) type CountedRecords = BTreeMap<CountedPlace, FileReasons>;
 /// Counts the jobs of `records`, and adds those up that count.
 pub(super) fn count_records(
     batch: &RecordBatch,
-    refused: &RefusedRecords,
-    displaced: Option<&BTreeSet<String>>,
-    is_prorated: bool,
+    uncounted: UncountedRecords<'_>,
+    counts_running: bool,
     of: &mut FileReasons,
     totals: &mut VerifiedTotals,
 ) -> Result<()> {
@@ -63,17 +62,13 @@ pub(super) fn count_records(
                 of.add(files.value(row), reason, n);
             }
         };
-        if let Some(reason) = refused.reason(ids.value(row)) {
+        if let Some(reason) = uncounted.reason(ids.value(row), view.value(row)) {
             add(reason, 1 + step_n);
-            continue;
-        }
-        if displaced.is_some_and(|displaced| displaced.contains(view.value(row))) {
-            add(Reason::SummariesCount, 1 + step_n);
             continue;
         }
         add(Reason::Job, 1);
         add(Reason::Step, step_n);
-        if end.is_null(row) && !is_prorated {
+        if end.is_null(row) && !counts_running {
             continue;
         }
         let value = |column| number(column, row).map_or(0, i128::from);

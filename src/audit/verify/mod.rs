@@ -10,6 +10,7 @@ use self::counted::{CountedPlace, CountedRecords, count_history, count_records};
 use self::summaries::SummarisedView;
 use self::totals::VerifiedTotals;
 use crate::error::{Error, Kind, Result};
+use crate::lake::counted_records::UncountedRecords;
 use crate::lake::refused_records::RefusedRecords;
 use crate::lake::state::records_version;
 use crate::lake::views::folded;
@@ -152,7 +153,7 @@ fn verify_content(store: &Store, manifest: &Manifest, book: &Book, report: &mut 
     report.findings.extend(super::capacity::verify(store, manifest)?);
     report.findings.extend(super::awards::verify(store, manifest)?);
     let refused = refused_records(store, manifest, book, report)?;
-    let is_prorated = Attribution::of_lake(&manifest.facts) == Some(Attribution::Prorated);
+    let counts_running = Attribution::of_lake(&manifest.facts).is_some_and(Attribution::counts_running);
     let mut counted = CountedRecords::new();
     let mut expected: BTreeMap<SiteMonth, VerifiedTotals> = BTreeMap::new();
     let summarised = summaries::count(store, manifest, &mut counted, report)?;
@@ -171,7 +172,10 @@ fn verify_content(store: &Store, manifest: &Manifest, book: &Book, report: &mut 
         };
         let of = counted.entry(place).or_default();
         let mut totals = VerifiedTotals::default();
-        let displaced = displaced.get(&folded(&SiteMonth::new(site.as_str(), month)));
+        let uncounted = UncountedRecords {
+            refused: &refused,
+            displaced: displaced.get(&folded(&SiteMonth::new(site.as_str(), month))),
+        };
         let dataset = schema::dataset(&file.dataset)?;
         for batch in read_table(store.reader(&file.path)?, None, 16_384)? {
             let batch = batch?;
@@ -181,7 +185,7 @@ fn verify_content(store: &Store, manifest: &Manifest, book: &Book, report: &mut 
             }
             if file.dataset == "records" {
                 report.records_n += count_u64(batch.num_rows());
-                count_records(&batch, &refused, displaced, is_prorated, of, &mut totals)?;
+                count_records(&batch, uncounted, counts_running, of, &mut totals)?;
             } else {
                 count_history(&batch, of)?;
             }

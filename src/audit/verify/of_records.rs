@@ -2,21 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use arrow_array::{Array, BooleanArray, RecordBatch};
+use arrow_array::{Array, RecordBatch};
 use arrow_select::concat::concat_batches;
-use arrow_select::filter::filter_record_batch;
 
 use super::difference::Compared;
 use super::recomputation::{READ_ROWS, Recomputation, RecomputedFindings, threads};
 use crate::charge::policy::Subject;
 use crate::dedupe::summary::from_batch;
 use crate::error::Result;
+use crate::lake::counted_records::UncountedRecords;
 use crate::lake::views::folded;
 use crate::normalise::kept_factors;
 use crate::record::SiteMonth;
 use crate::runtime::pool;
 use crate::schema;
-use crate::schema::batch::{decoded, id, int, text};
+use crate::schema::batch::{decoded, int, text};
 use crate::store::{lake, read_table};
 use crate::summarise::Usage;
 use crate::summarise::charges::Charges;
@@ -82,7 +82,7 @@ fn check_place(of: &Recomputation<'_>, place: &SiteMonth) -> Result<RecomputedFi
     let records = lake::month_path("records", site, month);
     if of.manifest.file(&records).is_some() {
         for batch in read_table(of.store.reader(&records)?, None, READ_ROWS)? {
-            let batch = counting(of, place, &batch?)?;
+            let batch = counting(of, place, batch?)?;
             note_scaled(&batch, &mut scaled)?;
             usage.add(&batch, &kept_factors(&batch)?)?;
             if let Some(rows) = charges.add(&batch, &[])? {
@@ -127,18 +127,12 @@ fn check_place(of: &Recomputation<'_>, place: &SiteMonth) -> Result<RecomputedFi
 }
 
 /// The records that count: not refused, and not of a view that summaries cover.
-fn counting(of: &Recomputation<'_>, place: &SiteMonth, batch: &RecordBatch) -> Result<RecordBatch> {
-    let displaced = of.displaced.get(&folded(place));
-    if of.refused.is_empty() && displaced.is_none() {
-        return Ok(batch.clone());
-    }
-    let (ids, views) = (id(batch, "record_id")?, text(batch, "view")?);
-    let is_out = |row: usize| {
-        of.refused.reason(ids.value(row)).is_some()
-            || displaced.is_some_and(|displaced| displaced.contains(views.value(row)))
+fn counting(of: &Recomputation<'_>, place: &SiteMonth, batch: RecordBatch) -> Result<RecordBatch> {
+    let uncounted = UncountedRecords {
+        refused: of.refused,
+        displaced: of.displaced.get(&folded(place)),
     };
-    let counting: BooleanArray = (0..batch.num_rows()).map(|row| Some(!is_out(row))).collect();
-    Ok(filter_record_batch(batch, &counting)?)
+    uncounted.without(batch)
 }
 
 fn note_scaled(batch: &RecordBatch, scaled: &mut BTreeSet<String>) -> Result<()> {

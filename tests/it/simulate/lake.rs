@@ -141,9 +141,10 @@ fn random_logs_and_the_lakes_made_of_them_give_the_same_schedules() {
 }
 
 /// Two jobs of all four cores, the second of which waited an hour too long, over the edge of a year's prices.
-const JOBS: &str = "1|oak|u|a|cpu|COMPLETED|2026-10-31T22:00:00|2026-10-31T22:00:00|2026-10-31T22:00:00|2026-10-31T23:00:00|3600|01:00:00|4|1|cpu=4,mem=4G,node=1|3600000|o1\n\
+pub(super) const JOBS: &str = "1|oak|u|a|cpu|COMPLETED|2026-10-31T22:00:00|2026-10-31T22:00:00|2026-10-31T22:00:00|2026-10-31T23:00:00|3600|01:00:00|4|1|cpu=4,mem=4G,node=1|3600000|o1\n\
     2|oak|u|b|cpu|COMPLETED|2026-10-31T22:00:00|2026-10-31T22:00:00|2026-11-01T00:00:00|2026-11-01T01:00:00|3600|01:00:00|4|1|cpu=4,mem=4G,node=1|7200000|o1\n";
-const NODES: &str = "NodeName=o1 CPUTot=4 Sockets=1 CoresPerSocket=4 RealMemory=16384 Partitions=cpu State=IDLE\n";
+pub(super) const NODES: &str =
+    "NodeName=o1 CPUTot=4 Sockets=1 CoresPerSocket=4 RealMemory=16384 Partitions=cpu State=IDLE\n";
 pub(super) const PRICES: [(&str, &str); 2] = [
     (
         "old.toml",
@@ -164,7 +165,7 @@ pub(super) fn pipeline(more: &str) -> String {
     )
 }
 
-const OVERHEAD: &str =
+pub(super) const OVERHEAD: &str =
     "[overhead]\nnodes = [\"nodes.txt\"]\n[[overhead.unit]]\nname = \"1c2g\"\ncore = 1\nmemory = \"2GiB\"\n";
 
 fn priced() -> Scene {

@@ -9,6 +9,7 @@ mod flat;
 mod flat_lake;
 mod invariants;
 mod lake;
+mod lake_counted;
 mod lake_outages;
 mod lake_overhead;
 mod lake_priorities;

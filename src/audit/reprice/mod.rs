@@ -1,40 +1,34 @@
 //! A lake priced again, under policies it need not have been charged by: what accounts would pay, and under two of them
-//! who would pay more, who less. Jobs are priced as recorded: corrections are counted and left out. A policy that charges for
-//! something else has no price for them and is refused.
+//! who would pay more, who less. The jobs are those that the lake counts and charges. They are priced as recorded: corrections are
+//! counted and left out. A policy that charges for something else has no price for them and is refused.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fmt::Write as _;
+mod sums;
+mod text;
 
-use arrow_array::{RecordBatch, StringArray};
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::Serialize;
 
+use self::sums::{RepricedName, RepricedSums};
 use super::charge_part::ChargePart;
-use crate::amounts::{add, add_known};
+use crate::amounts::add;
 use crate::charge::amount::CHARGE_SCALE;
 use crate::charge::policy::Subject;
-use crate::charge::scope::{OutOfScope, ScopeLeftOut};
+use crate::charge::scope::ScopeLeftOut;
 use crate::charge::{Tariff, price};
 use crate::error::{Error, Kind, Result};
+use crate::lake::counted_records::{CountedBatch, RecordCounting};
 use crate::lake::energy_tables;
-use crate::lake::refused_records::summed_records;
 use crate::numbers::{count_u64, tally};
 use crate::record::SiteMonth;
 use crate::reference::decimal::text as amount;
 use crate::runtime::pool;
-use crate::schema::batch::{text, word};
 use crate::store::{Manifest, TableRows, lake};
 use crate::summarise::correction_effect::Corrections;
 use crate::summarise::policy_facts::PolicyFacts;
 
 /// Rows that are priced at once.
 const BATCH_ROWS: usize = 65_536;
-
-/// Whose charges are added up; views are never added up.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct RepricedName {
-    view: String,
-    account: Option<String>,
-}
 
 /// One account under both policies.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -72,6 +66,9 @@ pub struct Comparison {
     pub unpriced_job_n: [u64; 2],
     /// Jobs out of the scope of each policy, by what keeps them out.
     pub out_of_scope: [Vec<ScopeLeftOut>; 2],
+    /// Jobs of the lake that do not count in it and are charged nothing: refused, counted by summaries, or not ended where jobs
+    /// count by their end.
+    pub uncounted_job_n: u64,
     /// Corrections of the lake, which are left out.
     pub left_out_correction_n: u64,
     /// The same for people.
@@ -94,6 +91,9 @@ pub struct Priced {
     pub unpriced_job_n: u64,
     /// Jobs out of its scope, by what keeps them out.
     pub out_of_scope: Vec<ScopeLeftOut>,
+    /// Jobs of the lake that do not count in it and are charged nothing: refused, counted by summaries, or not ended where jobs
+    /// count by their end.
+    pub uncounted_job_n: u64,
     /// Corrections of the lake, which are left out.
     pub left_out_correction_n: u64,
     /// The same for people.
@@ -112,23 +112,6 @@ pub struct AccountPrice {
     pub account: Option<String>,
     /// Charge.
     pub charge: String,
-}
-
-/// What some jobs come to under every tariff.
-#[derive(Clone, Debug, Default)]
-struct RepricedSums {
-    /// Charges by name and tariff; `None` where no job is charged.
-    charges: BTreeMap<RepricedName, Vec<Option<i128>>>,
-    /// Jobs charged, by tariff.
-    job_n: Vec<u64>,
-    /// Jobs in scope whose charge is unknown, by tariff.
-    unpriced_job_n: Vec<u64>,
-    /// Jobs by which of the first two tariffs charge them: both, the first, the second, neither.
-    class_n: [u64; 4],
-    /// Jobs out of scope, by tariff.
-    out_of_scope: Vec<OutOfScope>,
-    /// Corrections of the lake, which are not applied.
-    left_out_correction_n: u64,
 }
 
 /// Prices every job of the lake under each policy, whenever it holds.
@@ -158,6 +141,7 @@ pub fn all(output: &str, tariffs: &[Tariff]) -> Result<Vec<Priced>> {
                 .out_of_scope
                 .get(nth)
                 .map_or_else(Vec::new, |out| out.rows(&tariff.policy)),
+            uncounted_job_n: sums.uncounted_job_n,
             left_out_correction_n: sums.left_out_correction_n,
             left_out: sums.out_of_scope.get(nth).and_then(|out| out.text(&tariff.policy)),
             accounts: accounts
@@ -192,6 +176,7 @@ pub fn compare(output: &str, a: &Tariff, b: &Tariff) -> Result<Comparison> {
             let out = sums.out_of_scope.get(nth);
             out.map_or_else(Vec::new, |out| out.rows(&tariff.policy))
         }),
+        uncounted_job_n: sums.uncounted_job_n,
         left_out_correction_n: sums.left_out_correction_n,
         left_out: [(0, a), (1, b)].map(|(nth, tariff): (usize, &Tariff)| {
             let out = sums.out_of_scope.get(nth);
@@ -224,6 +209,7 @@ fn scan(output: &str, tariffs: &[&Tariff]) -> Result<RepricedSums> {
     let (store, manifest) = Manifest::open(output)?;
     let needs: BTreeSet<&str> = tariffs.iter().flat_map(|tariff| tariff.policy.needs()).collect();
     let energy = energy_tables::read(&store, &manifest)?;
+    let counting = RecordCounting::of_lake(&store, &manifest)?;
     let mut columns = PolicyFacts::columns(&needs)?;
     columns.extend(["view", "account"]);
     let columns: Vec<&str> = columns.into_iter().collect();
@@ -235,7 +221,7 @@ fn scan(output: &str, tariffs: &[&Tariff]) -> Result<RepricedSums> {
     let threads = std::thread::available_parallelism().map_or(1, Into::into);
     let wanted = TableRows::of_columns(&columns, BATCH_ROWS);
     let parts = pool::each(&files, threads, |(site, path)| {
-        let records = summed_records(&store, &manifest, path, &wanted)?;
+        let records = counting.batches(&store, &manifest, path, &wanted)?;
         of_records(records, PolicyFacts::new(site, needs.clone(), energy.as_ref()), tariffs)
     })?;
     let corrections = Corrections::read(&store, &manifest)?;
@@ -248,14 +234,16 @@ fn scan(output: &str, tariffs: &[&Tariff]) -> Result<RepricedSums> {
 }
 
 fn of_records(
-    records: impl Iterator<Item = Result<RecordBatch>>,
+    records: impl Iterator<Item = Result<CountedBatch>>,
     mut policy_facts: PolicyFacts<'_>,
     tariffs: &[&Tariff],
 ) -> Result<RepricedSums> {
     let mut sums = RepricedSums::new(tariffs.len());
     for batch in records {
-        let batch = batch?;
-        let facts = policy_facts.of(&batch)?;
+        let CountedBatch { records, left_out_n } = batch?;
+        let batch = &records;
+        sums.uncounted_job_n += count_u64(left_out_n);
+        let facts = policy_facts.of(batch)?;
         let mut charges = Vec::with_capacity(tariffs.len());
         for (nth, tariff) in tariffs.iter().enumerate() {
             let priced = price(&tariff.policy, &tariff.options, &facts, false)?;
@@ -274,99 +262,9 @@ fn of_records(
             }
             charges.push(priced.charge);
         }
-        sums.add_batch(&batch, &charges)?;
+        sums.add_batch(batch, &charges)?;
     }
     Ok(sums)
-}
-
-impl RepricedSums {
-    fn new(tariff_n: usize) -> Self {
-        Self {
-            job_n: vec![0; tariff_n],
-            unpriced_job_n: vec![0; tariff_n],
-            out_of_scope: vec![OutOfScope::default(); tariff_n],
-            ..Self::default()
-        }
-    }
-
-    /// Adds the charges of a batch of records, by tariff.
-    fn add_batch(&mut self, batch: &RecordBatch, charges: &[Vec<Option<i128>>]) -> Result<()> {
-        let (views, accounts) = (text(batch, "view")?, text(batch, "account")?);
-        let places = RepricedPlaces::of(views, accounts);
-        let mut own = vec![vec![None; charges.len()]; places.names.len()];
-        for (nth, charges) in charges.iter().enumerate() {
-            for (place, charge) in places.of_row.iter().zip(charges) {
-                let sum: Option<&mut Option<i128>> = own.get_mut(*place).and_then(|sums| sums.get_mut(nth));
-                if let (Some(sum), Some(charge)) = (sum, charge) {
-                    add_known(sum, Some(*charge), "charge")?;
-                }
-            }
-        }
-        if let [a, b, ..] = charges {
-            for (a, b) in a.iter().zip(b) {
-                let class = usize::from(a.is_none()) * 2 + usize::from(b.is_none());
-                // Both, the first alone, the second alone, neither.
-                if let Some(jobs) = self.class_n.get_mut(class) {
-                    *jobs += 1;
-                }
-            }
-        }
-        for ((view, account), sums) in places.names.into_iter().zip(own) {
-            let name = RepricedName {
-                view: view.to_owned(),
-                account: account.map(str::to_owned),
-            };
-            self.add_name(name, &sums)?;
-        }
-        Ok(())
-    }
-
-    fn add_name(&mut self, name: RepricedName, charges: &[Option<i128>]) -> Result<()> {
-        let own = self.charges.entry(name).or_insert_with(|| vec![None; charges.len()]);
-        for (sum, charge) in own.iter_mut().zip(charges) {
-            add_known(sum, *charge, "charge")?;
-        }
-        Ok(())
-    }
-
-    fn add(&mut self, other: Self) -> Result<()> {
-        for (name, charges) in other.charges {
-            self.add_name(name, &charges)?;
-        }
-        let counts = self.job_n.iter_mut().chain(&mut self.unpriced_job_n);
-        let counts = counts.chain(&mut self.class_n);
-        let others = other.job_n.iter().chain(&other.unpriced_job_n).chain(&other.class_n);
-        for (sum, n) in counts.zip(others) {
-            *sum += n;
-        }
-        for (own, out) in self.out_of_scope.iter_mut().zip(other.out_of_scope) {
-            own.merge(out);
-        }
-        Ok(())
-    }
-}
-
-/// The names in a batch, and which each row has.
-struct RepricedPlaces<'b> {
-    names: Vec<(&'b str, Option<&'b str>)>,
-    of_row: Vec<usize>,
-}
-
-impl<'b> RepricedPlaces<'b> {
-    fn of(views: &'b StringArray, accounts: &'b StringArray) -> Self {
-        let mut known: HashMap<(&str, Option<&str>), usize, ahash::RandomState> = HashMap::default();
-        let mut names = Vec::new();
-        let of_row = views.iter().enumerate().map(|(row, view)| {
-            // Fallback: never taken, no record is without a view.
-            let name = (view.unwrap_or_default(), word(accounts, row));
-            *known.entry(name).or_insert_with(|| {
-                names.push(name);
-                names.len() - 1
-            })
-        });
-        let of_row = of_row.collect();
-        Self { names, of_row }
-    }
 }
 
 fn named(tariff: &Tariff) -> String {
@@ -417,58 +315,4 @@ fn reassignments(sums: &BTreeMap<RepricedName, Vec<Option<i128>>>) -> Result<Vec
             .then_with(|| (&x.view, &x.account).cmp(&(&y.view, &y.account)))
     });
     Ok(reassignments)
-}
-
-impl Priced {
-    /// For people.
-    #[must_use]
-    pub fn text(&self) -> String {
-        let mut text = format!(
-            "{} ({}): {} jobs, charge unknown for {}\n",
-            self.policy, self.unit, self.job_n, self.unpriced_job_n
-        );
-        if let Some(left_out) = &self.left_out {
-            // Writing to a string cannot fail.
-            let _ = writeln!(text, "  {left_out}");
-        }
-        for account in &self.accounts {
-            let name = account.account.as_deref().unwrap_or("-");
-            // Writing to a string cannot fail.
-            let _ = writeln!(text, "  {name:<20} {:<10} {:>24}", account.view, account.charge);
-        }
-        text
-    }
-}
-
-impl Comparison {
-    /// For people.
-    #[must_use]
-    pub fn text(&self) -> String {
-        let [both, only_a, only_b, neither] = self.job_n;
-        let [unpriced_a, unpriced_b] = self.unpriced_job_n;
-        let left_out = ["A", "B"].iter().zip(&self.left_out);
-        let left_out = left_out.filter_map(|(name, why)| why.as_ref().map(|why| format!("{name}: {why}\n")));
-        let left_out: String = left_out.collect();
-        let mut text = format!(
-            "A: {} ({})\nB: {} ({})\n{both} jobs priced by both, {only_a} by A alone, {only_b} by B alone, {neither} by neither; \
-             charge unknown for {unpriced_a} under A, {unpriced_b} under B\n{left_out}\n{:<20} {:<10} {:>22} {:>22} {:>9} {:>9} {:>9}\n",
-            self.a, self.unit_a, self.b, self.unit_b, "account", "view", "A", "B", "part of A", "part of B", "change"
-        );
-        for payer in &self.reassignments {
-            let percent = |e4: i64| amount(i128::from(e4), 2) + " %";
-            // Writing to a string cannot fail.
-            let _ = writeln!(
-                text,
-                "{:<20} {:<10} {:>22} {:>22} {:>9} {:>9} {:>9}",
-                payer.account.as_deref().unwrap_or("-"),
-                payer.view,
-                payer.a,
-                payer.b,
-                percent(payer.share_a_e4),
-                percent(payer.share_b_e4),
-                percent(payer.change_e4)
-            );
-        }
-        text
-    }
 }
