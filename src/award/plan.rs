@@ -179,10 +179,12 @@ fn resolve(
         award.measure = Some(AwardMeasure::stored(unit));
         return Ok(());
     }
-    let tariff = called(&award.policy, all)?;
     let year_s = year_length.seconds(setting.calendar, award.from);
     let year_s = year_s.ok_or_else(|| "valid_from is in no year of the calendar".to_owned())?;
-    let measure = AwardMeasure::of(award.unit.as_deref(), &tariff.unit, year_s)?;
+    let measure_of = |tariff: &BalanceTariff| AwardMeasure::of(award.unit.as_deref(), &tariff.unit, year_s);
+    // Versions of one policy may charge in several units: an award counts those of its own.
+    let tariff = called(&award.policy, all, |tariff| measure_of(tariff).is_ok())?;
+    let measure = measure_of(tariff)?;
     award.tariff = Some((*tariff).clone());
     award.measure = Some(measure);
     Ok(())

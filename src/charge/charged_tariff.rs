@@ -78,12 +78,28 @@ impl BalanceTariff {
         format!("{} (pool {})", self.title(), self.pool)
     }
 
+    /// The same with the unit: versions of one policy may charge in several.
+    fn title_with_unit(&self) -> String {
+        format!("{} (pool {}, unit {})", self.title(), self.pool, self.unit)
+    }
+
+    /// Whether both are one policy, of which versions charge in different units.
+    #[must_use]
+    pub fn differs_in_unit(&self, other: &Self) -> bool {
+        (&self.pool, &self.policy, &self.options) == (&other.pool, &other.policy, &other.options)
+            && self.unit != other.unit
+    }
+
     /// Whether people mean it by a word: the policy, the policy with its options, or what people call it; and each with its
-    /// pool.
+    /// pool, or its pool and its unit.
     #[must_use]
     pub fn is_called(&self, word: &str) -> bool {
         let pool = format!(" (pool {})", self.pool);
-        let word = word.strip_suffix(&pool).unwrap_or(word);
+        let unit = format!(" (pool {}, unit {})", self.pool, self.unit);
+        let word = word
+            .strip_suffix(&pool)
+            .or_else(|| word.strip_suffix(&unit))
+            .unwrap_or(word);
         self.policy == word || self.to_string() == word || self.title() == word
     }
 }
@@ -98,26 +114,49 @@ impl fmt::Display for BalanceTariff {
     }
 }
 
-/// The one of some tariffs that people mean by a word.
+/// Names of tariffs for people, each of which means that one alone among them: with the unit only where it is needed.
+pub fn names<'t>(tariffs: impl IntoIterator<Item = &'t BalanceTariff>) -> String {
+    let all: Vec<&BalanceTariff> = tariffs.into_iter().collect();
+    let name = |tariff: &&BalanceTariff| {
+        if all.iter().any(|other| other.differs_in_unit(tariff)) {
+            tariff.title_with_unit()
+        } else {
+            tariff.title_with_pool()
+        }
+    };
+    all.iter().map(name).collect::<Vec<_>>().join(", ")
+}
+
+/// The tariffs that people may mean by a word: of several, those that fit what else they state, where there are any.
+pub fn meant<'t>(
+    word: &str,
+    all: impl IntoIterator<Item = &'t BalanceTariff>,
+    fits: impl Fn(&BalanceTariff) -> bool,
+) -> Vec<&'t BalanceTariff> {
+    let mut called: Vec<&BalanceTariff> = all.into_iter().filter(|tariff| tariff.is_called(word)).collect();
+    if called.iter().any(|tariff| fits(tariff)) {
+        called.retain(|tariff| fits(tariff));
+    }
+    called
+}
+
+/// The one of some tariffs that people mean by a word; likewise.
 ///
 /// # Errors
 /// A sentence for people when it is none of them, or may be several.
-pub fn called<'t>(word: &str, all: &BTreeSet<&'t BalanceTariff>) -> Result<&'t BalanceTariff, String> {
-    let names = |tariffs: &[&BalanceTariff]| {
-        tariffs
-            .iter()
-            .map(|tariff| tariff.title_with_pool())
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
-    let called: Vec<&BalanceTariff> = all.iter().copied().filter(|tariff| tariff.is_called(word)).collect();
-    match called.as_slice() {
+pub fn called<'t>(
+    word: &str,
+    all: &BTreeSet<&'t BalanceTariff>,
+    fits: impl Fn(&BalanceTariff) -> bool,
+) -> Result<&'t BalanceTariff, String> {
+    match meant(word, all.iter().copied(), fits).as_slice() {
         [only] => Ok(*only),
-        [] => {
-            let all: Vec<&BalanceTariff> = all.iter().copied().collect();
-            Err(format!("nothing is charged under \"{word}\"; there is {}", names(&all)))
-        }
-        several => Err(format!("\"{word}\" may be any of {}", names(several))),
+        [] if all.is_empty() => Err(format!("nothing is charged under \"{word}\"")),
+        [] => Err(format!(
+            "nothing is charged under \"{word}\"; there is {}",
+            names(all.iter().copied())
+        )),
+        several => Err(format!("\"{word}\" may be any of {}", names(several.iter().copied()))),
     }
 }
 

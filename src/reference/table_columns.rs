@@ -278,7 +278,7 @@ pub const ALLOCATIONS: &[TableColumn] = &[
     optional(
         "unit",
         TEXT,
-        "Unit of the policy, to be held against it; for `[awards]` also years of it (`core_year`, `gpu_year`, `rgu_year`), or raw use (`raw_core_year`, `raw_core_hour`, `raw_gpu_year`, `raw_gpu_hour`). Empty is the policy's.",
+        "Unit of the policy, to be held against it, or of the versions that count where these charge in different units; for `[awards]` also years of it (`core_year`, `gpu_year`, `rgu_year`), or raw use (`raw_core_year`, `raw_core_hour`, `raw_gpu_year`, `raw_gpu_hour`). Empty is the policy's.",
     ),
     optional("project", TEXT, "What people call it; empty is the account."),
     optional("users", "texts between `;`", "Who sees it."),

@@ -40,6 +40,8 @@ pub struct Balance {
     pub unpriced_part_n: usize,
     /// Core milliseconds of all these.
     pub unpriced_core_ms: i128,
+    /// Units other than its own that versions of its policy charged in on its days: these charges are not drawn from it.
+    pub other_units: BTreeSet<String>,
     /// Accounts below it, whose jobs use it as well: by name, the places.
     pub below: BTreeMap<String, BTreeSet<AccountPlace>>,
     /// Who sees it.
@@ -94,13 +96,15 @@ pub fn balances(
         let message = format!("{what} is counted by report awards; report balance takes the awards of accounts alone");
         return Err(Error::config(message).at("line", other.line));
     }
+    let all: BTreeSet<&BalanceTariff> = charged.iter().map(|charge| &charge.tariff).collect();
     let mut balances: Vec<Balance> = Vec::new();
     for row in table.rows.iter().filter(|row| row.is_good_on(on.day)) {
         let at_line = |message: String| Error::config(message).at("line", row.line);
-        let tariff = tariff(row, charged).map_err(at_line)?;
+        let tariff = tariff(row, &all).map_err(at_line)?;
         let same = balances.iter_mut().find(|other| {
             let (a, b) = (&other.allocation, row);
             (&a.site, &a.cluster, &a.account, &a.policy) == (&b.site, &b.cluster, &b.account, &b.policy)
+                && other.tariff == tariff
         });
         if let Some(same) = same {
             add(&mut same.allocation.amount_e9, row.amount_e9, "amount").map_err(|e| e.at("line", row.line))?;
@@ -117,11 +121,21 @@ pub fn balances(
             unpriced_correction_n: 0,
             unpriced_part_n: 0,
             unpriced_core_ms: 0,
+            other_units: BTreeSet::new(),
             below: accounts.below(&row.account, row.site.as_deref(), row.cluster.as_deref()),
             users: BTreeSet::new(),
         };
         for charge in charged {
-            if is_drawn(&balance, charge) && is_in_time(row, charge, on).map_err(at_line)? {
+            let is_of_other_unit = charge.tariff.differs_in_unit(&balance.tariff);
+            if (!is_of_other_unit && charge.tariff != balance.tariff)
+                || !is_of_account(&balance, charge)
+                || !is_in_time(row, charge, on).map_err(at_line)?
+            {
+                continue;
+            }
+            if is_of_other_unit {
+                balance.other_units.insert(charge.tariff.unit.clone());
+            } else {
                 balance.unpriced_job_n += charge.unpriced_job_n;
                 if charge.charge_e9.is_none() {
                     balance.unpriced_core_ms += charge.alloc_core_ms;
@@ -162,23 +176,24 @@ pub fn refuse_unknown(table: &AllocationTable, accounts: &Accounts, lake: &Lake,
     Ok(())
 }
 
-fn tariff(row: &Allocation, charged: &[AccountCharge]) -> Result<BalanceTariff, String> {
-    let all: BTreeSet<&BalanceTariff> = charged.iter().map(|charge| &charge.tariff).collect();
-    let tariff = called(&row.policy, &all)?;
+fn is_of_unit(row: &Allocation, tariff: &BalanceTariff) -> bool {
+    row.unit.as_ref().is_none_or(|unit| is_same_unit(unit, &tariff.unit))
+}
+
+fn tariff(row: &Allocation, all: &BTreeSet<&BalanceTariff>) -> Result<BalanceTariff, String> {
+    let tariff = called(&row.policy, all, |tariff| is_of_unit(row, tariff))?;
     match &row.unit {
-        Some(unit) if !is_same_unit(unit, &tariff.unit) => {
-            Err(format!("{tariff} counts in {}, not in {unit}", tariff.unit))
-        }
+        Some(unit) if !is_of_unit(row, tariff) => Err(format!("{tariff} counts in {}, not in {unit}", tariff.unit)),
         _ => Ok(tariff.clone()),
     }
 }
 
-/// Whether a charge is drawn from an allocation, whenever it was.
-fn is_drawn(balance: &Balance, charge: &AccountCharge) -> bool {
+/// Whether a charge is one of the account of an allocation, or of one below it, at its place.
+fn is_of_account(balance: &Balance, charge: &AccountCharge) -> bool {
     let row = &balance.allocation;
     let is_at = |wanted: &Option<String>, is: Option<&str>| wanted.is_none() || wanted.as_deref() == is;
     let (site, cluster) = (charge.site.as_str(), charge.cluster.as_deref());
-    if charge.tariff != balance.tariff || !is_at(&row.site, Some(site)) || !is_at(&row.cluster, cluster) {
+    if !is_at(&row.site, Some(site)) || !is_at(&row.cluster, cluster) {
         return false;
     }
     let Some(name) = charge.account.as_deref() else {

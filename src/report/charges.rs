@@ -1,6 +1,6 @@
 //! Published charges for reports, under one policy at a time: two policies are two views of the same jobs.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use arrow_array::Array;
 
@@ -8,6 +8,7 @@ use super::lake::{Lake, Selection};
 use super::usage_key::UsageKey;
 use crate::amounts::{add, too_large};
 pub use crate::charge::charged_tariff::BalanceTariff;
+use crate::charge::charged_tariff::names;
 use crate::charge::charged_view::is_counted;
 use crate::charge::policy::Subject;
 use crate::error::{Error, Kind, Result};
@@ -216,30 +217,31 @@ pub fn tariffs(lake: &Lake) -> Result<BTreeSet<BalanceTariff>> {
     Ok(tariffs)
 }
 
-/// Refuses the name of a policy that the lake does not charge by, whether it charged anything in a period or not.
+/// Everything that charges are, or may be, under: what the lake charges by, and what it once charged by.
 ///
 /// # Errors
-/// [`Kind::Usage`] naming all of them; [`Kind::Io`] when the lake cannot be read.
-pub fn refuse_unknown(lake: &Lake, charged: &[AccountCharge], asked: &[String]) -> Result<()> {
+/// As [`tariffs`].
+pub fn known_tariffs(lake: &Lake, charged: &[AccountCharge]) -> Result<BTreeSet<BalanceTariff>> {
     let mut all = tariffs(lake)?;
     all.extend(charged.iter().map(|row| row.tariff.clone()));
-    match asked
-        .iter()
-        .find(|word| !all.iter().any(|tariff| tariff.is_called(word)))
-    {
-        Some(word) => Err(unknown(word, &all)),
-        None => Ok(()),
-    }
+    Ok(all)
 }
 
-fn unknown(word: &str, all: &BTreeSet<BalanceTariff>) -> Error {
-    let names: Vec<String> = all.iter().map(BalanceTariff::title_with_pool).collect();
-    let message = format!("nothing is charged under {word:?}; there is {}", names.join(", "));
-    Error::new(Kind::Usage, message)
+/// Refuses the name of a policy that nothing is charged under, whether anything was in a period or not.
+///
+/// # Errors
+/// [`Kind::Usage`] naming all of them.
+pub fn refuse_unknown(known: &BTreeSet<BalanceTariff>, asked: &[String]) -> Result<()> {
+    let is_unknown = |word: &&String| !known.iter().any(|tariff| tariff.is_called(word));
+    asked.iter().find(is_unknown).map_or(Ok(()), |word| {
+        let message = format!("nothing is charged under {word:?}; there is {}", names(known));
+        Err(Error::new(Kind::Usage, message))
+    })
 }
 
 /// The charges under the requested tariffs, or under the only one of jobs and the only one of reservations; none where nothing was
-/// charged under them. Jobs and reservations may draw on one pool: who charges windows does not charge the jobs inside.
+/// charged under them. Jobs and reservations may draw on one pool: who charges windows does not charge the jobs inside. Versions of
+/// one policy that charge in different units charge each job once.
 ///
 /// # Errors
 /// [`Kind::Usage`] when charges of one pool would be reported twice; the message names all of them.
@@ -247,26 +249,27 @@ pub fn choose(charged: Vec<AccountCharge>, asked: &[String]) -> Result<Vec<Accou
     let all: BTreeSet<(BalanceTariff, bool)> = (charged.iter())
         .map(|row| (row.tariff.clone(), row.is_of_jobs))
         .collect();
-    let list = |tariffs: &mut dyn Iterator<Item = &BalanceTariff>| {
-        let names: Vec<String> = tariffs.map(BalanceTariff::title_with_pool).collect();
-        names.join(", ")
+    let is_several = |of_jobs: bool| {
+        let mut own = all.iter().filter(|(_, is_of_jobs)| *is_of_jobs == of_jobs);
+        let first = own.next();
+        first.is_some_and(|(first, _)| own.any(|(other, _)| !other.differs_in_unit(first)))
     };
-    let is_several = |of_jobs: bool| all.iter().filter(|(_, is_of_jobs)| *is_of_jobs == of_jobs).count() > 1;
     if asked.is_empty() && (is_several(true) || is_several(false)) {
         let message = format!(
             "charges under several policies are views of the same jobs: select one by --policy: {}",
-            list(&mut all.iter().map(|(tariff, _)| tariff))
+            names(all.iter().map(|(tariff, _)| tariff))
         );
         return Err(Error::new(Kind::Usage, message));
     }
     let is_chosen = |tariff: &BalanceTariff| asked.is_empty() || asked.iter().any(|word| tariff.is_called(word));
-    let mut pools = BTreeSet::new();
+    let mut pools: BTreeMap<(&str, bool), &BalanceTariff> = BTreeMap::new();
     for (tariff, is_of_jobs) in all.iter().filter(|(tariff, _)| is_chosen(tariff)) {
-        if !pools.insert((&tariff.pool, is_of_jobs)) {
+        let first = *pools.entry((&tariff.pool, *is_of_jobs)).or_insert(tariff);
+        if first != tariff && !first.differs_in_unit(tariff) {
             let same = all.iter().filter(|(_, of_jobs)| of_jobs == is_of_jobs);
             let same = same.map(|(other, _)| other);
-            let mut same = same.filter(|other| is_chosen(other) && other.pool == tariff.pool);
-            let message = format!("one pool would be charged twice: choose one of {}", list(&mut same));
+            let same = same.filter(|other| is_chosen(other) && other.pool == tariff.pool);
+            let message = format!("one pool would be charged twice: choose one of {}", names(same));
             return Err(Error::new(Kind::Usage, message));
         }
     }

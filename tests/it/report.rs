@@ -2,6 +2,7 @@
 
 mod apel;
 mod balance;
+mod balance_policies;
 mod browser;
 mod check;
 mod completeness;

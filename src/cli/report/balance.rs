@@ -43,8 +43,9 @@ Examples:
     gridtally report balance out --allocations allocations.csv --for coldfront > usage.json
     coldfront loaddata usage.json
 
-A policy is named by its id, or as pages and errors name it: \"1core+2GiB, overhead-aware (pool core)\". CSV, JSON and
-Parquet have every digit; tables for people those that matter.
+A policy is named by its id, or as pages and errors name it: \"1core+2GiB, overhead-aware (pool core)\". Where its versions
+charge in different units, an allocation is in the unit it states, or in that of \"POLICY (pool POOL, unit UNIT)\". CSV, JSON
+and Parquet have every digit; tables for people those that matter.
 
 Columns of --allocations: account,policy,amount,valid_from and as wanted valid_to (not included), site, cluster, unit,
 project, users (separated by ;) and coldfront_attribute (the primary key of the allocation attribute in ColdFront).
@@ -107,7 +108,8 @@ fn answer(args: &Args) -> Result<()> {
     let lake = Lake::open(args.as_of.place(&args.lake)?)?;
     let charged = charges::read(&lake, &Selection::default())?;
     if !args.policy.is_empty() {
-        charges::refuse_unknown(&lake, &charged, &args.policy)?;
+        let known = charges::known_tariffs(&lake, &charged)?;
+        charges::refuse_unknown(&known, &args.policy)?;
         allocations.rows.retain(|row| args.policy.contains(&row.policy));
     }
     let at_table = |e: Error| e.at("file", args.allocations.display());
@@ -146,6 +148,16 @@ fn answer(args: &Args) -> Result<()> {
                 balance.project()
             );
         }
+    }
+    for balance in found.iter().filter(|balance| !balance.other_units.is_empty()) {
+        let units: Vec<&str> = balance.other_units.iter().map(String::as_str).collect();
+        warn!(
+            "{}: a version of {} charged its jobs in {} as well; an allocation in {} does not count that",
+            balance.project(),
+            balance.tariff,
+            units.join(", "),
+            balance.tariff.unit
+        );
     }
     if args.reader == Some(BalanceReader::Ondemand) {
         for balance in found.iter().filter(|balance| balance.users.is_empty()) {

@@ -71,7 +71,7 @@ fn answer(args: &Args) -> Result<()> {
     let lake = Lake::open(args.as_of.place(&args.lake)?)?;
     let selection = args.selection.of(&lake, Finest::Day)?;
     let charged = charges::read(&lake, &selection)?;
-    charges::refuse_unknown(&lake, &charged, &args.policy)?;
+    charges::refuse_unknown(&charges::known_tariffs(&lake, &charged)?, &args.policy)?;
     let charged = charges::choose(charged, &args.policy)?;
     let usage = usage_energy::read(&lake, &selection)?;
     let billing = FocusBilling {

@@ -1,8 +1,9 @@
 //! What one side of a comparison is computed under.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::super::charges::tariffs;
+use super::super::charges::{BalanceTariff, tariffs};
 use super::super::lake::Lake;
 use super::super::sshare::thread_n;
 use crate::config::fairshare_change::{FairshareChange, UsageChange};
@@ -86,39 +87,36 @@ fn named_usage(lake: &Lake, name: &str, place: &str) -> Result<UsageBasis> {
     let known: Vec<_> = (tariffs(lake)?.into_iter())
         .filter(|tariff| !tariff.is_of_nodes())
         .collect();
-    let full = |policy: &str, options: &str| format!("{policy}[{options}]");
+    let full = |tariff: &BalanceTariff| format!("{}[{}]", tariff.policy, tariff.options);
     let found: Vec<_> = (known.iter())
-        .filter(|tariff| tariff.policy == name || full(&tariff.policy, &tariff.options) == name)
+        .filter(|tariff| tariff.policy == name || full(tariff) == name)
         .collect();
-    match found.as_slice() {
-        [tariff] if seconds_of_unit(&tariff.unit).is_none() => Err(Error::config(format!(
+    // Versions of one policy may charge in different units and be of different pools.
+    let names: BTreeSet<String> = found.iter().map(|tariff| full(tariff)).collect();
+    if names.len() > 1 {
+        let names: Vec<String> = names.into_iter().collect();
+        let message = format!("{place}: usage = \"{name}\" may be any of {}", names.join(", "));
+        return Err(Error::config(message));
+    }
+    let Some(first) = found.first() else {
+        let words = known
+            .iter()
+            .map(|tariff| tariff.policy.as_str())
+            .chain([RECORDED_BILLING]);
+        let hint = did_you_mean(name, words);
+        return Err(Error::config(format!(
+            "{place}: usage = \"{name}\" is neither \"{RECORDED_BILLING}\" nor a policy that the lake charged by{hint}; \
+             policy = \"FILE.toml\" prices the jobs under any policy"
+        )));
+    };
+    if let Some(tariff) = found.iter().find(|tariff| seconds_of_unit(&tariff.unit).is_none()) {
+        return Err(Error::config(format!(
             "{place}: usage = \"{name}\" counts in {}, which is no amount for a time",
             tariff.unit
-        ))),
-        [tariff] => Ok(UsageBasis::Policy {
-            policy: tariff.policy.clone(),
-            options: tariff.options.clone(),
-        }),
-        [] => {
-            let words = known
-                .iter()
-                .map(|tariff| tariff.policy.as_str())
-                .chain([RECORDED_BILLING]);
-            let hint = did_you_mean(name, words);
-            Err(Error::config(format!(
-                "{place}: usage = \"{name}\" is neither \"{RECORDED_BILLING}\" nor a policy that the lake charged by{hint}; \
-                 policy = \"FILE.toml\" prices the jobs under any policy"
-            )))
-        }
-        several => {
-            let names: Vec<String> = several
-                .iter()
-                .map(|tariff| full(&tariff.policy, &tariff.options))
-                .collect();
-            Err(Error::config(format!(
-                "{place}: usage = \"{name}\" may be any of {}",
-                names.join(", ")
-            )))
-        }
+        )));
     }
+    Ok(UsageBasis::Policy {
+        policy: first.policy.clone(),
+        options: first.options.clone(),
+    })
 }

@@ -4,6 +4,7 @@ use gridtally::award::unit::{AwardMeasure, CountedUse, YearLength};
 use gridtally::time::{Calendar, Grain, YearStart, Zone};
 
 use super::ledger::day;
+use super::scene::{HEADER, Scene, job};
 
 const YEAR_S: i64 = 8760 * 3600;
 
@@ -109,5 +110,50 @@ fn units_of_storage_are_of_thousands_or_of_1024() {
     }
     for unit in ["", "T", "iB", "core_year", "Tb", "XB"] {
         assert_eq!(bytes_of(unit), None, "{unit}");
+    }
+}
+
+/// A policy that charges in minutes, and from July on in hours.
+#[test]
+fn an_award_counts_the_versions_that_charge_in_its_unit() {
+    let scene = Scene::new();
+    let version = |version: u32, days: &str, unit: &str, expect: u32| {
+        format!(
+            "id = \"ce\"\nversion = \"{version}\"\ntitle = \"Cores\"\nsource = \"invented\"\n{days}\npool = \"cpu\"\nunit = \"{unit}\"\n\
+             formula = \"cores * hours * {expect}\"\n[[example]]\nname = \"one\"\nin = {{ cores = 1, hours = 1 }}\nexpect = {expect}\n"
+        )
+    };
+    scene.write("ce.toml", &version(1, "valid_to = 2025-07-01", "core_minute", 60));
+    scene.write("later.toml", &version(2, "valid_from = 2025-07-01", "core_hour", 1));
+    let jobs = [
+        job(1, "ada", "fern", "cedar", "2025-06-01T00:00:00", 2, 1),
+        job(2, "ada", "fern", "cedar", "2025-07-01T00:00:00", 3, 1),
+    ];
+    scene.write("jobs.txt", &format!("{HEADER}{}", jobs.concat()));
+    let charged = |awards: &str| {
+        scene.write(
+            "awards.csv",
+            &format!("award,account,policy,amount,unit,valid_from,valid_to\n{awards}"),
+        );
+        scene.pipeline("[[charge]]\npolicies = [\"later.toml\"]\n[awards]\ntable = \"awards.csv\"\n");
+    };
+    charged("A,fern,ce,100,,2025-04-01,2026-04-01\n");
+    let reported = scene.refused(&["check", "p.toml"]);
+    let [hours, minutes] = ["ce (pool cpu, unit core_hour)", "ce (pool cpu, unit core_minute)"];
+    assert!(
+        reported.contains(&format!("\"ce\" may be any of {hours}, {minutes}")),
+        "{reported}"
+    );
+    for awards in [
+        format!("A,fern,\"{minutes}\",1000,,2025-04-01,2026-04-01\nB,fern,\"{hours}\",100,,2025-04-01,2026-04-01\n"),
+        "A,fern,ce,1000,core_minute,2025-04-01,2025-07-01\nB,fern,ce,100,core_hour,2025-07-01,2026-04-01\n".to_owned(),
+    ] {
+        charged(&awards);
+        scene.run();
+        for (on, award, used) in [("2025-06-30", "A", "120.000000000"), ("2025-07-31", "B", "3.000000000")] {
+            let rows = scene.rows(&["--on", on]);
+            let row = rows.iter().find(|row| row["award"] == award).unwrap();
+            assert_eq!(row["used"], used, "{awards}");
+        }
     }
 }

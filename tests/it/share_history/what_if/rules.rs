@@ -102,6 +102,26 @@ fn usage_by_a_policy_is_that_of_a_lake_that_counts_by_it() {
     }
 }
 
+/// A policy whose version of the third of March charges in hours in place of minutes.
+#[test]
+fn versions_in_two_units_are_one_policy_of_usage() {
+    let scene = Scene::of_jobs(&jobs());
+    scene.write("cores.toml", CORES);
+    let minutes = CORES
+        .replace("unit = \"core_hour\"", "unit = \"core_minute\"\nvalid_to = 2026-03-03")
+        .replace("/ 3600", "/ 60")
+        .replace("expect = 4", "expect = 240");
+    let hours = CORES.replace("version = \"1\"", "version = \"2\"\nvalid_from = 2026-03-03");
+    scene.write("minutes.toml", &minutes);
+    scene.write("hours.toml", &hours);
+    let charge = "[[charge]]\npolicies = [\"minutes.toml\", \"hours.toml\"]\n";
+    scene.run(&format!("{HEAD}{charge}{}", fairshare("oak", RULE)));
+    scene.write("named.toml", "usage = \"cores\"\n");
+    scene.write("priced.toml", "policy = \"cores.toml\"\n");
+    let priced = compared(&scene, "after", &["--what-if", "priced.toml"]);
+    assert_alike(&compared(&scene, "after", &["--what-if", "named.toml"]), &priced);
+}
+
 /// Two accounts of one user each, so that the classic formula is flat: what each job is worth is an integral in closed form.
 #[test]
 fn another_half_life_is_what_the_integral_of_its_decay_gives() {
