@@ -11,7 +11,7 @@ use crate::amounts::add;
 use crate::amounts::finer;
 use crate::charge::amount::CHARGE_PLACES;
 use crate::charge::amount::CHARGE_SCALE;
-use crate::charge::charged_tariff::{called, is_same_unit};
+use crate::charge::charged_tariff::{called, is_same_unit, meant};
 use crate::error::{Error, Kind, Result};
 use crate::numbers::count_i128;
 use crate::reference::allocation::{Allocation, AllocationTable, EntryKind};
@@ -174,6 +174,12 @@ pub fn refuse_unknown(table: &AllocationTable, accounts: &Accounts, lake: &Lake,
         }
     }
     Ok(())
+}
+
+/// The tariffs that an allocation may mean: those of its policy, and of its unit where there are any.
+#[must_use]
+pub fn tariffs_meant<'t>(row: &Allocation, all: impl IntoIterator<Item = &'t BalanceTariff>) -> Vec<&'t BalanceTariff> {
+    meant(&row.policy, all, |tariff| is_of_unit(row, tariff))
 }
 
 fn is_of_unit(row: &Allocation, tariff: &BalanceTariff) -> bool {

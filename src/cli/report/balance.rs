@@ -14,7 +14,10 @@ use crate::error::{Error, Result};
 use crate::reference::allocation::AllocationTable;
 use crate::reference::node_type::day_text;
 use crate::report::accounts::Accounts;
-use crate::report::balance::{Balance, On, add_users, balances, coldfront, ondemand, refuse_unknown, table};
+use crate::report::balance::{
+    Balance, On, add_users, balances, coldfront, ondemand, refuse_unknown, table, tariffs_meant,
+};
+use crate::report::charges::BalanceTariff;
 use crate::report::lake::{Lake, Selection};
 use crate::report::render::TableFormat;
 use crate::report::shown::hours;
@@ -62,7 +65,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "CSV")]
     allocations: PathBuf,
 
-    /// Only this policy: allocations of it; may be given several times.
+    /// Only this policy: allocations of it, whichever of its pools they name; or only this pool of it, "POLICY (pool POOL)"; may be
+    /// given several times.
     #[arg(long, value_name = "POLICY")]
     policy: Vec<String>,
 
@@ -106,11 +110,14 @@ fn answer(args: &Args) -> Result<()> {
     let mut allocations = AllocationTable::load(&args.allocations, &args.allocations.to_string_lossy(), &mut problems);
     problems.finish()?;
     let lake = Lake::open(args.as_of.place(&args.lake)?)?;
-    let charged = charges::read(&lake, &Selection::default())?;
+    let mut charged = charges::read(&lake, &Selection::default())?;
     if !args.policy.is_empty() {
         let known = charges::known_tariffs(&lake, &charged)?;
         charges::refuse_unknown(&known, &args.policy)?;
-        allocations.rows.retain(|row| args.policy.contains(&row.policy));
+        let is_asked = |tariff: &BalanceTariff| args.policy.iter().any(|word| tariff.is_called(word));
+        let rows = &mut allocations.rows;
+        rows.retain(|row| tariffs_meant(row, &known).into_iter().any(is_asked));
+        charged.retain(|charge| is_asked(&charge.tariff));
     }
     let at_table = |e: Error| e.at("file", args.allocations.display());
     let accounts = Accounts::listed(&lake)?;

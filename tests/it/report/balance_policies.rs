@@ -55,6 +55,29 @@ fn charged(scene: &Scene, allocations: &[&str], policies: &[&str]) -> (Result<Ve
 }
 
 #[test]
+fn a_policy_is_all_its_pools_and_a_pool_is_itself() {
+    let scene = lake([["cpu", "core_hour"], ["gpu", "core_hour"]]);
+    let hours = |n: usize| Ok(vec!["1.000000000 core_hour".to_owned(); n]);
+    let both = ["ch (pool cpu);", "ch (pool gpu);"];
+    for (allocations, policies, n) in [
+        (&both[..], &["ch"][..], 2),
+        (&both[..], &["ch (pool gpu)"][..], 1),
+        (&both[..], &["ch (pool cpu)", "ch (pool gpu)"][..], 2),
+        // A pool that the table leaves open.
+        (&["ch;"][..], &["ch (pool gpu)"][..], 1),
+    ] {
+        let (found, notes) = charged(&scene, allocations, policies);
+        assert_eq!(found, hours(n), "{allocations:?} {policies:?}: {notes}");
+    }
+    let (found, notes) = charged(&scene, &["ch;"], &[]);
+    assert_eq!(found, Err(()));
+    assert!(
+        notes.contains("\"ch\" may be any of ch (pool cpu), ch (pool gpu)"),
+        "{notes}"
+    );
+}
+
+#[test]
 fn a_version_in_another_unit_has_its_own_allocations() {
     let scene = lake([["cpu", "core_minute"], ["cpu", "core_hour"]]);
     let (minutes, hours) = (
@@ -68,13 +91,14 @@ fn a_version_in_another_unit_has_its_own_allocations() {
         notes.contains(&format!("\"ch\" may be any of {}", names.join(", "))),
         "{notes}"
     );
-    // Every choice works where it was asked for.
+    // Every choice works where it was asked for, and on the command line.
     for (name, found) in names.iter().zip([&hours, &minutes]) {
         assert_eq!(
             charged(&scene, &[&format!("{name};")], &[]).0,
             Ok(vec![found.clone()]),
             "{name}"
         );
+        assert_eq!(charged(&scene, &["ch;"], &[name]).0, Ok(vec![found.clone()]), "{name}");
     }
     // So does the unit.
     let (found, notes) = charged(&scene, &["ch;core_hour"], &[]);
