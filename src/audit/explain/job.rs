@@ -7,30 +7,33 @@ use serde::Serialize;
 
 use super::energy;
 use super::job_usage::{JobUsage, used};
+use super::payer::steps_by_payer;
 use super::piece::{ExplainedTariff, pieces};
 use super::raw;
-use super::trace::{steps, work};
+use super::trace::work;
 use crate::audit::value_text::{hex, value_text};
-use crate::charge::{Tariff, price};
+use crate::charge::Tariff;
 use crate::energy::EnergyPlan;
 use crate::error::Result;
+use crate::lake::counted_records::UncountedRecords;
 use crate::lake::refused_records::RefusedRecords;
-use crate::lake::views::{counting, folded, has_view};
+use crate::lake::views::{counting, folded};
 use crate::lake::{calendar_fact, energy_tables, state};
 use crate::ledger::{Book, Reason};
 use crate::numbers::stored_u64;
 use crate::overhead;
 use crate::overhead::bills;
 use crate::record::SiteMonth;
-use crate::schema::batch::{id, int, stated_identity, text, word, word_or_empty};
+use crate::schema::batch::{id, int, stated_identity, text, time, word, word_or_empty};
 use crate::schema::{self, Column};
 use crate::store::Fact;
 use crate::store::{Current, Manifest, Store, lake, read_table};
+use crate::summarise::Attribution;
 use crate::summarise::correction_effect::Corrections;
 use crate::summarise::policy_facts::PolicyFacts;
 use crate::summarise::share::{PeriodShare, ShareSplitter};
 use crate::summarise::view::RecordView;
-use crate::time::{Calendar, Day};
+use crate::time::{Calendar, Day, Month};
 
 /// Most jobs one call explains.
 pub(super) const MOST: usize = 20;
@@ -68,6 +71,8 @@ pub struct ExplainedPiece {
     pub month: String,
     /// The day, in a lake of days.
     pub day: Option<String>,
+    /// VO it is charged to.
+    pub vo: Option<String>,
     /// Account that pays.
     pub account: Option<String>,
     /// The correction it is an entry of.
@@ -157,6 +162,9 @@ pub struct Explained {
     /// Why it is refused although `records` holds it: it is no usage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<&'static str>,
+    /// Why the lake does not count it, whatever the reason: it is no usage and is not charged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uncounted: Option<String>,
     /// What usage has of it, period by period, as recorded and as corrected.
     pub usage: Vec<JobUsage>,
     /// Charges.
@@ -217,7 +225,7 @@ struct ExplainedLake {
 
 impl ExplainedLake {
     /// The one row of `record`.
-    fn job(&self, site: &str, month: crate::time::Month, record: &RecordBatch, inputs: &Path) -> Result<Explained> {
+    fn job(&self, site: &str, month: Month, record: &RecordBatch, inputs: &Path) -> Result<Explained> {
         let of = |name: &str| -> Result<String> { Ok(word_or_empty(text(record, name)?, 0).to_owned()) };
         let record_id = id(record, "record_id")?.value(0);
         let file_id = of("file_id")?;
@@ -242,9 +250,19 @@ impl ExplainedLake {
             .as_mut()
             .map_or_else(Vec::new, |splitter| splitter.shares(&view, 0));
         let calendar = splitter.map(|splitter| splitter.calendar().clone());
-        let is_displaced = self.is_displaced(site, month, &of("view")?)?;
-        let records = lake::month_path("records", site, month);
-        let refused = RefusedRecords::of_file(&self.store, &self.manifest, &records)?.reason(record_id);
+        let reason = self.uncounted(site, month, record_id, &of("view")?)?;
+        let is_displaced = reason == Some(Reason::SummariesCount);
+        let refused = reason.filter(|_| !is_displaced).map(Reason::code);
+        let is_open = time(record, "end_utc")?.is_null(0);
+        let counts_running = Attribution::of_lake(&self.manifest.facts).is_some_and(Attribution::counts_running);
+        let uncounted = match refused {
+            Some(refused) => Some(format!("the record is refused ({refused}, see rejects)")),
+            None if is_displaced => Some("summaries of its site, month and view count in its place".to_owned()),
+            None if is_open && !counts_running => {
+                Some("it has not ended, and the lake counts jobs when they end".to_owned())
+            }
+            None => None,
+        };
         Ok(Explained {
             site: site.to_owned(),
             job_id: of("job_id")?,
@@ -257,12 +275,13 @@ impl ExplainedLake {
                 None => Vec::new(),
             },
             is_displaced,
-            refused: refused.map(Reason::code),
-            usage: if is_displaced || refused.is_some() {
+            refused,
+            usage: if uncounted.is_some() {
                 Vec::new()
             } else {
                 used(record, &shares, site, &self.corrections)?
             },
+            uncounted,
             charges: self.charges(site, month, record, record_id, &shares, calendar.as_ref())?,
             zone: (self.manifest.facts)
                 .get(Fact::SourceTimezone(&of("source")?))
@@ -278,17 +297,17 @@ impl ExplainedLake {
         })
     }
 
-    /// Whether summaries of a view count in place of jobs.
-    fn is_displaced(&self, site: &str, month: crate::time::Month, view: &str) -> Result<bool> {
-        let place = SiteMonth::new(site, month);
-        let files = self.manifest.dataset("summary");
-        let files = files.map(|file| Current {
-            path: file.path.clone(),
-            blake3: file.blake3.clone(),
-            place: file.path.clone(),
-        });
-        let counting = counting(&self.store, files, |of| *of == folded(&place))?;
-        Ok(has_view(&counting, &place, view))
+    /// Why a record of a view does not count; `None` where it does.
+    fn uncounted(&self, site: &str, month: Month, record_id: &[u8], view: &str) -> Result<Option<Reason>> {
+        let place = folded(&SiteMonth::new(site, month));
+        let summaries = Current::published(&self.manifest, "summary").into_iter();
+        let displaced = counting(&self.store, summaries, |of| *of == place)?;
+        let records = lake::month_path("records", site, month);
+        let uncounted = UncountedRecords {
+            refused: &RefusedRecords::of_file(&self.store, &self.manifest, &records)?,
+            displaced: displaced.get(&place),
+        };
+        Ok(uncounted.reason(record_id, view))
     }
 
     /// Path and hash of an input file.
@@ -308,7 +327,7 @@ impl ExplainedLake {
         read_table(self.store.reader(path)?, None, 16_384)?.collect()
     }
 
-    fn history(&self, site: &str, month: crate::time::Month, record_id: &[u8]) -> Result<Vec<EarlierVersion>> {
+    fn history(&self, site: &str, month: Month, record_id: &[u8]) -> Result<Vec<EarlierVersion>> {
         let mut past = Vec::new();
         for batch in self.batches(&lake::month_path("history", site, month))? {
             let (ids, outcome) = (id(&batch, "record_id")?, text(&batch, "outcome")?);
@@ -325,7 +344,7 @@ impl ExplainedLake {
     }
 
     /// What the jobs of a month of records are billed of their nodes.
-    fn bill_rows(&self, site: &str, month: crate::time::Month) -> Result<Vec<RecordBatch>> {
+    fn bill_rows(&self, site: &str, month: Month) -> Result<Vec<RecordBatch>> {
         let mut rows = Vec::new();
         for file in self.manifest.dataset("job_charges") {
             let is_of_month = lake::parse_month_path(&file.path).is_some_and(|of| of.site == site && of.month == month);
@@ -339,7 +358,7 @@ impl ExplainedLake {
     fn charges(
         &self,
         site: &str,
-        month: crate::time::Month,
+        month: Month,
         record: &RecordBatch,
         record_id: &[u8],
         shares: &[PeriodShare],
@@ -400,9 +419,9 @@ impl ExplainedLake {
                 if pieces.is_empty() {
                     continue;
                 }
-                let facts = PolicyFacts::new(site, tariff.policy.needs(), self.energy.as_ref()).of(record)?;
-                let priced = price(&tariff.policy, &tariff.options, &facts, true)?;
-                charges.push(JobCharge::of(&tariff, steps(&tariff, &facts, &priced), pieces));
+                let mut facts = PolicyFacts::new(site, tariff.policy.needs(), self.energy.as_ref());
+                let steps = steps_by_payer(&tariff, record, &pieces, |record| facts.of(record))?;
+                charges.push(JobCharge::of(&tariff, steps, pieces));
             }
         }
         Ok(charges)

@@ -6,6 +6,7 @@ mod charged_entry;
 mod energy;
 mod job;
 mod job_usage;
+mod payer;
 mod piece;
 mod raw;
 mod text;

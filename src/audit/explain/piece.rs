@@ -58,6 +58,7 @@ pub(crate) fn pieces(
             pieces.push(ExplainedPiece {
                 month: day_text(month.value(row)),
                 day: number(day, row).map(day_text),
+                vo: word(vo, row).map(str::to_owned),
                 account: word(account, row).map(str::to_owned),
                 correction_id: word(correction, row).map(str::to_owned),
                 ran_ms,

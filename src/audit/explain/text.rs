@@ -57,7 +57,10 @@ impl Explained {
             add_line("  none");
         }
         for past in &self.history {
-            add_line(&format!("  {}: {} line {}", past.outcome, past.path, past.line));
+            add_line(&format!(
+                "  {}: {} line {}; that row does not count and is not charged",
+                past.outcome, past.path, past.line
+            ));
         }
         add_line("\nWork, by the benchmark that held when it ended");
         if self.work.is_empty() {
@@ -85,18 +88,19 @@ impl Explained {
             ""
         };
         add_line(&format!("\nUsage: {how}{what_then}"));
-        if self.is_displaced {
-            add_line("  none: summaries of its site, month and view count in its place; it is not charged either");
-        }
-        if let Some(reason) = self.refused {
-            add_line(&format!("  none: the record is refused ({reason}, see rejects)"));
+        if let Some(why) = &self.uncounted {
+            add_line(&format!("  none: {why}; it is not charged either"));
         }
         for used in &self.usage {
             for line in used.lines() {
                 add_line(&format!("  {line}"));
             }
         }
-        text.push_str(&charges_text(&self.charges, "no policy of the lake is for this job"));
+        let none = match &self.uncounted {
+            Some(why) => format!("none: {why}"),
+            None => "no policy of the lake is for this job".to_owned(),
+        };
+        text.push_str(&charges_text(&self.charges, &none));
         text
     }
 }

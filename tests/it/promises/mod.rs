@@ -10,6 +10,7 @@ mod dialect_copies;
 mod encodings;
 mod explain;
 mod explained_cells;
+mod explained_payers;
 mod few_copies;
 mod former_sources;
 mod future_summaries;
