@@ -12,6 +12,7 @@ use crate::error::{Error, Kind, Result};
 use crate::inspect::init::{InspectedInput, PipelineDraft, draft};
 use crate::inspect::{self, InspectLook};
 use crate::runtime::Progress as _;
+use crate::sources::input::{clean, legible};
 use crate::sources::location::is_url;
 
 /// Write a commented pipeline file for dumps.
@@ -37,11 +38,59 @@ pub(super) struct Args {
     pipeline: PathBuf,
 }
 
+/// Where the pipeline file will be, and so how it writes the paths of dumps.
+struct PipelinePlace {
+    /// The current folder.
+    here: PathBuf,
+    /// The pipeline file, absolute.
+    file: String,
+    /// Whether it is in the current folder, so that paths relative to this one are good in it.
+    is_here: bool,
+}
+
+impl PipelinePlace {
+    fn new(pipeline: &Path) -> Result<Self> {
+        let here = PathBuf::from(legible(std::env::current_dir()?.as_os_str()));
+        let file = clean(&here.join(pipeline));
+        Ok(Self {
+            is_here: file.parent() == Some(&here),
+            file: file.to_string_lossy().into_owned(),
+            here,
+        })
+    }
+
+    /// What `word` names, as yet without files. An absolute folder stays absolute.
+    fn input(&self, word: &Path) -> InspectedInput {
+        let is_relative = self.is_here && word.is_dir() && !word.is_absolute();
+        InspectedInput {
+            path: self.path(word, &legible(word.as_os_str())),
+            base: is_relative.then(|| self.here.clone()),
+            files: Vec::new(),
+        }
+    }
+
+    /// The path of what was found by `word`. Where this is a folder it is absolute, so that files are known to be in it however
+    /// it is written; that of a file is as written where the pipeline file is in the current folder.
+    fn path(&self, word: &Path, path: &str) -> String {
+        if is_url(path) {
+            path.to_owned()
+        } else if word.is_dir() {
+            clean(&self.here.join(path)).to_string_lossy().into_owned()
+        } else if self.is_here {
+            path.to_owned()
+        } else {
+            let path: PathBuf = self.here.join(path).components().collect();
+            path.to_string_lossy().into_owned()
+        }
+    }
+}
+
 pub(super) fn run(args: &Args) -> Result<()> {
     // Known before dumps are read; what happens meanwhile is found when the file is made.
     if args.pipeline.exists() {
         return Err(exists(&args.pipeline));
     }
+    let place = PipelinePlace::new(&args.pipeline)?;
     let progress = Terminal::new();
     let mut inputs = Vec::new();
     for word in &args.dump {
@@ -49,16 +98,13 @@ pub(super) fn run(args: &Args) -> Result<()> {
         if let Some(trouble) = troubles.into_iter().next() {
             return Err(trouble);
         }
-        let mut input = InspectedInput {
-            path: from_pipeline(&args.pipeline, &word.to_string_lossy())?,
-            files: Vec::new(),
-        };
+        let mut input = place.input(word);
         for file in files {
             progress.begin(&file.path, 0, "rows");
             let report = inspect::inspect(&file, InspectLook::Usual, &progress);
             progress.end();
             let report = report?;
-            input.files.push((from_pipeline(&args.pipeline, &report.path)?, report));
+            input.files.push((place.path(word, &report.path), report));
         }
         inputs.push(input);
     }
@@ -67,7 +113,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         .file_stem()
         .map(|stem| stem.to_string_lossy().into_owned());
     let name = name.ok_or_else(|| Error::new(Kind::Usage, format!("{} names no file", args.pipeline.display())))?;
-    let draft = draft(&name, &inputs);
+    let draft = draft(&name, &place.file, &inputs);
     for path in &draft.unknown {
         warn!("{path}: no known dialect, or nothing in it can be read");
     }
@@ -97,17 +143,6 @@ fn exists(path: &Path) -> Error {
         path.display()
     );
     Error::new(Kind::Usage, message)
-}
-
-/// A path as the pipeline file writes it: relative to the folder of that file where this is the current one, else absolute.
-fn from_pipeline(out: &Path, path: &str) -> Result<String> {
-    let is_here = out
-        .parent()
-        .is_none_or(|folder| folder.as_os_str().is_empty() || folder == Path::new("."));
-    if is_url(path) || is_here {
-        return Ok(path.to_owned());
-    }
-    Ok(std::path::absolute(path)?.to_string_lossy().into_owned())
 }
 
 fn summary(path: &Path, draft: &PipelineDraft) -> String {

@@ -1,20 +1,32 @@
 //! A commented pipeline file for dumps that were inspected: known values are filled in, unknown ones are left empty.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 use toml_edit::Value;
 
 use super::folders::{is_in, whole_folders};
 use super::propose;
 use super::report::FileReport;
+use crate::sources::input::relative;
 
 /// What one word of the command line named: a file, or a folder with the files in it.
 #[derive(Debug)]
 pub struct InspectedInput {
-    /// The path or URL as written in the pipeline file.
+    /// A path or URL; absolute and without `..` where it is a folder.
     pub path: String,
-    /// Every file that was found there, with its own path as written in the pipeline file.
+    /// The folder that the pipeline file writes the paths relative to; `None` where it writes them as they are.
+    pub base: Option<PathBuf>,
+    /// Every file that was found there, with its own path: below that of the folder.
     pub files: Vec<(String, FileReport)>,
+}
+
+impl InspectedInput {
+    /// A path in it as written in the pipeline file.
+    fn written(&self, path: &str) -> String {
+        let base = self.base.as_ref();
+        base.map_or_else(|| path.to_owned(), |base| relative(Path::new(path), base))
+    }
 }
 
 /// A pipeline file to start from.
@@ -39,17 +51,19 @@ struct ProposedSource {
     findings: Vec<String>,
 }
 
-/// Writes the pipeline file for `inputs`. Files that one table can read share a source.
+/// Writes the pipeline file for `inputs`; `file` is where it will be, absolute. Files that one table can read share a source.
 #[must_use]
-pub fn draft(name: &str, inputs: &[InspectedInput]) -> PipelineDraft {
+pub fn draft(name: &str, file: &str, inputs: &[InspectedInput]) -> PipelineDraft {
     let mut sources: Vec<ProposedSource> = Vec::new();
     let (mut remarks, mut unknown) = (Vec::new(), Vec::new());
     for input in inputs {
         // The source of each file, by its place in `sources`; none of a file that no source reads.
         let mut owners: BTreeMap<&str, Option<usize>> = BTreeMap::new();
+        // A folder that holds the pipeline file is not named: its results come into it, too.
+        owners.insert(file, None);
         for (path, report) in &input.files {
             let Some(proposal) = &report.proposal else {
-                unknown.push(path.clone());
+                unknown.push(input.written(path));
                 owners.insert(path, None);
                 continue;
             };
@@ -67,14 +81,14 @@ pub fn draft(name: &str, inputs: &[InspectedInput]) -> PipelineDraft {
             owners.insert(path, Some(place));
             if let Some(source) = sources.get_mut(place) {
                 source.merge(keys);
-                source.paths.push(path.clone());
+                source.paths.push(input.written(path));
                 source.add_findings(report);
             }
         }
         // A folder of one kind of file is named by itself: what comes into it later is read, too.
         for (folder, place) in whole_folders(&input.path, &owners) {
             if let Some(source) = sources.get_mut(place) {
-                source.take_folder(folder);
+                source.take_folder(&input.written(folder));
             }
         }
     }

@@ -261,7 +261,7 @@ pub(super) fn shown(path: &str, base: &Path) -> String {
 }
 
 /// `path` relative to `base`, both absolute, judged by their text alone.
-pub(super) fn relative(path: &Path, base: &Path) -> String {
+pub(crate) fn relative(path: &Path, base: &Path) -> String {
     let (path, base) = (clean(path), clean(base));
     let same = path
         .components()

@@ -138,6 +138,73 @@ fn a_folder_of_one_kind_is_named_whole_wherever_it_is() {
     );
 }
 
+/// Folders are named however the word for them is written, and what comes into them later is read.
+#[test]
+fn a_folder_is_named_whole_however_its_word_is_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let here = fs::canonicalize(dir.path()).unwrap().join("here");
+    let (dumps, beside) = (here.join("dumps"), here.with_file_name("beside"));
+    for folder in [&dumps, &beside] {
+        fs::create_dir_all(folder).unwrap();
+        for file in ["sacct-2026-01.txt", "sacct-2026-03.txt"] {
+            fs::copy(repository("sample-data/alp").join(file), folder.join(file)).unwrap();
+        }
+    }
+    let absolute = dumps.to_str().unwrap();
+    for (word, written) in [
+        ("dumps", "dumps"),
+        ("./dumps", "dumps"),
+        ("dumps/.", "dumps"),
+        ("../here/dumps//", "dumps"),
+        ("../beside", "../beside"),
+        (absolute, absolute),
+    ] {
+        let (path, _) = init(&here, &[Path::new(word)]);
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains(&format!("\npaths = [\"{written}\"]\n")), "{word}: {text}");
+        fs::remove_file(&path).unwrap();
+    }
+    // The paths of a pipeline elsewhere are absolute.
+    let output = gridtally(&here, &["init", "../here/dumps", "--pipeline", "../p.toml"]);
+    assert!(output.status.success());
+    let text = fs::read_to_string(here.with_file_name("p.toml")).unwrap();
+    assert!(text.contains(&format!("\npaths = [\"{absolute}\"]\n")), "{text}");
+}
+
+/// The pipeline file, and what it publishes, are no dumps.
+#[test]
+fn a_folder_that_holds_the_pipeline_file_is_not_named_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    let here = fs::canonicalize(dir.path()).unwrap().join("here");
+    fs::create_dir_all(here.join("dumps/jobs")).unwrap();
+    let dump = repository("sample-data/alp/sacct-2026-01.txt");
+    fs::copy(&dump, here.join("dumps/jobs/sacct-2026-01.txt")).unwrap();
+    fs::copy(&dump, here.join("dumps/sacct-2026-03.txt")).unwrap();
+    let whole = "paths = [\"dumps\"]\n";
+    for (word, pipeline, named) in [
+        (".", "p.toml", whole),
+        ("..", "p.toml", whole),
+        ("dumps", "./p.toml", whole),
+        ("dumps", "dumps/p.toml", "/here/dumps/jobs\",\n"),
+        ("dumps", "dumps/p.toml", "/here/dumps/sacct-2026-03.txt\",\n"),
+        ("dumps", "dumps/jobs/p.toml", "/here/dumps/jobs/sacct-2026-01.txt\",\n"),
+    ] {
+        let output = gridtally(&here, &["init", "--pipeline", pipeline, word]);
+        assert!(
+            output.status.success(),
+            "{word}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let text = fs::read_to_string(here.join(pipeline)).unwrap();
+        assert!(text.contains(named), "{word}, {pipeline}: {text}");
+        fs::remove_file(here.join(pipeline)).unwrap();
+    }
+    let (path, _) = init(&here.join("dumps"), &[Path::new(".")]);
+    let text = fs::read_to_string(path).unwrap();
+    let named = "    \"sacct-2026-03.txt\",\n    \"jobs\",\n]\n";
+    assert!(text.contains(named), "{text}");
+}
+
 #[test]
 fn an_empty_cluster_has_the_clusters_of_the_jobs_next_to_it() {
     let dir = tempfile::tempdir().unwrap();
