@@ -3,11 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use toml_edit::Value;
-
 use super::folders::{is_in, whole_folders};
 use super::propose;
 use super::report::FileReport;
+use super::toml_text::quoted;
 use crate::sources::input::relative;
 
 /// What one word of the command line named: a file, or a folder with the files in it.
@@ -285,8 +284,4 @@ fn written(name: &str, sources: &[ProposedSource], remarks: &[String], unknown: 
 fn comment(text: &str) -> String {
     let plain: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     format!("# {plain}")
-}
-
-fn quoted(text: &str) -> String {
-    Value::from(text).to_string().trim().to_owned()
 }

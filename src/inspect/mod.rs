@@ -6,6 +6,7 @@ mod folders;
 pub mod init;
 mod propose;
 mod report;
+mod toml_text;
 
 use std::io::Read;
 use std::path::Path;

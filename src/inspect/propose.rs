@@ -1,8 +1,7 @@
 //! A source for the pipeline file, from the findings of a file.
 
-use toml_edit::Value;
-
 use super::report::FileReport;
+use super::toml_text::quoted;
 use crate::sources::dialect::{Content, Dialect, SiteNaming, SourceOption};
 use crate::sources::hints::Hints;
 use crate::sources::inventory::InventoryKind;
@@ -10,13 +9,12 @@ use crate::sources::swf;
 
 /// `[[source]]` with comments where a person must decide.
 pub(super) fn source(report: &FileReport, dialect: Dialect, hints: &Hints) -> String {
-    let quote = |text: &str| Value::from(text).to_string().trim().to_owned();
     if let Some(kind) = dialect.inventory() {
         let mut lines = vec![
             "[[inventory]]".to_owned(),
-            format!("name = {}", quote(&name(&report.path))),
-            format!("format = {}", quote(kind.as_str())),
-            format!("paths = [{}]", quote(&report.path)),
+            format!("name = {}", quoted(&name(&report.path))),
+            format!("format = {}", quoted(kind.as_str())),
+            format!("paths = [{}]", quoted(&report.path)),
         ];
         if report.clusters.is_empty() {
             lines.push("cluster = \"\"              # the file names no cluster".to_owned());
@@ -36,14 +34,14 @@ pub(super) fn source(report: &FileReport, dialect: Dialect, hints: &Hints) -> St
         return lines.join("\n");
     }
     if dialect.row().content == Content::GridIdentities {
-        let path = quote(&report.path);
+        let path = quoted(&report.path);
         return format!("# in the [[source]] of the batch system's log:\n# blah = [{path}]");
     }
     let mut lines = vec![
         "[[source]]".to_owned(),
-        format!("name = {}", quote(&name(&report.path))),
-        format!("format = {}", quote(dialect.format().as_str())),
-        format!("paths = [{}]", quote(&report.path)),
+        format!("name = {}", quoted(&name(&report.path))),
+        format!("format = {}", quoted(dialect.format().as_str())),
+        format!("paths = [{}]", quoted(&report.path)),
     ];
     // Values left empty on purpose: `check` refuses the source until a person has decided.
     match dialect.row().site {
@@ -77,10 +75,10 @@ pub(super) fn source(report: &FileReport, dialect: Dialect, hints: &Hints) -> St
         lines.push("timezone = \"\"             # zone of the client that printed these times".to_owned());
     }
     if let Some(layout) = hints.layout {
-        lines.push(format!("layout = {}", quote(layout.as_str())));
+        lines.push(format!("layout = {}", quoted(layout.as_str())));
     }
     if let Some(delimiter) = hints.delimiter.as_ref().filter(|delimiter| delimiter.as_str() != "|") {
-        lines.push(format!("delimiter = {}", quote(delimiter)));
+        lines.push(format!("delimiter = {}", quoted(delimiter)));
     }
     lines.extend(dialect.row().proposal.iter().map(|line| (*line).to_owned()));
     if report.salvaged_row_n.is_some() {

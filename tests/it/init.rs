@@ -268,3 +268,62 @@ fn configuration_that_lists_nothing_is_no_inventory() {
         "{text}"
     );
 }
+
+/// A path is one value on one line, whatever characters it has: the pipeline reads the file.
+#[test]
+fn paths_of_any_characters_are_written_and_read() {
+    let names = [
+        "a\nb.txt",
+        "a\r\nb.txt",
+        "tab\tname",
+        "bell\u{7}\u{7f}",
+        "back\\slash",
+        "quo\"te",
+        "it's \"\"\"",
+        "# = \"\"",
+    ];
+    for (folder, is_folder) in [("dumps", false), ("dum\n\"ps\"", true)] {
+        let dir = tempfile::tempdir().unwrap();
+        let dumps = dir.path().join(folder);
+        fs::create_dir(&dumps).unwrap();
+        for (job, name) in (1..).zip(names) {
+            let jobs = format!(
+                "Cluster|JobIDRaw|Submit|Start|End|ElapsedRaw|State|NCPUS|Account|User\n\
+                 reef|{job}|2026-03-01T10:00:00Z|2026-03-01T10:00:00Z|2026-03-01T11:00:00Z|3600|COMPLETED|2|ada|ada\n"
+            );
+            fs::write(dumps.join(name), jobs).unwrap();
+        }
+        fs::write(
+            dir.path().join("li\nsting"),
+            "NodeName=n1 CPUTot=4 RealMemory=16000 State=IDLE\n",
+        )
+        .unwrap();
+        if !is_folder {
+            fs::write(dumps.join("letter\n[pipeline]"), "Dear all,\n").unwrap();
+        }
+        let (path, _) = init(dir.path(), &[Path::new(folder), Path::new("li\nsting")]);
+        let text = fs::read_to_string(&path).unwrap();
+        let written: toml::Table = text.parse().unwrap_or_else(|why| panic!("{why}: {text}"));
+        let paths = |table: &str| -> Vec<String> {
+            let paths = written[table][0]["paths"].as_array().unwrap();
+            paths.iter().map(|path| path.as_str().unwrap().to_owned()).collect()
+        };
+        let mut wanted = vec![folder.to_owned()];
+        if !is_folder {
+            wanted = names.iter().map(|name| format!("{folder}/{name}")).collect();
+            wanted.sort();
+        }
+        assert_eq!(paths("source"), wanted, "{text}");
+        assert_eq!(paths("inventory"), ["li\nsting"], "{text}");
+        fs::write(&path, decided(&text)).unwrap();
+        let output = gridtally(dir.path(), &["run", "pipeline.toml"]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let output = gridtally(dir.path(), &["verify", "out"]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let (plan, _) = gridtally::config::Plan::load(&path).unwrap();
+        let store = gridtally::store::Store::open_existing(&plan.output).unwrap();
+        let manifest = gridtally::store::Manifest::load(&store).unwrap().unwrap();
+        let records: u64 = manifest.dataset("records").map(|file| file.rows).sum();
+        assert_eq!(records, 8, "{text}");
+    }
+}
