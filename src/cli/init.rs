@@ -114,8 +114,8 @@ pub(super) fn run(args: &Args) -> Result<()> {
         .map(|stem| stem.to_string_lossy().into_owned());
     let name = name.ok_or_else(|| Error::new(Kind::Usage, format!("{} names no file", args.pipeline.display())))?;
     let draft = draft(&name, &place.file, &inputs);
-    for path in &draft.unknown {
-        warn!("{path}: no known dialect, or nothing in it can be read");
+    for file in &draft.unknown {
+        warn!("{file}");
     }
     if draft.source_n == 0 {
         return Err(Error::new(

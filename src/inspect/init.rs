@@ -1,6 +1,7 @@
 //! A commented pipeline file for dumps that were inspected: known values are filled in, unknown ones are left empty.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::folders::{is_in, whole_folders};
@@ -38,7 +39,22 @@ pub struct PipelineDraft {
     /// Keys that are empty, with their lines: a person fills them in.
     pub open: Vec<(usize, String)>,
     /// Files for which no source can be proposed.
-    pub unknown: Vec<String>,
+    pub unknown: Vec<UnknownFile>,
+}
+
+/// A file for which no source can be proposed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownFile {
+    /// Its path as written in the pipeline file.
+    pub path: String,
+    /// Why, as `inspect` reports it.
+    pub reason: String,
+}
+
+impl fmt::Display for UnknownFile {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(to, "not read: {}: {}", self.path, self.reason)
+    }
 }
 
 /// Files that one `[[source]]` or `[[inventory]]` reads.
@@ -62,7 +78,10 @@ pub fn draft(name: &str, file: &str, inputs: &[InspectedInput]) -> PipelineDraft
         owners.insert(file, None);
         for (path, report) in &input.files {
             let Some(proposal) = &report.proposal else {
-                unknown.push(input.written(path));
+                unknown.push(UnknownFile {
+                    path: input.written(path),
+                    reason: report.refusal(),
+                });
                 owners.insert(path, None);
                 continue;
             };
@@ -213,7 +232,7 @@ fn open(text: &str) -> Vec<(usize, String)> {
         .collect()
 }
 
-fn written(name: &str, sources: &[ProposedSource], remarks: &[String], unknown: &[String]) -> String {
+fn written(name: &str, sources: &[ProposedSource], remarks: &[String], unknown: &[UnknownFile]) -> String {
     /// The most findings of a source that are written to the file.
     const FINDINGS: usize = 8;
     let mut lines = vec![
@@ -255,11 +274,7 @@ fn written(name: &str, sources: &[ProposedSource], remarks: &[String], unknown: 
     }
     if !unknown.is_empty() {
         lines.push(String::new());
-        lines.extend(unknown.iter().map(|path| {
-            comment(&format!(
-                "not read, of no known dialect or without anything to read: {path}"
-            ))
-        }));
+        lines.extend(unknown.iter().map(|file| comment(&file.to_string())));
     }
     lines.extend([
         String::new(),

@@ -181,6 +181,15 @@ impl FileReport {
         !self.outcomes.is_empty() && self.outcomes.iter().all(|count| count.reason == setting)
     }
 
+    /// Why no source can be proposed for it.
+    pub(super) fn refusal(&self) -> String {
+        let reasons: Vec<&str> = match &self.failure {
+            Some(failure) if self.dialect.is_some() => vec![failure],
+            failure => failure.iter().chain(&self.problems).map(String::as_str).collect(),
+        };
+        reasons.join("; ")
+    }
+
     /// The report as text for a terminal.
     #[must_use]
     pub fn text(&self) -> String {

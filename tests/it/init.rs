@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::inspect::{decided, gridtally};
+use crate::inspect::{decided, gridtally, inspect};
 use crate::support::collect::shared;
 use crate::support::sample::repository;
 
@@ -133,7 +133,7 @@ fn a_folder_of_one_kind_is_named_whole_wherever_it_is() {
     assert!(text.contains("    \"dumps/grid/raw-2026.04.ndjson\",\n]\n"), "{text}");
     assert!(text.contains("paths = [\"dumps/nodes.csv\"]\n"), "{text}");
     assert!(
-        text.contains("# not read, of no known dialect or without anything to read: dumps/grid/letter.txt\n"),
+        text.contains("# not read: dumps/grid/letter.txt: no dialect with a reader is recognised\n"),
         "{text}"
     );
 }
@@ -263,9 +263,55 @@ fn configuration_that_lists_nothing_is_no_inventory() {
     let (path, _) = init(dir.path(), &[Path::new("gres.conf"), Path::new("slurm.conf")]);
     let text = fs::read_to_string(path).unwrap();
     assert!(text.contains("paths = [\"slurm.conf\"]\n"), "{text}");
+    let settings = "# not read: gres.conf: only settings: no line names a node, a partition or an association\n";
+    assert!(text.contains(settings), "{text}");
+}
+
+/// What `inspect` advises for a file stands in the pipeline file and on stderr.
+#[test]
+fn a_file_that_is_not_read_has_the_reason_of_inspect_next_to_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let dump = fs::read(repository("sample-data/alp/sacct-2026-04.txt.zst")).unwrap();
+    fs::write(dir.path().join("cut.zst"), &dump[..30]).unwrap();
+    for (name, text) in [
+        ("ads.txt", "ClusterId = 7\nProcId = 0\n"),
+        ("empty.txt", ""),
+        (
+            "nodes.txt",
+            "NodeName=n1 Arch=x86_64 CPUAlloc=0 CPUTot=4 RealMemory=16000 State=IDLE\n",
+        ),
+    ] {
+        fs::write(dir.path().join(name), text).unwrap();
+    }
+    let files = ["ads.txt", "empty.txt", "cut.zst"];
+    let output = gridtally(dir.path(), &[&["init", "nodes.txt"], &files[..]].concat());
+    assert!(output.status.success());
+    let (text, reported) = (
+        fs::read_to_string(dir.path().join("pipeline.toml")).unwrap(),
+        String::from_utf8(output.stderr).unwrap(),
+    );
+    for (path, report) in files.iter().zip(inspect(dir.path(), &files)) {
+        let (failure, problem) = (report["failure"].as_str(), report["problems"][0].as_str());
+        for reason in failure.into_iter().chain(problem) {
+            let named = |line: &str| line.contains(&format!("not read: {path}: ")) && line.contains(reason);
+            assert!(text.lines().any(named), "{path}: {reason}: {text}");
+            assert!(reported.lines().any(named), "{path}: {reason}: {reported}");
+        }
+        assert!(failure.or(problem).is_some(), "{path}");
+    }
     assert!(
-        text.contains("# not read, of no known dialect or without anything to read: gres.conf\n"),
+        text.contains(
+            "# not read: ads.txt: job ads of HTCondor as text are not read: dump jobs with condor_history -json\n"
+        ),
         "{text}"
+    );
+    assert!(text.contains("# not read: empty.txt: the file is empty\n"), "{text}");
+    // Where nothing is written they are on stderr alone.
+    let output = gridtally(dir.path(), &["init", "empty.txt", "--pipeline", "other.toml"]);
+    let reported = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        reported.contains("not read: empty.txt: the file is empty"),
+        "{reported}"
     );
 }
 
