@@ -347,7 +347,7 @@ impl State {
 }
 
 /// Value of [`Fact::Layout`]; it rises when folders or the script change.
-const LAYOUT: &str = "3";
+const LAYOUT: &str = "4";
 
 /// Every input of records of a book, as it arrived. A file that arrives again unchanged counts from then on: in between,
 /// another file may have replaced its content. Paths whose last content is another one, of those in `contents`, count for

@@ -112,11 +112,13 @@ pub fn script(pipeline: &str, datasets: &[Dataset], files: impl Fn(&Dataset) -> 
          --   duckdb -cmd \"SET VARIABLE gridtally_root = 'LAKE'\" -cmd \".read LAKE/gridtally.sql\"\n\
          --   con.execute(\"SET VARIABLE gridtally_root = 'LAKE'\"); con.execute(open('LAKE/gridtally.sql').read())\n\
          SET VARIABLE gridtally_lake = NULL;\n\
+         -- Its path as a pattern, in which no letter is a wildcard.\n\
          SET VARIABLE gridtally_lake = (CASE WHEN getvariable('gridtally_root') IS NULL THEN error(\
          'gridtally.sql cannot know which lake it is in. Set it first: SET VARIABLE gridtally_root = ''folder or URL of the lake''; \
-         or let gridtally sql LAKE write a script that sets it.') ELSE getvariable('gridtally_root') END);\n\
+         or let gridtally sql LAKE write a script that sets it.') \
+         ELSE regexp_replace(getvariable('gridtally_root'), '([*?[])', '[\\1]', 'g') END);\n\
          SET VARIABLE gridtally_lake = (SELECT CASE WHEN count(*) = 1 THEN getvariable('gridtally_lake') ELSE error(\
-         'This script is not that of the lake at ' || getvariable('gridtally_lake') || ': there is no lake of its pipeline.') END\n",
+         'This script is not that of the lake at ' || getvariable('gridtally_root') || ': there is no lake of its pipeline.') END\n",
     );
     let _ = writeln!(
         sql,

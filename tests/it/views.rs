@@ -71,6 +71,30 @@ fn views_find_their_lake_and_are_typed_when_empty() {
     }
 }
 
+/// DuckDB takes a path for a pattern: the wildcards in that of a lake are letters.
+#[test]
+fn a_lake_may_have_any_path() {
+    let here = tempfile::tempdir().unwrap();
+    for (jobs, folder) in (1..).zip(["a[1]", "a1", "a?", "a*", "[b]/c [[d]] ]", "[^e]/**"]) {
+        let out = format!("{folder}/lake");
+        lake(here.path(), "one", &out, jobs);
+        let out = here.path().join(out);
+        let seen = python(LOOK, &[out.to_str().unwrap()]);
+        assert_eq!(seen, format!("{jobs} 0 0\nBIGINT UUID VARCHAR\n"), "{folder}");
+        let script = here.path().join("lake.sql");
+        fs::write(&script, gridtally(&["sql", out.to_str().unwrap()], here.path()).stdout).unwrap();
+        let printed = python(OPEN, &["/", script.to_str().unwrap()]);
+        assert_eq!(printed, format!("{jobs}\n"), "{folder}");
+    }
+    let script = here.path().join("a[1]/lake/gridtally.sql");
+    let other = here.path().join("a[2]");
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join("gridtally.sql"), "-- another script").unwrap();
+    let root = other.to_str().unwrap();
+    let printed = python(OPEN, &["/", script.to_str().unwrap(), root]);
+    assert!(printed.contains(&format!("the lake at {root}:")), "{printed}");
+}
+
 /// What a script comes to in DuckDB, from a working directory: jobs, or the first line of what it stops with.
 const OPEN: &str = r#"
 import duckdb, os, sys
