@@ -12,6 +12,7 @@ pub(crate) mod counted_records;
 pub mod energy_fact;
 pub(crate) mod energy_tables;
 pub mod found;
+mod listings;
 pub mod moment;
 pub mod new_corrections;
 mod rebuild;

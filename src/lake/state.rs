@@ -122,7 +122,7 @@ impl State {
     }
 
     /// The inventories whose files are read under other settings now. No record depends on them, and files that are
-    /// gone keep their rows.
+    /// gone keep their rows: [`Self::forget_redated`] warns of them.
     ///
     /// # Errors
     /// [`crate::error::Kind::Config`] when they name users that are to be withheld from now on.

@@ -1,5 +1,6 @@
 //! The batch system's description of its own machine: every form of it, and the lake made of it.
 
+mod changed;
 mod damage;
 mod formats;
 mod lake;

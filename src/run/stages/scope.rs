@@ -67,6 +67,7 @@ impl<'a> RunScope<'a> {
         } = context;
         let RunInputs { mut found, shards } = inputs;
         let state = &mut lake.state;
+        let has_former = state.drop_former_inventories(plan, &lake.publication);
         let is_everything = state.settings_changed(plan);
         let mut hashes = if context.options.rehash {
             FileHashes::forgotten()
@@ -79,6 +80,7 @@ impl<'a> RunScope<'a> {
         inputs::hash(&mut found, &state.book, &mut hashes, is_everything, threads, progress)?;
         monitor.end_phase("hash");
         let inventories = state.stale_inventories(plan, &found)?;
+        state.forget_redated(plan, &found, &inventories, &lake.publication);
         let is_rebuild = state.wants_rebuild(plan, &found, window)? || state.is_reordered(plan, &found, window);
         if state.withholds_more(plan) {
             monitor.report.former_snapshots = FormerSnapshots::of(lake.publication.store())?;
@@ -110,6 +112,7 @@ impl<'a> RunScope<'a> {
         let is_same = extent == RunExtent::NewRecords && outdated.is_empty() && !overhead::is_changed(plan, state);
         let is_same = is_same && !overhead::node_energy::is_changed(plan, state);
         let is_settled = is_same
+            && !has_former
             && lake.new_corrections.is_empty()
             && !new_corrections::adds_otherwise(plan, state)
             && !capacity::is_changed(plan, state)

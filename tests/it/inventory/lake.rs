@@ -24,12 +24,12 @@ const ASSOC: &str = "Cluster|Account|User|Share\nzoo|root||1\nzoo|bio|ada|parent
 const JOBS: &str = "JobIDRaw|Cluster|User|Account|State|Submit|Start|End|ElapsedRaw|AllocCPUS|TotalCPU\n\
     1|zoo|u|a|COMPLETED|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T01:00:00|3600|2|00:10:00\n";
 
-struct Scene {
-    folder: TempDir,
+pub(super) struct Scene {
+    pub(super) folder: TempDir,
 }
 
 impl Scene {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let scene = Self { folder };
         for (name, text) in [
@@ -44,7 +44,7 @@ impl Scene {
         scene
     }
 
-    fn write(&self, name: &str, text: &str) {
+    pub(super) fn write(&self, name: &str, text: &str) {
         fs::write(self.folder.path().join(name), text).unwrap();
     }
 
@@ -57,7 +57,7 @@ impl Scene {
         )
     }
 
-    fn run(&self, pipeline: &str) -> RunReport {
+    pub(super) fn run(&self, pipeline: &str) -> RunReport {
         self.write("p.toml", pipeline);
         let (plan, _) = Plan::load(&self.folder.path().join("p.toml")).unwrap();
         let report = stages::run(&plan, &RunOptions::default(), &Silent).unwrap();
@@ -66,11 +66,11 @@ impl Scene {
         report
     }
 
-    fn lake(&self) -> std::path::PathBuf {
+    pub(super) fn lake(&self) -> std::path::PathBuf {
         self.folder.path().join("lake")
     }
 
-    fn rows(&self, dataset: &str) -> Vec<RecordBatch> {
+    pub(super) fn rows(&self, dataset: &str) -> Vec<RecordBatch> {
         let store = Store::open_existing(self.lake().to_str().unwrap()).unwrap();
         let manifest = Manifest::load(&store).unwrap().unwrap();
         let files = manifest.dataset(dataset);
@@ -80,12 +80,12 @@ impl Scene {
             .collect()
     }
 
-    fn count(&self, dataset: &str) -> usize {
+    pub(super) fn count(&self, dataset: &str) -> usize {
         self.rows(dataset).iter().map(RecordBatch::num_rows).sum()
     }
 
     /// Hash of every published file but the log of runs.
-    fn bytes(&self) -> BTreeMap<String, String> {
+    pub(super) fn bytes(&self) -> BTreeMap<String, String> {
         let store = Store::open_existing(self.lake().to_str().unwrap()).unwrap();
         let manifest = Manifest::load(&store).unwrap().unwrap();
         manifest
@@ -93,6 +93,12 @@ impl Scene {
             .map(|file| (file.path.clone(), file.blake3.clone()))
             .collect()
     }
+}
+
+/// The files that equal inputs have in common, however many runs read them.
+pub(super) fn without_runs(bytes: BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let is_of_lake = |path: &str| !path.starts_with("runs/") && path != "seal.json";
+    bytes.into_iter().filter(|(path, _)| is_of_lake(path)).collect()
 }
 
 const ALL: &str = "\"nodes.txt\", \"slurm.conf\", \"events.txt\", \"assoc.txt\"";
@@ -148,12 +154,6 @@ fn nothing_is_written_again_and_equal_inputs_give_equal_bytes() {
     for paths in ["\"assoc.txt\"", "\"assoc.txt\", \"events.txt\"", ALL] {
         other.run(&Scene::pipeline("2026-11-01", "v", paths));
     }
-    let without_runs = |bytes: BTreeMap<String, String>| -> BTreeMap<String, String> {
-        bytes
-            .into_iter()
-            .filter(|(path, _)| !path.starts_with("runs/") && path != "seal.json")
-            .collect()
-    };
     assert_eq!(without_runs(other.bytes()), without_runs(before));
 }
 
