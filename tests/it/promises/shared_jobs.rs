@@ -132,7 +132,7 @@ fn nights_of_a_month_are_reported_with_it() {
     let nights: Vec<String> = (0..10)
         .map(|night| {
             let own = rows.iter().enumerate().filter(|(at, _)| at % 10 == night);
-            HEADER.to_owned() + &own.map(|(_, row)| format!("{row}\n")).collect::<String>()
+            own.fold(HEADER.to_owned(), |text, (_, row)| text + row + "\n")
         })
         .collect();
     let scene = scene(&[("elm/month.txt", month.as_bytes())]);

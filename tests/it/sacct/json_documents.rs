@@ -30,7 +30,7 @@ fn a_file_that_was_cut_off_keeps_the_sound_jobs() {
 fn a_job_with_lost_text_is_truncated() {
     let whole = document(&(1..=3).map(|id| small(id, "")).collect::<Vec<_>>());
     let second = whole.find("\"j2\"").unwrap() + 1;
-    let found = read(&format!("{}\0\0{}", &whole[..second], &whole[second + 2..]));
+    let found = read(format!("{}\0\0{}", &whole[..second], &whole[second + 2..]));
     let reasons: Vec<_> = found
         .rejects
         .iter()
