@@ -10,7 +10,7 @@ use super::buffer::BufferBlock;
 use super::byte_text::text_of;
 use super::dialect::ReadSizes;
 use super::input_stream::InputStream;
-use super::refusal::{Refusal, without_nul};
+use super::refusal::{Refusal, holds_nul, without_nul};
 use super::steps::{ReadStep, ReadSteps};
 use super::{Pieces, Position, Sink, Work};
 use crate::byte_order_mark::without_mark;
@@ -195,7 +195,7 @@ impl<G: Grammar> LogLines<G> {
         let Some(fold) = &mut self.fold else {
             return Box::new(move |sink: &mut dyn Sink| piece.read(&*grammar, sink));
         };
-        let has_nul = piece.has_nul();
+        let has_nul = holds_nul(&piece.bytes);
         let is_whole =
             |record: &RawRecord<'_>| record.bytes.len() <= piece.limits.record && !(has_nul && holds_nul(record.bytes));
         let is_kept = |record: &RawRecord<'_>| is_whole(record) && fold.keeps(record);
@@ -336,13 +336,8 @@ impl LogPiece {
         }
     }
 
-    /// Whether a part of its text was lost.
-    fn has_nul(&self) -> bool {
-        holds_nul(&self.bytes)
-    }
-
     fn read<G: Grammar>(&self, grammar: &G, sink: &mut dyn Sink) {
-        let has_nul = self.has_nul();
+        let has_nul = holds_nul(&self.bytes);
         let mut kept = self.kept.iter().copied().peekable();
         for record in self.records(grammar) {
             if kept.next_if_eq(&record.at.byte_offset).is_some() {
@@ -423,10 +418,6 @@ fn head(line: &[u8]) -> &[u8] {
 fn line_end(bytes: &[u8], from: usize) -> usize {
     let line = bytes.part(from..);
     memchr(b'\n', line).map_or(bytes.len(), |end| from + end + 1)
-}
-
-fn holds_nul(bytes: &[u8]) -> bool {
-    memchr(0, bytes).is_some()
 }
 
 /// Why a record is refused for its length of which these bytes are kept: where it is cut into blocks, no more of it is known.

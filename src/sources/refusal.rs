@@ -39,12 +39,17 @@ impl Refusal {
     }
 }
 
+/// Whether there are NUL bytes: text was lost.
+pub(super) fn holds_nul(text: &[u8]) -> bool {
+    memchr::memchr(0, text).is_some()
+}
+
 /// Refuses a row with NUL bytes, whatever else can be read of it.
 pub(super) fn without_nul(row: &[u8]) -> Result<(), Refusal> {
-    match memchr::memchr(0, row) {
-        Some(_) => Err(Refusal::lost_text()),
-        None => Ok(()),
+    if holds_nul(row) {
+        return Err(Refusal::lost_text());
     }
+    Ok(())
 }
 
 /// A whole number; a fraction of zeros (`30171136.0`) is let through, as some systems print counts as floats.

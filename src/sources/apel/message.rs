@@ -16,7 +16,7 @@ use crate::numbers::{Comparand, Part, count_u64};
 use crate::record::{Anomaly, JobRow};
 use crate::sources::buffer::BufferBlock;
 use crate::sources::byte_text::text_of;
-use crate::sources::refusal::{Refusal, without_nul};
+use crate::sources::refusal::{Refusal, holds_nul, without_nul};
 use crate::sources::{Position, Sink, lines};
 
 /// Whole messages, or records of one message too large to be kept together.
@@ -249,7 +249,7 @@ fn verdict<'a, R: Default>(
     sink: &mut dyn Sink,
 ) -> Vec<R> {
     let frames = &texts.frames.records;
-    let has_nul = memchr::memchr(0, texts.frames.body).is_some();
+    let has_nul = holds_nul(texts.frames.body);
     let mut refused = Vec::new();
     records.resize_with(frames.len(), R::default);
     for ((nth, frame), record) in frames.iter().enumerate().zip(&mut records) {

@@ -8,6 +8,7 @@ use fearless_simd::{Simd, u8x64};
 
 use super::fields::{RowLine, cut, place, scan};
 use super::layout::ColumnLayout;
+use crate::sources::refusal::holds_nul;
 use crate::sources::simd_scan::{ScanLook, WORD, bits, count, places, show};
 
 /// The lines of a piece, one after another.
@@ -93,7 +94,7 @@ impl<'t> LineIndex<'t> {
     pub(super) fn has_nul(&self) -> bool {
         match self {
             Self::Marked(marks) => marks.has_nul,
-            Self::Scanned { text, .. } => memchr::memchr(0, text).is_some(),
+            Self::Scanned { text, .. } => holds_nul(text),
         }
     }
 

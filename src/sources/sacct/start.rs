@@ -9,6 +9,7 @@ use super::fields::{RowFields, RowLine};
 use super::job_id::JobId;
 use super::layout::ColumnLayout;
 use super::solve::{self, Solution};
+use crate::sources::refusal::holds_nul;
 
 /// What kind of row a line begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +94,7 @@ fn is_broken_off(layout: &ColumnLayout, fields: &RowFields<'_, '_>) -> bool {
 
 /// Whether a part of a line was lost: it has NUL bytes, as a file has where a machine stopped before its text was on disk.
 pub(super) fn is_lost(layout: &ColumnLayout, line: &[u8]) -> bool {
-    memchr::memchr(0, line).is_some() && !layout.delimiter.contains(&0)
+    holds_nul(line) && !layout.delimiter.contains(&0)
 }
 
 /// Whether a line is part of no row, whatever is before it.

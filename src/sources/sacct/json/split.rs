@@ -10,7 +10,7 @@ use crate::sources::dialect::ReadSizes;
 use crate::sources::input_stream::{InputStream, StreamPlace};
 use crate::sources::json::Scanner;
 use crate::sources::json::frames::{JsonEnding, JsonFrame, JsonFramer};
-use crate::sources::refusal::Refusal;
+use crate::sources::refusal::{Refusal, holds_nul};
 use crate::sources::steps::ReadStep;
 use crate::sources::truncate::clip;
 use crate::sources::{Position, Sink, Work};
@@ -211,7 +211,7 @@ fn read(
     sink: &mut dyn Sink,
 ) {
     let mut place = StreamPlace::new(bytes, from);
-    let has_nul = memchr::memchr(0, bytes).is_some();
+    let has_nul = holds_nul(bytes);
     for frame in frames {
         let at = place.go_to(frame.start);
         let raw = bytes.part(frame.start..frame.end);
@@ -222,7 +222,7 @@ fn read(
         } else if raw.len() > limits.job {
             sink.rows_read(1);
             too_long(raw, at, limits, sink);
-        } else if has_nul && memchr::memchr(0, raw).is_some() {
+        } else if has_nul && holds_nul(raw) {
             let Refusal { reason, detail } = Refusal::lost_text();
             sink.rows_read(1);
             sink.reject(reason, at, 1, &detail, raw);
