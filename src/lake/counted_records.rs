@@ -79,7 +79,7 @@ impl RecordCounting {
         let summaries = Current::published(manifest, "summary").into_iter();
         Ok(Self {
             displaced: views::counting(store, summaries, |place| places.contains(place))?,
-            counts_running: Attribution::of_lake(&manifest.facts).is_some_and(Attribution::counts_running),
+            counts_running: counts_running(manifest),
         })
     }
 
@@ -137,4 +137,9 @@ impl RecordCounting {
         let has_ended: BooleanArray = (0..batch.num_rows()).map(|row| Some(ends.is_valid(row))).collect();
         Ok(filter_record_batch(&batch, &has_ended)?)
     }
+}
+
+/// Whether jobs count in a lake before they have ended.
+pub(crate) fn counts_running(manifest: &Manifest) -> bool {
+    Attribution::of_lake(&manifest.facts).is_some_and(Attribution::counts_running)
 }

@@ -15,7 +15,7 @@ use crate::audit::value_text::{hex, value_text};
 use crate::charge::Tariff;
 use crate::energy::EnergyPlan;
 use crate::error::Result;
-use crate::lake::counted_records::UncountedRecords;
+use crate::lake::counted_records::{UncountedRecords, counts_running};
 use crate::lake::refused_records::RefusedRecords;
 use crate::lake::views::{counting, folded};
 use crate::lake::{calendar_fact, energy_tables, state};
@@ -28,7 +28,6 @@ use crate::schema::batch::{id, int, stated_identity, text, time, word, word_or_e
 use crate::schema::{self, Column};
 use crate::store::Fact;
 use crate::store::{Current, Manifest, Store, lake, read_table};
-use crate::summarise::Attribution;
 use crate::summarise::correction_effect::Corrections;
 use crate::summarise::policy_facts::PolicyFacts;
 use crate::summarise::share::{PeriodShare, ShareSplitter};
@@ -254,11 +253,10 @@ impl ExplainedLake {
         let is_displaced = reason == Some(Reason::SummariesCount);
         let refused = reason.filter(|_| !is_displaced).map(Reason::code);
         let is_open = time(record, "end_utc")?.is_null(0);
-        let counts_running = Attribution::of_lake(&self.manifest.facts).is_some_and(Attribution::counts_running);
         let uncounted = match refused {
             Some(refused) => Some(format!("the record is refused ({refused}, see rejects)")),
             None if is_displaced => Some("summaries of its site, month and view count in its place".to_owned()),
-            None if is_open && !counts_running => {
+            None if is_open && !counts_running(&self.manifest) => {
                 Some("it has not ended, and the lake counts jobs when they end".to_owned())
             }
             None => None,

@@ -10,7 +10,7 @@ use self::counted::{CountedPlace, CountedRecords, count_history, count_records};
 use self::summaries::SummarisedView;
 use self::totals::VerifiedTotals;
 use crate::error::{Error, Kind, Result};
-use crate::lake::counted_records::UncountedRecords;
+use crate::lake::counted_records::{UncountedRecords, counts_running};
 use crate::lake::refused_records::RefusedRecords;
 use crate::lake::state::records_version;
 use crate::lake::views::folded;
@@ -25,7 +25,6 @@ use crate::store::machinery::MACHINERY;
 use crate::store::manifest::MANIFEST;
 use crate::store::seal::SEAL;
 use crate::store::{Fact, Holder, LockWatch, Manifest, Store, read_table, verify_store};
-use crate::summarise::Attribution;
 use crate::summarise::group::{Groups, UsageGroup};
 
 mod added_up;
@@ -153,7 +152,7 @@ fn verify_content(store: &Store, manifest: &Manifest, book: &Book, report: &mut 
     report.findings.extend(super::capacity::verify(store, manifest)?);
     report.findings.extend(super::awards::verify(store, manifest)?);
     let refused = refused_records(store, manifest, book, report)?;
-    let counts_running = Attribution::of_lake(&manifest.facts).is_some_and(Attribution::counts_running);
+    let counts_running = counts_running(manifest);
     let mut counted = CountedRecords::new();
     let mut expected: BTreeMap<SiteMonth, VerifiedTotals> = BTreeMap::new();
     let summarised = summaries::count(store, manifest, &mut counted, report)?;
