@@ -23,7 +23,10 @@ pub(super) fn find(pattern: &str) -> Result<Vec<InputFile>> {
         return Err(Error::config(why).at("input", pattern));
     }
     if pattern.contains(['?', '#']) {
-        let message = format!("{pattern}: a URL with ? or # cannot be an input; credentials come from the environment");
+        let message = format!(
+            "{pattern}: a URL with ? or # cannot be an input: a name that has one is written with %3F or %23, and credentials come \
+             from the environment"
+        );
         return Err(Error::config(message));
     }
     let (prefix, wild) = split(pattern);

@@ -179,6 +179,11 @@ impl Store {
         if let Some(why) = secret_of(location) {
             return Err(Error::config(why).at("url", location));
         }
+        if location.contains(['?', '#']) {
+            let message = "a URL with ? or # cannot be an output: a name that has one is written with %3F or %23, and credentials \
+                           come from the environment";
+            return Err(Error::config(message).at("url", location));
+        }
         let url = Url::parse(location).map_err(|e| bad_url(location).because(e))?;
         match url.scheme() {
             "file" => {

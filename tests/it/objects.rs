@@ -16,6 +16,7 @@ use crate::promises::scene::{assert_same, lake_hash};
 
 mod azure;
 mod certificates;
+mod keys;
 mod locking;
 pub(crate) mod parts;
 mod readers;

@@ -243,3 +243,29 @@ fn a_password_in_a_url_is_refused_and_printed_nowhere() {
         words(&ended)
     );
 }
+
+#[test]
+fn a_query_or_a_fragment_of_an_output_is_refused_and_not_cut_off() {
+    let here = scene("");
+    let here = here.path();
+    for url in ["s3://bucket/lake#2025", "s3://bucket/lake?2025", "memory://lake#2025"] {
+        let text = pipeline("").replace("\"lake\"", &format!("\"{url}\""));
+        fs::write(here.join("named.toml"), text).unwrap();
+        for args in [
+            &["run", "oak.toml", "--out", url][..],
+            &["run", "named.toml"],
+            &["check", "named.toml"],
+            &["status", url],
+            &["verify", url],
+            &["plan", "oak.toml", "--shards", "2", "--shard-folder", url],
+        ] {
+            let ended = gridtally(args, here);
+            assert_eq!(ended.status.code(), Some(78), "{args:?}: {}", words(&ended));
+            assert!(
+                words(&ended).contains(url) && words(&ended).contains("%23"),
+                "{args:?}: {}",
+                words(&ended)
+            );
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Keys that name no file: markers of folders, the root of a bucket, keys that are no paths.
+
+use std::fs;
+use std::path::Path;
+
+use super::{S3, run};
+
+const JOBS: &str = "\
+JobIDRaw|Cluster|User|Account|State|Submit|Start|End|ElapsedRaw|NCPUS|AllocTRES|TotalCPU
+7|oak|u|a|COMPLETED|2026-10-30T00:00:00|2026-10-30T00:00:00|2026-10-30T01:00:00|3600|1|cpu=1,node=1|00:10:00
+";
+
+fn write_pipeline(here: &Path, input: &str) {
+    let pipeline = format!(
+        "[pipeline]\nname = \"oak\"\noutput = \"lake\"\n[[source]]\nname = \"oak\"\nformat = \"sacct\"\n\
+         site = \"OAK\"\ntimezone = \"UTC\"\npaths = [\"{input}\"]\n"
+    );
+    fs::write(here.join("oak.toml"), pipeline).unwrap();
+}
+
+#[test]
+fn a_question_mark_or_a_hash_of_a_name_is_written_with_a_percent_sign() {
+    let s3 = S3::start();
+    let here = tempfile::tempdir().unwrap();
+    let here = here.path();
+    s3.put("in/#?/jobs.txt", JOBS.as_bytes());
+    for input in ["in/%23%3F", "in/%23%3F/*.txt", "in/%23%3F/jobs.txt"] {
+        let url = format!("s3://bucket/{input}");
+        let inspected = run(&s3, &["inspect", &url], here);
+        assert!(inspected.contains("jobs.txt"), "{inspected}");
+    }
+    write_pipeline(here, "s3://bucket/in/%23%3F");
+    let lake = "s3://bucket/lake%232025";
+    run(&s3, &["run", "oak.toml", "--out", lake], here);
+    assert!(s3.bucket().exists("lake#2025/manifest.json").unwrap());
+    let sound = run(&s3, &["verify", lake], here);
+    assert!(sound.contains("sound"), "{sound}");
+}
