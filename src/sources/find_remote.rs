@@ -10,6 +10,7 @@ use super::input::{InputFile, Location, is_skipped};
 use super::remote;
 use crate::display_text::secret_of;
 use crate::error::{Error, Kind, Result};
+use crate::store::connect::ConnectError;
 
 /// Whether a URL is of a store or a web server at all, whatever is wrong with reaching it.
 fn names_a_store(url: &Url) -> bool {
@@ -31,10 +32,10 @@ pub(super) fn find(pattern: &str) -> Result<Vec<InputFile>> {
     }
     let (prefix, wild) = split(pattern);
     let url = Url::parse(prefix).map_err(|why| Error::config(format!("{pattern} is not a URL")).because(why))?;
-    let (store, path) = remote::connect(&url).map_err(|why| {
-        if names_a_store(&url) {
-            why.at("input", pattern)
-        } else {
+    let (store, path) = remote::connect(&url).map_err(|why| match why {
+        ConnectError::Variable(why) => why.at("input", pattern),
+        ConnectError::Store(why) if names_a_store(&url) => Error::from(why).at("input", pattern),
+        ConnectError::Store(why) => {
             let message = "this is not the location of an input";
             Error::config(message).at("input", pattern).because(why)
         }

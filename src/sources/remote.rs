@@ -18,6 +18,7 @@ use super::file_stamp::{FileStamp, OpenedFile};
 use crate::error::{Error, Kind, Result};
 use crate::numbers::{Extent, count_u64};
 use crate::runtime::requests;
+use crate::store::connect::{self, ConnectError};
 use crate::store::outage::PATIENCE;
 
 /// Bytes of an object per request. Two such blocks are in memory per open input: the one that is read and
@@ -55,8 +56,8 @@ fn wait<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> 
 
 /// The store a URL names, and the object's path in it. Keys and endpoints come from the environment
 /// (`AWS_*`, `AZURE_*`, `GOOGLE_*`).
-pub(super) fn connect(url: &Url) -> Result<(Arc<dyn ObjectStore>, Path)> {
-    let (store, path) = crate::store::connect::connect(url)?;
+pub(super) fn connect(url: &Url) -> Result<(Arc<dyn ObjectStore>, Path), ConnectError> {
+    let (store, path) = connect::connect(url)?;
     Ok((Arc::from(store), path))
 }
 

@@ -1,25 +1,41 @@
 //! Object stores by URL, set up by the environment variables their own tools use.
 
+use std::collections::BTreeMap;
+
 use object_store::ObjectStore;
 use object_store::path::Path;
 use url::Url;
+
+use crate::error::Error;
 
 /// How the variables that set up an object store begin. Others are not offered: some of the keys also have short names
 /// (`endpoint`, `token`, `timeout`) anyone could have exported.
 const VARIABLES: &[&str] = &["aws_", "azure_", "google_"];
 
+/// Why a store cannot be set up.
+pub(crate) enum ConnectError {
+    /// A variable is wrong, which the error names.
+    #[cfg_attr(not(feature = "cloud"), expect(dead_code, reason = "no server is asked"))]
+    Variable(Error),
+    /// The URL is of no store, or something else is missing.
+    Store(object_store::Error),
+}
+
+impl From<object_store::Error> for ConnectError {
+    fn from(why: object_store::Error) -> Self {
+        Self::Store(why)
+    }
+}
+
 /// The store a URL names, and the path in it. The store interprets each variable; it ignores those it
 /// does not know.
-pub(crate) fn connect(url: &Url) -> object_store::Result<(Box<dyn ObjectStore>, Path)> {
-    build(url, options(url, std::env::vars_os()))
+pub(crate) fn connect(url: &Url) -> Result<(Box<dyn ObjectStore>, Path), ConnectError> {
+    build(url, options(url, std::env::vars_os()).collect())
 }
 
 /// As the crate does it, with patience and a wire of our own.
 #[cfg(feature = "cloud")]
-fn build(
-    url: &Url,
-    options: impl Iterator<Item = (String, String)>,
-) -> object_store::Result<(Box<dyn ObjectStore>, Path)> {
+fn build(url: &Url, options: BTreeMap<String, String>) -> Result<(Box<dyn ObjectStore>, Path), ConnectError> {
     use object_store::aws::AmazonS3Builder;
     use object_store::azure::MicrosoftAzureBuilder;
     use object_store::gcp::GoogleCloudStorageBuilder;
@@ -27,6 +43,7 @@ fn build(
     use object_store::{BackoffConfig, ObjectStoreScheme, RetryConfig};
 
     use super::outage::PATIENCE;
+    use super::settings;
     use super::wire::Wire;
 
     // Time decides how long is waited, not a number of attempts.
@@ -38,34 +55,36 @@ fn build(
         max_retries: usize::MAX,
         retry_timeout: PATIENCE,
     };
+    let (scheme, path) = ObjectStoreScheme::parse(url).map_err(object_store::Error::from)?;
+    settings::check_endpoint(&scheme, &options).map_err(ConnectError::Variable)?;
     macro_rules! store {
         ($builder:ty, $url:expr) => {{
             let builder = <$builder>::new().with_url($url);
-            let builder = options.fold(builder, |builder, (key, value)| match key.parse() {
+            let builder = options.iter().fold(builder, |builder, (key, value)| match key.parse() {
                 Ok(key) => builder.with_config(key, value),
                 Err(_) => builder,
             });
-            Box::new(builder.with_retry(retry).with_http_connector(Wire::new()).build()?)
+            let built = builder.with_retry(retry).with_http_connector(Wire::new()).build();
+            Box::new(built.map_err(|why| match settings::named(&scheme, &options, &why) {
+                Some(named) => ConnectError::Variable(named.because(why)),
+                None => ConnectError::Store(why),
+            })?)
         }};
     }
-    let (scheme, path) = ObjectStoreScheme::parse(url)?;
     let whole = url.as_str();
     let store: Box<dyn ObjectStore> = match scheme {
         ObjectStoreScheme::AmazonS3 => store!(AmazonS3Builder, whole),
         ObjectStoreScheme::GoogleCloudStorage => store!(GoogleCloudStorageBuilder, whole),
         ObjectStoreScheme::MicrosoftAzure => store!(MicrosoftAzureBuilder, whole),
         ObjectStoreScheme::Http => store!(HttpBuilder, &url[..url::Position::BeforePath]),
-        _ => return object_store::parse_url_opts(url, options),
+        _ => return Ok(object_store::parse_url_opts(url, options)?),
     };
-    Ok((store, Path::parse(path)?))
+    Ok((store, path))
 }
 
 #[cfg(not(feature = "cloud"))]
-fn build(
-    url: &Url,
-    options: impl Iterator<Item = (String, String)>,
-) -> object_store::Result<(Box<dyn ObjectStore>, Path)> {
-    object_store::parse_url_opts(url, options)
+fn build(url: &Url, options: BTreeMap<String, String>) -> Result<(Box<dyn ObjectStore>, Path), ConnectError> {
+    Ok(object_store::parse_url_opts(url, options)?)
 }
 
 fn options(

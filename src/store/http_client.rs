@@ -165,7 +165,7 @@ pub(super) fn client(options: &ClientOptions, metadata: MetadataPolicy) -> objec
 const USER_AGENT: &str = concat!("gridtally/", env!("CARGO_PKG_VERSION"));
 
 /// As `object_store` understands a word of its options.
-fn is_yes(value: &str) -> bool {
+pub(super) fn is_yes(value: &str) -> bool {
     ["1", "true", "on", "yes", "y"].contains(&value.to_ascii_lowercase().as_str())
 }
 

@@ -15,7 +15,7 @@ use object_store::{CopyMode, CopyOptions, GetOptions, ObjectStore, ObjectStoreEx
 use tokio::runtime::Runtime;
 use url::Url;
 
-use super::connect::connect;
+use super::connect::{ConnectError, connect};
 use super::disk::Disk;
 use super::local::DISK_REQUESTS_AT_ONCE;
 use super::machinery::{SENDING, STAGING};
@@ -225,7 +225,10 @@ impl Store {
         let mut shown = url.clone();
         // A URL that cannot have a password has none to show.
         let _ = shown.set_password(None);
-        let (objects, prefix) = connect(url).map_err(|e| bad_url(shown.as_str()).because(e))?;
+        let (objects, prefix) = connect(url).map_err(|why| match why {
+            ConnectError::Variable(why) => why.at("url", &shown),
+            ConnectError::Store(why) => bad_url(shown.as_str()).because(why),
+        })?;
         Self::named(Arc::new(PrefixStore::new(objects, prefix)), None, shown.into())
     }
 

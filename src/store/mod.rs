@@ -38,6 +38,8 @@ mod reader;
 mod run_note;
 pub mod seal;
 mod sending;
+#[cfg(feature = "cloud")]
+mod settings;
 mod settled;
 pub mod snapshots;
 mod staged;

@@ -67,7 +67,7 @@ pub(crate) const ROOMS: [&str; 48] = [
 const LONGEST_CIRCLE: usize = 4;
 
 /// The tuples that functions do take, and why: each is a key with its value, as whoever hands it over has it.
-const PAIRS: [(&str, &str); 25] = [
+const PAIRS: [(&str, &str); 24] = [
     ("charge/facts.rs: of_example(gpus)", GPUS),
     ("dedupe/named_amounts.rs: push(named)", AMOUNTS),
     ("sources/sacct/tres.rs: borrowed(named)", AMOUNTS),
@@ -95,7 +95,6 @@ const PAIRS: [(&str, &str); 25] = [
     ("expr/evaluate.rs: evaluate(formulas)", NAMED),
     ("reference/correction.rs: add_kept(signed)", NAMED),
     ("sources/gracc/document.rs: of(fields)", NAMED),
-    ("store/connect.rs: build(options)", VARIABLES),
     ("store/connect.rs: options(variables)", VARIABLES),
     ("run/partition_tables.rs: finish(provenance)", FOOTER),
     ("store/lake.rs: finish(provenance)", FOOTER),

@@ -20,6 +20,7 @@ mod keys;
 mod locking;
 pub(crate) mod parts;
 mod readers;
+mod settings;
 mod shards;
 mod snapshots;
 mod web;
