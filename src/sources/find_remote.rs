@@ -40,6 +40,8 @@ pub(super) fn find(pattern: &str) -> Result<Vec<InputFile>> {
             Error::config(message).at("input", pattern).because(why)
         }
     })?;
+    // The root of a bucket is a folder, though a request for it is answered, with a listing.
+    let is_bucket = path.is_root() && !matches!(ObjectStoreScheme::parse(&url), Ok((ObjectStoreScheme::Http, _)));
     let root = without_password(url);
     let below = Below {
         store: &store,
@@ -52,7 +54,7 @@ pub(super) fn find(pattern: &str) -> Result<Vec<InputFile>> {
         return below.list(Some(&wanted)).map_err(|why| why.at("input", pattern));
     }
     let is_web = is_web(below.url);
-    if !prefix.ends_with('/') {
+    if !prefix.ends_with('/') && !is_bucket {
         let head = if is_web { remote::head_of_web } else { remote::head };
         if let Some(meta) = head(&store, &path).map_err(|why| why.at("input", pattern))? {
             return Ok(vec![below.file(meta)]);

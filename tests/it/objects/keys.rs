@@ -36,3 +36,19 @@ fn a_question_mark_or_a_hash_of_a_name_is_written_with_a_percent_sign() {
     let sound = run(&s3, &["verify", lake], here);
     assert!(sound.contains("sound"), "{sound}");
 }
+
+#[test]
+fn the_root_of_a_bucket_is_a_folder() {
+    let s3 = S3::start();
+    let here = tempfile::tempdir().unwrap();
+    let here = here.path();
+    s3.put("deep/jobs.txt", JOBS.as_bytes());
+    for (lake, url) in [("one", "s3://bucket"), ("two", "s3://bucket/")] {
+        write_pipeline(here, url);
+        let report = run(&s3, &["run", "oak.toml", "--out", lake, "--report", "json"], here);
+        let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+        assert_eq!(report["outcomes"]["accepted"], 1, "{url}: {report}");
+        let inspected = run(&s3, &["inspect", url], here);
+        assert!(inspected.contains("s3://bucket/deep/jobs.txt"), "{url}: {inspected}");
+    }
+}
