@@ -134,7 +134,7 @@ impl Below<'_> {
             require_literal_separator: true,
             require_literal_leading_dot: true,
         };
-        let objects = remote::list(self.store, self.prefix).map_err(|why| match why.kind() {
+        let listed = remote::list(self.store, self.prefix).map_err(|why| match why.kind() {
             Kind::Io if is_web(self.url) => {
                 let message = "the web server does not list its files (WebDAV); name each of them";
                 Error::io(message).at("listing", self.url).because(why)
@@ -142,16 +142,17 @@ impl Below<'_> {
             Kind::Io => why.at("listing", self.url),
             _ => why,
         })?;
-        Ok(objects
-            .into_iter()
-            .filter(|meta| {
-                let rest = self.rest(meta);
-                // An empty object that ends its own folder is a marker some tools leave.
-                let sound = !rest.is_empty() && !rest.split('/').any(is_skipped);
-                sound && wanted.is_none_or(|pattern| matches_or_lies_below(pattern, rest, options))
-            })
-            .map(|meta| self.file(meta))
-            .collect())
+        let is_wanted = |meta: &ObjectMeta| {
+            let rest = self.rest(meta);
+            // What has the name of the folder itself is its marker.
+            let sound = !rest.is_empty() && !rest.split('/').any(is_skipped);
+            sound && wanted.is_none_or(|pattern| matches_or_lies_below(pattern, rest, options))
+        };
+        let mut objects: Vec<ObjectMeta> = listed.into_iter().filter(is_wanted).collect();
+        if !is_web(self.url) {
+            objects = remote::without_markers(self.store, objects).map_err(|why| why.at("listing", self.url))?;
+        }
+        Ok(objects.into_iter().map(|meta| self.file(meta)).collect())
     }
 }
 

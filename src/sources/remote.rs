@@ -19,6 +19,7 @@ use crate::error::{Error, Kind, Result};
 use crate::numbers::{Extent, count_u64};
 use crate::runtime::requests;
 use crate::store::connect::{self, ConnectError};
+use crate::store::listing;
 use crate::store::outage::PATIENCE;
 
 /// Bytes of an object per request. Two such blocks are in memory per open input: the one that is read and
@@ -93,7 +94,7 @@ fn found(stated: object_store::Result<ObjectMeta>) -> Result<Option<ObjectMeta>>
     }
 }
 
-/// Every object below `prefix`.
+/// Every object below `prefix`, markers of folders included.
 pub(super) fn list(store: &Arc<dyn ObjectStore>, prefix: &Path) -> Result<Vec<ObjectMeta>> {
     let mut stream = store.list(Some(prefix));
     wait(async move {
@@ -104,6 +105,12 @@ pub(super) fn list(store: &Arc<dyn ObjectStore>, prefix: &Path) -> Result<Vec<Ob
         Ok::<_, object_store::Error>(objects)
     })?
     .map_err(Error::from)
+}
+
+/// Those of the listed objects that are not markers of folders.
+pub(super) fn without_markers(store: &Arc<dyn ObjectStore>, listed: Vec<ObjectMeta>) -> Result<Vec<ObjectMeta>> {
+    let store = Arc::clone(store);
+    Ok(wait(async move { listing::without_markers(&store, listed).await })??)
 }
 
 /// Opens an object of this size for reading from its beginning. It is read in ranges, so that no request lasts long

@@ -11,12 +11,15 @@ use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::prefix::PrefixStore;
-use object_store::{CopyMode, CopyOptions, GetOptions, ObjectStore, ObjectStoreExt, PutOptions, RenameOptions};
+use object_store::{
+    CopyMode, CopyOptions, GetOptions, ObjectMeta, ObjectStore, ObjectStoreExt, PutOptions, RenameOptions,
+};
 use tokio::runtime::Runtime;
 use url::Url;
 
 use super::connect::{ConnectError, connect};
 use super::disk::Disk;
+use super::listing;
 use super::local::DISK_REQUESTS_AT_ONCE;
 use super::machinery::{SENDING, STAGING};
 use super::process;
@@ -285,18 +288,23 @@ impl Store {
         }
         let prefix = parse(prefix)?;
         let prefix = (!prefix.is_root()).then_some(&prefix);
-        let mut entries: Vec<StoreEntry> = self
-            .wait(
-                self.objects()
-                    .list(prefix)
-                    .map_ok(|meta| StoreEntry {
-                        path: meta.location.into(),
-                        size: meta.size,
-                    })
-                    .try_collect(),
-            )
-            .map_err(|e| Error::from(e).at("store", self.url()))?;
+        let listed = self.wait(async {
+            let listed: Vec<ObjectMeta> = self.objects().list(prefix).try_collect().await?;
+            if self.local_root().is_some() || self.is_web() {
+                return Ok(listed);
+            }
+            listing::without_markers(self.objects(), listed).await
+        });
+        let listed = listed.map_err(|why| Error::from(why).at("store", self.url()))?;
+        let entries = listed.into_iter().filter(|meta| !meta.location.is_root());
+        let mut entries: Vec<StoreEntry> = entries
+            .map(|meta| StoreEntry {
+                path: meta.location.into(),
+                size: meta.size,
+            })
+            .collect();
         entries.sort();
+        entries.dedup();
         Ok(entries)
     }
 

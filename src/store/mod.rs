@@ -20,6 +20,7 @@ pub mod lake;
 pub mod lake_facts;
 mod lake_lock;
 mod lease;
+pub(crate) mod listing;
 mod local;
 pub mod location;
 mod lock;

@@ -52,3 +52,42 @@ fn the_root_of_a_bucket_is_a_folder() {
         assert!(inspected.contains("s3://bucket/deep/jobs.txt"), "{url}: {inspected}");
     }
 }
+
+#[test]
+fn markers_of_folders_are_neither_inputs_nor_damage() {
+    let s3 = S3::start();
+    let here = tempfile::tempdir().unwrap();
+    let here = here.path();
+    s3.put("mk/2026/jobs.txt", JOBS.as_bytes());
+    s3.put("mk/2026/empty.txt", b"");
+    for marker in ["mk/", "mk/2026/", "mk/2026/sub/"] {
+        s3.put_marker(marker);
+    }
+    for (nth, input) in ["mk", "mk/", "mk/*", "mk/**", "mk/2026"].iter().enumerate() {
+        let url = format!("s3://bucket/{input}");
+        write_pipeline(here, &url);
+        let lake = format!("lake-{nth}");
+        let report = run(&s3, &["run", "oak.toml", "--out", &lake, "--report", "json"], here);
+        let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+        assert_eq!(report["files_n"], 2, "{url}: an empty file is a file: {report}");
+    }
+    let lake = "s3://bucket/made";
+    write_pipeline(here, "s3://bucket/mk");
+    run(&s3, &["run", "oak.toml", "--out", lake], here);
+    for marker in [
+        "",
+        "runs/",
+        "usage/",
+        ".gridtally/",
+        ".gridtally/tags/",
+        ".gridtally/staging/",
+    ] {
+        s3.put_marker(&format!("made/{marker}"));
+    }
+    let sound = run(&s3, &["verify", lake], here);
+    assert!(sound.contains("sound"), "{sound}");
+    s3.put("mk/2026/more.txt", JOBS.replace("\n7|", "\n8|").as_bytes());
+    run(&s3, &["run", "oak.toml", "--out", lake], here);
+    let sound = run(&s3, &["verify", lake], here);
+    assert!(sound.contains("sound"), "{sound}");
+}

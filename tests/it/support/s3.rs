@@ -106,6 +106,12 @@ impl S3 {
         self.bucket().put(key, bytes.to_vec().into()).unwrap();
     }
 
+    /// Puts an empty object under a key that is taken as it is, such as one that ends in `/`.
+    pub(crate) fn put_marker(&self, key: &str) {
+        let answer = self.ask("PUT", &format!("/{BUCKET}/{key}"));
+        assert!(answer.starts_with("HTTP/1.1 200"), "{key}: {answer}");
+    }
+
     pub(crate) fn endpoint(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
