@@ -95,6 +95,9 @@ fn found(stated: object_store::Result<ObjectMeta>) -> Result<Option<ObjectMeta>>
 }
 
 /// Every object below `prefix`, markers of folders included.
+///
+/// # Errors
+/// [`Kind::Data`] where a key is no path.
 pub(super) fn list(store: &Arc<dyn ObjectStore>, prefix: &Path) -> Result<Vec<ObjectMeta>> {
     let mut stream = store.list(Some(prefix));
     wait(async move {
@@ -104,7 +107,7 @@ pub(super) fn list(store: &Arc<dyn ObjectStore>, prefix: &Path) -> Result<Vec<Ob
         }
         Ok::<_, object_store::Error>(objects)
     })?
-    .map_err(Error::from)
+    .map_err(listing::failed)
 }
 
 /// Those of the listed objects that are not markers of folders.

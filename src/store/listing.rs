@@ -5,6 +5,8 @@ use std::future;
 use futures::{StreamExt, TryStreamExt};
 use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
 
+use crate::error::{Error, Kind};
+
 /// Requests under way at once.
 const REQUESTS_AT_ONCE: usize = 16;
 
@@ -33,4 +35,16 @@ pub(crate) async fn without_markers(
         .filter_map(|found| future::ready(found.transpose()))
         .try_collect()
         .await
+}
+
+/// Why a listing failed.
+pub(crate) fn failed(why: object_store::Error) -> Error {
+    match why {
+        object_store::Error::InvalidPath { source } => {
+            let message = "a key below this folder cannot be a path, so that the folder cannot be listed: rename or remove that \
+                           object, or name a folder without it";
+            Error::new(Kind::Data, message).because(source)
+        }
+        why => why.into(),
+    }
 }

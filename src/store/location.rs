@@ -295,7 +295,7 @@ impl Store {
             }
             listing::without_markers(self.objects(), listed).await
         });
-        let listed = listed.map_err(|why| Error::from(why).at("store", self.url()))?;
+        let listed = listed.map_err(|why| listing::failed(why).at("store", self.url()))?;
         let entries = listed.into_iter().filter(|meta| !meta.location.is_root());
         let mut entries: Vec<StoreEntry> = entries
             .map(|meta| StoreEntry {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::{S3, run};
+use super::{S3, gridtally, reported, run};
 
 const JOBS: &str = "\
 JobIDRaw|Cluster|User|Account|State|Submit|Start|End|ElapsedRaw|NCPUS|AllocTRES|TotalCPU
@@ -90,4 +90,25 @@ fn markers_of_folders_are_neither_inputs_nor_damage() {
     run(&s3, &["run", "oak.toml", "--out", lake], here);
     let sound = run(&s3, &["verify", lake], here);
     assert!(sound.contains("sound"), "{sound}");
+}
+
+#[test]
+fn a_key_that_is_no_path_is_named() {
+    let s3 = S3::start();
+    let here = tempfile::tempdir().unwrap();
+    let here = here.path();
+    s3.put("in/good/jobs.txt", JOBS.as_bytes());
+    s3.put_marker("in//x.txt");
+    for input in ["s3://bucket/in", "s3://bucket/in/*/jobs.txt"] {
+        write_pipeline(here, input);
+        let ended = gridtally(&s3, &["run", "oak.toml"], here).output().unwrap();
+        let words = reported(&ended);
+        assert_eq!(ended.status.code(), Some(65), "{input}: {words}");
+        assert!(
+            words.contains("in//x.txt") && words.contains("rename"),
+            "{input}: {words}"
+        );
+    }
+    write_pipeline(here, "s3://bucket/in/good/*");
+    run(&s3, &["run", "oak.toml"], here);
 }
