@@ -10,6 +10,7 @@ use crate::config::Plan;
 use crate::error::{Error, Kind, Result};
 use crate::sources::input::{clean, is_skipped};
 use crate::sources::location::is_url;
+use crate::store::{Manifest, Store};
 
 /// As files are found.
 const MATCHING: MatchOptions = MatchOptions {
@@ -43,6 +44,42 @@ pub(crate) fn hold_apart(plan: &Plan, output: &str) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Refuses an output in a folder of a lake: what is published there would not be in the manifest of that lake, which verifying it
+/// reports as damage.
+///
+/// # Errors
+/// [`Kind::Config`] naming the output and the lake around it.
+pub(crate) fn hold_outside_lakes(output: &str) -> Result<()> {
+    // Fallback: a folder that cannot be read, or whose manifest is of another program, is not known to be a lake.
+    let is_lake = |folder: &&String| {
+        Store::open_existing(folder)
+            .and_then(|store| Manifest::load(&store))
+            .is_ok_and(|found| found.is_some())
+    };
+    match folders_above(output).iter().find(is_lake) {
+        Some(lake) => {
+            let message =
+                "the output is in a folder of another lake, which would not verify any more; put it elsewhere";
+            Err(Error::config(message).at("output", output).at("lake", lake))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The folders that an output is in, and the bucket.
+fn folders_above(output: &str) -> Vec<String> {
+    if let Some(path) = place(output) {
+        let above = real(&path);
+        let above = above.ancestors().skip(1);
+        return above.map(|folder| folder.display().to_string()).collect();
+    }
+    let Some((scheme, path)) = output.trim_end_matches('/').split_once("://") else {
+        return Vec::new();
+    };
+    let above = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
+    above.map(|folder| format!("{scheme}://{folder}")).collect()
 }
 
 /// Refuses a file that a run writes for other programs, where that would be written over its pipeline file, an input or what is

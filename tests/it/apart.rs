@@ -67,3 +67,33 @@ fn an_output_in_an_input_folder_is_refused_on_the_first_run() {
         );
     }
 }
+
+#[test]
+fn a_new_lake_in_a_folder_of_another_is_refused() {
+    let here = tempfile::tempdir().unwrap();
+    let here = here.path();
+    fs::write(here.join("jobs.txt"), JOBS).unwrap();
+    fs::write(here.join("manifest.json"), "{}").unwrap();
+    let reported = |output: &Output| String::from_utf8_lossy(&output.stderr).into_owned();
+    let made = run(here, "jobs.txt", "lake");
+    assert!(
+        made.status.success(),
+        "a manifest of another program makes no lake: {}",
+        reported(&made)
+    );
+    for inner in ["lake/usage", "lake/usage/deep/lake", "lake/new"] {
+        let existed = here.join(inner).exists();
+        let refused = run(here, "jobs.txt", inner);
+        assert_eq!(refused.status.code(), Some(78), "{inner}: {}", reported(&refused));
+        let words = reported(&refused);
+        assert!(
+            words.contains("another lake") && words.contains(inner),
+            "{inner}: {words}"
+        );
+        assert_eq!(here.join(inner).exists(), existed, "{inner}");
+    }
+    let mut verify = Command::new(env!("CARGO_BIN_EXE_gridtally"));
+    let verified = verify.args(["verify", "lake"]).current_dir(here).output().unwrap();
+    assert!(verified.status.success(), "{}", reported(&verified));
+    assert!(run(here, "jobs.txt", "lake").status.success(), "the lake itself");
+}

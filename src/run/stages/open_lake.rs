@@ -6,6 +6,7 @@ use tracing::warn;
 
 use super::context::RunContext;
 use crate::error::Result;
+use crate::ingest::output_overlap::hold_outside_lakes;
 use crate::lake::new_corrections;
 use crate::lake::state::State;
 use crate::reference::correction::Correction;
@@ -28,12 +29,16 @@ impl<'a> OpenLake<'a> {
     ///
     /// # Errors
     /// [`crate::error::Kind::Busy`] while another run holds the lake, and to a dry run also where the last commit was cut off,
-    /// [`crate::error::Kind::Config`] when the lake
-    /// is that of another pipeline or a correction that was applied is changed, [`crate::error::Kind::Io`] when the lake cannot be read.
+    /// [`crate::error::Kind::Config`] when the lake is that of another pipeline, a new one is in a folder of another lake, or a
+    /// correction that was applied is changed, [`crate::error::Kind::Io`] when the lake cannot be read.
     pub(super) fn open(context: RunContext<'a>) -> Result<Self> {
         let RunContext { plan, options, .. } = context;
         let output = options.output(plan);
-        let (store, temporary) = if options.dry_run && !Manifest::is_there(output)? {
+        let is_new = !Manifest::is_there(output)?;
+        if is_new {
+            hold_outside_lakes(output)?;
+        }
+        let (store, temporary) = if options.dry_run && is_new {
             let (store, folder) = Store::temporary()?;
             (store, Some(folder))
         } else {

@@ -90,6 +90,12 @@ fn markers_of_folders_are_neither_inputs_nor_damage() {
     run(&s3, &["run", "oak.toml", "--out", lake], here);
     let sound = run(&s3, &["verify", lake], here);
     assert!(sound.contains("sound"), "{sound}");
+    let inner = format!("{lake}/usage");
+    let inner = gridtally(&s3, &["run", "oak.toml", "--out", &inner], here)
+        .output()
+        .unwrap();
+    assert_eq!(inner.status.code(), Some(78), "{}", reported(&inner));
+    assert!(reported(&inner).contains("another lake"), "{}", reported(&inner));
 }
 
 #[test]
