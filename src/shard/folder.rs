@@ -70,20 +70,28 @@ impl ShardFolder {
         })
     }
 
-    /// The manifest of a shard, if there is one.
+    /// What states that a shard was read, as far as that can be seen without reading its candidates.
     ///
     /// # Errors
-    /// [`Kind::Io`] when it cannot be read, [`Kind::Data`] when it is damaged.
-    pub fn manifest(&self, shard: u32) -> Result<Option<ShardManifest>> {
+    /// [`Kind::Io`] when it cannot be read.
+    pub fn shard(&self, list: &DigestedList, shard: u32) -> Result<ShardState> {
         let path = manifest_path(shard);
         let Some(bytes) = self.store.get(&path)? else {
-            return Ok(None);
+            return Ok(ShardState::Missing);
         };
-        let manifest = serde_json::from_slice(&bytes);
-        manifest.map(Some).map_err(|why| {
-            let message = format!("the manifest of shard {shard} cannot be read: read the shard again");
-            Error::new(Kind::Data, message).at("path", path).because(why)
-        })
+        let Ok(manifest) = serde_json::from_slice::<ShardManifest>(&bytes) else {
+            let place = self.store.url();
+            return Ok(ShardState::Foreign(format!(
+                "has a manifest that is damaged: {place}/{path}"
+            )));
+        };
+        if let Some(why) = manifest.refusal(list, shard) {
+            return Ok(ShardState::Foreign(why));
+        }
+        if !self.holds(&manifest)? {
+            return Ok(ShardState::Foreign("has lost its candidates".to_owned()));
+        }
+        Ok(ShardState::Done(manifest))
     }
 
     /// Writes the manifest of a shard, at once: from then on the shard is done.
@@ -107,8 +115,8 @@ impl ShardFolder {
         Ok(listed.iter().filter_map(|entry| number(&entry.path)).collect())
     }
 
-    /// Whether the candidates of this content are there, whole.
-    pub(crate) fn holds(&self, manifest: &ShardManifest) -> Result<bool> {
+    /// Whether the candidates of this content are there, with their size.
+    fn holds(&self, manifest: &ShardManifest) -> Result<bool> {
         let size = self.store.size(&candidates_path(&manifest.candidates))?;
         Ok(size == Some(manifest.bytes))
     }
@@ -122,6 +130,11 @@ impl ShardFolder {
         let mut writer = self.store.writer(&candidates_path(content))?;
         write(&mut writer)?;
         writer.finish().map(drop)
+    }
+
+    /// Where the candidates of a shard are, for people.
+    pub(crate) fn candidates_place(&self, manifest: &ShardManifest) -> String {
+        format!("{}/{}", self.store.url(), candidates_path(&manifest.candidates))
     }
 
     /// Opens candidates by their content.
@@ -142,6 +155,17 @@ impl ShardFolder {
     pub fn local_root(&self) -> Option<&std::path::Path> {
         self.store.local_root()
     }
+}
+
+/// How far a shard is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ShardState {
+    /// There is nothing of it.
+    Missing,
+    /// What is there cannot be taken, and why, such as "was read for another list".
+    Foreign(String),
+    /// It was read.
+    Done(ShardManifest),
 }
 
 /// A list with its digest.

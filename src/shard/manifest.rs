@@ -50,15 +50,18 @@ pub struct IndexPlace {
 }
 
 impl ShardManifest {
-    /// Why it is not a shard of this list, read by this version; `None` where it is.
+    /// Why it is not this shard of this list, read by this version; `None` where it is.
     #[must_use]
-    pub fn refusal(&self, list: &DigestedList) -> Option<String> {
+    pub fn refusal(&self, list: &DigestedList, shard: u32) -> Option<String> {
         if self.form != FORM || self.gridtally_version != VERSION {
             let version = &self.gridtally_version;
             return Some(format!("was read by gridtally {version}, and this is {VERSION}"));
         }
         if self.shard_n != list.list.head.shard_n || self.list != list.digest {
             return Some("was read for another list".to_owned());
+        }
+        if self.shard != shard {
+            return Some(format!("has the manifest of shard {}", self.shard));
         }
         None
     }

@@ -9,7 +9,7 @@ use super::product::{Block, Section, blocks_of};
 use crate::dedupe::packed::{GatherPart, GatherRun, WaitingBatch};
 use crate::dedupe::shared_blocks::{SharedBlocks, listed_place};
 use crate::error::{Error, Kind, Result};
-use crate::numbers::count_u64;
+use crate::numbers::{Extent, count_u64};
 use crate::runtime::scratch::PackedBatch;
 use crate::schema::batch::{column, plain};
 use crate::store::ObjectReader;
@@ -18,6 +18,8 @@ use crate::store::ObjectReader;
 pub(crate) struct ProductReader {
     reader: ObjectReader,
     shard: u32,
+    /// Where it is, for people.
+    place: String,
     blocks: Vec<Block>,
 }
 
@@ -28,23 +30,26 @@ impl ProductReader {
     /// [`Kind::Data`] when it is gone or damaged, [`Kind::Io`] when it cannot be read.
     pub(crate) fn open(folder: &ShardFolder, manifest: &ShardManifest) -> Result<Self> {
         let shard = manifest.shard;
+        let place = folder.candidates_place(manifest);
         let reader = folder
             .candidates(&manifest.candidates)
             .map_err(|why| why.at("shard", shard))?;
-        if reader.size() != manifest.bytes {
-            return Err(damaged(shard));
-        }
         let index = manifest.index;
+        let index_len = count_u64(index.blocks_len).further(count_u64(index.keys_len));
+        if reader.size() != manifest.bytes || index.at.further(index_len) > manifest.bytes {
+            return Err(damaged(shard, &place));
+        }
         let blocks = reader.bytes(index.at, index.blocks_len)?;
         let keys = reader.bytes(index.at + count_u64(index.blocks_len), index.keys_len)?;
         if xxh3_64(&[&*blocks, &*keys].concat()) != index.xxh3 {
-            return Err(damaged(shard));
+            return Err(damaged(shard, &place));
         }
         let table = PackedBatch::of_bytes(blocks.to_vec(), index.blocks_unpacked_len).unpack()?;
         let keys = PackedBatch::of_bytes(keys.to_vec(), index.keys_unpacked_len).unpack()?;
         Ok(Self {
             reader,
             shard,
+            place,
             blocks: blocks_of(&table, &keys).map_err(|why| why.at("shard", shard))?,
         })
     }
@@ -67,7 +72,7 @@ impl ProductReader {
             .bytes(block.at, block.len)
             .map_err(|why| why.at("shard", self.shard))?;
         if xxh3_64(&bytes) != block.xxh3 {
-            return Err(damaged(self.shard));
+            return Err(damaged(self.shard, &self.place));
         }
         Ok(bytes.to_vec())
     }
@@ -87,9 +92,9 @@ impl ProductReader {
     }
 }
 
-fn damaged(shard: u32) -> Error {
-    let message = format!("the candidates of shard {shard} are damaged: delete its manifest and read it again");
-    Error::new(Kind::Data, message)
+fn damaged(shard: u32, place: &str) -> Error {
+    let message = format!("the candidates of shard {shard} are damaged: read it again with `gridtally run --shard`");
+    Error::new(Kind::Data, message).at("path", place)
 }
 
 /// Candidates of one shard, those of some files left out.

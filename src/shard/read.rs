@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use super::facts::FileFacts;
 use super::fingerprint::{FORM, VERSION};
-use super::folder::{DigestedList, ShardFolder};
+use super::folder::{DigestedList, ShardFolder, ShardState};
 use super::list::ListedFile;
 use super::manifest::ShardManifest;
 use super::product::{NewBlock, ProductWriter, Section, WrittenProduct};
+use super::product_reader::ProductReader;
 use super::restore::{RejectBlocks, place_word, write_summaries};
 use super::roots::Roots;
 use crate::config::{Plan, SourcePlan};
@@ -74,7 +75,7 @@ pub struct ReadShard {
     pub is_unchanged: bool,
 }
 
-/// Reads a shard, unless it is there already.
+/// Reads a shard, unless it is there already, byte for byte. What is there and damaged, or of something else, is replaced.
 ///
 /// # Errors
 /// [`Kind::Usage`] for a number that the list does not have, [`Kind::Config`] when the pipeline or the program is another one
@@ -93,9 +94,8 @@ pub fn read_shard(
         let message = format!("the list has {shard_n} shards, not {}", number.shard_n);
         return Err(Error::new(Kind::Usage, message).at("folder", folder.url()));
     }
-    if let Some(manifest) = folder.manifest(number.shard)?
-        && manifest.refusal(&list).is_none()
-        && folder.holds(&manifest)?
+    if let ShardState::Done(manifest) = folder.shard(&list, number.shard)?
+        && is_intact(folder, &manifest)
     {
         return Ok(ReadShard {
             manifest,
@@ -142,6 +142,15 @@ pub fn read_shard(
         refused_n,
         is_unchanged: false,
     })
+}
+
+/// Whether the candidates of a shard are those that its manifest names, byte for byte, with their index where it states. Those
+/// that cannot be read are not.
+fn is_intact(folder: &ShardFolder, manifest: &ShardManifest) -> bool {
+    let content = folder
+        .candidates(&manifest.candidates)
+        .and_then(|reader| reader.blake3());
+    content.is_ok_and(|content| content == manifest.candidates) && ProductReader::open(folder, manifest).is_ok()
 }
 
 fn refused(read: &ReadFile) -> u64 {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::folder::{DigestedList, ShardFolder};
+use super::folder::{DigestedList, ShardFolder, ShardState};
 use super::manifest::ShardManifest;
 use crate::error::Result;
 use crate::numbers::count_u64;
@@ -40,7 +40,7 @@ impl ShardStanding {
     /// Looks at the manifests in the folder.
     ///
     /// # Errors
-    /// [`crate::error::Kind::Io`] when the folder cannot be read, [`crate::error::Kind::Data`] when a manifest is damaged.
+    /// [`crate::error::Kind::Io`] when the folder cannot be read.
     pub fn of(folder: &ShardFolder, list: &DigestedList) -> Result<Self> {
         let there = folder.with_manifest()?;
         let bytes = list.list.bytes();
@@ -50,19 +50,17 @@ impl ShardStanding {
             ..Self::default()
         };
         for (shard, bytes) in (1..=standing.shard_n).zip(bytes) {
-            let manifest = there.binary_search(&shard).is_ok().then(|| folder.manifest(shard));
-            let Some(manifest) = manifest.transpose()?.flatten() else {
-                standing.missing.push(shard);
-                continue;
+            let state = match there.binary_search(&shard) {
+                Ok(_) => folder.shard(list, shard)?,
+                Err(_) => ShardState::Missing,
             };
-            if let Some(why) = manifest.refusal(list) {
-                standing.foreign.push(ForeignShard { shard, why });
-            } else if !folder.holds(&manifest)? {
-                let why = "has lost its candidates".to_owned();
-                standing.foreign.push(ForeignShard { shard, why });
-            } else {
-                standing.bytes_done_n += bytes;
-                standing.done.push(manifest);
+            match state {
+                ShardState::Missing => standing.missing.push(shard),
+                ShardState::Foreign(why) => standing.foreign.push(ForeignShard { shard, why }),
+                ShardState::Done(manifest) => {
+                    standing.bytes_done_n += bytes;
+                    standing.done.push(manifest);
+                }
             }
         }
         Ok(standing)

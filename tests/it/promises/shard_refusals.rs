@@ -72,6 +72,51 @@ fn a_shard_that_is_missing_or_foreign_is_named_and_nothing_is_published() {
 }
 
 #[test]
+fn a_damaged_shard_is_read_again() {
+    let scene = nights();
+    let shared = Shared::list(&scene, "p.toml", "lake", 3, &RunOptions::default());
+    let (first, second) = (shared.read(1), shared.read(2));
+    shared.read(3);
+    assert!(shared.read(2).is_unchanged);
+    let path = shared.folder_path("shards/000002.json");
+    let intact = fs::read(&path).unwrap();
+    let of_another = fs::read(shared.folder_path("shards/000001.json")).unwrap();
+    let text = String::from_utf8(intact.clone()).unwrap();
+    let index_at = format!("\"at\": {}", second.manifest.index.at);
+    assert!(text.contains(&index_at), "{text}");
+    let far = text.replacen(&index_at, "\"at\": 18446744073709551615", 1);
+    for (manifest, why) in [
+        (Vec::new(), "shard 2 has a manifest that is damaged"),
+        (intact[..intact.len() / 2].to_vec(), "shards/000002.json"),
+        (of_another, "shard 2 has the manifest of shard 1"),
+        (far.into_bytes(), "the candidates of shard 2 are damaged"),
+    ] {
+        fs::write(&path, manifest).unwrap();
+        let refused = shared.merge().unwrap_err().to_string();
+        assert!(refused.contains(why), "{why}: {refused}");
+        assert!(!shared.read(2).is_unchanged, "{why}");
+        assert_eq!(fs::read(&path).unwrap(), intact, "{why}");
+    }
+    // Bytes of the candidates that are flipped are found by who reads them.
+    let candidates = shared.folder_path(&format!("candidates/{}.candidates", first.manifest.candidates));
+    let mut bytes = fs::read(&candidates).unwrap();
+    let middle = bytes.len() / 3;
+    bytes[middle] ^= 0x55;
+    fs::write(&candidates, &bytes).unwrap();
+    let refused = shared.merge().unwrap_err().to_string();
+    assert!(
+        refused.contains("the candidates of shard 1 are damaged: read it again")
+            && refused.contains(&first.manifest.candidates),
+        "{refused}"
+    );
+    assert!(!shared.read(1).is_unchanged);
+    assert!(shared.read(1).is_unchanged);
+    shared.merge().unwrap();
+    scene.run_file("p.toml", "whole", RunOptions::default()).unwrap();
+    assert_same(&scene.lake("lake"), &scene.lake("whole"), "after all that");
+}
+
+#[test]
 fn another_pipeline_or_changed_files_need_another_list() {
     let scene = nights();
     let shared = Shared::list(&scene, "p.toml", "lake", 2, &RunOptions::default());
