@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::output;
 use crate::error::{Error, Kind, Result};
-use crate::store::{Manifest, StatePart, Store};
+use crate::store::{Holder, LockWatch, Manifest, StatePart, Store};
 
 /// How long, and how often at least, a lake is read again that changes all the time.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -32,6 +32,7 @@ pub(super) fn reading<T>(lakes: &[&str], part: StatePart, mut read: impl FnMut()
             .collect::<Result<Option<Vec<_>>>>()
     };
     let since = Instant::now();
+    let mut watches: Vec<LockWatch<'_>> = stores.iter().map(LockWatch::new).collect();
     let mut tries = 0;
     loop {
         if let Some(before) = state()? {
@@ -46,14 +47,18 @@ pub(super) fn reading<T>(lakes: &[&str], part: StatePart, mut read: impl FnMut()
                 return reported;
             }
         } else {
-            refuse_cut_off(&stores, part)?;
+            refuse_cut_off(&stores, &mut watches, part)?;
         }
         if since.elapsed() >= PATIENCE && (tries == 0 || tries >= MIN_TRIES) {
-            let message = format!(
-                "the lake is published again continually: it was read {tries} times within {} s, and did not stay what it \
-                 was; try again later",
-                since.elapsed().as_secs()
-            );
+            let seconds = since.elapsed().as_secs();
+            let message = if tries == 0 {
+                format!("a run is publishing, and has not ended within {seconds} s; try again later")
+            } else {
+                format!(
+                    "the lake is published again continually: it was read {tries} times within {seconds} s, and did not stay \
+                     what it was; try again later"
+                )
+            };
             return Err(Error::new(Kind::Busy, message).at("lake", lakes.join(" and ")));
         }
         std::thread::sleep(BETWEEN_LOOKS);
@@ -68,10 +73,11 @@ fn is_lake(place: &str) -> Result<bool> {
     }
 }
 
-/// A commit without a living owner was interrupted.
-fn refuse_cut_off(stores: &[Store], part: StatePart) -> Result<()> {
-    for store in stores {
-        if store.state(part)?.is_some() || store.is_locked()? || store.state(part)?.is_some() {
+/// A commit without a living owner was interrupted. In a bucket an owner elsewhere counts as gone once its lock was not renewed
+/// for a while.
+fn refuse_cut_off(stores: &[Store], watches: &mut [LockWatch<'_>], part: StatePart) -> Result<()> {
+    for (store, watch) in stores.iter().zip(watches) {
+        if store.state(part)?.is_some() || watch.look()? != Holder::Nobody || store.state(part)?.is_some() {
             continue;
         }
         return Err(store.cut_off());

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use super::super::support::s3::lock_of_the_dead;
 use super::*;
 
 const LOCK: &str = "lake/.gridtally/lock";
@@ -88,6 +89,28 @@ fn verify_in_addition_to_a_run_in_a_bucket_reports_no_damage() {
         reported.contains("NOT sound") && reported.contains("ledger/ledger.parquet"),
         "{reported}"
     );
+}
+
+/// A run was killed in its commit, on this machine or on another one: readers learn it, and not that somebody publishes.
+#[test]
+fn a_commit_whose_run_was_killed_is_stated_to_readers_of_a_bucket() {
+    let (s3, here) = lake();
+    s3.put("lake/.gridtally/journal.json", b"{}");
+    let elsewhere = "{\"token\": \"other\", \"process\": \"elsewhere/1/1\", \"renewals\": 0}";
+    for (claim, within) in [(lock_of_the_dead(), 10), (elsewhere.to_owned(), 40)] {
+        s3.put(LOCK, claim.as_bytes());
+        let since = Instant::now();
+        let output = gridtally(&s3, &["status", "s3://bucket/lake"], here.path())
+            .output()
+            .unwrap();
+        let stated = reported(&output);
+        assert_eq!(output.status.code(), Some(75), "{stated}");
+        assert!(
+            stated.contains("was cut off while it wrote") && stated.contains("run the pipeline again"),
+            "{stated}"
+        );
+        assert!(since.elapsed() < Duration::from_secs(within), "{:?}", since.elapsed());
+    }
 }
 
 #[test]
