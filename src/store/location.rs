@@ -155,6 +155,11 @@ impl Store {
         }
     }
 
+    /// Number of the snapshot that a lake as it was is.
+    pub(super) fn snapshot_number(&self) -> Option<u64> {
+        self.inner.view.as_ref().map(SnapshotView::number)
+    }
+
     /// A lake as it was stays what it was.
     fn must_be_present(&self) -> Result<()> {
         if self.is_past() {

@@ -51,8 +51,7 @@ impl Store {
     /// # Errors
     /// `Data` when there is none: whoever asks has its path from a manifest, a journal or a listing.
     pub fn reader(&self, path: &str) -> Result<ObjectReader> {
-        let message = "a file the manifest names is gone: the lake is damaged";
-        let missing = || Error::new(Kind::Data, message).at("path", path);
+        let missing = || self.missing(path);
         let stored = self.stored(path).ok_or_else(missing)?;
         let location = parse(stored)?;
         if let Some(root) = self.local_root() {
@@ -78,6 +77,21 @@ impl Store {
             path: path.into(),
             bytes,
         })
+    }
+}
+
+impl Store {
+    /// The error of whoever finds a file of the lake gone: that of a snapshot is the one kept for it, which is not where it was
+    /// published.
+    fn missing(&self, path: &str) -> Error {
+        let stored = self.stored(path).filter(|stored| *stored != path);
+        match (self.snapshot_number(), stored) {
+            (Some(number), Some(stored)) => {
+                let message = format!("a file that snapshot {number} needs is gone: the snapshot is damaged");
+                Error::new(Kind::Data, message).at("path", stored).at("kept for", path)
+            }
+            _ => Error::new(Kind::Data, "a file the manifest names is gone: the lake is damaged").at("path", path),
+        }
     }
 }
 

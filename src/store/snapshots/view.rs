@@ -25,6 +25,8 @@ pub(in crate::store) struct StoredObject {
 /// What is to be seen of a lake.
 #[derive(Debug)]
 pub(in crate::store) struct SnapshotView {
+    /// Number of the snapshot.
+    number: u64,
     /// What the document has itself.
     texts: BTreeMap<&'static str, Bytes>,
     objects: BTreeMap<String, StoredObject>,
@@ -64,9 +66,15 @@ impl SnapshotView {
             objects.insert(page.path, stored);
         }
         Ok(Self {
+            number: document.number,
             texts: BTreeMap::from([(MANIFEST, document.manifest.into()), (SEAL, document.seal.into())]),
             objects,
         })
+    }
+
+    /// Number of the snapshot.
+    pub(in crate::store) fn number(&self) -> u64 {
+        self.number
     }
 
     /// What the document has itself at a path.

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use gridtally::store::Store;
+use gridtally::store::snapshots::{names, snapshots};
+
 use super::{JOBS, Nights, pipeline};
 use crate::support::python::python;
 
@@ -115,4 +118,32 @@ fn a_state_that_is_not_kept_is_never_replaced_by_another() {
     assert_eq!(nights.jobs(&[]), 4 * JOBS);
     assert!(nights.refused(&["gc", "lake"], 2).contains("--keep"));
     nights.done(&["verify", "lake"]);
+}
+
+/// A file of a snapshot that is gone is named as it is kept, with the number of the snapshot: where it was published is another one.
+#[test]
+fn a_file_of_a_snapshot_that_is_gone_is_named_as_it_is_kept() {
+    let nights = Nights::new();
+    nights.night(0);
+    nights.done(&["tag", "lake", "billed"]);
+    nights.night(1);
+    let store = Store::open_existing(nights.path("lake").to_str().unwrap()).unwrap();
+    let all = snapshots(&store, &names(&store).unwrap()).unwrap();
+    let file = all[0].manifest.dataset("usage").next().unwrap().clone();
+    let kept: Vec<_> = nights
+        .files("lake/.gridtally/kept/usage")
+        .into_iter()
+        .filter(|path| path.to_str().unwrap().contains(&file.blake3))
+        .collect();
+    std::fs::remove_file(&kept[0]).unwrap();
+    for args in [
+        ["verify", "-q", "lake", "--as-of", "billed"].as_slice(),
+        ["diff", "lake", "billed", "latest"].as_slice(),
+    ] {
+        let why = nights.refused(args, 65);
+        assert!(
+            why.contains("snapshot 1") && why.contains(".gridtally/kept/usage/") && why.contains(&file.blake3),
+            "{args:?}: {why}"
+        );
+    }
 }
