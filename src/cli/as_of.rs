@@ -5,8 +5,7 @@ use std::sync::OnceLock;
 use tracing::info;
 
 use crate::error::{Error, Kind, Result};
-use crate::lake::moment::LakeMoment;
-use crate::time::instant::second_text;
+use crate::lake::moment::{LakeMoment, shown};
 
 /// The option of every command that reads a lake.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -30,8 +29,7 @@ impl AsOfArgs {
         let Some(moment) = &self.as_of else { return Ok(lake) };
         if self.place.get().is_none() {
             let name = moment.find(lake)?;
-            let at = second_text(name.made_ms).map_or_else(String::new, |text| format!(" of {text}"));
-            info!("as of {moment}: snapshot {}{at}", name.number);
+            info!("as of {moment}: {}", shown(&name));
             let _is_first = self.place.set(name.place(lake));
         }
         let missing = || Error::internal("a snapshot that was found has no place");

@@ -2,8 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use tracing::warn;
+
 use super::output;
 use crate::error::Result;
+use crate::lake::moment::shown;
 use crate::numbers::count_u64;
 use crate::report::render::{TableFormat, render};
 use crate::report::table::{Cell, ColumnKind, Table};
@@ -79,7 +82,18 @@ fn delta_table(versions: &[DeltaVersion]) -> Table {
 }
 
 fn table(store: &Store) -> Result<Table> {
-    let all = snapshots(store, &names(store)?)?;
+    let known = names(store)?;
+    for pair in known.windows(2) {
+        if let [before, after] = pair
+            && after.made_ms < before.made_ms
+        {
+            let (before, after) = (shown(before), shown(after));
+            warn!(
+                "a clock went back: {before} was published before {after}; --as-of refuses the times between, take numbers"
+            );
+        }
+    }
+    let all = snapshots(store, &known)?;
     let tags = tags(store)?;
     let mut users: BTreeMap<String, u64> = BTreeMap::new();
     for file in all.iter().flat_map(|snapshot| snapshot.manifest.files()) {

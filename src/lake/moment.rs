@@ -133,8 +133,14 @@ impl LakeMoment {
             MomentKind::Day(day) => zone(facts.get(Fact::CalendarTimezone))?.begins_ms(day_after(*day)) - 1,
             MomentKind::Clock(at_ms) => on_clock(&zone(facts.get(Fact::CalendarTimezone))?, *at_ms),
         };
-        let mut later = known.iter().skip_while(|name| name.made_ms <= at_ms);
-        let found = known.iter().take_while(|name| name.made_ms <= at_ms).last();
+        let is_before = |name: &&SnapshotName| name.made_ms <= at_ms;
+        let found = known.iter().rfind(is_before);
+        if let (Some(found), Some(ahead)) = (found, known.iter().find(|name| !is_before(name)))
+            && ahead.number < found.number
+        {
+            return Err(self.not_in_order(ahead, found).at("lake", lake));
+        }
+        let mut later = known.iter().filter(|name| !is_before(name));
         let next_n = later.next().map_or(run_n.further(1), |next| next.number);
         match found {
             Some(found) if !self.is_missed(&store, found, next_n, at_ms)? => Ok(found.clone()),
@@ -166,11 +172,19 @@ impl LakeMoment {
         Ok(false)
     }
 
+    /// The error for a time before a snapshot and after a later one: a clock was wrong, and which of them it was is not known.
+    fn not_in_order(&self, ahead: &SnapshotName, found: &SnapshotName) -> Error {
+        let message = format!(
+            "what the lake was as of {self} is not known, because a clock went back: {} was published before {}. A snapshot is \
+             taken by its number, as in --as-of {}",
+            shown(ahead),
+            shown(found),
+            found.number
+        );
+        Error::new(Kind::NoInput, message)
+    }
+
     fn not_kept(&self, known: &[SnapshotName], at_ms: i64) -> Error {
-        let shown = |name: &SnapshotName| {
-            let at = second_text(name.made_ms).map_or_else(String::new, |text| format!(" of {text}"));
-            format!("snapshot {}{at}", name.number)
-        };
         let before = known.iter().take_while(|name| name.made_ms <= at_ms).last();
         let after = known.iter().find(|name| name.made_ms > at_ms);
         let near = match (before, after) {
@@ -189,6 +203,12 @@ impl LakeMoment {
         );
         Error::new(Kind::NoInput, message)
     }
+}
+
+/// A snapshot for people: its number and its time.
+pub(crate) fn shown(name: &SnapshotName) -> String {
+    let at = second_text(name.made_ms).map_or_else(String::new, |text| format!(" of {text}"));
+    format!("snapshot {}{at}", name.number)
 }
 
 /// The zone that a lake states.

@@ -7,10 +7,13 @@ use tracing::warn;
 use super::context::RunContext;
 use crate::error::Result;
 use crate::ingest::output_overlap::hold_outside_lakes;
+use crate::lake::moment::shown;
 use crate::lake::new_corrections;
 use crate::lake::state::State;
 use crate::reference::correction::Correction;
-use crate::store::{LakeLock, Manifest, Publication, Store, TemporaryFolder};
+use crate::runtime::clock;
+use crate::store::snapshots::names;
+use crate::store::{Fact, LakeLock, Manifest, Publication, Store, TemporaryFolder};
 
 /// A lake that this run alone writes to, as it was published last.
 pub(super) struct OpenLake<'a> {
@@ -54,6 +57,12 @@ impl<'a> OpenLake<'a> {
             LakeLock::take(&store, options.wait)?
         };
         let publication = Publication::under(Arc::new(lock))?;
+        if publication
+            .published()
+            .is_some_and(|published| published.facts.has(Fact::Keep))
+        {
+            warn_of_clock(&store)?;
+        }
         let state = State::load(&publication)?;
         state.hold_pipeline(plan)?;
         let new_corrections = new_corrections::fresh(plan, &state)?;
@@ -64,4 +73,16 @@ impl<'a> OpenLake<'a> {
             _temporary: temporary,
         })
     }
+}
+
+/// Warns where the last snapshot is of a time that is still to come: the clock of this machine or of the one before is wrong, and
+/// times do not name the states of the lake.
+fn warn_of_clock(store: &Store) -> Result<()> {
+    if let Some(last) = names(store)?.last().filter(|last| last.made_ms > clock::now_ms()) {
+        let last = shown(last);
+        warn!(
+            "{last} is of a time that is still to come: look at the clock of this machine, and of the one that made it"
+        );
+    }
+    Ok(())
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use gridtally::store::Store;
-use gridtally::store::snapshots::{names, snapshots};
+use gridtally::store::snapshots::{SnapshotName, names, snapshots};
 
 use super::{JOBS, Nights, pipeline};
 use crate::support::python::python;
@@ -146,4 +146,49 @@ fn a_file_of_a_snapshot_that_is_gone_is_named_as_it_is_kept() {
             "{args:?}: {why}"
         );
     }
+}
+
+/// A clock that was ahead once: a time names no state that may be another one, and numbers do.
+#[test]
+fn times_that_are_not_in_order_name_no_state() {
+    let nights = Nights::new();
+    for nth in 0..3 {
+        nights.night(nth);
+    }
+    set_clock_of(&nights, 2);
+    let day = nights.snapshots()[2][1][..10].to_owned();
+    let why = nights.refused(&["report", "egi", "lake", "--as-of", &day], 66);
+    assert!(
+        why.contains("a clock went back: snapshot 2 of") && why.contains("--as-of 3"),
+        "{why}"
+    );
+    assert_eq!(nights.jobs(&["--as-of", "3"]), 3 * JOBS);
+    assert_eq!(nights.jobs(&["--as-of", "2099-01-01"]), 3 * JOBS);
+    let listed = super::reported(&nights.output(&["snapshots", "lake"]));
+    assert!(listed.contains("a clock went back: snapshot 2 of"), "{listed}");
+    // A run after one whose clock is ahead.
+    nights.arrive(3);
+    let quiet = super::reported(&nights.output(&["run", "p.toml"]));
+    assert!(!quiet.contains("still to come"), "{quiet}");
+    set_clock_of(&nights, 4);
+    nights.arrive(4);
+    let warned = super::reported(&nights.output(&["run", "p.toml"]));
+    assert!(
+        warned.contains("snapshot 4 of") && warned.contains("is of a time that is still to come"),
+        "{warned}"
+    );
+}
+
+/// As if the clock of the run that made a snapshot had been ahead by 20 days: its name has the time.
+fn set_clock_of(nights: &Nights, number: u64) {
+    const AHEAD_MS: i64 = 20 * 86_400_000;
+    let store = Store::open_existing(nights.path("lake").to_str().unwrap()).unwrap();
+    let made = names(&store).unwrap();
+    let made = made.iter().find(|name| name.number == number).unwrap();
+    let ahead = SnapshotName {
+        made_ms: made.made_ms + AHEAD_MS,
+        ..made.clone()
+    };
+    let lake = nights.path("lake");
+    std::fs::rename(lake.join(made.path()), lake.join(ahead.path())).unwrap();
 }
