@@ -75,6 +75,12 @@ impl LakeLock {
     pub fn store(&self) -> &Store {
         &self.store
     }
+    /// Whether it keeps other writers out: not where the store has no conditional writes.
+    #[must_use]
+    pub fn is_exclusive(&self) -> bool {
+        !matches!(self.lock, Lock::None)
+    }
+
 
     /// Writes a whole object into the lake, if it is still held.
     ///

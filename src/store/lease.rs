@@ -5,6 +5,9 @@
 //! renewed while [`LEASE`] passes has no owner any more and is taken over, by one run again. On the owner's own machine
 //! a look at its process settles the question at once. An owner that was only stopped finds its lock gone before it
 //! touches anything published, and ends.
+//!
+//! A store that ignores the conditions answers every such write with success, to two runs at once. It is found out when the lock
+//! is taken: the same write once more must be refused.
 
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -72,11 +75,19 @@ impl Lease {
     /// Takes the lock; `None` where the store knows no conditional writes (`WebDAV`).
     ///
     /// # Errors
-    /// `Busy` when another run holds it. Finding out takes [`LEASE`] at most.
+    /// `Busy` when another run holds it, which takes [`LEASE`] at most to find out; `Config` where the store ignores the conditions of
+    /// conditional writes.
     pub(super) fn take(store: &Store) -> Result<Option<Self>> {
         let claim = Claim::new();
         let version = match put(store, &claim, PutMode::Create)? {
-            Ok(version) => version,
+            Ok(version) => {
+                if !refuses(store, &claim, PutMode::Create)? {
+                    // What it would lock out is not locked out, and the next run shall find none.
+                    store.delete(LOCK)?;
+                    return Err(ignored(store, "If-None-Match"));
+                }
+                version
+            }
             Err(StoreError::NotImplemented { .. }) => return Ok(None),
             Err(StoreError::AlreadyExists { .. } | StoreError::Precondition { .. }) => take_over(store, &claim)?,
             Err(why) => return Err(at(why)),
@@ -282,8 +293,19 @@ fn take_over(store: &Store, claim: &Claim) -> Result<UpdateVersion> {
                 }
             }
         };
+        let replaced = match &mode {
+            PutMode::Update(former) => Some(former.clone()),
+            PutMode::Create | PutMode::Overwrite => None,
+        };
         return match put(store, claim, mode)? {
-            Ok(version) => Ok(version),
+            Ok(version) => {
+                if let Some(former) = replaced
+                    && !refuses(store, claim, PutMode::Update(former))?
+                {
+                    return Err(ignored(store, "If-Match"));
+                }
+                Ok(version)
+            }
             Err(why) if is_refused(&why) => match read(store)? {
                 Some((now, version)) if now.token == claim.token => Ok(version),
                 Some((now, _)) => Err(busy(&now)),
@@ -299,6 +321,15 @@ fn put(store: &Store, claim: &Claim, mode: PutMode) -> Result<object_store::Resu
     let location = parse(LOCK)?;
     let written = store.wait(store.objects().put_opts(&location, text.into(), PutOptions::from(mode)));
     Ok(written.map(UpdateVersion::from))
+}
+
+/// Whether the store refuses a write of the lock whose condition does not hold.
+fn refuses(store: &Store, claim: &Claim, mode: PutMode) -> Result<bool> {
+    match put(store, claim, mode)? {
+        Ok(_) => Ok(false),
+        Err(why) if is_refused(&why) => Ok(true),
+        Err(why) => Err(at(why)),
+    }
 }
 
 fn read(store: &Store) -> Result<Option<(Claim, UpdateVersion)>> {
@@ -329,6 +360,15 @@ fn is_refused(why: &StoreError) -> bool {
 
 fn at(why: StoreError) -> Error {
     Error::from(why).at("path", LOCK)
+}
+
+fn ignored(store: &Store, condition: &str) -> Error {
+    let message = format!(
+        "the object store ignores the condition of a write ({condition}), so that two runs at once would both hold the lake: nothing \
+         was published, the lake is as before. Take a store that has conditional writes; or, where you see to it yourself that \
+         one run or publication at a time writes there, set AWS_CONDITIONAL_PUT=disabled: no lock is taken then"
+    );
+    Error::config(message).at("store", store.url())
 }
 
 fn lost() -> Error {

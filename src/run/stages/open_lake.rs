@@ -47,15 +47,15 @@ impl<'a> OpenLake<'a> {
         } else {
             (Store::open(output)?, None)
         };
-        if store.is_web() {
-            let place = store.url();
-            warn!("{place} knows no lock: see to it that one run at a time writes there");
-        }
         let lock = if options.dry_run {
             LakeLock::take_settled(&store, options.wait)?
         } else {
             LakeLock::take(&store, options.wait)?
         };
+        if !lock.is_exclusive() {
+            let place = store.url();
+            warn!("{place} knows no lock: see to it that one run at a time writes there");
+        }
         let publication = Publication::under(Arc::new(lock))?;
         if publication
             .published()

@@ -9,6 +9,8 @@ mod gc;
 #[cfg(feature = "cloud")]
 mod proxy;
 #[cfg(feature = "cloud")]
+mod rights;
+#[cfg(feature = "cloud")]
 mod server;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod shim;

@@ -65,7 +65,19 @@ struct Shared {
     expires_in: AtomicU32,
     /// So many answers to the begin of an upload in parts are still to be cut off.
     torn_begins: AtomicU32,
+    rules: Mutex<Rules>,
     state: Mutex<State>,
+}
+
+/// What the server is made to be, by way of the proxy, for as long as a test wants it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Rules {
+    /// Headers of conditions that it ignores, in lower case.
+    pub(super) ignored: &'static [&'static str],
+    /// A header or verb, in lower case, whose requests it refuses with 403 `AccessDenied`.
+    pub(super) denied: Option<&'static str>,
+    /// Whether it refuses to delete, as S3 does it: a list of objects is answered with 200, and an error for each of them.
+    pub(super) denies_deletions: bool,
 }
 
 struct State {
@@ -91,6 +103,7 @@ impl FaultProxy {
             per_mille: AtomicU32::new(0),
             expires_in: AtomicU32::new(0),
             torn_begins: AtomicU32::new(0),
+            rules: Mutex::default(),
             state: Mutex::new(State {
                 random: seed | 1,
                 counts: BTreeMap::new(),
@@ -122,6 +135,11 @@ impl FaultProxy {
         self.shared.torn_begins.store(answers, Ordering::SeqCst);
     }
 
+    /// From now on the server is of this kind.
+    pub(super) fn rule(&self, rules: Rules) {
+        *self.shared.rules.lock().unwrap() = rules;
+    }
+
     /// Faults so far, by kind.
     pub(super) fn counts(&self) -> BTreeMap<WireFault, usize> {
         self.shared.state.lock().unwrap().counts.clone()
@@ -143,6 +161,14 @@ impl Shared {
         let Some(request) = Request::read(&mut client)? else {
             return Ok(());
         };
+        let rules = *self.rules.lock().unwrap();
+        let request = request.without(rules.ignored);
+        if rules.denied.is_some_and(|denied| request.is_of(denied)) {
+            return client.write_all(&answer("403 Forbidden", "AccessDenied"));
+        }
+        if rules.denies_deletions && request.is_of("?delete") {
+            return client.write_all(&request.undeleted());
+        }
         let (fault, share) = self.choose(&request);
         match fault {
             None => client.write_all(&self.forward(&request)?),
@@ -274,6 +300,38 @@ impl Request {
             .collect();
         head.push_str("Connection: close\r\n\r\n");
         Ok(Some(Self { head, body }))
+    }
+
+    /// Without some headers.
+    fn without(mut self, headers: &[&str]) -> Self {
+        let is_kept = |line: &&str| {
+            let line = line.to_ascii_lowercase();
+            !headers.iter().any(|name| line.starts_with(&format!("{name}:")))
+        };
+        self.head = self.head.split_inclusive("\r\n").filter(is_kept).collect();
+        self
+    }
+
+    /// The answer to a deletion of objects none of which may be deleted.
+    fn undeleted(&self) -> Vec<u8> {
+        let asked = String::from_utf8_lossy(&self.body);
+        let keys = asked
+            .split("<Key>")
+            .skip(1)
+            .filter_map(|rest| rest.split("</Key>").next());
+        let errors: String = keys
+            .map(|key| {
+                format!("<Error><Key>{key}</Key><Code>AccessDenied</Code><Message>Access Denied</Message></Error>")
+            })
+            .collect();
+        let body = format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<DeleteResult>{errors}</DeleteResult>");
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\nConnection: close\r\nContent-Length: ";
+        format!("{head}{}\r\n\r\n{body}", body.len()).into_bytes()
+    }
+
+    /// Whether it has a verb, a word of its query or a header.
+    fn is_of(&self, word: &str) -> bool {
+        self.head.to_ascii_lowercase().contains(word)
     }
 
     /// What is requested: verb and target.
