@@ -81,8 +81,8 @@ impl Kind {
     ];
 }
 
-/// The key of the context that reports how far a commit had come that failed.
-pub const COMMIT_KEY: &str = "commit";
+/// The key of the context that reports what the lake is after a failure; the message ends with it.
+pub const STATE_KEY: &str = "state";
 
 /// An error with its kind, a sentence, where it happened and what caused it.
 pub struct Error {
@@ -132,8 +132,18 @@ impl Error {
         self
     }
 
-    /// For a run that could not write for lack of space: names the full disk, and reports what the lake is: unchanged, unless
-    /// a commit had begun (context [`COMMIT_KEY`]).
+    /// For a run that could not read or write: reports what the lake is, where a commit that had begun has not reported it
+    /// (context [`STATE_KEY`]).
+    #[must_use]
+    pub fn of_state(self, state: &'static str) -> Self {
+        let is_stated = self.context.iter().any(|(key, _)| *key == STATE_KEY);
+        if self.kind == Kind::Io && !is_stated {
+            return self.at(STATE_KEY, state);
+        }
+        self
+    }
+
+    /// For work that could not write for lack of space: names the full disk.
     #[must_use]
     pub fn of_full_disk(self, output: &str) -> Self {
         use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
@@ -169,15 +179,9 @@ impl Error {
                 std::env::temp_dir().display()
             )
         };
-        let is_committed = self.context.iter().any(|(key, _)| *key == COMMIT_KEY);
-        let state = if is_committed {
-            ""
-        } else {
-            "; nothing was published, the lake is as before"
-        };
         Self {
             context: self.context,
-            ..Self::io(format!("{why} on {place}{state}"))
+            ..Self::io(format!("{why} on {place}"))
         }
     }
 
@@ -199,9 +203,10 @@ impl fmt::Display for Error {
 impl Error {
     fn write_chain(&self, f: &mut impl fmt::Write) -> fmt::Result {
         f.write_str(&self.message)?;
-        if !self.context.is_empty() {
+        let (states, places): (Vec<_>, Vec<_>) = self.context.iter().partition(|(key, _)| *key == STATE_KEY);
+        if !places.is_empty() {
             f.write_str(" (")?;
-            for (i, (key, value)) in self.context.iter().enumerate() {
+            for (i, (key, value)) in places.into_iter().enumerate() {
                 if i > 0 {
                     f.write_str(", ")?;
                 }
@@ -219,6 +224,9 @@ impl Error {
                 reported = text;
             }
             cause = inner.source();
+        }
+        for (_, state) in states {
+            write!(f, "; {state}")?;
         }
         Ok(())
     }

@@ -23,6 +23,7 @@ use crate::run::RunOptions;
 use crate::run::incomplete_days::IncompleteDays;
 use crate::run::run_report::RunReport;
 use crate::runtime::clock;
+use crate::runtime::interruption;
 use crate::runtime::memory_limit::limit_memory;
 use crate::time::month::date_of;
 
@@ -213,7 +214,10 @@ fn attempt(
         }
     }
     if report.written.is_empty() {
-        return ended.map_err(|why| why.of_full_disk(&report.output));
+        return ended.map_err(|why| {
+            why.of_full_disk(&report.output)
+                .of_state(interruption::standing_of_failure())
+        });
     }
     // It was published, and what failed came after.
     ended

@@ -13,6 +13,9 @@ const STEP_PATIENCE: Duration = Duration::from_millis(500);
 /// Longest time for taking away what was staged.
 const TIDY_PATIENCE: Duration = Duration::from_millis(300);
 
+/// The state when nothing was committed.
+const AS_BEFORE: &str = "nothing was published, the lake is as before";
+
 type Act = Arc<dyn Fn() + Send + Sync>;
 
 static STATE: Mutex<InterruptionState> = Mutex::new(InterruptionState::new());
@@ -71,7 +74,7 @@ impl InterruptionState {
         match (self.commits.first(), self.made) {
             (Some(commit), _) => commit.cut,
             (None, Some(commit)) => commit.made,
-            (None, None) if self.is_writing => "nothing was published, the lake is as before",
+            (None, None) if self.is_writing => AS_BEFORE,
             (None, None) => "nothing was written",
         }
     }
@@ -216,6 +219,11 @@ pub(crate) fn standing_now() -> Option<&'static str> {
         Err(TryLockError::Poisoned(state)) => Some(state.into_inner().standing()),
         Err(TryLockError::WouldBlock) => None,
     }
+}
+
+/// The state that work leaves which failed, and no commit of which was cut off, in words.
+pub(crate) fn standing_of_failure() -> &'static str {
+    state().made.map_or(AS_BEFORE, |commit| commit.made)
 }
 
 fn tidy(tidies: Vec<Act>) -> bool {

@@ -9,7 +9,7 @@ use super::journal::Journal;
 use super::location::Store;
 use super::lock::Lock;
 use super::machinery::COMMIT;
-use super::publish::{clear_former_staging, clear_staging};
+use super::publish::{BEFORE, clear_former_staging, clear_staging, cut_off};
 use super::sending;
 use crate::error::{Kind, Result};
 use crate::runtime::interruption::{Tidying, committing, tidy_with};
@@ -35,7 +35,12 @@ impl LakeLock {
         let lock = wait_for(store, patience)?;
         if let Some(journal) = Journal::load(store)? {
             let commit = committing(&COMMIT);
-            journal.apply(store, &lock, &DurableFolders::default())?;
+            let applied = journal.apply(store, &lock, &DurableFolders::default());
+            applied.map_err(|why| match why.kind() {
+                // What is lost or damaged is not finished by the next run either.
+                Kind::Data => why,
+                _ => cut_off(store, why, BEFORE),
+            })?;
             commit.finished();
         }
         Self::of(store, lock)
@@ -70,17 +75,17 @@ impl LakeLock {
         })
     }
 
-    /// The lake.
-    #[must_use]
-    pub fn store(&self) -> &Store {
-        &self.store
-    }
     /// Whether it keeps other writers out: not where the store has no conditional writes.
     #[must_use]
     pub fn is_exclusive(&self) -> bool {
         !matches!(self.lock, Lock::None)
     }
 
+    /// The lake.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
 
     /// Writes a whole object into the lake, if it is still held.
     ///

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use bytes::Bytes;
-use futures::{StreamExt, TryStreamExt};
+use futures::TryStreamExt;
 use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
 use object_store::path::Path;
@@ -161,7 +161,7 @@ impl Store {
     }
 
     /// A lake as it was stays what it was.
-    fn must_be_present(&self) -> Result<()> {
+    pub(super) fn must_be_present(&self) -> Result<()> {
         if self.is_past() {
             return Err(Error::internal("a lake as it was is not written to").at("lake", self.url()));
         }
@@ -313,22 +313,6 @@ impl Store {
         Ok(entries)
     }
 
-    /// Deletes an object and, on a local disk, the folders this leaves empty. One that is not there is no error.
-    pub fn delete(&self, path: &str) -> Result<()> {
-        self.must_be_present()?;
-        let location = parse(path)?;
-        found(self.wait(self.objects().delete(&location)), path).map(drop)
-    }
-
-    /// Deletes many objects, in as few requests as the store allows. Those that are not there are no error.
-    pub(super) fn delete_all<'a>(&self, paths: impl Iterator<Item = &'a str>) -> Result<()> {
-        self.must_be_present()?;
-        let locations = paths.map(parse).collect::<Result<Vec<_>>>()?;
-        let locations = futures::stream::iter(locations.into_iter().map(Ok)).boxed();
-        let deleted: Vec<_> = self.wait(self.objects().delete_stream(locations).collect());
-        deleted.into_iter().try_for_each(|one| found(one, self.url()).map(drop))
-    }
-
     /// Does something with every item, with several at once: each waits for the disk or costs a round trip. After an error
     /// no further item is begun.
     pub(super) fn for_each<T: Sync>(&self, items: &[T], action: impl Fn(&T) -> Result<()> + Sync) -> Result<()> {
@@ -350,8 +334,9 @@ impl Store {
         if self.local_root().is_none() {
             match self.size(from)? {
                 None => return Ok(false),
-                Some(size) if size > SERVER_SIDE_COPY_BYTES => {
-                    self.copy_streamed(from, to)?;
+                // In two steps, as the object store crate does it: an error states which of them is refused.
+                Some(size) if size > SERVER_SIDE_COPY_BYTES || !self.is_web() => {
+                    self.copy_of(from, to, size)?;
                     self.delete(from)?;
                     return Ok(true);
                 }

@@ -4,6 +4,7 @@
 mod certificate;
 pub mod chain;
 pub(crate) mod connect;
+mod deletion;
 pub mod delta;
 mod disk;
 pub mod empty;

@@ -37,7 +37,7 @@ use super::machinery::{COMMIT, JOURNAL, MACHINERY, STAGING};
 use super::manifest::{MANIFEST, Manifest};
 use super::seal::{SEAL, Seal};
 use super::staged::{Staged, StagedWriter};
-use crate::error::{COMMIT_KEY, Error, Result};
+use crate::error::{Error, Result, STATE_KEY};
 use crate::numbers::count_u64;
 use crate::runtime::interruption::committing;
 
@@ -354,7 +354,7 @@ impl Publication {
             applied.map_err(|why| cut_off(&self.store, why, AFTER))?;
         }
         commit.made();
-        clear_staging(&self.store, &self.lock.lock().staging_prefix())?;
+        clear_staging(&self.store, &self.lock.lock().staging_prefix()).map_err(|why| why.at(STATE_KEY, COMMIT.made))?;
         Ok(committed)
     }
 
@@ -387,20 +387,20 @@ impl Drop for Publication {
 }
 
 /// What a commit that failed while its journal was written has left where there is no journal.
-const BEFORE: Option<&str> = None;
+pub(super) const BEFORE: Option<&str> = None;
 
 /// What one that failed later has left where the journal is gone.
 const AFTER: Option<&str> = Some(COMMIT.made);
 
 /// Adds to an error how far the commit had come.
-fn cut_off(store: &Store, why: Error, without_journal: Option<&str>) -> Error {
+pub(super) fn cut_off(store: &Store, why: Error, without_journal: Option<&str>) -> Error {
     let state = match store.exists(JOURNAL) {
         Ok(true) => Some(COMMIT.cut),
         Ok(false) => without_journal,
         Err(_) => Some("it is not known whether the commit has begun: if so, the next run finishes it"),
     };
     match state {
-        Some(state) => why.at(COMMIT_KEY, state),
+        Some(state) => why.at(STATE_KEY, state),
         None => why,
     }
 }

@@ -71,3 +71,69 @@ fn a_store_that_ignores_the_conditions_of_writes_is_refused() {
     assert!(local.status.success(), "{}", words(&local));
     assert_same(&lake_hash(&nights.path("lake")), &as_now(&s3.lake("lake")), &said);
 }
+
+#[test]
+fn a_run_without_the_right_to_delete_names_it_and_the_next_run_with_it_finishes() {
+    // Of the whole request, and of each object in it.
+    for rules in [
+        Rules {
+            denied: Some("?delete"),
+            ..Rules::default()
+        },
+        Rules {
+            denies_deletions: true,
+            ..Rules::default()
+        },
+    ] {
+        let (s3, proxy, nights) = scene(rules);
+        // The first run begins the commit, and the next cannot finish it.
+        for nth in 0..2 {
+            let failed = run_with(&s3, &proxy, &nights, &[]);
+            let said = words(&failed);
+            assert_eq!(failed.status.code(), Some(74), "{rules:?}, {nth}: {said}");
+            for part in [
+                "the object store refuses to delete: a lake needs the rights to list, read, write, copy and delete",
+                "; the commit has begun and is not done: the next run finishes it",
+            ] {
+                assert!(said.contains(part), "{rules:?}, {nth}: {part}: {said}");
+            }
+            assert!(!said.contains("commit the commit"), "{said}");
+        }
+        proxy.rule(Rules::default());
+        let finished = run_with(&s3, &proxy, &nights, &[]);
+        assert!(finished.status.success(), "{}", words(&finished));
+        let local = run_of(&nights.path(""), &["run", "p.toml"]).output().unwrap();
+        assert!(local.status.success(), "{}", words(&local));
+        assert_same(
+            &lake_hash(&nights.path("lake")),
+            &as_now(&s3.lake("lake")),
+            "in the end",
+        );
+    }
+    // Before a commit, the lake is as before.
+    let (s3, proxy, nights) = scene(Rules::default());
+    assert!(run_with(&s3, &proxy, &nights, &[]).status.success());
+    nights.arrive(1);
+    proxy.rule(Rules {
+        denies_deletions: true,
+        ..Rules::default()
+    });
+    let said = words(&run_with(&s3, &proxy, &nights, &[]));
+    assert!(said.contains("refuses to delete") && said.contains(AS_BEFORE), "{said}");
+}
+
+#[test]
+fn a_run_that_fails_before_its_commit_says_that_the_lake_is_as_before() {
+    let (s3, proxy, nights) = scene(Rules::default());
+    for denied in ["put /", "get /"] {
+        proxy.rule(Rules {
+            denied: Some(denied),
+            ..Rules::default()
+        });
+        let failed = run_with(&s3, &proxy, &nights, &[]);
+        let said = words(&failed);
+        assert_eq!(failed.status.code(), Some(74), "{denied}: {said}");
+        assert_eq!(said.matches(AS_BEFORE).count(), 1, "{denied}: {said}");
+    }
+    assert!(!s3.lake("lake").exists("manifest.json").unwrap());
+}

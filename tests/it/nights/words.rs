@@ -3,7 +3,7 @@
 use std::io;
 use std::process::Command;
 
-use gridtally::error::{COMMIT_KEY, Error, Kind};
+use gridtally::error::{Error, Kind, STATE_KEY};
 
 use super::{Nights, jobs};
 
@@ -146,16 +146,19 @@ fn a_formula_with_an_open_bracket_is_reported_with_its_place() {
 #[test]
 fn a_full_disk_is_reported_as_such() {
     let full = |kind: io::ErrorKind| object_store_error(io::Error::from(kind));
-    let stated = full(io::ErrorKind::StorageFull).of_full_disk("/data/out");
+    const AS_BEFORE: &str = "nothing was published, the lake is as before";
+    let stated = full(io::ErrorKind::StorageFull)
+        .of_full_disk("/data/out")
+        .of_state(AS_BEFORE);
     assert_eq!(stated.kind(), Kind::Io);
     assert_eq!(
         stated.to_string(),
-        "no space left on /data/out; nothing was published, the lake is as before (path .gridtally/staging/00000007)"
+        "no space left on /data/out (path .gridtally/staging/00000007); nothing was published, the lake is as before"
     );
-    let begun = full(io::ErrorKind::StorageFull).at(COMMIT_KEY, "it has begun");
-    let begun = begun.of_full_disk("/data/out").to_string();
+    let begun = full(io::ErrorKind::StorageFull).at(STATE_KEY, "it has begun");
+    let begun = begun.of_full_disk("/data/out").of_state(AS_BEFORE).to_string();
     assert!(
-        !begun.contains("as before") && begun.contains("commit it has begun"),
+        !begun.contains("as before") && begun.ends_with("00000007); it has begun"),
         "{begun}"
     );
     let other = full(io::ErrorKind::PermissionDenied)
