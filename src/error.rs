@@ -25,7 +25,7 @@ pub enum Kind {
     Io,
     /// Another run or publication holds the output; try again later.
     Busy,
-    /// The pipeline file, or a table it names, is wrong.
+    /// The pipeline file, or a table it names, is wrong, or an object store cannot keep a second writer out.
     Config,
     /// SIGINT ended it.
     Interrupted,
@@ -75,7 +75,10 @@ impl Kind {
             Self::Busy,
             "another run or publication holds the output; try again later",
         ),
-        (Self::Config, "the pipeline file, or a table it names, is wrong"),
+        (
+            Self::Config,
+            "the pipeline file, or a table it names, is wrong, or an object store ignores the conditions of writes",
+        ),
         (Self::Interrupted, "ended by SIGINT; the state left behind is reported"),
         (Self::Terminated, "ended by SIGTERM; the state left behind is reported"),
     ];

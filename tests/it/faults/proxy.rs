@@ -319,11 +319,12 @@ impl Request {
             .split("<Key>")
             .skip(1)
             .filter_map(|rest| rest.split("</Key>").next());
-        let errors: String = keys
-            .map(|key| {
-                format!("<Error><Key>{key}</Key><Code>AccessDenied</Code><Message>Access Denied</Message></Error>")
-            })
-            .collect();
+        let mut errors = String::new();
+        for key in keys {
+            errors.push_str("<Error><Key>");
+            errors.push_str(key);
+            errors.push_str("</Key><Code>AccessDenied</Code><Message>Access Denied</Message></Error>");
+        }
         let body = format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<DeleteResult>{errors}</DeleteResult>");
         let head = "HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\nConnection: close\r\nContent-Length: ";
         format!("{head}{}\r\n\r\n{body}", body.len()).into_bytes()

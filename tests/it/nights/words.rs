@@ -145,8 +145,8 @@ fn a_formula_with_an_open_bracket_is_reported_with_its_place() {
 
 #[test]
 fn a_full_disk_is_reported_as_such() {
-    let full = |kind: io::ErrorKind| object_store_error(io::Error::from(kind));
     const AS_BEFORE: &str = "nothing was published, the lake is as before";
+    let full = |kind: io::ErrorKind| object_store_error(io::Error::from(kind));
     let stated = full(io::ErrorKind::StorageFull)
         .of_full_disk("/data/out")
         .of_state(AS_BEFORE);
