@@ -82,3 +82,13 @@ pub(crate) fn secret_of(url: &str) -> Option<&'static str> {
         "a URL must hold no password: it would be in process lists, logs and the lake; credentials come from variables",
     )
 }
+
+/// Why a URL with a query or a fragment, which libraries cut off, cannot be what it is given as (`an input`); nothing of any other.
+pub(crate) fn cut_off_of(url: &str, given_as: &str) -> Option<String> {
+    url.contains(['?', '#']).then(|| {
+        format!(
+            "a URL with ? or # cannot be {given_as}: a name that has one is written with %3F or %23, and credentials come from the \
+             environment"
+        )
+    })
+}

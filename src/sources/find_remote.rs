@@ -8,7 +8,7 @@ use url::Url;
 use super::file_stamp::FileStamp;
 use super::input::{InputFile, Location, is_skipped};
 use super::remote;
-use crate::display_text::secret_of;
+use crate::display_text::{cut_off_of, secret_of};
 use crate::error::{Error, Kind, Result};
 use crate::store::connect::ConnectError;
 
@@ -23,12 +23,8 @@ pub(super) fn find(pattern: &str) -> Result<Vec<InputFile>> {
     if let Some(why) = secret_of(pattern) {
         return Err(Error::config(why).at("input", pattern));
     }
-    if pattern.contains(['?', '#']) {
-        let message = format!(
-            "{pattern}: a URL with ? or # cannot be an input: a name that has one is written with %3F or %23, and credentials come \
-             from the environment"
-        );
-        return Err(Error::config(message));
+    if let Some(why) = cut_off_of(pattern, "an input") {
+        return Err(Error::config(format!("{pattern}: {why}")));
     }
     let (prefix, wild) = split(pattern);
     let url = Url::parse(prefix).map_err(|why| Error::config(format!("{pattern} is not a URL")).because(why))?;

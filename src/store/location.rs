@@ -26,7 +26,7 @@ use super::process;
 use super::snapshots::document::{SnapshotDocument, SnapshotName};
 use super::snapshots::view::SnapshotView;
 use super::writer::ObjectWriter;
-use crate::display_text::secret_of;
+use crate::display_text::{cut_off_of, secret_of};
 use crate::error::{Error, Kind, Result};
 use crate::hive::MAX_SEGMENT_BYTES;
 use crate::numbers::count_u64;
@@ -187,10 +187,8 @@ impl Store {
         if let Some(why) = secret_of(location) {
             return Err(Error::config(why).at("url", location));
         }
-        if location.contains(['?', '#']) {
-            let message = "a URL with ? or # cannot be an output: a name that has one is written with %3F or %23, and credentials \
-                           come from the environment";
-            return Err(Error::config(message).at("url", location));
+        if let Some(why) = cut_off_of(location, "an output") {
+            return Err(Error::config(why).at("url", location));
         }
         let url = Url::parse(location).map_err(|e| bad_url(location).because(e))?;
         match url.scheme() {

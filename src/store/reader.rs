@@ -78,9 +78,7 @@ impl Store {
             bytes,
         })
     }
-}
 
-impl Store {
     /// The error of whoever finds a file of the lake gone: that of a snapshot is the one kept for it, which is not where it was
     /// published.
     fn missing(&self, path: &str) -> Error {
