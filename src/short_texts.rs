@@ -26,6 +26,27 @@ pub fn is_same(a: &[u8], b: &[u8]) -> bool {
     a.iter().zip(b).all(|(a, b)| a == b)
 }
 
+/// The bytes of a text of at most eight, the first of them lowest, and zeros behind them.
+#[inline]
+#[must_use]
+pub fn word(text: &[u8]) -> Option<u64> {
+    if text.len() > 8 {
+        return None;
+    }
+    if let (Some(start), Some(end)) = (text.first_chunk::<4>(), text.last_chunk::<4>()) {
+        let (start, end) = (u32::from_le_bytes(*start), u32::from_le_bytes(*end));
+        // Where the two overlap they have the same bits.
+        return Some(u64::from(start) | u64::from(end) << (8 * (text.len() - 4)));
+    }
+    let (Some(first), Some(last)) = (text.first(), text.last()) else {
+        return Some(0);
+    };
+    let at = text.len() / 2;
+    // Of two bytes the middle one is the last, of one all three are the first.
+    let middle = text.get(at).unwrap_or(last);
+    Some(u64::from(*first) | u64::from(*middle) << (8 * at) | u64::from(*last) << (8 * (text.len() - 1)))
+}
+
 /// Bytes of the longest [`ShortText`].
 const MOST_BYTES: usize = 15;
 

@@ -2,6 +2,7 @@
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
+use super::hashed_bytes::HashedBytes;
 use crate::record::details::{Exclusivity, JobDetails};
 use crate::record::row::JobRow;
 use crate::record::unchanged_columns::UnchangedColumns;
@@ -22,38 +23,38 @@ pub fn record_ms(dialect: Dialect, row: &JobRow<'_>) -> Option<i64> {
 /// times, and job numbers wrap over the years. APEL and GRACC: site and the reader's key (the server's own key; view,
 /// probe, job id and times, or without a job id all that was measured, which all encodings of a record share).
 #[must_use]
-pub fn record_id(dialect: Dialect, site: &str, row: &JobRow<'_>, record_ms: i64, scratch: &mut Vec<u8>) -> u128 {
+pub fn record_id(dialect: Dialect, site: &str, row: &JobRow<'_>, record_ms: i64, scratch: &mut HashedBytes) -> u128 {
     scratch.clear();
-    text(scratch, dialect.as_str());
-    text(scratch, site);
+    scratch.text(dialect.as_str());
+    scratch.text(site);
     if let Some(key) = row.identity_key {
-        scratch.push(b'k');
-        text(scratch, key);
+        scratch.push(*b"k");
+        scratch.text(key);
     } else {
-        scratch.push(if row.start_ms.is_some() { b's' } else { b'q' });
+        scratch.push(if row.start_ms.is_some() { *b"s" } else { *b"q" });
         // Fallback: the identity of a job without a cluster holds an empty one.
-        text(scratch, row.cluster.unwrap_or_default());
-        text(scratch, row.raw_job_id.unwrap_or(row.job_id));
-        scratch.extend_from_slice(&record_ms.to_le_bytes());
+        scratch.text(row.cluster.unwrap_or_default());
+        scratch.text(row.raw_job_id.unwrap_or(row.job_id));
+        scratch.number(record_ms);
     }
-    xxh3_128(scratch)
+    xxh3_128(scratch.as_slice())
 }
 
 /// Of the number of a job, and of the seconds in which it started and ended: what dumps of one job have in common, whatever site and
 /// cluster they are read for. `scratch` as above.
 #[must_use]
-pub fn job_hash(row: &JobRow<'_>, start_ms: i64, end_ms: i64, scratch: &mut Vec<u8>) -> u64 {
+pub fn job_hash(row: &JobRow<'_>, start_ms: i64, end_ms: i64, scratch: &mut HashedBytes) -> u64 {
     scratch.clear();
-    text(scratch, row.raw_job_id.unwrap_or(row.job_id));
-    scratch.extend_from_slice(&start_ms.div_euclid(1000).to_le_bytes());
-    scratch.extend_from_slice(&end_ms.div_euclid(1000).to_le_bytes());
-    xxh3_64(scratch)
+    scratch.text(row.raw_job_id.unwrap_or(row.job_id));
+    scratch.number(start_ms.div_euclid(1000));
+    scratch.number(end_ms.div_euclid(1000));
+    xxh3_64(scratch.as_slice())
 }
 
 /// What is accounted of one row, written down to be hashed; most of it is as in the row before.
 #[derive(Debug, Default)]
 pub struct IdentityContent {
-    bytes: Vec<u8>,
+    bytes: HashedBytes,
     /// Nothing but the numbers and texts that every row has is in them.
     is_plain: bool,
 }
@@ -72,8 +73,8 @@ const CONTENT: UnchangedColumns = UnchangedColumns::VO
     .and(UnchangedColumns::BENCHMARK)
     .and(UnchangedColumns::VIEW);
 
-/// Bytes of the numbers every row has in its content.
-const NUMBER_BYTES: usize = 16 * size_of::<i64>();
+/// A text that no job has, behind its length.
+const UNKNOWN_TEXT: [u8; 9] = [1, 0, 0, 0, 0, 0, 0, 0, 0];
 
 impl IdentityContent {
     /// Hash of everything that is accounted: two rows of one job with equal hashes are duplicates, with different hashes
@@ -81,25 +82,23 @@ impl IdentityContent {
     /// renderings of one job are not taken for two versions. `repeats` are texts that are as in the row hashed before.
     pub fn hash(&mut self, row: &JobRow<'_>, wall_ms: i64, vo: Option<&str>, repeats: UnchangedColumns) -> u64 {
         let numbers = [
-            row.submit_ms,
-            row.start_ms,
-            row.end_ms,
-            Some(wall_ms),
-            row.suspended_s,
-            row.cpu_ms,
-            row.alloc_core_n,
-            row.alloc_node_n,
-            row.alloc_gpu_n,
-            row.alloc_memory_byte,
-            row.max_rss_byte,
-            row.network_byte,
-            row.alloc_billing_n,
-            row.exit_code,
-            row.exit_signal,
-            row.benchmark_milli_per_core,
+            written(row.submit_ms),
+            written(row.start_ms),
+            written(row.end_ms),
+            wall_ms.to_le_bytes(),
+            written(row.suspended_s),
+            written(row.cpu_ms),
+            written(row.alloc_core_n),
+            written(row.alloc_node_n),
+            written(row.alloc_gpu_n),
+            written(row.alloc_memory_byte),
+            written(row.max_rss_byte),
+            written(row.network_byte),
+            written(row.alloc_billing_n),
+            written(row.exit_code),
+            written(row.exit_signal),
+            written(row.benchmark_milli_per_core),
         ];
-        // Fallback: unknown is a number that no job has in what is hashed.
-        let numbers = numbers.map(|number| number.unwrap_or(i64::MIN).to_le_bytes());
         let scaled = [row.scaled_cpu_ms, row.scaled_wall_ms];
         // An unknown figure is no fact of the job, and dumps differ in how they print it.
         let energy_j = row.energy.and_then(|energy| energy.energy_j);
@@ -110,56 +109,55 @@ impl IdentityContent {
             && row.details.is_none()
             && energy_j.is_none();
         let is_alike = is_plain && self.is_plain && repeats.has(CONTENT);
-        if let Some(known) = self.bytes.first_chunk_mut::<NUMBER_BYTES>().filter(|_| is_alike) {
-            known.copy_from_slice(numbers.as_flattened());
-        } else {
+        if !is_alike {
             self.bytes.clear();
-            self.bytes.extend_from_slice(numbers.as_flattened());
+        }
+        self.bytes.put_first(numbers);
+        if !is_alike {
             self.add_texts(row, vo);
             for number in scaled.into_iter().flatten() {
-                self.bytes.extend_from_slice(&number.to_le_bytes());
+                self.bytes.number(number);
             }
             if let Some(reservation) = row.reservation {
-                text(&mut self.bytes, reservation);
+                self.bytes.text(reservation);
             }
             if let Some(wckey) = row.wckey {
-                text(&mut self.bytes, wckey);
+                self.bytes.text(wckey);
             }
             for name in [row.vo_name, row.reportable_vo, row.fqan].into_iter().flatten() {
-                text(&mut self.bytes, name);
+                self.bytes.text(name);
             }
             if let Some(jobstats) = &row.jobstats {
-                text(&mut self.bytes, jobstats.outcome.as_str());
+                self.bytes.text(jobstats.outcome.as_str());
                 for number in jobstats.numbers() {
-                    // Fallback: an unknown number of Jobstats is one that no job has.
-                    self.bytes.extend_from_slice(&number.unwrap_or(i64::MIN).to_le_bytes());
+                    self.bytes.push(written(number));
                 }
             }
             if let Some(energy_j) = energy_j {
-                text(&mut self.bytes, "energy");
-                self.bytes.extend_from_slice(&energy_j.to_le_bytes());
+                self.bytes.text("energy");
+                self.bytes.number(energy_j);
             }
             if let Some(details) = row.details {
                 self.add_details(details);
             }
             self.is_plain = is_plain;
         }
-        xxh3_64(&self.bytes)
+        xxh3_64(self.bytes.as_slice())
     }
 
     fn add_details(&mut self, details: &JobDetails<'_>) {
         let exclusive = details.exclusive.map(Exclusivity::as_str);
         for (name, stated) in [("dependency", details.dependency), ("exclusive", exclusive)] {
             if let Some(stated) = stated {
-                text(&mut self.bytes, name);
-                text(&mut self.bytes, stated);
+                self.bytes.text(name);
+                self.bytes.text(stated);
             }
         }
         for (what, named) in [("bb", details.burst_buffers), ("license", details.licenses)] {
             for (name, amount) in named {
-                text(&mut self.bytes, what);
-                text(&mut self.bytes, name);
-                self.bytes.extend_from_slice(&amount.to_le_bytes());
+                self.bytes.text(what);
+                self.bytes.text(name);
+                self.bytes.number(*amount);
             }
         }
     }
@@ -176,17 +174,22 @@ impl IdentityContent {
             row.state,
             row.benchmark,
         ] {
-            text(&mut self.bytes, word.unwrap_or("\u{0}"));
+            match word {
+                Some(word) => self.bytes.text(word),
+                None => self.bytes.push(UNKNOWN_TEXT),
+            }
         }
-        text(&mut self.bytes, row.view);
+        self.bytes.text(row.view);
         for (model, device_n) in row.gpus {
-            text(&mut self.bytes, model);
-            self.bytes.extend_from_slice(&device_n.to_le_bytes());
+            self.bytes.text(model);
+            self.bytes.number(*device_n);
         }
     }
 }
 
-fn text(into: &mut Vec<u8>, value: &str) {
-    into.extend_from_slice(&value.len().to_le_bytes());
-    into.extend_from_slice(value.as_bytes());
+/// A number as it is hashed.
+#[inline]
+fn written(number: Option<i64>) -> [u8; size_of::<i64>()] {
+    // Fallback: unknown is a number that no job has.
+    number.unwrap_or(i64::MIN).to_le_bytes()
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::columns::DerivedFields;
 use super::contradictory_times::ContradictoryTimes;
+use super::hashed_bytes::HashedBytes;
 use super::identity::{IdentityContent, job_hash, record_id};
 use super::intake_batch::{IntakeBatch, Reject};
 use super::intake_rows::IntakeRows;
@@ -58,7 +59,7 @@ pub struct Intake {
     tool_message: Option<ToolMessage>,
     rows_read: u64,
     rows_candidate: u64,
-    scratch: Vec<u8>,
+    scratch: HashedBytes,
     content: IdentityContent,
     /// Whether the last job received is the last row of the columns.
     is_last_kept: bool,
@@ -99,7 +100,7 @@ impl Intake {
             tool_message: None,
             rows_read: 0,
             rows_candidate: 0,
-            scratch: Vec::with_capacity(1024),
+            scratch: HashedBytes::default(),
             content: IdentityContent::default(),
             is_last_kept: false,
             day: (0, Month::of_ms(0)),

@@ -10,6 +10,7 @@ mod dialects;
 pub mod file_order;
 pub mod fresh_day;
 pub mod fresh_slice;
+pub mod hashed_bytes;
 pub mod history;
 pub mod identity;
 pub mod intake;

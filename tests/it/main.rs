@@ -61,6 +61,7 @@ mod tampering;
 mod apart;
 mod capacity;
 mod cli;
+mod identity;
 mod init;
 mod inputs;
 mod inspect;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use gridtally::short_texts::{ShortText, is_same};
+use gridtally::short_texts::{ShortText, is_same, word};
 
 #[test]
 fn texts_are_the_same_where_every_byte_is() {
@@ -52,4 +52,15 @@ fn short_texts_by_value_are_the_same_where_the_texts_are() {
     };
     let nodes: Vec<String> = (0..256).map(|n| format!("node{n:04}")).collect();
     assert!(places(&nodes) > 150, "{} of 512 places for 256 nodes", places(&nodes));
+}
+
+#[test]
+fn the_word_of_a_text_holds_its_bytes_and_zeros() {
+    let text = *b"\x01\x82\x03\x84\x05\x86\x07\x88\x09";
+    for len in 0..=8 {
+        let mut bytes = [0; 8];
+        bytes[..len].copy_from_slice(&text[..len]);
+        assert_eq!(word(&text[..len]), Some(u64::from_le_bytes(bytes)), "{len} bytes");
+    }
+    assert_eq!(word(&text), None);
 }

@@ -1,0 +1,89 @@
+//! What is hashed of a row, written down in room that is used again.
+
+use crate::numbers::{Extent, count_u64};
+use crate::short_texts::word;
+
+/// Bytes to be hashed, one part behind the other.
+///
+/// Parts are written in whole words, whatever their length: to copy a few bytes at a time costs more than to hash them.
+#[derive(Debug, Default)]
+pub struct HashedBytes {
+    /// What is behind the first `len` bytes is left from before.
+    room: Vec<u8>,
+    len: usize,
+}
+
+impl HashedBytes {
+    /// All of them.
+    #[inline]
+    #[must_use]
+    pub fn as_slice(&self) -> &[u8] {
+        // Fallback: never taken, there is room for all of them.
+        self.room.get(..self.len).unwrap_or_default()
+    }
+
+    /// Removes all of them.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    /// Adds bytes.
+    #[inline]
+    pub fn push<const N: usize>(&mut self, bytes: [u8; N]) {
+        if let Some(into) = self.more(N).first_chunk_mut() {
+            *into = bytes;
+        }
+    }
+
+    /// Adds a number.
+    #[inline]
+    pub fn number(&mut self, number: i64) {
+        self.push(number.to_le_bytes());
+    }
+
+    /// Adds a text behind its length: different texts are never written alike.
+    #[inline]
+    pub fn text(&mut self, text: &str) {
+        let text = text.as_bytes();
+        let len = count_u64(text.len());
+        if let Some(word) = word(text) {
+            self.push((u128::from(word) << u64::BITS | u128::from(len)).to_le_bytes());
+            // What comes next is written over the rest of the word.
+            self.len = self.len.less(size_of::<u64>() - text.len());
+        } else {
+            self.push(len.to_le_bytes());
+            for (into, byte) in self.more(text.len()).iter_mut().zip(text) {
+                *into = *byte;
+            }
+        }
+    }
+
+    /// Puts numbers in place of the first bytes; where there are none yet, they are the first.
+    #[inline]
+    pub fn put_first<const N: usize>(&mut self, numbers: [[u8; size_of::<i64>()]; N]) {
+        self.more(numbers.as_flattened().len().less(self.len));
+        let (words, _) = self.room.as_chunks_mut();
+        if let Some(first) = words.first_chunk_mut() {
+            *first = numbers;
+        }
+    }
+
+    /// Room for so many bytes more, which belong to them from now on.
+    #[inline]
+    fn more(&mut self, n: usize) -> &mut [u8] {
+        let from = self.len;
+        self.len = from.further(n);
+        if self.room.len() < self.len {
+            self.grow();
+        }
+        // Fallback: never taken, the room has grown.
+        self.room.get_mut(from..self.len).unwrap_or_default()
+    }
+
+    /// At least doubles the room.
+    #[cold]
+    fn grow(&mut self) {
+        self.room.resize(self.len.times(2), 0);
+    }
+}
