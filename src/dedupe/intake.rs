@@ -19,7 +19,7 @@ use super::tool_message::ToolMessage;
 use super::unknown_cores::UnknownCores;
 use super::window::Window;
 use crate::error::{Error, Result};
-use crate::ledger::{JobSample, Places, Reason, RowPlace};
+use crate::ledger::{JobSampler, Places, Reason, RowPlace};
 use crate::numbers::counted_i64;
 use crate::privacy::{Field, Privacy};
 use crate::record::anomaly::Anomaly;
@@ -55,7 +55,7 @@ pub struct Intake {
     mapping: MappingCounts,
     times: ContradictoryTimes,
     cores: UnknownCores,
-    sample: JobSample,
+    sample: JobSampler,
     tool_message: Option<ToolMessage>,
     rows_read: u64,
     rows_candidate: u64,
@@ -96,7 +96,7 @@ impl Intake {
             mapping: MappingCounts::default(),
             times: ContradictoryTimes::default(),
             cores: UnknownCores::default(),
-            sample: JobSample::default(),
+            sample: JobSampler::default(),
             tool_message: None,
             rows_read: 0,
             rows_candidate: 0,
@@ -137,7 +137,7 @@ impl Intake {
             mapping: self.mapping,
             times: self.times,
             cores: self.cores,
-            sample: self.sample,
+            sample: self.sample.finish(),
             tool_message: self.tool_message,
             rows_read: self.rows_read,
             rows_candidate: self.rows_candidate,

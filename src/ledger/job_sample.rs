@@ -37,13 +37,6 @@ pub struct DaySample {
 }
 
 impl JobSample {
-    /// Takes up a job.
-    pub fn add(&mut self, ended: Day, hash: u64) {
-        let day = self.0.entry(ended).or_default();
-        day.job_n += 1;
-        day.keep(hash & ((1 << HASH_BITS) - 1));
-    }
-
     /// Takes up the jobs of another part of the file.
     pub fn merge(&mut self, other: Self) {
         for (ended, sample) in other.0 {
@@ -80,7 +73,20 @@ impl JobSample {
     }
 }
 
+/// Of samples of days, each day once.
+impl FromIterator<(Day, DaySample)> for JobSample {
+    fn from_iter<T: IntoIterator<Item = (Day, DaySample)>>(days: T) -> Self {
+        Self(days.into_iter().collect())
+    }
+}
+
 impl DaySample {
+    /// Takes up a job.
+    pub(super) fn add(&mut self, hash: u64) {
+        self.job_n += 1;
+        self.keep(hash & ((1 << HASH_BITS) - 1));
+    }
+
     fn keep(&mut self, hash: u64) {
         if !is_of_level(hash, self.level) {
             return;

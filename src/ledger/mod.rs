@@ -3,6 +3,7 @@
 pub mod book;
 pub mod file_paths;
 mod job_sample;
+mod job_sampler;
 pub mod path_contents;
 pub mod places;
 pub mod reason;
@@ -10,6 +11,7 @@ mod tables;
 
 pub use book::{Book, FileReason, ReasonRows};
 pub use job_sample::{DaySample, JobSample};
+pub use job_sampler::JobSampler;
 pub use places::{Places, RowPlace};
 pub use reason::{Outcome, Reason, RowReasons};
 pub use tables::{BOOK_TABLES, BookTable};

@@ -2,6 +2,7 @@
 
 use gridtally::dedupe::hashed_bytes::HashedBytes;
 use gridtally::dedupe::identity::{IdentityContent, job_hash, record_id};
+use gridtally::ledger::{JobSample, JobSampler};
 use gridtally::record::row::JobRow;
 use gridtally::record::unchanged_columns::UnchangedColumns;
 use gridtally::sources::sacct::DIALECT;
@@ -190,4 +191,31 @@ fn the_content_of_a_row_is_all_that_is_accounted() {
     let reserved_bytes: Vec<u8> = plain.iter().copied().chain(behind).collect();
     assert_eq!(of(&reserved, all), xxh3_64(&reserved_bytes));
     assert_eq!(of(&row(), all), xxh3_64(&plain), "a row behind one with more");
+}
+
+#[test]
+fn a_sample_depends_on_the_jobs_and_not_on_their_order() {
+    let jobs: Vec<(i32, u64)> = (0..20_000_u64)
+        .map(|n| {
+            let hash = xxh3_64(&n.to_le_bytes());
+            (i32::try_from(n * 7 % 90).unwrap() - 20, hash)
+        })
+        .collect();
+    let sample = |jobs: &mut dyn Iterator<Item = &(i32, u64)>| {
+        let mut sampler = JobSampler::default();
+        jobs.for_each(|(day, hash)| sampler.add(*day, *hash));
+        sampler.finish()
+    };
+    let whole = sample(&mut jobs.iter());
+    assert_eq!(whole.job_n(), 20_000);
+    assert_eq!(whole.days().count(), 90);
+    let mut by_day = jobs.clone();
+    by_day.sort_unstable();
+    assert_eq!(sample(&mut by_day.iter()), whole);
+    let mut parts = JobSample::default();
+    for part in jobs.chunks(333) {
+        parts.merge(sample(&mut part.iter().rev()));
+    }
+    assert_eq!(parts, whole);
+    assert!(sample(&mut [].iter()).is_empty());
 }
