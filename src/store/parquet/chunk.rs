@@ -16,7 +16,7 @@ use parquet::file::writer::{SerializedPageWriter, SerializedRowGroupWriter, Trac
 use parquet::schema::types::ColumnDescPtr;
 
 use super::chunk_bytes::ChunkBytes;
-use super::page_buffers::PageBuffers;
+use super::page_buffers::{Packing, PageBuffers};
 use super::runs;
 use crate::error::{Error, Result};
 use crate::numbers::Extent;
@@ -67,6 +67,7 @@ pub(super) struct ChunkFacts {
 pub(super) struct Chunk {
     column: ColumnDescPtr,
     compression: Compression,
+    packing: Packing,
     pages: Vec<(CompressedPage, ChunkFacts)>,
     filter: Option<Sbbf>,
 }
@@ -77,15 +78,20 @@ impl Chunk {
     /// # Errors
     /// [`crate::error::Kind::Internal`] for a compression no table has.
     pub(super) fn new(column: ColumnDescPtr, compression: Compression) -> Result<Self> {
-        if !matches!(compression, Compression::ZSTD(_) | Compression::UNCOMPRESSED) {
-            return Err(Error::internal(format!("no table is packed with {compression}")));
-        }
         Ok(Self {
             column,
+            packing: Packing::of(compression)?,
             compression,
             pages: Vec::new(),
             filter: None,
         })
+    }
+
+    /// Packs its pages at another level of the same compression.
+    pub(super) fn pack_at(&mut self, level: i32) {
+        if let Packing::Zstd(own) = &mut self.packing {
+            *own = level;
+        }
     }
 
     /// Goes with a filter of its values.
@@ -113,7 +119,7 @@ impl Chunk {
     pub(super) fn add_page(&mut self, bench: &mut PageBuffers, encoding: Encoding, facts: ChunkFacts) -> Result<()> {
         let page = std::mem::take(&mut bench.page);
         let size = page.len();
-        let packed = bench.pack(&page, self.compression);
+        let packed = bench.pack(&page, self.packing);
         bench.page = page;
         let page = Page::DataPage {
             buf: packed?,
@@ -158,7 +164,7 @@ impl Chunk {
             Some(DictionaryBytes { entries, entry_n }) => {
                 let size = entries.len();
                 let page = Page::DictionaryPage {
-                    buf: bench.pack(&entries, self.compression)?,
+                    buf: bench.pack(&entries, self.packing)?,
                     // Fallback: never taken, a dictionary has no more entries than its row group rows.
                     num_values: u32::try_from(entry_n).unwrap_or(u32::MAX),
                     encoding: Encoding::PLAIN,

@@ -5,13 +5,17 @@ use std::io::Write;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Decimal128Type;
 use arrow_array::{Array, ArrayRef};
-use parquet::basic::Encoding;
+use parquet::basic::{Compression, Encoding};
 use parquet::data_type::FixedLenByteArray;
 use parquet::file::statistics::{Statistics, ValueStatistics};
+use parquet::schema::types::ColumnDescPtr;
 
 use super::chunk::{Chunk, ChunkFacts, ChunkPlace, PageBounds, Validity};
 use super::page_buffers::PageBuffers;
 use crate::error::{Error, Result};
+
+/// Half of the bytes of amounts are zeros: they come out no larger than at level 1, in three fifths of the time.
+const ZSTD_LEVEL: i32 = -2;
 
 /// Bytes of a value.
 pub(super) const DECIMAL_BYTES: i32 = 16;
@@ -20,9 +24,19 @@ pub(super) const DECIMAL_BYTES: i32 = 16;
 const SIGN: u128 = 1 << 127;
 
 /// A column of decimals without a dictionary.
-pub(in crate::store) struct Decimals(pub(super) Chunk);
+pub(in crate::store) struct Decimals(Chunk);
 
 impl Decimals {
+    /// An empty column.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] for a compression no table has.
+    pub(super) fn new(column: ColumnDescPtr, compression: Compression) -> Result<Self> {
+        let mut chunk = Chunk::new(column, compression)?;
+        chunk.pack_at(ZSTD_LEVEL);
+        Ok(Self(chunk))
+    }
+
     /// Adds a page of all rows of the arrays.
     ///
     /// # Errors

@@ -93,7 +93,7 @@ impl ParquetPages {
                 Self::Deltas(Box::new(Deltas(Chunk::new(leaf, compression)?)))
             }
             DataType::Decimal128(..) if is_plain && filter.is_none() && leaf.type_length() == DECIMAL_BYTES => {
-                Self::Decimals(Box::new(Decimals(Chunk::new(leaf, compression)?)))
+                Self::Decimals(Box::new(Decimals::new(leaf, compression)?))
             }
             DataType::Boolean if is_encoded(Encoding::RLE) && !field.is_nullable() => {
                 Self::Flags(Box::new(Flags(Chunk::new(leaf, compression)?)))

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use parquet::basic::Compression;
 use zstd::bulk::Compressor;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Buffers of a thread that wait for its next file.
 const SPARE_N: usize = 2;
@@ -36,6 +36,29 @@ pub(in crate::store) struct PageBuffers {
     packer: Option<Packer>,
 }
 
+/// How bytes are packed.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Packing {
+    /// They stay as they are.
+    Plain,
+    /// By Zstandard at a level, of which one below zero is faster and mostly leaves more.
+    Zstd(i32),
+}
+
+impl Packing {
+    /// That of a compression at its level.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] for a compression no table has.
+    pub(super) fn of(compression: Compression) -> Result<Self> {
+        match compression {
+            Compression::UNCOMPRESSED => Ok(Self::Plain),
+            Compression::ZSTD(level) => Ok(Self::Zstd(level.compression_level())),
+            _ => Err(Error::internal(format!("no table is packed with {compression}"))),
+        }
+    }
+}
+
 /// A compressor, and the level at which it packs.
 struct Packer {
     level: i32,
@@ -44,11 +67,10 @@ struct Packer {
 
 impl PageBuffers {
     /// Bytes as a file holds them.
-    pub(super) fn pack(&mut self, bytes: &[u8], compression: Compression) -> Result<Bytes> {
-        let Compression::ZSTD(level) = compression else {
+    pub(super) fn pack(&mut self, bytes: &[u8], packing: Packing) -> Result<Bytes> {
+        let Packing::Zstd(level) = packing else {
             return Ok(Bytes::copy_from_slice(bytes));
         };
-        let level = level.compression_level();
         let packer = match &mut self.packer {
             Some(packer) => packer,
             none => none.insert(Packer {

@@ -18,8 +18,9 @@ use super::library::LibraryColumn;
 use super::page_buffers::PageBuffers;
 use super::strings::{TextBounds, finish, widen};
 use crate::error::{Error, Result};
-use crate::numbers::Part;
+use crate::numbers::{Part, index};
 use crate::schema::batch::{ColumnWords, words_of};
+use crate::short_texts;
 
 /// Lengths whose steps share a width: for numbers of 32 bits the library takes half as many as for others.
 const GROUP: usize = 32;
@@ -105,6 +106,7 @@ impl Prefixes {
             bounds: None,
             bytes: 0,
             last: &[],
+            last_word: Some(0),
         };
         for array in arrays {
             match words_of(array)? {
@@ -161,11 +163,19 @@ struct PrefixPage<'t, 'b> {
     /// Bytes of all texts.
     bytes: usize,
     last: &'t [u8],
+    /// Its bytes, where there are at most eight.
+    last_word: Option<u64>,
 }
 
 impl<'t> PrefixPage<'t, '_> {
     fn push(&mut self, text: &'t [u8]) -> Result<()> {
-        let n = common(self.last, text);
+        let word = short_texts::word(text);
+        let n = match (self.last_word, word) {
+            (Some(last), Some(word)) => index((last ^ word).trailing_zeros() / 8)
+                .min(self.last.len())
+                .min(text.len()),
+            _ => common(self.last, text),
+        };
         let suffix = text.part(n..);
         self.shared.push(length(n)?);
         self.added.push(length(suffix.len())?);
@@ -173,6 +183,7 @@ impl<'t> PrefixPage<'t, '_> {
         self.bytes += text.len();
         widen(&mut self.bounds, text);
         self.last = text;
+        self.last_word = word;
         Ok(())
     }
 

@@ -121,8 +121,8 @@ fn packed(codes: &[u32], width: u32, into: &mut Vec<u8>) {
 /// Appends groups of codes of at most [`SHORT_BITS`] bits: a group is one number of 128.
 fn groups_of_short(codes: &[u32], width: u32, into: &mut Vec<u8>) {
     let four = |[a, b, c, d]: [u32; 4]| {
-        let [a, b, c, d] = [a, b, c, d].map(u64::from);
-        a | b << width | c << (2 * width) | d << (3 * width)
+        let place = |code: u32, n: u32| u64::from(code) << (n * width);
+        place(a, 0) | place(b, 1) | place(c, 2) | place(d, 3)
     };
     let mut append = |[a, b, c, d, e, f, g, h]: [u32; GROUP]| {
         let word = u128::from(four([a, b, c, d])) | u128::from(four([e, f, g, h])) << (4 * width);

@@ -153,14 +153,10 @@ impl StringColumn {
                 unmet_n -= 1;
             }
         }
-        let mut sum = 0;
-        codes.extend(keys.iter().map(|key| {
-            // Fallback: never taken, every key was met.
-            let (code, bytes) = self.known.get(key.as_usize()).copied().unwrap_or_default();
-            sum += bytes;
-            code
-        }));
-        Ok(sum)
+        // Fallback: never taken, every key was met.
+        let known = |key: &u32| self.known.get(key.as_usize()).copied().unwrap_or_default();
+        codes.extend(keys.iter().map(|key| known(key).0));
+        Ok(keys.iter().map(|key| known(key).1).sum())
     }
 
     /// Notes the code of an entry that was not met before, and how many bytes it has.
@@ -254,13 +250,12 @@ fn plain(arrays: &[ArrayRef], page: &mut Vec<u8>) -> Result<(Option<PageBounds>,
 }
 
 pub(super) fn widen<'a>(bounds: &mut Option<TextBounds<'a>>, text: &'a [u8]) {
-    *bounds = Some(match *bounds {
-        None => TextBounds { low: text, high: text },
-        Some(TextBounds { low, high }) => TextBounds {
-            low: low.min(text),
-            high: high.max(text),
-        },
-    });
+    match bounds {
+        None => *bounds = Some(TextBounds { low: text, high: text }),
+        // Ids mostly rise.
+        Some(bounds) if text > bounds.high => bounds.high = text,
+        Some(bounds) => bounds.low = bounds.low.min(text),
+    }
 }
 
 /// Appends a text behind its length.

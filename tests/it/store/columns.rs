@@ -76,6 +76,19 @@ fn statistics(bytes: Vec<u8>) -> Vec<Statistics> {
         .collect()
 }
 
+/// The pages of a column of one file, unpacked, and how many values each has.
+fn pages(bytes: &[u8]) -> Vec<(bytes::Bytes, u32, parquet::basic::Encoding)> {
+    let file = SerializedFileReader::new(bytes::Bytes::copy_from_slice(bytes)).unwrap();
+    let groups = (0..file.num_row_groups()).map(|at| file.get_row_group(at).unwrap());
+    let pages = groups.flat_map(|group| group.get_column_page_reader(0).unwrap().collect::<Vec<_>>());
+    pages
+        .map(|page| {
+            let page = page.unwrap();
+            (page.buffer().clone(), page.num_values(), page.encoding())
+        })
+        .collect()
+}
+
 /// What the library makes of one column without a dictionary, given a page at a time.
 fn by_library(batch: &RecordBatch, encoding: parquet::basic::Encoding, compression: Compression) -> Vec<u8> {
     let properties = WriterProperties::builder()
@@ -114,7 +127,7 @@ fn names_that_begin_alike_are_written_as_the_library_does() {
         for (nth, pattern) in patterns.iter().enumerate() {
             let names: StringArray = (0..n).map(|i| pattern(i, long)).collect();
             let batch = one("name", Arc::new(names), true);
-            let packed = Compression::ZSTD(ZstdLevel::try_new(3).unwrap());
+            let packed = Compression::ZSTD(ZstdLevel::try_new(1).unwrap());
             let library = by_library(&batch, parquet::basic::Encoding::DELTA_BYTE_ARRAY, packed);
             assert!(comes_back(&batch) == library, "pattern {nth} of {n}");
         }
@@ -189,8 +202,8 @@ fn amounts_are_written_as_the_library_does() {
             let packed = Compression::ZSTD(ZstdLevel::try_new(1).unwrap());
             let library = by_library(&batch, parquet::basic::Encoding::PLAIN, packed);
             let own = comes_back(&batch);
-            // Which rows are null is in fewer runs than the library's.
-            assert!(!is_whole || own == library, "pattern {nth} of {n}");
+            // They are packed at a level of their own, and which rows are null is in fewer runs than the library's.
+            assert!(!is_whole || pages(&own) == pages(&library), "pattern {nth} of {n}");
             assert_eq!(statistics(own), statistics(library), "pattern {nth} of {n}");
         }
     }
