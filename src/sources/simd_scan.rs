@@ -9,6 +9,18 @@ use fearless_simd::{Level, Simd, dispatch, mask8x64, u8x64};
 /// Bytes that share a word of bits.
 pub const WORD: usize = 64;
 
+/// The places of a word.
+#[cfg(target_arch = "x86_64")]
+const NUMBERS: [u8; WORD] = {
+    let mut numbers = [0; WORD];
+    let mut n = 1;
+    while n < WORD {
+        numbers[n] = numbers[n - 1] + 1;
+        n += 1;
+    }
+    numbers
+};
+
 /// Who looks at the words of a text, in order.
 ///
 /// Whatever `look` calls for every word is compiled once for each kind of processor only if it is inlined there:
@@ -99,9 +111,7 @@ fearless_simd::kernel!(
             __m512i, _mm512_castsi512_si128, _mm512_cvtepu8_epi32, _mm512_extracti32x4_epi32,
             _mm512_maskz_compress_epi8,
         };
-        // Fallback: never taken, there are 64 places in a word.
-        let numbers: [u8; WORD] = std::array::from_fn(|n| u8::try_from(n).unwrap_or(0));
-        let numbers: __m512i = u8x64::from_slice(avx512, &numbers).into();
+        let numbers: __m512i = u8x64::from_slice(avx512, &NUMBERS).into();
         let front = _mm512_maskz_compress_epi8(hits, numbers);
         let from = u32x16::splat(avx512, from);
         let write = |numbers, room: &mut [u32; 16]| {

@@ -129,7 +129,15 @@ impl TextWords {
 
     /// Row number `row` has another text than the one before it.
     fn change(&mut self, row: usize, text: &str, short: Option<ShortText>) -> Result<()> {
-        self.fill(row)?;
+        match self.last {
+            // What changes in every row, and is never missing.
+            Some(last) if self.valid.is_none() && (!self.is_coded || self.codes.len() + 1 == row) => {
+                if self.is_coded {
+                    self.codes.push(last);
+                }
+            }
+            _ => self.fill(row)?,
+        }
         let code = if self.is_coded {
             self.code(row, text, short)?
         } else {

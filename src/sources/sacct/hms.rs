@@ -15,5 +15,5 @@ pub(super) fn parse(text: [u8; 8]) -> Option<[i64; 3]> {
     }
     // Tens and ones are neighbours, and no sum is above 99: nothing is carried from byte to byte.
     let [hour, .., minute, _, _, second, _] = (digits * 10 + (digits >> 8)).to_le_bytes();
-    (minute < 60 && second < 60).then(|| [hour, minute, second].map(i64::from))
+    (minute < 60 && second < 60).then(|| [i64::from(hour), i64::from(minute), i64::from(second)])
 }
