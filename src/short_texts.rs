@@ -73,12 +73,7 @@ impl ShortText {
                 end: u64::from_le_bytes(*end) >> 8 | bytes,
             });
         }
-        let start = if let (Some(start), Some(end)) = (text.first_chunk::<4>(), text.last_chunk::<4>()) {
-            u64::from(u32::from_le_bytes(*end)) << 32 | u64::from(u32::from_le_bytes(*start))
-        } else {
-            text.iter().fold(0, |word, byte| word << 8 | u64::from(*byte))
-        };
-        Some(Self { start, end: bytes })
+        word(text).map(|start| Self { start, end: bytes })
     }
 
     /// Its place among two to the power of `bits`: different texts mostly have different ones.

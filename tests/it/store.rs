@@ -1,5 +1,6 @@
 //! The room that writes: what every kind of store promises, what is published, and what readers make of it.
 
+mod amounts;
 mod code_widths;
 mod coded_texts;
 mod columns;

@@ -129,15 +129,7 @@ impl TextWords {
 
     /// Row number `row` has another text than the one before it.
     fn change(&mut self, row: usize, text: &str, short: Option<ShortText>) -> Result<()> {
-        match self.last {
-            // What changes in every row, and is never missing.
-            Some(last) if self.valid.is_none() && (!self.is_coded || self.codes.len() + 1 == row) => {
-                if self.is_coded {
-                    self.codes.push(last);
-                }
-            }
-            _ => self.fill(row)?,
-        }
+        self.fill(row)?;
         let code = if self.is_coded {
             self.code(row, text, short)?
         } else {
@@ -158,7 +150,21 @@ impl TextWords {
     }
 
     /// Writes down what the rows before number `row` have.
+    #[inline]
     fn fill(&mut self, row: usize) -> Result<()> {
+        match (self.last, &self.valid) {
+            // What changes in every row, and is never missing: texts as they are were written down when they were pushed.
+            (Some(_), None) if !self.is_coded => Ok(()),
+            (Some(last), None) if self.codes.len() + 1 == row => {
+                self.codes.push(last);
+                Ok(())
+            }
+            _ => self.fill_any(row),
+        }
+    }
+
+    #[inline(never)]
+    fn fill_any(&mut self, row: usize) -> Result<()> {
         let before = if self.is_coded {
             self.codes.len()
         } else {

@@ -20,7 +20,7 @@ use super::strings::{TextBounds, finish, widen};
 use crate::error::{Error, Result};
 use crate::numbers::{Part, index};
 use crate::schema::batch::{ColumnWords, words_of};
-use crate::short_texts;
+use crate::short_texts::word;
 
 /// Lengths whose steps share a width: for numbers of 32 bits the library takes half as many as for others.
 const GROUP: usize = 32;
@@ -106,7 +106,6 @@ impl Prefixes {
             bounds: None,
             bytes: 0,
             last: &[],
-            last_word: Some(0),
         };
         for array in arrays {
             match words_of(array)? {
@@ -163,19 +162,11 @@ struct PrefixPage<'t, 'b> {
     /// Bytes of all texts.
     bytes: usize,
     last: &'t [u8],
-    /// Its bytes, where there are at most eight.
-    last_word: Option<u64>,
 }
 
 impl<'t> PrefixPage<'t, '_> {
     fn push(&mut self, text: &'t [u8]) -> Result<()> {
-        let word = short_texts::word(text);
-        let n = match (self.last_word, word) {
-            (Some(last), Some(word)) => index((last ^ word).trailing_zeros() / 8)
-                .min(self.last.len())
-                .min(text.len()),
-            _ => common(self.last, text),
-        };
+        let n = common(self.last, text);
         let suffix = text.part(n..);
         self.shared.push(length(n)?);
         self.added.push(length(suffix.len())?);
@@ -183,7 +174,6 @@ impl<'t> PrefixPage<'t, '_> {
         self.bytes += text.len();
         widen(&mut self.bounds, text);
         self.last = text;
-        self.last_word = word;
         Ok(())
     }
 
@@ -198,6 +188,9 @@ impl<'t> PrefixPage<'t, '_> {
 
 /// How many bytes two texts begin alike with.
 fn common(a: &[u8], b: &[u8]) -> usize {
+    if let (Some(one), Some(other)) = (word(a), word(b)) {
+        return index((one ^ other).trailing_zeros() / 8).min(a.len()).min(b.len());
+    }
     let words = a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0);
     let whole = 8 * words.take_while(|(a, b)| a == b).count();
     let rest = |text: &'_ [u8]| -> usize { text.len().min(whole) };
