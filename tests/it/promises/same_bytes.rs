@@ -4,7 +4,7 @@ use std::process::Command;
 
 use gridtally::run::RunOptions;
 
-use super::scene::{Pipeline, Scene, assert_same, lake_hash, shuffle};
+use super::scene::{Pipeline, Scene, Source, assert_same, lake_hash, shuffle};
 
 fn months() -> Vec<&'static str> {
     vec!["2026-01", "2026-02", "2026-03", "2026-04", "2026-05", "2026-06"]
@@ -43,6 +43,38 @@ fn whatever_the_folder_the_threads_and_the_memory() {
         };
         scene.run_with(&pipeline, &out, options);
         assert_same(&lake, &scene.lake(&out), &out);
+    }
+}
+
+/// The pieces of one file are read by whoever finds it free, or a piece ready.
+#[test]
+fn whatever_the_threads_that_share_a_file() {
+    const ROW_N: u64 = 600;
+    let scene = Scene::empty();
+    let xml = "x".repeat(8000);
+    let row = |n: u64| {
+        let (hour, minute) = (n % 23, n % 60);
+        format!(
+            r#"{{"RawXML":"{xml}","SiteName":"BAY-T2","ProbeName":"p","GlobalJobId":"{n}","VOName":"coral","StartTime":"2026-03-01T{hour:02}:00:00Z","EndTime":"2026-03-01T{hour:02}:{minute:02}:00Z","WallDuration":{},"CpuDuration":{n},"Processors":1}}"#,
+            minute * 60
+        )
+    };
+    let dump: Vec<String> = (0..ROW_N).map(row).collect();
+    scene.write("data/shared.ndjson", dump.join("\n").as_bytes());
+    let pipeline = Pipeline::of(Source {
+        name: "shared",
+        paths: vec!["data/shared.ndjson".to_owned()],
+        keys: "format = \"gracc\"\n".to_owned(),
+    });
+    for threads in [1, 2, 3, 8] {
+        let out = format!("lake-{threads}");
+        let options = RunOptions {
+            threads: Some(threads),
+            ..RunOptions::default()
+        };
+        let report = scene.run_with(&pipeline, &out, options);
+        assert_eq!(report.rows_read_n, ROW_N, "{out}");
+        assert_same(&scene.lake("lake-1"), &scene.lake(&out), &out);
     }
 }
 
