@@ -40,6 +40,7 @@ mod gracc_summaries;
 mod hostlist;
 mod hygiene;
 mod inventory;
+mod json_members;
 mod lakes;
 mod lanes;
 mod layers;

@@ -3,7 +3,7 @@
 use crate::numbers::tally;
 use crate::short_texts::is_same;
 use crate::sources::json::marks::JsonIndex;
-use crate::sources::json::{JsonText, Malformed, Scalar, Scanner};
+use crate::sources::json::{Malformed, Scalar, Scanner};
 
 macro_rules! keys {
     ($($name:ident = $text:literal,)+) => {
@@ -137,11 +137,11 @@ impl<'a> GraccDocument<'a> {
         let mut envelope = [Scalar::Absent; ENVELOPE.len()];
         let mut has_source = false;
         scanner.object(|scanner, key| {
-            let key = key_of(key);
+            let key = key.name(Key::of);
             if key == Some(Key::Source) && scanner.peek() == Some(b'{') {
                 self.clear();
                 has_source = true;
-                return scanner.members(key_of, |key, value| self.set(key, value));
+                return scanner.members(Key::of, |key, value| self.set(key, value));
             }
             let value = scanner.scalar()?;
             let Some(key) = key else { return Ok(()) };
@@ -194,13 +194,5 @@ impl<'a> GraccDocument<'a> {
     /// Whether the line is an object at all.
     pub(super) fn is_object(&self) -> bool {
         self.is_object
-    }
-}
-
-#[inline]
-fn key_of(key: JsonText<'_>) -> Option<Key> {
-    match key.plain() {
-        Some(plain) => Key::of(plain),
-        None => Key::of(key.decode().0.as_bytes()),
     }
 }

@@ -4,62 +4,122 @@
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, u8x64};
 
-use crate::sources::simd_scan::{ScanLook, WORD, bits, bits_of_two, show};
+use crate::numbers::{Extent, Part, index};
+use crate::sources::simd_scan::{PlaceList, ScanLook, WORD, bits, bits_of_two, show};
+
+/// Behind the last mark: no line is as long.
+const NONE: u32 = u32::MAX;
+
+/// Quotes that are looked at together: those of a key, and of a text that is its value.
+const MEMBER_QUOTES: usize = 4;
+
+/// Quotes that are not yet passed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct JsonQuotes<'m> {
+    quotes: &'m [u32],
+    escaped: &'m [u32],
+}
+
+/// How many marks are not yet passed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct MarksLeft {
+    quote_n: usize,
+    escaped_n: usize,
+}
+
+impl JsonQuotes<'_> {
+    /// How many there are.
+    #[inline]
+    pub(super) fn left(self) -> MarksLeft {
+        MarksLeft {
+            quote_n: self.quotes.len(),
+            escaped_n: self.escaped.len(),
+        }
+    }
+
+    /// The next ones, of which those that do not exist are beyond the end of the line.
+    #[inline]
+    pub(super) fn next(self) -> Option<[usize; MEMBER_QUOTES]> {
+        Some(self.quotes.first_chunk()?.map(index))
+    }
+
+    /// Whether the string that ends with this quote has escapes: all strings before it were passed.
+    #[inline]
+    pub(super) fn has_escapes(self, end: usize) -> bool {
+        self.escaped.first().is_some_and(|escaped| index(*escaped) == end)
+    }
+
+    /// Those behind a string without escapes.
+    #[inline]
+    pub(super) fn behind_plain_string(self) -> Self {
+        Self {
+            quotes: self.quotes.part(2..),
+            ..self
+        }
+    }
+
+    /// Those behind a string, which ends with this quote.
+    #[inline]
+    pub(super) fn behind_string(self, end: usize) -> Self {
+        Self {
+            quotes: self.quotes.part(2..),
+            escaped: self.escaped.part(usize::from(self.has_escapes(end))..),
+        }
+    }
+}
 
 /// The marks of one line. Used again for the next one, because it keeps its room.
 #[derive(Clone, Debug, Default)]
 pub struct JsonIndex {
-    /// `None` when a control character may be inside a string, or an escape is of an unusual kind.
-    words: Vec<Word>,
+    /// Quotes that no backslash takes their meaning, and [`NONE`] behind them. Without any when a control character may be
+    /// inside a string, or an escape is of an unusual kind.
+    quotes: PlaceList,
+    /// Those of them between which and the quote before are backslashes, and [`NONE`].
+    escaped: PlaceList,
     /// Some byte is a control character.
     pub(super) has_controls: bool,
-}
-
-/// A bit per byte, the first byte in the lowest bit.
-#[derive(Clone, Copy, Debug)]
-struct Word {
-    /// Quotes that no backslash takes their meaning.
-    quotes: u64,
-    backslashes: u64,
 }
 
 impl JsonIndex {
     /// Finds the marks of `line`.
     pub(super) fn read(&mut self, line: &[u8]) {
         let mut eye = Eye {
-            words: std::mem::take(&mut self.words),
+            quotes: std::mem::take(&mut self.quotes),
+            escaped: std::mem::take(&mut self.escaped),
             ..Eye::default()
         };
-        eye.words.clear();
+        eye.quotes.clear();
+        eye.escaped.clear();
         // White space at the end, such as that of a line end, is in no string.
         show(line.trim_ascii_end(), b' ', &mut eye);
-        self.words = eye.words;
+        (self.quotes, self.escaped) = (eye.quotes, eye.escaped);
         self.has_controls = eye.controls != 0;
         // A backslash at the very end escapes nothing.
-        let is_usual = eye.unusual == 0 && eye.is_escaped == 0 && !self.has_controls;
+        let is_usual = eye.unusual == 0 && eye.is_escaped == 0 && !self.has_controls && line.len() < index(NONE);
         if !is_usual {
-            self.words.clear();
+            self.quotes.clear();
+        }
+        for _ in 0..MEMBER_QUOTES {
+            self.quotes.push(NONE);
+        }
+        self.escaped.push(NONE);
+    }
+
+    /// The last quotes, as many as are left.
+    #[inline]
+    pub(super) fn quotes(&self, left: MarksLeft) -> JsonQuotes<'_> {
+        let (quotes, escaped) = (self.quotes.places(), self.escaped.places());
+        JsonQuotes {
+            quotes: quotes.part(quotes.len().less(left.quote_n)..),
+            escaped: escaped.part(escaped.len().less(left.escaped_n)..),
         }
     }
 
-    /// The quote that ends the string whose first byte is `start`, and whether there are escapes before it; `None`
-    /// when the string must be looked at byte by byte.
-    #[inline]
-    pub(super) fn end(&self, start: usize) -> Option<(usize, bool)> {
-        let mut at = start / WORD;
-        let mut mask = u64::MAX << (start % WORD);
-        let mut escapes = 0;
-        loop {
-            let word = self.words.get(at)?;
-            let (quotes, backslashes) = (word.quotes & mask, word.backslashes & mask);
-            if quotes != 0 {
-                let before = (quotes & quotes.wrapping_neg()).wrapping_sub(1);
-                let end = at * WORD + usize::try_from(quotes.trailing_zeros()).ok()?;
-                return Some((end, (escapes | backslashes & before) != 0));
-            }
-            escapes |= backslashes;
-            mask = u64::MAX;
-            at += 1;
+    /// All marks of the line.
+    pub(super) fn left(&self) -> MarksLeft {
+        MarksLeft {
+            quote_n: self.quotes.places().len(),
+            escaped_n: self.escaped.places().len(),
         }
     }
 }
@@ -67,11 +127,14 @@ impl JsonIndex {
 /// Looks at one word after another.
 #[derive(Default)]
 struct Eye {
-    words: Vec<Word>,
+    quotes: PlaceList,
+    escaped: PlaceList,
     /// Bytes that are control characters, of all words together.
     controls: u64,
     /// 1 when a backslash at the end of the word before escapes the first byte.
     is_escaped: u64,
+    /// Backslashes stand between the last quote and the end of the word before.
+    has_escapes: bool,
     /// Escaped bytes that need a closer look.
     unusual: u64,
 }
@@ -79,17 +142,25 @@ struct Eye {
 impl ScanLook for Eye {
     #[expect(clippy::inline_always, reason = "it is compiled for every kind of processor")]
     #[inline(always)]
-    fn look<S: Simd>(&mut self, lanes: u8x64<S>, _: &[u8; WORD], _: usize) {
+    fn look<S: Simd>(&mut self, lanes: u8x64<S>, _: &[u8; WORD], from: usize) {
         self.controls |= lanes.simd_lt(u8x64::splat(lanes.simd, b' ')).to_bitmask();
         let mut quotes = bits(lanes, b'"');
         let backslashes = bits(lanes, b'\\');
+        // Fallback: never taken, a line that is longer is read byte by byte.
+        let from = u32::try_from(from).unwrap_or(NONE);
         if backslashes | self.is_escaped != 0 {
             let escaped = self.escaped(backslashes);
             let whites = bits_of_two(lanes, [b'n', b't']);
             self.unusual |= escaped & !(quotes | backslashes | whites);
             quotes &= !escaped;
         }
-        self.words.push(Word { quotes, backslashes });
+        let behind_escapes = self.behind_escapes(quotes, backslashes);
+        if behind_escapes != 0 {
+            self.escaped.add(lanes.simd, behind_escapes, from);
+        }
+        if quotes != 0 {
+            self.quotes.add(lanes.simd, quotes, from);
+        }
     }
 }
 
@@ -105,5 +176,14 @@ impl Eye {
         let (even_runs, is_over) = odd_starts.overflowing_add(backslashes);
         self.is_escaped = u64::from(is_over);
         (EVEN ^ (even_runs << 1)) & behind
+    }
+
+    /// The quotes between which and the quote before are backslashes: added to the bytes that are no quotes, each of them
+    /// carries to the next quote.
+    #[inline]
+    fn behind_escapes(&mut self, quotes: u64, backslashes: u64) -> u64 {
+        let (sum, is_over) = (!quotes).carrying_add(backslashes, self.has_escapes);
+        self.has_escapes = is_over;
+        sum & quotes
     }
 }

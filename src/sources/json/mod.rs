@@ -4,6 +4,7 @@ pub(super) mod frames;
 pub mod marks;
 mod scanner;
 mod text;
+mod usual_member;
 
 pub use scanner::{Malformed, Scalar, Scanner};
 pub use text::JsonText;

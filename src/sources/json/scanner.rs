@@ -3,8 +3,9 @@
 //! What is accepted is exactly the grammar of RFC 8259 (as `serde_json` skips it), except that text that is not UTF-8
 //! and unpaired surrogates are accepted, and written as escapes when the text is requested.
 
-use super::marks::JsonIndex;
+use super::marks::{JsonIndex, MarksLeft};
 use super::text::JsonText;
+use super::usual_member::{UsualMember, leading_digits};
 use crate::numbers::Part;
 
 /// Deepest nesting that is followed, as in `serde_json`.
@@ -55,6 +56,8 @@ pub struct Scanner<'a> {
     bytes: &'a [u8],
     at: usize,
     marks: JsonIndex,
+    /// Those behind `at`.
+    left: MarksLeft,
 }
 
 impl<'a> Scanner<'a> {
@@ -68,7 +71,13 @@ impl<'a> Scanner<'a> {
     #[must_use]
     pub fn with(bytes: &'a [u8], mut marks: JsonIndex) -> Self {
         marks.read(bytes);
-        Self { bytes, at: 0, marks }
+        let left = marks.left();
+        Self {
+            bytes,
+            at: 0,
+            marks,
+            left,
+        }
     }
 
     /// The marks, for the next line.
@@ -141,7 +150,7 @@ impl<'a> Scanner<'a> {
     /// those are read here at once, and whatever is different by [`Self::member`].
     pub fn members<K, O, E>(&mut self, of: O, mut each: E) -> Result<(), Malformed>
     where
-        O: Fn(JsonText<'a>) -> Option<K>,
+        O: Fn(&[u8]) -> Option<K>,
         E: FnMut(K, Scalar<'a>),
     {
         if !self.take(b'{') {
@@ -151,14 +160,8 @@ impl<'a> Scanner<'a> {
             return Ok(());
         }
         loop {
-            while let Some((key, value, end)) = self.usual_member() {
-                if let Some(key) = of(key) {
-                    each(key, value);
-                }
-                self.at = end + 1;
-                if self.bytes.get(end) == Some(&b'}') {
-                    return Ok(());
-                }
+            if self.usual_members(&of, &mut each) {
+                return Ok(());
             }
             if self.member(&of, &mut each)? {
                 return Ok(());
@@ -166,50 +169,33 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// A usual member that begins here and where the comma or brace behind it is.
+    /// Reads usual members up to one that is none; true at the end of the object.
     #[inline]
-    fn usual_member(&self) -> Option<(JsonText<'a>, Scalar<'a>, usize)> {
-        let (bytes, key) = (self.bytes, self.at + 1);
-        let (key_end, false) = self.marks.end(key)? else {
-            return None;
-        };
-        let value = key_end + 2;
-        let [b'"', b':', first] = *bytes.get(key_end..)?.first_chunk()? else {
-            return None;
-        };
-        (*bytes.get(self.at)? == b'"').then_some(())?;
-        let (scalar, end) = if first == b'"' {
-            let (end, has_escapes) = self.marks.end(value + 1)?;
-            let raw = bytes.get(value + 1..end)?;
-            (Scalar::Text(JsonText { raw, has_escapes }), end + 1)
-        } else {
-            let digit_n = leading_digits(u64::from_le_bytes(*bytes.get(value..)?.first_chunk()?));
-            let is_whole = digit_n == 1 || (digit_n > 1 && digit_n < 8 && first != b'0');
-            is_whole.then_some(())?;
-            (Scalar::Number(bytes.get(value..value + digit_n)?), value + digit_n)
-        };
-        matches!(bytes.get(end)?, b',' | b'}').then_some(())?;
-        let raw = bytes.get(key..key_end)?;
-        Some((
-            JsonText {
-                raw,
-                has_escapes: false,
-            },
-            scalar,
-            end,
-        ))
+    fn usual_members<K>(&mut self, of: &impl Fn(&[u8]) -> Option<K>, each: &mut impl FnMut(K, Scalar<'a>)) -> bool {
+        let bytes = self.bytes;
+        let mut quotes = self.marks.quotes(self.left);
+        let mut at = self.at;
+        let mut is_ended = false;
+        while !is_ended && let Some(member) = UsualMember::read(bytes, at, quotes) {
+            if let Some(key) = of(member.key) {
+                each(key, member.value);
+            }
+            (at, quotes, is_ended) = (member.end, member.quotes, member.is_last);
+        }
+        (self.at, self.left) = (at, quotes.left());
+        is_ended
     }
 
     /// Reads any member and what is behind it; true at the end of the object.
     #[inline(never)]
     fn member<K>(
         &mut self,
-        of: &impl Fn(JsonText<'a>) -> Option<K>,
+        of: &impl Fn(&[u8]) -> Option<K>,
         each: &mut impl FnMut(K, Scalar<'a>),
     ) -> Result<bool, Malformed> {
         let key = self.key()?;
         let value = self.scalar()?;
-        if let Some(key) = of(key) {
+        if let Some(key) = key.name(of) {
             each(key, value);
         }
         self.is_last()
@@ -366,10 +352,14 @@ impl<'a> Scanner<'a> {
     /// Reads a string that starts here.
     #[inline]
     fn string(&mut self) -> Result<JsonText<'a>, Malformed> {
-        let start = self.at + 1;
-        if let Some((end, has_escapes)) = self.marks.end(start) {
-            let raw = self.bytes.part(start..end);
+        let quotes = self.marks.quotes(self.left);
+        if let Some([start, end, ..]) = quotes.next()
+            && start == self.at
+            && let Some(raw) = self.bytes.get(start + 1..end)
+        {
             self.at = end + 1;
+            self.left = quotes.behind_string(end).left();
+            let has_escapes = quotes.has_escapes(end);
             return Ok(JsonText { raw, has_escapes });
         }
         self.unusual_string()
@@ -413,15 +403,4 @@ impl<'a> Scanner<'a> {
             }
         }
     }
-}
-
-/// How many of eight bytes, the first one lowest, are digits before the first other byte.
-#[inline]
-fn leading_digits(eight: u64) -> usize {
-    const HIGH: u64 = 0xf0f0_f0f0_f0f0_f0f0;
-    const ZEROS: u64 = 0x3030_3030_3030_3030;
-    const SIX: u64 = 0x0606_0606_0606_0606;
-    // A digit is 0x30 to 0x39, and still 0x3. when six more. A carry out of a byte reaches only those behind it.
-    let others = ((eight & HIGH) ^ ZEROS) | ((eight.wrapping_add(SIX) & HIGH) ^ ZEROS);
-    others.trailing_zeros() as usize / 8
 }

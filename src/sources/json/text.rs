@@ -24,8 +24,17 @@ impl<'a> JsonText<'a> {
 
     /// The text, and whether something in it is none and is written as an escape (bytes that are not UTF-8, unpaired
     /// surrogates).
+    #[inline]
     #[must_use]
     pub fn decode(&self) -> (Cow<'a, str>, bool) {
+        match std::str::from_utf8(self.raw) {
+            Ok(text) if !self.has_escapes => (Cow::Borrowed(text), false),
+            _ => self.decode_unusual(),
+        }
+    }
+
+    #[inline(never)]
+    fn decode_unusual(&self) -> (Cow<'a, str>, bool) {
         if self.has_escapes {
             let (text, is_invalid) = unescape(self.raw);
             return (Cow::Owned(text), is_invalid);
@@ -33,6 +42,15 @@ impl<'a> JsonText<'a> {
         let text = text_of(self.raw);
         let is_invalid = matches!(text, Cow::Owned(_));
         (text, is_invalid)
+    }
+
+    /// What `of` finds by the text, as bytes.
+    #[inline]
+    pub fn name<K>(&self, of: impl Fn(&[u8]) -> Option<K>) -> Option<K> {
+        if self.has_escapes {
+            return of(self.decode().0.as_bytes());
+        }
+        of(self.raw)
     }
 
     /// The bytes between the quotes, when they need no decoding.

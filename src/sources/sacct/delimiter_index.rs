@@ -9,7 +9,7 @@ use fearless_simd::{Simd, u8x64};
 use super::fields::{RowLine, cut, place, scan};
 use super::layout::ColumnLayout;
 use crate::sources::refusal::holds_nul;
-use crate::sources::simd_scan::{ScanLook, WORD, bits, count, places, show};
+use crate::sources::simd_scan::{PlaceList, ScanLook, WORD, bits, count, show};
 
 /// The lines of a piece, one after another.
 pub(super) enum LineIndex<'t> {
@@ -30,10 +30,8 @@ pub(super) enum LineIndex<'t> {
 pub(super) struct DelimiterIndex<'t> {
     text: &'t [u8],
     is_crlf: bool,
-    /// Delimiters and line feeds, in order, and room for more.
-    places: Vec<u32>,
-    /// How many there are.
-    found: usize,
+    /// Delimiters and line feeds.
+    places: PlaceList,
     /// Which of them are line feeds.
     feeds: Vec<u32>,
     /// How many lines were passed.
@@ -45,9 +43,7 @@ pub(super) struct DelimiterIndex<'t> {
 /// Finds the marks of one word after another.
 struct Finder {
     delimiter: u8,
-    /// As many as were found, and room for more.
-    places: Vec<u32>,
-    found: usize,
+    places: PlaceList,
     feeds: Vec<u32>,
     /// Bits of NUL bytes, of all words together.
     nuls: u64,
@@ -62,18 +58,11 @@ impl ScanLook for Finder {
         let hits = ends | bits(lanes, self.delimiter);
         while ends != 0 {
             let before = hits & (lowest(ends) - 1);
-            let at = self.found + count(before);
+            let at = self.places.places().len() + count(before);
             self.feeds.push(cut(at));
             ends &= ends - 1;
         }
-        if self.places.len() < self.found + WORD {
-            self.places.resize(2 * (self.found + WORD), 0);
-        }
-        if let Some(room) = self.places.get_mut(self.found..).and_then(<[u32]>::first_chunk_mut) {
-            // What is too much is written over by the next word.
-            places(lanes.simd, hits, cut(from), room);
-            self.found += count(hits);
-        }
+        self.places.add(lanes.simd, hits, cut(from));
     }
 }
 
@@ -116,12 +105,12 @@ const ROOM_PLACES: usize = 1 << 18;
 
 thread_local! {
     /// Room for places and feeds that the piece before has left: it need not be zeroed for every piece.
-    static ROOM: Cell<(Vec<u32>, Vec<u32>)> = const { Cell::new((Vec::new(), Vec::new())) };
+    static ROOM: Cell<(PlaceList, Vec<u32>)> = const { Cell::new((PlaceList::new(), Vec::new())) };
 }
 
 impl Drop for DelimiterIndex<'_> {
     fn drop(&mut self) {
-        if self.places.len() <= ROOM_PLACES {
+        if self.places.room() <= ROOM_PLACES {
             self.feeds.clear();
             ROOM.set((std::mem::take(&mut self.places), std::mem::take(&mut self.feeds)));
         }
@@ -131,12 +120,12 @@ impl Drop for DelimiterIndex<'_> {
 impl<'t> DelimiterIndex<'t> {
     fn new(text: &'t [u8], delimiter: u8, is_crlf: bool) -> Self {
         let (mut places, feeds) = ROOM.take();
+        places.clear();
         // Fields have eight bytes or so.
-        places.resize(places.len().max(text.len() / 6 + WORD), 0);
+        places.make_room(text.len() / 6);
         let mut finder = Finder {
             delimiter,
             places,
-            found: 0,
             feeds,
             nuls: 0,
         };
@@ -146,7 +135,6 @@ impl<'t> DelimiterIndex<'t> {
             text,
             is_crlf,
             places: finder.places,
-            found: finder.found,
             feeds: finder.feeds,
             line: 0,
             has_nul: finder.nuls != 0,
@@ -159,17 +147,22 @@ impl<'t> DelimiterIndex<'t> {
             let first = self.line.checked_sub(1).and_then(|last| self.feeds.get(last));
             let first = first.map_or(0, |feed| place(*feed) + 1);
             // The feed of this line is at `start` or behind it.
-            match self.feeds.get(self.line).and_then(|feed| self.places.get(place(*feed))) {
+            match self
+                .feeds
+                .get(self.line)
+                .and_then(|feed| self.places.places().get(place(*feed)))
+            {
                 Some(feed) if place(*feed) < start => self.line += 1,
                 _ => break first,
             }
         };
+        let places = self.places.places();
         let (cuts, found) = match self.feeds.get(self.line) {
             Some(&feed) => {
                 self.line += 1;
-                (self.places.get(first..place(feed)), self.places.get(place(feed)))
+                (places.get(first..place(feed)), places.get(place(feed)))
             }
-            None => (self.places.get(first..self.found), None),
+            None => (places.get(first..), None),
         };
         let mut end = found.map_or(self.text.len(), |feed| place(*feed));
         let next = end + usize::from(found.is_some());
