@@ -17,8 +17,19 @@ pub fn scaled(text: &str, places: u32) -> Option<Scaled> {
 }
 
 /// The same of text that may be anything.
+#[inline]
 #[must_use]
 pub fn scaled_ascii(bytes: &[u8], places: u32) -> Option<Scaled> {
+    let whole = digits::<15>(bytes).zip(10_i64.checked_pow(places));
+    match whole.and_then(|(whole, factor)| whole.checked_mul(factor)) {
+        Some(value) => Some(Scaled { value, is_exact: true }),
+        None => scaled_unusual(bytes, places),
+    }
+}
+
+/// Numbers that are more than a few digits.
+#[inline(never)]
+fn scaled_unusual(bytes: &[u8], places: u32) -> Option<Scaled> {
     let (is_negative, bytes) = match bytes.split_first() {
         Some((b'-', rest)) => (true, rest),
         Some((b'+', rest)) => (false, rest),

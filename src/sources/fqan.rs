@@ -15,7 +15,7 @@ impl<'a> Fqan<'a> {
     /// Takes the first of several names separated by `;`. Rule: APEL 2.5 `parse_fqan`.
     #[must_use]
     pub fn parse(text: &'a str) -> Self {
-        let primary = text.split(';').next().unwrap_or(text).trim();
+        let primary = text.split_once(';').map_or(text, |(first, _)| first).trim();
         let Some(path) = primary.strip_prefix('/') else {
             return Self {
                 vo: primary,

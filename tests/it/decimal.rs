@@ -54,6 +54,13 @@ proptest! {
     }
 
     #[test]
+    fn whole_numbers_are_scaled_as_far_as_they_fit(number in 0_i64..=i64::MAX, digit_n in 1_usize..20, places in 0_u32..20) {
+        let text = format!("{number:019}").split_off(19 - digit_n.min(19));
+        let expected = text.parse::<i128>().unwrap() * 10_i128.pow(places);
+        prop_assert_eq!(value(&text, places), i64::try_from(expected).ok(), "{}", text);
+    }
+
+    #[test]
     fn no_text_makes_scalars_panic(text in "[-+0-9.eE:TZ ]{0,30}", places in 0_u32..12) {
         let _ = scaled(&text, places);
         let _ = rfc3339_ms(&text);

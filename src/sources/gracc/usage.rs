@@ -253,13 +253,20 @@ impl<'a> GraccIds<'a> {
         out.clear();
         let probe = absent::text(self.probe.as_deref());
         let (start_ms, end_ms) = (measured.start_ms, measured.end_ms);
-        // Writing to a string cannot fail.
-        let _ = match (&self.global, &self.local) {
-            (Some(id), _) => write!(out, "global|{view}|{probe}|{id}|{start_ms}|{end_ms}"),
-            (None, Some(id)) => write!(out, "local|{view}|{probe}|{id}|{start_ms}|{end_ms}"),
-            (None, None) => write!(out, "measured|{view}|{probe}|{:?}", measured.numbers()),
+        let of_job = |kind: &str, id: &str, out: &mut String| {
+            // Piece by piece, as it is written for every record: `write!` takes three times as long.
+            out.extend([kind, "|", view, "|", probe, "|", id, "|"]);
+            out.push_str(itoa::Buffer::new().format(start_ms));
+            out.push('|');
+            out.push_str(itoa::Buffer::new().format(end_ms));
         };
-        if self.global.is_none() && self.local.is_none() {
+        if let Some(id) = &self.global {
+            of_job("global", id, out);
+        } else if let Some(id) = &self.local {
+            of_job("local", id, out);
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(out, "measured|{view}|{probe}|{:?}", measured.numbers());
             for key in [Key::MachineName, Key::Host, Key::SubmitHost, Key::Queue] {
                 let text = fields.optional(key, GraccFields::text);
                 let _ = write!(out, "|{:?}", absent::text(text.as_deref()));
