@@ -146,8 +146,8 @@ impl ScanLook for Eye {
         self.controls |= lanes.simd_lt(u8x64::splat(lanes.simd, b' ')).to_bitmask();
         let mut quotes = bits(lanes, b'"');
         let backslashes = bits(lanes, b'\\');
-        // Fallback: never taken, a line that is longer is read byte by byte.
-        let from = u32::try_from(from).unwrap_or(NONE);
+        // Fallback: a line that is so long is read byte by byte, and none of its marks is kept.
+        let from = u32::try_from(from).unwrap_or(0);
         if backslashes | self.is_escaped != 0 {
             let escaped = self.escaped(backslashes);
             let whites = bits_of_two(lanes, [b'n', b't']);

@@ -27,21 +27,22 @@ impl<'a> JsonText<'a> {
     #[inline]
     #[must_use]
     pub fn decode(&self) -> (Cow<'a, str>, bool) {
-        match std::str::from_utf8(self.raw) {
-            Ok(text) if !self.has_escapes => (Cow::Borrowed(text), false),
-            _ => self.decode_unusual(),
+        if !self.has_escapes
+            && let Ok(text) = std::str::from_utf8(self.raw)
+        {
+            return (Cow::Borrowed(text), false);
         }
+        self.decode_unusual()
     }
 
+    /// Text with escapes, or with bytes that are not UTF-8.
     #[inline(never)]
     fn decode_unusual(&self) -> (Cow<'a, str>, bool) {
         if self.has_escapes {
             let (text, is_invalid) = unescape(self.raw);
             return (Cow::Owned(text), is_invalid);
         }
-        let text = text_of(self.raw);
-        let is_invalid = matches!(text, Cow::Owned(_));
-        (text, is_invalid)
+        (text_of(self.raw), true)
     }
 
     /// What `of` finds by the text, as bytes.
