@@ -82,7 +82,7 @@ pub(crate) struct ReadPool<'a> {
     /// What they came to.
     pub(crate) results: Vec<Mutex<ReadFile>>,
     /// Whether several threads read.
-    is_shared: bool,
+    is_concurrent: bool,
     /// The next file that is not yet opened.
     next: AtomicUsize,
     failure: Mutex<Option<Error>>,
@@ -115,7 +115,7 @@ pub(crate) fn read_all(
         files,
         shared: files.iter().map(SharedFile::of).collect(),
         results: files.iter().map(|_| Mutex::new(ReadFile::new(limits.file_n))).collect(),
-        is_shared: threads > 1,
+        is_concurrent: threads > 1,
         next: AtomicUsize::new(0),
         failure: Mutex::default(),
         window,
@@ -176,8 +176,8 @@ impl ReadPool<'_> {
         self.failure.lock().is_ok_and(|failure| failure.is_some())
     }
 
-    /// A piece of a file. Cutting one off takes a fourth of the time of reading its rows, so that two threads would often wait for
-    /// each other: whoever cuts one off leaves another one to a thread that finds the file taken.
+    /// A piece of a file. Threads would often wait for each other while one of them cuts a piece off: whoever does leaves another
+    /// one to a thread that finds the file taken.
     fn piece(&self, at: usize, reading: &Reading) -> Result<Option<(Dialect, Work)>> {
         let file = self.shared.get(at).ok_or_else(dead)?;
         let mut state = match file.state.try_lock() {
@@ -194,7 +194,7 @@ impl ReadPool<'_> {
             return file.take_ready();
         };
         // Only who holds the file puts one there.
-        let is_wanted = self.is_shared && file.ready.lock().map_err(|_| dead())?.is_none();
+        let is_wanted = self.is_concurrent && file.ready.lock().map_err(|_| dead())?.is_none();
         if is_wanted && let Some(other) = self.next_piece(at, &mut state, reading)? {
             *file.ready.lock().map_err(|_| dead())? = Some(other);
         }

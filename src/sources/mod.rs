@@ -36,6 +36,7 @@ pub mod lsf;
 pub mod options;
 mod pattern;
 pub mod pbs;
+pub mod place_list;
 pub mod projection;
 pub mod raw_rows;
 mod refusal;

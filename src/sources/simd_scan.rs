@@ -1,6 +1,6 @@
 //! Sixty-four bytes looked at at once, with the widest instructions the processor turns out to have.
 
-use crate::numbers::{Part, index};
+use crate::numbers::index;
 use fearless_simd::prelude::*;
 #[cfg(target_arch = "x86_64")]
 use fearless_simd::u32x16;
@@ -129,68 +129,3 @@ fearless_simd::kernel!(
         }
     }
 );
-
-/// Places that were found, in order. The list is used again for other texts, because it keeps its room.
-#[derive(Clone, Debug, Default)]
-pub struct PlaceList {
-    /// As many as were found, and room for more.
-    places: Vec<u32>,
-    found: usize,
-}
-
-impl PlaceList {
-    /// No place, and no room.
-    #[must_use]
-    pub const fn new() -> Self {
-        Self {
-            places: Vec::new(),
-            found: 0,
-        }
-    }
-
-    /// Makes room for `n` places, unless there is.
-    pub fn make_room(&mut self, n: usize) {
-        self.places.resize(self.places.len().max(self.found + n + WORD), 0);
-    }
-
-    /// How many places there is room for.
-    #[must_use]
-    pub fn room(&self) -> usize {
-        self.places.len()
-    }
-
-    /// Forgets all places.
-    pub fn clear(&mut self) {
-        self.found = 0;
-    }
-
-    /// The places.
-    #[inline]
-    #[must_use]
-    pub fn places(&self) -> &[u32] {
-        self.places.part(..self.found)
-    }
-
-    /// Adds one place.
-    pub fn push(&mut self, place: u32) {
-        match self.places.get_mut(self.found) {
-            Some(room) => *room = place,
-            None => self.places.push(place),
-        }
-        self.found += 1;
-    }
-
-    /// Adds where the bits of `hits` are, counted from `from`.
-    #[expect(clippy::inline_always, reason = "it is compiled for every kind of processor")]
-    #[inline(always)]
-    pub fn add<S: Simd>(&mut self, simd: S, hits: u64, from: u32) {
-        if self.places.len() < self.found + WORD {
-            self.make_room(self.found + WORD);
-        }
-        if let Some(room) = self.places.get_mut(self.found..).and_then(<[u32]>::first_chunk_mut) {
-            // What is too much is written over by the next word.
-            places(simd, hits, from, room);
-            self.found += count(hits);
-        }
-    }
-}

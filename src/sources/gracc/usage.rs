@@ -253,29 +253,25 @@ impl<'a> GraccIds<'a> {
         out.clear();
         let probe = absent::text(self.probe.as_deref());
         let (start_ms, end_ms) = (measured.start_ms, measured.end_ms);
-        let of_job = |kind: &str, id: &str, out: &mut String| {
+        let global = self.global.as_deref().map(|id| ("global", id));
+        if let Some((kind, id)) = global.or(self.local.as_deref().map(|id| ("local", id))) {
             // Piece by piece, because it is written for nearly every record.
             out.extend([kind, "|", view, "|", probe, "|", id, "|"]);
             out.push_str(itoa::Buffer::new().format(start_ms));
             out.push('|');
             out.push_str(itoa::Buffer::new().format(end_ms));
-        };
-        if let Some(id) = &self.global {
-            of_job("global", id, out);
-        } else if let Some(id) = &self.local {
-            of_job("local", id, out);
-        } else {
-            // Writing to a string cannot fail.
-            let _ = write!(out, "measured|{view}|{probe}|{:?}", measured.numbers());
-            for key in [Key::MachineName, Key::Host, Key::SubmitHost, Key::Queue] {
-                let text = fields.optional(key, GraccFields::text);
-                let _ = write!(out, "|{:?}", absent::text(text.as_deref()));
-            }
-            for (amount, unit) in [(Key::Memory, Key::MemoryUnit), (Key::Network, Key::NetworkUnit)] {
-                let milli = fields.optional(amount, GraccFields::milli);
-                let unit = fields.optional(unit, GraccFields::text);
-                let _ = write!(out, "|{milli:?}{:?}", absent::text(unit.as_deref()));
-            }
+            return;
+        }
+        // Writing to a string cannot fail.
+        let _ = write!(out, "measured|{view}|{probe}|{:?}", measured.numbers());
+        for key in [Key::MachineName, Key::Host, Key::SubmitHost, Key::Queue] {
+            let text = fields.optional(key, GraccFields::text);
+            let _ = write!(out, "|{:?}", absent::text(text.as_deref()));
+        }
+        for (amount, unit) in [(Key::Memory, Key::MemoryUnit), (Key::Network, Key::NetworkUnit)] {
+            let milli = fields.optional(amount, GraccFields::milli);
+            let unit = fields.optional(unit, GraccFields::text);
+            let _ = write!(out, "|{milli:?}{:?}", absent::text(unit.as_deref()));
         }
     }
 }

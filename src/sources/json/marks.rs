@@ -1,11 +1,12 @@
-//! Where the quotes and backslashes of a line are: found for all of it at once, sixty-four bytes at a time, instead of
-//! string by string.
+//! Where the quotes of a line are, and which of them end strings with escapes: found for all of it at once, sixty-four bytes
+//! at a time, instead of string by string.
 
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, u8x64};
 
 use crate::numbers::{Extent, Part, index};
-use crate::sources::simd_scan::{PlaceList, ScanLook, WORD, bits, bits_of_two, show};
+use crate::sources::place_list::PlaceList;
+use crate::sources::simd_scan::{ScanLook, WORD, bits, bits_of_two, show};
 
 /// Behind the last mark: no line is as long.
 const NONE: u32 = u32::MAX;
@@ -47,15 +48,6 @@ impl JsonQuotes<'_> {
     #[inline]
     pub(super) fn has_escapes(self, end: usize) -> bool {
         self.escaped.first().is_some_and(|escaped| index(*escaped) == end)
-    }
-
-    /// Those behind a string without escapes.
-    #[inline]
-    pub(super) fn behind_plain_string(self) -> Self {
-        Self {
-            quotes: self.quotes.part(2..),
-            ..self
-        }
     }
 
     /// Those behind a string, which ends with this quote.

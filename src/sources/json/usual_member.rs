@@ -27,7 +27,7 @@ impl<'a, 'm> UsualMember<'a, 'm> {
         let [b'"', b':', first] = *bytes.get(key_end..)?.first_chunk()? else {
             return None;
         };
-        let behind_key = quotes.behind_plain_string();
+        let behind_key = quotes.behind_string(key_end);
         let (value, end, quotes) = if first == b'"' {
             let raw = bytes.get(text + 1..text_end)?;
             let has_escapes = behind_key.has_escapes(text_end);

@@ -8,8 +8,9 @@ use fearless_simd::{Simd, u8x64};
 
 use super::fields::{RowLine, cut, place, scan};
 use super::layout::ColumnLayout;
+use crate::sources::place_list::PlaceList;
 use crate::sources::refusal::holds_nul;
-use crate::sources::simd_scan::{PlaceList, ScanLook, WORD, bits, count, show};
+use crate::sources::simd_scan::{ScanLook, WORD, bits, count, show};
 
 /// The lines of a piece, one after another.
 pub(super) enum LineIndex<'t> {
