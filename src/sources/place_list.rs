@@ -59,13 +59,19 @@ impl PlaceList {
     #[expect(clippy::inline_always, reason = "it is compiled for every kind of processor")]
     #[inline(always)]
     pub fn add<S: Simd>(&mut self, simd: S, hits: u64, from: u32) {
-        if self.places.len() < self.found + WORD {
-            self.make_room(self.found + WORD);
-        }
         if let Some(room) = self.places.get_mut(self.found..).and_then(<[u32]>::first_chunk_mut) {
             // What is too much is written over by the next word.
             places(simd, hits, from, room);
             self.found += count(hits);
+        } else {
+            self.add_in_more_room(simd, hits, from);
         }
+    }
+
+    /// The same where there is no room for as many as there may be.
+    #[cold]
+    fn add_in_more_room<S: Simd>(&mut self, simd: S, hits: u64, from: u32) {
+        self.make_room(self.found + WORD);
+        self.add(simd, hits, from);
     }
 }

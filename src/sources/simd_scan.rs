@@ -4,7 +4,7 @@ use crate::numbers::index;
 use fearless_simd::prelude::*;
 #[cfg(target_arch = "x86_64")]
 use fearless_simd::u32x16;
-use fearless_simd::{Level, Simd, dispatch, mask8x64, u8x64};
+use fearless_simd::{Level, Simd, dispatch, mask8x64, u8x16, u8x64};
 
 /// Bytes that share a word of bits.
 pub const WORD: usize = 64;
@@ -75,6 +75,15 @@ pub fn bits<S: Simd>(lanes: u8x64<S>, byte: u8) -> u64 {
 #[inline(always)]
 pub fn bits_of_two<S: Simd>(lanes: u8x64<S>, [one, other]: [u8; 2]) -> u64 {
     (are(lanes, one) | are(lanes, other)).to_bitmask()
+}
+
+/// A bit for every byte that `table` has at the place of its lower four bits.
+#[expect(clippy::inline_always, reason = "it is compiled for every kind of processor")]
+#[inline(always)]
+pub fn bits_of_table<S: Simd>(lanes: u8x64<S>, table: &[u8; 16]) -> u64 {
+    let table = u8x64::block_splat(u8x16::from_slice(lanes.simd, table));
+    let sought = table.swizzle_dyn_within_blocks(lanes & u8x64::splat(lanes.simd, 0x0f));
+    lanes.simd_eq(sought).to_bitmask()
 }
 
 /// How many bits are set.

@@ -80,6 +80,38 @@ fn escapes_are_seen_wherever_a_string_ends() {
     }
 }
 
+#[test]
+fn a_byte_that_is_no_text_changes_no_other_string() {
+    for (bad, is_invalid) in [(&b"\xc3\xa9"[..], false), (b"\xe9", true)] {
+        let text = [
+            br#"{"a":"b\u00e9","c":"#,
+            "\"d\u{e9}\"".as_bytes(),
+            b",\"e\":\"",
+            bad,
+            br#"","f":"g\"","h":"i"}"#,
+        ]
+        .concat();
+        let (members, outcome) = at_once(&text);
+        assert_eq!(outcome, Ok(()));
+        let texts: Vec<_> = members
+            .iter()
+            .map(|(_, value)| match value {
+                Scalar::Text(text) => text.decode(),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        let bad = if is_invalid { r"\xE9" } else { "\u{e9}" };
+        let expected = [
+            ("b\u{e9}", false),
+            ("d\u{e9}", false),
+            (bad, is_invalid),
+            ("g\"", false),
+            ("i", false),
+        ];
+        assert_eq!(texts, expected.map(|(text, is_invalid)| (text.into(), is_invalid)));
+    }
+}
+
 fn decoded(value: Scalar<'_>) -> String {
     match value {
         Scalar::Text(text) => text.decode().0.into_owned(),

@@ -1,11 +1,14 @@
 //! Marks found sixty-four bytes at a time are those found byte by byte, whatever the processor can do.
 
 use fearless_simd::{Level, Simd, u8x64};
-use gridtally::sources::simd_scan::{ScanLook, WORD, bits, bits_of_two, places, show_at};
+use gridtally::sources::simd_scan::{ScanLook, WORD, bits, bits_of_table, bits_of_two, places, show_at};
 
 use crate::generator::rng::Rng;
 
 const WANTED: [u8; 3] = *b"|\n%";
+
+/// The wanted bytes at the places of their lower four bits.
+const TABLE: [u8; 16] = *b"\x01....%....\n.|...";
 
 /// Where the wanted bytes are, and which of them is a line feed.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -20,6 +23,7 @@ impl ScanLook for Found {
         let from = u32::try_from(from).unwrap();
         let feeds = bits(lanes, b'\n');
         let hits = bits_of_two(lanes, [b'|', b'%']) | feeds;
+        assert_eq!(bits_of_table(lanes, &TABLE), hits);
         for (found, bits) in [(&mut self.places, hits), (&mut self.feeds, feeds)] {
             let mut room = [u32::MAX; WORD];
             places(lanes.simd, bits, from, &mut room);

@@ -3,7 +3,7 @@
 use crate::numbers::tally;
 use crate::short_texts::is_same;
 use crate::sources::json::marks::JsonIndex;
-use crate::sources::json::{Malformed, Scalar, Scanner};
+use crate::sources::json::{Malformed, Member, Scalar, Scanner};
 
 macro_rules! keys {
     ($($name:ident = $text:literal,)+) => {
@@ -136,14 +136,16 @@ impl<'a> GraccDocument<'a> {
         }
         let mut envelope = [Scalar::Absent; ENVELOPE.len()];
         let mut has_source = false;
-        scanner.object(|scanner, key| {
-            let key = key.name(Key::of);
-            if key == Some(Key::Source) && scanner.peek() == Some(b'{') {
-                self.clear();
-                has_source = true;
-                return scanner.members(Key::of, |key, value| self.set(key, value));
-            }
-            let value = scanner.scalar()?;
+        scanner.members_and_objects(Key::of, |member| {
+            let (key, value) = match member {
+                Member::Object(Some(Key::Source), scanner) => {
+                    self.clear();
+                    has_source = true;
+                    return scanner.members(Key::of, |key, value| self.set(key, value));
+                }
+                Member::Object(key, scanner) => (key, scanner.scalar()?),
+                Member::Value(key, value) => (Some(key), value),
+            };
             let Some(key) = key else { return Ok(()) };
             if let Some(at) = ENVELOPE.iter().position(|own| *own == key)
                 && let Some(slot) = envelope.get_mut(at)

@@ -3,7 +3,8 @@
 //! What is accepted is exactly the grammar of RFC 8259 (as `serde_json` skips it), except that text that is not UTF-8
 //! and unpaired surrogates are accepted, and written as escapes when the text is requested.
 
-use super::marks::{JsonIndex, MarksLeft};
+use super::line::JsonLine;
+use super::marks::JsonIndex;
 use super::text::JsonText;
 use super::usual_member::{UsualMember, leading_digits};
 use crate::numbers::Part;
@@ -50,14 +51,22 @@ impl<'a> Scalar<'a> {
     }
 }
 
+/// A member of an object, as it is found.
+pub enum Member<'s, 'a, K> {
+    /// A wanted one.
+    Value(K, Scalar<'a>),
+    /// One whose value is an object, which must be read; without a key if it is not wanted.
+    Object(Option<K>, &'s mut Scanner<'a>),
+}
+
 /// Reads one line from left to right.
 #[derive(Clone, Debug)]
 pub struct Scanner<'a> {
-    bytes: &'a [u8],
+    line: JsonLine<'a>,
     at: usize,
     marks: JsonIndex,
-    /// Those behind `at`.
-    left: MarksLeft,
+    /// The first quote that is not before `at`.
+    nth_quote: usize,
 }
 
 impl<'a> Scanner<'a> {
@@ -71,12 +80,11 @@ impl<'a> Scanner<'a> {
     #[must_use]
     pub fn with(bytes: &'a [u8], mut marks: JsonIndex) -> Self {
         marks.read(bytes);
-        let left = marks.left();
         Self {
-            bytes,
+            line: JsonLine::new(bytes, marks.backslashes),
             at: 0,
             marks,
-            left,
+            nth_quote: 0,
         }
     }
 
@@ -89,7 +97,7 @@ impl<'a> Scanner<'a> {
     /// The next byte after white space, without taking it.
     #[inline]
     pub fn peek(&mut self) -> Option<u8> {
-        while let Some(b) = self.bytes.get(self.at) {
+        while let Some(b) = self.line.bytes.get(self.at) {
             if !matches!(b, b' ' | b'\n' | b'\r' | b'\t') {
                 return Some(*b);
             }
@@ -145,13 +153,33 @@ impl<'a> Scanner<'a> {
 
     /// Reads an object of which only some keys are wanted: `of` selects them, `each` receives their values. All other values
     /// are stepped over.
-    ///
-    /// Nearly every member is a key without escapes and a text or a whole number, without white space between them:
-    /// those are read here at once, and whatever is different by [`Self::member`].
     pub fn members<K, O, E>(&mut self, of: O, mut each: E) -> Result<(), Malformed>
     where
         O: Fn(&[u8]) -> Option<K>,
         E: FnMut(K, Scalar<'a>),
+    {
+        self.members_and_objects(of, |member| {
+            match member {
+                Member::Value(key, value) => each(key, value),
+                Member::Object(key, scanner) => {
+                    let value = scanner.scalar()?;
+                    if let Some(key) = key {
+                        each(key, value);
+                    }
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// The same, with objects among the values given to `each` before they are read.
+    ///
+    /// Nearly every member is a key without escapes and a text or a short number, without white space between them:
+    /// those are read here at once, and whatever is different by [`Self::member`].
+    pub fn members_and_objects<K, O, E>(&mut self, of: O, mut each: E) -> Result<(), Malformed>
+    where
+        O: Fn(&[u8]) -> Option<K>,
+        E: FnMut(Member<'_, 'a, K>) -> Result<(), Malformed>,
     {
         if !self.take(b'{') {
             return self.error("an object was expected");
@@ -160,7 +188,7 @@ impl<'a> Scanner<'a> {
             return Ok(());
         }
         loop {
-            if self.usual_members(&of, &mut each) {
+            if self.usual_members(&of, &mut each)? {
                 return Ok(());
             }
             if self.member(&of, &mut each)? {
@@ -171,19 +199,23 @@ impl<'a> Scanner<'a> {
 
     /// Reads usual members up to one that is none; true at the end of the object.
     #[inline]
-    fn usual_members<K>(&mut self, of: &impl Fn(&[u8]) -> Option<K>, each: &mut impl FnMut(K, Scalar<'a>)) -> bool {
-        let bytes = self.bytes;
-        let mut quotes = self.marks.quotes(self.left);
-        let mut at = self.at;
+    fn usual_members<K>(
+        &mut self,
+        of: &impl Fn(&[u8]) -> Option<K>,
+        each: &mut impl FnMut(Member<'_, 'a, K>) -> Result<(), Malformed>,
+    ) -> Result<bool, Malformed> {
+        let line = self.line;
+        let quotes = self.marks.quotes();
+        let (mut at, mut nth_quote) = (self.at, self.nth_quote);
         let mut is_ended = false;
-        while !is_ended && let Some(member) = UsualMember::read(bytes, at, quotes) {
+        while !is_ended && let Some(member) = UsualMember::read(&line, at, quotes, nth_quote) {
             if let Some(key) = of(member.key) {
-                each(key, member.value);
+                each(Member::Value(key, member.value.of(&line)))?;
             }
-            (at, quotes, is_ended) = (member.end, member.quotes, member.is_last);
+            (at, nth_quote, is_ended) = (member.end, member.nth_quote, member.is_last);
         }
-        (self.at, self.left) = (at, quotes.left());
-        is_ended
+        (self.at, self.nth_quote) = (at, nth_quote);
+        Ok(is_ended)
     }
 
     /// Reads any member and what is behind it; true at the end of the object.
@@ -191,12 +223,16 @@ impl<'a> Scanner<'a> {
     fn member<K>(
         &mut self,
         of: &impl Fn(&[u8]) -> Option<K>,
-        each: &mut impl FnMut(K, Scalar<'a>),
+        each: &mut impl FnMut(Member<'_, 'a, K>) -> Result<(), Malformed>,
     ) -> Result<bool, Malformed> {
-        let key = self.key()?;
-        let value = self.scalar()?;
-        if let Some(key) = key.name(of) {
-            each(key, value);
+        let key = self.key()?.name(of);
+        if self.peek() == Some(b'{') {
+            each(Member::Object(key, self))?;
+        } else {
+            let value = self.scalar()?;
+            if let Some(key) = key {
+                each(Member::Value(key, value))?;
+            }
         }
         self.is_last()
     }
@@ -291,7 +327,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn word(&mut self, word: &'static str) -> Result<(), Malformed> {
-        let rest = self.bytes.part(self.at..);
+        let rest = self.line.bytes.part(self.at..);
         if !rest.starts_with(word.as_bytes()) {
             return self.error("a value was expected");
         }
@@ -304,7 +340,7 @@ impl<'a> Scanner<'a> {
     fn digits(&mut self) -> usize {
         let start = self.at;
         loop {
-            let rest = self.bytes.part(self.at..);
+            let rest = self.line.bytes.part(self.at..);
             let n = match rest.first_chunk() {
                 Some(eight) => leading_digits(u64::from_le_bytes(*eight)),
                 None => rest.iter().take_while(|b| b.is_ascii_digit()).count(),
@@ -319,7 +355,7 @@ impl<'a> Scanner<'a> {
     #[inline]
     fn number(&mut self) -> Result<&'a [u8], Malformed> {
         let start = self.at;
-        let next = |scanner: &Self| scanner.bytes.get(scanner.at).copied();
+        let next = |scanner: &Self| scanner.line.bytes.get(scanner.at).copied();
         if next(self) == Some(b'-') {
             self.at += 1;
         }
@@ -346,21 +382,19 @@ impl<'a> Scanner<'a> {
                 return self.error("a digit was expected");
             }
         }
-        Ok(self.bytes.part(start..self.at))
+        Ok(self.line.bytes.part(start..self.at))
     }
 
     /// Reads a string that starts here.
     #[inline]
     fn string(&mut self) -> Result<JsonText<'a>, Malformed> {
-        let quotes = self.marks.quotes(self.left);
-        if let Some([start, end, ..]) = quotes.next()
+        if let Some([start, end, ..]) = self.marks.quotes().next(self.nth_quote)
             && start == self.at
-            && let Some(raw) = self.bytes.get(start + 1..end)
+            && end < self.line.bytes.len()
         {
             self.at = end + 1;
-            self.left = quotes.behind_string(end).left();
-            let has_escapes = quotes.has_escapes(end);
-            return Ok(JsonText { raw, has_escapes });
+            self.nth_quote += 2;
+            return Ok(self.line.string(start + 1..end));
         }
         self.unusual_string()
     }
@@ -370,11 +404,10 @@ impl<'a> Scanner<'a> {
     fn unusual_string(&mut self) -> Result<JsonText<'a>, Malformed> {
         self.at += 1;
         let start = self.at;
-        let mut has_escapes = false;
         loop {
-            let rest = self.bytes.part(self.at..);
+            let rest = self.line.bytes.part(self.at..);
             let Some(run) = memchr::memchr2(b'"', b'\\', rest) else {
-                self.at = self.bytes.len();
+                self.at = self.line.bytes.len();
                 return self.error("a string has no end");
             };
             if self.marks.has_controls
@@ -384,16 +417,15 @@ impl<'a> Scanner<'a> {
                 return self.error("a control character inside a string");
             }
             self.at += run;
-            if self.bytes.get(self.at) == Some(&b'"') {
-                let raw = self.bytes.part(start..self.at);
+            if self.line.bytes.get(self.at) == Some(&b'"') {
+                let between = start..self.at;
                 self.at += 1;
-                return Ok(JsonText { raw, has_escapes });
+                return Ok(self.line.string(between));
             }
-            has_escapes = true;
-            match self.bytes.get(self.at + 1) {
+            match self.line.bytes.get(self.at + 1) {
                 Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 2,
                 Some(b'u') => {
-                    let hex = self.bytes.get(self.at + 2..self.at + 6);
+                    let hex = self.line.bytes.get(self.at + 2..self.at + 6);
                     if !hex.is_some_and(|hex| hex.iter().all(u8::is_ascii_hexdigit)) {
                         return self.error("four hexadecimal digits were expected");
                     }

@@ -7,19 +7,27 @@ use std::borrow::Cow;
 
 /// A string between its quotes, not yet decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct JsonText<'a> {
-    pub(super) raw: &'a [u8],
-    pub(super) has_escapes: bool,
+pub struct JsonText<'a>(Written<'a>);
+
+/// How it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Written<'a> {
+    /// As it is.
+    Plainly(&'a str),
+    /// With escapes, or in a line that is not all UTF-8.
+    Unusually { raw: &'a [u8], has_escapes: bool },
 }
 
 impl<'a> JsonText<'a> {
     /// A text that needs no decoding.
     #[must_use]
     pub fn plainly(text: &'a str) -> Self {
-        Self {
-            raw: text.as_bytes(),
-            has_escapes: false,
-        }
+        Self(Written::Plainly(text))
+    }
+
+    /// A text of which it is not known that it needs no decoding.
+    pub(super) fn unusual(raw: &'a [u8], has_escapes: bool) -> Self {
+        Self(Written::Unusually { raw, has_escapes })
     }
 
     /// The text, and whether something in it is none and is written as an escape (bytes that are not UTF-8, unpaired
@@ -27,38 +35,42 @@ impl<'a> JsonText<'a> {
     #[inline]
     #[must_use]
     pub fn decode(&self) -> (Cow<'a, str>, bool) {
-        if !self.has_escapes
-            && let Ok(text) = std::str::from_utf8(self.raw)
-        {
-            return (Cow::Borrowed(text), false);
+        match self.0 {
+            Written::Plainly(text) => (Cow::Borrowed(text), false),
+            Written::Unusually { raw, has_escapes } => decode(raw, has_escapes),
         }
-        self.decode_unusual()
-    }
-
-    /// Text with escapes, or with bytes that are not UTF-8.
-    #[inline(never)]
-    fn decode_unusual(&self) -> (Cow<'a, str>, bool) {
-        if self.has_escapes {
-            let (text, is_invalid) = unescape(self.raw);
-            return (Cow::Owned(text), is_invalid);
-        }
-        (text_of(self.raw), true)
     }
 
     /// What `of` finds by the text, as bytes.
     #[inline]
     pub fn name<K>(&self, of: impl Fn(&[u8]) -> Option<K>) -> Option<K> {
-        if self.has_escapes {
-            return of(self.decode().0.as_bytes());
+        match self.plain() {
+            Some(bytes) => of(bytes),
+            None => of(self.decode().0.as_bytes()),
         }
-        of(self.raw)
     }
 
     /// The bytes between the quotes, when they need no decoding.
+    #[inline]
     #[must_use]
     pub fn plain(&self) -> Option<&'a [u8]> {
-        (!self.has_escapes).then_some(self.raw)
+        match self.0 {
+            Written::Plainly(text) => Some(text.as_bytes()),
+            Written::Unusually { raw, has_escapes } => (!has_escapes).then_some(raw),
+        }
     }
+}
+
+/// Text with escapes, or that may not be UTF-8.
+#[inline(never)]
+fn decode(raw: &[u8], has_escapes: bool) -> (Cow<'_, str>, bool) {
+    if has_escapes {
+        let (text, is_invalid) = unescape(raw);
+        return (Cow::Owned(text), is_invalid);
+    }
+    let text = text_of(raw);
+    let is_invalid = matches!(text, Cow::Owned(_));
+    (text, is_invalid)
 }
 
 /// Decodes a string whose escapes are known to be well-formed.

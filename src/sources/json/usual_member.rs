@@ -1,41 +1,59 @@
 //! The members that nearly all objects have nearly always: a key without escapes, and a text or a short number, without
 //! white space between them.
 
+use std::ops::Range;
+
+use super::line::JsonLine;
 use super::marks::JsonQuotes;
 use super::scanner::Scalar;
-use super::text::JsonText;
+use crate::numbers::Part;
 
 /// A usual member.
-pub(super) struct UsualMember<'a, 'm> {
+pub(super) struct UsualMember<'a> {
     /// The bytes of its key.
     pub(super) key: &'a [u8],
-    pub(super) value: Scalar<'a>,
+    pub(super) value: UsualValue,
     /// Where what follows it begins: behind the comma or brace.
     pub(super) end: usize,
-    /// The quotes that follow it.
-    pub(super) quotes: JsonQuotes<'m>,
+    /// The first quote that follows it.
+    pub(super) nth_quote: usize,
     /// Whether the object ends with it.
     pub(super) is_last: bool,
 }
 
-impl<'a, 'm> UsualMember<'a, 'm> {
-    /// The member that begins `at`, of which these are the quotes; `None` when it is not a usual one.
+/// Where the value of a usual member is: most are never looked at.
+pub(super) enum UsualValue {
+    /// Between the quotes.
+    Text(Range<usize>),
+    Number(Range<usize>),
+}
+
+impl UsualValue {
+    /// The value.
     #[inline]
-    pub(super) fn read(bytes: &'a [u8], at: usize, quotes: JsonQuotes<'m>) -> Option<Self> {
-        let [start, key_end, text, text_end] = quotes.next()?;
-        (start == at && !quotes.has_escapes(key_end)).then_some(())?;
+    pub(super) fn of<'a>(self, line: &JsonLine<'a>) -> Scalar<'a> {
+        match self {
+            Self::Text(between) => Scalar::Text(line.string(between)),
+            Self::Number(at) => Scalar::Number(line.bytes.part(at)),
+        }
+    }
+}
+
+impl<'a> UsualMember<'a> {
+    /// The member that begins `at`, of which this is the first quote; `None` when it is not a usual one.
+    #[inline]
+    pub(super) fn read(line: &JsonLine<'a>, at: usize, quotes: JsonQuotes<'_>, nth_quote: usize) -> Option<Self> {
+        let bytes = line.bytes;
+        let [start, key_end, text, text_end] = quotes.next(nth_quote)?;
+        (start == at && !line.has_escapes(&(start + 1..key_end))).then_some(())?;
         let [b'"', b':', first] = *bytes.get(key_end..)?.first_chunk()? else {
             return None;
         };
-        let behind_key = quotes.behind_string(key_end);
-        let (value, end, quotes) = if first == b'"' {
-            let raw = bytes.get(text + 1..text_end)?;
-            let has_escapes = behind_key.has_escapes(text_end);
-            let value = Scalar::Text(JsonText { raw, has_escapes });
-            (value, text_end + 1, behind_key.behind_string(text_end))
+        let (value, end, quote_n) = if first == b'"' {
+            (UsualValue::Text(text + 1..text_end), text_end + 1, 4)
         } else {
             let (start, end) = (key_end + 2, number_end(bytes, key_end + 2)?);
-            (Scalar::Number(bytes.get(start..end)?), end, behind_key)
+            (UsualValue::Number(start..end), end, 2)
         };
         let last = *bytes.get(end)?;
         matches!(last, b',' | b'}').then_some(())?;
@@ -43,7 +61,7 @@ impl<'a, 'm> UsualMember<'a, 'm> {
             key: bytes.get(start + 1..key_end)?,
             value,
             end: end + 1,
-            quotes,
+            nth_quote: nth_quote + quote_n,
             is_last: last == b'}',
         })
     }
