@@ -6,7 +6,7 @@ use std::ops::Deref;
 use super::Position;
 use super::buffer::{Buffer, BufferBlock};
 use crate::error::Result;
-use crate::numbers::Part;
+use crate::numbers::{Part, count_u64};
 
 /// The bytes read and not yet given out. They know where in the file they begin.
 pub(super) struct InputStream {
@@ -51,6 +51,49 @@ impl InputStream {
         let at = self.at;
         self.at = at.after(&taken);
         (taken, at)
+    }
+
+    /// Takes all lines off whose ends are there, unless none is.
+    pub(super) fn take_lines(&mut self) -> Option<BufferLines> {
+        let ends: Vec<usize> = memchr::memchr_iter(b'\n', self).map(|end| end + 1).collect();
+        let bytes = self.buffer.take(*ends.last()?);
+        let at = self.at;
+        self.at = Position {
+            line: at.line + count_u64(ends.len()),
+            byte_offset: at.byte_offset + count_u64(bytes.len()),
+        };
+        Some(BufferLines { bytes, at, ends })
+    }
+
+    /// Takes all off as one line that has no end.
+    pub(super) fn take_unended_line(&mut self) -> BufferLines {
+        let (bytes, at) = self.take(self.len());
+        let ends = vec![bytes.len()];
+        BufferLines { bytes, at, ends }
+    }
+}
+
+/// Whole lines on their way to a worker. Where they end was found to cut them off, and is not looked for once more.
+pub(super) struct BufferLines {
+    bytes: BufferBlock,
+    at: Position,
+    /// Behind each line and its line end.
+    ends: Vec<usize>,
+}
+
+impl BufferLines {
+    /// The lines without their line ends, and where each of them begins.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&[u8], Position)> {
+        let mut start = 0;
+        (self.at.line..).zip(&self.ends).map(move |(line, end)| {
+            let at = Position {
+                line,
+                byte_offset: self.at.byte_offset + count_u64(start),
+            };
+            let bytes = self.bytes.part(start..*end);
+            start = *end;
+            (bytes.strip_suffix(b"\n").unwrap_or(bytes), at)
+        })
     }
 }
 

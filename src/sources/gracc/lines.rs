@@ -7,9 +7,9 @@ use super::usage::{self, GraccScratch};
 use super::{compare, nested};
 use crate::error::Result;
 use crate::ledger::Reason;
-use crate::numbers::{Part, count_u64};
+use crate::numbers::count_u64;
 use crate::sources::dialect::ReadSizes;
-use crate::sources::input_stream::InputStream;
+use crate::sources::input_stream::{BufferLines, InputStream};
 use crate::sources::refusal::Refusal;
 use crate::sources::steps::ReadStep;
 use crate::sources::{Position, Sink, Work};
@@ -83,11 +83,10 @@ impl GraccLines {
                 want = self.feed.len() + if self.is_skipping { block } else { 0 };
                 continue;
             }
-            if let Some(end) = memchr::memrchr(b'\n', &self.feed) {
-                let (bytes, at) = self.feed.take(end + 1);
+            if let Some(lines) = self.feed.take_lines() {
                 let limits = self.limits;
                 return Ok(Some(Box::new(move |sink: &mut dyn Sink| {
-                    parse(&bytes, at, limits, false, sink);
+                    parse(&lines, limits, false, sink);
                 })));
             }
             if self.feed.len() > self.limits.line {
@@ -102,10 +101,10 @@ impl GraccLines {
             }
             if self.feed.is_ended() {
                 self.is_done = true;
-                let (bytes, at) = self.feed.take(self.feed.len());
+                let line = self.feed.take_unended_line();
                 let limits = self.limits;
                 return Ok(Some(Box::new(move |sink: &mut dyn Sink| {
-                    parse(&bytes, at, limits, true, sink);
+                    parse(&line, limits, true, sink);
                 })));
             }
             want = self.feed.len() + block;
@@ -123,16 +122,10 @@ impl ReadStep for GraccLines {
 }
 
 /// Reads the lines of one piece. `is_cut_off` means that its last line has no line end because the file ends there.
-fn parse(bytes: &[u8], from: Position, limits: GraccLimits, is_cut_off: bool, sink: &mut dyn Sink) {
+fn parse(lines: &BufferLines, limits: GraccLimits, is_cut_off: bool, sink: &mut dyn Sink) {
     let mut scratch = GraccScratch::default();
     let mut document = GraccDocument::empty();
-    let mut start = 0;
-    let mut at = from;
-    while start < bytes.len() {
-        let rest = bytes.part(start..);
-        let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
-        let line = rest.part(..end);
-        at.byte_offset = from.byte_offset + to_u64(start);
+    for (line, at) in lines.iter() {
         if line.len() > limits.line {
             sink.rows_read(1);
             let raw = line.get(..limits.kept).unwrap_or(line);
@@ -142,8 +135,6 @@ fn parse(bytes: &[u8], from: Position, limits: GraccLimits, is_cut_off: bool, si
             sink.rows_read(1);
             one(line, at, is_cut_off, &mut document, &mut scratch, sink);
         }
-        start += end + 1;
-        at.line += 1;
     }
 }
 
