@@ -23,8 +23,20 @@ pub fn scaled_ascii(bytes: &[u8], places: u32) -> Option<Scaled> {
     let whole = digits::<15>(bytes).zip(10_i64.checked_pow(places));
     match whole.and_then(|(whole, factor)| whole.checked_mul(factor)) {
         Some(value) => Some(Scaled { value, is_exact: true }),
-        None => scaled_unusual(bytes, places),
+        None => scaled_fraction(bytes, places).or_else(|| scaled_unusual(bytes, places)),
     }
+}
+
+/// Digits, a point, and no more digits behind it than there are places.
+#[inline(never)]
+fn scaled_fraction(bytes: &[u8], places: u32) -> Option<Scaled> {
+    let (whole, fraction) = bytes.split_at_checked(bytes.iter().position(|b| *b == b'.')?)?;
+    let fraction = fraction.get(1..)?;
+    let unused_n = places.checked_sub(u32::try_from(fraction.len()).ok()?)?;
+    let whole = digits::<15>(whole)?.checked_mul(10_i64.checked_pow(places)?)?;
+    let fraction = digits::<8>(fraction)?.checked_mul(10_i64.checked_pow(unused_n)?)?;
+    let value = whole.checked_add(fraction)?;
+    Some(Scaled { value, is_exact: true })
 }
 
 /// Numbers that are more than a few digits.

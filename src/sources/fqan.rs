@@ -15,7 +15,8 @@ impl<'a> Fqan<'a> {
     /// Takes the first of several names separated by `;`. Rule: APEL 2.5 `parse_fqan`.
     #[must_use]
     pub fn parse(text: &'a str) -> Self {
-        let primary = text.split_once(';').map_or(text, |(first, _)| first).trim();
+        let end = text.bytes().position(|byte| byte == b';');
+        let primary = end.and_then(|end| text.get(..end)).unwrap_or(text).trim();
         let Some(path) = primary.strip_prefix('/') else {
             return Self {
                 vo: primary,
@@ -23,10 +24,12 @@ impl<'a> Fqan<'a> {
                 role: None,
             };
         };
-        let vo = path.split('/').next().unwrap_or(path);
+        let mut elements = elements(path);
+        // Fallback: never taken, every path has a first element.
+        let vo = elements.next().unwrap_or(path);
+        // The bytes of `primary` before the slash of an element.
         let mut end = 0;
-        for element in path.split('/') {
-            // `end` counts the bytes of `primary` before this element's slash.
+        for element in std::iter::once(vo).chain(elements) {
             if element.get(..5).is_some_and(|head| head.eq_ignore_ascii_case("role=")) {
                 return Self {
                     vo,
@@ -42,4 +45,17 @@ impl<'a> Fqan<'a> {
             role: None,
         }
     }
+}
+
+/// The elements of a path. Names are a few bytes: to search them by the library's means costs several times as much.
+fn elements(path: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(path);
+    std::iter::from_fn(move || {
+        let path = rest?;
+        let slash = path.bytes().position(|byte| byte == b'/');
+        let (element, behind) = slash.and_then(|at| path.split_at_checked(at)).unwrap_or((path, ""));
+        // Behind the slash, which is one byte.
+        rest = behind.get(1..);
+        Some(element)
+    })
 }
