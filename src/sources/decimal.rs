@@ -1,5 +1,7 @@
 //! Decimal text to scaled integers, exactly: no float in between, so `0.43000000000000005` seconds are 430 ms.
 
+use crate::numbers::index;
+
 /// A decimal number times a power of ten, as an integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scaled {
@@ -20,11 +22,26 @@ pub fn scaled(text: &str, places: u32) -> Option<Scaled> {
 #[inline]
 #[must_use]
 pub fn scaled_ascii(bytes: &[u8], places: u32) -> Option<Scaled> {
-    let whole = digits::<15>(bytes).zip(10_i64.checked_pow(places));
-    match whole.and_then(|(whole, factor)| whole.checked_mul(factor)) {
+    match digits::<15>(bytes).and_then(|whole| times_ten_to(whole, places)) {
         Some(value) => Some(Scaled { value, is_exact: true }),
         None => scaled_fraction(bytes, places).or_else(|| scaled_unusual(bytes, places)),
     }
+}
+
+/// A number times a power of ten, which is found, not computed; `None` when it does not fit.
+#[inline]
+fn times_ten_to(number: i64, places: u32) -> Option<i64> {
+    /// All that fit.
+    const POWERS: [i64; 19] = {
+        let mut powers = [1; 19];
+        let mut at = 1;
+        while at < powers.len() {
+            powers[at] = powers[at - 1] * 10;
+            at += 1;
+        }
+        powers
+    };
+    number.checked_mul(*POWERS.get(index(places))?)
 }
 
 /// Digits, a point, and no more digits behind it than there are places.
@@ -33,8 +50,8 @@ fn scaled_fraction(bytes: &[u8], places: u32) -> Option<Scaled> {
     let (whole, fraction) = bytes.split_at_checked(bytes.iter().position(|b| *b == b'.')?)?;
     let fraction = fraction.get(1..)?;
     let unused_n = places.checked_sub(u32::try_from(fraction.len()).ok()?)?;
-    let whole = digits::<15>(whole)?.checked_mul(10_i64.checked_pow(places)?)?;
-    let fraction = digits::<8>(fraction)?.checked_mul(10_i64.checked_pow(unused_n)?)?;
+    let whole = times_ten_to(digits::<15>(whole)?, places)?;
+    let fraction = times_ten_to(digits::<8>(fraction)?, unused_n)?;
     let value = whole.checked_add(fraction)?;
     Some(Scaled { value, is_exact: true })
 }
