@@ -49,6 +49,21 @@ pub fn word(text: &[u8]) -> Option<u64> {
     Some(u64::from(*first) | u64::from(*middle) << (8 * at) | u64::from(*last) << (8 * (text.len() - 1)))
 }
 
+/// The bytes of a text of at most sixteen, the first of them lowest, and zeros behind them.
+#[inline]
+#[must_use]
+pub fn wide_word(text: &[u8]) -> Option<u128> {
+    if text.len() > 16 {
+        return None;
+    }
+    if let (Some(start), Some(end)) = (text.first_chunk::<8>(), text.last_chunk::<8>()) {
+        let (start, end) = (u64::from_le_bytes(*start), u64::from_le_bytes(*end));
+        // Where the two overlap they have the same bits.
+        return Some(u128::from(start) | u128::from(end) << (8 * (text.len() - 8)));
+    }
+    word(text).map(u128::from)
+}
+
 /// Bytes of the longest [`ShortText`].
 const MOST_BYTES: usize = 15;
 

@@ -1,7 +1,10 @@
 //! What is hashed of a row, written down in room that is used again.
 
 use crate::numbers::{Extent, count_u64};
-use crate::short_texts::word;
+use crate::short_texts::wide_word;
+
+/// Bytes that are copied together.
+const WORD: usize = 16;
 
 /// Bytes to be hashed, one part behind the other.
 ///
@@ -46,16 +49,27 @@ impl HashedBytes {
     #[inline]
     pub fn text(&mut self, text: &str) {
         let text = text.as_bytes();
-        let len = count_u64(text.len());
-        if let Some(word) = word(text) {
-            self.push((u128::from(word) << u64::BITS | u128::from(len)).to_le_bytes());
-            // What comes next is written over the rest of the word.
-            self.len = self.len.less(size_of::<u64>() - text.len());
-        } else {
-            self.push(len.to_le_bytes());
-            for (into, byte) in self.more(text.len()).iter_mut().zip(text) {
-                *into = *byte;
+        let len = count_u64(text.len()).to_le_bytes();
+        let room = self.more(len.len() + text.len().max(WORD));
+        let Some((into, room)) = room.split_first_chunk_mut() else {
+            return;
+        };
+        *into = len;
+        if let Some(word) = wide_word(text) {
+            if let Some(into) = room.first_chunk_mut() {
+                *into = word.to_le_bytes();
             }
+            // What comes next is written over the rest of the word.
+            self.len = self.len.less(WORD - text.len());
+            return;
+        }
+        let ((into, _), (words, _)) = (room.as_chunks_mut::<WORD>(), text.as_chunks::<WORD>());
+        for (into, word) in into.iter_mut().zip(words) {
+            *into = *word;
+        }
+        // The last word overlaps the one before.
+        if let (Some(into), Some(last)) = (room.last_chunk_mut::<WORD>(), text.last_chunk::<WORD>()) {
+            *into = *last;
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use gridtally::short_texts::{ShortText, is_same, word};
+use gridtally::short_texts::{ShortText, is_same, wide_word, word};
 
 #[test]
 fn texts_are_the_same_where_every_byte_is() {
@@ -56,11 +56,14 @@ fn short_texts_by_value_are_the_same_where_the_texts_are() {
 
 #[test]
 fn the_word_of_a_text_holds_its_bytes_and_zeros() {
-    let text = *b"\x01\x82\x03\x84\x05\x86\x07\x88\x09";
-    for len in 0..=8 {
-        let mut bytes = [0; 8];
-        bytes[..len].copy_from_slice(&text[..len]);
-        assert_eq!(word(&text[..len]), Some(u64::from_le_bytes(bytes)), "{len} bytes");
+    let text = *b"\x01\x82\x03\x84\x05\x86\x07\x88\x09\x8a\x0b\x8c\x0d\x8e\x0f\x90\x11";
+    for len in 0..=text.len() {
+        let text = &text[..len];
+        let mut bytes = [0; 17];
+        bytes[..len].copy_from_slice(text);
+        let wide = u128::from_le_bytes(*bytes.first_chunk().unwrap());
+        assert_eq!(wide_word(text), (len <= 16).then_some(wide), "{len} bytes");
+        let narrow = u64::from_le_bytes(*bytes.first_chunk().unwrap());
+        assert_eq!(word(text), (len <= 8).then_some(narrow), "{len} bytes");
     }
-    assert_eq!(word(&text), None);
 }

@@ -16,7 +16,7 @@ use super::zeros::zeros;
 use crate::error::{Error, Result};
 use crate::numbers::{Extent, Part};
 use crate::schema::batch::{codes, plain};
-use crate::short_texts::{ShortText, is_same};
+use crate::short_texts::{ShortText, is_same, wide_word};
 
 /// After so many rows it is asked whether texts repeat at all.
 const TRIAL_ROWS: usize = 1024;
@@ -231,7 +231,15 @@ impl TextWords {
 
     fn append(&mut self, text: &str) -> Result<u32> {
         let code = self.ends.len() - 1;
-        self.bytes.extend_from_slice(text.as_bytes());
+        let text = text.as_bytes();
+        if let Some(word) = wide_word(text) {
+            // As a whole word, of which the rest is removed: to copy a few bytes takes a call.
+            let end = self.bytes.len() + text.len();
+            self.bytes.extend_from_slice(&word.to_le_bytes());
+            self.bytes.truncate(end);
+        } else {
+            self.bytes.extend_from_slice(text);
+        }
         let end = self.end()?;
         self.ends.push(end);
         u32::try_from(code).map_err(|_| too_much())

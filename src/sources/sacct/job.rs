@@ -448,7 +448,8 @@ struct RowText<'t> {
 
 impl<'t> RowText<'t> {
     fn new(row: &'t [u8]) -> Self {
-        let text = std::str::from_utf8(row).ok();
+        // Fallback: of a row that is not UTF-8 every name is looked at by itself.
+        let text = simdutf8::basic::from_utf8(row).ok();
         Self { row, text }
     }
 
