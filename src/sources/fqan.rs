@@ -47,7 +47,7 @@ impl<'a> Fqan<'a> {
     }
 }
 
-/// The elements of a path. Names are a few bytes: to search them by the library's means costs several times as much.
+/// The elements of a path. Names are a few bytes long, and to split them by the library takes several calls for each element.
 fn elements(path: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(path);
     std::iter::from_fn(move || {

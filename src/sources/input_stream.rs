@@ -53,7 +53,7 @@ impl InputStream {
         (taken, at)
     }
 
-    /// Takes all lines off whose ends are there, unless none is.
+    /// Takes all lines off of which it holds the ends; `None` when it holds none.
     pub(super) fn take_lines(&mut self) -> Option<BufferLines> {
         let ends: Vec<usize> = memchr::memchr_iter(b'\n', self).map(|end| end + 1).collect();
         let bytes = self.buffer.take(*ends.last()?);
@@ -65,7 +65,7 @@ impl InputStream {
         Some(BufferLines { bytes, at, ends })
     }
 
-    /// Takes all off as one line that has no end.
+    /// Takes all that is left off as one line, which has no end.
     pub(super) fn take_unended_line(&mut self) -> BufferLines {
         let (bytes, at) = self.take(self.len());
         let ends = vec![bytes.len()];

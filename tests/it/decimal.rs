@@ -104,6 +104,10 @@ fn fqans_are_taken_apart_as_apel_does() {
         ("/osg/LocalGroup=xsede", "osg", Some("/osg/LocalGroup=xsede"), None),
         ("atlas", "atlas", None, None),
         ("/", "", Some("/"), None),
+        ("/atlas/", "atlas", Some("/atlas/"), None),
+        ("/atlas//Role=pilot/", "atlas", Some("/atlas/"), Some("Role=pilot")),
+        ("/Role=pilot/x", "Role=pilot", None, Some("Role=pilot")),
+        (" /atlas/é/ROLE=é ;x", "atlas", Some("/atlas/é"), Some("ROLE=é")),
     ] {
         assert_eq!(Fqan::parse(text), Fqan { vo, group, role }, "{text}");
     }

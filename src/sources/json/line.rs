@@ -16,7 +16,7 @@ pub(super) struct JsonLine<'a> {
 }
 
 impl<'a> JsonLine<'a> {
-    /// Of these bytes, whose backslashes are all in there.
+    /// Of these bytes, outside whose `backslashes` there are none.
     pub(super) fn new(bytes: &'a [u8], backslashes: BackslashSpan) -> Self {
         Self {
             bytes,

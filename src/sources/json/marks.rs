@@ -75,6 +75,7 @@ pub struct JsonIndex {
     /// Quotes that no backslash takes their meaning, and [`NONE`] behind them. Without any when a control character may be
     /// inside a string, or an escape is of an unusual kind.
     quotes: PlaceList,
+    /// Where backslashes are.
     pub(super) backslashes: BackslashSpan,
     /// Some byte is a control character.
     pub(super) has_controls: bool,
