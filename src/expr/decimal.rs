@@ -219,7 +219,7 @@ pub(crate) fn nearest(value: i128, divisor: i128) -> i128 {
     divided(value, divisor, half_even)
 }
 
-/// What a division leaves, which is not zero.
+/// What a division leaves.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rest {
     /// Whether the number without it is odd.
@@ -228,7 +228,7 @@ pub(crate) struct Rest {
     pub(crate) half: Ordering,
 }
 
-/// `value / divisor`, one further from zero where what is left `is_away`; `divisor` is positive.
+/// `value / divisor`, one further from zero where anything is left and it `is_away`; `divisor` is positive.
 #[inline]
 pub(crate) fn divided(value: i128, divisor: i128, is_away: impl Fn(Rest) -> bool) -> i128 {
     // Nearly all numbers have 64 bits, which divide in a fraction of the time.
@@ -238,17 +238,13 @@ pub(crate) fn divided(value: i128, divisor: i128, is_away: impl Fn(Rest) -> bool
     }
 }
 
-/// The same of 64 bits.
+/// The same of 64 bits, without a branch on what is left: no processor can predict whether that is more than a half.
 #[inline]
 pub(crate) fn short_divided(value: i64, divisor: i64, is_away: impl Fn(Rest) -> bool) -> i64 {
     let (whole, rest) = (value / divisor, value % divisor);
-    if rest == 0 {
-        return whole;
-    }
     let half = (2 * rest.unsigned_abs()).cmp(&divisor.unsigned_abs());
     let is_odd = whole & 1 != 0;
-    let is_further = is_away(Rest { is_odd, half });
-    whole + if is_further { rest.signum() } else { 0 }
+    whole + i64::from(is_away(Rest { is_odd, half })) * rest.signum()
 }
 
 /// Apart, so that what divides short numbers is small.
@@ -267,11 +263,12 @@ fn wide_divided(value: i128, divisor: i128, is_away: impl Fn(Rest) -> bool) -> i
 
 /// Half to even: what is left is further from zero where it is more than half of the divisor, or half of it behind an odd number.
 pub(crate) fn half_even(rest: Rest) -> bool {
-    match rest.half {
-        Ordering::Less => false,
-        Ordering::Equal => rest.is_odd,
-        Ordering::Greater => true,
-    }
+    let least = if rest.is_odd {
+        Ordering::Equal
+    } else {
+        Ordering::Greater
+    };
+    rest.half >= least
 }
 
 /// `left * right / divisor` rounded half to even, where the product has more than 128 bits; `divisor` is positive.
