@@ -263,12 +263,7 @@ fn wide_divided(value: i128, divisor: i128, is_away: impl Fn(Rest) -> bool) -> i
 
 /// Half to even: what is left is further from zero where it is more than half of the divisor, or half of it behind an odd number.
 pub(crate) fn half_even(rest: Rest) -> bool {
-    let least = if rest.is_odd {
-        Ordering::Equal
-    } else {
-        Ordering::Greater
-    };
-    rest.half >= least
+    rest.half == Ordering::Greater || (rest.half == Ordering::Equal && rest.is_odd)
 }
 
 /// `left * right / divisor` rounded half to even, where the product has more than 128 bits; `divisor` is positive.
