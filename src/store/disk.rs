@@ -1,9 +1,11 @@
 //! Files of a local folder, written and renamed by the thread that has them: to hand each to a thread of the runtime, as the object
 //! store crate does, costs as much as to write a small one, and a large one has left the caches of the processor meanwhile.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
@@ -16,6 +18,9 @@ use crate::runtime::interruption::{Aborting, Writing, abort_with};
 /// has the less to wait for.
 const SYNCED_BYTES: u64 = 8 << 20;
 
+/// So many bytes at the end of a file are worth a thread that makes them durable before the commit does.
+const SYNCED_AT_END_BYTES: u64 = 1 << 20;
+
 /// How often a folder is made again that is gone before there is a file in it.
 const MAKINGS: usize = 100;
 
@@ -25,7 +30,15 @@ pub(super) struct Disk {
     root: PathBuf,
     /// Has threads that wait for the disk.
     runtime: Handle,
+    unsettled: Unsettled,
 }
+
+/// A thread that makes a file durable.
+type Syncing = JoinHandle<io::Result<()>>;
+
+/// Files that are finished, and made durable meanwhile. The system reports an error of the disk once: who drops these does not know of
+/// it.
+type Unsettled = Arc<Mutex<BTreeMap<PathBuf, Vec<Syncing>>>>;
 
 impl Disk {
     /// The folder `root`.
@@ -33,7 +46,20 @@ impl Disk {
         Self {
             root: root.to_path_buf(),
             runtime: runtime.clone(),
+            unsettled: Arc::default(),
         }
+    }
+
+    /// Waits until a file that is finished is durable as far as that was begun.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub(super) fn settle(&self, path: &Path) -> io::Result<()> {
+        let syncing = unsettled(&self.unsettled).remove(path);
+        for synced in syncing.into_iter().flatten() {
+            self.runtime.block_on(synced)??;
+        }
+        Ok(())
     }
 
     /// Writes a file that nobody looks for before it is written. One that a killed process left there is taken away first, and not
@@ -60,6 +86,8 @@ impl Disk {
         let target = self.root.join(path);
         let place = self.root.join(part_file(path));
         let file = created(&place)?;
+        // Of a file that was thrown away.
+        unsettled(&self.unsettled).remove(&target);
         let unfinished = place.clone();
         let aborting = abort_with(writing, move || {
             // What cannot be removed now is removed by the next run.
@@ -72,6 +100,7 @@ impl Disk {
             unsynced: 0,
             syncing: None,
             runtime: self.runtime.clone(),
+            unsettled: Arc::clone(&self.unsettled),
             is_finished: false,
             _aborting: aborting,
         })
@@ -99,8 +128,10 @@ pub(super) struct DiskFile {
     /// Bytes since it was made durable.
     unsynced: u64,
     /// Makes it durable meanwhile.
-    syncing: Option<JoinHandle<io::Result<()>>>,
+    syncing: Option<Syncing>,
     runtime: Handle,
+    /// Takes over what is not durable when it is finished.
+    unsettled: Unsettled,
     is_finished: bool,
     _aborting: Aborting,
 }
@@ -114,28 +145,33 @@ impl DiskFile {
         self.file.write_all(part)?;
         self.unsynced = self.unsynced.further(part.len() as u64);
         if self.unsynced >= SYNCED_BYTES {
-            self.unsynced = 0;
-            self.arrive()?;
-            let file = self.file.try_clone()?;
-            self.syncing = Some(self.runtime.spawn_blocking(move || file.sync_data()));
+            if let Some(syncing) = self.syncing.take() {
+                self.runtime.block_on(syncing)??;
+            }
+            self.syncing = Some(self.sync()?);
         }
         Ok(())
     }
 
-    /// Waits until it is durable as far as that was begun.
-    fn arrive(&mut self) -> io::Result<()> {
-        match self.syncing.take() {
-            Some(syncing) => self.runtime.block_on(syncing)?,
-            None => Ok(()),
-        }
+    /// Begins to make durable what was written so far.
+    fn sync(&mut self) -> io::Result<Syncing> {
+        self.unsynced = 0;
+        let file = self.file.try_clone()?;
+        Ok(self.runtime.spawn_blocking(move || file.sync_data()))
     }
 
-    /// Ends it: it has its name then.
+    /// Ends it: it has its name then. Whether it is durable is known once it is settled.
     ///
     /// # Errors
     /// Those of the disk.
     pub(super) fn finish(mut self) -> io::Result<()> {
-        self.arrive()?;
+        let mut syncing = Vec::from_iter(self.syncing.take());
+        if self.unsynced >= SYNCED_AT_END_BYTES {
+            syncing.push(self.sync()?);
+        }
+        if !syncing.is_empty() {
+            unsettled(&self.unsettled).insert(self.target.clone(), syncing);
+        }
         std::fs::rename(&self.place, &self.target)?;
         self.is_finished = true;
         Ok(())
@@ -149,6 +185,10 @@ impl Drop for DiskFile {
             let _ = std::fs::remove_file(&self.place);
         }
     }
+}
+
+fn unsettled(files: &Unsettled) -> MutexGuard<'_, BTreeMap<PathBuf, Vec<Syncing>>> {
+    files.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A new file. One that a killed process left there is taken away first.

@@ -116,7 +116,8 @@ impl Store {
         let files: Vec<WrittenFile<'_>> = files.collect();
         pool::until_error(&files, DISK_REQUESTS_AT_ONCE, |file| {
             let path = root.join(file.path);
-            let found = File::open(&path).and_then(|f| {
+            let settled = self.disk().map_or(Ok(()), |disk| disk.settle(&path));
+            let found = settled.and_then(|()| File::open(&path)).and_then(|f| {
                 f.sync_all()?;
                 Ok(f.metadata()?.len())
             });
