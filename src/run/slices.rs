@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::RecordBatch;
 use arrow_select::concat::concat_batches;
 
 use super::partition_context::PartitionContext;
@@ -20,9 +20,6 @@ pub(crate) struct UsageSlice {
     pub(crate) vo: Option<String>,
     pub(crate) allocation_year: i64,
 }
-
-/// The columns of a run of rows of one slice.
-type SliceRun = Vec<ArrayRef>;
 
 /// Files of `usage` or `charges` of a site.
 pub(crate) struct SliceFiles<'a> {
@@ -108,29 +105,60 @@ pub(crate) fn changed(before: &RecordBatch, now: &RecordBatch) -> Result<BTreeSe
     Ok(slices.filter(|of| before.get(*of) != now.get(*of)).cloned().collect())
 }
 
+/// The rows of a slice within a batch. Two are the same when their values are: columns are cut out of the batch only to be compared.
+struct SliceRows<'a> {
+    batch: &'a RecordBatch,
+    runs: Vec<Range<usize>>,
+}
+
+impl PartialEq for SliceRows<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        let is_same_run = |(a, b): (&Range<usize>, &Range<usize>)| {
+            let mut columns = self.batch.columns().iter().zip(other.batch.columns());
+            a.len() == b.len() && columns.all(|(of, to)| *of.slice(a.start, a.len()) == *to.slice(b.start, b.len()))
+        };
+        self.batch.num_columns() == other.batch.num_columns()
+            && self.runs.len() == other.runs.len()
+            && self.runs.iter().zip(&other.runs).all(is_same_run)
+    }
+}
+
 /// The rows of every slice.
-fn by_slice(batch: &RecordBatch) -> Result<BTreeMap<UsageSlice, Vec<SliceRun>>> {
-    let mut found: BTreeMap<UsageSlice, Vec<SliceRun>> = BTreeMap::new();
-    for (of, range) in slices(batch)? {
-        let rows = batch.slice(range.start, range.len());
-        found.entry(of).or_default().push(rows.columns().to_vec());
+fn by_slice(batch: &RecordBatch) -> Result<BTreeMap<UsageSlice, SliceRows<'_>>> {
+    let mut found = BTreeMap::new();
+    for (of, run) in slices(batch)? {
+        let rows = found.entry(of).or_insert_with(|| SliceRows {
+            batch,
+            runs: Vec::new(),
+        });
+        rows.runs.push(run);
     }
     Ok(found)
 }
 
 /// The rows of a batch in some slices, by allocation year; all rows where no slices are named.
 pub(crate) fn by_year(batch: &RecordBatch, of: Option<&BTreeSet<UsageSlice>>) -> Result<BTreeMap<i64, RecordBatch>> {
-    let mut runs: BTreeMap<i64, Vec<RecordBatch>> = BTreeMap::new();
-    for (slice, range) in slices(batch)? {
+    let mut runs: BTreeMap<i64, Vec<Range<usize>>> = BTreeMap::new();
+    for (slice, run) in slices(batch)? {
         if of.is_none_or(|of| of.contains(&slice)) {
-            let rows = batch.slice(range.start, range.len());
-            runs.entry(slice.allocation_year).or_default().push(rows);
+            let runs = runs.entry(slice.allocation_year).or_default();
+            match runs.last_mut() {
+                Some(last) if last.end == run.start => last.end = run.end,
+                _ => runs.push(run),
+            }
         }
     }
-    let joined = runs
-        .into_iter()
-        .map(|(year, runs)| Ok((year, concat_batches(batch.schema_ref(), &runs)?)));
+    let joined = runs.into_iter().map(|(year, runs)| Ok((year, rows(batch, &runs)?)));
     joined.collect()
+}
+
+/// Some runs of rows of a batch as one.
+fn rows(batch: &RecordBatch, runs: &[Range<usize>]) -> Result<RecordBatch> {
+    let slices: Vec<RecordBatch> = runs.iter().map(|run| batch.slice(run.start, run.len())).collect();
+    match slices.as_slice() {
+        [whole] => Ok(whole.clone()),
+        several => Ok(concat_batches(batch.schema_ref(), several)?),
+    }
 }
 
 /// The batches of a table of `dataset` as one; without rows where there is no table.
