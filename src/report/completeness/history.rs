@@ -133,9 +133,10 @@ impl EndedJobs {
         let (end, wall) = (time(batch, "end_utc")?, int(batch, "wall_s")?);
         let cores = int(batch, "alloc_core_n")?;
         let mut by_ce = vec![EndedAtCe::default(); hosts.len() + clusters.len() + 1];
+        let is_batch: Vec<bool> = view_names.iter().map(|name| name == Some("batch")).collect();
         for row in 0..batch.num_rows() {
             let Some(end_ms) = number(end, row) else { continue };
-            if code(&views, row).is_none_or(|view| view_names.value(view) != "batch") {
+            if code(&views, row).and_then(|view| is_batch.get(view)) != Some(&true) {
                 continue;
             }
             let ce = match (code(&host_codes, row), code(&cluster_codes, row)) {
@@ -179,35 +180,45 @@ fn code(codes: &UInt32Array, row: usize) -> Option<usize> {
     number(codes, row).map(index)
 }
 
-/// What ended at a CE. Records that follow each other mostly ended on one day: these are added up before the day is looked up.
+/// What ended at a CE.
 #[derive(Clone, Default)]
 struct EndedAtCe {
     days: Days,
-    day: Day,
-    sums: EndedOnDay,
+    /// What ended on the days seen last, and is not among `days` yet: records that follow each other mostly ended on days near each
+    /// other. Each day has its place by its number.
+    near: [(Day, EndedOnDay); NEAR_DAYS],
 }
+
+/// A power of two, longer than most jobs.
+const NEAR_DAYS: usize = 16;
 
 impl EndedAtCe {
     fn add_job(&mut self, day: Day, core_s: i64) -> Result<()> {
-        if self.day != day {
-            self.close()?;
-            self.day = day;
-        }
-        self.sums.job_n += 1;
-        add(&mut self.sums.core_s, core_s, "alloc_core_s")
-    }
-
-    /// Adds the jobs since the last call to their day.
-    fn close(&mut self) -> Result<()> {
-        let more = std::mem::take(&mut self.sums);
-        if more.job_n > 0 {
-            self.days.entry(self.day).or_default().take(more)?;
+        let at = index(day.cast_unsigned()) % NEAR_DAYS;
+        if let Some((near, sums)) = self.near.get_mut(at) {
+            if *near != day {
+                close(&mut self.days, *near, sums)?;
+                *near = day;
+            }
+            sums.job_n += 1;
+            add(&mut sums.core_s, core_s, "alloc_core_s")?;
         }
         Ok(())
     }
 
     fn into_days(mut self) -> Result<Days> {
-        self.close()?;
+        for (day, sums) in &mut self.near {
+            close(&mut self.days, *day, sums)?;
+        }
         Ok(self.days)
     }
+}
+
+/// Adds the jobs of a day since the last call to it.
+fn close(days: &mut Days, day: Day, sums: &mut EndedOnDay) -> Result<()> {
+    let more = std::mem::take(sums);
+    if more.job_n > 0 {
+        days.entry(day).or_default().take(more)?;
+    }
+    Ok(())
 }

@@ -1,5 +1,11 @@
 //! Nights that did not come.
 
+use std::collections::BTreeMap;
+
+use gridtally::report::completeness::{EndedOnDay, history};
+use gridtally::report::lake::{Lake, Selection};
+use gridtally::time::month::day_of;
+
 use super::{HEADER, Nights};
 
 /// Four jobs a day that end at `hour`, of so many days from 2026-10-01 on.
@@ -84,4 +90,30 @@ fn the_summary_of_a_run_describes_days_that_are_missing() {
     // A run without new files reports it, too.
     let (_, reported, _) = nights.run(&[]);
     assert!(reported.contains("gap from 2026-10-14"), "{reported}");
+}
+
+#[test]
+fn jobs_that_end_on_days_far_from_each_other_in_turn_are_all_counted() {
+    let nights = Nights::new("", "");
+    let mut expected: BTreeMap<i32, EndedOnDay> = BTreeMap::new();
+    let mut dump = HEADER.to_owned();
+    for n in 0..60 {
+        // Two days with as many between them as are remembered, days next to each other, and every day once more.
+        let day = [2, 18, 3, 17, 19, n % 30 + 1][n % 6];
+        let hours = (day - 1) * 24 + 1;
+        let row = format!(
+            "{n}|oak|u|a|COMPLETED|2026-10-01T00:00:00|2026-10-01T00:00:00|2026-10-{day:02}T01:00:00|{}|2|cpu=2,node=1|00:10:00\n",
+            hours * 3600
+        );
+        dump.push_str(&row);
+        let of = day_of(format!("2026-10-{day:02}").parse().unwrap());
+        let sums = expected.entry(of).or_default();
+        sums.job_n += 1;
+        sums.core_s += i64::try_from(hours * 3600 * 2).unwrap();
+    }
+    nights.write("dumps/a.txt", &dump);
+    assert_eq!(nights.run(&[]).0, 0);
+    let lake = Lake::open(nights.folder().join("lake").to_str().unwrap()).unwrap();
+    let found = history(&lake, &Selection::default()).unwrap();
+    assert_eq!(found.into_values().collect::<Vec<_>>(), [expected]);
 }
