@@ -29,6 +29,7 @@ pub fn publish(publication: &Publication, datasets: &[Dataset]) -> Result<()> {
             publication.remove(&file.path);
         }
     }
+    let mut missing = Vec::new();
     for dataset in datasets {
         // These datasets are written outside the manifest, and their readers take every file in the folder for one of them.
         if dataset.name == "runs" || PUBLICATION_BOOKS.contains(&dataset.name.as_str()) {
@@ -43,9 +44,11 @@ pub fn publish(publication: &Publication, datasets: &[Dataset]) -> Result<()> {
         if was.is_some_and(|file| file.schema_version == dataset.version) {
             continue;
         }
-        write(publication, dataset, &path)?;
+        missing.push(dataset);
     }
-    Ok(())
+    publication
+        .store()
+        .for_each(&missing, |dataset| write(publication, dataset, &path(dataset)))
 }
 
 /// The path of the file.
