@@ -3,7 +3,7 @@
 use crate::numbers::scattered;
 
 /// Longer texts are compared by the library, which then is faster.
-const SHORT_BYTES: usize = 32;
+const SHORT_BYTES: usize = 64;
 
 /// Whether two texts are the same.
 #[inline]
@@ -16,6 +16,9 @@ pub fn is_same(a: &[u8], b: &[u8]) -> bool {
         return a == b;
     }
     // The last bytes overlap the first ones, which together are all of them.
+    if let (Some(a_end), Some(b_end)) = (a.last_chunk::<32>(), b.last_chunk::<32>()) {
+        return a.first_chunk::<32>() == b.first_chunk::<32>() && a_end == b_end;
+    }
     if let (Some(a_end), Some(b_end)) = (a.last_chunk::<16>(), b.last_chunk::<16>()) {
         return a.first_chunk::<16>() == b.first_chunk::<16>() && a_end == b_end;
     }

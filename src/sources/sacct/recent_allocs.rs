@@ -2,6 +2,7 @@
 
 use super::tres::{Alloc, NamedTres, alloc};
 use crate::numbers::scattered;
+use crate::short_texts::is_same;
 
 /// Texts that are known at the same time at most.
 const SLOT_BITS: u32 = 6;
@@ -33,7 +34,7 @@ impl<'a> RecentAllocs<'a> {
             return alloc(text, named);
         };
         if let Some(recent) = slot
-            && recent.text == text
+            && is_same(recent.text, text)
         {
             return Ok(recent.alloc);
         }
