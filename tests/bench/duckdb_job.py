@@ -5,6 +5,8 @@
     python3 duckdb_job.py sacct|sites|gracc partitions INPUT OUT   the jobs are counted in OUT.totals
                                                          like a lake, in the folder OUT: one row per job, sorted by month and start,
                                                          zstd Parquet in partitions, usage by account and year; `sites` are files
+    python3 duckdb_job.py sacct partitions INPUT OUT POLICIES   and what the first so many of two policies charge, by job and by group
+    python3 duckdb_job.py apel-summaries|gratia-rows partitions INPUT OUT   the same of summaries, one row each
 
 It does less than gridtally: no duplicates, no reassembly, no zones, no proration, no ledger.
 """
@@ -68,7 +70,65 @@ FROM (SELECT _id, _source AS d FROM read_json($INPUT, format = 'newline_delimite
     _id: 'VARCHAR', _source: 'STRUCT(SiteName VARCHAR, ProbeName VARCHAR, SubmitHost VARCHAR, LocalJobId VARCHAR, GlobalJobId VARCHAR, VOName VARCHAR, ReportableVOName VARCHAR, ProjectName VARCHAR, LocalUserId VARCHAR, DN VARCHAR, CommonName VARCHAR, Queue VARCHAR, Grid VARCHAR, JobName VARCHAR, ResourceType VARCHAR, Host VARCHAR, StartTime TIMESTAMP, EndTime TIMESTAMP, "@received" TIMESTAMP, WallDuration BIGINT, CpuDuration DOUBLE, CpuDuration_user DOUBLE, CpuDuration_system DOUBLE, Processors BIGINT, NodeCount VARCHAR, Resource_ExitCode VARCHAR)'}));
 """
 
-kind, work, source, out = sys.argv[1:]
+APEL_SUMMARIES = """
+CREATE TABLE summary AS
+SELECT of['Site'] AS site, of['Month']::INT AS month_n, of['Year']::INT AS year_n, make_date(year_n, month_n, 1) AS record_month,
+    of['GlobalUserName'] AS global_user, of['VO'] AS vo, of['VOGroup'] AS vo_group, of['VORole'] AS vo_role,
+    of['SubmitHost'] AS submit_host, of['InfrastructureType'] AS infrastructure, of['ServiceLevelType'] AS benchmark,
+    of['ServiceLevel']::DECIMAL(12, 3) AS benchmark_per_core, of['NodeCount']::BIGINT AS node_n,
+    of['Processors']::BIGINT AS core_n, of['WallDuration']::BIGINT AS wall_s, of['CpuDuration']::BIGINT AS cpu_s,
+    of['NumberOfJobs']::BIGINT AS job_n, row_number() OVER () AS nth
+FROM (SELECT map_from_entries([row(split_part(line, ': ', 1), line[strpos(line, ': ') + 2:])
+        for line in string_split(block, chr(10)) if contains(line, ': ')]) AS of
+    FROM (SELECT unnest(string_split(content, '%%')) AS block FROM read_text($INPUT)) WHERE contains(block, 'Site: '));
+"""
+
+GRATIA_ROWS = """
+CREATE TABLE summary AS
+SELECT _id AS id, d.SiteName AS site, d.EndTime::DATE AS day, date_trunc('month', day)::DATE AS record_month, d.ProbeName AS cluster,
+    d.VOName AS vo_name, d.ReportableVOName AS vo, d.ProjectName AS account, d.DN AS global_user, d.CommonName AS common_name,
+    d.Grid AS infrastructure, d.ResourceType AS view, d.Processors AS core_n, d.WallDuration::BIGINT AS wall_s,
+    d.CpuDuration::BIGINT AS cpu_s, d.CpuDuration_user::BIGINT AS cpu_user_s, d.CpuDuration_system::BIGINT AS cpu_system_s,
+    d.CoreHours AS core_h, d.Count AS job_n, row_number() OVER () AS nth
+FROM (SELECT _id, _source AS d FROM read_json($INPUT, format = 'newline_delimited', columns = {
+    _id: 'VARCHAR', _source: 'STRUCT(EndTime TIMESTAMP, VOName VARCHAR, ReportableVOName VARCHAR, ProjectName VARCHAR, DN VARCHAR, CommonName VARCHAR, Processors BIGINT, ResourceType VARCHAR, Grid VARCHAR, ProbeName VARCHAR, SiteName VARCHAR, WallDuration DOUBLE, CpuDuration DOUBLE, CpuDuration_user DOUBLE, CpuDuration_system DOUBLE, CoreHours DOUBLE, Count BIGINT)'}));
+"""
+
+# By kind: the table, and what two summaries of the same have in common.
+SUMMARIES = {
+    "apel-summaries": (
+        APEL_SUMMARIES,
+        "site, record_month, global_user, vo, vo_group, vo_role, submit_host, infrastructure, benchmark, benchmark_per_core, "
+        "node_n, core_n",
+    ),
+    "gratia-rows": (GRATIA_ROWS, "id"),
+}
+
+# Those of the benchmark, in GiB and seconds; GPUs of any model weigh 10.
+MEMORY = "coalesce(alloc_memory_byte, 0) / 1073741824"
+POLICIES = [
+    ("largest", f"greatest(alloc_core_n, {MEMORY} / 4) * wall_s / 3600"),
+    ("sum", f"floor(alloc_core_n + {MEMORY} * 0.25 + coalesce(alloc_gpu_n, 0) * 10) * wall_s / 3600"),
+]
+
+kind, work, source, out, *policy_n = sys.argv[1:]
+if kind in SUMMARIES:
+    text, identity = SUMMARIES[kind]
+    duckdb.sql("SET threads = 2")
+    duckdb.sql(text.replace("$INPUT", f"'{source}'"))
+    duckdb.sql(
+        f"COPY (SELECT * EXCLUDE (nth) FROM summary QUALIFY row_number() OVER (PARTITION BY {identity} ORDER BY nth DESC) = 1 "
+        f"ORDER BY site, record_month, vo) TO '{out}/summary' (FORMAT parquet, COMPRESSION zstd, PARTITION_BY (site, record_month))"
+    )
+    summary = f"read_parquet('{out}/summary/**/*.parquet', hive_partitioning = true)"
+    duckdb.sql(
+        "COPY (SELECT site, vo, year(record_month) AS allocation_year, record_month AS month, infrastructure, sum(job_n) AS job_n, "
+        "sum(wall_s) AS wall_s, sum(wall_s * core_n) AS alloc_core_s, sum(cpu_s) AS cpu_s "
+        f"FROM {summary} GROUP BY ALL) TO '{out}/usage' (FORMAT parquet, COMPRESSION zstd, PARTITION_BY (site, vo, allocation_year))"
+    )
+    with open(f"{out}.totals", "w") as totals:
+        totals.write(str(duckdb.sql(f"SELECT count(*) FROM {summary}").fetchall()[0][0]))
+    sys.exit()
 text = GRACC if kind == "gracc" else SACCT
 text = text.replace("{COLUMNS}", "{" + ", ".join(f"'{name}': 'VARCHAR'" for name in SACCT_COLUMNS) + "}")
 text = text.replace(", all_varchar = true", "").replace("$INPUT", f"'{source}'")
@@ -104,6 +164,23 @@ elif work == "partitions":
     duckdb.sql(
         f"COPY ({grouped}) TO '{out}/usage' (FORMAT parquet, COMPRESSION zstd, PARTITION_BY ({site}vo, allocation_year))"
     )
+    charges = [
+        f"SELECT start, raw_job_id, job_id, cluster, account AS vo, account, partition, qos, record_month, '{policy}' AS policy, "
+        f"wall_s * alloc_core_n AS alloc_core_s, wall_s * coalesce(alloc_gpu_n, 0) AS alloc_gpu_s, ({charge})::DECIMAL(38, 9) AS charge, "
+        f'year("end") AS allocation_year FROM {jobs}'
+        for policy, charge in POLICIES[: int(policy_n[0]) if policy_n else 0]
+    ]
+    if charges:
+        duckdb.sql(
+            f"COPY (FROM ({' UNION ALL '.join(charges)}) ORDER BY record_month, start, raw_job_id, policy) TO '{out}/job_charges' "
+            "(FORMAT parquet, COMPRESSION zstd, PARTITION_BY (record_month))"
+        )
+        charged = f"read_parquet('{out}/job_charges/**/*.parquet', hive_partitioning = true)"
+        duckdb.sql(
+            f"COPY (SELECT vo, allocation_year, record_month AS month, policy, cluster, account, partition, qos, count(*) AS job_n, "
+            f"sum(alloc_core_s) AS alloc_core_s, sum(alloc_gpu_s) AS alloc_gpu_s, sum(charge) AS charge FROM {charged} GROUP BY ALL) "
+            f"TO '{out}/charges' (FORMAT parquet, COMPRESSION zstd, PARTITION_BY (vo, allocation_year))"
+        )
     with open(f"{out}.totals", "w") as totals:
         totals.write(str(duckdb.sql(f"SELECT count(*) FROM {jobs}").fetchall()[0][0]))
 else:

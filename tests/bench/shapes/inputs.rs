@@ -19,8 +19,8 @@ pub(crate) struct Shape {
     /// The file, or the folder of files.
     pub(crate) path: PathBuf,
     pub(crate) rows: u32,
-    /// What the peer calls it, where it can do the same.
-    pub(crate) peer: Option<&'static str>,
+    /// What the peer's program calls it.
+    pub(crate) peer: &'static str,
 }
 
 /// A folder of the benchmark that `make` fills once.
@@ -101,7 +101,7 @@ pub(crate) fn dense(jobs: i64) -> Shape {
         path: folder.join("sacct.txt"),
         folder,
         rows: count(jobs),
-        peer: Some("sacct"),
+        peer: "sacct",
     }
 }
 
@@ -160,7 +160,7 @@ fn of_one_dump(name: &'static str, dump: DenseDump) -> Shape {
         path: folder.join("sacct.txt"),
         folder,
         rows: count(dump.jobs),
-        peer: Some("sacct"),
+        peer: "sacct",
     }
 }
 
@@ -191,7 +191,7 @@ pub(crate) fn partitions(jobs: i64) -> Shape {
         path: folder.join("dumps"),
         folder,
         rows: count(jobs),
-        peer: Some("sites"),
+        peer: "sites",
     }
 }
 
@@ -207,7 +207,7 @@ pub(crate) fn apel_summaries(summaries: i64) -> Shape {
         path: folder.join("summaries"),
         folder,
         rows: count(summaries),
-        peer: None,
+        peer: "apel-summaries",
     }
 }
 
@@ -223,7 +223,7 @@ pub(crate) fn gracc_summaries(days: i64) -> Shape {
         path: folder.join("summaries.ndjson"),
         folder,
         rows: count(240 * days),
-        peer: None,
+        peer: "gratia-rows",
     }
 }
 
@@ -252,6 +252,6 @@ pub(crate) fn small_files(files: i64) -> Shape {
         path: folder.join("dumps"),
         folder,
         rows: count(files * JOBS),
-        peer: Some("sacct"),
+        peer: "sacct",
     }
 }

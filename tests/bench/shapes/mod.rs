@@ -1,6 +1,6 @@
 //! Shapes of work other than a few groups in order: one job to a row, in order, shuffled and of one day; many small partitions;
-//! summaries; charges; overhead; one more night; nothing new; many small files. Each against a scan for line ends, and against
-//! DuckDB where that can do the like. The table is printed, and kept in a file that is named after the commit.
+//! summaries; charges; overhead; one more night; nothing new; many small files. What is read whole is compared with a scan for line ends,
+//! and with DuckDB doing the like. The table is printed, and kept in a file that is named after the commit.
 
 mod inputs;
 
@@ -34,41 +34,50 @@ pub(crate) fn run(sizes: ShapeSizes) {
     let partitions = inputs::partitions(sizes.jobs / 10);
     let apel = inputs::apel_summaries(sizes.jobs / 100);
     let gracc = inputs::gracc_summaries(sizes.jobs / 10_000);
-    for shape in [&dense, &shuffled, &one_day, &partitions, &apel, &gracc] {
+    let anew = whole_job(&mut table, &dense, sizes.runs);
+    for shape in [&shuffled, &one_day, &partitions, &apel, &gracc] {
         whole_job(&mut table, shape, sizes.runs);
     }
-    for (work, file) in [
-        ("one policy", "one-policy.toml"),
-        ("two policies", "two-policies.toml"),
-        ("overhead of 400 nodes", "overhead.toml"),
+    for (work, file, policy_n) in [
+        ("one policy", "one-policy.toml", "1"),
+        ("two policies", "two-policies.toml", "2"),
     ] {
+        let peer = median(sizes.runs, || duckdb(&dense, &[policy_n]));
+        table.peer_s = Some(peer.wall_s);
         table.add(&dense, work, median(sizes.runs, || fresh(&dense, file)));
+        table.add(&dense, "the same: DuckDB", peer);
+        table.peer_s = None;
     }
+    let overhead = median(sizes.runs, || fresh(&dense, "overhead.toml"));
+    table.add(&dense, "overhead of 400 nodes", overhead);
+    // The peer's program knows no nights: it does all of it again.
+    table.peer_s = Some(anew.wall_s);
     nights(&mut table, &dense, sizes.runs);
+    table.add(&dense, "all of it again: DuckDB", anew);
+    table.peer_s = None;
     let small = inputs::small_files(sizes.small_files);
     whole_job(&mut table, &small, sizes.runs);
     nothing_new(&mut table, &small, sizes.runs);
     eprintln!("kept in {}", table.keep().display());
 }
 
-/// A fresh lake of a shape, and the peer's.
-fn whole_job(table: &mut ShapeTable, shape: &Shape, runs: usize) {
+/// A fresh lake of a shape, and the peer's, whose cost is given.
+fn whole_job(table: &mut ShapeTable, shape: &Shape, runs: usize) -> Cost {
     table.scanned_s = Some(median(runs, || scan(&shape.path)).wall_s);
-    table.peer_s = None;
-    let peer = shape.peer.map(|kind| median(runs, || duckdb(shape, kind)));
-    table.peer_s = peer.map(|cost| cost.wall_s);
+    let peer = median(runs, || duckdb(shape, &[]));
+    table.peer_s = Some(peer.wall_s);
     table.add(shape, "whole job", median(runs, || fresh(shape, "pipeline.toml")));
-    if let Some(peer) = peer {
-        let theirs = fs::read_to_string(shape.folder.join("duckdb.totals")).unwrap();
-        assert_eq!(
-            (records(shape).to_string(), theirs),
-            (shape.rows.to_string(), shape.rows.to_string()),
-            "jobs"
-        );
-        table.add(shape, "the same: DuckDB", peer);
-    }
+    let theirs = fs::read_to_string(shape.folder.join("duckdb.totals")).unwrap();
+    let expected = shape.rows.to_string();
+    assert_eq!(
+        (records(shape).to_string(), theirs),
+        (expected.clone(), expected),
+        "rows"
+    );
+    table.add(shape, "the same: DuckDB", peer);
     table.peer_s = None;
     table.scanned_s = None;
+    peer
 }
 
 fn fresh(shape: &Shape, pipeline: &str) -> Cost {
@@ -77,11 +86,14 @@ fn fresh(shape: &Shape, pipeline: &str) -> Cost {
     gridtally_into(&shape.folder.join(pipeline), &lake)
 }
 
-/// The records of the lake of a shape.
+/// The records of the lake of a shape, or the summaries.
 fn records(shape: &Shape) -> u64 {
     let lake = shape.folder.join("lake");
     let (_, manifest) = Manifest::open(lake.to_str().expect("a path in UTF-8")).unwrap();
-    manifest.dataset("records").map(|file| file.rows).sum()
+    let files = ["records", "summary"]
+        .into_iter()
+        .flat_map(|dataset| manifest.dataset(dataset));
+    files.map(|file| file.rows).sum()
 }
 
 /// Jobs of one day, and a few of three weeks before, into the lake of the others; then nothing.
@@ -115,7 +127,7 @@ fn nothing_new(table: &mut ShapeTable, shape: &Shape, runs: usize) {
     table.add(shape, "nothing new", median(runs, || gridtally_into(&pipeline, &lake)));
 }
 
-fn duckdb(shape: &Shape, kind: &str) -> Cost {
+fn duckdb(shape: &Shape, policy_n: &[&str]) -> Cost {
     let out = shape.folder.join("duckdb");
     remove(&out);
     fs::create_dir_all(&out).unwrap();
@@ -129,9 +141,10 @@ fn duckdb(shape: &Shape, kind: &str) -> Cost {
             .arg(script("runner.py"))
             .arg(interpreter())
             .arg(script("duckdb_job.py"))
-            .args([kind, "partitions"])
+            .args([shape.peer, "partitions"])
             .arg(input)
-            .arg(&out),
+            .arg(&out)
+            .args(policy_n),
     );
     remove(&out);
     cost
