@@ -5,6 +5,8 @@ mod commit;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod disk;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod early_sync;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod gc;
 #[cfg(feature = "cloud")]
 mod proxy;
