@@ -5,6 +5,7 @@ use std::fs;
 use std::process::Command;
 
 use super::{run_of, words};
+use crate::support::injection::can_inject;
 
 const PIPELINE: &str = "[pipeline]\nname = \"p\"\noutput = \"lake\"\ncalendar_timezone = \"UTC\"\n\n[[source]]\nname = \"s\"\n\
                         format = \"sacct\"\npaths = [\"a.txt\"]\nsite = \"S\"\ntimezone = \"UTC\"\nvo = { column = \"account\" }\n";
@@ -29,10 +30,7 @@ fn dump() -> String {
 
 #[test]
 fn an_error_of_the_disk_before_the_commit_fails_the_run() {
-    const INJECT: [&str; 2] = ["-e", "inject=fdatasync:error=EIO"];
-    let mut probe = Command::new("strace");
-    probe.args(["-qq", "-o", "/dev/null"]).args(INJECT).arg("true");
-    if !matches!(probe.output(), Ok(output) if output.status.success()) {
+    if !can_inject() {
         eprintln!("SKIPPED an_error_of_the_disk_before_the_commit_fails_the_run: strace cannot inject here");
         return;
     }
@@ -42,9 +40,15 @@ fn an_error_of_the_disk_before_the_commit_fails_the_run() {
     fs::write(here.join("a.txt"), dump()).unwrap();
     let traced = here.join("calls");
     let faulty = Command::new("strace")
-        .args(["-f", "-qq", "-e", "trace=fdatasync"])
-        .args(INJECT)
-        .arg("-o")
+        .args([
+            "-f",
+            "-qq",
+            "-e",
+            "trace=fdatasync",
+            "-e",
+            "inject=fdatasync:error=EIO",
+            "-o",
+        ])
         .arg(&traced)
         .args([env!("CARGO_BIN_EXE_gridtally"), "run", "p.toml"])
         .current_dir(here)

@@ -4,6 +4,7 @@ use std::process::{Command, Output};
 
 use super::{Site, count, reported, sending};
 use crate::promises::scene::{assert_same, lake_hash};
+use crate::support::injection::can_inject;
 
 /// Faults of each command; `GRIDTALLY_FAULT_ROUNDS` raises it.
 const ROUNDS: usize = 12;
@@ -23,15 +24,6 @@ const FAULTS: [&str; 8] = [
 
 /// Exit codes that are documented.
 const DOCUMENTED: [i32; 8] = [0, 64, 65, 66, 70, 73, 74, 78];
-
-/// Whether system calls can be failed here.
-fn can_inject() -> bool {
-    let probe = ["-qq", "-o", "/dev/null", "-e", "inject=fsync:error=EIO", "true"];
-    Command::new("strace")
-        .args(probe)
-        .output()
-        .is_ok_and(|output| output.status.success())
-}
 
 /// A command whose `nth` call of some kind fails, once.
 fn faulty(site: &Site, words: &[&str], fault: &str, nth: usize) -> Output {

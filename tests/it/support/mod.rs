@@ -6,6 +6,7 @@ pub(crate) mod collect;
 pub(crate) mod environment;
 pub(crate) mod events;
 pub(crate) mod forge;
+pub(crate) mod injection;
 pub(crate) mod lake_rows;
 pub(crate) mod notes;
 pub(crate) mod order;
